@@ -1,0 +1,86 @@
+package contract
+
+import (
+	"context"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Object is an extension object of Gardener: an Infrastructure, a ControlPlane, a Worker, a Network.
+type Object interface {
+	client.Object
+	extensionsv1alpha1.Object
+}
+
+// Contract declares what is particular to one contract. All fields but the last are required.
+type Contract[O Object] struct {
+	// Name is the kind in lower case, e.g. "infrastructure". It names the controller and labels its metrics.
+	Name string
+	// Finalizer is the one that upstream extensions use for the kind, so that an object can change hands.
+	Finalizer string
+	// New returns an empty object.
+	New func() O
+	// Timeout bounds one pass.
+	Timeout time.Duration
+	// Actuator does the work.
+	Actuator Actuator[O]
+	// Stateless contracts never write status.state nor status.resources: for Worker both belong to gardenlet.
+	Stateless bool
+}
+
+// Actuator does a contract's work on one object. Implementations are shared by concurrent passes over different objects;
+// there is never more than one pass over the same object.
+//
+// A method changes pass.Object.Status in memory (provider status, state, and what the kind adds); the runtime writes all
+// of it in one patch when the method returns, with or without an error. It leaves lastOperation, lastError,
+// observedGeneration and conditions alone. "Not ready yet" is not an error: a method waits (see WaitUntil) until ctx ends.
+// Errors carry their kind (package cloud); see Codes for what becomes of it.
+type Actuator[O Object] interface {
+	// Reconcile fulfils the object's spec: for Create, Reconcile and Restore alike, pass.Operation tells which. It is
+	// idempotent, and for Restore it finds in status.state what another seed's controller left.
+	Reconcile(ctx context.Context, pass *Pass[O]) error
+	// Delete removes what Reconcile brought into being, however far that came. The object is gone once it returns nil.
+	Delete(ctx context.Context, pass *Pass[O]) error
+	// ForceDelete lets go of what is in the seed. It depends neither on the cloud nor on the shoot.
+	ForceDelete(ctx context.Context, pass *Pass[O]) error
+	// Migrate stops owning: it removes what is in the seed and leaves the shoot and the cloud untouched. The state that
+	// travels is the one written before; gardenlet has copied it already.
+	Migrate(ctx context.Context, pass *Pass[O]) error
+}
+
+// Pass is one run of an Actuator over one object.
+type Pass[O Object] struct {
+	// Object is this pass's own copy.
+	Object O
+	// Cluster holds the shoot, seed and cloud profile. Nil only in a ForceDelete whose Cluster is gone.
+	Cluster *Cluster
+	// Operation is what will be reported as the type of the last operation.
+	Operation gardencorev1beta1.LastOperationType
+	// FirstAttempt is true when no controller ever worked on the object before: it has neither a last operation nor a state.
+	FirstAttempt bool
+	// Log carries the object's name and the operation.
+	Log logr.Logger
+	// Client reads Secrets and Clusters from the API server, never from a cache, and writes.
+	Client client.Client
+	// Track is the line back to the runtime.
+	Track Track
+}
+
+// Track is how work that is under way speaks to the runtime: what it is about to do, what it has done, how far it is.
+// All methods are safe for concurrent use.
+type Track interface {
+	// Intend saves state in status.state and returns when the API server has it. Whoever creates something that cannot
+	// be found again by itself MUST call it before the create, once a pass with all intents together. state is encoded as
+	// JSON; it must hold at all times all that another seed needs.
+	Intend(ctx context.Context, state any) error
+	// Achieved saves state soon: several calls in a row end in one write, the last one wins, and the pass does not end
+	// before it is written. A failed write is retried with the next one and at last with the final status.
+	Achieved(state any)
+	// Run executes the graph with as much parallelism as it allows and reports its progress in the last operation.
+	// It returns the errors of all failed tasks, each naming its task.
+	Run(ctx context.Context, graph *Graph) error
+}

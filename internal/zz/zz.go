@@ -1,0 +1,37 @@
+//go:build zz
+
+package zz
+
+import (
+	_ "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	_ "github.com/gardener/gardener/pkg/api/extensions/v1alpha1/helper"
+	_ "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	_ "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	_ "github.com/gardener/gardener/pkg/controllerutils"
+	_ "github.com/gardener/gardener/pkg/controllerutils/predicate"
+	_ "github.com/gardener/gardener/pkg/controllerutils/reconciler"
+	_ "github.com/gardener/gardener/pkg/utils/flow"
+	_ "github.com/go-logr/logr"
+	_ "github.com/go-logr/zapr"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/gophercloud/gophercloud/v2/openstack"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/spf13/pflag"
+	_ "github.com/stretchr/testify/assert"
+	_ "github.com/stretchr/testify/require"
+	_ "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	_ "go.uber.org/zap"
+	_ "golang.org/x/crypto/ssh"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sync/singleflight"
+	_ "golang.org/x/time/rate"
+	_ "k8s.io/api/coordination/v1"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/apimachinery/pkg/runtime"
+	_ "k8s.io/client-go/tools/clientcmd"
+	_ "k8s.io/utils/clock"
+	_ "k8s.io/utils/ptr"
+	_ "sigs.k8s.io/controller-runtime"
+	_ "sigs.k8s.io/controller-runtime/pkg/envtest"
+	_ "sigs.k8s.io/yaml"
+)
