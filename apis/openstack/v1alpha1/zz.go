@@ -7,7 +7,7 @@ import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/stretchr/testify/require"
 	_ "k8s.io/api/core/v1"
-	_ "k8s.io/apimachinery/pkg/util/validation/field"
 	_ "k8s.io/apimachinery/pkg/runtime/serializer"
+	_ "k8s.io/apimachinery/pkg/util/validation/field"
 	_ "k8s.io/utils/ptr"
 )

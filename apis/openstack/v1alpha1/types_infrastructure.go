@@ -1,0 +1,151 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// InfrastructureConfig is what a user says about the infrastructure of a shoot
+// (Shoot.spec.provider.infrastructureConfig, Infrastructure.spec.providerConfig).
+//
+// +kubebuilder:object:root=true
+type InfrastructureConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// FloatingPoolName names the external network that gives the shoot's router its addresses and load balancers their
+	// floating IPs. The network's name or its ID; the CloudProfile must allow it. Immutable.
+	FloatingPoolName string `json:"floatingPoolName"`
+
+	// FloatingPoolSubnetName selects the subnet of the external network from which the router takes its address: a name,
+	// a glob (`public-*`), or a regular expression behind a tilde (`~public-[0-9]+`); an exclamation mark in front
+	// negates (`!internal-*`). Of several matching subnets the first with a free address is taken. Not allowed together
+	// with networks.router. Immutable.
+	// Without it the pool's defaultFloatingSubnet in the CloudProfile applies, and without that the cloud chooses.
+	// +optional
+	FloatingPoolSubnetName *string `json:"floatingPoolSubnetName,omitempty"`
+
+	// Networks describes the network of the nodes. What exists already is given by ID and is never changed or deleted;
+	// everything else is created.
+	Networks Networks `json:"networks"`
+}
+
+// Networks describes the network of the nodes. Exactly one of workers, subnetPool and subnetId says where the addresses
+// of the nodes come from.
+type Networks struct {
+	// Router is an existing router to use. It must have an address on the external network. Without it a router is
+	// created. Immutable.
+	// +optional
+	Router *Router `json:"router,omitempty"`
+
+	// Worker is the former name of workers.
+	//
+	// Deprecated: use workers.
+	// +optional
+	Worker string `json:"worker,omitempty"`
+
+	// Workers is the range (CIDR) of the node subnet to create. It must lie within spec.networking.nodes of the Shoot.
+	// Immutable.
+	// +optional
+	Workers string `json:"workers,omitempty"`
+
+	// SubnetPool is a Neutron subnet pool from which the node subnet takes its range. Immutable.
+	// +optional
+	SubnetPool *SubnetPool `json:"subnetPool,omitempty"`
+
+	// ID is the ID of an existing network. Without it a network is created. Immutable.
+	// +optional
+	ID *string `json:"id,omitempty"`
+
+	// SubnetID is the ID of an existing IPv4 subnet for the nodes, in the network given by id. The subnet itself is
+	// never changed: its DNS servers and gateway are its owner's business. If the router has no interface in it yet, one
+	// is added, and removed again with the shoot. Immutable.
+	// Trellis extension, under the name that the upstream extension is about to use.
+	// +optional
+	SubnetID *string `json:"subnetId,omitempty"`
+
+	// SecurityGroupID is the ID of an existing security group for the nodes. Its rules are its owner's business: it must
+	// let the nodes reach each other and the world, let pods through when the shoot routes them natively, and let load
+	// balancers reach ports 30000-32767. Immutable.
+	// Trellis extension, under the name that the upstream extension is about to use.
+	// +optional
+	SecurityGroupID *string `json:"securityGroupId,omitempty"`
+
+	// ShareNetwork switches a Manila share network on, in the node subnet. It may be switched on later, never off.
+	// +optional
+	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
+
+	// IPv6 makes the nodes dual-stack. Required when the Shoot's ipFamilies contain IPv6, forbidden otherwise. Immutable.
+	// +optional
+	IPv6 *IPv6Config `json:"ipv6,omitempty"`
+
+	// MTU is the maximum transmission unit in bytes of the created network. It may be changed later; nodes take the new
+	// value with their next DHCP lease. Not allowed together with id. Without it the cloud chooses.
+	// Trellis extension.
+	// +optional
+	MTU *int `json:"mtu,omitempty"`
+
+	// AvailabilityZoneHints ask Neutron to schedule the created network and router in the given zones. Immutable.
+	// Trellis extension.
+	// +optional
+	AvailabilityZoneHints *AvailabilityZoneHints `json:"availabilityZoneHints,omitempty"`
+
+	// NodePortSourceRanges are the ranges (CIDR) from which the created security group lets TCP and UDP reach ports
+	// 30000-32767 of the nodes. An empty list closes the ports to all but the shoot's own nodes and pods; load balancers
+	// outside the node subnet then need their range here. Not allowed together with securityGroupId. May be changed later.
+	// Trellis extension.
+	// +kubebuilder:default={"0.0.0.0/0"}, and "::/0" too when ipv6 is set
+	// +optional
+	NodePortSourceRanges []string `json:"nodePortSourceRanges,omitzero"`
+}
+
+// Router is an existing router.
+type Router struct {
+	// ID is the router's ID.
+	ID string `json:"id"`
+}
+
+// SubnetPool is a Neutron subnet pool as the source of a range.
+type SubnetPool struct {
+	// ID is the pool's ID.
+	ID string `json:"id"`
+
+	// PrefixLength is the length of the range to take, e.g. 24 for a /24. Without it the pool's own default applies.
+	// +optional
+	PrefixLength *int `json:"prefixLength,omitempty"`
+}
+
+// ShareNetwork switches a Manila share network on.
+type ShareNetwork struct {
+	// Enabled is true for a share network.
+	// +kubebuilder:default=false
+	Enabled bool `json:"enabled"`
+}
+
+// IPv6Config says where the IPv6 ranges of a dual-stack shoot come from: either all from one subnet pool, or all three
+// given.
+type IPv6Config struct {
+	// SubnetPoolID is the ID of a Neutron subnet pool from which nodes, pods and services take their ranges.
+	// +optional
+	SubnetPoolID *string `json:"subnetPoolID,omitempty"`
+
+	// NodeCIDR is the IPv6 range of the nodes.
+	// +optional
+	NodeCIDR string `json:"nodeCIDR,omitempty"`
+
+	// PodCIDR is the IPv6 range of the pods.
+	// +optional
+	PodCIDR string `json:"podCIDR,omitempty"`
+
+	// ServiceCIDR is the IPv6 range of the services. Kubernetes uses no more than a /112 of it.
+	// +optional
+	ServiceCIDR string `json:"serviceCIDR,omitempty"`
+}
+
+// AvailabilityZoneHints are the zones in which Neutron's agents should serve a network or a router. Which zones there are
+// is listed by `openstack availability zone list --network`; they need not be those of the nodes.
+type AvailabilityZoneHints struct {
+	// Network is for the created network. Not allowed together with networks.id.
+	// +optional
+	Network []string `json:"network,omitempty"`
+
+	// Router is for the created router. Not allowed together with networks.router.
+	// +optional
+	Router []string `json:"router,omitempty"`
+}

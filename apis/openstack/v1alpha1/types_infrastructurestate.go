@@ -1,0 +1,49 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// InfrastructureState is what a controller on another seed needs to go on with a shoot (Infrastructure.status.state).
+// Upstream decodes it too: there is nothing in it but strings under data, and keys of ours carry StateKeyPrefix.
+//
+// +kubebuilder:object:root=true
+type InfrastructureState struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Data maps the StateKey constants to their values.
+	Data map[string]string `json:"data"`
+}
+
+// Keys of InfrastructureState.Data that the upstream extension writes and reads.
+const (
+	StateKeyNetwork               = "Network"                // ID of the network
+	StateKeyNetworkName           = "NetworkName"            // name of the network
+	StateKeyRouter                = "Router"                 // ID of the router
+	StateKeySubnet                = "Subnet"                 // ID of the IPv4 node subnet
+	StateKeySubnetIPv6            = "SubnetIPv6"             // ID of the IPv6 node subnet
+	StateKeySubnetIPv6Pods        = "SubnetIPv6Pod"          // ID of the subnet that reserves the IPv6 range of the pods
+	StateKeySubnetIPv6Services    = "SubnetIPv6Svc"          // ID of the subnet that reserves the IPv6 range of the services
+	StateKeyFloatingNetwork       = "FloatingNetwork"        // ID of the external network
+	StateKeyFloatingNetworkName   = "FloatingNetworkName"    // name of the external network
+	StateKeyFloatingPoolSubnet    = "FloatingPoolSubnetName" // name of the external subnet that gave the router its address
+	StateKeySecurityGroup         = "SecurityGroup"          // ID of the nodes' security group
+	StateKeySecurityGroupName     = "SecurityGroupName"      // name of the nodes' security group
+	StateKeyShareNetwork          = "ShareNetwork"           // ID of the share network
+	StateKeyShareNetworkName      = "ShareNetworkName"       // name of the share network
+	StateKeyKeyPair               = "KeyPair"                // name of the key pair
+	StateKeyWorkersCIDR           = "WorkersCIDR"            // IPv4 range of the nodes
+	StateKeyNodeSubnetIPv6CIDR    = "NodeSubnetIPv6CIDR"     // IPv6 range of the nodes
+	StateKeyPodSubnetIPv6CIDR     = "PodSubnetIPv6CIDR"      // IPv6 range of the pods
+	StateKeyServiceSubnetIPv6CIDR = "ServiceSubnetIPv6CIDR"  // IPv6 range of the services
+	StateKeyResourcesExist        = "resource_exist"         // "true" while anything of the shoot may exist
+	StateKeyRouterIP              = "RouterIP"               // legacy, dropped when met
+)
+
+// Keys of InfrastructureState.Data that only Trellis writes. Upstream carries them along untouched.
+const (
+	// StateKeyPrefix begins every key of ours.
+	StateKeyPrefix = "trellis."
+	// StateKeyIntents holds what was about to be created when the state was saved, as JSON.
+	StateKeyIntents = StateKeyPrefix + "intents"
+	// StateKeyOwnership holds which of the recorded resources are the shoot's own and which were given, as JSON.
+	StateKeyOwnership = StateKeyPrefix + "ownership"
+)
