@@ -1,0 +1,44 @@
+package openstack
+
+import (
+	"context"
+	"net/url"
+)
+
+// HasLoadBalancers reports whether the cloud offers Octavia in the session's region. It costs no call.
+func (s *Session) HasLoadBalancers() bool { return s.has(loadBalancerService) }
+
+func (s *Session) loadBalancers() resource[LoadBalancer] {
+	return resource[LoadBalancer]{
+		session: s, service: loadBalancerService,
+		path: "lbaas/loadbalancers", one: "loadbalancer", many: "loadbalancers",
+	}
+}
+
+// ListLoadBalancers returns the load balancers that match the filter. Without Octavia it fails, see IsServiceMissing.
+func (s *Session) ListLoadBalancers(ctx context.Context, filter LoadBalancerFilter) ([]LoadBalancer, error) {
+	return s.loadBalancers().list(ctx, filter)
+}
+
+// DeleteLoadBalancer starts the deletion of a load balancer; it is gone when ListLoadBalancers no longer shows it. With
+// cascade its listeners, pools, monitors and members go with it. It fails with cloud.NotFound when there is none, and with
+// cloud.Conflict while another change of it is under way.
+func (s *Session) DeleteLoadBalancer(ctx context.Context, id string, cascade bool) error {
+	var query url.Values
+	if cascade {
+		query = url.Values{"cascade": {"true"}}
+	}
+	return s.loadBalancers().remove(ctx, id, query)
+}
+
+func (f LoadBalancerFilter) query() url.Values {
+	q := query{}
+	q.text("vip_network_id", f.VIPNetworkID)
+	q.text("vip_subnet_id", f.VIPSubnetID)
+	q.text("name", f.Name)
+	return url.Values(q)
+}
+
+func (f LoadBalancerFilter) matches(lb LoadBalancer) bool {
+	return is(f.VIPNetworkID, lb.VIPNetworkID) && is(f.VIPSubnetID, lb.VIPSubnetID) && is(f.Name, lb.Name)
+}

@@ -1,0 +1,167 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+const ifMatch = "If-Match"
+
+// resource is one kind of object of a service, with the five deeds that all kinds share.
+type resource[T any] struct {
+	session *Session
+	service service
+	path    string // below the service's endpoint
+	detail  string // appended to the path of a list, where the plain list is terse
+	one     string // the JSON key around one object
+	many    string // the JSON key around a list
+}
+
+// filter selects objects of one kind.
+type filter[T any] interface {
+	// query asks the service for them.
+	query() url.Values
+	// matches checks each object of the answer: a service ignores a parameter that it does not know, and then hands over
+	// everything it has, which is no base for a deletion.
+	matches(T) bool
+}
+
+// list returns all objects that match, page by page.
+func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
+	var found []T
+	for query := f.query(); ; {
+		page := map[string]json.RawMessage{}
+		err := r.session.do(ctx, call{
+			service: r.service, method: http.MethodGet, path: r.path + r.detail, query: query, answer: &page,
+		})
+		if err != nil {
+			return nil, err
+		}
+		var objects []T
+		if err := r.decode(page[r.many], &objects); err != nil {
+			return nil, err
+		}
+		found = append(found, objects...)
+		next := nextQuery(page[r.many+"_links"])
+		if next == nil || next.Encode() == query.Encode() || len(objects) == 0 {
+			break
+		}
+		query = next
+	}
+	return slices.DeleteFunc(found, func(object T) bool { return !f.matches(object) }), nil
+}
+
+func (r resource[T]) get(ctx context.Context, id string) (T, error) {
+	return r.single(ctx, http.MethodGet, id, nil, nil)
+}
+
+func (r resource[T]) create(ctx context.Context, in any) (T, error) {
+	var created T
+	answer := map[string]json.RawMessage{}
+	err := r.session.do(ctx, call{
+		service: r.service, method: http.MethodPost, path: r.path, body: map[string]any{r.one: in}, answer: &answer,
+	})
+	if err != nil {
+		return created, err
+	}
+	return created, r.decode(answer[r.one], &created)
+}
+
+func (r resource[T]) update(ctx context.Context, id string, in any, headers map[string]string) (T, error) {
+	return r.single(ctx, http.MethodPut, id, map[string]any{r.one: in}, headers)
+}
+
+func (r resource[T]) remove(ctx context.Context, id string, query url.Values) error {
+	path, err := r.item(id)
+	if err != nil {
+		return err
+	}
+	return r.session.do(ctx, call{service: r.service, method: http.MethodDelete, path: path, query: query})
+}
+
+func (r resource[T]) single(ctx context.Context, method, id string, body any, headers map[string]string) (T, error) {
+	var object T
+	path, err := r.item(id)
+	if err != nil {
+		return object, err
+	}
+	answer := map[string]json.RawMessage{}
+	err = r.session.do(ctx, call{
+		service: r.service, method: method, path: path, body: body, headers: headers, answer: &answer,
+	})
+	if err != nil {
+		return object, err
+	}
+	return object, r.decode(answer[r.one], &object)
+}
+
+// item returns the path of one object. An empty ID is refused: it would turn the object's path into the collection's.
+func (r resource[T]) item(id string) (string, error) {
+	if id == "" {
+		return "", cloud.Errorf(cloud.Unknown, "a call about one %s needs its ID", r.one)
+	}
+	return r.path + "/" + url.PathEscape(id), nil
+}
+
+func (r resource[T]) decode(data json.RawMessage, into any) error {
+	if data == nil {
+		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service.name, r.one)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", r.one, r.service.name, err)
+	}
+	return nil
+}
+
+// nextQuery returns the query of the next page, or nil on the last one. Only the query of the link is used: behind a proxy
+// its host and scheme are often not those through which the service can be reached.
+func nextQuery(links json.RawMessage) url.Values {
+	var decoded []struct {
+		Rel  string `json:"rel"`
+		Href string `json:"href"`
+	}
+	if links == nil || json.Unmarshal(links, &decoded) != nil {
+		return nil
+	}
+	for _, link := range decoded {
+		next, err := url.Parse(link.Href)
+		if link.Rel == "next" && err == nil {
+			return next.Query()
+		}
+	}
+	return nil
+}
+
+// query collects the criteria of a list call.
+type query url.Values
+
+func (q query) text(key, value string) {
+	if value != "" {
+		url.Values(q).Add(key, value)
+	}
+}
+
+func (q query) any(key string, values []string) {
+	for _, value := range values {
+		q.text(key, value)
+	}
+}
+
+func (q query) flag(key string, value *bool) {
+	if value != nil {
+		q.text(key, strconv.FormatBool(*value))
+	}
+}
+
+// is reports whether a criterion is not given or met.
+func is(want, got string) bool { return want == "" || want == got }
+
+// anyOf reports whether a set of alternatives is not given or holds what there is.
+func anyOf(want []string, got string) bool { return len(want) == 0 || slices.Contains(want, got) }
+

@@ -1,0 +1,108 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+)
+
+func (s *Session) securityGroups() resource[SecurityGroup] {
+	return resource[SecurityGroup]{
+		session: s, service: networkService, path: "security-groups", one: "security_group", many: "security_groups",
+	}
+}
+
+func (s *Session) securityGroupRules() resource[SecurityGroupRule] {
+	return resource[SecurityGroupRule]{
+		session: s, service: networkService,
+		path: "security-group-rules", one: "security_group_rule", many: "security_group_rules",
+	}
+}
+
+// ListSecurityGroups returns the security groups that match the filter, with their rules.
+func (s *Session) ListSecurityGroups(ctx context.Context, filter SecurityGroupFilter) ([]SecurityGroup, error) {
+	return s.securityGroups().list(ctx, filter)
+}
+
+// CreateSecurityGroup creates a security group. The answer holds the egress rules that Neutron adds by itself.
+func (s *Session) CreateSecurityGroup(ctx context.Context, group SecurityGroupCreate) (SecurityGroup, error) {
+	return s.securityGroups().create(ctx, group)
+}
+
+// UpdateSecurityGroup changes a security group and returns it as it is then.
+func (s *Session) UpdateSecurityGroup(ctx context.Context, id string, update SecurityGroupUpdate) (SecurityGroup, error) {
+	return s.securityGroups().update(ctx, id, update, nil)
+}
+
+// DeleteSecurityGroup deletes a security group with its rules. It fails with cloud.NotFound when there is none, and with
+// cloud.InUse while a port has it.
+func (s *Session) DeleteSecurityGroup(ctx context.Context, id string) error {
+	return s.securityGroups().remove(ctx, id, nil)
+}
+
+// CreateSecurityGroupRules creates all the rules in one call and returns those that it created. Where the cloud refuses
+// that call, each rule goes by itself; a rule that exists already then counts as done, but is not in the answer.
+func (s *Session) CreateSecurityGroupRules(ctx context.Context, rules []SecurityGroupRule) ([]SecurityGroupRule, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	var answer struct {
+		Rules []SecurityGroupRule `json:"security_group_rules"`
+	}
+	err := s.do(ctx, call{
+		service: networkService, method: http.MethodPost, path: s.securityGroupRules().path,
+		body: map[string]any{"security_group_rules": rules}, answer: &answer,
+	})
+	if err != nil && worthTryingOneByOne(err) {
+		return s.createRulesOneByOne(ctx, rules)
+	}
+	return answer.Rules, err
+}
+
+// DeleteSecurityGroupRule deletes one rule. It fails with cloud.NotFound when there is none.
+func (s *Session) DeleteSecurityGroupRule(ctx context.Context, id string) error {
+	return s.securityGroupRules().remove(ctx, id, nil)
+}
+
+// worthTryingOneByOne reports whether a bulk call was refused as a whole: for being one (400, 405, 501), or because of a
+// single rule, which only the single call can point out or pass over.
+func worthTryingOneByOne(err error) bool {
+	fault, ok := errors.AsType[*Fault](err)
+	if !ok {
+		return false
+	}
+	switch fault.Status {
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	default:
+		return fault.Type == faultRuleExists
+	}
+}
+
+func (s *Session) createRulesOneByOne(ctx context.Context, rules []SecurityGroupRule) ([]SecurityGroupRule, error) {
+	var created []SecurityGroupRule
+	for _, rule := range rules {
+		done, err := s.securityGroupRules().create(ctx, rule)
+		if fault, ok := errors.AsType[*Fault](err); ok && fault.Type == faultRuleExists {
+			continue
+		}
+		if err != nil {
+			return created, err
+		}
+		created = append(created, done)
+	}
+	return created, nil
+}
+
+func (f SecurityGroupFilter) query() url.Values {
+	q := query{}
+	q.any("id", f.IDs)
+	q.text("name", f.Name)
+	q.text("description", f.Description)
+	return url.Values(q)
+}
+
+func (f SecurityGroupFilter) matches(g SecurityGroup) bool {
+	return anyOf(f.IDs, g.ID) && is(f.Name, g.Name) && is(f.Description, g.Description)
+}

@@ -1,0 +1,45 @@
+package openstack
+
+import (
+	"context"
+	"net/url"
+)
+
+// HasShares reports whether the cloud offers Manila in the session's region. It costs no call.
+func (s *Session) HasShares() bool { return s.has(shareService) }
+
+func (s *Session) shareNetworks() resource[ShareNetwork] {
+	return resource[ShareNetwork]{
+		session: s, service: shareService,
+		path: "share-networks", detail: "/detail", one: "share_network", many: "share_networks",
+	}
+}
+
+// ListShareNetworks returns the share networks that match the filter. Without Manila it fails, see IsServiceMissing.
+func (s *Session) ListShareNetworks(ctx context.Context, filter ShareNetworkFilter) ([]ShareNetwork, error) {
+	return s.shareNetworks().list(ctx, filter)
+}
+
+// CreateShareNetwork creates a share network.
+func (s *Session) CreateShareNetwork(ctx context.Context, network ShareNetworkCreate) (ShareNetwork, error) {
+	return s.shareNetworks().create(ctx, network)
+}
+
+// DeleteShareNetwork deletes a share network. It fails with cloud.NotFound when there is none, and with cloud.Conflict
+// while shares are on it.
+func (s *Session) DeleteShareNetwork(ctx context.Context, id string) error {
+	return s.shareNetworks().remove(ctx, id, nil)
+}
+
+// query leaves the ID out: the Shared File Systems API does not filter by it.
+func (f ShareNetworkFilter) query() url.Values {
+	q := query{}
+	q.text("name", f.Name)
+	q.text("neutron_net_id", f.NetworkID)
+	q.text("neutron_subnet_id", f.SubnetID)
+	return url.Values(q)
+}
+
+func (f ShareNetworkFilter) matches(n ShareNetwork) bool {
+	return is(f.ID, n.ID) && is(f.Name, n.Name) && is(f.NetworkID, n.NetworkID) && is(f.SubnetID, n.SubnetID)
+}

@@ -1,0 +1,73 @@
+package openstack
+
+import (
+	"context"
+	"net/url"
+)
+
+func (s *Session) subnets() resource[Subnet] {
+	return resource[Subnet]{session: s, service: networkService, path: "subnets", one: "subnet", many: "subnets"}
+}
+
+func (s *Session) subnetPools() resource[SubnetPool] {
+	return resource[SubnetPool]{
+		session: s, service: networkService, path: "subnetpools", one: "subnetpool", many: "subnetpools",
+	}
+}
+
+// ListSubnets returns the subnets that match the filter.
+func (s *Session) ListSubnets(ctx context.Context, filter SubnetFilter) ([]Subnet, error) {
+	return s.subnets().list(ctx, filter)
+}
+
+// CreateSubnet creates a subnet.
+func (s *Session) CreateSubnet(ctx context.Context, subnet SubnetCreate) (Subnet, error) {
+	return s.subnets().create(ctx, subnet)
+}
+
+// UpdateSubnet changes a subnet and returns it as it is then.
+func (s *Session) UpdateSubnet(ctx context.Context, id string, update SubnetUpdate) (Subnet, error) {
+	if update.DNSServers != nil && *update.DNSServers == nil {
+		update.DNSServers = &[]string{} // null would be refused
+	}
+	return s.subnets().update(ctx, id, update, nil)
+}
+
+// DeleteSubnet deletes a subnet. It fails with cloud.NotFound when there is none, and with cloud.InUse while it has ports.
+func (s *Session) DeleteSubnet(ctx context.Context, id string) error {
+	return s.subnets().remove(ctx, id, nil)
+}
+
+// GetSubnetPool returns a subnet pool.
+func (s *Session) GetSubnetPool(ctx context.Context, id string) (SubnetPool, error) {
+	return s.subnetPools().get(ctx, id)
+}
+
+// ListSubnetPools returns the subnet pools that match the filter, shared ones of other projects included.
+func (s *Session) ListSubnetPools(ctx context.Context, filter SubnetPoolFilter) ([]SubnetPool, error) {
+	return s.subnetPools().list(ctx, filter)
+}
+
+func (f SubnetFilter) query() url.Values {
+	q := query{}
+	q.any("id", f.IDs)
+	q.text("network_id", f.NetworkID)
+	q.text("name", f.Name)
+	q.text("description", f.Description)
+	return url.Values(q)
+}
+
+func (f SubnetFilter) matches(s Subnet) bool {
+	return anyOf(f.IDs, s.ID) && is(f.NetworkID, s.NetworkID) && is(f.Name, s.Name) && is(f.Description, s.Description)
+}
+
+func (f SubnetPoolFilter) query() url.Values {
+	q := query{}
+	q.any("id", f.IDs)
+	q.text("name", f.Name)
+	return url.Values(q)
+}
+
+func (f SubnetPoolFilter) matches(p SubnetPool) bool {
+	return anyOf(f.IDs, p.ID) && is(f.Name, p.Name)
+}
