@@ -1,15 +1,64 @@
 package contract
 
 import (
+	"context"
+	"fmt"
+
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cluster is the decoded Cluster resource of a shoot's namespace.
+// Cluster is the decoded Cluster resource of a shoot's namespace. A part that the resource leaves out is nil.
 type Cluster struct {
 	metav1.ObjectMeta
 	Shoot        *gardencorev1beta1.Shoot
 	CloudProfile *gardencorev1beta1.CloudProfile
 	// Seed is nil for self-hosted shoots.
 	Seed *gardencorev1beta1.Seed
+}
+
+// ReadCluster reads and decodes the Cluster resource of a namespace. A Cluster is large (it holds a whole CloudProfile):
+// reader should not cache.
+func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*Cluster, error) {
+	raw := &extensionsv1alpha1.Cluster{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, raw); err != nil {
+		return nil, fmt.Errorf("reading Cluster %q: %w", namespace, err)
+	}
+	cluster := &Cluster{ObjectMeta: raw.ObjectMeta}
+	var err error
+	if cluster.Shoot, err = decodePart[gardencorev1beta1.Shoot](raw.Spec.Shoot, "Shoot"); err != nil {
+		return nil, fmt.Errorf("decoding spec.shoot of Cluster %q: %w", namespace, err)
+	}
+	if cluster.CloudProfile, err = decodePart[gardencorev1beta1.CloudProfile](raw.Spec.CloudProfile, "CloudProfile"); err != nil {
+		return nil, fmt.Errorf("decoding spec.cloudProfile of Cluster %q: %w", namespace, err)
+	}
+	if raw.Spec.Seed != nil {
+		if cluster.Seed, err = decodePart[gardencorev1beta1.Seed](*raw.Spec.Seed, "Seed"); err != nil {
+			return nil, fmt.Errorf("decoding spec.seed of Cluster %q: %w", namespace, err)
+		}
+	}
+	return cluster, nil
+}
+
+func decodePart[T any](part runtime.RawExtension, kind string) (*T, error) {
+	if part.Raw == nil {
+		return nil, nil
+	}
+	var meta metav1.TypeMeta
+	if err := json.Unmarshal(part.Raw, &meta); err != nil {
+		return nil, err
+	}
+	want := gardencorev1beta1.SchemeGroupVersion.WithKind(kind)
+	if meta.GroupVersionKind() != want {
+		return nil, fmt.Errorf("expected %s, got %s", want, meta.GroupVersionKind())
+	}
+	decoded := new(T)
+	if err := json.Unmarshal(part.Raw, decoded); err != nil {
+		return nil, err
+	}
+	return decoded, nil
 }

@@ -35,10 +35,11 @@ type Contract[O Object] struct {
 // Actuator does a contract's work on one object. Implementations are shared by concurrent passes over different objects;
 // there is never more than one pass over the same object.
 //
-// A method changes pass.Object.Status in memory (provider status, state, and what the kind adds); the runtime writes all
-// of it in one patch when the method returns, with or without an error. It leaves lastOperation, lastError,
-// observedGeneration and conditions alone. "Not ready yet" is not an error: a method waits (see WaitUntil) until ctx ends.
-// Errors carry their kind (package cloud); see Codes for what becomes of it.
+// A method changes pass.Object.Status in memory (provider status, resources, and what the kind adds); the runtime writes all
+// of it in one patch when the method returns, with or without an error. State goes through pass.Track instead; lastOperation,
+// lastError, observedGeneration and conditions are not the Actuator's: what it does to any of these is ignored.
+// "Not ready yet" is not an error: a method waits (see WaitUntil) until ctx ends. Errors carry their kind (package cloud);
+// see Codes for what becomes of it.
 type Actuator[O Object] interface {
 	// Reconcile fulfils the object's spec: for Create, Reconcile and Restore alike, pass.Operation tells which. It is
 	// idempotent, and for Restore it finds in status.state what another seed's controller left.
@@ -56,7 +57,7 @@ type Actuator[O Object] interface {
 type Pass[O Object] struct {
 	// Object is this pass's own copy.
 	Object O
-	// Cluster holds the shoot, seed and cloud profile. Nil only in a ForceDelete whose Cluster is gone.
+	// Cluster holds the shoot, the seed and the cloud profile.
 	Cluster *Cluster
 	// Operation is what will be reported as the type of the last operation.
 	Operation gardencorev1beta1.LastOperationType
@@ -68,7 +69,15 @@ type Pass[O Object] struct {
 	Client client.Client
 	// Track is the line back to the runtime.
 	Track Track
+	// Remarks are sentences that the last operation's description ends with when the pass succeeds.
+	Remarks []string
+
+	publish func(ctx context.Context) error
 }
+
+// Publish writes the object's status as the pass has changed it so far, for contracts whose output gardenlet needs while
+// the pass goes on (Worker's machineDeployments).
+func (p *Pass[O]) Publish(ctx context.Context) error { return p.publish(ctx) }
 
 // Track is how work that is under way speaks to the runtime: what it is about to do, what it has done, how far it is.
 // All methods are safe for concurrent use.
@@ -78,7 +87,7 @@ type Track interface {
 	// JSON; it must hold at all times all that another seed needs.
 	Intend(ctx context.Context, state any) error
 	// Achieved saves state soon: several calls in a row end in one write, the last one wins, and the pass does not end
-	// before it is written. A failed write is retried with the next one and at last with the final status.
+	// before it is written. A failed write is retried, at last with the final status. Nothing is written when nothing changed.
 	Achieved(state any)
 	// Run executes the graph with as much parallelism as it allows and reports its progress in the last operation.
 	// It returns the errors of all failed tasks, each naming its task.

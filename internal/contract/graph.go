@@ -2,6 +2,13 @@ package contract
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/utils/flow"
+	"github.com/go-logr/logr"
 )
 
 // TaskID identifies a task in its graph.
@@ -33,9 +40,88 @@ func (g *Graph) Add(task Task) TaskID {
 	return TaskID(task.Name)
 }
 
-// WaitUntil polls at once and then with growing pauses (0.2 s doubling to 5 s) until poll returns an empty reason, an error,
-// or the context ends. A reason is a clause for a user, such as "router R has no external address yet"; while it waits it
-// stands in the last operation's description. When the context ends, the error is transient and carries the last reason.
-func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason string, err error)) error {
-	panic("being written")
+// Run executes the graph with Gardener's flow engine. activity hears what is at work; it may be nil. The error joins the
+// errors of all failed tasks in the order in which they were added, each naming its task.
+func (g *Graph) Run(ctx context.Context, log logr.Logger, activity *Activity) error {
+	if len(g.tasks) == 0 {
+		return nil
+	}
+	results := &taskErrors{byTask: map[string]error{}}
+	engine := flow.NewGraph(g.name)
+	planned := 0
+	for _, task := range g.tasks {
+		if !task.SkipIf {
+			planned++
+		}
+		engine.Add(flow.Task{
+			Name:         task.Name,
+			Fn:           results.watch(task, activity),
+			SkipIf:       task.SkipIf,
+			Dependencies: dependencies(task.After),
+		})
+	}
+	activity.begin(planned)
+	err := engine.Compile().Run(ctx, flow.Opts{Log: demote(log)})
+	if failed := results.joined(g.tasks); failed != nil {
+		return failed
+	}
+	return err // cancelled between two tasks
+}
+
+func dependencies(after []TaskID) flow.TaskIDs {
+	ids := flow.NewTaskIDs()
+	for _, id := range after {
+		ids.Insert(flow.TaskID(id))
+	}
+	return ids
+}
+
+// taskErrors keeps the tasks' own errors: the engine flattens them into text.
+type taskErrors struct {
+	mutex  sync.Mutex
+	byTask map[string]error
+}
+
+// watch wraps a task so that its activity is reported, its panic contained and its error kept.
+func (t *taskErrors) watch(task Task, activity *Activity) flow.TaskFn {
+	return func(ctx context.Context) (err error) {
+		defer func() {
+			if recovered := recover(); recovered != nil {
+				err = &panicError{value: recovered, stack: debug.Stack()}
+			}
+			activity.finish(task.Name, err == nil)
+			if err != nil {
+				t.mutex.Lock()
+				defer t.mutex.Unlock()
+				t.byTask[task.Name] = err
+			}
+		}()
+		activity.start(task.Name)
+		return task.Do(context.WithValue(ctx, taskKey{}, taskHandle{task.Name, activity}))
+	}
+}
+
+func (t *taskErrors) joined(tasks []Task) error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	var all []error
+	for _, task := range tasks {
+		if err := t.byTask[task.Name]; err != nil {
+			all = append(all, fmt.Errorf("%s: %w", task.Name, err))
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return errors.Join(all...)
+}
+
+// panicError is a panic that was contained. Its text is for users; the stack is for the log.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (p *panicError) Error() string {
+	return fmt.Sprintf("internal error (a defect of the extension, see its log): %v", p.value)
 }

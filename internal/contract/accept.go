@@ -1,0 +1,101 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// errOrderChanged says that the object is not what the pass was decided upon any more.
+var errOrderChanged = errors.New("the order changed")
+
+// accept announces the operation where that is to be seen at once, and then takes the order: one metadata patch, under
+// an optimistic lock so that a newer order is never taken unseen, removes the reconcile annotation and adds the finalizer.
+// In this order, because an announced operation is resumed after a crash even when nothing else tells of it.
+func (x *run[O]) accept(ctx context.Context) error {
+	before := x.writer.known
+	if x.announcesAtOnce(before) {
+		if err := x.announce(ctx, before); err != nil {
+			return err
+		}
+	}
+	accepted := clone(x.writer.known)
+	if x.decision.deed != deedReconcile {
+		return nil
+	}
+	added := controllerutil.AddFinalizer(accepted, x.contract.Finalizer)
+	if !takeAnnotation(accepted, v1beta1constants.GardenerOperationReconcile) && !added {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(clone(x.writer.known), client.MergeFromWithOptimisticLock{})
+	if err := x.client.Patch(ctx, accepted, patch); err != nil {
+		return err
+	}
+	x.writer.known = accepted
+	return nil
+}
+
+// announcesAtOnce tells operations that everybody should see from those that are mostly over within the second. An order
+// that carries no timestamp of its own would be forgotten in a crash once its annotation is gone: it is announced, too.
+func (x *run[O]) announcesAtOnce(object O) bool {
+	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile {
+		return true
+	}
+	ordered := clone(object)
+	return takeAnnotation(ordered, v1beta1constants.GardenerOperationReconcile) &&
+		!Pending(ordered, x.contract.Finalizer, x.options.IgnoreOperationAnnotation)
+}
+
+// announce writes "Processing". A new order also clears the error of an earlier one; a retry of our own leaves it standing
+// until the pass has ended, so that nobody takes "trying again" for "healthy".
+func (x *run[O]) announce(ctx context.Context, before O) error {
+	isOrder := x.isNewOrder(before)
+	answer, err := x.writer.write(ctx, func(known O) O {
+		status := known.GetExtensionStatus()
+		status.SetLastOperation(&gardencorev1beta1.LastOperation{
+			Type:           x.decision.operation,
+			State:          gardencorev1beta1.LastOperationStateProcessing,
+			Description:    fmt.Sprintf("%s of %s accepted", x.decision.operation, x.contract.Name),
+			LastUpdateTime: metav1.NewTime(x.options.Clock.Now()),
+		})
+		if isOrder {
+			status.SetLastError(nil)
+		}
+		return known
+	})
+	if err != nil {
+		return err
+	}
+	if answer.GetUID() == "" {
+		return nil // nothing differed, nothing was sent
+	}
+	if answer.GetGeneration() != before.GetGeneration() || !maps.Equal(answer.GetAnnotations(), before.GetAnnotations()) {
+		return errOrderChanged
+	}
+	x.writer.known.SetResourceVersion(answer.GetResourceVersion())
+	return nil
+}
+
+func (x *run[O]) isNewOrder(object O) bool {
+	_, annotated := object.GetAnnotations()[v1beta1constants.GardenerOperation]
+	lastOperation := object.GetExtensionStatus().GetLastOperation()
+	return annotated || lastOperation == nil || lastOperation.Type != x.decision.operation
+}
+
+// takeAnnotation removes the operation annotation if it has the given value.
+func takeAnnotation(object client.Object, order string) bool {
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations[v1beta1constants.GardenerOperation] != order {
+		return false
+	}
+	delete(annotations, v1beta1constants.GardenerOperation)
+	object.SetAnnotations(annotations)
+	return true
+}

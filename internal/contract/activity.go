@@ -1,0 +1,84 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Activity is what a pass is doing right now: which tasks are at work, what they wait for, how many are done of how many
+// planned. A nil Activity is silent.
+type Activity struct {
+	mutex         sync.Mutex
+	planned, done int
+	running       []string
+	reasons       map[string]string
+	reached       int32
+	changed       func()
+}
+
+// NewActivity returns an Activity that calls changed, without blocking on it, after every change. changed may be nil.
+func NewActivity(changed func()) *Activity {
+	if changed == nil {
+		changed = func() {}
+	}
+	return &Activity{reasons: map[string]string{}, changed: changed}
+}
+
+func (a *Activity) begin(planned int) {
+	a.update(func() { a.planned, a.done, a.running = planned, 0, nil })
+}
+
+func (a *Activity) start(task string) {
+	a.update(func() { a.running = append(a.running, task) })
+}
+
+func (a *Activity) finish(task string, succeeded bool) {
+	a.update(func() {
+		a.running = slices.DeleteFunc(a.running, func(name string) bool { return name == task })
+		delete(a.reasons, task)
+		if succeeded {
+			a.done++
+		}
+	})
+}
+
+func (a *Activity) wait(task, reason string) {
+	a.update(func() {
+		if reason == "" {
+			delete(a.reasons, task)
+		} else {
+			a.reasons[task] = reason
+		}
+	})
+}
+
+func (a *Activity) update(change func()) {
+	if a == nil {
+		return
+	}
+	a.mutex.Lock()
+	change()
+	a.mutex.Unlock()
+	a.changed()
+}
+
+// Snapshot returns the progress in percent, which never falls within a pass and stays below 100 until the pass has ended,
+// and a description: the names of the tasks at work, each with what it waits for.
+func (a *Activity) Snapshot() (progress int32, description string) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.planned > 0 {
+		//nolint:gosec // a percentage
+		a.reached = max(a.reached, min(99, int32(100*a.done/a.planned)))
+	}
+	words := make([]string, 0, len(a.running))
+	for _, task := range a.running {
+		if reason := a.reasons[task]; reason != "" {
+			task = fmt.Sprintf("%s (%s)", task, reason)
+		}
+		words = append(words, task)
+	}
+	return a.reached, strings.Join(words, ", ")
+}

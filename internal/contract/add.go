@@ -1,0 +1,83 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/controllerutils/predicate"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say which objects a contract's controller claims and at what pace it works.
+type Options struct {
+	// Types are the values of spec.type to claim, e.g. "openstack". Required: a controller claims only what its
+	// registration was given.
+	Types []string
+	// Classes are the extension classes to claim; empty means shoot.
+	Classes []extensionsv1alpha1.ExtensionClass
+	// MaxConcurrentReconciles bounds the passes that run at the same time; 0 means 5.
+	MaxConcurrentReconciles int
+	// IgnoreOperationAnnotation also reacts to changes of the spec. For development only.
+	IgnoreOperationAnnotation bool
+	// Retry is the pace after failures; the zero value means DefaultRetry.
+	Retry Retry
+	// Registerer takes the contract's metrics; nil means none.
+	Registerer prometheus.Registerer
+	// Clock is the real one when nil.
+	Clock clock.WithTicker
+}
+
+// Add adds the contract's controller to a manager. The manager's client must not cache Secrets and Clusters.
+func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
+	if len(options.Types) == 0 {
+		return errors.New("no types to claim were given")
+	}
+	options = options.withDefaults()
+	metrics, err := newMetrics(options.Registerer, c.Name)
+	if err != nil {
+		return fmt.Errorf("registering metrics of contract %s: %w", c.Name, err)
+	}
+	r := &reconciler[O]{
+		contract: c,
+		options:  options,
+		client:   mgr.GetClient(),
+		reader:   mgr.GetAPIReader(),
+		events:   mgr.GetEventRecorder(c.Name + "-controller"),
+		metrics:  metrics,
+	}
+	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
+	claimed = append(claimed, wakesUp(c.Finalizer, options.IgnoreOperationAnnotation))
+	err = builder.ControllerManagedBy(mgr).
+		Named(c.Name).
+		For(c.New(), builder.WithPredicates(claimed...)).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+				options.Retry.Base, options.Retry.Max),
+		}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("adding the controller of contract %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxConcurrentReconciles == 0 {
+		o.MaxConcurrentReconciles = 5
+	}
+	if o.Retry == (Retry{}) {
+		o.Retry = DefaultRetry()
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return o
+}

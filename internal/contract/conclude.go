@@ -1,0 +1,170 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// lastWords bounds the writes after a pass, which go on when the process has been told to stop.
+const lastWords = 15 * time.Second
+
+// succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated.
+func (x *run[O]) succeed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	if err := x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.success(), nil); err != nil {
+		return err
+	}
+	if err := x.release(ctx); err != nil {
+		return err
+	}
+	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
+	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known) {
+		x.log.Info("Operation succeeded")
+		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", x.success())
+	} else {
+		x.log.V(1).Info("Operation succeeded, nothing had to change")
+	}
+	return nil
+}
+
+func (x *run[O]) success() string {
+	sentence := fmt.Sprintf("%s of %s succeeded", x.decision.operation, x.contract.Name)
+	if len(x.pass.Remarks) > 0 {
+		sentence += "; " + strings.Join(x.pass.Remarks, "; ")
+	}
+	return sentence
+}
+
+// fail writes the error with its codes and decides when to try again.
+func (x *run[O]) fail(ctx context.Context, cause error) (reconcile.Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	x.metrics.observe(x.decision.operation, resultFailed, x.options.Clock.Since(x.started))
+	lastError := &gardencorev1beta1.LastError{
+		Description:    cause.Error(),
+		Codes:          Codes(cause),
+		LastUpdateTime: new(metav1.NewTime(x.options.Clock.Now())),
+	}
+	if err := x.report(ctx, gardencorev1beta1.LastOperationStateError, cause.Error(), lastError); err != nil {
+		return reconcile.Result{}, errors.Join(cause, err)
+	}
+	x.events.Eventf(x.pass.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", shortened(cause.Error()))
+	if pause, fixed := x.options.Retry.fixedPause(cause); fixed {
+		x.log.Error(cause, "Operation failed", "retryAfter", pause.String())
+		return reconcile.Result{RequeueAfter: pause}, nil
+	}
+	return reconcile.Result{}, cause
+}
+
+// interrupt leaves word that the pass was cut short by the end of the process: the next leader resumes it.
+func (x *run[O]) interrupt(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	x.metrics.observe(x.decision.operation, resultInterrupted, x.options.Clock.Since(x.started))
+	_, err := x.writer.write(ctx, func(known O) O {
+		known = x.track.withProgress(x.withOutput(known))
+		known.GetExtensionStatus().GetLastOperation().Description = "interrupted by the end of the process, to be resumed"
+		return known
+	})
+	x.log.Info("Operation interrupted by the end of the process")
+	return err
+}
+
+// report writes everything that the pass has to say in one patch.
+func (x *run[O]) report(
+	ctx context.Context, state gardencorev1beta1.LastOperationState, description string, lastError *gardencorev1beta1.LastError,
+) error {
+	progress := int32(100)
+	if lastError != nil {
+		progress, _ = x.track.activity.Snapshot()
+	}
+	_, err := x.writer.write(ctx, func(known O) O {
+		next := x.withOutput(known)
+		status := next.GetExtensionStatus()
+		status.SetLastOperation(&gardencorev1beta1.LastOperation{
+			Type:           x.decision.operation,
+			State:          state,
+			Progress:       progress,
+			Description:    description,
+			LastUpdateTime: x.endOfOperation(known),
+		})
+		status.SetLastError(lastError)
+		status.SetObservedGeneration(known.GetGeneration())
+		return next
+	})
+	return client.IgnoreNotFound(err)
+}
+
+// endOfOperation is now, but never before the order that is being fulfilled: gardenlet holds the two against each other,
+// and its clock may run ahead of ours.
+func (x *run[O]) endOfOperation(object O) metav1.Time {
+	now := x.options.Clock.Now()
+	if ordered := orderedAt(object); ordered.After(now) {
+		return metav1.NewTime(ordered)
+	}
+	return metav1.NewTime(now)
+}
+
+// release takes the finalizer of a deleted or migrated object, and the order of a migrate or restore. gardenlet takes the
+// operation for done when the annotation is gone, which is why this comes last.
+func (x *run[O]) release(ctx context.Context) error {
+	switch {
+	case x.decision.deed == deedDelete, x.decision.deed == deedForceDelete:
+		return x.changeMetadata(ctx, func(object O) bool {
+			return controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
+		})
+	case x.decision.deed == deedMigrate:
+		return x.changeMetadata(ctx, func(object O) bool {
+			released := controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
+			return takeAnnotation(object, v1beta1constants.GardenerOperationMigrate) || released
+		})
+	case x.decision.operation == gardencorev1beta1.LastOperationTypeRestore:
+		return x.changeMetadata(ctx, func(object O) bool {
+			return takeAnnotation(object, v1beta1constants.GardenerOperationRestore)
+		})
+	default:
+		return nil
+	}
+}
+
+// changeMetadata patches the live object's metadata under an optimistic lock until change has been applied.
+func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error {
+	key := client.ObjectKeyFromObject(x.pass.Object)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		object := x.contract.New()
+		if err := x.reader.Get(ctx, key, object); err != nil {
+			return err
+		}
+		before := clone(object)
+		if !change(object) {
+			return nil
+		}
+		return x.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("concluding %s: %w", x.decision.operation, err)
+	}
+	return nil
+}
+
+// shortened cuts a text to what an Event's note may hold.
+func shortened(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " ..."
+}

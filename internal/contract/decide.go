@@ -1,0 +1,105 @@
+package contract
+
+import (
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// deed is the Actuator method that a pass calls.
+type deed int
+
+const (
+	deedNone deed = iota
+	deedReconcile
+	deedDelete
+	deedForceDelete
+	deedMigrate
+)
+
+// decision says what a pass is to do, and why when it does nothing.
+type decision struct {
+	deed      deed
+	operation gardencorev1beta1.LastOperationType
+	reason    string
+}
+
+// Pending reports whether the object waits for work:
+//
+//   - gardenlet asks for it by the operation annotation (reconcile, restore, migrate; wait-for-state is an order to wait);
+//   - it is being deleted and has our finalizer;
+//   - it was never worked on, or its last operation has not succeeded;
+//   - gardenlet's timestamp, cut to the second, is later than the last operation. That is how gardenlet itself tells that
+//     an order is not fulfilled yet; it brings back an order whose annotation was taken by a process that then died.
+//
+// A change of the spec alone never makes it pending, or maintenance windows would mean nothing; unless
+// ignoreOperationAnnotation is set, for development.
+func Pending(object Object, finalizer string, ignoreOperationAnnotation bool) bool {
+	order := object.GetAnnotations()[v1beta1constants.GardenerOperation]
+	lastOperation := object.GetExtensionStatus().GetLastOperation()
+	switch {
+	case order == v1beta1constants.GardenerOperationMigrate:
+		return true
+	case !object.GetDeletionTimestamp().IsZero():
+		return controllerutil.ContainsFinalizer(object, finalizer)
+	case order == v1beta1constants.GardenerOperationRestore:
+		return true
+	case order == v1beta1constants.GardenerOperationWaitForState, migrated(lastOperation):
+		return false
+	case order == v1beta1constants.GardenerOperationReconcile, lastOperation == nil:
+		return true
+	case lastOperation.State != gardencorev1beta1.LastOperationStateSucceeded:
+		return true
+	case ignoreOperationAnnotation && object.GetGeneration() != object.GetExtensionStatus().GetObservedGeneration():
+		return true
+	default:
+		return orderedAt(object).After(lastOperation.LastUpdateTime.Time)
+	}
+}
+
+// orderedAt returns gardenlet's timestamp cut to the second, the resolution of a last operation; zero when there is none.
+func orderedAt(object Object) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, object.GetAnnotations()[v1beta1constants.GardenerTimestamp])
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Truncate(time.Second)
+}
+
+func migrated(lastOperation *gardencorev1beta1.LastOperation) bool {
+	return lastOperation != nil &&
+		lastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
+		lastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
+}
+
+// decide says what to do with a pending object of the given shoot.
+func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
+	if shoot != nil && shoot.Status.LastOperation != nil &&
+		shoot.Status.LastOperation.State == gardencorev1beta1.LastOperationStateFailed {
+		return decision{reason: "the shoot has failed; a user must retry it"}
+	}
+	meta := metav1.ObjectMeta{Annotations: object.GetAnnotations(), DeletionTimestamp: object.GetDeletionTimestamp()}
+	operation := v1beta1helper.ComputeOperationType(meta, object.GetExtensionStatus().GetLastOperation())
+	switch {
+	case operation == gardencorev1beta1.LastOperationTypeMigrate:
+		return decision{deed: deedMigrate, operation: operation}
+	case operation != gardencorev1beta1.LastOperationTypeDelete:
+		return decision{deed: deedReconcile, operation: operation}
+	case v1beta1helper.ShootNeedsForceDeletion(shoot):
+		return decision{deed: deedForceDelete, operation: operation}
+	default:
+		return decision{deed: deedDelete, operation: operation}
+	}
+}
+
+// firstAttempt reports whether nobody ever worked on the object. A restored one was worked on elsewhere, even when its
+// state was lost on the way.
+func firstAttempt(object Object, operation gardencorev1beta1.LastOperationType) bool {
+	status := object.GetExtensionStatus()
+	return operation == gardencorev1beta1.LastOperationTypeCreate &&
+		status.GetLastOperation() == nil && status.GetState() == nil && status.GetProviderStatus() == nil
+}

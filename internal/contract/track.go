@@ -1,0 +1,194 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// silence is how long a pass keeps its progress to itself: most reconciles find nothing to do and are over by then.
+	silence = time.Second
+	// progressInterval is the least time between two writes of nothing but progress.
+	progressInterval = time.Second
+)
+
+var errStateless = errors.New("this contract keeps no state")
+
+// track implements Track. Its one goroutine does all writing that nobody waits for.
+type track[O Object] struct {
+	log       logr.Logger
+	clock     clock.WithTicker
+	writer    *statusWriter[O]
+	operation gardencorev1beta1.LastOperationType
+	stateless bool
+	activity  *Activity
+
+	mutex sync.Mutex
+	state *runtime.RawExtension // nil: the pass has not set one
+	dirty bool                  // state is to be written
+
+	kick chan struct{}
+	done chan struct{}
+	stop context.CancelFunc
+}
+
+func newTrack[O Object](log logr.Logger, clock clock.WithTicker, writer *statusWriter[O], d decision, stateless bool) *track[O] {
+	t := &track[O]{
+		log: log, clock: clock, writer: writer, operation: d.operation, stateless: stateless,
+		kick: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	t.activity = NewActivity(t.wake)
+	return t
+}
+
+func (t *track[O]) Intend(ctx context.Context, state any) error {
+	if err := t.keep(state, false); err != nil {
+		return err
+	}
+	if _, err := t.writer.write(ctx, t.withState); err != nil {
+		return fmt.Errorf("recording what is about to be created: %w", err)
+	}
+	return nil
+}
+
+func (t *track[O]) Achieved(state any) {
+	if err := t.keep(state, true); err != nil {
+		t.log.Error(err, "State cannot be saved")
+		return
+	}
+	t.wake()
+}
+
+func (t *track[O]) Run(ctx context.Context, graph *Graph) error {
+	return graph.Run(ctx, t.log, t.activity)
+}
+
+func (t *track[O]) keep(state any, dirty bool) error {
+	if t.stateless {
+		return errStateless
+	}
+	raw, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("encoding state: %w", err)
+	}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.state, t.dirty = &runtime.RawExtension{Raw: raw}, dirty
+	return nil
+}
+
+// withState puts the latest state into known. It runs under the writer's lock, so that writes never go back in time.
+func (t *track[O]) withState(known O) O {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.state != nil {
+		known.GetExtensionStatus().SetState(t.state)
+	}
+	return known
+}
+
+func (t *track[O]) withProgress(known O) O {
+	progress, description := t.activity.Snapshot()
+	if description == "" {
+		description = fmt.Sprintf("%s under way", t.operation)
+	}
+	known.GetExtensionStatus().SetLastOperation(&gardencorev1beta1.LastOperation{
+		Type:           t.operation,
+		State:          gardencorev1beta1.LastOperationStateProcessing,
+		Progress:       progress,
+		Description:    description,
+		LastUpdateTime: metav1.NewTime(t.clock.Now()),
+	})
+	return known
+}
+
+func (t *track[O]) wake() {
+	select {
+	case t.kick <- struct{}{}:
+	default:
+	}
+}
+
+// start begins to write in the background until halt is called.
+func (t *track[O]) start(ctx context.Context) {
+	ctx, t.stop = context.WithCancel(ctx)
+	go t.writeAlong(ctx)
+}
+
+// halt ends the background writing and waits for a write that is under way.
+func (t *track[O]) halt() {
+	t.stop()
+	<-t.done
+}
+
+func (t *track[O]) writeAlong(ctx context.Context) {
+	defer close(t.done)
+	timer := t.clock.NewTimer(silence)
+	defer timer.Stop()
+	speakFrom := t.clock.Now().Add(silence)
+	reported := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.kick:
+		case <-timer.C():
+		}
+		speaks := !t.clock.Now().Before(speakFrom)
+		if !t.takeDirty() && (!speaks || reported == t.news()) {
+			t.rest(timer, speakFrom)
+			continue
+		}
+		news := t.news()
+		if t.writeNews(ctx, speaks) && speaks {
+			reported, speakFrom = news, t.clock.Now().Add(progressInterval)
+		}
+		t.rest(timer, speakFrom)
+	}
+}
+
+// rest arms the timer for the next moment at which progress may be written, or a failed write be repeated.
+func (t *track[O]) rest(timer clock.Timer, speakFrom time.Time) {
+	timer.Reset(max(speakFrom.Sub(t.clock.Now()), progressInterval/2))
+}
+
+// news is never empty, so that the first thing said is news.
+func (t *track[O]) news() string {
+	progress, description := t.activity.Snapshot()
+	return fmt.Sprintf("%d%% %s", progress, description)
+}
+
+func (t *track[O]) takeDirty() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	dirty := t.dirty
+	t.dirty = false
+	return dirty
+}
+
+func (t *track[O]) writeNews(ctx context.Context, withProgress bool) bool {
+	_, err := t.writer.write(ctx, func(known O) O {
+		known = t.withState(known)
+		if withProgress {
+			known = t.withProgress(known)
+		}
+		return known
+	})
+	if err != nil {
+		t.mutex.Lock()
+		t.dirty = t.state != nil
+		t.mutex.Unlock()
+		t.log.V(1).Info("Status not written, trying again", "reason", err.Error())
+	}
+	return err == nil
+}

@@ -1,0 +1,44 @@
+package contract
+
+import (
+	"context"
+	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+const (
+	firstPause   = 200 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+// WaitUntil polls at once and then with growing pauses (0.2 s doubling to 5 s) until poll returns an empty reason, an error,
+// or the context ends. A reason is a clause for a user, such as "router R has no external address yet"; while it waits it
+// stands in the last operation's description. When the context ends, the error is transient and carries the last reason.
+func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason string, err error)) error {
+	handle, _ := ctx.Value(taskKey{}).(taskHandle)
+	defer handle.waiting("")
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		reason, err := poll(ctx)
+		if err != nil || reason == "" {
+			return err
+		}
+		handle.waiting(reason)
+		select {
+		case <-ctx.Done():
+			return cloud.Errorf(cloud.Unavailable, "gave up waiting, %s: %w", reason, context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// taskKey is the context key of the task that a context belongs to.
+type taskKey struct{}
+
+// taskHandle lets a wait say its reason in the name of its task. The zero value is silent.
+type taskHandle struct {
+	task     string
+	activity *Activity
+}
+
+func (h taskHandle) waiting(reason string) { h.activity.wait(h.task, reason) }

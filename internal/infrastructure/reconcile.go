@@ -1,0 +1,50 @@
+package infrastructure
+
+import (
+	"context"
+	"fmt"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// Reconcile validates the inputs, lets the driver fulfil them and fills the status.
+func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
+	driver, err := a.driver(p)
+	if err != nil {
+		return err
+	}
+	shoot, err := readShoot(ctx, p)
+	if err != nil {
+		return err
+	}
+	if problems := driver.Validate(shoot); len(problems) > 0 {
+		return cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+	}
+	outcome, err := driver.Reconcile(ctx, shoot, p.Track)
+	if err != nil {
+		return err
+	}
+	p.Track.Achieved(outcome.State)
+	p.Remarks = append(p.Remarks, outcome.Findings...)
+	return outcome.fill(&p.Object.Status)
+}
+
+// fill writes the outcome into the object's status.
+func (o *Outcome) fill(status *extensionsv1alpha1.InfrastructureStatus) error {
+	providerStatus, err := utiljson.Marshal(o.ProviderStatus)
+	if err != nil {
+		return fmt.Errorf("encoding provider status: %w", err)
+	}
+	status.ProviderStatus = &runtime.RawExtension{Raw: providerStatus}
+	status.NodesCIDR = o.NodesCIDR
+	status.EgressCIDRs = o.EgressCIDRs
+	// Never nil: gardenlet reads the nodes' ranges without asking during a migration to dual stack.
+	status.Networking = &extensionsv1alpha1.InfrastructureStatusNetworking{
+		Pods: o.Pods, Nodes: o.Nodes, Services: o.Services,
+	}
+	return nil
+}
