@@ -1,0 +1,153 @@
+// Package assets provides the third-party programs that the module e2e/binaries pins: built from source once, kept in a
+// folder, built again when their version or the Go toolchain changes. It must not know what they are used for.
+package assets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
+)
+
+// DirVariable names the environment variable that moves the folder of the programs, e.g. to a cache shared by checkouts.
+const DirVariable = "TRELLIS_ASSETS"
+
+// APIServer lists what a real API server takes.
+func APIServer() []string { return []string{"etcd", "kube-apiserver"} }
+
+// packages maps a program to the Go package that it is built from.
+func packages() map[string]string {
+	return map[string]string{
+		"etcd":           "go.etcd.io/etcd/server/v3",
+		"kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+		"kubectl":        "k8s.io/kubernetes/cmd/kubectl",
+	}
+}
+
+// Names lists all programs that can be built, sorted.
+func Names() []string {
+	var names []string
+	for name := range packages() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Dir returns the absolute path of the folder with the programs.
+func Dir() (string, error) {
+	if dir := os.Getenv(DirVariable); dir != "" {
+		return filepath.Abs(dir)
+	}
+	return repo.Path(".cache", "envtest")
+}
+
+// Ensure builds those of the named programs that are missing or out of date, and returns the folder that holds them. It
+// writes two lines per build to progress and nothing when there is nothing to do. Concurrent calls, also from several
+// processes, wait for each other.
+func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, error) {
+	dir, err := Dir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("creating the folder of the programs: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+
+	source, err := repo.Path("e2e", "binaries")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		pkg, known := packages()[name]
+		if !known {
+			return "", fmt.Errorf("unknown program %q; known are %s", name, strings.Join(Names(), ", "))
+		}
+		b := build{name: name, pkg: pkg, source: source, dir: dir}
+		if err := b.ensure(ctx, progress); err != nil {
+			return "", fmt.Errorf("building %s: %w", name, err)
+		}
+	}
+	return dir, nil
+}
+
+// lock takes an exclusive lock on a file and returns the function that gives it back.
+func lock(path string) (func(), error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("waiting for the lock: %w", err)
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// build is one program on its way from source to the folder.
+type build struct{ name, pkg, source, dir string }
+
+func (b build) target() string    { return filepath.Join(b.dir, b.name) }
+func (b build) stampFile() string { return filepath.Join(b.dir, "."+b.name+".stamp") }
+
+func (b build) ensure(ctx context.Context, progress io.Writer) error {
+	wanted, err := b.stamp(ctx)
+	if err != nil {
+		return err
+	}
+	if found, err := os.ReadFile(b.stampFile()); err == nil && string(found) == wanted.String() {
+		if _, err := os.Stat(b.target()); err == nil {
+			return nil
+		}
+	}
+	start := time.Now()
+	_, _ = fmt.Fprintf(progress, "building %s %s (minutes the first time, seconds from Go's build cache) ...\n", b.name, wanted.version)
+	if err := b.compile(ctx, wanted.version); err != nil {
+		return err
+	}
+	if err := os.WriteFile(b.stampFile(), []byte(wanted.String()), 0o644); err != nil {
+		return fmt.Errorf("writing the stamp: %w", err)
+	}
+	info, err := os.Stat(b.target())
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(progress, "  %s: %.0f s, %d MB\n", b.name, time.Since(start).Seconds(), info.Size()/1_000_000)
+	return nil
+}
+
+// compile builds into a temporary name first: a half-written program is never found under its real one.
+func (b build) compile(ctx context.Context, version string) error {
+	temporary := fmt.Sprintf("%s.%d.tmp", b.target(), os.Getpid())
+	defer func() { _ = os.Remove(temporary) }()
+	if _, err := b.goTool(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags", b.linkerFlags(version), "-o", temporary, b.pkg); err != nil {
+		return err
+	}
+	return os.Rename(temporary, b.target())
+}
+
+// goTool runs the go command in the module that pins the programs.
+func (b build) goTool(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.source
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}

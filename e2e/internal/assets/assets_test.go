@@ -1,0 +1,90 @@
+package assets
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const gomod = `module example
+
+require (
+	go.etcd.io/etcd/server/v3 v3.6.8
+	k8s.io/kubernetes v1.36.3 // a comment
+)
+
+require go.etcd.io/etcd v0.0.1 // indirect
+`
+
+func TestStamp(t *testing.T) {
+	source := t.TempDir()
+	write := func(name, content string) {
+		require.NoError(t, os.WriteFile(filepath.Join(source, name), []byte(content), 0o644))
+	}
+	write("go.mod", gomod)
+	write("go.sum", "one")
+
+	etcd := build{name: "etcd", pkg: packages()["etcd"], source: source}
+	apiserver := build{name: "kube-apiserver", pkg: packages()["kube-apiserver"], source: source}
+
+	stampOf := func(b build) stamp {
+		s, err := b.stamp(t.Context())
+		require.NoError(t, err)
+		return s
+	}
+	first := stampOf(apiserver)
+	assert.Equal(t, "v1.36.3", first.version)
+	assert.Contains(t, first.flags, "version.gitVersion=v1.36.3")
+	assert.Contains(t, first.flags, "version.gitMinor=36")
+	assert.Equal(t, "v3.6.8", stampOf(etcd).version, "the longest module path that holds the package decides")
+	assert.Equal(t, "-s -w", stampOf(etcd).flags)
+	assert.Equal(t, first.String(), stampOf(apiserver).String(), "the same inputs give the same stamp")
+
+	write("go.sum", "two")
+	assert.NotEqual(t, first.String(), stampOf(apiserver).String(), "other sources give another stamp")
+
+	write("go.mod", "module example\n")
+	_, err := apiserver.stamp(t.Context())
+	assert.ErrorContains(t, err, "k8s.io/kubernetes/cmd/kube-apiserver")
+}
+
+func TestEnsureRefusesUnknownPrograms(t *testing.T) {
+	t.Setenv(DirVariable, t.TempDir())
+	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are etcd, kube-apiserver, kubectl`)
+}
+
+func TestEnsureIsQuietWhenThereIsNothingToDo(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(DirVariable, dir)
+	source := mustSource(t)
+	for _, name := range APIServer() {
+		b := build{name: name, pkg: packages()[name], source: source, dir: dir}
+		wanted, err := b.stamp(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(b.target(), nil, 0o755))
+		require.NoError(t, os.WriteFile(b.stampFile(), []byte(wanted.String()), 0o644))
+	}
+	var said recorder
+	got, err := Ensure(t.Context(), &said, APIServer()...)
+	require.NoError(t, err)
+	assert.Equal(t, dir, got)
+	assert.Empty(t, said)
+}
+
+func mustSource(t *testing.T) string {
+	t.Helper()
+	source, err := filepath.Abs(filepath.Join("..", "..", "binaries"))
+	require.NoError(t, err)
+	return source
+}
+
+type recorder string
+
+func (r *recorder) Write(p []byte) (int, error) {
+	*r += recorder(p)
+	return len(p), nil
+}
