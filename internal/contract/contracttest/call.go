@@ -1,0 +1,84 @@
+package contracttest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Target says whom a process under test speaks to.
+type Target string
+
+const (
+	// KubeAPI is the Kubernetes API server. Its calls of interest are the writes, except those of Leases and Events.
+	KubeAPI Target = "kube"
+	// Cloud is the cloud; every call is of interest.
+	Cloud Target = "cloud"
+)
+
+// Call is a request of interest, named so that the same request of another run has the same name: identifiers and the
+// namespace are blotted out, of a query only the keys are kept, and equal requests are numbered in the order they come.
+// A number counted over all requests would not do, since a process makes many of them at the same time.
+type Call struct {
+	Target Target
+	Method string
+	Path   string
+	// Nth is 1 for the first request of this name.
+	Nth int
+}
+
+// String returns for example "cloud POST /v2.0/networks" or "kube PATCH /infrastructures/one/status (3)".
+func (c Call) String() string {
+	if c.Nth > 1 {
+		return fmt.Sprintf("%s %s %s (%d)", c.Target, c.Method, c.Path, c.Nth)
+	}
+	return fmt.Sprintf("%s %s %s", c.Target, c.Method, c.Path)
+}
+
+// Writes reports whether the request means to change something.
+func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
+
+// callOf names a request, without its number.
+func callOf(target Target, request *http.Request) Call {
+	path := identifiers.ReplaceAllString(request.URL.Path, "{id}")
+	if target == KubeAPI {
+		_, inNamespace, found := strings.Cut(strings.TrimPrefix(path, "/"), "/namespaces/")
+		if _, resource, ok := strings.Cut(inNamespace, "/"); found && ok {
+			path = "/" + resource
+		}
+	}
+	return Call{Target: target, Method: request.Method, Path: path + keysOf(request.URL.Query())}
+}
+
+func keysOf(query url.Values) string {
+	if len(query) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(slices.Sorted(maps.Keys(query)), "&")
+}
+
+// identifiers are UUIDs, with and without dashes.
+var identifiers = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+
+// isOfInterest leaves out what a crash cannot harm: reads of the API server, and writes that nobody builds on.
+func isOfInterest(target Target, request *http.Request) bool {
+	if target == Cloud {
+		return true
+	}
+	if request.Method == http.MethodGet {
+		return false
+	}
+	resource := strings.Split(strings.TrimSuffix(request.URL.Path, "/"), "/")
+	return !slices.Contains(resource, "events") && !slices.Contains(resource, "leases")
+}
+
+func compareCalls(a, b Call) int {
+	return cmp.Or(
+		cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Nth, b.Nth),
+	)
+}

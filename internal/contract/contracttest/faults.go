@@ -1,0 +1,111 @@
+package contracttest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// Action is what becomes of the one request that a Fault is about.
+type Action int
+
+const (
+	// Refuse answers with an error instead of forwarding the request.
+	Refuse Action = iota
+	// LoseAnswer forwards the request and then answers with an error all the same, as a proxy does that ran out of patience.
+	LoseAnswer
+	// DropBefore breaks the connection before the request has an effect.
+	DropBefore
+	// DropAfter breaks the connection after the effect.
+	DropAfter
+	// KillBefore ends the process before the request has an effect.
+	KillBefore
+	// KillAfter ends the process after the effect and before the answer.
+	KillAfter
+)
+
+// String returns the action in words.
+func (a Action) String() string {
+	names := [...]string{"refuse", "effect, then refuse", "drop before effect", "drop after effect", "kill before effect", "kill after effect"}
+	if a < 0 || int(a) >= len(names) {
+		return fmt.Sprintf("action(%d)", int(a))
+	}
+	return names[a]
+}
+
+// Fault is one thing that goes wrong, once.
+type Fault struct {
+	// Call is the request that it happens to.
+	Call Call
+	// Action is what happens.
+	Action Action
+	// Error names the answer of Refuse and LoseAnswer, e.g. "409 conflict".
+	Error string
+	// Answer makes the answer of Refuse and LoseAnswer.
+	Answer func(*http.Request) *http.Response
+}
+
+// String returns for example "cloud POST /v2.0/networks: refuse with quota exceeded".
+func (f Fault) String() string {
+	if f.Error != "" {
+		return fmt.Sprintf("%s: %s with %s", f.Call, f.Action, f.Error)
+	}
+	return fmt.Sprintf("%s: %s", f.Call, f.Action)
+}
+
+// errDropped is what a client sees of a broken connection, errKilled what a killed process would see if it still could.
+var (
+	errDropped = errors.New("connection reset by peer")
+	errKilled  = errors.New("the process is dead")
+)
+
+// Faults watches the requests of all lives of a process and lets the chosen one go wrong. While it is not armed, requests
+// pass unseen.
+type Faults struct {
+	mu    sync.Mutex
+	armed bool
+	fault *Fault
+	fired bool
+	seen  map[Call]int
+}
+
+// Arm starts to count requests anew. A nil fault only counts.
+func (f *Faults) Arm(fault *Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed, f.fault, f.fired, f.seen = true, fault, false, map[Call]int{}
+}
+
+// Disarm stops counting. It returns the calls since Arm, sorted by name, and whether the fault came to pass.
+func (f *Faults) Disarm() (calls []Call, fired bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed = false
+	for call, times := range f.seen {
+		for n := range times {
+			call.Nth = n + 1
+			calls = append(calls, call)
+		}
+	}
+	slices.SortFunc(calls, compareCalls)
+	return calls, f.fired
+}
+
+// next counts a request and returns the fault if it is meant.
+func (f *Faults) next(target Target, request *http.Request) *Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.armed {
+		return nil
+	}
+	call := callOf(target, request)
+	f.seen[call]++
+	call.Nth = f.seen[call]
+	if f.fault == nil || f.fired || f.fault.Call != call {
+		return nil
+	}
+	f.fired = true
+	return f.fault
+}

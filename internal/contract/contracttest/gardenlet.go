@@ -1,0 +1,226 @@
+package contracttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// Gardenlet asks for operations on one extension object as gardenlet does, and judges the outcome by Gardener's own
+// health check. It never asks twice.
+type Gardenlet[O contract.Object] struct {
+	client client.WithWatch
+	key    client.ObjectKey
+	new    func() O
+}
+
+// NewGardenlet returns a gardenlet for the object with the key. The constructor returns an empty object.
+func NewGardenlet[O contract.Object](server *APIServer, key client.ObjectKey, constructor func() O) *Gardenlet[O] {
+	return &Gardenlet[O]{client: server.Client, key: key, new: constructor}
+}
+
+// Deploy creates the object and asks for an operation with the same request.
+func (g *Gardenlet[O]) Deploy(ctx context.Context, object O, operation string) error {
+	object.SetNamespace(g.key.Namespace)
+	object.SetName(g.key.Name)
+	annotate(object, operationAnnotations(operation))
+	if err := g.client.Create(ctx, object); err != nil {
+		return fmt.Errorf("creating %s: %w", g.key, err)
+	}
+	return nil
+}
+
+// Request asks for an operation: both annotations in one patch.
+func (g *Gardenlet[O]) Request(ctx context.Context, operation string) error {
+	return g.annotate(ctx, operationAnnotations(operation))
+}
+
+// Destroy confirms the deletion and deletes the object.
+func (g *Gardenlet[O]) Destroy(ctx context.Context) error {
+	confirmation := map[string]string{
+		v1beta1constants.ConfirmationDeletion: "true",
+		v1beta1constants.GardenerTimestamp:    timestamp(),
+	}
+	if err := g.annotate(ctx, confirmation); err != nil {
+		return err
+	}
+	if err := g.client.Delete(ctx, g.empty()); err != nil {
+		return fmt.Errorf("deleting %s: %w", g.key, err)
+	}
+	return nil
+}
+
+// Get reads the object.
+func (g *Gardenlet[O]) Get(ctx context.Context) (O, error) {
+	object := g.new()
+	if err := g.client.Get(ctx, g.key, object); err != nil {
+		return object, fmt.Errorf("reading %s: %w", g.key, err)
+	}
+	return object, nil
+}
+
+// PatchStatus changes the object's status, as gardenlet does before a restore.
+func (g *Gardenlet[O]) PatchStatus(ctx context.Context, change func(O)) error {
+	object, err := g.Get(ctx)
+	if err != nil {
+		return err
+	}
+	patch := client.MergeFrom(object.DeepCopyObject().(client.Object))
+	change(object)
+	if err := g.client.Status().Patch(ctx, object, patch); err != nil {
+		return fmt.Errorf("patching status of %s: %w", g.key, err)
+	}
+	return nil
+}
+
+// Age moves the last operation and the timestamp of the last request into the past. Gardener compares the two by whole
+// seconds: only a request that comes in a later second than the last operation can be told from one that is fulfilled.
+// It must not be called while a process works on the object.
+func (g *Gardenlet[O]) Age(ctx context.Context, by time.Duration) error {
+	object, err := g.Get(ctx)
+	if err != nil {
+		return err
+	}
+	old := object.GetExtensionStatus().GetLastOperation().LastUpdateTime.Add(-by)
+	// In this order: the object must not look as if it waited for a request's fulfilment in between.
+	if err := g.annotate(ctx, map[string]string{v1beta1constants.GardenerTimestamp: old.UTC().Format(time.RFC3339Nano)}); err != nil {
+		return err
+	}
+	return g.PatchStatus(ctx, func(object O) {
+		operation := object.GetExtensionStatus().GetLastOperation()
+		operation.LastUpdateTime = metav1.NewTime(old)
+		object.GetExtensionStatus().SetLastOperation(operation)
+	})
+}
+
+// WaitReady waits until gardenlet would call the object ready.
+func (g *Gardenlet[O]) WaitReady(ctx context.Context) (O, error) {
+	return g.WaitFor(ctx, func(object O) error { return health.CheckExtensionObject(object) })
+}
+
+// WaitGone waits until the object does not exist any more.
+func (g *Gardenlet[O]) WaitGone(ctx context.Context) error {
+	_, err := g.WaitFor(ctx, func(O) error { return errors.New("it still exists") })
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// WaitFor watches the object until check returns nil, and returns the object as it was then. It fails with NotFound when
+// the object is deleted, and with check's last error when the context ends.
+func (g *Gardenlet[O]) WaitFor(ctx context.Context, check func(O) error) (O, error) {
+	for {
+		object, err := g.watch(ctx, check)
+		switch {
+		case errors.Is(err, errWatchEnded):
+			continue
+		case err != nil && ctx.Err() != nil:
+			return object, fmt.Errorf("waiting for %s: %w", g.key, err)
+		default:
+			return object, err
+		}
+	}
+}
+
+var errWatchEnded = errors.New("the watch ended")
+
+// watch opens the watch before it reads the object, so that nothing happens unseen between the two.
+func (g *Gardenlet[O]) watch(ctx context.Context, check func(O) error) (O, error) {
+	list, err := g.list()
+	if err != nil {
+		return g.new(), err
+	}
+	watcher, err := g.client.Watch(ctx, list, client.InNamespace(g.key.Namespace), client.MatchingFields{"metadata.name": g.key.Name})
+	if err != nil {
+		return g.new(), fmt.Errorf("watching %s: %w", g.key, err)
+	}
+	defer watcher.Stop()
+	object, err := g.Get(ctx)
+	if err != nil {
+		return object, err
+	}
+	for {
+		unmet := check(object)
+		if unmet == nil {
+			return object, nil
+		}
+		select {
+		case <-ctx.Done():
+			return object, unmet
+		case event, open := <-watcher.ResultChan():
+			if !open && ctx.Err() != nil {
+				return object, unmet
+			}
+			if !open {
+				return object, errWatchEnded
+			}
+			if event.Type == watch.Deleted {
+				return object, apierrors.NewNotFound(extensionsv1alpha1.Resource("objects"), g.key.Name)
+			}
+			if next, ok := event.Object.(O); ok {
+				object = next
+			}
+		}
+	}
+}
+
+func (g *Gardenlet[O]) list() (client.ObjectList, error) {
+	gvk, err := apiutil.GVKForObject(g.new(), g.client.Scheme())
+	if err != nil {
+		return nil, fmt.Errorf("looking up the kind of %s: %w", g.key, err)
+	}
+	list, err := g.client.Scheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err != nil {
+		return nil, fmt.Errorf("looking up the list kind of %s: %w", g.key, err)
+	}
+	return list.(client.ObjectList), nil
+}
+
+func (g *Gardenlet[O]) annotate(ctx context.Context, annotations map[string]string) error {
+	object, err := g.Get(ctx)
+	if err != nil {
+		return err
+	}
+	patch := client.MergeFrom(object.DeepCopyObject().(client.Object))
+	annotate(object, annotations)
+	if err := g.client.Patch(ctx, object, patch); err != nil {
+		return fmt.Errorf("annotating %s: %w", g.key, err)
+	}
+	return nil
+}
+
+func (g *Gardenlet[O]) empty() O {
+	object := g.new()
+	object.SetNamespace(g.key.Namespace)
+	object.SetName(g.key.Name)
+	return object
+}
+
+func annotate(object client.Object, annotations map[string]string) {
+	all := maps.Clone(object.GetAnnotations())
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, annotations)
+	object.SetAnnotations(all)
+}
+
+func operationAnnotations(operation string) map[string]string {
+	return map[string]string{v1beta1constants.GardenerOperation: operation, v1beta1constants.GardenerTimestamp: timestamp()}
+}
+
+func timestamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
