@@ -1,0 +1,212 @@
+package contract
+
+import (
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+)
+
+const testFinalizer = "extensions.gardener.cloud/infrastructure"
+
+// situation describes an Infrastructure in the few facts that decisions depend on.
+type situation struct {
+	order         string
+	orderedAt     string
+	last          gardencorev1beta1.LastOperationType
+	state         gardencorev1beta1.LastOperationState
+	lastAt        string
+	deleting      bool
+	noFinalizer   bool
+	savedState    bool
+	newGeneration bool
+}
+
+func (s situation) object(t *testing.T) *extensionsv1alpha1.Infrastructure {
+	t.Helper()
+	o := &extensionsv1alpha1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}, Generation: 1}}
+	if s.order != "" {
+		o.Annotations[v1beta1constants.GardenerOperation] = s.order
+	}
+	if s.orderedAt != "" {
+		o.Annotations[v1beta1constants.GardenerTimestamp] = s.orderedAt
+	}
+	if !s.noFinalizer {
+		o.Finalizers = []string{testFinalizer}
+	}
+	if s.deleting {
+		o.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+	}
+	if s.savedState {
+		o.Status.State = &runtime.RawExtension{Raw: []byte(`{}`)}
+	}
+	if s.newGeneration {
+		o.Generation = 2
+	}
+	o.Status.ObservedGeneration = 1
+	if s.last != "" {
+		o.Status.LastOperation = &gardencorev1beta1.LastOperation{Type: s.last, State: s.state}
+	}
+	if s.lastAt != "" {
+		at, err := time.Parse(time.RFC3339, s.lastAt)
+		assert.NoError(t, err)
+		o.Status.LastOperation.LastUpdateTime = metav1.NewTime(at)
+	}
+	return o
+}
+
+const (
+	reconcileOrder = "reconcile"
+	succeeded      = gardencorev1beta1.LastOperationStateSucceeded
+	failedOnce     = gardencorev1beta1.LastOperationStateError
+	processing     = gardencorev1beta1.LastOperationStateProcessing
+	opCreate       = gardencorev1beta1.LastOperationTypeCreate
+	opReconcile    = gardencorev1beta1.LastOperationTypeReconcile
+	opDelete       = gardencorev1beta1.LastOperationTypeDelete
+	opMigrate      = gardencorev1beta1.LastOperationTypeMigrate
+	opRestore      = gardencorev1beta1.LastOperationTypeRestore
+)
+
+func TestPending(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		situation
+		want bool
+	}{
+		"a new object is pending without an annotation":                      {situation{noFinalizer: true}, true},
+		"a succeeded object without an order is not pending":                 {situation{last: opReconcile, state: succeeded}, false},
+		"a changed spec alone does not make it pending":                      {situation{last: opReconcile, state: succeeded, newGeneration: true}, false},
+		"an order to reconcile makes it pending":                             {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, true},
+		"an order to restore makes it pending":                               {situation{order: "restore", last: opReconcile, state: succeeded}, true},
+		"an order to restore makes even a migrated object pending":           {situation{order: "restore", last: opMigrate, state: succeeded}, true},
+		"an order to migrate makes it pending":                               {situation{order: "migrate", last: opReconcile, state: succeeded}, true},
+		"an order to wait for the state keeps a new object waiting":          {situation{order: "wait-for-state", noFinalizer: true}, false},
+		"an order to wait for the state keeps a failed object waiting":       {situation{order: "wait-for-state", last: opRestore, state: failedOnce}, false},
+		"an unknown order counts as none":                                    {situation{order: "dance", last: opReconcile, state: succeeded}, false},
+		"a failed operation is pending":                                      {situation{last: opReconcile, state: failedOnce}, true},
+		"an operation that a dead process left processing is pending":        {situation{last: opCreate, state: processing}, true},
+		"a migrated object is left alone":                                    {situation{last: opMigrate, state: succeeded}, false},
+		"a migrated object is left alone even when told to reconcile":        {situation{order: reconcileOrder, last: opMigrate, state: succeeded}, false},
+		"a failed migration is pending without its annotation":               {situation{last: opMigrate, state: failedOnce}, true},
+		"deletion is pending while our finalizer is there":                   {situation{deleting: true, last: opReconcile, state: succeeded}, true},
+		"deletion wins over wait-for-state":                                  {situation{deleting: true, order: "wait-for-state"}, true},
+		"deletion without our finalizer is none of our business":             {situation{deleting: true, noFinalizer: true}, false},
+		"a deletion that succeeded is pending until the finalizer is gone":   {situation{deleting: true, last: opDelete, state: succeeded}, true},
+		"a timestamp of a later second than the last operation is an order":  {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T10:00:01.2Z"}, true},
+		"a timestamp within the second of the last operation is fulfilled":   {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:01Z", orderedAt: "2026-01-01T10:00:01.9Z"}, false},
+		"a timestamp before the last operation is fulfilled":                 {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", orderedAt: "2026-01-01T10:00:01Z"}, false},
+		"a timestamp that cannot be read is no order":                        {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", orderedAt: "yesterday"}, false},
+		"a later timestamp does not wake a migrated object":                  {situation{last: opMigrate, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T11:00:00Z"}, false},
+		"a later timestamp does not wake an object that waits for its state": {situation{order: "wait-for-state", last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T11:00:00Z"}, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			assert.Equal(t, tc.want, Pending(tc.object(t), testFinalizer, false))
+		})
+	}
+	t.Run("a changed spec makes it pending when the operation annotation is ignored", func(t *testing.T) {
+		changed := situation{last: opReconcile, state: succeeded, newGeneration: true}
+		assert.True(t, Pending(changed.object(t), testFinalizer, true))
+	})
+}
+
+func TestDecide(t *testing.T) {
+	shoot := func(change func(*gardencorev1beta1.Shoot)) *gardencorev1beta1.Shoot {
+		s := &gardencorev1beta1.Shoot{}
+		change(s)
+		return s
+	}
+	healthy := shoot(func(*gardencorev1beta1.Shoot) {})
+	failed := shoot(func(s *gardencorev1beta1.Shoot) {
+		s.Status.LastOperation = &gardencorev1beta1.LastOperation{State: gardencorev1beta1.LastOperationStateFailed}
+	})
+	forced := shoot(func(s *gardencorev1beta1.Shoot) {
+		s.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
+	})
+	for sentence, tc := range map[string]struct {
+		situation
+		shoot     *gardencorev1beta1.Shoot
+		deed      deed
+		operation gardencorev1beta1.LastOperationType
+	}{
+		"a new object is created":                                          {situation{}, healthy, deedReconcile, opCreate},
+		"a failed creation is still a creation":                            {situation{last: opCreate, state: failedOnce}, healthy, deedReconcile, opCreate},
+		"a created object is reconciled":                                   {situation{order: reconcileOrder, last: opCreate, state: succeeded}, healthy, deedReconcile, opReconcile},
+		"a restore is a reconcile under its own name":                      {situation{order: "restore", savedState: true}, healthy, deedReconcile, opRestore},
+		"a failed restore is resumed as a restore":                         {situation{last: opRestore, state: failedOnce}, healthy, deedReconcile, opRestore},
+		"a migrate order migrates":                                         {situation{order: "migrate", last: opReconcile, state: succeeded}, healthy, deedMigrate, opMigrate},
+		"a migrate order wins over deletion":                               {situation{order: "migrate", deleting: true}, healthy, deedMigrate, opMigrate},
+		"deletion deletes":                                                 {situation{deleting: true, last: opReconcile, state: succeeded}, healthy, deedDelete, opDelete},
+		"deletion of a shoot that is to be force-deleted is forced":        {situation{deleting: true, last: opReconcile, state: succeeded}, forced, deedForceDelete, opDelete},
+		"a shoot that is to be force-deleted is reconciled while it lives": {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, forced, deedReconcile, opReconcile},
+		"an object of a failed shoot is left alone":                        {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, failed, deedNone, ""},
+		"deletion in a failed shoot is left alone":                         {situation{deleting: true, last: opReconcile, state: succeeded}, failed, deedNone, ""},
+		"a Cluster without a shoot is worked for all the same":             {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, nil, deedReconcile, opReconcile},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := decide(tc.object(t), tc.shoot)
+			assert.Equal(t, tc.deed, got.deed)
+			assert.Equal(t, tc.operation, got.operation)
+			assert.Equal(t, tc.deed == deedNone, got.reason != "", "a reason is given exactly when nothing is done")
+		})
+	}
+}
+
+func TestFirstAttempt(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		situation
+		operation gardencorev1beta1.LastOperationType
+		want      bool
+	}{
+		"an untouched object that is created":               {situation{}, opCreate, true},
+		"a restored object, even when its state was lost":   {situation{}, opRestore, false},
+		"an object that a dead process has worked on":       {situation{last: opCreate, state: processing}, opCreate, false},
+		"an object without a last operation but with state": {situation{savedState: true}, opCreate, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			assert.Equal(t, tc.want, firstAttempt(tc.object(t), tc.operation))
+		})
+	}
+}
+
+func TestUpdatesWakeUpOnlyByWhatTheyOrderAnew(t *testing.T) {
+	idle := situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T09:00:00Z"}
+	with := func(change func(*situation)) situation {
+		changed := idle
+		change(&changed)
+		return changed
+	}
+	for sentence, tc := range map[string]struct {
+		before, after situation
+		want          bool
+	}{
+		"a new order wakes up":                            {idle, with(func(s *situation) { s.order = reconcileOrder }), true},
+		"our own failed status starts nothing":            {idle, with(func(s *situation) { s.state = failedOnce }), false},
+		"our own progress starts nothing":                 {idle, with(func(s *situation) { s.state = processing }), false},
+		"an order that stood there before starts nothing": {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.state = failedOnce }), false},
+		"the same order with a new timestamp wakes up":    {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
+		"an order that is taken away starts nothing":      {with(func(s *situation) { s.order = reconcileOrder }), idle, false},
+		"wait-for-state that turns into restore wakes up": {with(func(s *situation) { s.order = "wait-for-state" }), with(func(s *situation) { s.order = "restore" }), true},
+		"the beginning of a deletion wakes up":            {idle, with(func(s *situation) { s.deleting = true }), true},
+		"a status written during deletion starts nothing": {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.state = failedOnce }), false},
+		"a changed spec starts nothing":                   {idle, with(func(s *situation) { s.newGeneration = true }), false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := wakesUp(testFinalizer, false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})
+			assert.Equal(t, tc.want, got)
+		})
+	}
+	t.Run("a changed spec wakes up when the operation annotation is ignored", func(t *testing.T) {
+		changed := with(func(s *situation) { s.newGeneration = true })
+		assert.True(t, wakesUp(testFinalizer, true).Update(event.UpdateEvent{ObjectOld: idle.object(t), ObjectNew: changed.object(t)}))
+	})
+	t.Run("after a start only what is pending wakes up", func(t *testing.T) {
+		unfinished := with(func(s *situation) { s.state = failedOnce })
+		assert.False(t, wakesUp(testFinalizer, false).Create(event.CreateEvent{Object: idle.object(t)}))
+		assert.True(t, wakesUp(testFinalizer, false).Create(event.CreateEvent{Object: unfinished.object(t)}))
+	})
+}
