@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -25,4 +26,35 @@ func AddToScheme(scheme *runtime.Scheme) error {
 		&WorkerStatus{},
 	)
 	return nil
+}
+
+// NewInfrastructureStatus returns an empty status with apiVersion and kind.
+func NewInfrastructureStatus() *InfrastructureStatus {
+	return &InfrastructureStatus{TypeMeta: typeMeta("InfrastructureStatus")}
+}
+
+// NewInfrastructureState returns an empty state with apiVersion and kind; Data is not nil.
+func NewInfrastructureState() *InfrastructureState {
+	return &InfrastructureState{TypeMeta: typeMeta("InfrastructureState"), Data: map[string]string{}}
+}
+
+// NewWorkerStatus returns an empty status with apiVersion and kind.
+func NewWorkerStatus() *WorkerStatus {
+	return &WorkerStatus{TypeMeta: typeMeta("WorkerStatus")}
+}
+
+func typeMeta(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: GroupVersion().String(), Kind: kind}
+}
+
+func kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	kinds, _, err := scheme.ObjectKinds(object)
+	if err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	return kinds[0], nil
 }

@@ -26,7 +26,8 @@ type CloudProfileConfig struct {
 	// +optional
 	KeyStoneCACert *string `json:"keystoneCACert,omitempty"`
 	// KeyStoneForceInsecure turns the verification of certificates off.
-	// +kubebuilder:default=false
+	//
+	// Default: false.
 	// +optional
 	KeyStoneForceInsecure bool `json:"keystoneForceInsecure,omitempty"`
 	// KeyStoneURLs are the URLs of Keystone by region.
@@ -48,8 +49,9 @@ type CloudProfileConfig struct {
 	// NodeVolumeAttachLimit is how many volumes can be attached to a node.
 	// +optional
 	NodeVolumeAttachLimit *int32 `json:"nodeVolumeAttachLimit,omitempty"`
-	// UseSNAT switches source NAT of created routers on or off. Without it the cloud's default applies; many clouds let
-	// only admins deviate from it.
+	// UseSNAT switches source NAT of created routers on or off. Many clouds let only admins deviate from their default.
+	//
+	// Default: the cloud's default.
 	// +optional
 	UseSNAT *bool `json:"useSNAT,omitempty"`
 	// ServerGroupPolicies are the server group policies that users may choose.
@@ -73,8 +75,7 @@ type Constraints struct {
 
 // FloatingPool allows an external network.
 type FloatingPool struct {
-	// Name is the network's name (or the ID, where users give IDs). A `*` at the beginning, at the end or alone stands
-	// for any characters.
+	// Name is what users give as floatingPoolName: the network's name, or its ID. A `*` stands for any characters.
 	Name string `json:"name"`
 	// Region restricts the entry to a region. As soon as a region has entries of its own, entries without region do not
 	// count for it.
@@ -87,7 +88,8 @@ type FloatingPool struct {
 	// +optional
 	DefaultFloatingSubnet *string `json:"defaultFloatingSubnet,omitempty"`
 	// NonConstraining adds the entry to what is allowed without restricting a region or domain to it.
-	// +kubebuilder:default=false
+	//
+	// Default: false.
 	// +optional
 	NonConstraining *bool `json:"nonConstraining,omitempty"`
 	// LoadBalancerClasses are the load balancer classes on this network.
@@ -185,7 +187,8 @@ type RegionIDMapping struct {
 	// ID is the image's ID in Glance.
 	ID string `json:"id"`
 	// Architecture is the CPU architecture.
-	// +kubebuilder:default=amd64
+	//
+	// Default: amd64.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
 }

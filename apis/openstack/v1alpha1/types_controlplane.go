@@ -45,6 +45,7 @@ type Storage struct {
 // CSIManila configures shared file systems (NFS) by Manila.
 type CSIManila struct {
 	// Enabled deploys the Manila CSI driver. It needs networks.shareNetwork.enabled in the InfrastructureConfig.
-	// +kubebuilder:default=false
+	//
+	// Default: false.
 	Enabled bool `json:"enabled"`
 }

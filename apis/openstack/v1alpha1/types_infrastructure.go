@@ -14,10 +14,11 @@ type InfrastructureConfig struct {
 	FloatingPoolName string `json:"floatingPoolName"`
 
 	// FloatingPoolSubnetName selects the subnet of the external network from which the router takes its address: a name,
-	// a glob (`public-*`), or a regular expression behind a tilde (`~public-[0-9]+`); an exclamation mark in front
-	// negates (`!internal-*`). Of several matching subnets the first with a free address is taken. Not allowed together
-	// with networks.router. Immutable.
-	// Without it the pool's defaultFloatingSubnet in the CloudProfile applies, and without that the cloud chooses.
+	// a glob (`public-*`, `public-?`), or a regular expression behind a tilde (`~public-\d+`), always for the whole name;
+	// an exclamation mark in front negates (`!internal-*`). Of several matching subnets the first with a free address is
+	// taken. Not allowed together with networks.router. Immutable.
+	//
+	// Default: the pool's defaultFloatingSubnet in the CloudProfile; without that the cloud chooses.
 	// +optional
 	FloatingPoolSubnetName *string `json:"floatingPoolSubnetName,omitempty"`
 
@@ -29,8 +30,9 @@ type InfrastructureConfig struct {
 // Networks describes the network of the nodes. Exactly one of workers, subnetPool and subnetId says where the addresses
 // of the nodes come from.
 type Networks struct {
-	// Router is an existing router to use. It must have an address on the external network. Without it a router is
-	// created. Immutable.
+	// Router is an existing router to use. It must have an address on the external network. Immutable.
+	//
+	// Default: a router is created.
 	// +optional
 	Router *Router `json:"router,omitempty"`
 
@@ -49,7 +51,9 @@ type Networks struct {
 	// +optional
 	SubnetPool *SubnetPool `json:"subnetPool,omitempty"`
 
-	// ID is the ID of an existing network. Without it a network is created. Immutable.
+	// ID is the ID of an existing network. Immutable.
+	//
+	// Default: a network is created.
 	// +optional
 	ID *string `json:"id,omitempty"`
 
@@ -64,10 +68,14 @@ type Networks struct {
 	// let the nodes reach each other and the world, let pods through when the shoot routes them natively, and let load
 	// balancers reach ports 30000-32767. Immutable.
 	// Trellis extension, under the name that the upstream extension is about to use.
+	//
+	// Default: a security group is created.
 	// +optional
 	SecurityGroupID *string `json:"securityGroupId,omitempty"`
 
 	// ShareNetwork switches a Manila share network on, in the node subnet. It may be switched on later, never off.
+	//
+	// Default: not enabled.
 	// +optional
 	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
 
@@ -76,8 +84,10 @@ type Networks struct {
 	IPv6 *IPv6Config `json:"ipv6,omitempty"`
 
 	// MTU is the maximum transmission unit in bytes of the created network. It may be changed later; nodes take the new
-	// value with their next DHCP lease. Not allowed together with id. Without it the cloud chooses.
+	// value with their next DHCP lease. Between 1280 and 9216. Not allowed together with id.
 	// Trellis extension.
+	//
+	// Default: the cloud chooses.
 	// +optional
 	MTU *int `json:"mtu,omitempty"`
 
@@ -90,7 +100,8 @@ type Networks struct {
 	// 30000-32767 of the nodes. An empty list closes the ports to all but the shoot's own nodes and pods; load balancers
 	// outside the node subnet then need their range here. Not allowed together with securityGroupId. May be changed later.
 	// Trellis extension.
-	// +kubebuilder:default={"0.0.0.0/0"}, and "::/0" too when ipv6 is set
+	//
+	// Default: everywhere, which is 0.0.0.0/0, and ::/0 too when ipv6 is set.
 	// +optional
 	NodePortSourceRanges []string `json:"nodePortSourceRanges,omitzero"`
 }
@@ -106,7 +117,9 @@ type SubnetPool struct {
 	// ID is the pool's ID.
 	ID string `json:"id"`
 
-	// PrefixLength is the length of the range to take, e.g. 24 for a /24. Without it the pool's own default applies.
+	// PrefixLength is the length of the range to take, e.g. 24 for a /24. Between 1 and 29.
+	//
+	// Default: the pool's own default.
 	// +optional
 	PrefixLength *int `json:"prefixLength,omitempty"`
 }
@@ -114,7 +127,6 @@ type SubnetPool struct {
 // ShareNetwork switches a Manila share network on.
 type ShareNetwork struct {
 	// Enabled is true for a share network.
-	// +kubebuilder:default=false
 	Enabled bool `json:"enabled"`
 }
 
@@ -129,11 +141,11 @@ type IPv6Config struct {
 	// +optional
 	NodeCIDR string `json:"nodeCIDR,omitempty"`
 
-	// PodCIDR is the IPv6 range of the pods.
+	// PodCIDR is the IPv6 range of the pods, a /64 or larger: every node takes a /64 of it.
 	// +optional
 	PodCIDR string `json:"podCIDR,omitempty"`
 
-	// ServiceCIDR is the IPv6 range of the services. Kubernetes uses no more than a /112 of it.
+	// ServiceCIDR is the IPv6 range of the services, a /112 or larger. Kubernetes uses no more than a /112 of it.
 	// +optional
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
 }

@@ -24,7 +24,7 @@ const (
 	StateKeySubnetIPv6Services    = "SubnetIPv6Svc"          // ID of the subnet that reserves the IPv6 range of the services
 	StateKeyFloatingNetwork       = "FloatingNetwork"        // ID of the external network
 	StateKeyFloatingNetworkName   = "FloatingNetworkName"    // name of the external network
-	StateKeyFloatingPoolSubnet    = "FloatingPoolSubnetName" // name of the external subnet that gave the router its address
+	StateKeyFloatingPoolSubnet    = "FloatingPoolSubnetName" // name or pattern of the external subnets asked for
 	StateKeySecurityGroup         = "SecurityGroup"          // ID of the nodes' security group
 	StateKeySecurityGroupName     = "SecurityGroupName"      // name of the nodes' security group
 	StateKeyShareNetwork          = "ShareNetwork"           // ID of the share network

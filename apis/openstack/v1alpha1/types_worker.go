@@ -35,7 +35,8 @@ type MachineLabel struct {
 	// Value is the value.
 	Value string `json:"value"`
 	// TriggerRollingOnUpdate rolls the nodes when the value changes.
-	// +kubebuilder:default=false
+	//
+	// Default: false.
 	// +optional
 	TriggerRollingOnUpdate bool `json:"triggerRollingOnUpdate,omitempty"`
 }

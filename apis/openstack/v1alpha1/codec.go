@@ -1,0 +1,169 @@
+package v1alpha1
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// DecodeInfrastructureConfig decodes what a user wrote, strictly, and applies the defaults. The error names the field and
+// what to do about it.
+func DecodeInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfig, error) {
+	config := &InfrastructureConfig{}
+	if err := decode(raw, config, strict); err != nil {
+		return nil, err
+	}
+	config.Default()
+	return config, nil
+}
+
+// DecodeControlPlaneConfig decodes what a user wrote, strictly. The error names the field and what to do about it.
+func DecodeControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, error) {
+	config := &ControlPlaneConfig{}
+	return config, decode(raw, config, strict)
+}
+
+// DecodeWorkerConfig decodes what a user wrote, strictly. The error names the field and what to do about it. A pool
+// without a providerConfig has an empty one.
+func DecodeWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
+	config := &WorkerConfig{}
+	if isEmpty(raw) {
+		return config, nil
+	}
+	return config, decode(raw, config, strict)
+}
+
+// DecodeCloudProfileConfig decodes what is in a CloudProfile that was admitted already, possibly by another version:
+// unknown fields are ignored.
+func DecodeCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
+	config := &CloudProfileConfig{}
+	return config, decode(raw, config, lenient)
+}
+
+// DecodeInfrastructureStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored.
+// Nothing decodes to an empty status.
+func DecodeInfrastructureStatus(raw *runtime.RawExtension) (*InfrastructureStatus, error) {
+	status := NewInfrastructureStatus()
+	if isEmpty(raw) {
+		return status, nil
+	}
+	return status, decode(raw, status, lenient)
+}
+
+// DecodeInfrastructureState decodes what a controller wrote, possibly of another version: unknown fields are ignored.
+// Nothing decodes to an empty state; Data is never nil.
+func DecodeInfrastructureState(raw *runtime.RawExtension) (*InfrastructureState, error) {
+	state := NewInfrastructureState()
+	if isEmpty(raw) {
+		return state, nil
+	}
+	err := decode(raw, state, lenient)
+	if state.Data == nil {
+		state.Data = map[string]string{}
+	}
+	return state, err
+}
+
+// DecodeWorkerStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
+// decodes to an empty status.
+func DecodeWorkerStatus(raw *runtime.RawExtension) (*WorkerStatus, error) {
+	status := NewWorkerStatus()
+	if isEmpty(raw) {
+		return status, nil
+	}
+	return status, decode(raw, status, lenient)
+}
+
+// Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
+func Encode(object runtime.Object) (*runtime.RawExtension, error) {
+	kind, err := kindOf(object)
+	if err != nil {
+		return nil, err
+	}
+	object = object.DeepCopyObject()
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", kind.Kind, err)
+	}
+	return &runtime.RawExtension{Raw: data}, nil
+}
+
+// strictness says what becomes of fields that a type does not have.
+type strictness bool
+
+const (
+	strict  strictness = true  // they are an error: a user misspelt something
+	lenient strictness = false // they are ignored: another version wrote them
+)
+
+func decode(raw *runtime.RawExtension, into runtime.Object, mode strictness) error {
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		return err
+	}
+	want, err := kindOf(into)
+	if err != nil {
+		return err
+	}
+	data, err := bytesOf(raw)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", want.Kind, err)
+	}
+	if err := checkKind(data, want); err != nil {
+		return err
+	}
+
+	options := jsonserializer.SerializerOptions{Strict: bool(mode)}
+	serializer := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, options)
+	if _, _, err := serializer.Decode(data, nil, into); err != nil {
+		return explain(want.Kind, err)
+	}
+	return nil
+}
+
+// checkKind keeps the serializer from guessing: it would take a missing kind for the wanted one.
+func checkKind(data []byte, want schema.GroupVersionKind) error {
+	if len(data) == 0 {
+		return fmt.Errorf("a providerConfig is required: give one with apiVersion %s and kind %s", want.GroupVersion(), want.Kind)
+	}
+	got, err := jsonserializer.DefaultMetaFactory.Interpret(data)
+	if err != nil {
+		return fmt.Errorf("decoding %s: not a JSON object with apiVersion and kind: %w", want.Kind, err)
+	}
+	if *got != want {
+		return fmt.Errorf("decoding %s: apiVersion is %q and kind %q: set apiVersion to %s and kind to %s",
+			want.Kind, got.GroupVersion(), got.Kind, want.GroupVersion(), want.Kind)
+	}
+	return nil
+}
+
+// explain turns a decoder's error into words for whoever wrote the document.
+func explain(kind string, err error) error {
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("decoding %s: %s must be %s, not %s: correct the value",
+			kind, wrongType.Field, wrongType.Type, wrongType.Value)
+	}
+	if strictErr, ok := runtime.AsStrictDecodingError(err); ok {
+		return fmt.Errorf("decoding %s: %w: correct the name or remove the field", kind, errors.Join(strictErr.Errors()...))
+	}
+	return fmt.Errorf("decoding %s: %w", kind, err)
+}
+
+func isEmpty(raw *runtime.RawExtension) bool {
+	return raw == nil || raw.Object == nil && (len(raw.Raw) == 0 || string(raw.Raw) == "null")
+}
+
+func bytesOf(raw *runtime.RawExtension) ([]byte, error) {
+	if isEmpty(raw) {
+		return nil, nil
+	}
+	if raw.Raw == nil {
+		return json.Marshal(raw.Object)
+	}
+	return raw.Raw, nil
+}

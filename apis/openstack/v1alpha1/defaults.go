@@ -1,0 +1,27 @@
+package v1alpha1
+
+// Default fills in what the user left out, and replaces the deprecated networks.worker. Decoding does it; validation and
+// drivers rely on it. It never overwrites what the user gave, and doing it twice changes nothing.
+func (c *InfrastructureConfig) Default() {
+	networks := &c.Networks
+	if networks.Workers == "" {
+		networks.Workers = networks.Worker
+	}
+	if networks.Workers == networks.Worker {
+		networks.Worker = ""
+	}
+	if networks.ShareNetwork == nil {
+		networks.ShareNetwork = &ShareNetwork{}
+	}
+	// The rules of a given security group are not ours, so nothing is opened there.
+	if networks.NodePortSourceRanges == nil && networks.SecurityGroupID == nil {
+		networks.NodePortSourceRanges = everywhere(networks.IPv6 != nil)
+	}
+}
+
+func everywhere(dualStack bool) []string {
+	if dualStack {
+		return []string{"0.0.0.0/0", "::/0"}
+	}
+	return []string{"0.0.0.0/0"}
+}
