@@ -1,0 +1,93 @@
+// Package networking answers what other contracts need to know of a Network's configuration. It reads the configuration
+// of the network types as it is, leniently, and knows nothing else about them.
+package networking
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The network types whose configuration is understood.
+const (
+	Calico = "calico"
+	Cilium = "cilium"
+)
+
+// NativeRouting reports whether a network type, configured by providerConfig (Shoot.spec.networking.providerConfig),
+// sends packets between nodes with the addresses of the pods on them, instead of wrapping them into packets of the nodes.
+// Where it is true the cloud must let the range of the pods through and somebody must program routes for it. A network
+// that wraps only between subnets (Calico's CrossSubnet) counts as one that wraps. A type that is not known counts so, too.
+//
+// The error names the field that cannot be read.
+func NativeRouting(networkType string, providerConfig *runtime.RawExtension) (bool, error) {
+	switch networkType {
+	case Calico:
+		config, err := decode[calicoConfig](networkType, providerConfig)
+		return config.native(), err
+	case Cilium:
+		config, err := decode[ciliumConfig](networkType, providerConfig)
+		return config.native(), err
+	default:
+		return false, nil
+	}
+}
+
+// overlay is set by users, or by admission for new shoots.
+type overlay struct {
+	Enabled *bool `json:"enabled"`
+}
+
+// calicoConfig is what matters here of calico.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
+type calicoConfig struct {
+	Overlay *overlay `json:"overlay"`
+	IPv4    *struct {
+		Mode *string `json:"mode"`
+	} `json:"ipv4"`
+	// IPIP is the former name of ipv4.mode.
+	IPIP *string `json:"ipip"`
+}
+
+// native: the overlay switch overwrites pool modes and backend, so it decides alone. Without it the mode of the pool
+// counts, whatever the backend: Calico encapsulates unless told not to.
+func (c calicoConfig) native() bool {
+	if c.Overlay != nil && c.Overlay.Enabled != nil {
+		return !*c.Overlay.Enabled
+	}
+	mode := c.IPIP
+	if c.IPv4 != nil && c.IPv4.Mode != nil {
+		mode = c.IPv4.Mode
+	}
+	return mode != nil && (*mode == "Never" || *mode == "Off")
+}
+
+// ciliumConfig is what matters here of cilium.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
+type ciliumConfig struct {
+	Overlay *overlay `json:"overlay"`
+	Tunnel  *string  `json:"tunnel"`
+}
+
+// native: with the overlay off there is no tunnel. With it on, or unset, a tunnel mode that the user gave stands.
+func (c ciliumConfig) native() bool {
+	if c.Overlay != nil && c.Overlay.Enabled != nil && !*c.Overlay.Enabled {
+		return true
+	}
+	return c.Tunnel != nil && *c.Tunnel == "disabled"
+}
+
+func decode[Config any](networkType string, providerConfig *runtime.RawExtension) (Config, error) {
+	var config Config
+	if providerConfig == nil {
+		return config, nil
+	}
+	data, err := providerConfig.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(data, &config)
+	}
+	if err != nil {
+		var none Config
+		return none, fmt.Errorf("reading spec.networking.providerConfig of type %s: %w: correct it", networkType, err)
+	}
+	return config, nil
+}

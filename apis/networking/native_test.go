@@ -1,0 +1,81 @@
+package networking_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+)
+
+func TestNativeRouting(t *testing.T) {
+	const (
+		calico = `{"apiVersion":"calico.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig",`
+		cilium = `{"apiVersion":"cilium.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig",`
+	)
+	for sentence, test := range map[string]struct {
+		networkType, config string
+		want                bool
+	}{
+		"calico without configuration wraps":                              {"calico", "", false},
+		"calico with an empty configuration wraps":                        {"calico", `{}`, false},
+		"calico with null for a configuration wraps":                      {"calico", `null`, false},
+		"calico with the overlay on wraps":                                {"calico", calico + `"overlay":{"enabled":true}}`, false},
+		"calico with the overlay off routes natively":                     {"calico", calico + `"overlay":{"enabled":false}}`, true},
+		"calico's pod routes change nothing about that":                   {"calico", calico + `"overlay":{"enabled":false,"createPodRoutes":true}}`, true},
+		"calico with an overlay block that says nothing wraps":            {"calico", calico + `"overlay":{"createPodRoutes":true}}`, false},
+		"calico's overlay switch outranks the mode when on":               {"calico", calico + `"overlay":{"enabled":true},"ipv4":{"mode":"Never"}}`, false},
+		"calico's overlay switch outranks the mode when off":              {"calico", calico + `"overlay":{"enabled":false},"ipv4":{"mode":"Always"}}`, true},
+		"calico with mode Never routes natively":                          {"calico", calico + `"ipv4":{"mode":"Never"}}`, true},
+		"calico with mode Off routes natively":                            {"calico", calico + `"ipv4":{"mode":"Off"}}`, true},
+		"calico with mode Always wraps":                                   {"calico", calico + `"ipv4":{"mode":"Always"}}`, false},
+		"calico that wraps between subnets wraps":                         {"calico", calico + `"ipv4":{"mode":"CrossSubnet"}}`, false},
+		"calico with vxlan pools and no mode wraps":                       {"calico", calico + `"backend":"vxlan","ipv4":{"pool":"vxlan"}}`, false},
+		"calico without backend still wraps when the mode says nothing":   {"calico", calico + `"backend":"none"}`, false},
+		"calico's former field for the mode counts":                       {"calico", calico + `"ipip":"Never"}`, true},
+		"calico's former field gives way to the new one":                  {"calico", calico + `"ipip":"Never","ipv4":{"mode":"Always"}}`, false},
+		"calico fields that this package does not know do not disturb it": {"calico", calico + `"overlay":{"enabled":false},"typha":{"enabled":true},"new":[1]}`, true},
+		"cilium without configuration wraps":                              {"cilium", "", false},
+		"cilium with the overlay on wraps":                                {"cilium", cilium + `"overlay":{"enabled":true}}`, false},
+		"cilium with the overlay off routes natively":                     {"cilium", cilium + `"overlay":{"enabled":false}}`, true},
+		"cilium with a tunnel named and the overlay off routes natively":  {"cilium", cilium + `"overlay":{"enabled":false},"tunnel":"vxlan"}`, true},
+		"cilium with the tunnel disabled routes natively":                 {"cilium", cilium + `"tunnel":"disabled"}`, true},
+		"cilium with the tunnel disabled keeps it so under the overlay":   {"cilium", cilium + `"overlay":{"enabled":true},"tunnel":"disabled"}`, true},
+		"cilium with a geneve tunnel wraps":                               {"cilium", cilium + `"tunnel":"geneve"}`, false},
+		"an unknown type wraps, whatever its configuration":               {"gardenet", `{"overlay":{"enabled":false}}`, false},
+		"an unknown type's configuration is not even read":                {"gardenet", `[`, false},
+		"no type at all wraps":                                            {"", `{"overlay":{"enabled":false}}`, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got, err := networking.NativeRouting(test.networkType, raw(test.config))
+			require.NoError(t, err)
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestNativeRoutingNamesWhatItCannotRead(t *testing.T) {
+	for sentence, test := range map[string]struct{ networkType, config, want string }{
+		"a switch that is no boolean, in calico": {"calico", `{"overlay":{"enabled":"yes"}}`, "overlay.enabled"},
+		"a switch that is no boolean, in cilium": {"cilium", `{"overlay":{"enabled":1}}`, "overlay.enabled"},
+		"an overlay that is no object":           {"calico", `{"overlay":true}`, "overlay"},
+		"a mode that is no string":               {"calico", `{"ipv4":{"mode":false}}`, "ipv4.mode"},
+		"a list for a configuration":             {"calico", `[]`, "spec.networking.providerConfig"},
+		"no JSON at all":                         {"cilium", `overlay: off`, "spec.networking.providerConfig"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			native, err := networking.NativeRouting(test.networkType, raw(test.config))
+			require.ErrorContains(t, err, test.want)
+			require.ErrorContains(t, err, "of type "+test.networkType)
+			require.False(t, native)
+		})
+	}
+}
+
+func raw(config string) *runtime.RawExtension {
+	if config == "" {
+		return nil
+	}
+	return &runtime.RawExtension{Raw: []byte(config)}
+}
