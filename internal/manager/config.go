@@ -1,0 +1,202 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	rolePrimary   = "primary"
+	roleSecondary = "secondary"
+)
+
+// config is what the command line asks for.
+type config struct {
+	types                     []string
+	classes                   []string
+	role                      string
+	maxConcurrentReconciles   int
+	ignoreOperationAnnotation bool
+	gardenerVersion           string
+
+	kubeconfig              string
+	leaderElection          bool
+	leaderElectionID        string
+	leaderElectionNamespace string
+	heartbeatNamespace      string
+	heartbeatRenewSeconds   int
+
+	healthBindAddress  string
+	metricsBindAddress string
+	logLevel           string
+	logFormat          string
+
+	help    bool
+	version bool
+}
+
+// defaultConfig holds what is asked for when nothing is said. Types have no default on purpose: a binary never claims a
+// type that its registration was not given.
+func defaultConfig(b Binary, around surroundings) config {
+	return config{
+		classes:                 []string{"shoot"},
+		role:                    rolePrimary,
+		maxConcurrentReconciles: 5,
+		kubeconfig:              around.kubeconfig,
+		leaderElection:          true,
+		leaderElectionID:        b.Name + "-leader-election",
+		leaderElectionNamespace: around.podNamespace,
+		heartbeatNamespace:      around.podNamespace,
+		heartbeatRenewSeconds:   30,
+		healthBindAddress:       ":8081",
+		metricsBindAddress:      ":8080",
+		logLevel:                logInfo,
+		logFormat:               logJSON,
+	}
+}
+
+// sections lists all flags as --help shows them. Parsing a flag stores its value in c.
+func (c *config) sections(b Binary) []section {
+	return []section{
+		{title: "What it serves", flags: c.servingFlags(b)},
+		{title: "API server, leader election and heartbeat", flags: c.clusterFlags()},
+		{title: "Health, metrics and logs", flags: c.observabilityFlags()},
+		{title: "Questions", flags: []setting{
+			{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
+			{name: "version", usage: "Print version, commit and date.", parse: boolean(&c.version)},
+		}},
+	}
+}
+
+func (c *config) servingFlags(b Binary) []setting {
+	return []setting{
+		{
+			name: "types", value: "TYPE,...", required: true,
+			usage:   "Provider types to serve.",
+			allowed: strings.Join(b.Types, ", "),
+			parse:   listOf(&c.types, "is not compiled in", b.Types),
+		},
+		{
+			name: "extension-classes", value: "CLASS,...", defaults: strings.Join(c.classes, ","),
+			usage:   "Extension classes to serve.",
+			allowed: strings.Join(extensionClasses(), ", "),
+			parse:   listOf(&c.classes, "is no extension class", extensionClasses()),
+		},
+		{
+			name: "role", value: "ROLE", defaults: c.role,
+			usage:   "A primary fulfils objects and is the only writer of their status.",
+			allowed: rolePrimary,
+			parse:   c.parseRole,
+		},
+		{
+			name: "max-concurrent-reconciles", value: "N", defaults: fmt.Sprint(c.maxConcurrentReconciles),
+			usage:   "How many objects a controller works on at the same time.",
+			allowed: "1 and more",
+			parse:   atLeast(&c.maxConcurrentReconciles, 1),
+		},
+		{
+			name: "ignore-operation-annotation", defaults: "false",
+			usage: "Act on every spec change at once. For development: it breaks the promise of maintenance windows.",
+			parse: boolean(&c.ignoreOperationAnnotation),
+		},
+		{
+			name: "gardener-version", value: "VERSION",
+			usage:   "Version of the gardenlet that deploys the extension.",
+			allowed: "a semantic version",
+			parse:   semanticVersion(&c.gardenerVersion),
+		},
+	}
+}
+
+func (c *config) clusterFlags() []setting {
+	return []setting{
+		{
+			name: "kubeconfig", value: "FILE", defaults: "$KUBECONFIG, then the pod's service account",
+			usage: "API server to work for.",
+			parse: text(&c.kubeconfig),
+		},
+		{
+			name: "leader-election", defaults: "true",
+			usage: "Let one replica work and the others stand by.",
+			parse: boolean(&c.leaderElection),
+		},
+		{
+			name: "leader-election-id", value: "NAME", defaults: c.leaderElectionID,
+			usage:   "Name of the Lease that replicas compete for.",
+			allowed: "the name of an object",
+			parse:   objectName(&c.leaderElectionID),
+		},
+		{
+			name: "leader-election-namespace", value: "NAMESPACE", defaults: "the pod's namespace",
+			usage:   "Namespace of that Lease.",
+			allowed: "the name of a namespace",
+			parse:   namespaceName(&c.leaderElectionNamespace),
+		},
+		{
+			name: "heartbeat-namespace", value: "NAMESPACE", defaults: "the pod's namespace; outside a pod, no heartbeat",
+			usage: "Namespace of the Lease " + heartbeatLease +
+				", by which gardenlet knows that the extension is alive.",
+			allowed: "the name of a namespace",
+			parse:   namespaceName(&c.heartbeatNamespace),
+		},
+		{
+			name: "heartbeat-renew-interval-seconds", value: "SECONDS", defaults: fmt.Sprint(c.heartbeatRenewSeconds),
+			usage:   "How often the leader renews the heartbeat.",
+			allowed: "1 and more",
+			parse:   atLeast(&c.heartbeatRenewSeconds, 1),
+		},
+	}
+}
+
+func (c *config) observabilityFlags() []setting {
+	const addresses = "host:port, :port, or 0 for none"
+	return []setting{
+		{
+			name: "health-bind-address", value: "ADDRESS", defaults: c.healthBindAddress,
+			usage:   "Where /healthz and /readyz are served.",
+			allowed: addresses,
+			parse:   address(&c.healthBindAddress),
+		},
+		{
+			name: "metrics-bind-address", value: "ADDRESS", defaults: c.metricsBindAddress,
+			usage:   "Where Prometheus metrics are served, under /metrics.",
+			allowed: addresses,
+			parse:   address(&c.metricsBindAddress),
+		},
+		{
+			name: "log-level", value: "LEVEL", defaults: c.logLevel,
+			usage:   "How much is logged.",
+			allowed: strings.Join(logLevels(), ", "),
+			parse:   oneOf(&c.logLevel, logLevels()),
+		},
+		{
+			name: "log-format", value: "FORMAT", defaults: c.logFormat,
+			usage:   "How it is logged.",
+			allowed: strings.Join(logFormats(), ", "),
+			parse:   oneOf(&c.logFormat, logFormats()),
+		},
+	}
+}
+
+// check returns what is wrong beyond the single flag.
+func (c *config) check() error {
+	if c.leaderElection && c.leaderElectionNamespace == "" {
+		return errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false")
+	}
+	return nil
+}
+
+func (c *config) parseRole(role string) error {
+	if role == roleSecondary {
+		return errors.New("secondary controllers are not part of this version")
+	}
+	return oneOf(&c.role, []string{rolePrimary})(role)
+}
+
+// extensionClasses are the classes of Gardener's extension objects (gardener/docs/extensions/registration.md).
+func extensionClasses() []string { return []string{"shoot", "seed", "garden"} }
+
+func logLevels() []string { return []string{logDebug, logInfo, logError} }
+
+func logFormats() []string { return []string{logJSON, logText} }

@@ -1,0 +1,200 @@
+package manager
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func testBinary() Binary {
+	return Binary{
+		Name:        "infrastructure-controller",
+		Description: "Fulfils Gardener's Infrastructure objects.",
+		Types:       []string{"aws", "openstack"},
+	}
+}
+
+// inPod are the surroundings of a process in a pod.
+func inPod() surroundings { return surroundings{podNamespace: "extension-infrastructure"} }
+
+func TestParseFlagsRefusesAndSaysWhatIsAllowed(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"types are required": {
+			args: nil,
+			want: "--types: required; allowed: aws, openstack",
+		},
+		"types may not be empty": {
+			args: []string{"--types="},
+			want: `--types: "" has an empty element; allowed: aws, openstack`,
+		},
+		"a type must be compiled in": {
+			args: []string{"--types=openstack,azure"},
+			want: `--types: "openstack,azure" has "azure", which is not compiled in; allowed: aws, openstack`,
+		},
+		"a trailing comma is no type": {
+			args: []string{"--types=openstack,"},
+			want: `--types: "openstack," has an empty element; allowed: aws, openstack`,
+		},
+		"a class must be one of Gardener's": {
+			args: []string{"--types=aws", "--extension-classes=shoots"},
+			want: `--extension-classes: "shoots" has "shoots", which is no extension class; allowed: shoot, seed, garden`,
+		},
+		"a secondary arrives later": {
+			args: []string{"--types=aws", "--role=secondary"},
+			want: `--role: "secondary" secondary controllers are not part of this version; allowed: primary`,
+		},
+		"a role must be known": {
+			args: []string{"--types=aws", "--role=leader"},
+			want: `--role: "leader" is unknown; allowed: primary`,
+		},
+		"nothing reconciles with zero workers": {
+			args: []string{"--types=aws", "--max-concurrent-reconciles=0"},
+			want: `--max-concurrent-reconciles: "0" is too small; allowed: 1 and more`,
+		},
+		"a negative number after a space is a value, not a flag": {
+			args: []string{"--types=aws", "--max-concurrent-reconciles", "-1"},
+			want: `--max-concurrent-reconciles: "-1" is too small; allowed: 1 and more`,
+		},
+		"a word is no number": {
+			args: []string{"--types=aws", "--heartbeat-renew-interval-seconds=30s"},
+			want: `--heartbeat-renew-interval-seconds: "30s" is no number; allowed: 1 and more`,
+		},
+		"a switch takes true or false": {
+			args: []string{"--types=aws", "--leader-election=maybe"},
+			want: `--leader-election: "maybe" is neither true nor false`,
+		},
+		"an address has a port": {
+			args: []string{"--types=aws", "--health-bind-address=localhost"},
+			want: `--health-bind-address: "localhost" is no address; allowed: host:port, :port, or 0 for none`,
+		},
+		"a port fits into 16 bits": {
+			args: []string{"--types=aws", "--metrics-bind-address=:80800"},
+			want: `--metrics-bind-address: ":80800" has "80800" for a port; allowed: host:port, :port, or 0 for none`,
+		},
+		"a log level must be known": {
+			args: []string{"--types=aws", "--log-level=trace"},
+			want: `--log-level: "trace" is unknown; allowed: debug, info, error`,
+		},
+		"a log format must be known": {
+			args: []string{"--types=aws", "--log-format=xml"},
+			want: `--log-format: "xml" is unknown; allowed: json, text`,
+		},
+		"a namespace has a name that Kubernetes takes": {
+			args: []string{"--types=aws", "--heartbeat-namespace=Extension_One"},
+			want: `--heartbeat-namespace: "Extension_One" is no name for a namespace; allowed: the name of a namespace`,
+		},
+		"a leader election ID has a name that Kubernetes takes": {
+			args: []string{"--types=aws", "--leader-election-id=a/b"},
+			want: `--leader-election-id: "a/b" is no name for an object; allowed: the name of an object`,
+		},
+		"a version is semantic": {
+			args: []string{"--types=aws", "--gardener-version=latest"},
+			want: `--gardener-version: "latest" is no version; allowed: a semantic version`,
+		},
+		"an unknown flag is named": {
+			args: []string{"--types=aws", "--typos=x"},
+			want: "--typos: no such flag",
+		},
+		"an unknown short flag is named": {
+			args: []string{"--types=aws", "-v"},
+			want: "-v: no such flag",
+		},
+		"an argument without a flag is named": {
+			args: []string{"--types=aws", "openstack"},
+			want: `"openstack": arguments without a flag are not allowed`,
+		},
+		"a flag without its value is named": {
+			args: []string{"--types=aws", "--log-level"},
+			want: "flag needs an argument: --log-level",
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := parseFlags(testBinary(), test.args, inPod())
+			require.Error(t, err)
+			assert.Equal(t, "wrong command line:\n  "+test.want, err.Error())
+		})
+	}
+}
+
+func TestParseFlagsReportsEverythingAtOnce(t *testing.T) {
+	_, err := parseFlags(testBinary(),
+		[]string{"--log-level=loud", "--nonsense", "value", "--log-format=xml"}, surroundings{})
+
+	require.Error(t, err)
+	assert.Equal(t, `wrong command line:
+  --nonsense: no such flag
+  --log-level: "loud" is unknown; allowed: debug, info, error
+  --log-format: "xml" is unknown; allowed: json, text
+  --types: required; allowed: aws, openstack
+  --leader-election-namespace: required outside a pod; or --leader-election=false`, err.Error())
+}
+
+func TestParseFlagsAccepts(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		around surroundings
+		check  func(t *testing.T, c config)
+	}{
+		"types alone are enough in a pod": {
+			args:   []string{"--types=openstack"},
+			around: inPod(),
+			check: func(t *testing.T, c config) {
+				assert.Equal(t, []string{"openstack"}, c.types)
+				assert.Equal(t, []string{"shoot"}, c.classes)
+				assert.Equal(t, "infrastructure-controller-leader-election", c.leaderElectionID)
+				assert.Equal(t, "extension-infrastructure", c.leaderElectionNamespace)
+				assert.Equal(t, "extension-infrastructure", c.heartbeatNamespace)
+				assert.True(t, c.leaderElection)
+			},
+		},
+		"several types, repeated and with spaces, are a set": {
+			args:   []string{"--types", "openstack, aws,openstack"},
+			around: inPod(),
+			check:  func(t *testing.T, c config) { assert.Equal(t, []string{"openstack", "aws"}, c.types) },
+		},
+		"no leader election needs no namespace outside a pod, and there is no heartbeat": {
+			args: []string{"--types=aws", "--leader-election=false"},
+			check: func(t *testing.T, c config) {
+				assert.False(t, c.leaderElection)
+				assert.Empty(t, c.heartbeatNamespace)
+			},
+		},
+		"a switch needs no value": {
+			args:   []string{"--types=aws", "--ignore-operation-annotation"},
+			around: inPod(),
+			check:  func(t *testing.T, c config) { assert.True(t, c.ignoreOperationAnnotation) },
+		},
+		"the flag wins over KUBECONFIG": {
+			args:   []string{"--types=aws", "--kubeconfig=/from/flag"},
+			around: surroundings{podNamespace: "x", kubeconfig: "/from/env"},
+			check:  func(t *testing.T, c config) { assert.Equal(t, "/from/flag", c.kubeconfig) },
+		},
+		"KUBECONFIG counts when there is no flag": {
+			args:   []string{"--types=aws"},
+			around: surroundings{podNamespace: "x", kubeconfig: "/from/env"},
+			check:  func(t *testing.T, c config) { assert.Equal(t, "/from/env", c.kubeconfig) },
+		},
+		"metrics can be switched off": {
+			args:   []string{"--types=aws", "--metrics-bind-address=0"},
+			around: inPod(),
+			check:  func(t *testing.T, c config) { assert.Equal(t, "0", c.metricsBindAddress) },
+		},
+		"versions of released and unreleased gardenlets": {
+			args:   []string{"--types=aws", "--gardener-version=v1.150.0-dev-1f2e3d4"},
+			around: inPod(),
+			check:  func(t *testing.T, c config) { assert.Equal(t, "v1.150.0-dev-1f2e3d4", c.gardenerVersion) },
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			cfg, err := parseFlags(testBinary(), test.args, test.around)
+			require.NoError(t, err)
+			test.check(t, cfg)
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+const beatInterval = 30 * time.Second
+
+// startHeartbeat runs a heartbeat in the test's bubble until the test ends. Writes fail while broken is set.
+func startHeartbeat(t *testing.T, broken *atomic.Bool) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, coordinationv1.AddToScheme(scheme))
+	fail := func() error {
+		if broken.Load() {
+			return errors.New("the API server is on strike")
+		}
+		return nil
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return errors.Join(fail(), c.Create(ctx, o, opts...))
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			if err := fail(); err != nil {
+				return err
+			}
+			return c.Update(ctx, o, opts...)
+		},
+	}).Build()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	h := &heartbeat{client: c, namespace: "extension-x", holder: "pod-1", interval: beatInterval, log: logr.Discard()}
+	go func() { ended <- h.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-ended)
+	})
+	synctest.Wait()
+	return c
+}
+
+func leaseOf(t *testing.T, c client.Client) coordinationv1.LeaseSpec {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	key := client.ObjectKey{Namespace: "extension-x", Name: "gardener-extension-heartbeat"}
+	require.NoError(t, c.Get(t.Context(), key, lease))
+	return lease.Spec
+}
+
+func TestHeartbeatIsRenewedEveryInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startHeartbeat(t, &atomic.Bool{})
+		first := leaseOf(t, c)
+		assert.Equal(t, "pod-1", *first.HolderIdentity)
+		assert.Equal(t, int32(30), *first.LeaseDurationSeconds)
+
+		time.Sleep(beatInterval)
+		synctest.Wait()
+		second := leaseOf(t, c)
+		assert.Equal(t, beatInterval, second.RenewTime.Sub(first.RenewTime.Time))
+	})
+}
+
+func TestHeartbeatOutlivesTheErrorsOfTheAPIServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := &atomic.Bool{}
+		c := startHeartbeat(t, broken)
+		before := leaseOf(t, c)
+
+		broken.Store(true)
+		time.Sleep(10 * beatInterval)
+		synctest.Wait()
+		assert.Equal(t, before.RenewTime.UTC(), leaseOf(t, c).RenewTime.UTC(), "nothing may be written meanwhile")
+
+		broken.Store(false)
+		time.Sleep(heartbeatRetry)
+		synctest.Wait()
+		assert.True(t, leaseOf(t, c).RenewTime.After(before.RenewTime.Time), "it must beat soon after the strike is over")
+	})
+}
+
+func TestHeartbeatBeatsOnTheLeaderOnly(t *testing.T) {
+	assert.True(t, (&heartbeat{}).NeedLeaderElection())
+}

@@ -1,0 +1,66 @@
+package manager
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// -update writes the golden files instead of comparing with them.
+var update = flag.Bool("update", false, "write golden files")
+
+func TestHelpPage(t *testing.T) {
+	golden := filepath.Join("testdata", "help.txt")
+	var stdout, stderr bytes.Buffer
+
+	code := testBinary().run(t.Context(), []string{"--help"}, surroundings{}, &stdout, &stderr)
+
+	require.Equal(t, exitClean, code)
+	require.Empty(t, stderr.String())
+	if *update {
+		require.NoError(t, os.WriteFile(golden, stdout.Bytes(), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	if diff := cmp.Diff(string(want), stdout.String()); diff != "" {
+		t.Errorf("help page differs from %s (-want +got), -update accepts it:\n%s", golden, diff)
+	}
+}
+
+func TestQuestionsAreAnsweredWhateverElseIsWrong(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"help with a wrong flag":      {args: []string{"--help", "--log-level=loud"}, want: "Usage:"},
+		"the short form of help":      {args: []string{"-h"}, want: "Usage:"},
+		"version without types":       {args: []string{"--version"}, want: "infrastructure-controller "},
+		"version with an unknown one": {args: []string{"--version", "--nonsense"}, want: "commit"},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := testBinary().run(t.Context(), test.args, surroundings{}, &stdout, &stderr)
+			assert.Equal(t, exitClean, code)
+			assert.Contains(t, stdout.String(), test.want)
+			assert.Empty(t, stderr.String())
+		})
+	}
+}
+
+func TestWrongCommandLineIsExitCodeTwo(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := testBinary().run(t.Context(), []string{"--types=azure"}, inPod(), &stdout, &stderr)
+	assert.Equal(t, exitUsage, code)
+	assert.Empty(t, stdout.String())
+	assert.Equal(t, `infrastructure-controller: wrong command line:
+  --types: "azure" has "azure", which is not compiled in; allowed: aws, openstack
+Run with --help to see all flags.
+`, stderr.String())
+}

@@ -1,0 +1,159 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/trellis-garden/trellis/internal/buildinfo"
+)
+
+// Exit codes of a binary.
+const (
+	exitClean   = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// Binary describes one controller binary. All fields are required.
+type Binary struct {
+	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
+	Name string
+	// Description is a sentence for --help.
+	Description string
+	// Types are the provider types compiled in: what --types may name.
+	Types []string
+	// AddToScheme registers the API types that the binary works with, besides the core types.
+	AddToScheme func(*runtime.Scheme) error
+	// Setup adds to the process what the binary is for. Nothing runs before it returns.
+	Setup func(*Process) error
+}
+
+// Process is what a Binary's Setup builds upon.
+type Process struct {
+	// Manager runs what Setup adds to it. Its client reads from the API server, never from a cache.
+	Manager ctrlmanager.Manager
+	// Types are the provider types to serve: a non-empty subset of the Binary's.
+	Types []string
+	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". Never empty.
+	Classes []string
+	// MaxConcurrentReconciles is how many objects each controller may work on at the same time.
+	MaxConcurrentReconciles int
+	// IgnoreOperationAnnotation makes spec changes act at once. For development only.
+	IgnoreOperationAnnotation bool
+	// GardenerVersion is the version of the gardenlet next door, e.g. "v1.149.3", or empty when not told.
+	GardenerVersion string
+	// Log is the process's root logger.
+	Log logr.Logger
+	// Registerer takes metrics; they are served with those of the process.
+	Registerer prometheus.Registerer
+}
+
+// ClassesAs returns the classes to serve as values of the type that Gardener's API has for them.
+func ClassesAs[C ~string](p *Process) []C {
+	classes := make([]C, 0, len(p.Classes))
+	for _, class := range p.Classes {
+		classes = append(classes, C(class))
+	}
+	return classes
+}
+
+// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an
+// orderly end, 1 after a failure, 2 when the command line is wrong. A second signal ends the process at once.
+func Main(binary Binary) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return binary.run(ctx, os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
+}
+
+// run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.
+func (b Binary) run(ctx context.Context, args []string, around surroundings, stdout, stderr io.Writer) int {
+	cfg, err := parseFlags(b, args, around)
+	switch {
+	case cfg.help:
+		_, err = io.WriteString(stdout, helpText(b))
+	case cfg.version:
+		_, err = fmt.Fprintln(stdout, b.Name, buildinfo.Read())
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
+		return exitUsage
+	default:
+		log := newLogger(cfg.logLevel, cfg.logFormat, stderr)
+		logf.SetLogger(log)
+		klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))
+		if err = b.serve(ctx, cfg, log); err != nil {
+			log.Error(err, "Process failed")
+			return exitFailure
+		}
+	}
+	if err != nil {
+		return exitFailure
+	}
+	return exitClean
+}
+
+// serve runs everything until ctx ends or something fails.
+func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
+	mgr, err := b.newManager(cfg, log)
+	if err != nil {
+		return err
+	}
+	if err := addHealthChecks(mgr); err != nil {
+		return err
+	}
+	if err := addHeartbeat(mgr, cfg, log); err != nil {
+		return err
+	}
+	if err := registerBuildInfo(metrics.Registry); err != nil {
+		return err
+	}
+	process := &Process{
+		Manager:                   mgr,
+		Types:                     cfg.types,
+		Classes:                   cfg.classes,
+		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
+		IgnoreOperationAnnotation: cfg.ignoreOperationAnnotation,
+		GardenerVersion:           cfg.gardenerVersion,
+		Log:                       log,
+		Registerer:                metrics.Registry,
+	}
+	if err := b.Setup(process); err != nil {
+		return fmt.Errorf("setting up %s: %w", b.Name, err)
+	}
+	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(),
+		"types", cfg.types, "classes", cfg.classes, "gardenerVersion", cfg.gardenerVersion)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running %s: %w", b.Name, err)
+	}
+	log.Info("Stopped", "binary", b.Name)
+	return nil
+}
+
+// registerBuildInfo makes the build visible to Prometheus. A registry that has it already, keeps it.
+func registerBuildInfo(registerer prometheus.Registerer) error {
+	info := buildinfo.Read()
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "trellis_build_info",
+		Help:        "Always 1; the labels identify the build.",
+		ConstLabels: prometheus.Labels{"version": info.Version, "commit": info.Commit, "date": info.Date},
+	})
+	gauge.Set(1)
+	err := registerer.Register(gauge)
+	if _, registered := errors.AsType[prometheus.AlreadyRegisteredError](err); err != nil && !registered {
+		return fmt.Errorf("registering the build's metric: %w", err)
+	}
+	return nil
+}

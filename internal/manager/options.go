@@ -1,0 +1,122 @@
+package manager
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/trellis-garden/trellis/internal/buildinfo"
+)
+
+// gracefulShutdown bounds the orderly end: passes under way see their context cancelled and save their state. It stays
+// below the 30 seconds that a kubelet grants a pod by default.
+const gracefulShutdown = 25 * time.Second
+
+// podNamespaceFile is where a kubelet tells a pod its namespace.
+const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// surroundings are what a process learns from outside its command line.
+type surroundings struct {
+	// podNamespace is the namespace of the pod that the process runs in, empty outside a pod.
+	podNamespace string
+	// kubeconfig is the value of KUBECONFIG.
+	kubeconfig string
+}
+
+func readSurroundings() surroundings {
+	// No file, or none that can be read, means that this is no pod.
+	namespace, _ := os.ReadFile(podNamespaceFile)
+	return surroundings{
+		podNamespace: strings.TrimSpace(string(namespace)),
+		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
+	}
+}
+
+func (b Binary) newManager(cfg config, log logr.Logger) (ctrlmanager.Manager, error) {
+	restConfig, err := loadRESTConfig(cfg.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	restConfig.UserAgent = userAgent(b.Name)
+
+	scheme, err := b.newScheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrlmanager.New(restConfig, managerOptions(cfg, scheme, log))
+	if err != nil {
+		return nil, fmt.Errorf("creating manager: %w", err)
+	}
+	return mgr, nil
+}
+
+func (b Binary) newScheme() (*k8sruntime.Scheme, error) {
+	scheme := k8sruntime.NewScheme()
+	builder := k8sruntime.NewSchemeBuilder(corev1.AddToScheme, coordinationv1.AddToScheme, b.AddToScheme)
+	if err := builder.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("registering API types: %w", err)
+	}
+	return scheme, nil
+}
+
+func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrlmanager.Options {
+	return ctrlmanager.Options{
+		Scheme:                  scheme,
+		Logger:                  log,
+		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		NewClient:               newUncachedClient,
+		HealthProbeBindAddress:  cfg.healthBindAddress,
+		Metrics:                 metricsserver.Options{BindAddress: cfg.metricsBindAddress},
+		LeaderElection:          cfg.leaderElection,
+		LeaderElectionID:        cfg.leaderElectionID,
+		LeaderElectionNamespace: cfg.leaderElectionNamespace,
+		// Safe, because the process ends as soon as the manager does.
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       new(gracefulShutdown),
+	}
+}
+
+// newUncachedClient makes all reads go to the API server. Informers exist to bring events, not to be read: a read through
+// a cache would silently start one for its kind and keep every Secret, or every Cluster with its CloudProfile, in memory.
+func newUncachedClient(config *rest.Config, options client.Options) (client.Client, error) {
+	options.Cache = nil
+	return client.New(config, options)
+}
+
+// loadRESTConfig reads the kubeconfig at path or, without one, uses the pod's service account. It never guesses a file in
+// the home directory: a controller that acts on whatever cluster a shell last pointed at does harm.
+func loadRESTConfig(path string) (*rest.Config, error) {
+	config, err := rest.InClusterConfig()
+	if path != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", path)
+	}
+	switch {
+	case errors.Is(err, rest.ErrNotInCluster):
+		return nil, errors.New("no API server to talk to: give --kubeconfig, set KUBECONFIG, or run in a pod")
+	case err != nil:
+		return nil, fmt.Errorf("loading kubeconfig %q: %w", cmp.Or(path, "of the pod"), err)
+	}
+	// Fairness between clients is the API server's business (API Priority and Fairness); a limit here would only
+	// slow down many shoots that reconcile at the same time.
+	config.QPS = -1
+	return config, nil
+}
+
+func userAgent(name string) string {
+	return fmt.Sprintf("%s/%s (%s/%s) trellis", name, buildinfo.Read().Version, runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,129 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// A parser stores the value of a flag. Its error is a clause about the value; what would be allowed is added by others.
+type parser func(text string) error
+
+func text(target *string) parser {
+	return func(text string) error {
+		*target = text
+		return nil
+	}
+}
+
+func boolean(target *bool) parser {
+	return func(text string) error {
+		value, err := strconv.ParseBool(text)
+		if err != nil {
+			return errors.New("is neither true nor false")
+		}
+		*target = value
+		return nil
+	}
+}
+
+func atLeast(target *int, least int) parser {
+	return func(text string) error {
+		value, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return errors.New("is no number")
+		}
+		if int(value) < least {
+			return errors.New("is too small")
+		}
+		*target = int(value)
+		return nil
+	}
+}
+
+func oneOf(target *string, allowed []string) parser {
+	return func(text string) error {
+		if !slices.Contains(allowed, text) {
+			return errors.New("is unknown")
+		}
+		*target = text
+		return nil
+	}
+}
+
+// listOf takes values separated by commas, each of them allowed. Repetitions count once.
+func listOf(target *[]string, complaint string, allowed []string) parser {
+	return func(text string) error {
+		var values []string
+		for value := range strings.SplitSeq(text, ",") {
+			value = strings.TrimSpace(value)
+			switch {
+			case value == "":
+				return errors.New("has an empty element")
+			case !slices.Contains(allowed, value):
+				return fmt.Errorf("has %q, which %s", value, complaint)
+			case !slices.Contains(values, value):
+				values = append(values, value)
+			}
+		}
+		*target = values
+		return nil
+	}
+}
+
+func address(target *string) parser {
+	return func(text string) error {
+		if text != "0" {
+			if err := checkHostPort(text); err != nil {
+				return err
+			}
+		}
+		*target = text
+		return nil
+	}
+}
+
+func checkHostPort(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return errors.New("is no address")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("has %q for a port", port)
+	}
+	return nil
+}
+
+func namespaceName(target *string) parser {
+	return matching(target, validation.IsDNS1123Label, "is no name for a namespace")
+}
+
+func objectName(target *string) parser {
+	return matching(target, validation.IsDNS1123Subdomain, "is no name for an object")
+}
+
+func matching(target *string, findFaults func(string) []string, complaint string) parser {
+	return func(text string) error {
+		if len(findFaults(text)) > 0 {
+			return errors.New(complaint)
+		}
+		*target = text
+		return nil
+	}
+}
+
+func semanticVersion(target *string) parser {
+	return func(text string) error {
+		if _, err := version.ParseSemantic(text); err != nil {
+			return errors.New("is no version")
+		}
+		*target = text
+		return nil
+	}
+}
