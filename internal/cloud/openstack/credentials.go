@@ -1,18 +1,54 @@
 package openstack
 
-// Credentials is everything that a login needs.
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// The keys of a Secret with credentials. The first ten are the upstream extension's, the others ours.
+const (
+	keyAuthURL          = "authURL"
+	keyUsername         = "username"
+	keyPassword         = "password"
+	keyAppCredID        = "applicationCredentialID"
+	keyAppCredName      = "applicationCredentialName"
+	keyAppCredSecret    = "applicationCredentialSecret"
+	keyDomainName       = "domainName"
+	keyTenantName       = "tenantName"
+	keyCACert           = "caCert"
+	keyInsecure         = "insecure"
+	keyDomainID         = "domainID"
+	keyTenantID         = "tenantID"
+	keyUserDomainName   = "userDomainName"
+	keyUserDomainID     = "userDomainID"
+	identityVersion     = "v3"
+	identityVersionPast = "v2.0"
+)
+
+// Credentials is everything that a login needs. It prints as a placeholder, so that it cannot leak into a log.
 type Credentials struct {
 	// AuthURL is Keystone's address, with or without /v3. It may come from the Secret or be filled in by the caller.
 	AuthURL string
-	// Username and Password, or Username with an application credential's name and secret.
+	// Username goes with Password, or with an application credential's name and secret.
 	Username, Password string
 	// ApplicationCredentialID and its secret need neither user, domain nor project.
 	ApplicationCredentialID, ApplicationCredentialName, ApplicationCredentialSecret string
-	// DomainName and DomainID say in which domain the project is, and the user too unless said otherwise. IDs win over names.
+	// DomainName or DomainID say in which domain the project is, and the user too unless said otherwise. Where a name and
+	// an ID are given, here and below, the ID wins: names can change.
 	DomainName, DomainID string
-	// UserDomainName and UserDomainID say in which domain the user is.
+	// UserDomainName or UserDomainID say in which domain the user is.
 	UserDomainName, UserDomainID string
-	// TenantName and TenantID are the project.
+	// TenantName or TenantID say which project is meant.
 	TenantName, TenantID string
 	// CACert holds the PEM certificates that are trusted instead of the system's; empty means the system's.
 	CACert string
@@ -20,10 +56,190 @@ type Credentials struct {
 	Insecure bool
 }
 
-// ParseCredentials reads the data of a Secret.
+// ParseCredentials reads the data of a Secret. Its errors are of the kind cloud.Configuration; they name every key that is
+// wrong and what to do about it, and never print a value. White space around anything but passwords and secrets is cut.
 func ParseCredentials(data map[string][]byte) (Credentials, error) {
-	panic("being written")
+	text := func(key string) string { return strings.TrimSpace(string(data[key])) }
+	insecure, insecureErr := strconv.ParseBool(text(keyInsecure))
+	credentials := Credentials{
+		AuthURL:                     text(keyAuthURL),
+		Username:                    text(keyUsername),
+		Password:                    string(data[keyPassword]),
+		ApplicationCredentialID:     text(keyAppCredID),
+		ApplicationCredentialName:   text(keyAppCredName),
+		ApplicationCredentialSecret: string(data[keyAppCredSecret]),
+		DomainName:                  text(keyDomainName),
+		DomainID:                    text(keyDomainID),
+		UserDomainName:              text(keyUserDomainName),
+		UserDomainID:                text(keyUserDomainID),
+		TenantName:                  text(keyTenantName),
+		TenantID:                    text(keyTenantID),
+		CACert:                      text(keyCACert),
+		Insecure:                    insecure,
+	}
+	problems := unknownKeys(data)
+	if insecureErr != nil && text(keyInsecure) != "" {
+		problems = append(problems, fmt.Sprintf(`%q must be "true" or "false"`, keyInsecure))
+	}
+	problems = slices.Concat(problems, credentials.formProblems(), credentials.reachProblems())
+	if len(problems) > 0 {
+		return Credentials{}, configurationError(problems)
+	}
+	return credentials, nil
 }
 
-// Complete reports, as a cloud.Configuration error, what is missing for a login.
-func (c Credentials) Complete() error { panic("being written") }
+// Complete reports, as a cloud.Configuration error, what keeps well-formed credentials from being used: an auth URL that
+// nobody gave, or one or a CA bundle, perhaps filled in by the caller, that cannot be read.
+func (c Credentials) Complete() error {
+	problems := c.reachProblems()
+	if c.AuthURL == "" {
+		problems = append(problems, fmt.Sprintf("%q is missing: set it, or the Keystone URL of the cloud profile", keyAuthURL))
+	}
+	if len(problems) > 0 {
+		return configurationError(problems)
+	}
+	return nil
+}
+
+// Format implements fmt.Formatter for every verb.
+func (c Credentials) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "OpenStack credentials") }
+
+// MarshalText implements encoding.TextMarshaler, which structured logs use.
+func (c Credentials) MarshalText() ([]byte, error) { return []byte("OpenStack credentials"), nil }
+
+func configurationError(problems []string) error {
+	return cloud.Errorf(cloud.Configuration, "the OpenStack credentials cannot be used: %s", strings.Join(problems, "; "))
+}
+
+func unknownKeys(data map[string][]byte) []string {
+	known := []string{
+		keyAuthURL, keyUsername, keyPassword, keyAppCredID, keyAppCredName, keyAppCredSecret, keyDomainName, keyTenantName,
+		keyCACert, keyInsecure, keyDomainID, keyTenantID, keyUserDomainName, keyUserDomainID,
+	}
+	var problems []string
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if !slices.Contains(known, key) {
+			problems = append(problems, fmt.Sprintf("%q is not a known key: remove it, or use one of %s", key, strings.Join(known, ", ")))
+		}
+	}
+	return problems
+}
+
+// formProblems checks that the keys make one of the three forms of a login.
+func (c Credentials) formProblems() []string {
+	byID, byName := c.ApplicationCredentialID != "", c.ApplicationCredentialName != ""
+	switch {
+	case c.Password != "" && (c.ApplicationCredentialSecret != "" || byID || byName):
+		return []string{fmt.Sprintf("%q and an application credential exclude each other: remove %[1]q, or %q, %q and %q",
+			keyPassword, keyAppCredID, keyAppCredName, keyAppCredSecret)}
+	case c.Password != "":
+		return slices.Concat(c.userProblems(), c.projectProblems())
+	case c.ApplicationCredentialSecret != "" && byID:
+		return nil
+	case c.ApplicationCredentialSecret != "" && byName:
+		return c.userProblems()
+	case c.ApplicationCredentialSecret != "":
+		return []string{fmt.Sprintf("%q needs %q, or %q with %q: add them", keyAppCredSecret, keyAppCredID, keyAppCredName, keyUsername)}
+	case byID || byName:
+		return []string{fmt.Sprintf("%q is missing: add the application credential's secret", keyAppCredSecret)}
+	case c.Username != "":
+		return []string{fmt.Sprintf("%q is missing: add the user's, or use an application credential", keyPassword)}
+	default:
+		return []string{fmt.Sprintf("they say nobody: set %q and %q, or %q and %q",
+			keyUsername, keyPassword, keyAppCredID, keyAppCredSecret)}
+	}
+}
+
+func (c Credentials) userProblems() []string {
+	var problems []string
+	if c.Username == "" {
+		problems = append(problems, fmt.Sprintf("%q is missing: add the user's name", keyUsername))
+	}
+	if id, name := c.userDomain(); id == "" && name == "" {
+		problems = append(problems, fmt.Sprintf("the user's domain is missing: set %q or %q", keyDomainName, keyDomainID))
+	}
+	return problems
+}
+
+func (c Credentials) projectProblems() []string {
+	switch {
+	case c.TenantID == "" && c.TenantName == "":
+		return []string{fmt.Sprintf("the project is missing: set %q or %q", keyTenantName, keyTenantID)}
+	case c.TenantID == "" && c.DomainID == "" && c.DomainName == "":
+		return []string{fmt.Sprintf("%q needs its domain: set %q or %q", keyTenantName, keyDomainName, keyDomainID)}
+	default:
+		return nil
+	}
+}
+
+// reachProblems checks what says where Keystone is and how to trust it.
+func (c Credentials) reachProblems() []string {
+	var problems []string
+	if c.AuthURL != "" {
+		parsed, err := url.Parse(c.AuthURL)
+		switch {
+		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
+			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3", keyAuthURL))
+		case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/"+identityVersionPast):
+			problems = append(problems, fmt.Sprintf("%q is of version 2.0: use Keystone's version 3", keyAuthURL))
+		}
+	}
+	if c.CACert != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(c.CACert)) {
+		problems = append(problems, fmt.Sprintf("%q holds no certificate: it must be one or more in PEM", keyCACert))
+	}
+	return problems
+}
+
+// userDomain returns the ID or else the name of the user's domain.
+func (c Credentials) userDomain() (id, name string) {
+	if c.UserDomainID != "" || c.UserDomainName != "" {
+		return either(c.UserDomainID, c.UserDomainName)
+	}
+	return either(c.DomainID, c.DomainName)
+}
+
+// either drops the name where there is an ID.
+func either(id, name string) (string, string) {
+	if id != "" {
+		return id, ""
+	}
+	return "", name
+}
+
+// identityEndpoint returns Keystone's version 3 endpoint, with a slash at its end.
+func (c Credentials) identityEndpoint() string {
+	base := strings.TrimRight(c.AuthURL, "/")
+	if !strings.HasSuffix(base, "/"+identityVersion) {
+		base += "/" + identityVersion
+	}
+	return base + "/"
+}
+
+// fingerprint is the SHA-256 of some strings. A length before each keeps neighbours apart.
+type fingerprint [sha256.Size]byte
+
+func fingerprintOf(parts ...string) fingerprint {
+	hash := sha256.New()
+	for _, part := range parts {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		io.WriteString(hash, part)
+	}
+	return fingerprint(hash.Sum(nil))
+}
+
+// account identifies a session: who logs in where, for which region.
+func (c Credentials) account(region string) fingerprint {
+	return fingerprintOf(
+		c.identityEndpoint(), c.Username, c.Password,
+		c.ApplicationCredentialID, c.ApplicationCredentialName, c.ApplicationCredentialSecret,
+		c.DomainName, c.DomainID, c.UserDomainName, c.UserDomainID, c.TenantName, c.TenantID,
+		c.CACert, strconv.FormatBool(c.Insecure), region,
+	)
+}
+
+// trust identifies a transport: all sessions that trust the same certificates share one.
+func (c Credentials) trust() fingerprint {
+	return fingerprintOf(c.CACert, strconv.FormatBool(c.Insecure))
+}

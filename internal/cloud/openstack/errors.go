@@ -1,20 +1,180 @@
 package openstack
 
+import (
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
 // Fault is what a service answered instead of doing what it was asked for. It is the cause within the *cloud.Error that
-// every failed call returns; errors.AsType[*Fault] finds it.
+// every such call returns; errors.AsType[*Fault] finds it.
 type Fault struct {
 	Service      string // network, compute, load-balancer, shared-file-system or identity
-	Method, Path string
+	Method, Path string // the path is below the service's endpoint
 	Status       int    // HTTP status code
-	Type         string // machine-readable type, e.g. Neutron's "IpAddressGenerationFailure"; may be empty
-	Message      string // the service's own words
-	RequestID    string // under which the cloud's operator finds the request
+	Type         string // machine-readable type, such as Neutron's "IpAddressGenerationFailure"; may be empty
+	Message      string // the service's own words, for people; may be empty
+	RequestID    string // under which the cloud's operator finds the request; may be empty
 }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Message }
+func (f *Fault) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s answered %d", f.Method, f.Path, f.Status)
+	if f.Type != "" {
+		b.WriteString(" " + f.Type)
+	}
+	if f.Message != "" {
+		b.WriteString(": " + f.Message)
+	}
+	if f.RequestID != "" {
+		b.WriteString(" (request " + f.RequestID + ")")
+	}
+	return b.String()
+}
+
+// classify turns whatever a call failed with into a *cloud.Error, and nil into nil. What has been classified stays as it is.
+func classify(s service, method, path string, err error) *cloud.Error {
+	if err == nil {
+		return nil
+	}
+	if classified, ok := errors.AsType[*cloud.Error](err); ok {
+		return classified
+	}
+	if answer, ok := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err); ok {
+		return classifyAnswer(s, method, path, answer)
+	}
+	return unavailable(withoutURL(err), fmt.Sprintf("%s %s of the %s service", method, path, s))
+}
+
+// unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is.
+func unavailable(err error, deed string) *cloud.Error {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, misnamed := errors.AsType[x509.HostnameError](err)
+	if unknown || misnamed {
+		return &cloud.Error{
+			Kind: cloud.Configuration, Err: fmt.Errorf("%s: %w", deed, err),
+			Message: fmt.Sprintf("the cloud's certificate is not trusted: check %q, or the CA bundle of the cloud profile", keyCACert),
+		}
+	}
+	return &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", deed, err)}
+}
+
+// withoutURL drops the envelope of http.Client, which repeats the method and the whole URL.
+func withoutURL(err error) error {
+	if envelope, ok := errors.AsType[*url.Error](err); ok {
+		return envelope.Err
+	}
+	return err
+}
+
+func classifyAnswer(s service, method, path string, answer gophercloud.ErrUnexpectedResponseCode) *cloud.Error {
+	fault := &Fault{
+		Service: s.String(), Method: method, Path: path, Status: answer.Actual,
+		RequestID: answer.ResponseHeader.Get("X-Openstack-Request-Id"),
+	}
+	fault.Type, fault.Message = readFault(answer.Body)
+	pause := retryAfter(answer.ResponseHeader)
+	return &cloud.Error{Kind: kindOf(fault, pause > 0), RetryAfter: pause, Err: fault}
+}
+
+// readFault finds the machine-readable type and the message in the body of an answer.
+//
+//	Neutron:        {"NeutronError": {"type": "OverQuota", "message": "...", "detail": ""}}
+//	Keystone:       {"error": {"code": 401, "title": "Unauthorized", "message": "..."}}
+//	Octavia:        {"faultcode": "Client", "faultstring": "...", "debuginfo": null}
+//	Nova, Manila:   {"conflictingRequest": {"code": 409, "message": "..."}}
+func readFault(body []byte) (kind, message string) {
+	var flat struct {
+		Code string `json:"faultcode"`
+		Text string `json:"faultstring"`
+	}
+	if json.Unmarshal(body, &flat) == nil && flat.Code != "" {
+		return flat.Code, flat.Text
+	}
+	var envelope map[string]json.RawMessage
+	if json.Unmarshal(body, &envelope) != nil || len(envelope) != 1 {
+		return "", ""
+	}
+	for key, content := range envelope {
+		var inner struct {
+			Type    string `json:"type"`
+			Title   string `json:"title"`
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(content, &inner) != nil {
+			return "", ""
+		}
+		switch key {
+		case "NeutronError":
+			return inner.Type, inner.Message
+		case "error":
+			return inner.Title, inner.Message
+		default:
+			return key, inner.Message
+		}
+	}
+	return "", ""
+}
 
 const faultRuleExists = "SecurityGroupRuleExists"
 
-// IsServiceMissing reports whether err says that the cloud does not offer the service that a call needs.
-func IsServiceMissing(err error) bool { panic("being written") }
+// kindByType holds the types that say more than their status code does. The names are those of the classes in Neutron's
+// and neutron-lib's exceptions.
+func kindByType(name string) (cloud.Kind, bool) {
+	switch name {
+	case "OverQuota", "SubnetPoolQuotaExceeded":
+		return cloud.QuotaExceeded, true
+	case "IpAddressGenerationFailure", "IpAddressGenerationFailureAllSubnets", "ExternalIpAddressExhausted",
+		"NoNetworkAvailable", "SubnetAllocationError":
+		return cloud.Depleted, true
+	case "NetworkInUse", "SubnetInUse", "SubnetPoolInUse", "RouterInUse", "PortInUse", "ServicePortInUse", "L3PortInUse",
+		"SecurityGroupInUse", "SecurityGroupRuleInUse", "RouterInterfaceInUseByFloatingIP", "RouterInterfaceInUseByRoute",
+		"RouterExternalGatewayInUseByFloatingIp":
+		return cloud.InUse, true
+	case "AvailabilityZoneNotFound", "MinPrefixSubnetAllocationError", "MaxPrefixSubnetAllocationError":
+		return cloud.Configuration, true // 404 and 400, but about a value that only the user can have chosen
+	default:
+		return cloud.Unknown, false
+	}
+}
+
+// kindOf decides by type and status code. 400 and 422 remain Unknown: whether the user or this program chose the
+// value that a service refuses, only the caller can tell, and a mistake of the program must not be blamed on the user.
+// Nova's 403 is the same for a missing permission and an exhausted quota; CreateKeyPair looks closer.
+func kindOf(fault *Fault, retryLater bool) cloud.Kind {
+	if kind, ok := kindByType(fault.Type); ok {
+		return kind
+	}
+	switch fault.Status {
+	case http.StatusUnauthorized:
+		return cloud.Unauthenticated
+	case http.StatusForbidden:
+		return cloud.Unauthorized
+	case http.StatusNotFound, http.StatusGone:
+		return cloud.NotFound
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return cloud.Conflict
+	case http.StatusRequestEntityTooLarge: // overLimit: a rate with a time to come back, otherwise a quota
+		if retryLater {
+			return cloud.RateLimited
+		}
+		return cloud.QuotaExceeded
+	case http.StatusTooManyRequests:
+		return cloud.RateLimited
+	case http.StatusRequestTimeout:
+		return cloud.Unavailable
+	}
+	if fault.Status >= 500 {
+		return cloud.Unavailable
+	}
+	return cloud.Unknown
+}

@@ -2,6 +2,13 @@ package openstack
 
 import "context"
 
+// KeyPair is a Nova key pair. Its name is its identity within the user.
+type KeyPair struct {
+	Name        string `json:"name"`
+	PublicKey   string `json:"public_key"`
+	Fingerprint string `json:"fingerprint"`
+}
+
 func (s *Session) keyPairs() resource[KeyPair] {
 	return resource[KeyPair]{session: s, service: computeService, path: "os-keypairs", one: "keypair", many: "keypairs"}
 }

@@ -5,6 +5,23 @@ import (
 	"net/url"
 )
 
+// LoadBalancer is an Octavia load balancer.
+type LoadBalancer struct {
+	ID                 string   `json:"id"`
+	Name               string   `json:"name"`
+	Description        string   `json:"description"`
+	ProjectID          string   `json:"project_id"`
+	ProvisioningStatus string   `json:"provisioning_status"` // ACTIVE, ERROR or PENDING_*
+	VIPAddress         string   `json:"vip_address"`
+	VIPPortID          string   `json:"vip_port_id"`
+	VIPSubnetID        string   `json:"vip_subnet_id"`
+	VIPNetworkID       string   `json:"vip_network_id"`
+	Tags               []string `json:"tags"`
+}
+
+// LoadBalancerFilter selects load balancers; all given criteria must match.
+type LoadBalancerFilter struct{ VIPNetworkID, VIPSubnetID, Name string }
+
 // HasLoadBalancers reports whether the cloud offers Octavia in the session's region. It costs no call.
 func (s *Session) HasLoadBalancers() bool { return s.has(loadBalancerService) }
 

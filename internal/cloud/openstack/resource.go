@@ -111,10 +111,10 @@ func (r resource[T]) item(id string) (string, error) {
 
 func (r resource[T]) decode(data json.RawMessage, into any) error {
 	if data == nil {
-		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service.name, r.one)
+		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, r.one)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", r.one, r.service.name, err)
+		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", r.one, r.service, err)
 	}
 	return nil
 }
@@ -164,4 +164,3 @@ func is(want, got string) bool { return want == "" || want == got }
 
 // anyOf reports whether a set of alternatives is not given or holds what there is.
 func anyOf(want []string, got string) bool { return len(want) == 0 || slices.Contains(want, got) }
-

@@ -7,6 +7,50 @@ import (
 	"net/url"
 )
 
+// SecurityGroup is a Neutron security group with its rules.
+type SecurityGroup struct {
+	ID             string              `json:"id"`
+	Name           string              `json:"name"`
+	Description    string              `json:"description"`
+	ProjectID      string              `json:"project_id"`
+	Rules          []SecurityGroupRule `json:"security_group_rules"`
+	Tags           []string            `json:"tags"`
+	RevisionNumber int                 `json:"revision_number"`
+}
+
+// SecurityGroupCreate is what a new security group takes. Neutron adds two egress rules (IPv4 and IPv6) by itself.
+type SecurityGroupCreate struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// SecurityGroupUpdate changes what is not nil.
+type SecurityGroupUpdate struct {
+	Name        *string `json:"name,omitempty"`
+	Description *string `json:"description,omitempty"`
+}
+
+// SecurityGroupFilter selects security groups; all given criteria must match. IDs is a set: any of them.
+type SecurityGroupFilter struct {
+	IDs               []string
+	Name, Description string
+}
+
+// SecurityGroupRule is a rule of a security group. An empty Protocol, RemoteGroupID or RemoteIPPrefix means any; PortMin
+// and PortMax are 0 for any port.
+type SecurityGroupRule struct {
+	ID              string `json:"id,omitempty"`
+	SecurityGroupID string `json:"security_group_id"`
+	Description     string `json:"description,omitempty"`
+	Direction       string `json:"direction"`          // ingress or egress
+	EtherType       string `json:"ethertype"`          // IPv4 or IPv6
+	Protocol        string `json:"protocol,omitempty"` // tcp, udp, icmp, ...
+	PortMin         int    `json:"port_range_min,omitempty"`
+	PortMax         int    `json:"port_range_max,omitempty"`
+	RemoteGroupID   string `json:"remote_group_id,omitempty"`
+	RemoteIPPrefix  string `json:"remote_ip_prefix,omitempty"`
+}
+
 func (s *Session) securityGroups() resource[SecurityGroup] {
 	return resource[SecurityGroup]{
 		session: s, service: networkService, path: "security-groups", one: "security_group", many: "security_groups",

@@ -3,58 +3,188 @@ package openstack
 import (
 	"context"
 	"net/http"
-	"net/url"
+	"sync"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 )
 
 // Options say how sessions behave. The zero value is a good choice but for UserAgent.
 type Options struct {
-	// Transport wraps the HTTP transport below everything else; nil leaves it as it is.
+	// Transport wraps the HTTP transport below everything else, once for each set of trusted certificates; nil leaves it
+	// as it is.
 	Transport func(http.RoundTripper) http.RoundTripper
 	// Registerer receives the metrics; nil means none.
 	Registerer prometheus.Registerer
-	// QPS and Burst size each session's token bucket. Zero means 50 and 100; a negative QPS means no limit.
+	// QPS and Burst size each session's token bucket; default 50 and 100. A negative QPS means no limit.
 	QPS   float64
 	Burst int
-	// RequestTimeout bounds each single request. Zero means a minute.
+	// RequestTimeout bounds each single request, repetitions not counted; default one minute.
 	RequestTimeout time.Duration
+	// IdleTimeout is after how long without a call a session is forgotten; default one hour.
+	IdleTimeout time.Duration
+	// Retry says how often what is safe to repeat is repeated.
+	Retry RetryPolicy
 	// UserAgent goes in front of the SDK's.
 	UserAgent string
-	// ReadOnly makes sessions that refuse everything but GET and HEAD.
+	// ReadOnly makes sessions that refuse everything but GET and HEAD, see ErrReadOnly.
 	ReadOnly bool
+	// Clock is the time; nil means the real one.
+	Clock Clock
 }
 
-// Sessions hands out one Session per account.
-type Sessions struct{}
+func (o Options) withDefaults() Options {
+	o.QPS = orDefault(o.QPS, 50)
+	o.Burst = orDefault(o.Burst, 100)
+	o.RequestTimeout = orDefault(o.RequestTimeout, time.Minute)
+	o.IdleTimeout = orDefault(o.IdleTimeout, time.Hour)
+	o.Retry = o.Retry.withDefaults()
+	o.Clock = orDefault(o.Clock, Clock(systemClock{}))
+	return o
+}
 
-// NewSessions returns an empty cache.
-func NewSessions(options Options) *Sessions { return &Sessions{} }
+// Sessions hands out one Session per account: the same for the same credentials, auth URL, CA bundle and region. It is
+// meant to live as long as the process, and is safe for concurrent use.
+type Sessions struct {
+	options Options
+	metrics *metrics
 
-// Get returns the account's session, logged in.
+	mu         sync.Mutex
+	sessions   map[fingerprint]*Session
+	transports map[fingerprint]transport // by what they trust
+	swept      time.Time
+}
+
+// transport is shared by all sessions that trust the same certificates.
+type transport struct {
+	plain   *http.Transport
+	wrapped http.RoundTripper
+}
+
+// NewSessions returns an empty cache. It panics when the registerer has something else under the names of its metrics.
+func NewSessions(options Options) *Sessions {
+	return &Sessions{
+		options:    options.withDefaults(),
+		metrics:    newMetrics(options.Registerer),
+		sessions:   map[fingerprint]*Session{},
+		transports: map[fingerprint]transport{},
+	}
+}
+
+// Get returns the account's session, logged in. It costs a call only when there is no login yet, or the last is about to
+// expire. An empty region means the first that the cloud lists.
 func (c *Sessions) Get(ctx context.Context, credentials Credentials, region string) (*Session, error) {
-	panic("being written")
+	if err := credentials.Complete(); err != nil {
+		return nil, err
+	}
+	account := credentials.account(region)
+	session := c.session(account, credentials, region)
+	if _, err := session.tokens.valid(ctx); err != nil {
+		c.forgetBarren(account, session)
+		return nil, err
+	}
+	return session, nil
 }
 
-// Session is an authenticated line to one region of a cloud, as one user in one project.
-type Session struct{}
-
-// Token returns what is known about the login.
-func (s *Session) Token() Token { panic("being written") }
-
-type service struct{ name string }
-
-var networkService, computeService, loadBalancerService, shareService service
-
-type call struct {
-	service      service
-	method, path string
-	query        url.Values
-	headers      map[string]string
-	body, answer any
-	once         bool
+// session returns the account's session from the cache, or puts a new one there.
+func (c *Sessions) session(account fingerprint, credentials Credentials, region string) *Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweep()
+	session, ok := c.sessions[account]
+	if !ok {
+		session = c.newSession(credentials, region)
+		c.sessions[account] = session
+	}
+	session.touch()
+	return session
 }
 
-func (s *Session) do(ctx context.Context, c call) error { panic("being written") }
-func (s *Session) has(service) bool                     { panic("being written") }
+// newSession builds a session that has not logged in. The caller holds the lock.
+func (c *Sessions) newSession(credentials Credentials, region string) *Session {
+	plain := &retrying{policy: c.options.Retry, clock: c.options.Clock, next: &single{
+		base: c.transport(credentials), limiter: c.limiter(),
+		timeout: c.options.RequestTimeout, clock: c.options.Clock, metrics: c.metrics,
+	}}
+	keystone := &identity{
+		client: c.provider(plain), credentials: credentials, clock: c.options.Clock, metrics: c.metrics,
+	}
+	source := &tokenSource{login: keystone.login, clock: c.options.Clock}
+	var way http.RoundTripper = &authenticated{next: plain, tokens: source}
+	if c.options.ReadOnly {
+		way = &readOnly{next: way}
+	}
+	return &Session{
+		region: region, tokens: source, client: c.provider(way), clock: c.options.Clock, trust: credentials.trust(),
+	}
+}
+
+func (c *Sessions) limiter() *rate.Limiter {
+	if c.options.QPS < 0 {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
+	return rate.NewLimiter(rate.Limit(c.options.QPS), c.options.Burst)
+}
+
+// provider returns the SDK's client on top of a transport. It knows no token and repeats nothing: the transport does.
+func (c *Sessions) provider(way http.RoundTripper) *gophercloud.ProviderClient {
+	client := &gophercloud.ProviderClient{HTTPClient: http.Client{
+		Transport: way,
+		// The token goes where the catalog says and nowhere else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if c.options.UserAgent != "" {
+		client.UserAgent.Prepend(c.options.UserAgent)
+	}
+	return client
+}
+
+// transport returns the transport for what the credentials trust. The caller holds the lock.
+func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
+	key := credentials.trust()
+	shared, ok := c.transports[key]
+	if !ok {
+		plain := newTransport(credentials)
+		shared = transport{plain: plain, wrapped: plain}
+		if c.options.Transport != nil {
+			shared.wrapped = c.options.Transport(plain)
+		}
+		c.transports[key] = shared
+	}
+	return shared.wrapped
+}
+
+// forgetBarren drops a session that could not log in, unless somebody is still trying.
+func (c *Sessions) forgetBarren(account fingerprint, session *Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sessions[account] == session && session.tokens.barren() {
+		delete(c.sessions, account)
+	}
+}
+
+// sweep drops what nobody has used for long: at most once a minute, and with the transports that no session needs. A
+// dropped session goes on for those who hold it. The caller holds the lock.
+func (c *Sessions) sweep() {
+	now := c.options.Clock.Now()
+	if now.Sub(c.swept) < time.Minute {
+		return
+	}
+	c.swept = now
+	needed := map[fingerprint]bool{}
+	for account, session := range c.sessions {
+		if now.Sub(time.Unix(0, session.used.Load())) > c.options.IdleTimeout {
+			delete(c.sessions, account)
+			continue
+		}
+		needed[session.trust] = true
+	}
+	for trust, shared := range c.transports {
+		if !needed[trust] {
+			shared.plain.CloseIdleConnections()
+			delete(c.transports, trust)
+		}
+	}
+}

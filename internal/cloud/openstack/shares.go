@@ -5,6 +5,27 @@ import (
 	"net/url"
 )
 
+// ShareNetwork is a Manila share network.
+type ShareNetwork struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	ProjectID   string `json:"project_id"`
+	NetworkID   string `json:"neutron_net_id"`
+	SubnetID    string `json:"neutron_subnet_id"`
+}
+
+// ShareNetworkCreate is what a new share network takes.
+type ShareNetworkCreate struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	NetworkID   string `json:"neutron_net_id"`
+	SubnetID    string `json:"neutron_subnet_id"`
+}
+
+// ShareNetworkFilter selects share networks; all given criteria must match.
+type ShareNetworkFilter struct{ ID, Name, NetworkID, SubnetID string }
+
 // HasShares reports whether the cloud offers Manila in the session's region. It costs no call.
 func (s *Session) HasShares() bool { return s.has(shareService) }
 

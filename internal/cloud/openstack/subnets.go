@@ -9,12 +9,6 @@ func (s *Session) subnets() resource[Subnet] {
 	return resource[Subnet]{session: s, service: networkService, path: "subnets", one: "subnet", many: "subnets"}
 }
 
-func (s *Session) subnetPools() resource[SubnetPool] {
-	return resource[SubnetPool]{
-		session: s, service: networkService, path: "subnetpools", one: "subnetpool", many: "subnetpools",
-	}
-}
-
 // ListSubnets returns the subnets that match the filter.
 func (s *Session) ListSubnets(ctx context.Context, filter SubnetFilter) ([]Subnet, error) {
 	return s.subnets().list(ctx, filter)
@@ -38,16 +32,6 @@ func (s *Session) DeleteSubnet(ctx context.Context, id string) error {
 	return s.subnets().remove(ctx, id, nil)
 }
 
-// GetSubnetPool returns a subnet pool.
-func (s *Session) GetSubnetPool(ctx context.Context, id string) (SubnetPool, error) {
-	return s.subnetPools().get(ctx, id)
-}
-
-// ListSubnetPools returns the subnet pools that match the filter, shared ones of other projects included.
-func (s *Session) ListSubnetPools(ctx context.Context, filter SubnetPoolFilter) ([]SubnetPool, error) {
-	return s.subnetPools().list(ctx, filter)
-}
-
 func (f SubnetFilter) query() url.Values {
 	q := query{}
 	q.any("id", f.IDs)
@@ -59,15 +43,4 @@ func (f SubnetFilter) query() url.Values {
 
 func (f SubnetFilter) matches(s Subnet) bool {
 	return anyOf(f.IDs, s.ID) && is(f.NetworkID, s.NetworkID) && is(f.Name, s.Name) && is(f.Description, s.Description)
-}
-
-func (f SubnetPoolFilter) query() url.Values {
-	q := query{}
-	q.any("id", f.IDs)
-	q.text("name", f.Name)
-	return url.Values(q)
-}
-
-func (f SubnetPoolFilter) matches(p SubnetPool) bool {
-	return anyOf(f.IDs, p.ID) && is(f.Name, p.Name)
 }

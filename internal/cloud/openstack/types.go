@@ -1,13 +1,8 @@
 package openstack
 
-import (
-	"encoding/json"
-	"time"
-)
-
 // The types below are this package's own view of OpenStack's resources: what Trellis reads or writes, and nothing else.
 // Their JSON tags are the attributes of the Networking API v2.0, Compute API v2.1, Load Balancer API v2 and Shared File
-// Systems API v2, so that they go over the wire as they are.
+// Systems API v2, so that they go over the wire as they are. Those of other resources stand beside their calls.
 
 // Network is a Neutron network.
 type Network struct {
@@ -109,26 +104,6 @@ type SubnetUpdate struct {
 type SubnetFilter struct {
 	IDs                          []string
 	NetworkID, Name, Description string
-}
-
-// SubnetPool is a Neutron subnet pool.
-type SubnetPool struct {
-	ID               string
-	Name             string
-	IPVersion        int
-	Prefixes         []string
-	DefaultPrefixLen int
-	MinPrefixLen     int
-	MaxPrefixLen     int
-	AddressScopeID   string
-	Shared           bool
-	IsDefault        bool
-}
-
-// SubnetPoolFilter selects subnet pools; all given criteria must match. IDs is a set: any of them.
-type SubnetPoolFilter struct {
-	IDs  []string
-	Name string
 }
 
 // ExternalFixedIP is an address of a router on its external network.
@@ -242,142 +217,4 @@ type FloatingIPFilter struct {
 	RouterID          string
 	FloatingNetworkID string
 	Description       string
-}
-
-// SecurityGroup is a Neutron security group with its rules.
-type SecurityGroup struct {
-	ID             string              `json:"id"`
-	Name           string              `json:"name"`
-	Description    string              `json:"description"`
-	ProjectID      string              `json:"project_id"`
-	Rules          []SecurityGroupRule `json:"security_group_rules"`
-	Tags           []string            `json:"tags"`
-	RevisionNumber int                 `json:"revision_number"`
-}
-
-// SecurityGroupCreate is what a new security group takes. Neutron adds two egress rules (IPv4 and IPv6) by itself.
-type SecurityGroupCreate struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-}
-
-// SecurityGroupUpdate changes what is not nil.
-type SecurityGroupUpdate struct {
-	Name        *string `json:"name,omitempty"`
-	Description *string `json:"description,omitempty"`
-}
-
-// SecurityGroupFilter selects security groups; all given criteria must match. IDs is a set: any of them.
-type SecurityGroupFilter struct {
-	IDs               []string
-	Name, Description string
-}
-
-// SecurityGroupRule is a rule of a security group. An empty Protocol, RemoteGroupID or RemoteIPPrefix means any; PortMin
-// and PortMax are 0 for any port.
-type SecurityGroupRule struct {
-	ID              string `json:"id,omitempty"`
-	SecurityGroupID string `json:"security_group_id"`
-	Description     string `json:"description,omitempty"`
-	Direction       string `json:"direction"`          // ingress or egress
-	EtherType       string `json:"ethertype"`          // IPv4 or IPv6
-	Protocol        string `json:"protocol,omitempty"` // tcp, udp, icmp, ...
-	PortMin         int    `json:"port_range_min,omitempty"`
-	PortMax         int    `json:"port_range_max,omitempty"`
-	RemoteGroupID   string `json:"remote_group_id,omitempty"`
-	RemoteIPPrefix  string `json:"remote_ip_prefix,omitempty"`
-}
-
-// KeyPair is a Nova key pair. Its name is its identity within the user.
-type KeyPair struct {
-	Name        string `json:"name"`
-	PublicKey   string `json:"public_key"`
-	Fingerprint string `json:"fingerprint"`
-}
-
-// LoadBalancer is an Octavia load balancer.
-type LoadBalancer struct {
-	ID                 string   `json:"id"`
-	Name               string   `json:"name"`
-	Description        string   `json:"description"`
-	ProjectID          string   `json:"project_id"`
-	ProvisioningStatus string   `json:"provisioning_status"` // ACTIVE, ERROR or PENDING_*
-	VIPAddress         string   `json:"vip_address"`
-	VIPPortID          string   `json:"vip_port_id"`
-	VIPSubnetID        string   `json:"vip_subnet_id"`
-	VIPNetworkID       string   `json:"vip_network_id"`
-	Tags               []string `json:"tags"`
-}
-
-// LoadBalancerFilter selects load balancers; all given criteria must match.
-type LoadBalancerFilter struct{ VIPNetworkID, VIPSubnetID, Name string }
-
-// ShareNetwork is a Manila share network.
-type ShareNetwork struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	ProjectID   string `json:"project_id"`
-	NetworkID   string `json:"neutron_net_id"`
-	SubnetID    string `json:"neutron_subnet_id"`
-}
-
-// ShareNetworkCreate is what a new share network takes.
-type ShareNetworkCreate struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-	NetworkID   string `json:"neutron_net_id"`
-	SubnetID    string `json:"neutron_subnet_id"`
-}
-
-// ShareNetworkFilter selects share networks; all given criteria must match.
-type ShareNetworkFilter struct{ ID, Name, NetworkID, SubnetID string }
-
-// Server is a Nova server, as much of it as a message about a blocked deletion needs.
-type Server struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Status string `json:"status"`
-}
-
-// Token is what is known about the session's login, never the token itself.
-type Token struct {
-	ProjectID, UserID, DomainID string
-	ExpiresAt                   time.Time
-}
-
-// UnmarshalJSON reads a subnet pool. Neutron writes the prefix lengths as numbers or, older ones, as strings.
-func (p *SubnetPool) UnmarshalJSON(data []byte) error {
-	var wire struct {
-		ID               string      `json:"id"`
-		Name             string      `json:"name"`
-		IPVersion        int         `json:"ip_version"`
-		Prefixes         []string    `json:"prefixes"`
-		DefaultPrefixLen json.Number `json:"default_prefixlen"`
-		MinPrefixLen     json.Number `json:"min_prefixlen"`
-		MaxPrefixLen     json.Number `json:"max_prefixlen"`
-		AddressScopeID   string      `json:"address_scope_id"`
-		Shared           bool        `json:"shared"`
-		IsDefault        bool        `json:"is_default"`
-	}
-	if err := json.Unmarshal(data, &wire); err != nil {
-		return err
-	}
-	*p = SubnetPool{
-		ID: wire.ID, Name: wire.Name, IPVersion: wire.IPVersion, Prefixes: wire.Prefixes,
-		DefaultPrefixLen: prefixLength(wire.DefaultPrefixLen),
-		MinPrefixLen:     prefixLength(wire.MinPrefixLen),
-		MaxPrefixLen:     prefixLength(wire.MaxPrefixLen),
-		AddressScopeID:   wire.AddressScopeID, Shared: wire.Shared, IsDefault: wire.IsDefault,
-	}
-	return nil
-}
-
-// prefixLength returns n as a plain number, and 0 when the cloud left it out.
-func prefixLength(n json.Number) int {
-	length, err := n.Int64()
-	if err != nil {
-		return 0
-	}
-	return int(length)
 }

@@ -1,0 +1,125 @@
+package openstack
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// service is an OpenStack API.
+type service int
+
+const (
+	identityService service = iota
+	networkService
+	computeService
+	loadBalancerService
+	shareService
+)
+
+// String returns the service's official type, for messages and metrics.
+func (s service) String() string { return s.traits().types[0] }
+
+type traits struct {
+	// types are the names under which a catalog may list the service, the official one first.
+	types []string
+	// version is what is appended to an endpoint that bears none.
+	version string
+}
+
+func (s service) traits() traits {
+	switch s {
+	case networkService:
+		return traits{types: []string{"network", "networking"}, version: "v2.0"}
+	case computeService:
+		return traits{types: []string{"compute"}, version: "v2.1"}
+	case loadBalancerService:
+		return traits{types: []string{"load-balancer"}, version: "v2"}
+	case shareService:
+		return traits{types: []string{"shared-file-system", "sharev2"}, version: "v2"}
+	default:
+		return traits{types: []string{"identity"}, version: identityVersion}
+	}
+}
+
+// catalog is what a login says about where the services are.
+type catalog []tokens.CatalogEntry
+
+// endpoint returns the public endpoint of a service in a region, with its version and a slash at its end. It asks nobody:
+// which version a service has is known, and the documents that would tell are calls without information. An empty region
+// means the first that the catalog lists.
+func (c catalog) endpoint(s service, region string) (string, error) {
+	var elsewhere []string
+	for _, kind := range s.traits().types {
+		for _, endpoint := range c.public(kind) {
+			if region == "" || endpoint.Region == region || endpoint.RegionID == region {
+				return versioned(endpoint.URL, s.traits().version)
+			}
+			elsewhere = append(elsewhere, endpoint.Region)
+		}
+	}
+	slices.Sort(elsewhere)
+	return "", &cloud.Error{
+		Kind: cloud.Configuration,
+		Err:  &missingServiceError{service: s, region: region, elsewhere: slices.Compact(elsewhere)},
+	}
+}
+
+func (c catalog) public(kind string) []tokens.Endpoint {
+	var found []tokens.Endpoint
+	for _, entry := range c {
+		if entry.Type != kind {
+			continue
+		}
+		for _, endpoint := range entry.Endpoints {
+			if endpoint.Interface == "public" {
+				found = append(found, endpoint)
+			}
+		}
+	}
+	return found
+}
+
+// versioned appends the version to a catalog's URL unless one is in it already, as the last part of its path or before the
+// project's ID.
+func versioned(raw, version string) (string, error) {
+	parsed, err := url.Parse(raw)
+	if err != nil || parsed.Host == "" {
+		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", raw)
+	}
+	isVersion := regexp.MustCompile(`^v\d+(\.\d+)?$`)
+	if !slices.ContainsFunc(strings.Split(parsed.Path, "/"), isVersion.MatchString) {
+		parsed = parsed.JoinPath(version)
+	}
+	return strings.TrimRight(parsed.String(), "/") + "/", nil
+}
+
+// missingServiceError says that a catalog lacks a service.
+type missingServiceError struct {
+	service   service
+	region    string
+	elsewhere []string
+}
+
+// Error implements error.
+func (e *missingServiceError) Error() string {
+	message := fmt.Sprintf("the cloud offers no %s service to this project in region %q", e.service, e.region)
+	if len(e.elsewhere) > 0 {
+		message += ", but in " + strings.Join(e.elsewhere, ", ")
+	}
+	return message
+}
+
+// IsServiceMissing reports whether err says that the cloud's catalog lacks the service that a call needs, in the session's
+// region. Such an error is of the kind cloud.Configuration.
+func IsServiceMissing(err error) bool {
+	_, ok := errors.AsType[*missingServiceError](err)
+	return ok
+}

@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// login is what Keystone hands out for credentials.
+type login struct {
+	token    string
+	catalog  catalog
+	known    Token
+	at       time.Time     // when it happened, by our clock
+	lifetime time.Duration // by Keystone's own account, so that the two clocks may differ
+
+	// replacement says that the login before this one was rejected by a service.
+	replacement bool
+	// accepted says that a service took the token.
+	accepted atomic.Bool
+}
+
+// expired reports whether the token is no longer good.
+func (l *login) expired(now time.Time) bool { return now.Sub(l.at) >= l.lifetime }
+
+// renewAfter returns for how long the login serves before it is renewed: until 5 minutes or a tenth of its life are left,
+// whichever is less.
+func (l *login) renewAfter() time.Duration { return l.lifetime - min(5*time.Minute, l.lifetime/10) }
+
+// identity logs one account in.
+type identity struct {
+	client      *gophercloud.ProviderClient
+	credentials Credentials
+	clock       Clock
+	metrics     *metrics
+}
+
+// login asks Keystone for a token. It is a single call, which may be repeated at will.
+func (i *identity) login(ctx context.Context) (*login, error) {
+	ctx = withRequestInfo(ctx, requestInfo{service: identityService, repeat: always})
+	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
+	answer, err := readLogin(tokens.Create(ctx, client, i.options()), i.clock.Now())
+	i.metrics.login(err)
+	if err == nil {
+		return answer, nil
+	}
+	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err))
+}
+
+func (i *identity) options() *tokens.AuthOptions {
+	c := i.credentials
+	options := &tokens.AuthOptions{Username: c.Username, Password: c.Password}
+	options.DomainID, options.DomainName = c.userDomain()
+	if c.Password == "" {
+		// An application credential is tied to its project, and Keystone refuses any other word about it.
+		options.ApplicationCredentialID, options.ApplicationCredentialName = either(c.ApplicationCredentialID, c.ApplicationCredentialName)
+		options.ApplicationCredentialSecret = c.ApplicationCredentialSecret
+		return options
+	}
+	options.Scope.ProjectID, options.Scope.ProjectName = either(c.TenantID, c.TenantName)
+	if options.Scope.ProjectID == "" {
+		options.Scope.DomainID, options.Scope.DomainName = either(c.DomainID, c.DomainName)
+	}
+	return options
+}
+
+func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
+	var body struct {
+		ExpiresAt time.Time             `json:"expires_at"`
+		IssuedAt  time.Time             `json:"issued_at"`
+		Catalog   []tokens.CatalogEntry `json:"catalog"`
+		User      tokens.User           `json:"user"`
+		Project   tokens.Project        `json:"project"`
+	}
+	token, err := result.ExtractTokenID()
+	if err != nil {
+		return nil, err
+	}
+	if err := result.ExtractInto(&body); err != nil {
+		return nil, fmt.Errorf("reading Keystone's answer: %w", err)
+	}
+	if body.IssuedAt.IsZero() {
+		body.IssuedAt = now
+	}
+	lifetime := body.ExpiresAt.Sub(body.IssuedAt)
+	return &login{
+		token: token, catalog: body.Catalog, at: now, lifetime: lifetime,
+		known: Token{
+			ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: now.Add(lifetime),
+		},
+	}, nil
+}
+
+// explain adds what a user can do about a failed login.
+func (i *identity) explain(err *cloud.Error) error {
+	switch err.Kind {
+	case cloud.Unauthenticated:
+		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
+			"domain and project, and whether they have expired"
+	case cloud.NotFound:
+		err.Kind = cloud.Configuration
+		err.Message = fmt.Sprintf("no Keystone of version 3 answers at %s: check %q", i.credentials.identityEndpoint(), keyAuthURL)
+	default:
+		err.Message = "logging in at " + i.credentials.identityEndpoint()
+	}
+	return err
+}

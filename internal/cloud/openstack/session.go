@@ -1,0 +1,97 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+)
+
+// Session is an authenticated line to one region of a cloud, as one user in one project. It is shared by everybody who
+// works for that account and safe for concurrent use. All its methods return errors of package cloud.
+type Session struct {
+	region string
+	tokens *tokenSource
+	client *gophercloud.ProviderClient
+	clock  Clock
+	trust  fingerprint
+	used   atomic.Int64 // when, in Unix nanoseconds
+}
+
+// Token is what is known about the session's login, never the token itself.
+type Token struct {
+	ProjectID, UserID, DomainID string
+	ExpiresAt                   time.Time
+}
+
+// Token returns what is known about the last login.
+func (s *Session) Token() Token {
+	if last := s.tokens.last(); last != nil {
+		return last.known
+	}
+	return Token{}
+}
+
+// has reports whether the catalog of the last login lists a service in the session's region.
+func (s *Session) has(wanted service) bool {
+	last := s.tokens.last()
+	if last == nil {
+		return false
+	}
+	_, err := last.catalog.endpoint(wanted, s.region)
+	return err == nil
+}
+
+func (s *Session) touch() { s.used.Store(s.clock.Now().UnixNano()) }
+
+// call is one request to a service.
+type call struct {
+	service service
+	method  string
+	path    string // below the service's endpoint
+	query   url.Values
+	headers map[string]string
+	body    any  // encoded as JSON; nil for none
+	answer  any  // decoded from JSON; nil when it does not matter
+	once    bool // must not be repeated when its effect is in doubt, whatever its method
+}
+
+func (c call) requestInfo() requestInfo {
+	if c.once {
+		return requestInfo{service: c.service, repeat: never}
+	}
+	return requestInfo{service: c.service}
+}
+
+// do sends a call and classifies what comes back.
+func (s *Session) do(ctx context.Context, c call) error {
+	s.touch()
+	current, err := s.tokens.valid(ctx)
+	if err != nil {
+		return err
+	}
+	endpoint, err := current.catalog.endpoint(c.service, s.region)
+	if err != nil {
+		return err
+	}
+	target := endpoint + c.path
+	if len(c.query) > 0 {
+		target += "?" + c.query.Encode()
+	}
+	client := gophercloud.ServiceClient{ProviderClient: s.client, Endpoint: endpoint}
+	_, err = client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, &gophercloud.RequestOpts{
+		JSONBody: c.body, JSONResponse: c.answer, MoreHeaders: c.headers, OkCodes: successCodes(),
+	})
+	if classified := classify(c.service, c.method, c.path, err); classified != nil {
+		return classified
+	}
+	return nil
+}
+
+// successCodes returns every code that says done or under way. Services differ in which of them they use for what.
+func successCodes() []int {
+	return []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}
+}

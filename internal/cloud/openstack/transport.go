@@ -1,0 +1,224 @@
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// A request passes, from the caller to the network:
+//
+//	readOnly       refuses what is not a look (only if asked for)
+//	authenticated  adds the token, and replaces it once when it is rejected
+//	retrying       repeats what is safe to repeat
+//	single         sends it once: in its turn, within the timeout, measured
+//	http.Transport shared by all sessions that trust the same certificates
+//
+// A login takes the same way without the first two.
+
+// longestAnswer bounds how much of an answer is read.
+const longestAnswer = 64 << 20
+
+// requestInfo is what a transport knows of a request besides what is in it.
+type requestInfo struct {
+	service service
+	repeat  repeat
+}
+
+// repeat says whether sending a request a second time is harmless when the effect of the first is in doubt.
+type repeat int
+
+const (
+	byMethod repeat = iota
+	never
+	always
+)
+
+type requestInfoKey struct{}
+
+func withRequestInfo(ctx context.Context, info requestInfo) context.Context {
+	return context.WithValue(ctx, requestInfoKey{}, info)
+}
+
+func requestInfoOf(ctx context.Context) requestInfo {
+	info, _ := ctx.Value(requestInfoKey{}).(requestInfo)
+	return info
+}
+
+// newTransport returns the transport for everybody who trusts what the credentials trust.
+func newTransport(c Credentials) *http.Transport {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure} //nolint:gosec // asked for by the user
+	if c.CACert != "" {
+		config.RootCAs = x509.NewCertPool()
+		config.RootCAs.AppendCertsFromPEM([]byte(c.CACert))
+	}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:       config,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          100,
+		MaxIdleConnsPerHost:   32,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+}
+
+// readOnly turns away everything but looks.
+type readOnly struct{ next http.RoundTripper }
+
+// ErrReadOnly is why a read-only session refuses a call. It is of the kind cloud.Unauthorized.
+var ErrReadOnly = errors.New("this session may only read")
+
+// RoundTrip implements http.RoundTripper.
+func (t *readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+		return t.next.RoundTrip(req)
+	}
+	closeBody(req)
+	return nil, cloud.Errorf(cloud.Unauthorized, "%s %s: %w", req.Method, req.URL.Path, ErrReadOnly)
+}
+
+// authenticated adds the token to each request.
+type authenticated struct {
+	next   http.RoundTripper
+	tokens *tokenSource
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *authenticated) RoundTrip(req *http.Request) (*http.Response, error) {
+	defer closeBody(req)
+	current, err := t.tokens.valid(req.Context())
+	if err != nil {
+		return nil, err
+	}
+	response, err := t.as(current, req)
+	if err != nil || response.StatusCode != http.StatusUnauthorized {
+		return response, err
+	}
+	fresh, err := t.tokens.replace(req.Context(), current)
+	if err != nil {
+		return nil, err
+	}
+	if fresh == current {
+		return response, nil
+	}
+	return t.as(fresh, req)
+}
+
+func (t *authenticated) as(l *login, req *http.Request) (*http.Response, error) {
+	signed, err := copyOf(req)
+	if err != nil {
+		return nil, err
+	}
+	signed.Header.Set("X-Auth-Token", l.token)
+	response, err := t.next.RoundTrip(signed)
+	if err == nil && response.StatusCode != http.StatusUnauthorized && response.StatusCode < 500 {
+		l.accepted.Store(true)
+	}
+	return response, err
+}
+
+// single sends a request once and returns with the whole answer read, so that nothing is left to fail or to hang.
+type single struct {
+	base    http.RoundTripper
+	limiter *rate.Limiter
+	timeout time.Duration
+	clock   Clock
+	metrics *metrics
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *single) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.takeTurn(req.Context()); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	started := t.clock.Now()
+	response, err := t.send(req)
+	code := "none"
+	if err == nil {
+		code = strconv.Itoa(response.StatusCode)
+	}
+	t.metrics.request(requestInfoOf(req.Context()).service.String(), req.Method, code, t.clock.Now().Sub(started))
+	return response, err
+}
+
+// takeTurn waits for the token bucket. When the turn would come after the deadline it fails at once.
+func (t *single) takeTurn(ctx context.Context) error {
+	now := t.clock.Now()
+	turn := t.limiter.ReserveN(now, 1)
+	wait := turn.DelayFrom(now)
+	if deadline, ok := ctx.Deadline(); ok && now.Add(wait).After(deadline) {
+		turn.CancelAt(now)
+		return &cloud.Error{
+			Kind: cloud.RateLimited, RetryAfter: wait,
+			Err: errors.New("the session's own limit of requests leaves no turn before the deadline"),
+		}
+	}
+	if wait <= 0 {
+		return nil
+	}
+	if err := t.clock.Sleep(ctx, wait); err != nil {
+		turn.CancelAt(t.clock.Now())
+		return err
+	}
+	return nil
+}
+
+func (t *single) send(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), t.timeout)
+	defer cancel()
+	response, err := t.base.RoundTrip(req.WithContext(ctx))
+	if err == nil {
+		err = readBody(response)
+	}
+	switch {
+	case err == nil:
+		return response, nil
+	case ctx.Err() != nil && req.Context().Err() == nil:
+		return nil, &timeoutError{after: t.timeout}
+	default:
+		return nil, err
+	}
+}
+
+// readBody replaces the answer's body by what is in it.
+func readBody(response *http.Response) error {
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer+1))
+	if err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if len(content) > longestAnswer {
+		return cloud.Errorf(cloud.Unavailable, "the answer is longer than %d bytes", longestAnswer)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(content))
+	return nil
+}
+
+// timeoutError says that a single request took too long. It is not context.DeadlineExceeded: the caller's context goes on.
+type timeoutError struct{ after time.Duration }
+
+// Error implements error.
+func (e *timeoutError) Error() string { return fmt.Sprintf("no answer within %s", e.after) }
+
+// closeBody does what http.RoundTripper asks of those who don't send a request.
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
