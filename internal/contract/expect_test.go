@@ -1,0 +1,44 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// unless returns an error with the given text unless the condition holds.
+func unless(condition bool, text string) error {
+	if condition {
+		return nil
+	}
+	return errors.New(text)
+}
+
+// slowGraph has a task that is done and one that waits until released is closed.
+func slowGraph(released <-chan struct{}) *contract.Graph {
+	g := contract.NewGraph("reconciling infrastructure")
+	network := g.Add(contract.Task{Name: "ensuring network", Do: func(context.Context) error { return nil }})
+	g.Add(contract.Task{Name: "ensuring router", After: []contract.TaskID{network}, Do: func(ctx context.Context) error {
+		return contract.WaitUntil(ctx, func(context.Context) (string, error) {
+			select {
+			case <-released:
+				return "", nil
+			default:
+				return "router R has no external address yet", nil
+			}
+		})
+	}})
+	return g
+}
+
+// patternless removes the query keys from the names of calls.
+func patternless(names []string) []string {
+	query := regexp.MustCompile(`\?.*`)
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		out = append(out, query.ReplaceAllString(name, ""))
+	}
+	return out
+}
