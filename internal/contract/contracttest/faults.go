@@ -69,6 +69,8 @@ type Faults struct {
 	fault *Fault
 	fired bool
 	seen  map[Call]int
+
+	journal *journal // may be nil
 }
 
 // Arm starts to count requests anew. A nil fault only counts.
@@ -78,10 +80,14 @@ func (f *Faults) Arm(fault *Fault) {
 	f.armed, f.fault, f.fired, f.seen = true, fault, false, map[Call]int{}
 }
 
-// Disarm stops counting. It returns the calls since Arm, sorted by name, and whether the fault came to pass.
-func (f *Faults) Disarm() (calls []Call, fired bool) {
+// Disarm stops counting. It returns the calls since Arm, sorted by name, whether the fault came to pass, and whether the
+// faults were armed at all.
+func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !f.armed {
+		return nil, false, false
+	}
 	f.armed = false
 	for call, times := range f.seen {
 		for n := range times {
@@ -90,7 +96,25 @@ func (f *Faults) Disarm() (calls []Call, fired bool) {
 		}
 	}
 	slices.SortFunc(calls, compareCalls)
-	return calls, f.fired
+	return calls, f.fired, true
+}
+
+// note writes a request and what came of it into the journal.
+func (f *Faults) note(target Target, request *http.Request, fault *Fault, response *http.Response, err error) {
+	if f.journal == nil {
+		return
+	}
+	outcome := "no answer"
+	switch {
+	case err != nil:
+		outcome = err.Error()
+	case response != nil:
+		outcome = response.Status
+	}
+	if fault != nil {
+		outcome = fmt.Sprintf("%s <- FAULT: %s %s", outcome, fault.Action, fault.Error)
+	}
+	f.journal.add(fmt.Sprintf("%s %s %s: %s", target, request.Method, request.URL.RequestURI(), outcome))
 }
 
 // next counts a request and returns the fault if it is meant.

@@ -168,6 +168,7 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	go func() {
 		defer l.life.underWay.Done()
 		response, err := l.perform(sent, fault)
+		l.life.faults.note(l.target, sent, fault, response, err)
 		answers <- answer{response: response, err: err}
 	}()
 	select {

@@ -1,0 +1,61 @@
+package contracttest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestCallOf(t *testing.T) {
+	tests := map[string]struct {
+		target            Target
+		method, url, want string
+	}{
+		"an identifier is blotted out": {
+			Cloud, http.MethodDelete, "/v2.0/routers/0c1b2f7e-5d0a-4d5e-9a2b-1f3c5d7e9a0b", "cloud DELETE /v2.0/routers/{id}",
+		},
+		"an identifier without dashes is blotted out": {
+			Cloud, http.MethodGet, "/v2.1/0c1b2f7e5d0a4d5e9a2b1f3c5d7e9a0b/os-keypairs", "cloud GET /v2.1/{id}/os-keypairs",
+		},
+		"of a query the keys remain, sorted": {
+			Cloud, http.MethodGet, "/v2.0/networks?name=a&description=b&name=c", "cloud GET /v2.0/networks?description&name",
+		},
+		"the namespace does not matter": {
+			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/shoot--test--x2f/infrastructures/one/status",
+			"kube PATCH /infrastructures/one/status",
+		},
+		"a cluster-scoped path stays whole": {
+			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, callOf(test.target, httptest.NewRequest(test.method, test.url, nil)).String())
+		})
+	}
+}
+
+func TestIsOfInterest(t *testing.T) {
+	const namespaced = "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one"
+	tests := map[string]struct {
+		target      Target
+		method, url string
+		want        bool
+	}{
+		"a read of the cloud":           {Cloud, http.MethodGet, "/v2.0/networks", true},
+		"a write to the cloud":          {Cloud, http.MethodPost, "/v2.0/networks", true},
+		"a read of the API server":      {KubeAPI, http.MethodGet, namespaced, false},
+		"a write to the API server":     {KubeAPI, http.MethodPatch, namespaced + "/status", true},
+		"an Event":                      {KubeAPI, http.MethodPost, "/apis/events.k8s.io/v1/namespaces/n/events", false},
+		"a repeated Event":              {KubeAPI, http.MethodPatch, "/api/v1/namespaces/n/events/one.17", false},
+		"the renewal of a Lease":        {KubeAPI, http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/n/leases/l", false},
+		"an object that is named event": {KubeAPI, http.MethodPatch, "/api/v1/namespaces/n/secrets/event", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, isOfInterest(test.target, httptest.NewRequest(test.method, test.url, nil)))
+		})
+	}
+}

@@ -1,0 +1,256 @@
+package contracttest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// Subject is what an exploration explores: one contract with one driver.
+type Subject[O contract.Object] struct {
+	// New returns an empty object.
+	New func() O
+	// NewWorld makes a world in which nothing has happened yet. Each case has its own.
+	NewWorld func() (World[O], error)
+	// Refusals are the errors with which the cloud may truthfully answer the call. A lie proves nothing: a driver that
+	// believes "404" when the object is there does what it must.
+	Refusals func(Call) []Refusal
+}
+
+// World is what a process under test meets besides the API server: one cloud, and what Gardener put into the namespace.
+type World[O contract.Object] interface {
+	// Objects returns what exists before, such as the Cluster and the Secret, and the extension object to ask for.
+	Objects(namespace string) (before []client.Object, object O, err error)
+	// Program is the process under test, see Program.
+	Program(mgr manager.Manager, cloud Transport) error
+	// Inspect holds the cloud against what must be there, and returns what is wrong as sentences: when the object is
+	// ready, each resource exactly once; when it is gone, none; foreign resources unchanged in either case.
+	Inspect(ready bool) []string
+	// Close ends the cloud.
+	Close()
+}
+
+// Phase is the operation during which the fault happens.
+type Phase string
+
+const (
+	// Create is the first reconciliation.
+	Create Phase = "create"
+	// Again is a reconciliation that finds nothing to do.
+	Again Phase = "no-op"
+	// Delete is the deletion of what is complete.
+	Delete Phase = "delete"
+	// Abandon is a creation whose process is killed; the object is deleted before the next life begins.
+	Abandon Phase = "abandon"
+)
+
+// clean is the phase that shows what calls there are when nothing goes wrong.
+func (p Phase) clean() Phase {
+	if p == Abandon {
+		return Create
+	}
+	return p
+}
+
+// Phases returns all phases.
+func Phases() []Phase { return []Phase{Create, Again, Delete, Abandon} }
+
+// Options bound an exploration. The zero value explores everything.
+type Options struct {
+	// Phases to explore; empty means all.
+	Phases []Phase
+	// Parallel is how many cases run at the same time; 0 means 6.
+	Parallel int
+	// Deadline bounds one case; 0 means a minute.
+	Deadline time.Duration
+	// Only selects cases: by number, e.g. "17", or by a part of the name. Empty means all.
+	Only string
+	// FailFast ends the exploration after the first failure.
+	FailFast bool
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Phases) == 0 {
+		o.Phases = Phases()
+	}
+	if o.Parallel == 0 {
+		o.Parallel = 6
+	}
+	if o.Deadline == 0 {
+		o.Deadline = time.Minute
+	}
+	return o
+}
+
+// Case is one fault in one phase. Without a fault it is the clean run.
+type Case struct {
+	// Number is the case's place in the enumeration, from 1; 0 for a clean run.
+	Number int
+	Phase  Phase
+	Fault  *Fault
+}
+
+// String returns for example "#17 create: cloud POST /v2.0/networks: kill after effect".
+func (c Case) String() string {
+	if c.Fault == nil {
+		return fmt.Sprintf("%s without a fault", c.Phase)
+	}
+	return fmt.Sprintf("#%d %s: %s", c.Number, c.Phase, c.Fault)
+}
+
+// recordings is how often a clean run is recorded: what a process writes to the API server depends a little on how its
+// tasks happen to run side by side.
+const recordings = 2
+
+// attempts is how often a case is tried whose call does not come.
+const attempts = 3
+
+// Explore records what each phase calls when nothing goes wrong, and then lets every one of these calls go wrong in
+// every way, one fault a case. An error means that it could not be explored; what was found is in the report.
+func Explore[O contract.Object](ctx context.Context, server *APIServer, subject Subject[O], options Options) (*Report, error) {
+	e := &exploration[O]{server: server, subject: subject, options: options.withDefaults()}
+	e.report.Started = time.Now()
+	defer func() { e.report.Took = time.Since(e.report.Started) }()
+
+	calls := map[Phase][]Call{}
+	for _, phase := range e.options.Phases {
+		recorded, ok, err := e.record(ctx, phase.clean())
+		if err != nil || !ok {
+			return &e.report, err
+		}
+		calls[phase] = recorded
+	}
+	return &e.report, e.playAll(ctx, e.selected(enumerate(e.options.Phases, calls, subject.Refusals)))
+}
+
+type exploration[O contract.Object] struct {
+	server  *APIServer
+	subject Subject[O]
+	options Options
+
+	mu     sync.Mutex
+	report Report
+}
+
+// record plays a phase without a fault. It returns false when that alone goes wrong.
+func (e *exploration[O]) record(ctx context.Context, phase Phase) ([]Call, bool, error) {
+	var calls []Call
+	for range recordings {
+		result, err := e.play(ctx, Case{Phase: phase})
+		if err != nil {
+			return nil, false, err
+		}
+		if len(result.Violations) > 0 {
+			e.add(result)
+			return nil, false, nil
+		}
+		calls = append(calls, result.Calls...)
+	}
+	slices.SortFunc(calls, compareCalls)
+	return slices.Compact(calls), true, nil
+}
+
+// enumerate makes the cases, in an order that depends on nothing but the calls.
+func enumerate(phases []Phase, calls map[Phase][]Call, refusals func(Call) []Refusal) []Case {
+	var cases []Case
+	for _, phase := range phases {
+		for _, call := range calls[phase] {
+			for _, fault := range faultsOf(phase, call, refusals) {
+				cases = append(cases, Case{Number: len(cases) + 1, Phase: phase, Fault: &fault})
+			}
+		}
+	}
+	return cases
+}
+
+// faultsOf returns all that can happen to a call. A read has no effect that anything could come before or after.
+func faultsOf(phase Phase, call Call, refusals func(Call) []Refusal) []Fault {
+	var faults []Fault
+	add := func(action Action, refusal Refusal) {
+		faults = append(faults, Fault{Call: call, Action: action, Error: refusal.Error, Answer: refusal.Answer})
+	}
+	add(KillBefore, Refusal{})
+	if call.Writes() {
+		add(KillAfter, Refusal{})
+	}
+	if phase == Abandon {
+		return faults
+	}
+	add(DropBefore, Refusal{})
+	if call.Writes() {
+		add(DropAfter, Refusal{})
+	}
+	if call.Target == KubeAPI {
+		refusals = kubeRefusals
+	}
+	for _, refusal := range refusals(call) {
+		add(Refuse, refusal)
+		if refusal.Lost && call.Writes() {
+			add(LoseAnswer, refusal)
+		}
+	}
+	return faults
+}
+
+func (e *exploration[O]) selected(cases []Case) []Case {
+	number, err := strconv.Atoi(e.options.Only)
+	return slices.DeleteFunc(cases, func(c Case) bool {
+		if err == nil {
+			return c.Number != number
+		}
+		return !strings.Contains(c.String(), e.options.Only)
+	})
+}
+
+func (e *exploration[O]) playAll(ctx context.Context, cases []Case) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(e.options.Parallel)
+	for _, c := range cases {
+		group.Go(func() error {
+			if ctx.Err() != nil || e.enough() {
+				return ctx.Err()
+			}
+			result, err := e.playUntilReached(ctx, c)
+			if err != nil {
+				return fmt.Errorf("playing %s: %w", c, err)
+			}
+			e.add(result)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (e *exploration[O]) playUntilReached(ctx context.Context, c Case) (Result, error) {
+	var result Result
+	for range attempts {
+		var err error
+		result, err = e.play(ctx, c)
+		if err != nil || result.Reached || len(result.Violations) > 0 {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+func (e *exploration[O]) add(result Result) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.report.add(result)
+}
+
+func (e *exploration[O]) enough() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.options.FailFast && len(e.report.Failures) > 0
+}

@@ -1,0 +1,81 @@
+package contracttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Process runs a program life after life, as a Deployment does: when one has been killed and the last of its requests has
+// taken effect, the next one begins.
+type Process struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+	err    error // valid once ended is closed
+}
+
+// Run starts a process. The hook runs between two lives and may be nil.
+func (h Host) Run(ctx context.Context, program Program, betweenLives func(context.Context) error) (*Process, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	life, err := h.Start(ctx, program)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	process := &Process{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(process.ended)
+		process.err = h.keepAlive(ctx, life, program, betweenLives)
+	}()
+	return process, nil
+}
+
+// Stop ends the process in order. It returns what went wrong in any of its lives other than being killed; a killed life,
+// too, must have ended when its context did.
+func (p *Process) Stop() error {
+	p.cancel()
+	<-p.ended
+	return p.err
+}
+
+func (h Host) keepAlive(ctx context.Context, life *Life, program Program, betweenLives func(context.Context) error) error {
+	var killed []*Life
+	for {
+		select {
+		case <-ctx.Done():
+			return errors.Join(life.Stop(), stopAll(killed))
+		case <-life.stopped:
+			select {
+			case <-life.killed:
+			default:
+				return errors.Join(life.failure, errors.New("the process ended by itself"), stopAll(killed))
+			}
+		case <-life.killed:
+		}
+		life.WaitSilent()
+		killed = append(killed, life)
+		if betweenLives != nil {
+			if err := betweenLives(ctx); client.IgnoreNotFound(err) != nil {
+				return errors.Join(err, stopAll(killed))
+			}
+		}
+		next, err := h.Start(ctx, program)
+		if err != nil {
+			return errors.Join(fmt.Errorf("starting life %d: %w", len(killed)+1, err), stopAll(killed))
+		}
+		life = next
+	}
+}
+
+// stopAll waits for the managers of killed lives. What they report is of no interest, that they end is.
+func stopAll(lives []*Life) error {
+	var errs []error
+	for _, life := range lives {
+		if err := life.Stop(); !errors.Is(err, life.failure) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

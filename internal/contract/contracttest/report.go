@@ -1,0 +1,77 @@
+package contracttest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Result is what came of one case.
+type Result struct {
+	Case Case
+	// Reached is false when the call of the fault never came.
+	Reached bool
+	// Violations are sentences; none means that the case converged and left nothing wrong.
+	Violations []string
+	// Evidence is for a human: the requests in order, the object, the log.
+	Evidence string
+	// Calls are the calls of the phase.
+	Calls []Call
+}
+
+// Report is what an exploration found.
+type Report struct {
+	// Cases counts the cases that were played, by phase.
+	Cases map[Phase]int
+	// Failures are the cases with violations.
+	Failures []Result
+	// Unreached are the cases whose call never came, although it came in a clean run.
+	Unreached []Case
+	Started   time.Time
+	Took      time.Duration
+}
+
+// Total returns the number of cases that were played.
+func (r *Report) Total() int {
+	total := 0
+	for _, n := range r.Cases {
+		total += n
+	}
+	return total
+}
+
+func (r *Report) add(result Result) {
+	if r.Cases == nil {
+		r.Cases = map[Phase]int{}
+	}
+	if result.Case.Fault != nil {
+		r.Cases[result.Case.Phase]++
+	}
+	switch {
+	case len(result.Violations) > 0:
+		r.Failures = append(r.Failures, result)
+	case result.Case.Fault != nil && !result.Reached:
+		r.Unreached = append(r.Unreached, result.Case)
+	}
+}
+
+// String returns the numbers in one line.
+func (r *Report) String() string {
+	var phases []string
+	for _, phase := range Phases() {
+		phases = append(phases, fmt.Sprintf("%s %d", phase, r.Cases[phase]))
+	}
+	return fmt.Sprintf("%d cases in %s (%s): %d failed, %d not reached",
+		r.Total(), r.Took.Round(100*time.Millisecond), strings.Join(phases, ", "), len(r.Failures), len(r.Unreached))
+}
+
+// String returns the case, what is wrong, and the evidence.
+func (r Result) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Case)
+	for _, violation := range r.Violations {
+		fmt.Fprintf(&b, "  - %s\n", violation)
+	}
+	b.WriteString(r.Evidence)
+	return b.String()
+}

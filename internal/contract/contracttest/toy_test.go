@@ -1,0 +1,265 @@
+package contracttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+var shared Shared
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+
+// thing is all there is in the toy cloud.
+type thing struct{ ID, Name, Mark string }
+
+// toyCloud is a cloud that can make, list and remove things.
+type toyCloud struct {
+	server *httptest.Server
+
+	mu     sync.Mutex
+	nextID int
+	things map[string]thing
+}
+
+func newToyCloud() *toyCloud {
+	c := &toyCloud{things: map[string]thing{"0": {ID: "0", Name: "one", Mark: "somebody else"}}, nextID: 1}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /things", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(c.list())
+	})
+	mux.HandleFunc("POST /things", func(w http.ResponseWriter, r *http.Request) {
+		var made thing
+		_ = json.NewDecoder(r.Body).Decode(&made)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		made.ID = strconv.Itoa(c.nextID)
+		c.nextID++
+		c.things[made.ID] = made
+		_ = json.NewEncoder(w).Encode(made)
+	})
+	mux.HandleFunc("DELETE /things/{id}", func(_ http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.things, r.PathValue("id"))
+	})
+	c.server = httptest.NewServer(mux)
+	return c
+}
+
+func (c *toyCloud) list() []thing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var things []thing
+	for _, t := range c.things {
+		things = append(things, t)
+	}
+	return things
+}
+
+// toyClient speaks to the toy cloud.
+type toyClient struct {
+	url  string
+	http *http.Client
+}
+
+func (c toyClient) do(ctx context.Context, method, path string, body, answer any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
+	}
+	content, err := io.ReadAll(response.Body)
+	if err != nil || len(content) == 0 {
+		return err
+	}
+	return json.Unmarshal(content, answer)
+}
+
+type (
+	toyObject = extensionsv1alpha1.Infrastructure
+	toyPass   = contract.Pass[*toyObject]
+)
+
+// toyActuator makes one thing and finds it again by the given rule.
+type toyActuator struct {
+	client toyClient
+	// made is what it makes, mine how it knows its own.
+	made func(uid string) thing
+	mine func(thing, *toyPass) bool
+}
+
+func (a toyActuator) owned(ctx context.Context, pass *toyPass) ([]thing, error) {
+	var all, owned []thing
+	if err := a.client.do(ctx, http.MethodGet, "/things", nil, &all); err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if a.mine(t, pass) {
+			owned = append(owned, t)
+		}
+	}
+	return owned, nil
+}
+
+func (a toyActuator) Reconcile(ctx context.Context, pass *toyPass) error {
+	owned, err := a.owned(ctx, pass)
+	if err != nil || len(owned) > 0 {
+		return err
+	}
+	var made thing
+	if err := a.client.do(ctx, http.MethodPost, "/things", a.made(string(pass.Object.UID)), &made); err != nil {
+		return err
+	}
+	pass.Track.Achieved(made)
+	return nil
+}
+
+func (a toyActuator) Delete(ctx context.Context, pass *toyPass) error {
+	owned, err := a.owned(ctx, pass)
+	for _, t := range owned {
+		if err := a.client.do(ctx, http.MethodDelete, "/things/"+t.ID, nil, nil); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (toyActuator) ForceDelete(context.Context, *toyPass) error { return nil }
+func (toyActuator) Migrate(context.Context, *toyPass) error     { return nil }
+
+// toyWorld is a World with a toy actuator.
+type toyWorld struct {
+	cloud    *toyCloud
+	actuator toyActuator
+}
+
+func (w toyWorld) Objects(namespace string) ([]client.Object, *toyObject, error) {
+	cluster, err := Fixture{ProviderType: "toy", TechnicalID: namespace, UID: "uid"}.Cluster(namespace)
+	object := &toyObject{ObjectMeta: metav1.ObjectMeta{Name: "one"}}
+	object.Spec.Type = "toy"
+	return []client.Object{cluster}, object, err
+}
+
+func (w toyWorld) Program(mgr manager.Manager, cloud Transport) error {
+	actuator := w.actuator
+	actuator.client = toyClient{url: w.cloud.server.URL, http: &http.Client{Transport: cloud(http.DefaultTransport)}}
+	return contract.Add(mgr, contract.Contract[*toyObject]{
+		Name:      "toy",
+		Finalizer: "extensions.gardener.cloud/toy",
+		New:       func() *toyObject { return &toyObject{} },
+		Timeout:   time.Minute,
+		Actuator:  actuator,
+	}, contract.Options{Types: []string{"toy"}, Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 50 * time.Millisecond}})
+}
+
+func (w toyWorld) Inspect(ready bool) []string {
+	var violations []string
+	ours, foreign := 0, 0
+	for _, t := range w.cloud.list() {
+		if t.ID == "0" {
+			foreign++
+		} else {
+			ours++
+		}
+	}
+	if want := map[bool]int{true: 1, false: 0}[ready]; ours != want {
+		violations = append(violations, fmt.Sprintf("there are %d things instead of %d", ours, want))
+	}
+	if foreign != 1 {
+		violations = append(violations, "a foreign thing is gone")
+	}
+	return violations
+}
+
+func (w toyWorld) Close() { w.cloud.server.Close() }
+
+func toySubject(made func(string) thing, mine func(thing, *toyPass) bool) Subject[*toyObject] {
+	return Subject[*toyObject]{
+		New: func() *toyObject { return &toyObject{} },
+		NewWorld: func() (World[*toyObject], error) {
+			return toyWorld{cloud: newToyCloud(), actuator: toyActuator{made: made, mine: mine}}, nil
+		},
+		Refusals: func(Call) []Refusal {
+			return []Refusal{{Error: "503", Lost: true, Answer: func(r *http.Request) *http.Response {
+				return JSONResponse(r, http.StatusServiceUnavailable, 0, nil)
+			}}}
+		},
+	}
+}
+
+func TestExploreAcceptsADriverThatMarksAtBirth(t *testing.T) {
+	subject := toySubject(
+		func(uid string) thing { return thing{Name: "one", Mark: uid} },
+		func(t thing, pass *toyPass) bool { return t.Mark == string(pass.Object.UID) })
+	report, err := Explore(t.Context(), shared.Get(t), subject, Options{})
+	require.NoError(t, err)
+	t.Log(report)
+	for _, failure := range report.Failures {
+		t.Error(failure)
+	}
+	assert.Empty(t, report.Unreached)
+	for _, phase := range Phases() {
+		assert.NotZero(t, report.Cases[phase], phase)
+	}
+}
+
+func TestExploreRejectsBrokenDrivers(t *testing.T) {
+	tests := map[string]struct {
+		made func(string) thing
+		mine func(thing, *toyPass) bool
+		want string
+	}{
+		"one that records what it made afterwards": {
+			made: func(string) thing { return thing{Name: "random"} },
+			mine: func(t thing, pass *toyPass) bool {
+				state := pass.Object.Status.State
+				recorded := thing{}
+				return state != nil && json.Unmarshal(state.Raw, &recorded) == nil && recorded.ID == t.ID
+			},
+			want: "there are 2 things instead of 1",
+		},
+		"one that goes by the name": {
+			made: func(string) thing { return thing{Name: "one"} },
+			mine: func(t thing, _ *toyPass) bool { return t.Name == "one" },
+			want: "there are 0 things instead of 1",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			report, err := Explore(t.Context(), shared.Get(t), toySubject(test.made, test.mine), Options{FailFast: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, report.Failures)
+			assert.Contains(t, report.Failures[0].String(), test.want)
+		})
+	}
+}

@@ -1,0 +1,260 @@
+package contracttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// trial is one playing of a case: a namespace, a world, a process, and nobody who helps.
+type trial[O contract.Object] struct {
+	played    Case
+	world     World[O]
+	host      Host
+	gardenlet *Gardenlet[O]
+	process   *Process
+	journal   *journal
+
+	result Result
+}
+
+// aged is how far the last operation lies back before another one is asked for.
+const aged = 10 * time.Second
+
+// play plays a case. An error means that the case could not be played; what the process did wrong is in the result.
+func (e *exploration[O]) play(ctx context.Context, c Case) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.options.Deadline)
+	defer cancel()
+	t, object, err := e.setUp(ctx, c)
+	if err != nil {
+		return Result{}, fmt.Errorf("setting up %s: %w", c, err)
+	}
+	defer t.world.Close()
+
+	if err := t.run(ctx, object); err != nil {
+		t.violated("%s", err)
+	}
+	t.disarm()
+	t.collectEvidence()
+	if err := t.process.Stop(); err != nil {
+		t.violated("ending the process: %s", err)
+	}
+	return t.result, nil
+}
+
+func (e *exploration[O]) setUp(ctx context.Context, c Case) (*trial[O], O, error) {
+	var none O
+	namespace, err := e.server.NewNamespace(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	world, err := e.subject.NewWorld()
+	if err != nil {
+		return nil, none, fmt.Errorf("making a cloud: %w", err)
+	}
+	journal := &journal{}
+	t := &trial[O]{
+		played:  c,
+		world:   world,
+		journal: journal,
+		host:    Host{Server: e.server, Namespace: namespace, Faults: &Faults{journal: journal}, Log: journal.logger()},
+		result:  Result{Case: c},
+	}
+	object, err := t.prepare(ctx, e.subject.New)
+	if err != nil {
+		world.Close()
+		return nil, none, err
+	}
+	return t, object, nil
+}
+
+// prepare puts into the namespace what Gardener would have, and starts the process.
+func (t *trial[O]) prepare(ctx context.Context, constructor func() O) (O, error) {
+	before, object, err := t.world.Objects(t.host.Namespace)
+	if err != nil {
+		return object, fmt.Errorf("making the objects: %w", err)
+	}
+	for _, prerequisite := range before {
+		if err := t.host.Server.Client.Create(ctx, prerequisite); err != nil {
+			return object, fmt.Errorf("creating %T: %w", prerequisite, err)
+		}
+	}
+	key := client.ObjectKey{Namespace: t.host.Namespace, Name: object.GetName()}
+	t.gardenlet = NewGardenlet(t.host.Server, key, constructor)
+	var betweenLives func(context.Context) error
+	if t.played.Phase == Abandon {
+		betweenLives = t.gardenlet.Destroy
+	}
+	// The process ends by Stop, not with the deadline of the case: a case that ran out of time is to be looked at alive.
+	t.process, err = t.host.Run(context.WithoutCancel(ctx), t.world.Program, betweenLives)
+	return object, err
+}
+
+// run goes through the life of the object; the faults are armed in the case's phase alone.
+func (t *trial[O]) run(ctx context.Context, object O) error {
+	if t.played.Phase == Abandon {
+		return t.abandon(ctx, object)
+	}
+	err := t.in(Create, func() error {
+		if err := t.gardenlet.Deploy(ctx, object, v1beta1constants.GardenerOperationReconcile); err != nil {
+			return err
+		}
+		return t.waitReady(ctx)
+	})
+	if err == nil && t.played.Phase == Again {
+		err = t.again(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return t.in(Delete, func() error {
+		if err := t.gardenlet.Destroy(ctx); err != nil {
+			return err
+		}
+		return t.waitGone(ctx)
+	})
+}
+
+func (t *trial[O]) again(ctx context.Context) error {
+	if err := t.gardenlet.Age(ctx, aged); err != nil {
+		return err
+	}
+	return t.in(Again, func() error {
+		if err := t.gardenlet.Request(ctx, v1beta1constants.GardenerOperationReconcile); err != nil {
+			return err
+		}
+		return t.waitReady(ctx)
+	})
+}
+
+// abandon asks for the object and waits until the process was killed and the object deleted. When the call never comes,
+// the object becomes ready, and is deleted as any other.
+func (t *trial[O]) abandon(ctx context.Context, object O) error {
+	return t.in(Abandon, func() error {
+		if err := t.gardenlet.Deploy(ctx, object, v1beta1constants.GardenerOperationReconcile); err != nil {
+			return err
+		}
+		_, err := t.gardenlet.WaitFor(ctx, func(object O) error {
+			if !object.GetDeletionTimestamp().IsZero() {
+				return nil
+			}
+			return health.CheckExtensionObject(object)
+		})
+		if err == nil {
+			err = t.gardenlet.Destroy(ctx)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		return t.waitGone(ctx)
+	})
+}
+
+// in arms the faults for a step if it is the one.
+func (t *trial[O]) in(phase Phase, step func() error) error {
+	if phase != t.played.Phase {
+		return step()
+	}
+	t.host.Faults.Arm(t.played.Fault)
+	err := step()
+	t.disarm()
+	return err
+}
+
+func (t *trial[O]) disarm() {
+	if calls, fired, armed := t.host.Faults.Disarm(); armed {
+		t.result.Calls, t.result.Reached = calls, fired
+	}
+}
+
+func (t *trial[O]) waitReady(ctx context.Context) error {
+	if _, err := t.gardenlet.WaitReady(ctx); err != nil {
+		return fmt.Errorf("the object did not become ready: %w", err)
+	}
+	t.inspect("when the object was ready", true)
+	return nil
+}
+
+func (t *trial[O]) waitGone(ctx context.Context) error {
+	if err := t.gardenlet.WaitGone(ctx); err != nil {
+		return fmt.Errorf("the object did not go away: %w", err)
+	}
+	t.inspect("when the object was gone", false)
+	return nil
+}
+
+// inspect collects what is wrong with the cloud. The trial goes on: a leak and what becomes of it are two findings.
+func (t *trial[O]) inspect(when string, ready bool) {
+	for _, violation := range t.world.Inspect(ready) {
+		t.violated("%s: %s", when, violation)
+	}
+}
+
+func (t *trial[O]) violated(format string, args ...any) {
+	t.result.Violations = append(t.result.Violations, fmt.Sprintf(format, args...))
+}
+
+func (t *trial[O]) collectEvidence() {
+	if len(t.result.Violations) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	t.result.Evidence = "  object: " + t.describe(ctx) + "\n" + t.journal.String()
+}
+
+func (t *trial[O]) describe(ctx context.Context) string {
+	object, err := t.gardenlet.Get(ctx)
+	if apierrors.IsNotFound(errors.Unwrap(err)) {
+		return "gone"
+	}
+	object.SetManagedFields(nil)
+	text, encodingErr := json.Marshal(object)
+	if err := errors.Join(err, encodingErr); err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// journal keeps the last lines of what happened, requests and log, for the evidence.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// journalLines is enough for the passes of one case.
+const journalLines = 200
+
+func (j *journal) add(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, time.Now().Format("15:04:05.000 ")+line)
+	if len(j.lines) > journalLines {
+		j.lines = slices.Delete(j.lines, 0, 1)
+	}
+}
+
+func (j *journal) logger() logr.Logger {
+	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) }, funcr.Options{})
+}
+
+// String returns the lines, oldest first.
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return "    " + strings.Join(j.lines, "\n    ") + "\n"
+}
