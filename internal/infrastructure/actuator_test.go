@@ -1,0 +1,185 @@
+package infrastructure
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// stubDriver answers with what it was given and remembers what it was asked.
+type stubDriver struct {
+	problems field.ErrorList
+	outcome  *Outcome
+	err      error
+	seen     *Shoot
+	deleted  bool
+}
+
+func (d *stubDriver) Validate(*Shoot) field.ErrorList { return d.problems }
+
+func (d *stubDriver) Reconcile(_ context.Context, shoot *Shoot, _ contract.Track) (*Outcome, error) {
+	d.seen = shoot
+	return d.outcome, d.err
+}
+
+func (d *stubDriver) Delete(_ context.Context, shoot *Shoot, _ contract.Track) error {
+	d.seen, d.deleted = shoot, true
+	return d.err
+}
+
+// noTrack remembers the state that it was told.
+type noTrack struct{ state any }
+
+func (n *noTrack) Intend(context.Context, any) error { return nil }
+func (n *noTrack) Achieved(state any)                { n.state = state }
+func (n *noTrack) Run(context.Context, *contract.Graph) error {
+	return nil
+}
+
+func newPass(t *testing.T, objects ...client.Object) (*pass, *noTrack) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, corev1.AddToScheme(scheme))
+	track := &noTrack{}
+	return &pass{
+		Object: &extensionsv1alpha1.Infrastructure{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "one"},
+			Spec: extensionsv1alpha1.InfrastructureSpec{
+				DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "test"},
+				SecretRef:   corev1.SecretReference{Namespace: "shoot--dev--one", Name: "cloudprovider"},
+			},
+		},
+		Cluster: &contract.Cluster{
+			Shoot:        &gardencorev1beta1.Shoot{Status: gardencorev1beta1.ShootStatus{TechnicalID: "shoot--dev--other", UID: "1234"}},
+			CloudProfile: &gardencorev1beta1.CloudProfile{},
+		},
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
+		Track:  track,
+	}, track
+}
+
+func credentials() *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "cloudprovider"},
+		Data:       map[string][]byte{"username": []byte("gardener")},
+	}
+}
+
+func actuatorOf(driver Driver) *actuator {
+	return &actuator{drivers: map[string]Driver{"test": driver}}
+}
+
+func TestReconcileFillsTheStatus(t *testing.T) {
+	p, track := newPass(t, credentials())
+	driver := &stubDriver{outcome: &Outcome{
+		ProviderStatus: &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "x/v1", Kind: "InfrastructureStatus"}},
+		State:          &metav1.Status{Message: "state"},
+		NodesCIDR:      new("10.250.0.0/16"),
+		EgressCIDRs:    []string{"203.0.113.7/32"},
+		Nodes:          []string{"10.250.0.0/16"},
+		Findings:       []string{"subnet S has another range than asked for"},
+	}}
+	require.NoError(t, actuatorOf(driver).Reconcile(t.Context(), p))
+
+	status := p.Object.Status
+	assert.Contains(t, string(status.ProviderStatus.Raw), `"kind":"InfrastructureStatus"`)
+	assert.Equal(t, "10.250.0.0/16", *status.NodesCIDR)
+	assert.Equal(t, []string{"203.0.113.7/32"}, status.EgressCIDRs)
+	assert.Equal(t, []string{"10.250.0.0/16"}, status.Networking.Nodes)
+	assert.Nil(t, status.State, "the state goes through the track alone")
+	assert.Equal(t, driver.outcome.State, track.state)
+	assert.Equal(t, driver.outcome.Findings, p.Remarks)
+
+	assert.Equal(t, "shoot--dev--other", driver.seen.TechnicalID, "the technical ID is the shoot's, not the namespace")
+	assert.Equal(t, "1234", driver.seen.UID)
+	assert.Equal(t, "gardener", string(driver.seen.Credentials["username"]))
+}
+
+func TestProblems(t *testing.T) {
+	invalid := field.ErrorList{field.Invalid(field.NewPath("networks", "workers"), "x", "must be a CIDR such as 10.250.0.0/16")}
+	for sentence, tc := range map[string]struct {
+		driver  *stubDriver
+		change  func(*pass)
+		secrets []client.Object
+		kind    cloud.Kind
+		message string
+	}{
+		"an invalid configuration names the field and the remedy": {
+			driver: &stubDriver{problems: invalid}, secrets: []client.Object{credentials()},
+			kind: cloud.Configuration, message: "networks.workers: Invalid value: \"x\": must be a CIDR such as 10.250.0.0/16",
+		},
+		"a missing Secret is named": {
+			driver: &stubDriver{}, kind: cloud.Configuration,
+			message: "spec.secretRef: the Secret shoot--dev--one/cloudprovider with the cloud credentials does not exist",
+		},
+		"a Cluster without a shoot is not a user's error": {
+			driver: &stubDriver{}, change: func(p *pass) { p.Cluster.Shoot = nil }, secrets: []client.Object{credentials()},
+			kind: cloud.Unknown, message: "lacks its shoot or its cloud profile",
+		},
+		"a driver's error keeps its kind": {
+			driver: &stubDriver{err: cloud.Errorf(cloud.QuotaExceeded, "no more routers")}, secrets: []client.Object{credentials()},
+			kind: cloud.QuotaExceeded, message: "no more routers",
+		},
+		"an API server that fails is not a user's error": {
+			driver: &stubDriver{}, kind: cloud.Unknown, message: "reading the credentials Secret",
+			change: func(p *pass) {
+				broken := func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return errors.New("timeout")
+				}
+				//nolint:forcetypeassert // the fake client watches
+				p.Client = interceptor.NewClient(p.Client.(client.WithWatch), interceptor.Funcs{Get: broken})
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			p, _ := newPass(t, tc.secrets...)
+			if tc.change != nil {
+				tc.change(p)
+			}
+			err := actuatorOf(tc.driver).Reconcile(t.Context(), p)
+			require.ErrorContains(t, err, tc.message)
+			assert.Equal(t, tc.kind, cloud.KindOf(err))
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Run("an invalid configuration does not keep anything from being deleted", func(t *testing.T) {
+		p, _ := newPass(t, credentials())
+		driver := &stubDriver{problems: field.ErrorList{field.Required(field.NewPath("networks"), "")}}
+		require.NoError(t, actuatorOf(driver).Delete(t.Context(), p))
+		assert.True(t, driver.deleted)
+	})
+	t.Run("lost credentials keep it from being forgotten", func(t *testing.T) {
+		p, _ := newPass(t)
+		driver := &stubDriver{}
+		require.ErrorContains(t, actuatorOf(driver).Delete(t.Context(), p), "does not exist")
+		assert.False(t, driver.deleted)
+	})
+	t.Run("force deletion and migration need neither credentials nor a cloud", func(t *testing.T) {
+		p, _ := newPass(t)
+		driver := &stubDriver{err: errors.New("must not be called")}
+		require.NoError(t, actuatorOf(driver).ForceDelete(t.Context(), p))
+		require.NoError(t, actuatorOf(driver).Migrate(t.Context(), p))
+	})
+}
+
+func TestATypeWithoutADriverIsRefused(t *testing.T) {
+	err := Add(nil, map[string]Driver{"openstack": &stubDriver{}}, contract.Options{Types: []string{"aws"}})
+	require.EqualError(t, err, `no infrastructure driver for type "aws"; there are: openstack`)
+}
