@@ -1,0 +1,114 @@
+// Package gardenlet plays gardenlet towards an extension controller, with gardenlet's own code: it fills a shoot's
+// namespace, deploys the Infrastructure and waits for it through Gardener's component library, and carries its state from
+// seed to seed in a ShootState that Gardener computes. It must not know any controller.
+package gardenlet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	"github.com/gardener/gardener/pkg/component/extensions/infrastructure"
+	"github.com/gardener/gardener/pkg/extensions"
+	"github.com/gardener/gardener/pkg/utils/gardener/shootstate"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// Gardenlet is responsible for one seed.
+type Gardenlet struct {
+	// Seed is a client of the seed.
+	Seed client.Client
+	// Interval is the time between two looks at an object; gardenlet's own is 10 s for Infrastructures.
+	Interval time.Duration
+	// SevereThreshold is how long an error may stand before a wait gives up; gardenlet's own is 3 minutes.
+	SevereThreshold time.Duration
+	// Timeout bounds a wait; gardenlet's own is 10 minutes.
+	Timeout time.Duration
+}
+
+// New returns a gardenlet that looks more often and gives up sooner than a real one.
+func New(seed client.Client) *Gardenlet {
+	return &Gardenlet{Seed: seed, Interval: 100 * time.Millisecond, SevereThreshold: 20 * time.Second, Timeout: 2 * time.Minute}
+}
+
+// Prepare creates or updates what gardenlet puts into the seed before any extension object of the shoot: its namespace,
+// the Cluster, and the Secret with the credentials.
+func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}}
+	if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, namespace, func() error {
+		namespace.Labels = map[string]string{
+			v1beta1constants.GardenRole:         v1beta1constants.GardenRoleShoot,
+			v1beta1constants.LabelShootProvider: shoot.ProviderType,
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("preparing the namespace of shoot %s: %w", shoot.Name, err)
+	}
+	if err := extensions.SyncClusterResourceToSeed(
+		ctx, g.Seed, shoot.Namespace(), shoot.shoot(), shoot.cloudProfile(), shoot.seed(),
+	); err != nil {
+		return fmt.Errorf("preparing the Cluster of shoot %s: %w", shoot.Name, err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Name: v1beta1constants.SecretNameCloudProvider, Namespace: shoot.Namespace(),
+	}}
+	if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, secret, func() error {
+		secret.Labels = map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.SecretNameCloudProvider}
+		secret.Data = shoot.Credentials
+		return nil
+	}); err != nil {
+		return fmt.Errorf("preparing the credentials of shoot %s: %w", shoot.Name, err)
+	}
+	return nil
+}
+
+// Infrastructure returns gardenlet's component for the shoot's Infrastructure. Ask for a new one for every flow, as
+// gardenlet does: a component remembers the object it last saw.
+func (g *Gardenlet) Infrastructure(shoot *Shoot) infrastructure.Interface {
+	return g.component(shoot, true)
+}
+
+// InfrastructureUnordered returns a component whose Deploy changes the spec without asking for a reconciliation: what
+// gardenlet does outside of a shoot's maintenance window.
+func (g *Gardenlet) InfrastructureUnordered(shoot *Shoot) infrastructure.Interface {
+	return g.component(shoot, false)
+}
+
+func (g *Gardenlet) component(shoot *Shoot, order bool) infrastructure.Interface {
+	return infrastructure.New(logr.Discard(), g.Seed, &infrastructure.Values{
+		Namespace: shoot.Namespace(), Name: shoot.Name, Type: shoot.ProviderType, Region: shoot.Region,
+		ProviderConfig: raw(shoot.InfrastructureConfig), SSHPublicKey: shoot.SSHPublicKey, AnnotateOperation: order,
+	}, g.Interval, g.SevereThreshold, g.Timeout)
+}
+
+// Get reads the shoot's Infrastructure.
+func (g *Gardenlet) Get(ctx context.Context, shoot *Shoot) (*extensionsv1alpha1.Infrastructure, error) {
+	object := &extensionsv1alpha1.Infrastructure{}
+	err := g.Seed.Get(ctx, client.ObjectKey{Namespace: shoot.Namespace(), Name: shoot.Name}, object)
+	return object, err
+}
+
+// ShootState returns what travels to another seed: computed by Gardener from this seed, and stored in a garden that
+// exists for this one purpose.
+func (g *Gardenlet) ShootState(ctx context.Context, shoot *Shoot) (*gardencorev1beta1.ShootState, error) {
+	garden := fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).Build()
+	object := shoot.shoot()
+	if err := shootstate.Deploy(ctx, clock.RealClock{}, garden, g.Seed, object, shoot.Namespace(), true); err != nil {
+		return nil, fmt.Errorf("persisting the state of shoot %s: %w", shoot.Name, err)
+	}
+	state := &gardencorev1beta1.ShootState{}
+	if err := garden.Get(ctx, client.ObjectKeyFromObject(object), state); err != nil {
+		return nil, fmt.Errorf("reading the persisted state of shoot %s: %w", shoot.Name, err)
+	}
+	return state, nil
+}

@@ -1,0 +1,105 @@
+package gardenlet
+
+import (
+	"encoding/json"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+// Shoot is what a user, an admin and Gardener itself decided about one shoot, as far as an infrastructure depends on it.
+type Shoot struct {
+	// Name and Project identify the shoot.
+	Name, Project string
+	// UID is given by the garden.
+	UID types.UID
+	// ProviderType and Region say where the shoot runs.
+	ProviderType, Region string
+	// InfrastructureConfig is the user's, CloudProfileConfig the admin's. Both are encoded as JSON.
+	InfrastructureConfig, CloudProfileConfig any
+	// Credentials is the data of the Secret cloudprovider.
+	Credentials map[string][]byte
+	// SSHPublicKey is the nodes'; none when the shoot disables SSH access.
+	SSHPublicKey []byte
+	// LastOperationState is the shoot's own.
+	LastOperationState gardencorev1beta1.LastOperationState
+	// Annotations are the shoot's own.
+	Annotations map[string]string
+}
+
+// NewShoot returns a healthy shoot of the project dev, with Kubernetes networking as Gardener's documents use it.
+func NewShoot(name, providerType, region string) *Shoot {
+	return &Shoot{
+		Name: name, Project: "dev", UID: uuid.NewUUID(), ProviderType: providerType, Region: region,
+		LastOperationState: gardencorev1beta1.LastOperationStateProcessing,
+		SSHPublicKey: []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Vj7iS3TTy0o6R2nmFhyMbjPcKgpuwXIzqXTqE2vGq " +
+			name + "@example.org\n"),
+	}
+}
+
+// Namespace is the shoot's namespace in the seed, and its technical ID.
+func (s *Shoot) Namespace() string { return fmt.Sprintf("shoot--%s--%s", s.Project, s.Name) }
+
+func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
+	return &gardencorev1beta1.Shoot{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: s.Name, Namespace: "garden-" + s.Project, UID: s.UID, Generation: 1, Annotations: s.Annotations,
+		},
+		Spec: gardencorev1beta1.ShootSpec{
+			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},
+			Region:       s.Region,
+			Kubernetes:   gardencorev1beta1.Kubernetes{Version: "1.36.3"},
+			Networking: &gardencorev1beta1.Networking{
+				Type: new("calico"), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
+				IPFamilies: []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4},
+			},
+			Provider: gardencorev1beta1.Provider{
+				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig),
+				Workers: []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}},
+			},
+		},
+		Status: gardencorev1beta1.ShootStatus{
+			TechnicalID: s.Namespace(), UID: s.UID,
+			LastOperation: &gardencorev1beta1.LastOperation{
+				Type: gardencorev1beta1.LastOperationTypeReconcile, State: s.LastOperationState,
+			},
+		},
+	}
+}
+
+func (s *Shoot) cloudProfile() *gardencorev1beta1.CloudProfile {
+	return &gardencorev1beta1.CloudProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: s.ProviderType},
+		Spec: gardencorev1beta1.CloudProfileSpec{
+			Type:           s.ProviderType,
+			Regions:        []gardencorev1beta1.Region{{Name: s.Region, Zones: []gardencorev1beta1.AvailabilityZone{{Name: "nova"}}}},
+			ProviderConfig: raw(s.CloudProfileConfig),
+		},
+	}
+}
+
+func (s *Shoot) seed() *gardencorev1beta1.Seed {
+	return &gardencorev1beta1.Seed{
+		ObjectMeta: metav1.ObjectMeta{Name: "seed"},
+		Spec: gardencorev1beta1.SeedSpec{
+			Provider: gardencorev1beta1.SeedProvider{Type: s.ProviderType, Region: s.Region, Zones: []string{"nova"}},
+			Networks: gardencorev1beta1.SeedNetworks{Nodes: new("10.240.0.0/16"), Pods: "10.241.128.0/17", Services: "10.241.0.0/17"},
+		},
+	}
+}
+
+// raw encodes a provider's configuration. Nothing that a test writes down fails to encode; what does is a mistake in it.
+func raw(config any) *runtime.RawExtension {
+	if config == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(config)
+	if err != nil {
+		panic(fmt.Sprintf("encoding %T: %v", config, err))
+	}
+	return &runtime.RawExtension{Raw: encoded}
+}

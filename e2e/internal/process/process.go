@@ -1,0 +1,127 @@
+// Package process runs programs the way an operating system's service manager would: started with arguments, watched,
+// told to end or killed, their output kept in a file. It knows no program.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Process is a program that was started.
+type Process struct {
+	cmd    *exec.Cmd
+	output string
+	exited chan struct{}
+	err    error // valid once exited is closed
+}
+
+// Start starts the program at path. What it prints is appended to the file output. The process does not get the
+// terminal's Ctrl-C, and dies with its parent where the operating system offers that.
+func Start(path string, args []string, env []string, output string) (*Process, error) {
+	file, err := os.OpenFile(output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the output of %s: %w", path, err)
+	}
+	defer func() { _ = file.Close() }()
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = file, file
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = attributes()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", path, err)
+	}
+	p := &Process{cmd: cmd, output: output, exited: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// PID returns the process ID.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the process has ended, for whatever reason.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Terminate asks the process to end and waits for it. It fails when the process ends with another exit code than 0, and
+// kills it when ctx ends first.
+func (p *Process) Terminate(ctx context.Context) error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("asking process %d to end: %w", p.PID(), err)
+	}
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		p.Kill()
+		return fmt.Errorf("process %d did not end when asked to and was killed: %w", p.PID(), ctx.Err())
+	}
+	if p.err != nil {
+		return fmt.Errorf("process %d: %w", p.PID(), p.err)
+	}
+	return nil
+}
+
+// Kill ends the process at once, without any chance to clean up, and waits until it is gone.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+}
+
+// Output returns what the process has printed so far.
+func (p *Process) Output() (string, error) {
+	content, err := os.ReadFile(p.output)
+	return string(content), err
+}
+
+// WaitForOK waits until a GET of url is answered with 200. It fails at once when the process ends.
+func (p *Process) WaitForOK(ctx context.Context, url string) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for last := errors.New("not asked yet"); ; {
+		select {
+		case <-p.exited:
+			output, _ := p.Output()
+			return fmt.Errorf("process ended before it was ready: %s\n%s", p.cmd.ProcessState, output)
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w; last: %w", url, ctx.Err(), last)
+		case <-tick.C:
+			if last = get(ctx, url); last == nil {
+				return nil
+			}
+		}
+	}
+}
+
+func get(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// FreeAddress returns a loopback address with a port that nobody listens on right now.
+func FreeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String(), nil
+}

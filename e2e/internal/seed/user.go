@@ -1,0 +1,65 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// controllerGroup is the group of all users that AddController makes; the audit policy selects by it.
+const controllerGroup = "trellis:controllers"
+
+// Role is what a controller may do: cluster-wide, and beyond that in its own namespace.
+type Role struct {
+	Cluster, Namespace []rbacv1.PolicyRule
+}
+
+// AddController makes a user with the given rights, and a namespace of the same name for the controller's own objects.
+// It returns the path of the user's kubeconfig.
+func (s *Seed) AddController(ctx context.Context, name string, role Role) (string, error) {
+	user, err := s.environment.AddUser(envtest.User{Name: name, Groups: []string{controllerGroup}}, &rest.Config{})
+	if err != nil {
+		return "", fmt.Errorf("adding user %s: %w", name, err)
+	}
+	content, err := user.KubeConfig()
+	if err != nil {
+		return "", fmt.Errorf("encoding the kubeconfig of %s: %w", name, err)
+	}
+	path := filepath.Join(s.dir, name+".kubeconfig")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return "", fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
+	}
+	for _, object := range role.objects(name) {
+		if err := s.Client.Create(ctx, object); err != nil {
+			return "", fmt.Errorf("granting %s its rights: %w", name, err)
+		}
+	}
+	return path, nil
+}
+
+func (r Role) objects(name string) []client.Object {
+	global := metav1.ObjectMeta{Name: name}
+	local := metav1.ObjectMeta{Name: name, Namespace: name}
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}}
+	return []client.Object{
+		&corev1.Namespace{ObjectMeta: global},
+		&rbacv1.ClusterRole{ObjectMeta: global, Rules: r.Cluster},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: global, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		},
+		&rbacv1.Role{ObjectMeta: local, Rules: r.Namespace},
+		&rbacv1.RoleBinding{
+			ObjectMeta: local, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		},
+	}
+}
