@@ -13,8 +13,8 @@ import (
 // DecodeInfrastructureConfig decodes what a user wrote, strictly, and applies the defaults. The error names the field and
 // what to do about it.
 func DecodeInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfig, error) {
-	config := &InfrastructureConfig{}
-	if err := decode(raw, config, strict); err != nil {
+	config, err := decoded(raw, &InfrastructureConfig{}, strict)
+	if err != nil {
 		return nil, err
 	}
 	config.Default()
@@ -23,59 +23,44 @@ func DecodeInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfi
 
 // DecodeControlPlaneConfig decodes what a user wrote, strictly. The error names the field and what to do about it.
 func DecodeControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, error) {
-	config := &ControlPlaneConfig{}
-	return config, decode(raw, config, strict)
+	return decoded(raw, &ControlPlaneConfig{}, strict)
 }
 
 // DecodeWorkerConfig decodes what a user wrote, strictly. The error names the field and what to do about it. A pool
 // without a providerConfig has an empty one.
 func DecodeWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
-	config := &WorkerConfig{}
-	if isEmpty(raw) {
-		return config, nil
-	}
-	return config, decode(raw, config, strict)
+	return decodedOrEmpty(raw, &WorkerConfig{}, strict)
 }
 
 // DecodeCloudProfileConfig decodes what is in a CloudProfile that was admitted already, possibly by another version:
 // unknown fields are ignored.
 func DecodeCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
-	config := &CloudProfileConfig{}
-	return config, decode(raw, config, lenient)
+	return decoded(raw, &CloudProfileConfig{}, lenient)
 }
 
 // DecodeInfrastructureStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored.
 // Nothing decodes to an empty status.
 func DecodeInfrastructureStatus(raw *runtime.RawExtension) (*InfrastructureStatus, error) {
-	status := NewInfrastructureStatus()
-	if isEmpty(raw) {
-		return status, nil
-	}
-	return status, decode(raw, status, lenient)
+	return decodedOrEmpty(raw, NewInfrastructureStatus(), lenient)
 }
 
 // DecodeInfrastructureState decodes what a controller wrote, possibly of another version: unknown fields are ignored.
 // Nothing decodes to an empty state; Data is never nil.
 func DecodeInfrastructureState(raw *runtime.RawExtension) (*InfrastructureState, error) {
-	state := NewInfrastructureState()
-	if isEmpty(raw) {
-		return state, nil
+	state, err := decodedOrEmpty(raw, NewInfrastructureState(), lenient)
+	if err != nil {
+		return nil, err
 	}
-	err := decode(raw, state, lenient)
 	if state.Data == nil {
 		state.Data = map[string]string{}
 	}
-	return state, err
+	return state, nil
 }
 
 // DecodeWorkerStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
 // decodes to an empty status.
 func DecodeWorkerStatus(raw *runtime.RawExtension) (*WorkerStatus, error) {
-	status := NewWorkerStatus()
-	if isEmpty(raw) {
-		return status, nil
-	}
-	return status, decode(raw, status, lenient)
+	return decodedOrEmpty(raw, NewWorkerStatus(), lenient)
 }
 
 // Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
@@ -100,6 +85,22 @@ const (
 	strict  strictness = true  // they are an error: a user misspelt something
 	lenient strictness = false // they are ignored: another version wrote them
 )
+
+// decoded returns into, filled, or the zero value of its type and an error.
+func decoded[Document runtime.Object](raw *runtime.RawExtension, into Document, mode strictness) (Document, error) {
+	if err := decode(raw, into, mode); err != nil {
+		var none Document
+		return none, err
+	}
+	return into, nil
+}
+
+func decodedOrEmpty[Document runtime.Object](raw *runtime.RawExtension, empty Document, mode strictness) (Document, error) {
+	if isEmpty(raw) {
+		return empty, nil
+	}
+	return decoded(raw, empty, mode)
+}
 
 func decode(raw *runtime.RawExtension, into runtime.Object, mode strictness) error {
 	scheme := runtime.NewScheme()

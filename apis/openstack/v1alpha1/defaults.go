@@ -13,6 +13,9 @@ func (c *InfrastructureConfig) Default() {
 	if networks.ShareNetwork == nil {
 		networks.ShareNetwork = &ShareNetwork{}
 	}
+	if hints := networks.AvailabilityZoneHints; hints != nil && len(hints.Network) == 0 && len(hints.Router) == 0 {
+		networks.AvailabilityZoneHints = nil
+	}
 	// The rules of a given security group are not ours, so nothing is opened there.
 	if networks.NodePortSourceRanges == nil && networks.SecurityGroupID == nil {
 		networks.NodePortSourceRanges = everywhere(networks.IPv6 != nil)

@@ -137,7 +137,7 @@ type IPv6Config struct {
 	// +optional
 	SubnetPoolID *string `json:"subnetPoolID,omitempty"`
 
-	// NodeCIDR is the IPv6 range of the nodes.
+	// NodeCIDR is the IPv6 range of the nodes, a /64.
 	// +optional
 	NodeCIDR string `json:"nodeCIDR,omitempty"`
 
