@@ -1,0 +1,114 @@
+# Trellis. `make` explains itself; see CONTRIBUTING.md for when to use what.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# go.work is for editors. Everything here is built as it is shipped: each module by its own go.mod.
+export GOWORK := off
+
+ROOT     := $(CURDIR)
+CACHE    := $(ROOT)/.cache
+TOOLS    := $(CACHE)/tools
+MODULES  := . apis e2e
+COMMANDS := $(notdir $(wildcard cmd/*))
+# Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
+ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
+export KUBEBUILDER_ASSETS := $(ASSETS)
+
+# The date is the commit's, so that the same commit gives the same binary.
+BUILDINFO := github.com/trellis-garden/trellis/internal/buildinfo
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT    := $(shell git describe --always --abbrev=40 --dirty --exclude '*' 2>/dev/null || echo unknown)
+DATE      := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo unknown)
+LDFLAGS   := -s -w -X $(BUILDINFO).version=$(VERSION) -X $(BUILDINFO).commit=$(COMMIT) -X $(BUILDINFO).date=$(DATE)
+
+say = @printf '\033[1m==> %s\033[0m\n' $(1)
+
+##@ Look around
+
+.PHONY: help
+help: ## Explain the targets (default)
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: envtest-assets ## Show an Infrastructure being fulfilled before your eyes; DEMO_EXIT=1 cleans up and ends
+	@cd e2e && go run ./cmd/demo
+
+##@ Build
+
+.PHONY: build
+build: $(addprefix bin/,$(COMMANDS)) ## Build static, stripped binaries into bin/
+
+.PHONY: FORCE
+bin/%: FORCE
+	$(call say,'building $@ $(VERSION)')
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
+
+.PHONY: envtest-assets
+envtest-assets: ## Build etcd and kube-apiserver for tests and the demo, once (3 to 4 minutes)
+	@cd e2e && go run ./cmd/assets >/dev/null
+
+##@ Test
+
+.PHONY: test
+test: envtest-assets ## Run all tests: units, contract suites, and the binaries against a real API server
+	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
+	@go test -race -timeout 20m ./...
+	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
+	@cd apis && go test ./...
+	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
+	@cd e2e && go test -timeout 20m ./...
+
+.PHONY: bench
+bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete
+	@cd e2e && go run ./cmd/bench
+
+##@ Change
+
+.PHONY: generate
+generate: $(TOOLS)/.stamp ## Write generated code and reference pages anew
+	@cd apis && $(TOOLS)/controller-gen object paths=./... && go generate ./...
+
+.PHONY: fmt
+fmt: $(TOOLS)/.stamp ## Format all Go code
+	@for module in $(MODULES); do (cd $$module && $(TOOLS)/golangci-lint fmt --config $(ROOT)/.golangci.yml); done
+
+.PHONY: lint
+lint: $(TOOLS)/.stamp ## Run the linters that .golangci.yml names
+	@for module in $(MODULES); do \
+	  echo "linting $$module"; \
+	  (cd $$module && $(TOOLS)/golangci-lint run --config $(ROOT)/.golangci.yml --path-prefix $$module); \
+	done
+
+.PHONY: verify
+verify: verify-generate verify-fmt verify-modules lint ## Fail if generate, fmt or go mod tidy would change anything, or lint complains
+
+.PHONY: verify-generate verify-fmt verify-modules
+verify-generate: $(TOOLS)/.stamp
+	$(call say,'generated files are up to date')
+	@tools/unchanged-by make generate
+
+verify-fmt: $(TOOLS)/.stamp
+	$(call say,'code is formatted')
+	@for module in $(MODULES); do (cd $$module && $(TOOLS)/golangci-lint fmt --diff --config $(ROOT)/.golangci.yml); done
+
+verify-modules:
+	$(call say,'modules are tidy')
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff); done
+
+.PHONY: clean
+clean: ## Remove bin/ and .cache/, but not Go's own caches
+	@rm -rf bin .cache
+
+# Tools are pinned in a module of their own, so that their dependencies never become ours.
+$(TOOLS)/.stamp: tools/go.mod tools/go.sum
+	$(call say,'building tools$(comma) once (2 to 5 minutes)')
+	@mkdir -p $(TOOLS)
+	@cd tools && go build -trimpath -buildvcs=false -ldflags '-s -w' -o $(TOOLS)/ tool
+	@touch $@
+
+comma := ,
