@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -94,11 +93,16 @@ func versioned(raw, version string) (string, error) {
 	if err != nil || parsed.Host == "" {
 		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", raw)
 	}
-	isVersion := regexp.MustCompile(`^v\d+(\.\d+)?$`)
-	if !slices.ContainsFunc(strings.Split(parsed.Path, "/"), isVersion.MatchString) {
+	if !slices.ContainsFunc(strings.Split(parsed.Path, "/"), isVersion) {
 		parsed = parsed.JoinPath(version)
 	}
 	return strings.TrimRight(parsed.String(), "/") + "/", nil
+}
+
+// isVersion reports whether a part of a path is a version such as v2 or v2.1.
+func isVersion(part string) bool {
+	digits, ok := strings.CutPrefix(part, "v")
+	return ok && digits != "" && strings.Trim(digits, "0123456789.") == ""
 }
 
 // missingServiceError says that a catalog lacks a service.

@@ -1,6 +1,13 @@
 package openstack
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
 
 // KeyPair is a Nova key pair. Its name is its identity within the user.
 type KeyPair struct {
@@ -20,10 +27,36 @@ func (s *Session) GetKeyPair(ctx context.Context, name string) (KeyPair, error) 
 
 // CreateKeyPair stores a public key under a name. It fails with cloud.Conflict when the name is taken.
 func (s *Session) CreateKeyPair(ctx context.Context, name, publicKey string) (KeyPair, error) {
-	return s.keyPairs().create(ctx, map[string]string{"name": name, "public_key": publicKey})
+	created, err := s.keyPairs().create(ctx, map[string]string{"name": name, "public_key": publicKey})
+	if fault, ok := errors.AsType[*Fault](err); ok && fault.Status == http.StatusForbidden && s.keyPairsExhausted(ctx) {
+		return created, &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the user's quota of key pairs is used up", Err: err}
+	}
+	return created, err
 }
 
 // DeleteKeyPair deletes a key pair of the session's user. It fails with cloud.NotFound when there is none.
 func (s *Session) DeleteKeyPair(ctx context.Context, name string) error {
 	return s.keyPairs().remove(ctx, name, nil)
+}
+
+// keyPairsExhausted compares the user's key pairs with the limit. Nova refuses one too many with the same 403 as a user
+// without permission, and only prose tells them apart. When it cannot be found out, the answer is no.
+func (s *Session) keyPairsExhausted(ctx context.Context) bool {
+	var limits struct {
+		Limits struct {
+			Absolute struct {
+				KeyPairs *int `json:"maxTotalKeypairs"`
+			} `json:"absolute"`
+		} `json:"limits"`
+	}
+	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: "limits", answer: &limits})
+	limit := limits.Limits.Absolute.KeyPairs
+	if err != nil || limit == nil || *limit < 0 {
+		return false
+	}
+	var existing struct {
+		KeyPairs []json.RawMessage `json:"keypairs"`
+	}
+	err = s.do(ctx, call{service: computeService, method: http.MethodGet, path: s.keyPairs().path, answer: &existing})
+	return err == nil && len(existing.KeyPairs) >= *limit
 }

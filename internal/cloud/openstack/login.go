@@ -38,7 +38,6 @@ func (l *login) renewAfter() time.Duration { return l.lifetime - min(5*time.Minu
 type identity struct {
 	client      *gophercloud.ProviderClient
 	credentials Credentials
-	clock       Clock
 	metrics     *metrics
 }
 
@@ -46,7 +45,7 @@ type identity struct {
 func (i *identity) login(ctx context.Context) (*login, error) {
 	ctx = withRequestInfo(ctx, requestInfo{service: identityService, repeat: always})
 	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
-	answer, err := readLogin(tokens.Create(ctx, client, i.options()), i.clock.Now())
+	answer, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
 	i.metrics.login(err)
 	if err == nil {
 		return answer, nil
@@ -100,14 +99,15 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 
 // explain adds what a user can do about a failed login.
 func (i *identity) explain(err *cloud.Error) error {
-	switch err.Kind {
+	switch err.Kind { //nolint:exhaustive // the others say enough
 	case cloud.Unauthenticated:
 		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
 			"domain and project, and whether they have expired"
 	case cloud.NotFound:
 		err.Kind = cloud.Configuration
 		err.Message = fmt.Sprintf("no Keystone of version 3 answers at %s: check %q", i.credentials.identityEndpoint(), keyAuthURL)
-	default:
+	}
+	if err.Message == "" {
 		err.Message = "logging in at " + i.credentials.identityEndpoint()
 	}
 	return err

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"math/rand/v2"
@@ -54,11 +55,11 @@ func (p RetryPolicy) pause(attempt int) time.Duration {
 type retrying struct {
 	next   http.RoundTripper
 	policy RetryPolicy
-	clock  Clock
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
+	defer closeBody(req)
 	for attempt := 1; ; attempt++ {
 		again, err := copyOf(req)
 		if err != nil {
@@ -72,19 +73,31 @@ func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
 		if response != nil {
 			pause = max(pause, retryAfter(response.Header))
 		}
-		if pause > t.policy.LongestPause || !t.fits(req, pause) {
+		if pause > t.policy.LongestPause || !fits(req.Context(), pause) {
 			return response, err
 		}
-		if err := t.clock.Sleep(req.Context(), pause); err != nil {
+		if err := sleep(req.Context(), pause); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// fits reports whether the request's deadline leaves room for a pause.
-func (t *retrying) fits(req *http.Request, pause time.Duration) bool {
-	deadline, ok := req.Context().Deadline()
-	return !ok || t.clock.Now().Add(pause).Before(deadline)
+// fits reports whether the context's deadline leaves room for a pause.
+func fits(ctx context.Context, pause time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || pause < time.Until(deadline)
+}
+
+// sleep waits, or returns the context's error when that ends first.
+func sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // copyOf returns the request with a body of its own, so that it can be sent several times.

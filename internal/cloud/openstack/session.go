@@ -16,7 +16,6 @@ type Session struct {
 	region string
 	tokens *tokenSource
 	client *gophercloud.ProviderClient
-	clock  Clock
 	trust  fingerprint
 	used   atomic.Int64 // when, in Unix nanoseconds
 }
@@ -45,7 +44,7 @@ func (s *Session) has(wanted service) bool {
 	return err == nil
 }
 
-func (s *Session) touch() { s.used.Store(s.clock.Now().UnixNano()) }
+func (s *Session) touch() { s.used.Store(time.Now().UnixNano()) }
 
 // call is one request to a service.
 type call struct {

@@ -31,8 +31,6 @@ type Options struct {
 	UserAgent string
 	// ReadOnly makes sessions that refuse everything but GET and HEAD, see ErrReadOnly.
 	ReadOnly bool
-	// Clock is the time; nil means the real one.
-	Clock Clock
 }
 
 func (o Options) withDefaults() Options {
@@ -41,7 +39,6 @@ func (o Options) withDefaults() Options {
 	o.RequestTimeout = orDefault(o.RequestTimeout, time.Minute)
 	o.IdleTimeout = orDefault(o.IdleTimeout, time.Hour)
 	o.Retry = o.Retry.withDefaults()
-	o.Clock = orDefault(o.Clock, Clock(systemClock{}))
 	return o
 }
 
@@ -104,20 +101,18 @@ func (c *Sessions) session(account fingerprint, credentials Credentials, region 
 
 // newSession builds a session that has not logged in. The caller holds the lock.
 func (c *Sessions) newSession(credentials Credentials, region string) *Session {
-	plain := &retrying{policy: c.options.Retry, clock: c.options.Clock, next: &single{
+	plain := &retrying{policy: c.options.Retry, next: &single{
 		base: c.transport(credentials), limiter: c.limiter(),
-		timeout: c.options.RequestTimeout, clock: c.options.Clock, metrics: c.metrics,
+		timeout: c.options.RequestTimeout, metrics: c.metrics,
 	}}
-	keystone := &identity{
-		client: c.provider(plain), credentials: credentials, clock: c.options.Clock, metrics: c.metrics,
-	}
-	source := &tokenSource{login: keystone.login, clock: c.options.Clock}
+	keystone := &identity{client: c.provider(plain), credentials: credentials, metrics: c.metrics}
+	source := &tokenSource{login: keystone.login}
 	var way http.RoundTripper = &authenticated{next: plain, tokens: source}
 	if c.options.ReadOnly {
 		way = &readOnly{next: way}
 	}
 	return &Session{
-		region: region, tokens: source, client: c.provider(way), clock: c.options.Clock, trust: credentials.trust(),
+		region: region, tokens: source, client: c.provider(way), trust: credentials.trust(),
 	}
 }
 
@@ -168,7 +163,7 @@ func (c *Sessions) forgetBarren(account fingerprint, session *Session) {
 // sweep drops what nobody has used for long: at most once a minute, and with the transports that no session needs. A
 // dropped session goes on for those who hold it. The caller holds the lock.
 func (c *Sessions) sweep() {
-	now := c.options.Clock.Now()
+	now := time.Now()
 	if now.Sub(c.swept) < time.Minute {
 		return
 	}

@@ -17,7 +17,6 @@ const (
 // goes out, and it goes on when the caller that caused it gives up.
 type tokenSource struct {
 	login func(context.Context) (*login, error)
-	clock Clock
 
 	mu      sync.Mutex
 	current *login // nil before the first login
@@ -34,7 +33,7 @@ type flight struct {
 // valid returns a login that is good for now, and logs in if need be.
 func (t *tokenSource) valid(ctx context.Context) (*login, error) {
 	t.mu.Lock()
-	if t.usable() && t.clock.Now().Before(t.renewAt) {
+	if t.usable() && time.Now().Before(t.renewAt) {
 		defer t.mu.Unlock()
 		return t.current, nil
 	}
@@ -58,7 +57,7 @@ func (t *tokenSource) replace(ctx context.Context, rejected *login) (*login, err
 		defer t.mu.Unlock()
 		return t.current, nil
 	}
-	if rejected.replacement && !rejected.accepted.Load() && t.clock.Now().Sub(rejected.at) < replacementPause {
+	if rejected.replacement && !rejected.accepted.Load() && time.Since(rejected.at) < replacementPause {
 		defer t.mu.Unlock()
 		return rejected, nil
 	}
@@ -88,7 +87,7 @@ func (t *tokenSource) barren() bool {
 }
 
 // usable reports whether there is a login that has not expired. The caller holds the lock.
-func (t *tokenSource) usable() bool { return t.current != nil && !t.current.expired(t.clock.Now()) }
+func (t *tokenSource) usable() bool { return t.current != nil && !t.current.expired(time.Now()) }
 
 // takeOff joins the login under way or starts one. The caller holds the lock.
 func (t *tokenSource) takeOff(ctx context.Context, replacement bool) *flight {
@@ -104,7 +103,7 @@ func (t *tokenSource) takeOff(ctx context.Context, replacement bool) *flight {
 		defer close(f.done)
 		t.flight, f.err = nil, err
 		if err != nil {
-			t.renewAt = t.clock.Now().Add(renewalPause)
+			t.renewAt = time.Now().Add(renewalPause)
 			return
 		}
 		fresh.replacement = replacement

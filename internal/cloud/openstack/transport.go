@@ -137,7 +137,6 @@ type single struct {
 	base    http.RoundTripper
 	limiter *rate.Limiter
 	timeout time.Duration
-	clock   Clock
 	metrics *metrics
 }
 
@@ -147,23 +146,22 @@ func (t *single) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	started := t.clock.Now()
+	started := time.Now()
 	response, err := t.send(req)
 	code := "none"
 	if err == nil {
 		code = strconv.Itoa(response.StatusCode)
 	}
-	t.metrics.request(requestInfoOf(req.Context()).service.String(), req.Method, code, t.clock.Now().Sub(started))
+	t.metrics.request(requestInfoOf(req.Context()).service.String(), req.Method, code, time.Since(started))
 	return response, err
 }
 
 // takeTurn waits for the token bucket. When the turn would come after the deadline it fails at once.
 func (t *single) takeTurn(ctx context.Context) error {
-	now := t.clock.Now()
-	turn := t.limiter.ReserveN(now, 1)
-	wait := turn.DelayFrom(now)
-	if deadline, ok := ctx.Deadline(); ok && now.Add(wait).After(deadline) {
-		turn.CancelAt(now)
+	turn := t.limiter.Reserve()
+	wait := turn.Delay()
+	if wait > 0 && !fits(ctx, wait) {
+		turn.Cancel()
 		return &cloud.Error{
 			Kind: cloud.RateLimited, RetryAfter: wait,
 			Err: errors.New("the session's own limit of requests leaves no turn before the deadline"),
@@ -172,8 +170,8 @@ func (t *single) takeTurn(ctx context.Context) error {
 	if wait <= 0 {
 		return nil
 	}
-	if err := t.clock.Sleep(ctx, wait); err != nil {
-		turn.CancelAt(t.clock.Now())
+	if err := sleep(ctx, wait); err != nil {
+		turn.Cancel()
 		return err
 	}
 	return nil

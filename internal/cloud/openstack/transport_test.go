@@ -1,0 +1,239 @@
+package openstack_test
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+func TestAReadOnlySessionCannotWrite(t *testing.T) {
+	for deed, do := range deeds() {
+		t.Run(deed, func(t *testing.T) {
+			stub := &stubCloud{}
+			session := stub.session(t, openstack.Options{ReadOnly: true})
+			err := do(t.Context(), session)
+			if deed == "GET" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, openstack.ErrReadOnly)
+			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(err))
+			assert.Empty(t, stub.calls(), "nothing left the process")
+		})
+	}
+}
+
+func TestEveryRequestHasATimeoutOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }
+		stub := &stubCloud{serve: hang}
+		session := stub.session(t, openstack.Options{
+			RequestTimeout: 20 * time.Second, Retry: openstack.RetryPolicy{Attempts: 2},
+		})
+		err := listNetworks(t.Context(), session)
+		require.ErrorContains(t, err, "no answer within 20s")
+		assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
+		assert.NotErrorIs(t, err, context.DeadlineExceeded, "the caller's own time is not up")
+		assert.Len(t, stub.calls(), 2)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		err = listNetworks(ctx, session)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Len(t, stub.calls(), 3)
+	})
+}
+
+func TestTheTokenBucketSpreadsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := &stubCloud{}
+		session := stub.session(t, openstack.Options{QPS: 2, Burst: 3}) // the login takes one of the three
+		started := time.Now()
+		for range 6 {
+			require.NoError(t, listNetworks(t.Context(), session))
+		}
+		assert.Equal(t, 2*time.Second, time.Since(started))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		err := listNetworks(ctx, session)
+		assert.Equal(t, cloud.RateLimited, cloud.KindOf(err))
+		assert.Equal(t, 500*time.Millisecond, cloud.RetryAfter(err))
+		assert.Len(t, stub.calls(), 6)
+	})
+}
+
+func TestNoLimitMeansNoWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := &stubCloud{}
+		session := stub.session(t, openstack.Options{QPS: -1})
+		started := time.Now()
+		for range 1000 {
+			require.NoError(t, listNetworks(t.Context(), session))
+		}
+		assert.Zero(t, time.Since(started))
+	})
+}
+
+func TestTheTokenIsNotCarriedToAnotherHost(t *testing.T) {
+	stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://evil.test/network/v2.0/networks")
+		w.WriteHeader(http.StatusFound)
+	}}
+	require.Error(t, listNetworks(t.Context(), stub.session(t, openstack.Options{})))
+	assert.Equal(t, []string{"GET /network/v2.0/networks"}, stub.calls())
+}
+
+func TestRequestsAreCountedByServiceMethodAndCode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		stub := &stubCloud{serve: inTurn(status(503, `{}`), drop, status(200, `{"networks": []}`))}
+		session := stub.session(t, openstack.Options{Registerer: registry})
+		require.NoError(t, listNetworks(t.Context(), session))
+		_, err := stub.sessions(openstack.Options{Registerer: registry}).Get(t.Context(), credentials(), "two")
+		require.NoError(t, err, "a second cache shares the metrics")
+		stub.login = func(*http.Request) int { return http.StatusUnauthorized }
+		_, err = stub.sessions(openstack.Options{Registerer: registry}).Get(t.Context(), credentials(), "one")
+		require.Error(t, err)
+
+		assert.ElementsMatch(t, []string{
+			"trellis_openstack_logins_total failure: 1",
+			"trellis_openstack_logins_total success: 2",
+			"trellis_openstack_requests_total 201 POST identity: 2",
+			"trellis_openstack_requests_total 401 POST identity: 1",
+			"trellis_openstack_requests_total 200 GET network: 1",
+			"trellis_openstack_requests_total 503 GET network: 1",
+			"trellis_openstack_requests_total none GET network: 1",
+			"trellis_openstack_request_duration_seconds POST identity: 3",
+			"trellis_openstack_request_duration_seconds GET network: 3",
+		}, counted(t, registry))
+	})
+}
+
+// counted lists all counters and histograms of a registry with their label values, sorted by label, and counts.
+func counted(t *testing.T, registry *prometheus.Registry) []string {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	var lines []string
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			line := family.GetName()
+			for _, label := range metric.GetLabel() {
+				line += " " + label.GetValue()
+			}
+			count := metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+			lines = append(lines, fmt.Sprintf("%s: %v", line, count))
+		}
+	}
+	return lines
+}
+
+// overTLS serves a stub over real HTTP with a certificate that nobody knows.
+func overTLS(t *testing.T, stub *stubCloud) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(stub.answerOverHTTP))
+	server.EnableHTTP2 = true
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	stub.endpoints = map[string]string{"network": server.URL + "/network"}
+	return server
+}
+
+func (c *stubCloud) answerOverHTTP(w http.ResponseWriter, req *http.Request) {
+	c.record(req)
+	c.answer(w, req)
+}
+
+func pemOf(server *httptest.Server) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+}
+
+func TestCertificatesAreVerifiedAsTheCredentialsSay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		trust func(*openstack.Credentials, *httptest.Server)
+		fails bool
+	}{
+		"a certificate that nobody knows is refused": {trust: func(*openstack.Credentials, *httptest.Server) {}, fails: true},
+		"the CA bundle is trusted":                   {trust: func(c *openstack.Credentials, s *httptest.Server) { c.CACert = pemOf(s) }},
+		"insecure trusts everybody":                  {trust: func(c *openstack.Credentials, _ *httptest.Server) { c.Insecure = true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stub := &stubCloud{}
+			server := overTLS(t, stub)
+			c := credentials()
+			c.AuthURL = server.URL + "/identity"
+			tc.trust(&c, server)
+			session, err := openstack.NewSessions(openstack.Options{}).Get(t.Context(), c, "one")
+			if tc.fails {
+				require.ErrorContains(t, err, `the cloud's certificate is not trusted: check "caCert"`)
+				assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+				assert.Empty(t, stub.seen())
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, listNetworks(t.Context(), session))
+		})
+	}
+}
+
+func TestSessionsThatTrustTheSameShareOneConnection(t *testing.T) {
+	stub := &stubCloud{}
+	server := overTLS(t, stub)
+	var clients sync.Map // by address: one per connection
+	stub.serve = func(w http.ResponseWriter, req *http.Request) {
+		clients.Store(req.RemoteAddr, req.Proto)
+		reply(w, http.StatusOK, `{"networks": []}`)
+	}
+	sessions := openstack.NewSessions(openstack.Options{})
+	for _, user := range []string{"a", "b", "c"} {
+		c := credentials()
+		c.AuthURL, c.CACert, c.ApplicationCredentialID = server.URL+"/identity", pemOf(server), user
+		session, err := sessions.Get(t.Context(), c, "one")
+		require.NoError(t, err)
+		require.NoError(t, listNetworks(t.Context(), session))
+	}
+	assert.Equal(t, 3, stub.logins())
+	var protocols []any
+	clients.Range(func(_, protocol any) bool {
+		protocols = append(protocols, protocol)
+		return true
+	})
+	assert.Equal(t, []any{"HTTP/2.0"}, protocols)
+}
+
+func TestAnAnswerCutShortIsALostConnection(t *testing.T) {
+	truncated := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		reply(w, http.StatusOK, `{"networks": [`)
+		panic(http.ErrAbortHandler)
+	}
+	stub := &stubCloud{serve: inTurn(truncated, status(200, `{"networks": [{"id": "n"}]}`))}
+	server := overTLS(t, stub)
+	c := credentials()
+	c.AuthURL, c.Insecure = server.URL+"/identity", true
+	session, err := openstack.NewSessions(openstack.Options{
+		Retry: openstack.RetryPolicy{FirstPause: time.Nanosecond},
+	}).Get(t.Context(), c, "one")
+	require.NoError(t, err)
+	networks, err := session.ListNetworks(t.Context(), openstack.NetworkFilter{})
+	require.NoError(t, err)
+	assert.Equal(t, []openstack.Network{{ID: "n"}}, networks)
+	assert.Len(t, stub.calls(), 2)
+}
