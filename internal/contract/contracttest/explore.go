@@ -37,7 +37,7 @@ type World[O contract.Object] interface {
 	// ready, each resource exactly once; when it is gone, none; foreign resources unchanged in either case.
 	Inspect(ready bool) []string
 	// Close ends the cloud.
-	Close()
+	Close() error
 }
 
 // Phase is the operation during which the fault happens.

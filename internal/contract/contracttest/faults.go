@@ -69,8 +69,6 @@ type Faults struct {
 	fault *Fault
 	fired bool
 	seen  map[Call]int
-
-	journal *journal // may be nil
 }
 
 // Arm starts to count requests anew. A nil fault only counts.
@@ -97,24 +95,6 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	}
 	slices.SortFunc(calls, compareCalls)
 	return calls, f.fired, true
-}
-
-// note writes a request and what came of it into the journal.
-func (f *Faults) note(target Target, request *http.Request, fault *Fault, response *http.Response, err error) {
-	if f.journal == nil {
-		return
-	}
-	outcome := "no answer"
-	switch {
-	case err != nil:
-		outcome = err.Error()
-	case response != nil:
-		outcome = response.Status
-	}
-	if fault != nil {
-		outcome = fmt.Sprintf("%s <- FAULT: %s %s", outcome, fault.Action, fault.Error)
-	}
-	f.journal.add(fmt.Sprintf("%s %s %s: %s", target, request.Method, request.URL.RequestURI(), outcome))
 }
 
 // next counts a request and returns the fault if it is meant.

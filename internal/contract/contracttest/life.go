@@ -11,7 +11,6 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -33,12 +32,13 @@ type Host struct {
 	Server    *APIServer
 	Namespace string
 	Faults    *Faults
-	Log       logr.Logger
+	Journal   *Journal
 }
 
 // Life is one life of a process, from its start to the end of its manager or to its violent end.
 type Life struct {
 	faults  *Faults
+	journal *Journal
 	cancel  context.CancelFunc
 	killed  chan struct{}
 	stopped chan struct{}
@@ -52,7 +52,7 @@ type Life struct {
 // Start starts a life of the program. Its manager sees nothing but the namespace.
 func (h Host) Start(ctx context.Context, program Program) (*Life, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	life := &Life{faults: h.Faults, cancel: cancel, killed: make(chan struct{}), stopped: make(chan struct{})}
+	life := newLife(h.Faults, h.Journal, cancel)
 	mgr, err := h.newManager(life)
 	if err == nil {
 		err = program(mgr, life.transport(Cloud))
@@ -70,6 +70,10 @@ func (h Host) Start(ctx context.Context, program Program) (*Life, error) {
 	return life, nil
 }
 
+func newLife(faults *Faults, journal *Journal, cancel context.CancelFunc) *Life {
+	return &Life{faults: faults, journal: journal, cancel: cancel, killed: make(chan struct{}), stopped: make(chan struct{})}
+}
+
 func (h Host) newManager(life *Life) (manager.Manager, error) {
 	restConfig := rest.CopyConfig(h.Server.Config)
 	restConfig.Wrap(func(base http.RoundTripper) http.RoundTripper { return life.transport(KubeAPI)(base) })
@@ -82,7 +86,7 @@ func (h Host) newManager(life *Life) (manager.Manager, error) {
 		MapperProvider:          h.Server.restMapper,
 		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{h.Namespace: {}}},
 		Client:                  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &extensionsv1alpha1.Cluster{}}}},
-		Logger:                  h.Log,
+		Logger:                  h.Journal.Logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: new(stopTimeout),
@@ -168,8 +172,9 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	go func() {
 		defer l.life.underWay.Done()
 		response, err := l.perform(sent, fault)
-		l.life.faults.note(l.target, sent, fault, response, err)
-		answers <- answer{response: response, err: err}
+		a := answer{response: response, err: err}
+		l.life.journal.note(l.target, sent, fault, a)
+		answers <- a
 	}()
 	select {
 	case <-l.life.killed:

@@ -35,7 +35,7 @@ func newCounter(t *testing.T) *counter {
 }
 
 func newTestLife(faults *Faults) *Life {
-	return &Life{faults: faults, cancel: func() {}, killed: make(chan struct{}), stopped: make(chan struct{})}
+	return newLife(faults, &Journal{}, func() {})
 }
 
 func TestAFaultStrikesItsCallAndNoOther(t *testing.T) {

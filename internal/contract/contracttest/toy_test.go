@@ -201,7 +201,10 @@ func (w toyWorld) Inspect(ready bool) []string {
 	return violations
 }
 
-func (w toyWorld) Close() { w.cloud.server.Close() }
+func (w toyWorld) Close() error {
+	w.cloud.server.Close()
+	return nil
+}
 
 func toySubject(made func(string) thing, mine func(thing, *toyPass) bool) Subject[*toyObject] {
 	return Subject[*toyObject]{

@@ -5,15 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,7 +22,6 @@ type trial[O contract.Object] struct {
 	host      Host
 	gardenlet *Gardenlet[O]
 	process   *Process
-	journal   *journal
 
 	result Result
 }
@@ -43,7 +37,6 @@ func (e *exploration[O]) play(ctx context.Context, c Case) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("setting up %s: %w", c, err)
 	}
-	defer t.world.Close()
 
 	if err := t.run(ctx, object); err != nil {
 		t.violated("%s", err)
@@ -52,6 +45,9 @@ func (e *exploration[O]) play(ctx context.Context, c Case) (Result, error) {
 	t.collectEvidence()
 	if err := t.process.Stop(); err != nil {
 		t.violated("ending the process: %s", err)
+	}
+	if err := t.world.Close(); err != nil {
+		return Result{}, fmt.Errorf("closing the cloud of %s: %w", c, err)
 	}
 	return t.result, nil
 }
@@ -66,18 +62,15 @@ func (e *exploration[O]) setUp(ctx context.Context, c Case) (*trial[O], O, error
 	if err != nil {
 		return nil, none, fmt.Errorf("making a cloud: %w", err)
 	}
-	journal := &journal{}
 	t := &trial[O]{
-		played:  c,
-		world:   world,
-		journal: journal,
-		host:    Host{Server: e.server, Namespace: namespace, Faults: &Faults{journal: journal}, Log: journal.logger()},
-		result:  Result{Case: c},
+		played: c,
+		world:  world,
+		host:   Host{Server: e.server, Namespace: namespace, Faults: &Faults{}, Journal: &Journal{}},
+		result: Result{Case: c},
 	}
 	object, err := t.prepare(ctx, e.subject.New)
 	if err != nil {
-		world.Close()
-		return nil, none, err
+		return nil, none, errors.Join(err, world.Close())
 	}
 	return t, object, nil
 }
@@ -214,7 +207,7 @@ func (t *trial[O]) collectEvidence() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	t.result.Evidence = "  object: " + t.describe(ctx) + "\n" + t.journal.String()
+	t.result.Evidence = "  object: " + t.describe(ctx) + "\n" + t.host.Journal.String()
 }
 
 func (t *trial[O]) describe(ctx context.Context) string {
@@ -228,33 +221,4 @@ func (t *trial[O]) describe(ctx context.Context) string {
 		return err.Error()
 	}
 	return string(text)
-}
-
-// journal keeps the last lines of what happened, requests and log, for the evidence.
-type journal struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// journalLines is enough for the passes of one case.
-const journalLines = 200
-
-func (j *journal) add(line string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lines = append(j.lines, time.Now().Format("15:04:05.000 ")+line)
-	if len(j.lines) > journalLines {
-		j.lines = slices.Delete(j.lines, 0, 1)
-	}
-}
-
-func (j *journal) logger() logr.Logger {
-	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) }, funcr.Options{})
-}
-
-// String returns the lines, oldest first.
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return "    " + strings.Join(j.lines, "\n    ") + "\n"
 }

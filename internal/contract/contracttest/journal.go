@@ -1,0 +1,59 @@
+package contracttest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+)
+
+// Journal keeps what happened lately in the lives of a process, its requests of interest and its log, as evidence for the
+// one who has to find out why a case failed.
+type Journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// journalLines is enough for the passes of one case.
+const journalLines = 200
+
+// Logger returns a logger that writes into the journal.
+func (j *Journal) Logger() logr.Logger {
+	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) }, funcr.Options{})
+}
+
+// String returns the lines, oldest first.
+func (j *Journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return "    " + strings.Join(j.lines, "\n    ") + "\n"
+}
+
+func (j *Journal) add(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, time.Now().Format("15:04:05.000 ")+line)
+	if len(j.lines) > journalLines {
+		j.lines = slices.Delete(j.lines, 0, 1)
+	}
+}
+
+// note writes down a request and what came of it.
+func (j *Journal) note(target Target, request *http.Request, fault *Fault, answered answer) {
+	outcome := "no answer"
+	switch {
+	case answered.err != nil:
+		outcome = answered.err.Error()
+	case answered.response != nil:
+		outcome = answered.response.Status
+	}
+	if fault != nil {
+		outcome = fmt.Sprintf("%s <- FAULT: %s %s", outcome, fault.Action, fault.Error)
+	}
+	j.add(fmt.Sprintf("%s %s %s: %s", target, request.Method, request.URL.RequestURI(), outcome))
+}

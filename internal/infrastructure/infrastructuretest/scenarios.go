@@ -1,0 +1,132 @@
+package infrastructuretest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
+)
+
+// scenario is a story with nothing going wrong in it.
+type scenario struct {
+	name string
+	play func(*testing.T, *contracttest.APIServer, *world)
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{"create, again, delete", createAgainDelete},
+		{"delete with the state lost", deleteWithoutState},
+		{"delete what is deleted already", deleteTwice},
+		{"delete what never came to be", deleteAtOnce},
+		{"move to another seed with the state alone", moveToAnotherSeed},
+	}
+}
+
+// createAgainDelete holds the second reconciliation to doing nothing: no write to the cloud, two to the API server.
+func createAgainDelete(t *testing.T, server *contracttest.APIServer, w *world) {
+	s := newStage(t, server, w)
+	s.create()
+	require.NoError(t, s.gardenlet.Age(t.Context(), time.Minute))
+
+	s.host.Faults.Arm(nil)
+	require.NoError(t, s.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
+	s.waitReady()
+	calls, _, _ := s.host.Faults.Disarm()
+	writes := 0
+	for _, call := range calls {
+		assert.Falsef(t, call.Target == contracttest.Cloud && call.Writes(), "a no-op changes the cloud: %s", call)
+		if call.Target == contracttest.KubeAPI {
+			writes++
+		}
+	}
+	assert.LessOrEqual(t, writes, 2, "writes of a no-op to the API server: %v", calls)
+	s.delete()
+}
+
+// deleteWithoutState leaves the driver nothing but the marks on its resources.
+func deleteWithoutState(t *testing.T, server *contracttest.APIServer, w *world) {
+	s := newStage(t, server, w)
+	s.create()
+	require.NoError(t, s.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
+		object.Status.State, object.Status.ProviderStatus = nil, nil
+	}))
+	s.delete()
+}
+
+// deleteTwice deletes an object whose state names resources that do not exist any more.
+func deleteTwice(t *testing.T, server *contracttest.APIServer, w *world) {
+	s := newStage(t, server, w)
+	status := s.create().Status
+	s.delete()
+
+	again := newStage(t, server, w, finalizer)
+	again.deploy(v1beta1constants.GardenerOperationWaitForState)
+	require.NoError(t, again.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
+		object.Status = status
+	}))
+	again.delete()
+}
+
+// deleteAtOnce deletes an object that was never reconciled.
+func deleteAtOnce(t *testing.T, server *contracttest.APIServer, w *world) {
+	s := newStage(t, server, w, finalizer)
+	s.deploy(v1beta1constants.GardenerOperationWaitForState)
+	s.delete()
+}
+
+// moveToAnotherSeed migrates and restores: the resources must be the very same.
+func moveToAnotherSeed(t *testing.T, server *contracttest.APIServer, w *world) {
+	source := newStage(t, server, w)
+	state := source.create().Status.State
+	require.NotNil(t, state, "the state did not travel")
+	before, _ := w.ours()
+
+	require.NoError(t, source.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationMigrate))
+	_, err := source.gardenlet.WaitFor(t.Context(), migrated)
+	require.NoError(t, err)
+	require.NoError(t, source.gardenlet.Destroy(t.Context()))
+	require.NoError(t, source.gardenlet.WaitGone(t.Context()))
+	source.stop()
+
+	target := newStage(t, server, w)
+	target.deploy(v1beta1constants.GardenerOperationWaitForState)
+	require.NoError(t, target.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
+		object.Status.State = state
+	}))
+	require.NoError(t, target.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationRestore))
+	target.waitReady()
+	after, _ := w.ours()
+	assert.ElementsMatch(t, identities(before), identities(after))
+	target.delete()
+}
+
+// migrated is how gardenlet knows that a migration is over.
+func migrated(object *extensionsv1alpha1.Infrastructure) error {
+	operation := object.Status.LastOperation
+	if operation != nil && operation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
+		operation.State == gardencorev1beta1.LastOperationStateSucceeded && object.Annotations[v1beta1constants.GardenerOperation] == "" {
+		return nil
+	}
+	return fmt.Errorf("last operation: %+v", operation)
+}
+
+func identities(resources []Resource) []string {
+	var all []string
+	for _, resource := range resources {
+		all = append(all, resource.Kind+" "+resource.ID)
+	}
+	return all
+}
+
+func finalizer(object *extensionsv1alpha1.Infrastructure) {
+	object.Finalizers = append(object.Finalizers, infrastructure.Finalizer)
+}
