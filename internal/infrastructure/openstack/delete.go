@@ -1,0 +1,212 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// doomed is what a deletion removes, by ID, and what it needs to know for that.
+type doomed struct {
+	network  []string
+	router   []string
+	group    []string
+	subnets  []string
+	attached []string // subnets whose router interface is the shoot's
+	ranges   []string // of the nodes
+	// networkID and routerID are those in use, given or own; empty when there never was one.
+	networkID, routerID string
+}
+
+// deleteGraph removes the load balancers first, since everything else hangs on them; then interfaces, subnets and
+// network, each when nothing can be in it any more. Nothing is read whose ID is known: it goes, or is gone.
+func (p *pass) deleteGraph() *contract.Graph {
+	g := contract.NewGraph("deleting infrastructure")
+	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
+		return g.Add(contract.Task{Name: name, Do: do, After: after})
+	}
+	add("deleting key pair", p.removeKeyPair)
+	found := add("finding what is left", p.findDoomed)
+	add("deleting security group", p.removeGroup, found)
+	balancers := add("deleting load balancers", p.removeLoadBalancers, found)
+	routes := add("removing routes to nodes", p.removeRoutes, found)
+	share := add("deleting share network", p.removeShareNetwork, found)
+	interfaces := add("removing router interfaces", p.removeInterfaces, balancers, routes)
+	add("deleting router", p.removeRouter, interfaces)
+	subnets := add("deleting subnets", p.removeSubnets, interfaces, share)
+	add("deleting network", p.removeNetwork, subnets)
+	return g
+}
+
+// findDoomed determines what is the shoot's own. It asks the cloud only where the ledger cannot answer: no ID is
+// recorded, or an attempt to create is of which nobody knows how it ended.
+func (p *pass) findDoomed(ctx context.Context) error {
+	p.doomed.ranges = slices.DeleteFunc([]string{
+		p.ledger.fact(openstackv1alpha1.StateKeyWorkersCIDR), p.ledger.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR),
+	}, func(text string) bool { return text == "" })
+	err := inParallel(
+		func() (err error) { p.doomed.network, err = p.doomedNetworks(ctx); return err },
+		func() (err error) { p.doomed.router, err = p.doomedRouters(ctx); return err },
+		func() (err error) { p.doomed.group, err = p.doomedGroups(ctx); return err },
+		func() error { return p.doomedSubnets(ctx) },
+	)
+	p.doomed.networkID = firstOf(p.plan.network.givenID, p.ledger.id(kindNetwork), p.doomed.network...)
+	p.doomed.routerID = firstOf(p.plan.router.givenID, p.ledger.id(kindRouter), p.doomed.router...)
+	return err
+}
+
+func firstOf(a, b string, more ...string) string {
+	for _, text := range append([]string{a, b}, more...) {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// candidates returns the recorded ID of an own resource, and whether the cloud must be asked for more by mark.
+func (p *pass) candidates(k kind, givenID string) (ids []string, look bool) {
+	id := p.ledger.id(k)
+	if id != "" && !p.owns(k, givenID) {
+		return nil, false
+	}
+	if id != "" {
+		ids = []string{id}
+	}
+	return ids, givenID == "" && (id == "" || p.ledger.intent(k) != "")
+}
+
+// alsoMarked adds the IDs of marked resources. What the user gave is never among them, marked or not.
+func alsoMarked[T any](p *pass, ids []string, marked []T, id func(T) string) []string {
+	for _, one := range marked {
+		if found := id(one); !slices.Contains(ids, found) && !p.isGiven(found) {
+			ids = append(ids, found)
+		}
+	}
+	return ids
+}
+
+func (p *pass) doomedNetworks(ctx context.Context) ([]string, error) {
+	ids, look := p.candidates(kindNetwork, p.plan.network.givenID)
+	if !look {
+		return ids, nil
+	}
+	marked, err := p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: p.mark})
+	if err != nil {
+		return ids, fmt.Errorf("looking for networks of the shoot: %w", err)
+	}
+	return alsoMarked(p, ids, marked, func(n cloudopenstack.Network) string { return n.ID }), nil
+}
+
+func (p *pass) doomedRouters(ctx context.Context) ([]string, error) {
+	ids, look := p.candidates(kindRouter, p.plan.router.givenID)
+	if !look {
+		return ids, nil
+	}
+	marked, err := p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: p.mark})
+	if err != nil {
+		return ids, fmt.Errorf("looking for routers of the shoot: %w", err)
+	}
+	return alsoMarked(p, ids, marked, func(r cloudopenstack.Router) string { return r.ID }), nil
+}
+
+func (p *pass) doomedGroups(ctx context.Context) ([]string, error) {
+	ids, look := p.candidates(kindSecurityGroup, p.plan.group.givenID)
+	if !look {
+		return ids, nil
+	}
+	marked, err := p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: p.mark})
+	if err != nil {
+		return ids, fmt.Errorf("looking for security groups of the shoot: %w", err)
+	}
+	return alsoMarked(p, ids, marked, func(g cloudopenstack.SecurityGroup) string { return g.ID }), nil
+}
+
+// doomedSubnets looks at subnets of the families in use and at those that are recorded. One request finds all that are
+// marked; another one asks for ranges where only the upstream extension, which does not record them, wrote the ledger.
+func (p *pass) doomedSubnets(ctx context.Context) error {
+	look := false
+	for _, k := range subnetKinds() {
+		wanted, inUse := p.subnet(k)
+		ids, lookForKind := p.candidates(k, wanted.givenID)
+		look = look || (inUse && lookForKind) || p.ledger.intent(k) != ""
+		p.doomed.subnets = append(p.doomed.subnets, ids...)
+		if k == kindSubnet || k == kindSubnetIPv6 {
+			p.doomed.attached = append(p.doomed.attached, ids...)
+		}
+	}
+	for _, id := range []string{p.ledger.id(kindInterface), p.ledger.intent(kindInterface)} {
+		if id != "" {
+			p.doomed.attached = append(p.doomed.attached, id)
+		}
+	}
+	var found []cloudopenstack.Subnet
+	if look {
+		marked, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark})
+		if err != nil {
+			return fmt.Errorf("looking for subnets of the shoot: %w", err)
+		}
+		found = append(found, marked...)
+		id := func(s cloudopenstack.Subnet) string { return s.ID }
+		p.doomed.subnets = alsoMarked(p, p.doomed.subnets, marked, id)
+		p.doomed.attached = alsoMarked(p, p.doomed.attached, marked, id)
+	}
+	if len(p.doomed.ranges) == 0 && len(p.doomed.attached) > 0 {
+		attached, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: p.doomed.attached})
+		if err != nil {
+			return fmt.Errorf("reading the node subnets: %w", err)
+		}
+		found = append(found, attached...)
+	}
+	for _, subnet := range found {
+		p.doomed.ranges = append(p.doomed.ranges, subnet.CIDR)
+	}
+	return nil
+}
+
+// removeEach removes all of a kind and forgets it only when every one is gone.
+func (p *pass) removeEach(what string, ids []string, remove func(id string) error, kinds ...kind) error {
+	var failed []error
+	for _, id := range ids {
+		switch err := remove(id); {
+		case err == nil:
+			p.log.Info("Deleted "+what, "id", id)
+		case !cloud.IsNotFound(err):
+			failed = append(failed, fmt.Errorf("deleting %s %s: %w", what, id, err))
+		}
+	}
+	if len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+	p.record(func(l *ledger) {
+		for _, k := range kinds {
+			l.forget(k, factsOf(k)...)
+		}
+	})
+	return nil
+}
+
+// factsOf are the facts that are forgotten together with the resource.
+func factsOf(k kind) []string {
+	switch k {
+	case kindNetwork:
+		return []string{openstackv1alpha1.StateKeyNetworkName}
+	case kindRouter:
+		return []string{keyFloatingSubnet, openstackv1alpha1.StateKeyFloatingPoolSubnet}
+	case kindSecurityGroup:
+		return []string{openstackv1alpha1.StateKeySecurityGroupName}
+	case kindShareNetwork:
+		return []string{openstackv1alpha1.StateKeyShareNetworkName}
+	case kindSubnet, kindSubnetIPv6, kindSubnetPods, kindSubnetServices:
+		return []string{rangeKey(k)}
+	default:
+		return nil
+	}
+}

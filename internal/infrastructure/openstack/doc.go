@@ -1,0 +1,22 @@
+// Package openstack fulfils Infrastructures of type openstack.
+//
+// It brings a network, one subnet (four with dual stack), a router with a gateway to a floating network, a security group
+// and a key pair into being, or verifies and uses the ones that the user gave, and removes again what is the shoot's own.
+//
+// A pass goes through these files:
+//
+//   - inputs.go turns object, shoot, cloud profile and secret into a plan: what is wanted, validated and typed;
+//   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. Its keys are those of the upstream
+//     extension, so that a shoot can come from there and go back; keys of our own begin with "trellis.";
+//   - observe.go reads all that exists in one wave of parallel requests;
+//   - reconcile.go and delete.go are the graphs of named tasks. Each task decides with a pure function what differs between
+//     wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;
+//   - leftovers.go removes what a cloud-controller-manager left behind, recognised by what it writes;
+//   - status.go says what came of it.
+//
+// Ownership is never guessed from a name. A resource is the shoot's own when its ID is recorded as such in the ledger, or
+// when its description is the shoot's mark (mark.go), which is part of the create request itself. Key pairs take no
+// description: there the name carries part of the shoot's UID and the public key must be the shoot's.
+//
+// The package knows no Manager, no reconcile request and no OpenStack SDK.
+package openstack

@@ -1,0 +1,103 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
+)
+
+// Type is the type of Infrastructures that the driver fulfils.
+const Type = "openstack"
+
+// Driver fulfils Infrastructures of type openstack.
+type Driver struct {
+	sessions *cloudopenstack.Sessions
+}
+
+var _ infrastructure.Driver = (*Driver)(nil)
+
+// New returns a driver that reaches the cloud through the sessions.
+func New(sessions *cloudopenstack.Sessions) *Driver {
+	return &Driver{sessions: sessions}
+}
+
+// Validate implements infrastructure.Driver.
+func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
+	in, errs := decodeInputs(shoot)
+	if len(errs) > 0 {
+		return errs
+	}
+	recorded, err := loadLedger(shoot.Infrastructure.Status)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("status"), err)}
+	}
+	return in.validate(shoot, recorded)
+}
+
+// Reconcile implements infrastructure.Driver.
+func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track) (*infrastructure.Outcome, error) {
+	in, errs := decodeInputs(shoot)
+	if err := configurationProblems(errs); err != nil {
+		return nil, err
+	}
+	recorded, err := loadLedger(shoot.Infrastructure.Status)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.begin(ctx, shoot, track, in, recorded)
+	if err != nil {
+		return nil, err
+	}
+	if err := track.Run(ctx, p.reconcileGraph()); err != nil {
+		return nil, err
+	}
+	fulfilled, err := json.Marshal(in.config)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
+	}
+	p.ledger.note(keyConfig, string(fulfilled))
+	return p.outcome(), nil
+}
+
+// Delete implements infrastructure.Driver.
+func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track) error {
+	recorded, err := loadLedger(shoot.Infrastructure.Status)
+	if err != nil {
+		return err
+	}
+	if shoot.FirstAttempt && recorded.empty() {
+		return nil // nobody ever tried to create anything
+	}
+	in, errs := decodeInputs(shoot)
+	if err := in.settleForDelete(recorded, errs); err != nil {
+		return err
+	}
+	p, err := d.begin(ctx, shoot, track, in, recorded)
+	if err != nil {
+		return err
+	}
+	return track.Run(ctx, p.deleteGraph())
+}
+
+// begin logs in.
+func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track, in *inputs, recorded *ledger) (*pass, error) {
+	credentials, err := in.credentials(shoot)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cloud credentials: %w", err)
+	}
+	session, err := d.sessions.Get(ctx, credentials, shoot.Infrastructure.Spec.Region)
+	if err != nil {
+		return nil, fmt.Errorf("logging in to OpenStack: %w", err)
+	}
+	return &pass{
+		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
+		untouched: shoot.FirstAttempt && recorded.empty(),
+		held:      map[kind]cloudopenstack.Subnet{},
+	}, nil
+}

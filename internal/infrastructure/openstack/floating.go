@@ -1,0 +1,84 @@
+package openstack
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// isID tells whether text is a UUID as OpenStack writes them, with or without dashes.
+func isID(text string) bool {
+	plain := strings.ReplaceAll(text, "-", "")
+	if len(plain) != 32 || (len(text) != 32 && len(text) != 36) {
+		return false
+	}
+	return strings.Trim(strings.ToLower(plain), "0123456789abcdef") == ""
+}
+
+// isPattern tells whether a floating pool's name has wildcards. Only * counts: every other character may be part of a name.
+func isPattern(name string) bool { return strings.Contains(name, "*") }
+
+// chooseFloatingNetwork picks the external network that name means: its ID, its name, or a pattern with *. More than one
+// candidate is an error that names them, since a gateway in the wrong network cannot be corrected later.
+func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*cloudopenstack.Network, error) {
+	var candidates []cloudopenstack.Network
+	for _, network := range networks {
+		if network.ID == name || network.Name == name || (isPattern(name) && matchesWildcard(name, network.Name)) {
+			candidates = append(candidates, network)
+		}
+	}
+	switch len(candidates) {
+	case 1:
+		return &candidates[0], nil
+	case 0:
+		return nil, cloud.Errorf(cloud.Configuration,
+			"floatingPoolName: no external network %q can be seen by this project; name one of the project's external networks", name)
+	}
+	var names []string
+	for _, candidate := range candidates {
+		names = append(names, fmt.Sprintf("%s (%s)", candidate.Name, candidate.ID))
+	}
+	slices.Sort(names)
+	return nil, cloud.Errorf(cloud.Configuration,
+		"floatingPoolName: %q means several external networks, %s; give the ID of one", name, strings.Join(names, ", "))
+}
+
+// matchesWildcard matches the whole name, * standing for any text.
+func matchesWildcard(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	matched, err := regexp.MatchString("^(?s:"+strings.Join(parts, ".*")+")$", name)
+	return err == nil && matched
+}
+
+// floatingSubnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order.
+// An ID selects that one subnet.
+func floatingSubnetCandidates(pattern string, subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
+	selection, err := openstackv1alpha1.ParseSubnetPattern(pattern)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.Configuration, "floatingPoolSubnetName: %q: %w", pattern, err)
+	}
+	var candidates []cloudopenstack.Subnet
+	var names []string
+	for _, subnet := range subnets {
+		names = append(names, subnet.Name)
+		if subnet.IPVersion != 6 && (selection.Matches(subnet.Name) || subnet.ID == pattern) {
+			candidates = append(candidates, subnet)
+		}
+	}
+	if len(candidates) == 0 {
+		slices.Sort(names)
+		return nil, cloud.Errorf(cloud.Configuration,
+			"floatingPoolSubnetName: %q selects no IPv4 subnet of the floating network, which has %s", pattern, strings.Join(names, ", "))
+	}
+	slices.SortFunc(candidates, func(a, b cloudopenstack.Subnet) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	return candidates, nil
+}

@@ -1,0 +1,213 @@
+package openstack
+
+import (
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
+)
+
+// inputs are a shoot's decoded documents.
+type inputs struct {
+	config  *openstackv1alpha1.InfrastructureConfig
+	profile *openstackv1alpha1.CloudProfileConfig
+	// networking is never nil.
+	networking *gardencorev1beta1.Networking
+	// routesPods is true when the network plugin routes pods natively.
+	routesPods bool
+}
+
+func configPath() *field.Path  { return field.NewPath("spec", "providerConfig") }
+func profilePath() *field.Path { return field.NewPath("cloudProfile", "spec", "providerConfig") }
+
+// decodeInputs reads config, profile and networking. Each error says in which document it is; what has one is nil.
+func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
+	var errs field.ErrorList
+	config, err := openstackv1alpha1.DecodeInfrastructureConfig(shoot.Infrastructure.Spec.ProviderConfig)
+	if err != nil {
+		errs = append(errs, field.Invalid(configPath(), field.OmitValueType{}, err.Error()))
+	}
+	profile, err := openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
+	if err != nil {
+		errs = append(errs, field.Invalid(profilePath(), field.OmitValueType{}, err.Error()))
+	}
+	result := &inputs{config: config, profile: profile, networking: shoot.Cluster.Shoot.Spec.Networking}
+	if result.networking == nil {
+		result.networking = &gardencorev1beta1.Networking{}
+	}
+	if kind := result.networking.Type; kind != nil {
+		routes, err := networking.NativeRouting(*kind, result.networking.ProviderConfig)
+		if err != nil {
+			errs = append(errs, field.Invalid(field.NewPath("shoot", "spec", "networking", "providerConfig"), field.OmitValueType{}, err.Error()))
+		}
+		result.routesPods = routes
+	}
+	return result, errs
+}
+
+// settleForDelete makes do with what can be decoded, since what was created must go whatever is in the documents by now.
+// Only a configuration is needed, to know what the user gave: that which was fulfilled last is just as good.
+func (in *inputs) settleForDelete(recorded *ledger, errs field.ErrorList) error {
+	if in.profile == nil {
+		in.profile = &openstackv1alpha1.CloudProfileConfig{}
+	}
+	if in.config == nil {
+		in.config = recorded.config()
+	}
+	if in.config == nil {
+		return configurationProblems(errs)
+	}
+	return nil
+}
+
+// credentials completes the Secret with what the cloud profile says about Keystone.
+func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
+	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
+	if err != nil {
+		return credentials, err
+	}
+	if keystone, known := in.profile.Keystone(shoot.Infrastructure.Spec.Region); known && credentials.AuthURL == "" {
+		credentials.AuthURL = keystone.URL
+		if credentials.CACert == "" && keystone.CACert != nil {
+			credentials.CACert = *keystone.CACert
+		}
+	}
+	credentials.Insecure = credentials.Insecure || in.profile.KeyStoneForceInsecure
+	return credentials, credentials.Complete()
+}
+
+// validate checks the inputs by themselves and against what earlier passes recorded.
+func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.ErrorList {
+	errs := validation.ValidateInfrastructureConfig(in.config, in.networking, configPath())
+	if recorded.id(kindRouter) == "" {
+		domain := string(shoot.Credentials["domainName"])
+		errs = append(errs, validation.ValidateFloatingPool(in.config, in.profile, shoot.Infrastructure.Spec.Region, domain, configPath())...)
+	}
+	if before := recorded.config(); before != nil {
+		return append(errs, validation.ValidateInfrastructureConfigUpdate(before, in.config, configPath())...)
+	}
+	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
+}
+
+// validateAgainstRecordedIDs is the check for shoots that come from the upstream extension, which does not record the
+// configuration that it fulfilled: what was given then cannot be replaced now.
+func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *ledger) field.ErrorList {
+	var errs field.ErrorList
+	check := func(path *field.Path, givenID *string, k kind) {
+		if id := recorded.id(k); givenID != nil && id != "" && id != *givenID {
+			errs = append(errs, field.Invalid(path, *givenID, "is immutable: the shoot lives in "+id))
+		}
+	}
+	path := configPath().Child("networks")
+	check(path.Child("id"), config.Networks.ID, kindNetwork)
+	check(path.Child("subnetId"), config.Networks.SubnetID, kindSubnet)
+	check(path.Child("securityGroupId"), config.Networks.SecurityGroupID, kindSecurityGroup)
+	if router := config.Networks.Router; router != nil {
+		check(path.Child("router", "id"), &router.ID, kindRouter)
+	}
+	return errs
+}
+
+// newPlan says what is wanted.
+func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
+	networks := in.config.Networks
+	result := &plan{
+		technicalID: shoot.TechnicalID, uid: shoot.UID, mark: formatMark(shoot.TechnicalID, shoot.UID),
+		floating:     in.floatingWant(shoot),
+		network:      networkWant{givenID: value(networks.ID), name: shoot.TechnicalID, mtu: value(networks.MTU)},
+		router:       routerWant{name: shoot.TechnicalID, snat: in.profile.UseSNAT},
+		keyPair:      keyPairWant{name: keyPairName(shoot.TechnicalID, shoot.UID), publicKey: string(shoot.Infrastructure.Spec.SSHPublicKey)},
+		shareNetwork: networks.ShareNetwork != nil && networks.ShareNetwork.Enabled,
+		pods:         value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
+	}
+	if networks.Router != nil {
+		result.router.givenID = networks.Router.ID
+	}
+	if hints := networks.AvailabilityZoneHints; hints != nil {
+		result.network.azHints, result.router.azHints = hints.Network, hints.Router
+	}
+	if result.nodes == "" {
+		result.nodes = networks.Workers
+	}
+	result.subnets = in.subnetWants(shoot)
+	result.group = in.groupWant(shoot, result)
+	return result
+}
+
+func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {
+	wanted := floatingWant{pool: in.config.FloatingPoolName, subnet: value(in.config.FloatingPoolSubnetName)}
+	if wanted.subnet != "" {
+		return wanted
+	}
+	domain := string(shoot.Credentials["domainName"])
+	if pool := in.profile.FindFloatingPool(wanted.pool, shoot.Infrastructure.Spec.Region, domain); pool != nil {
+		wanted.subnet = value(pool.DefaultFloatingSubnet)
+	}
+	return wanted
+}
+
+// subnetWants returns the IPv4 node subnet and, with dual stack, three IPv6 subnets: one that nodes live in, and two that
+// reserve the ranges of pods and services.
+func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
+	networks, name := in.config.Networks, shoot.TechnicalID
+	nodes := subnetWant{
+		kind: kindSubnet, purpose: openstackv1alpha1.PurposeNodes, givenID: value(networks.SubnetID), name: name, version: 4,
+		cidr: networks.Workers, dnsServers: ofVersion(4, in.profile.DNSServers), attached: true,
+	}
+	if pool := networks.SubnetPool; pool != nil {
+		nodes.poolID, nodes.prefixLength = pool.ID, value(pool.PrefixLength)
+	}
+	wanted := []subnetWant{nodes}
+	if networks.IPv6 == nil || !slices.Contains(in.networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6) {
+		return wanted
+	}
+	ipv6 := networks.IPv6
+	for _, subnet := range []subnetWant{
+		{kind: kindSubnetIPv6, purpose: openstackv1alpha1.PurposeNodesIPv6, name: name + "-ipv6", cidr: ipv6.NodeCIDR, ipv6Mode: "slaac", attached: true},
+		{kind: kindSubnetPods, purpose: openstackv1alpha1.PurposePods, name: name + "-ipv6-pod", cidr: ipv6.PodCIDR},
+		{kind: kindSubnetServices, purpose: openstackv1alpha1.PurposeServices, name: name + "-ipv6-svc", cidr: ipv6.ServiceCIDR},
+	} {
+		subnet.version = 6
+		subnet.poolID = value(ipv6.SubnetPoolID)
+		subnet.dnsServers = ofVersion(6, in.profile.DNSServers)
+		wanted = append(wanted, subnet)
+	}
+	return wanted
+}
+
+func (in *inputs) groupWant(shoot *infrastructure.Shoot, p *plan) groupWant {
+	wanted := groupWant{
+		givenID: value(in.config.Networks.SecurityGroupID), name: shoot.TechnicalID,
+		families: []int{4}, nodePortSources: in.config.Networks.NodePortSourceRanges, routesPods: in.routesPods,
+	}
+	if p.dualStack() {
+		wanted.families = append(wanted.families, 6)
+	}
+	if in.routesPods && p.pods != "" {
+		wanted.podRanges = []string{p.pods}
+	}
+	return wanted
+}
+
+func value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}
+
+// configurationProblems turns field errors into one error.
+func configurationProblems(errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+}

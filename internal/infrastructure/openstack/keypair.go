@@ -1,0 +1,166 @@
+package openstack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// keyPairStep is what to do about the key pair.
+type keyPairStep int
+
+const (
+	keyPairKeep keyPairStep = iota
+	keyPairCreate
+	keyPairReplace
+	keyPairRemove
+	keyPairRefuse
+)
+
+// keyPairName is the name of new key pairs. Nova's key pairs take no description, so that the name carries the owner.
+func keyPairName(technicalID, uid string) string {
+	return technicalID + "-" + uid[:min(8, len(uid))]
+}
+
+// keyPairFacts is what decides about a key pair.
+type keyPairFacts struct {
+	// wanted is the shoot's public key; empty when SSH access is off.
+	wanted string
+	// seen is the key pair of the name; nil when there is none.
+	seen *cloudopenstack.KeyPair
+	// recorded is true when the ledger names the key pair as the shoot's own.
+	recorded bool
+	// digest is that of the key that was put, or was about to be put, into the key pair last; empty when unknown.
+	digest string
+}
+
+// keyPairDecision decides. Ours is a key pair that holds the shoot's public key, or the one that was put there last, or
+// that the upstream extension recorded. Everything else of the name is somebody else's.
+func keyPairDecision(facts keyPairFacts) keyPairStep {
+	switch seen := facts.seen; {
+	case seen == nil && facts.wanted == "":
+		return keyPairKeep
+	case seen == nil:
+		return keyPairCreate
+	case facts.wanted != "" && samePublicKey(seen.PublicKey, facts.wanted):
+		return keyPairKeep
+	case !facts.owned():
+		return keyPairRefuse
+	case facts.wanted == "":
+		return keyPairRemove
+	default:
+		return keyPairReplace
+	}
+}
+
+// owned tells whether a key pair with another public key than the shoot's is the shoot's all the same.
+func (f keyPairFacts) owned() bool {
+	if f.digest == "" {
+		return f.recorded
+	}
+	return keyDigest(f.seen.PublicKey) == f.digest
+}
+
+// ensureKeyPair makes the key pair hold the shoot's public key, or removes it when SSH access is off.
+func (p *pass) ensureKeyPair(ctx context.Context) error {
+	facts := p.keyPairFacts(p.seen.keyPair)
+	name := p.effectiveKeyPairName()
+	switch keyPairDecision(facts) {
+	case keyPairCreate:
+		return p.createKeyPair(ctx, name)
+	case keyPairReplace:
+		if err := p.deleteKeyPair(ctx, name); err != nil {
+			return err
+		}
+		return p.createKeyPair(ctx, name)
+	case keyPairRemove:
+		if err := p.deleteKeyPair(ctx, name); err != nil {
+			return err
+		}
+	case keyPairRefuse:
+		return p.refuseKeyPair(name)
+	}
+	p.holdKeyPair(name)
+	return nil
+}
+
+func (p *pass) keyPairFacts(seen *cloudopenstack.KeyPair) keyPairFacts {
+	return keyPairFacts{
+		wanted: p.plan.keyPair.publicKey, seen: seen,
+		recorded: p.ledger.id(kindKeyPair) != "", digest: p.ledger.fact(keyKeyPairDigest),
+	}
+}
+
+// effectiveKeyPairName is the recorded name, which machine classes hold already, or else the new one.
+func (p *pass) effectiveKeyPairName() string {
+	if recorded := p.ledger.id(kindKeyPair); recorded != "" {
+		return recorded
+	}
+	return p.plan.keyPair.name
+}
+
+func (p *pass) holdKeyPair(name string) {
+	if p.plan.keyPair.publicKey == "" {
+		p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
+		return
+	}
+	p.hold(kindKeyPair, name, own, map[string]string{keyKeyPairDigest: keyDigest(p.plan.keyPair.publicKey)})
+}
+
+func (p *pass) createKeyPair(ctx context.Context, name string) error {
+	_, err := p.cloud.CreateKeyPair(ctx, name, p.plan.keyPair.publicKey)
+	if cloud.KindOf(err) == cloud.Conflict {
+		return p.takeExistingKeyPair(ctx, name)
+	}
+	if err != nil {
+		return fmt.Errorf("creating key pair %q: %w", name, err)
+	}
+	p.log.Info("Created key pair", "name", name)
+	p.holdKeyPair(name)
+	return nil
+}
+
+// takeExistingKeyPair accepts a key pair that was not there when looked for, if it holds the shoot's key.
+func (p *pass) takeExistingKeyPair(ctx context.Context, name string) error {
+	found, err := p.cloud.GetKeyPair(ctx, name)
+	if err != nil {
+		return fmt.Errorf("reading key pair %q: %w", name, err)
+	}
+	if !samePublicKey(found.PublicKey, p.plan.keyPair.publicKey) {
+		return p.refuseKeyPair(name)
+	}
+	p.holdKeyPair(name)
+	return nil
+}
+
+func (p *pass) refuseKeyPair(name string) error {
+	if p.plan.keyPair.publicKey == "" {
+		return nil // not ours: nothing to remove
+	}
+	return cloud.Errorf(cloud.Configuration, "key pair %q exists with another public key, and is not known to be this shoot's: "+
+		"remove or rename it, in the account of the shoot's credentials", name)
+}
+
+func (p *pass) deleteKeyPair(ctx context.Context, name string) error {
+	if err := p.cloud.DeleteKeyPair(ctx, name); err != nil && !cloud.IsNotFound(err) {
+		return fmt.Errorf("deleting key pair %q: %w", name, err)
+	}
+	p.log.Info("Deleted key pair", "name", name)
+	return nil
+}
+
+// samePublicKey compares type and key, not the comment that may follow them.
+func samePublicKey(a, b string) bool {
+	return keyDigest(a) == keyDigest(b)
+}
+
+func keyDigest(publicKey string) string {
+	fields := strings.Fields(publicKey)
+	sum := sha256.Sum256([]byte(strings.Join(fields[:min(2, len(fields))], " ")))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,223 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// Leftovers are kept in the ledger as "<prefix>/<ID>", since nothing leads to them once the load balancer is gone.
+const (
+	leftoverFloatingIP    = "floatingip"
+	leftoverSecurityGroup = "securitygroup"
+)
+
+// removeLoadBalancers removes what a cloud-controller-manager left: its load balancers, and then their floating IPs and
+// security groups.
+func (p *pass) removeLoadBalancers(ctx context.Context) error {
+	if p.cloud.HasLoadBalancers() && p.doomed.networkID != "" {
+		balancers, err := p.orphanedLoadBalancers(ctx)
+		if err != nil {
+			return err
+		}
+		if len(balancers) > 0 {
+			if err := p.noteLeftovers(ctx, balancers); err != nil {
+				return err
+			}
+			if err := p.drainLoadBalancers(ctx, balancers); err != nil {
+				return err
+			}
+		}
+	}
+	return p.removeLeftovers(ctx)
+}
+
+// orphanedLoadBalancers returns the load balancers of the shoot: in a network of its own all of them, elsewhere those for
+// whose description or name the cloud-controller-manager of exactly this cluster is responsible.
+func (p *pass) orphanedLoadBalancers(ctx context.Context) ([]cloudopenstack.LoadBalancer, error) {
+	found, err := p.cloud.ListLoadBalancers(ctx, cloudopenstack.LoadBalancerFilter{VIPNetworkID: p.doomed.networkID})
+	if err != nil {
+		return nil, fmt.Errorf("looking for load balancers in network %s: %w", p.doomed.networkID, err)
+	}
+	alone := slices.Contains(p.doomed.network, p.doomed.networkID)
+	return slices.DeleteFunc(found, func(balancer cloudopenstack.LoadBalancer) bool {
+		return !alone && !p.madeForThisCluster(balancer)
+	}), nil
+}
+
+func (p *pass) madeForThisCluster(balancer cloudopenstack.LoadBalancer) bool {
+	service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
+	return ok && service.cluster == p.technicalID
+}
+
+// noteLeftovers saves what will outlive the load balancers, before the first of them goes.
+func (p *pass) noteLeftovers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+	leftovers := p.ledger.leftovers()
+	ips, err := p.floatingIPsOf(ctx, balancers)
+	if err != nil {
+		return err
+	}
+	groups, err := p.groupsOf(ctx, balancers)
+	if err != nil {
+		return err
+	}
+	leftovers = append(append(leftovers, ips...), groups...)
+	if len(leftovers) == 0 {
+		return nil
+	}
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	p.ledger.setLeftovers(leftovers)
+	if err := p.track.Intend(ctx, p.ledger.state()); err != nil {
+		return fmt.Errorf("saving what load balancers leave behind: %w", err)
+	}
+	return nil
+}
+
+// floatingIPsOf returns the floating IPs that the cloud-controller-manager attached. One that the user brought has another
+// description and stays.
+func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
+	var portIDs []string
+	for _, balancer := range balancers {
+		if balancer.VIPPortID != "" {
+			portIDs = append(portIDs, balancer.VIPPortID)
+		}
+	}
+	if len(portIDs) == 0 {
+		return nil, nil
+	}
+	ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{PortIDs: portIDs})
+	if err != nil {
+		return nil, fmt.Errorf("looking for floating IPs of load balancers: %w", err)
+	}
+	var leftovers []string
+	for _, ip := range ips {
+		if service, ok := ccmFloatingIPService(ip.Description); ok && service.cluster == p.technicalID {
+			leftovers = append(leftovers, leftoverFloatingIP+"/"+ip.ID)
+		}
+	}
+	return leftovers, nil
+}
+
+// groupsOf returns the security groups that the cloud-controller-manager made for the load balancers' Services. Their
+// descriptions are known to the letter, so that the cloud can be asked for exactly them.
+func (p *pass) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
+	found := make([][]string, len(balancers))
+	var steps []func() error
+	for i, balancer := range balancers {
+		service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
+		if !ok || service.cluster != p.technicalID {
+			continue
+		}
+		steps = append(steps, func() error {
+			groups, err := p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: service.securityGroupDescription()})
+			if err != nil {
+				return fmt.Errorf("looking for the security group of load balancer %s: %w", balancer.ID, err)
+			}
+			for _, group := range groups {
+				found[i] = append(found[i], leftoverSecurityGroup+"/"+group.ID)
+			}
+			return nil
+		})
+	}
+	err := inParallel(steps...)
+	return slices.Concat(found...), err
+}
+
+// drainLoadBalancers asks for the deletion of each load balancer as soon as it can be changed, and waits until all are
+// gone. One that falls back into an error is asked again.
+func (p *pass) drainLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+	first := true
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		if !first {
+			var err error
+			if balancers, err = p.orphanedLoadBalancers(ctx); err != nil {
+				return "", err
+			}
+		}
+		first = false
+		if err := p.deleteLoadBalancers(ctx, balancers); err != nil {
+			return "", err
+		}
+		return describeLoadBalancers(balancers), nil
+	})
+}
+
+// deleteLoadBalancers asks, in parallel, for the deletion of those that are not being changed.
+func (p *pass) deleteLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+	var steps []func() error
+	for _, balancer := range balancers {
+		if strings.HasPrefix(balancer.ProvisioningStatus, "PENDING_") || balancer.ProvisioningStatus == "DELETED" {
+			continue
+		}
+		steps = append(steps, func() error {
+			err := p.cloud.DeleteLoadBalancer(ctx, balancer.ID, true)
+			switch kind := cloud.KindOf(err); {
+			case err == nil:
+				p.log.Info("Deleted load balancer", "id", balancer.ID, "name", balancer.Name)
+			case kind == cloud.NotFound || kind == cloud.Conflict: // gone, or changing: the next look tells
+			default:
+				return fmt.Errorf("deleting load balancer %s (%s): %w", balancer.ID, balancer.Name, err)
+			}
+			return nil
+		})
+	}
+	return inParallel(steps...)
+}
+
+// describeLoadBalancers is what the wait says; empty when there is nothing to wait for.
+func describeLoadBalancers(balancers []cloudopenstack.LoadBalancer) string {
+	var names []string
+	for _, balancer := range balancers {
+		if balancer.ProvisioningStatus != "DELETED" {
+			names = append(names, fmt.Sprintf("%s (%s, %s)", balancer.ID, balancer.Name, balancer.ProvisioningStatus))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "load balancers are still there: " + strings.Join(names, ", ")
+}
+
+// removeLeftovers removes what is recorded as left behind by load balancers.
+func (p *pass) removeLeftovers(ctx context.Context) error {
+	var steps []func() error
+	for _, leftover := range p.ledger.leftovers() {
+		sort, id, _ := strings.Cut(leftover, "/")
+		steps = append(steps, func() error {
+			err := p.removeLeftover(ctx, sort, id)
+			if err != nil && !cloud.IsNotFound(err) {
+				return fmt.Errorf("deleting %s %s of a load balancer: %w", sort, id, err)
+			}
+			return nil
+		})
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	if err := inParallel(steps...); err != nil {
+		return err
+	}
+	p.log.Info("Deleted what load balancers left behind", "count", len(steps))
+	p.record(func(l *ledger) { l.setLeftovers(nil) })
+	return nil
+}
+
+func (p *pass) removeLeftover(ctx context.Context, sort, id string) error {
+	switch sort {
+	case leftoverFloatingIP:
+		return p.cloud.DeleteFloatingIP(ctx, id)
+	case leftoverSecurityGroup:
+		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]string, error) {
+			return p.portsWithGroup(ctx, id)
+		})
+	default:
+		return nil
+	}
+}

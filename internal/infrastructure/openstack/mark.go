@@ -1,0 +1,42 @@
+package openstack
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A mark is the description that everything carries that this driver creates. It is part of the create request, so that
+// there is no moment at which a resource exists without it, and it is looked up by equality. It fits the 255 characters
+// that Neutron allows: a technical ID has at most 63 and a UID 36.
+const (
+	markStart = "Gardener shoot "
+	markUID   = ", uid "
+	markEnd   = "; managed, do not edit"
+)
+
+// formatMark returns the description of what belongs to the shoot.
+func formatMark(technicalID, uid string) string {
+	return markStart + technicalID + markUID + uid + markEnd
+}
+
+// parseMark is the inverse of formatMark. ok is false for every other description.
+func parseMark(description string) (technicalID, uid string, ok bool) {
+	rest, started := strings.CutPrefix(description, markStart)
+	rest, ended := strings.CutSuffix(rest, markEnd)
+	technicalID, uid, separated := strings.Cut(rest, markUID)
+	if !started || !ended || !separated || technicalID == "" || uid == "" || strings.ContainsAny(technicalID+uid, " ,;") {
+		return "", "", false
+	}
+	return technicalID, uid, true
+}
+
+// refuseForeignMark returns an error when the description says that the resource belongs to another shoot. A description
+// that says nothing about shoots is fine: adopted resources keep the one they have.
+func refuseForeignMark(what, description, uid string) error {
+	owner, ownerUID, ok := parseMark(description)
+	if !ok || ownerUID == uid {
+		return nil
+	}
+	return fmt.Errorf("%s is recorded as this shoot's own, but its description says that it belongs to shoot %s (uid %s): "+
+		"correct the Infrastructure's state or the description", what, owner, ownerUID)
+}

@@ -1,0 +1,262 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// observation is what the cloud had at the start of a pass. Nil means: looked for and not there, or not looked for.
+type observation struct {
+	external     *cloudopenstack.Network
+	network      *cloudopenstack.Network
+	router       *cloudopenstack.Router
+	subnets      map[kind]cloudopenstack.Subnet
+	interfaces   []cloudopenstack.Port
+	group        *cloudopenstack.SecurityGroup
+	keyPair      *cloudopenstack.KeyPair
+	shareNetwork *cloudopenstack.ShareNetwork
+}
+
+// observe reads everything that may exist in one wave of parallel requests: one per kind of resource as long as the
+// ledger knows the IDs. Only what the ledger does not know, or what is gone, costs a second look by mark.
+func (p *pass) observe(ctx context.Context) error {
+	p.seen.subnets = map[kind]cloudopenstack.Subnet{}
+	routerID := p.knownID(kindRouter, p.plan.router.givenID)
+	err := inParallel(
+		func() error { return p.observeNetworks(ctx) },
+		func() error { return p.observeRouter(ctx) },
+		func() error { return p.observeSubnets(ctx) },
+		func() error { return p.observeInterfaces(ctx, routerID) },
+		func() error { return p.observeGroup(ctx) },
+		func() error { return p.observeKeyPair(ctx) },
+		func() error { return p.observeShareNetwork(ctx) },
+	)
+	if err != nil {
+		return err
+	}
+	if found := p.seen.router; found != nil && found.ID != routerID {
+		return p.observeInterfaces(ctx, found.ID)
+	}
+	return nil
+}
+
+func (p *pass) knownID(k kind, givenID string) string {
+	if givenID != "" {
+		return givenID
+	}
+	return p.ledger.id(k)
+}
+
+func (p *pass) observeNetworks(ctx context.Context) error {
+	externalID := p.ledger.fact(keyFloatingNetwork)
+	ids := slices.DeleteFunc([]string{p.knownID(kindNetwork, p.plan.network.givenID), externalID}, func(id string) bool { return id == "" })
+	var known []cloudopenstack.Network
+	if len(ids) > 0 {
+		var err error
+		if known, err = p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{IDs: ids}); err != nil {
+			return fmt.Errorf("reading networks: %w", err)
+		}
+	}
+	if i := slices.IndexFunc(known, func(n cloudopenstack.Network) bool { return n.ID == externalID }); i >= 0 {
+		p.seen.external = &known[i]
+	}
+	network, err := search[cloudopenstack.Network]{
+		what: "network", kind: kindNetwork, givenID: p.plan.network.givenID, givenField: "networks.id",
+		byID: func(context.Context, string) ([]cloudopenstack.Network, error) { return known, nil },
+		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Network, error) {
+			return p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: mark})
+		},
+		identify: func(n cloudopenstack.Network) (string, string) { return n.ID, n.Description },
+	}.find(ctx, p)
+	p.seen.network = network
+	return err
+}
+
+func (p *pass) observeRouter(ctx context.Context) error {
+	router, err := search[cloudopenstack.Router]{
+		what: "router", kind: kindRouter, givenID: p.plan.router.givenID, givenField: "networks.router.id",
+		byID: func(ctx context.Context, id string) ([]cloudopenstack.Router, error) {
+			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{IDs: []string{id}})
+		},
+		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Router, error) {
+			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: mark})
+		},
+		identify: func(r cloudopenstack.Router) (string, string) { return r.ID, r.Description },
+	}.find(ctx, p)
+	p.seen.router = router
+	return err
+}
+
+func (p *pass) observeGroup(ctx context.Context) error {
+	group, err := search[cloudopenstack.SecurityGroup]{
+		what: "security group", kind: kindSecurityGroup, givenID: p.plan.group.givenID, givenField: "networks.securityGroupId",
+		byID: func(ctx context.Context, id string) ([]cloudopenstack.SecurityGroup, error) {
+			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{IDs: []string{id}})
+		},
+		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.SecurityGroup, error) {
+			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: mark})
+		},
+		identify: func(g cloudopenstack.SecurityGroup) (string, string) { return g.ID, g.Description },
+	}.find(ctx, p)
+	p.seen.group = group
+	return err
+}
+
+// observeSubnets looks for all known IDs in one request, and for what is then missing in another one by mark. All of a
+// shoot's subnets carry the same mark; their names tell them apart.
+func (p *pass) observeSubnets(ctx context.Context) error {
+	ids := map[string]kind{}
+	for _, wanted := range p.subnets {
+		if id := p.knownID(wanted.kind, wanted.givenID); id != "" {
+			ids[id] = wanted.kind
+		}
+	}
+	if len(ids) > 0 {
+		found, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: slices.Sorted(maps.Keys(ids))})
+		if err != nil {
+			return fmt.Errorf("reading subnets: %w", err)
+		}
+		for _, subnet := range found {
+			if err := refuseForeignMark("subnet "+subnet.ID, subnet.Description, p.uid); err != nil && !p.isGiven(subnet.ID) {
+				return err
+			}
+			p.seen.subnets[ids[subnet.ID]] = subnet
+		}
+	}
+	return p.observeMarkedSubnets(ctx)
+}
+
+func (p *pass) observeMarkedSubnets(ctx context.Context) error {
+	var marked []cloudopenstack.Subnet
+	looked := false
+	for _, wanted := range p.subnets {
+		if _, found := p.seen.subnets[wanted.kind]; found {
+			continue
+		}
+		if wanted.givenID != "" {
+			return cloud.Errorf(cloud.Configuration, "networks.subnetId: there is no subnet %s, or this project cannot see it", wanted.givenID)
+		}
+		if !looked {
+			var err error
+			if marked, err = p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark}); err != nil {
+				return fmt.Errorf("looking for subnets of the shoot: %w", err)
+			}
+			looked = true
+		}
+		if i := slices.IndexFunc(marked, func(s cloudopenstack.Subnet) bool { return s.Name == wanted.name }); i >= 0 {
+			p.seen.subnets[wanted.kind] = marked[i]
+		}
+	}
+	return nil
+}
+
+func (p *pass) observeInterfaces(ctx context.Context, routerID string) error {
+	if routerID == "" {
+		return nil
+	}
+	ports, err := p.cloud.ListPorts(ctx, cloudopenstack.PortFilter{DeviceID: routerID})
+	if err != nil {
+		return fmt.Errorf("reading the ports of router %s: %w", routerID, err)
+	}
+	p.seen.interfaces = slices.DeleteFunc(ports, func(port cloudopenstack.Port) bool { return !isRouterInterface(port) })
+	return nil
+}
+
+// isRouterInterface tells interfaces in subnets from the gateway and from what high availability needs.
+func isRouterInterface(port cloudopenstack.Port) bool {
+	switch port.DeviceOwner {
+	case "network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface":
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *pass) observeKeyPair(ctx context.Context) error {
+	if p.plan.keyPair.publicKey == "" && p.ledger.id(kindKeyPair) == "" && p.ledger.intent(kindKeyPair) == "" {
+		return nil
+	}
+	name := p.effectiveKeyPairName()
+	found, err := p.cloud.GetKeyPair(ctx, name)
+	switch {
+	case cloud.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading key pair %q: %w", name, err)
+	}
+	p.seen.keyPair = &found
+	return nil
+}
+
+// search finds the one resource of a kind.
+type search[T any] struct {
+	what                string
+	kind                kind
+	givenID, givenField string
+	byID, byMark        func(context.Context, string) ([]T, error)
+	identify            func(T) (id, description string)
+}
+
+// find returns what the user gave, or else what is recorded, or else what carries the shoot's mark. It returns nil when
+// there is nothing of that, and an error when the user gave something that is not there.
+func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
+	id := p.knownID(s.kind, s.givenID)
+	if id != "" {
+		found, err := s.recorded(ctx, p, id)
+		if found != nil || err != nil {
+			return found, err
+		}
+		if s.givenID != "" {
+			return nil, cloud.Errorf(cloud.Configuration, "%s: there is no %s %s, or this project cannot see it", s.givenField, s.what, s.givenID)
+		}
+		p.log.Info("A recorded resource is gone", "kind", s.what, "id", id)
+	}
+	marked, err := s.byMark(ctx, p.mark)
+	if err != nil {
+		return nil, fmt.Errorf("looking for a %s of the shoot: %w", s.what, err)
+	}
+	return s.choose(p, marked), nil
+}
+
+func (s search[T]) recorded(ctx context.Context, p *pass, id string) (*T, error) {
+	found, err := s.byID(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %s: %w", s.what, id, err)
+	}
+	for i := range found {
+		foundID, description := s.identify(found[i])
+		if foundID != id {
+			continue
+		}
+		if s.givenID == "" {
+			if err := refuseForeignMark(s.what+" "+id, description, p.uid); err != nil {
+				return nil, err
+			}
+		}
+		return &found[i], nil
+	}
+	return nil, nil
+}
+
+// choose takes the marked resource. Should there be several, it takes the same one every time and reports the others.
+func (s search[T]) choose(p *pass, marked []T) *T {
+	if len(marked) == 0 {
+		return nil
+	}
+	slices.SortFunc(marked, func(a, b T) int {
+		idA, _ := s.identify(a)
+		idB, _ := s.identify(b)
+		return strings.Compare(idA, idB)
+	})
+	for _, other := range marked[1:] {
+		id, _ := s.identify(other)
+		p.report(fmt.Sprintf("%s %s is marked as this shoot's own, but another one is in use; remove it", s.what, id))
+	}
+	return &marked[0]
+}

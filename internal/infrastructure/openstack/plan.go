@@ -1,0 +1,103 @@
+package openstack
+
+import (
+	"slices"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// plan is what is wanted, read from object, shoot and cloud profile. It depends on nothing in the cloud and does not
+// change during a pass. A givenID is that of a resource which the user brought; it is empty for what is to be created.
+type plan struct {
+	technicalID string
+	mark        string
+	uid         string
+
+	floating     floatingWant
+	network      networkWant
+	subnets      []subnetWant // the IPv4 node subnet first
+	router       routerWant
+	group        groupWant
+	keyPair      keyPairWant
+	shareNetwork bool
+
+	// pods, nodes and services are the shoot's IPv4 ranges.
+	pods, nodes, services string
+}
+
+// floatingWant selects the external network and the subnet of it that gives the router its address.
+type floatingWant struct {
+	pool   string // name, pattern or ID
+	subnet string // pattern; empty leaves the choice to the cloud
+}
+
+type networkWant struct {
+	givenID string
+	name    string
+	mtu     int // 0 leaves the choice to the cloud
+	azHints []string
+}
+
+type subnetWant struct {
+	kind    kind
+	purpose openstackv1alpha1.Purpose
+	givenID string
+	name    string
+	version int // 4 or 6
+	// cidr, or poolID with prefixLength, says where the range comes from.
+	cidr         string
+	poolID       string
+	prefixLength int
+	dnsServers   []string
+	// ipv6Mode is the address and router advertisement mode; empty for IPv4 and for subnets that only reserve a range.
+	ipv6Mode string
+	// attached subnets have an interface on the router.
+	attached bool
+}
+
+type routerWant struct {
+	givenID string
+	name    string
+	snat    *bool // nil leaves the choice to the cloud
+	azHints []string
+}
+
+type groupWant struct {
+	givenID string
+	name    string
+	// families are the IP versions in use.
+	families []int
+	// nodePortSources are the ranges from which node ports can be reached.
+	nodePortSources []string
+	// podRanges are let in: pods are routed natively, so that their packets arrive with their own addresses.
+	podRanges []string
+	// routesPods asks for the IPv6 pod range too, which is known only when its subnet exists.
+	routesPods bool
+}
+
+type keyPairWant struct {
+	name      string
+	publicKey string // empty: no key pair
+}
+
+// dualStack tells whether the shoot has IPv6 besides IPv4.
+func (p *plan) dualStack() bool { return len(p.subnets) > 1 }
+
+// subnet returns what is wanted of a kind.
+func (p *plan) subnet(k kind) (subnetWant, bool) {
+	i := slices.IndexFunc(p.subnets, func(s subnetWant) bool { return s.kind == k })
+	if i < 0 {
+		return subnetWant{}, false
+	}
+	return p.subnets[i], true
+}
+
+// isGiven tells whether the ID is that of a resource which the user brought. Nothing of that ID is ever deleted,
+// whatever the ledger says.
+func (p *plan) isGiven(id string) bool {
+	ids := []string{p.network.givenID, p.router.givenID, p.group.givenID}
+	for _, subnet := range p.subnets {
+		ids = append(ids, subnet.givenID)
+	}
+	return id != "" && slices.Contains(ids, id)
+}

@@ -1,0 +1,134 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+func (p *pass) removeKeyPair(ctx context.Context) error {
+	name := p.effectiveKeyPairName()
+	found, err := p.cloud.GetKeyPair(ctx, name)
+	switch {
+	case cloud.IsNotFound(err):
+		p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading key pair %q: %w", name, err)
+	}
+	facts := p.keyPairFacts(&found)
+	if !facts.owned() && !samePublicKey(found.PublicKey, facts.wanted) {
+		p.log.Info("Left a key pair alone that holds another public key than the shoot's", "name", name)
+	} else if err := p.deleteKeyPair(ctx, name); err != nil {
+		return err
+	}
+	p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
+	return nil
+}
+
+func (p *pass) removeGroup(ctx context.Context) error {
+	return p.removeEach("security group", p.doomed.group, func(id string) error {
+		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]string, error) {
+			return p.portsWithGroup(ctx, id)
+		})
+	}, kindSecurityGroup)
+}
+
+// removeRoutes takes those routes off the router that lead to nodes of the shoot. The router does not let go of a subnet
+// to which a route leads, and on the user's router they would stay for ever.
+func (p *pass) removeRoutes(ctx context.Context) error {
+	if p.doomed.routerID == "" || len(p.doomed.ranges) == 0 {
+		return nil
+	}
+	const attempts = 5
+	var err error
+	for range attempts {
+		var router cloudopenstack.Router
+		if router, err = p.cloud.GetRouter(ctx, p.doomed.routerID); err != nil {
+			break
+		}
+		kept := routesOutside(router.Routes, p.doomed.ranges)
+		if len(kept) == len(router.Routes) {
+			return nil
+		}
+		_, err = p.cloud.UpdateRouter(ctx, router.ID, cloudopenstack.RouterUpdate{Routes: &kept, IfRevision: router.RevisionNumber})
+		if err == nil {
+			p.log.Info("Removed routes to nodes", "router", router.ID, "count", len(router.Routes)-len(kept))
+			return nil
+		}
+		if cloud.KindOf(err) != cloud.Conflict { // somebody else's change came first: look again
+			break
+		}
+	}
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("removing routes to nodes from router %s: %w", p.doomed.routerID, err)
+}
+
+func (p *pass) removeInterfaces(ctx context.Context) error {
+	if p.doomed.routerID == "" {
+		return nil
+	}
+	var failed []error
+	for _, subnetID := range p.doomed.attached {
+		err := p.explainUse(ctx, p.cloud.RemoveRouterInterface(ctx, p.doomed.routerID, subnetID), func(ctx context.Context) ([]string, error) {
+			return p.floatingIPsThrough(ctx, p.doomed.routerID)
+		})
+		switch {
+		case err == nil:
+			p.log.Info("Removed router interface", "router", p.doomed.routerID, "subnet", subnetID)
+		case !cloud.IsNotFound(err):
+			failed = append(failed, fmt.Errorf("removing subnet %s from router %s: %w", subnetID, p.doomed.routerID, err))
+		}
+	}
+	if len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+	p.record(func(l *ledger) { l.forget(kindInterface) })
+	return nil
+}
+
+func (p *pass) removeRouter(ctx context.Context) error {
+	return p.removeEach("router", p.doomed.router, func(id string) error {
+		return p.explainUse(ctx, p.cloud.DeleteRouter(ctx, id), func(ctx context.Context) ([]string, error) {
+			return p.interfacesOf(ctx, id)
+		})
+	}, kindRouter)
+}
+
+func (p *pass) removeSubnets(ctx context.Context) error {
+	return p.removeEach("subnet", p.doomed.subnets, func(id string) error {
+		return p.explainUse(ctx, p.cloud.DeleteSubnet(ctx, id), func(ctx context.Context) ([]string, error) {
+			return p.portsIn(ctx, "subnet "+id, cloudopenstack.PortFilter{SubnetIDs: []string{id}})
+		})
+	}, subnetKinds()...)
+}
+
+func (p *pass) removeNetwork(ctx context.Context) error {
+	return p.removeEach("network", p.doomed.network, func(id string) error {
+		return p.explainUse(ctx, p.cloud.DeleteNetwork(ctx, id), func(ctx context.Context) ([]string, error) {
+			return p.portsIn(ctx, "network "+id, cloudopenstack.PortFilter{NetworkID: id})
+		})
+	}, kindNetwork)
+}
+
+// removeShareNetwork removes the share network where one was wanted or recorded. In a cloud without Manila none can be.
+func (p *pass) removeShareNetwork(ctx context.Context) error {
+	ids, look := p.candidates(kindShareNetwork, "")
+	look = look && (p.plan.shareNetwork || p.ledger.intent(kindShareNetwork) != "")
+	if (len(ids) == 0 && !look) || !p.cloud.HasShares() {
+		return nil
+	}
+	if look {
+		marked, err := p.findShareNetworks(ctx)
+		if err != nil {
+			return err
+		}
+		ids = alsoMarked(p, ids, marked, func(s cloudopenstack.ShareNetwork) string { return s.ID })
+	}
+	return p.removeEach("share network", ids, func(id string) error { return p.cloud.DeleteShareNetwork(ctx, id) }, kindShareNetwork)
+}

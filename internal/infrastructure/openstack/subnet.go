@@ -1,0 +1,166 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// ensureSubnet uses the given subnet, repairs the shoot's own, or creates one, and waits for its range.
+func (p *pass) ensureSubnet(ctx context.Context, wanted subnetWant) error {
+	subnet, err := p.bringUpSubnet(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	p.hold(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
+	if subnet.CIDR == "" {
+		if subnet, err = p.awaitRange(ctx, subnet.ID); err != nil {
+			return err
+		}
+	}
+	p.holdSubnet(wanted.kind, subnet)
+	p.record(func(l *ledger) { l.note(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR)) })
+	return nil
+}
+
+func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopenstack.Subnet, error) {
+	seen, found := p.seen.subnets[wanted.kind]
+	switch {
+	case wanted.givenID != "":
+		return seen, verifyGivenSubnet(wanted, seen, p.net.ID)
+	case found && seen.NetworkID != p.net.ID:
+		return seen, cloud.Errorf(cloud.Conflict, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",
+			seen.ID, seen.NetworkID, p.net.ID)
+	case found:
+		return p.repairSubnet(ctx, wanted, seen)
+	}
+	created, err := p.cloud.CreateSubnet(ctx, cloudopenstack.SubnetCreate{
+		NetworkID: p.net.ID, Name: wanted.name, Description: p.mark, IPVersion: wanted.version,
+		CIDR: wanted.cidr, SubnetPoolID: wanted.poolID, PrefixLength: wanted.prefixLength,
+		IPv6AddressMode: wanted.ipv6Mode, IPv6RAMode: wanted.ipv6Mode, DNSServers: wanted.dnsServers,
+	})
+	if err != nil {
+		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, err)
+	}
+	p.log.Info("Created subnet", "id", created.ID, "cidr", created.CIDR)
+	return created, nil
+}
+
+func (p *pass) repairSubnet(ctx context.Context, wanted subnetWant, seen cloudopenstack.Subnet) (cloudopenstack.Subnet, error) {
+	update, findings := subnetChange(wanted, seen)
+	p.report(findings...)
+	if update == nil {
+		return seen, nil
+	}
+	repaired, err := p.cloud.UpdateSubnet(ctx, seen.ID, *update)
+	if err != nil {
+		return seen, fmt.Errorf("repairing subnet %s: %w", seen.ID, err)
+	}
+	p.log.Info("Repaired subnet", "id", seen.ID)
+	return repaired, nil
+}
+
+// awaitRange waits until the pool has given the subnet its range. Clouds do that at once; the API does not promise it.
+func (p *pass) awaitRange(ctx context.Context, id string) (cloudopenstack.Subnet, error) {
+	var subnet cloudopenstack.Subnet
+	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		found, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: []string{id}})
+		if err != nil {
+			return "", fmt.Errorf("reading subnet %s: %w", id, err)
+		}
+		if len(found) == 0 {
+			return "", cloud.Errorf(cloud.NotFound, "subnet %s was removed while its range was awaited", id)
+		}
+		if subnet = found[0]; subnet.CIDR == "" {
+			return fmt.Sprintf("subnet %s has no range from its pool yet", id), nil
+		}
+		return "", nil
+	})
+	return subnet, err
+}
+
+// subnetChange decides what to repair in a subnet of the shoot's own, and what to report.
+func subnetChange(wanted subnetWant, seen cloudopenstack.Subnet) (*cloudopenstack.SubnetUpdate, []string) {
+	var update cloudopenstack.SubnetUpdate
+	var findings []string
+	changed := false
+	if !seen.DHCP {
+		update.DHCP = new(true)
+		changed = true
+	}
+	if !slices.Equal(wanted.dnsServers, seen.DNSServers) {
+		update.DNSServers = new(append([]string{}, wanted.dnsServers...))
+		changed = true
+	}
+	if wanted.cidr != "" && !sameRange(wanted.cidr, seen.CIDR) {
+		findings = append(findings, fmt.Sprintf("subnet %s has the range %s, not %s as configured; "+
+			"the range of a subnet cannot be changed while nodes are in it", seen.ID, seen.CIDR, wanted.cidr))
+	}
+	if wanted.poolID != "" && seen.SubnetPoolID != wanted.poolID {
+		findings = append(findings, fmt.Sprintf("subnet %s was not taken from subnet pool %s as configured", seen.ID, wanted.poolID))
+	}
+	if !changed {
+		return nil, findings
+	}
+	return &update, findings
+}
+
+// verifyGivenSubnet refuses a subnet that nodes of this shoot cannot live in.
+func verifyGivenSubnet(wanted subnetWant, seen cloudopenstack.Subnet, networkID string) error {
+	switch {
+	case seen.NetworkID != networkID:
+		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s lies in network %s, not in %s as networks.id says",
+			seen.ID, seen.NetworkID, networkID)
+	case seen.IPVersion != wanted.version:
+		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s is an IPv%d subnet; give an IPv%d subnet",
+			seen.ID, seen.IPVersion, wanted.version)
+	case wanted.cidr != "" && !sameRange(wanted.cidr, seen.CIDR):
+		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s has the range %s, not %s as networks.workers says; "+
+			"leave networks.workers out", seen.ID, seen.CIDR, wanted.cidr)
+	default:
+		return nil
+	}
+}
+
+// sameRange compares CIDRs by meaning.
+func sameRange(a, b string) bool {
+	prefixA, errA := parsePrefix(a)
+	prefixB, errB := parsePrefix(b)
+	return errA == nil && errB == nil && prefixA == prefixB
+}
+
+// rangeKey is where the ledger keeps the range that nodes, pods or services have from the subnet.
+func rangeKey(k kind) string {
+	switch k {
+	case kindSubnetIPv6:
+		return openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR
+	case kindSubnetPods:
+		return openstackv1alpha1.StateKeyPodSubnetIPv6CIDR
+	case kindSubnetServices:
+		return openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR
+	default:
+		return openstackv1alpha1.StateKeyWorkersCIDR
+	}
+}
+
+// servicePrefixLength is the length of the IPv6 range of services: kube-apiserver refuses a wider one.
+const servicePrefixLength = 112
+
+// effectiveRange is what of a subnet's range is used: all of it, and of the services' the first /112.
+func effectiveRange(k kind, cidr string) string {
+	prefix, err := parsePrefix(cidr)
+	if err != nil || k != kindSubnetServices || prefix.Bits() >= servicePrefixLength {
+		return cidr
+	}
+	narrowed, err := prefix.Addr().Prefix(servicePrefixLength)
+	if err != nil {
+		return cidr
+	}
+	return narrowed.String()
+}
