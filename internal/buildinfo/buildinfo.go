@@ -10,6 +10,8 @@ import (
 
 // Set by the linker (see LDFLAGS in the Makefile) and by nobody else. A binary built without them falls back to what
 // the Go toolchain recorded.
+//
+//nolint:gochecknoglobals // the linker can set nothing else
 var (
 	version string
 	commit  string

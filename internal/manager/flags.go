@@ -29,7 +29,7 @@ type setting struct {
 // problems collects everything that is wrong with a command line, so that it is all said at once.
 type problems []string
 
-func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
 func (p *problems) err() error {
 	if len(*p) == 0 {
@@ -55,18 +55,18 @@ func parseFlags(b Binary, args []string, around surroundings) (config, error) {
 
 	findUnknown(flags, args, &found)
 	if err := flags.Parse(args); err != nil {
-		found.add("%v", err)
+		found.addf("%v", err)
 	}
 	for _, arg := range flags.Args() {
-		found.add("%q: arguments without a flag are not allowed", arg)
+		found.addf("%q: arguments without a flag are not allowed", arg)
 	}
 	for _, s := range settings {
 		if s.required && !flags.Changed(s.name) {
-			found.add("--%s: required; allowed: %s", s.name, s.allowed)
+			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
 	if err := cfg.check(); err != nil {
-		found.add("%v", err)
+		found.addf("%v", err)
 	}
 	return cfg, found.err()
 }
@@ -111,7 +111,7 @@ func takesNext(flags *pflag.FlagSet, arg string, found *problems) bool {
 		flag = flags.ShorthandLookup(name[1:])
 	}
 	if flag == nil {
-		found.add("%s: no such flag", name)
+		found.addf("%s: no such flag", name)
 		return false
 	}
 	return !hasValue && flag.NoOptDefVal == ""
@@ -128,7 +128,7 @@ var _ pflag.Value = (*flagValue)(nil)
 // Set implements pflag.Value.
 func (v *flagValue) Set(text string) error {
 	if err := v.parse(text); err != nil {
-		v.found.add("%s", v.complaint(text, err))
+		v.found.addf("%s", v.complaint(text, err))
 	}
 	return nil
 }
