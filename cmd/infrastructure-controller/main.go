@@ -1,0 +1,44 @@
+// Command infrastructure-controller fulfils Gardener's Infrastructure objects. It only composes: the process, the contract,
+// and a driver for each type.
+package main
+
+import (
+	"os"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
+	"github.com/trellis-garden/trellis/internal/infrastructure/openstack"
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+const typeOpenStack = "openstack"
+
+func main() {
+	os.Exit(manager.Main(manager.Binary{
+		Name:        "infrastructure-controller",
+		Description: "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
+		Types:       []string{typeOpenStack},
+		AddToScheme: extensionsv1alpha1.AddToScheme,
+		Setup:       setup,
+	}))
+}
+
+func setup(p *manager.Process) error {
+	openStackSessions := cloudopenstack.NewSessions(cloudopenstack.Options{
+		Registerer: p.Registerer,
+		UserAgent:  p.Manager.GetConfig().UserAgent,
+	})
+	drivers := map[string]infrastructure.Driver{
+		typeOpenStack: openstack.New(openStackSessions),
+	}
+	return infrastructure.Add(p.Manager, drivers, contract.Options{
+		Types:                     p.Types,
+		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
+		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
+		Registerer:                p.Registerer,
+	})
+}
