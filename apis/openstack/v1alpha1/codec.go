@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -146,13 +148,32 @@ func checkKind(data []byte, want schema.GroupVersionKind) error {
 // explain turns a decoder's error into words for whoever wrote the document.
 func explain(kind string, err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("decoding %s: %s must be %s, not %s: correct the value",
-			kind, wrongType.Field, wrongType.Type, wrongType.Value)
+		return fmt.Errorf("decoding %s: %s must be %s, not a JSON %s: correct the value",
+			kind, wrongType.Field, inWords(wrongType.Type), wrongType.Value)
 	}
 	if strictErr, ok := runtime.AsStrictDecodingError(err); ok {
-		return fmt.Errorf("decoding %s: %w: correct the name or remove the field", kind, errors.Join(strictErr.Errors()...))
+		var mistakes []string
+		for _, mistake := range strictErr.Errors() {
+			mistakes = append(mistakes, mistake.Error())
+		}
+		return fmt.Errorf("decoding %s: %s: correct the name or remove the field", kind, strings.Join(mistakes, ", "))
 	}
 	return fmt.Errorf("decoding %s: %w", kind, err)
+}
+
+func inWords(kind reflect.Type) string {
+	switch kind.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "a " + kind.Kind().String()
+	}
 }
 
 func isEmpty(raw *runtime.RawExtension) bool {

@@ -35,7 +35,7 @@ func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.Infrastru
 	} {
 		if !reflect.DeepEqual(immutable.before, immutable.after) {
 			errs = append(errs, field.Invalid(immutable.path, immutable.after,
-				"is immutable: set it back to "+describe(immutable.before)+", or create a new shoot"))
+				"is immutable: "+restore(immutable.before)+", or create a new shoot"))
 		}
 	}
 	if shareNetworkEnabled(before) && !shareNetworkEnabled(after) {
@@ -49,11 +49,11 @@ func shareNetworkEnabled(networks *v1alpha1.Networks) bool {
 	return networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
 }
 
-// describe writes a value as the user wrote it, or says that there was none.
-func describe(value any) string {
+// restore says how to go back to a value, in the user's notation.
+func restore(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil || string(data) == "null" || string(data) == `""` {
-		return "nothing (remove the field)"
+		return "remove the field"
 	}
-	return string(data)
+	return "set it back to " + string(data)
 }
