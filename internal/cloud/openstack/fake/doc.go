@@ -1,1 +1,50 @@
+// Package fake is a stateful OpenStack behind real HTTP. It stands in for Keystone, Neutron, Nova, Glance, Octavia,
+// Manila and Cinder in unit tests, in the suites, in the benchmarks and, as a process of its own, in the demo.
+//
+// It is spoken to by a real client and checks, refuses and counts as the real services do: status codes, error bodies,
+// policy, quotas, address management, references between resources. What it answers can be held against a real
+// OpenStack. It moves no packets and boots no machines.
+//
+// A new Cloud contains: domain Default; project garden with the member gardener (password "secret") and the application
+// credential "trellis"; project admin with an administrator; region RegionOne; the external network public with the
+// subnets public-a and public-b; flavors, images and three availability zones. All constants begin with Default, Admin
+// or External.
+//
+//	cloud := fake.New()                       // options: WithCatalog, WithoutServices, WithPolicy, WithTransition, ...
+//	if err := cloud.Start("127.0.0.1:0"); err != nil { ... }
+//	defer cloud.Close()
+//	... log in at cloud.AuthURL() as fake.DefaultUser ...
+//
+// What happened:
+//
+//	cloud.Log()                               // every call in order; Calls has Count, Logins, MaxInFlight, String
+//	cloud.ResetLog()
+//
+// What goes wrong (dials; they may be turned at any time):
+//
+//	cloud.SetLatency(200 * time.Millisecond)
+//	cloud.Inject(fake.Fault{Skip: 6, Status: 503})                          // the seventh call from now
+//	cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Neutron, Method: "POST", Path: "/v2.0/routers"},
+//		Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['router']."})
+//	cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Drop: fake.DropAfter})
+//	cloud.SetHook(func(e fake.Event) fake.Verdict { ... })                  // before and after the effect of each call
+//	cloud.RevokeTokens()
+//	cloud.SetQuota("garden", "router", 3)
+//	cloud.ExhaustSubnet("public-a", true)
+//	cloud.SetTransition(fake.LoadBalancerDelete, fake.Transition{Polls: 3})
+//
+// What is there:
+//
+//	cloud.State("garden")                     // typed snapshot of a project, or of all with ""
+//	cloud.Tree("garden")                      // the same, drawn
+//
+// What others did:
+//
+//	cloud.Plant("garden", "networks", fake.Attrs{"name": "shoot--foo--bar"})
+//	cloud.Operate("garden", "PUT", fake.Neutron, "/v2.0/routers/"+id+"/add_router_interface", fake.Attrs{"subnet_id": s})
+//
+// The same from another process: GET /-/state, /-/tree, /-/log, POST and DELETE /-/faults, POST /-/reset and others, see
+// registerAdmin.
+//
+// The package knows neither Kubernetes nor Gardener, nor the client that is tested against it.
 package fake

@@ -1,0 +1,66 @@
+package fake
+
+// catalogEntry is how one service appears in the catalog.
+type catalogEntry struct {
+	service           Service
+	kind, name        string
+	prefix, versioned string // path below the cloud's URL, and the version that a versioned catalog adds
+	alwaysVersioned   bool   // some services have their version in every installation
+	perProject        bool   // the path ends with the project's ID
+}
+
+func catalogEntries() []catalogEntry {
+	return []catalogEntry{
+		{service: Keystone, kind: "identity", name: "keystone", prefix: keystonePrefix, versioned: "/v3"},
+		{service: Neutron, kind: "network", name: "neutron", prefix: neutronPrefix, versioned: "/v2.0"},
+		{service: Nova, kind: "compute", name: "nova", prefix: novaPrefix, versioned: "/v2.1", alwaysVersioned: true},
+		{service: Glance, kind: "image", name: "glance", prefix: glancePrefix, versioned: "/v2"},
+		{service: Octavia, kind: "load-balancer", name: "octavia", prefix: octaviaPrefix, versioned: "/v2.0"},
+		{service: Manila, kind: "sharev2", name: "manilav2", prefix: manilaPrefix, versioned: "/v2", alwaysVersioned: true},
+		{service: Cinder, kind: "block-storage", name: "cinder", prefix: cinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
+	}
+}
+
+func (c *Cloud) catalog(base, projectID string) []map[string]any {
+	out := []map[string]any{}
+	for _, entry := range catalogEntries() {
+		if !c.config.has(entry.service) {
+			continue
+		}
+		url := base + entry.prefix
+		if entry.alwaysVersioned || c.config.catalog == Versioned {
+			url += entry.versioned
+		}
+		if entry.perProject {
+			url += "/" + projectID
+		}
+		endpoints := []map[string]any{}
+		for _, region := range c.config.regions {
+			for _, face := range []string{"public", "internal"} {
+				endpoints = append(endpoints, map[string]any{
+					"id":        newHexID(),
+					"interface": face, "region": region, "region_id": region, "url": url,
+				})
+			}
+		}
+		out = append(out, map[string]any{"id": string(entry.service), "type": entry.kind, "name": entry.name, "endpoints": endpoints})
+	}
+	return out
+}
+
+// versionDocument is what most services answer at their root.
+func versionDocument(prefix string, versions ...map[string]any) handler {
+	return func(q *request) (reply, error) {
+		out := []map[string]any{}
+		for _, v := range versions {
+			doc := map[string]any{"links": []any{map[string]any{"rel": "self", "href": q.base() + prefix + "/" + v["path"].(string)}}}
+			for k, value := range v {
+				if k != "path" {
+					doc[k] = value
+				}
+			}
+			out = append(out, doc)
+		}
+		return ok(map[string]any{"versions": out})
+	}
+}

@@ -1,0 +1,134 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Service names one OpenStack service by the name of its project.
+type Service string
+
+// The services of the cloud. Keystone is always there; the others can be missing from the catalog, see WithoutServices.
+const (
+	Keystone Service = "keystone"
+	Neutron  Service = "neutron"
+	Nova     Service = "nova"
+	Glance   Service = "glance"
+	Octavia  Service = "octavia"
+	Manila   Service = "manila"
+	Cinder   Service = "cinder"
+)
+
+// Cloud is one OpenStack. All methods are safe for concurrent use.
+type Cloud struct {
+	config config
+	mux    *http.ServeMux
+
+	mu       sync.Mutex // guards everything below
+	keystone keystoneState
+	neutron  neutronState
+	nova     novaState
+	glance   glanceState
+	octavia  octaviaState
+	manila   manilaState
+	cinder   cinderState
+	quotas   map[string]map[string]int // project ID, resource, limit
+	pending  map[string]*transition    // by ID of the resource
+
+	dials dials
+	log   callLog
+
+	server   *http.Server
+	listener net.Listener
+}
+
+// New returns a cloud with its default content (see the package comment). It does not listen yet: either Start it, or
+// put its Handler behind a server of your own.
+func New(opts ...Option) *Cloud {
+	c := &Cloud{
+		config:  defaultConfig(),
+		mux:     http.NewServeMux(),
+		quotas:  map[string]map[string]int{},
+		pending: map[string]*transition{},
+	}
+	for _, opt := range opts {
+		opt(&c.config)
+	}
+	c.dials.latency = c.config.latency
+	c.registerKeystone()
+	c.registerNeutron()
+	c.registerNova()
+	c.registerGlance()
+	c.registerOctavia()
+	c.registerManila()
+	c.registerCinder()
+	c.registerAdmin()
+	c.fill()
+	return c
+}
+
+// Start listens on the address, such as "127.0.0.1:0", and serves until Close.
+func (c *Cloud) Start(addr string) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listening for the fake OpenStack: %w", err)
+	}
+	c.listener = listener
+	c.server = &http.Server{Handler: c.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		// Serve always returns an error; after Close it is ErrServerClosed, and before that the test or demo that
+		// uses the cloud sees its connections refused.
+		_ = c.server.Serve(listener)
+	}()
+	return nil
+}
+
+// Handler serves all services, each below its own path. URLs in answers repeat the scheme and host of the request.
+func (c *Cloud) Handler() http.Handler { return c.mux }
+
+// URL is where a started cloud listens, such as "http://127.0.0.1:40001".
+func (c *Cloud) URL() string {
+	if c.listener == nil {
+		return ""
+	}
+	return "http://" + c.listener.Addr().String()
+}
+
+// AuthURL is the Keystone endpoint of a started cloud, with version.
+func (c *Cloud) AuthURL() string { return c.URL() + keystonePrefix + "/v3" }
+
+// Close stops serving and cuts all connections. It is safe to call twice, and on a cloud that was not started.
+func (c *Cloud) Close() error {
+	if c.server == nil {
+		return nil
+	}
+	if err := c.server.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("closing the fake OpenStack: %w", err)
+	}
+	return nil
+}
+
+// WaitIdle returns once no call is in flight: what a killed client sent has then taken effect, as in a real cloud.
+func (c *Cloud) WaitIdle(ctx context.Context) error {
+	for {
+		idle := c.log.idle()
+		if idle == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for calls in flight: %w", ctx.Err())
+		case <-idle:
+		}
+	}
+}
+
+func (c *Cloud) now() time.Time { return time.Now().UTC() }
+
+// timestamp is the form in which Neutron and Octavia give times.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

@@ -1,0 +1,301 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// collection is one kind of Neutron resource: what its create, update and delete do. Everything else is the same for
+// all kinds and done here.
+type collection[T any] struct {
+	one, many string // "security_group", "security_groups"
+	path      string // "security-groups"
+	rows      *table[T]
+	std       func(*T) *Standard
+	quota     string // name of the quota, or "" for none
+	missing   func(id string) *Error
+	// visible widens who may read a row beyond its owner; nil means nobody else.
+	visible func(*identity, *T) bool
+	// deletable widens who may change and delete a row beyond its owner; nil means nobody else.
+	deletable func(*identity, *T) bool
+
+	create     func(q *request, projectID string, raw json.RawMessage) (*T, error)
+	createBulk func(q *request, projectID string, raws []json.RawMessage) ([]*T, error) // nil means one by one
+	update     func(q *request, row *T, raw json.RawMessage) error                      // nil means there is no update
+	remove     func(q *request, row *T) error
+	// discard undoes a create, for a bulk of which a later part fails.
+	discard func(row *T)
+
+	filters filters
+}
+
+// serveCollection registers the calls of a collection.
+func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
+	k.filters = newFilters[T]()
+	base := "/v2.0/" + k.path
+	c.route(e, "GET "+base, func(q *request) (reply, error) { return listRows(c, k, q) })
+	c.route(e, "POST "+base, func(q *request) (reply, error) { return createRows(c, k, q) })
+	c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
+		row, err := k.find(q)
+		if err != nil {
+			return reply{}, err
+		}
+		c.observe(q.path("id"))
+		return showRow(k, q, http.StatusOK, row)
+	})
+	if k.update != nil {
+		c.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(c, k, q) })
+	}
+	c.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
+		row, err := k.findOwn(q)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := c.ifMatch(q, k.std(row)); err != nil {
+			return reply{}, err
+		}
+		if err := k.remove(q, row); err != nil {
+			return reply{}, err
+		}
+		return noContent()
+	})
+	serveTags(c, e, k)
+}
+
+func (k *collection[T]) readable(who *identity, row *T) bool {
+	return who.owns(k.std(row).ProjectID) || k.visible != nil && k.visible(who, row)
+}
+
+// find returns the row that a call names, if the caller may see it.
+func (k *collection[T]) find(q *request) (*T, error) {
+	row := k.rows.get(q.path("id"))
+	if row == nil || !k.readable(q.identity, row) {
+		return nil, k.missing(q.path("id"))
+	}
+	return row, nil
+}
+
+// findOwn returns the row that a call names, if the caller may change it. What one sees but does not own is, to a
+// change, not there.
+func (k *collection[T]) findOwn(q *request) (*T, error) {
+	row, err := k.find(q)
+	if err != nil {
+		return nil, err
+	}
+	if !q.owns(k.std(row).ProjectID) && (k.deletable == nil || !k.deletable(q.identity, row)) {
+		return nil, notFound("HTTPNotFound", "The resource could not be found.")
+	}
+	return row, nil
+}
+
+func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+	if unknown := k.filters.unknown(q.values); len(unknown) > 0 {
+		return reply{}, badRequest("InvalidInput", "Invalid input for operation: ['%s'] is invalid attribute for filtering.", strings.Join(unknown, "', '"))
+	}
+	match := func(row *T) bool {
+		return k.readable(q.identity, row) && matchTags(k.std(row).Tags, q.values) &&
+			k.filters.match(reflect.ValueOf(row).Elem(), q.values)
+	}
+	var rows []*T
+	if ids := q.values["id"]; len(ids) > 0 {
+		for _, id := range ids {
+			if row := k.rows.get(id); row != nil && match(row) && !slices.Contains(rows, row) {
+				rows = append(rows, row)
+			}
+		}
+	} else {
+		rows = k.rows.where(match)
+	}
+	sortRows(k.filters, rows, q.values)
+	part, err := paginate(rows, k.rows.id, q, c.config.pageSize)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, row := range part.rows {
+		c.observe(k.rows.id(row))
+	}
+	return listReply(k.many, copies(part.rows), part.links, q)
+}
+
+func listReply[T any](many string, rows []T, links []map[string]string, q *request) (reply, error) {
+	body := map[string]any{many: rows}
+	if fields := q.values["fields"]; len(fields) > 0 {
+		cut, err := onlyFields(rows, fields)
+		if err != nil {
+			return reply{}, fmt.Errorf("cutting %s to fields: %w", many, err)
+		}
+		body[many] = cut
+	}
+	if links != nil {
+		body[many+"_links"] = links
+	}
+	return ok(body)
+}
+
+func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, error) {
+	var view any = *row
+	if fields := q.values["fields"]; len(fields) > 0 && status == http.StatusOK {
+		cut, err := onlyFields([]T{*row}, fields)
+		if err != nil {
+			return reply{}, fmt.Errorf("cutting %s to fields: %w", k.one, err)
+		}
+		view = reflect.ValueOf(cut).Index(0).Interface()
+	}
+	return reply{status: status, body: map[string]any{k.one: view}}, nil
+}
+
+func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+	if raw, isOne := unwrap(q.body, k.one); isOne {
+		row, err := createRow(c, k, q, raw)
+		if err != nil {
+			return reply{}, err
+		}
+		return showRow(k, q, http.StatusCreated, row)
+	}
+	var raws []json.RawMessage
+	raw, isMany := unwrap(q.body, k.many)
+	if !isMany || json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
+		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
+	}
+	if k.createBulk != nil {
+		if err := c.checkQuota(q.projectID, k.quota, ownCount(k, q.projectID), len(raws)); err != nil {
+			return reply{}, err
+		}
+		rows, err := k.createBulk(q, q.projectID, raws)
+		if err != nil {
+			return reply{}, err
+		}
+		return created(map[string]any{k.many: copies(rows)})
+	}
+	var rows []*T
+	for _, raw := range raws {
+		row, err := createRow(c, k, q, raw)
+		if err != nil {
+			for _, done := range rows {
+				k.discard(done)
+			}
+			return reply{}, err
+		}
+		rows = append(rows, row)
+	}
+	return created(map[string]any{k.many: copies(rows)})
+}
+
+func ownCount[T any](k *collection[T], projectID string) int {
+	return k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
+}
+
+func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
+	projectID, raw, err := ownerOf(q, raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkQuota(projectID, k.quota, ownCount(k, projectID), 1); err != nil {
+		return nil, err
+	}
+	row, err := k.create(q, projectID, raw)
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// ownerOf takes tenant_id and project_id out of the attributes. Only administrators create for other projects.
+func ownerOf(q *request, raw json.RawMessage) (string, json.RawMessage, error) {
+	var attrs map[string]json.RawMessage
+	if json.Unmarshal(raw, &attrs) != nil {
+		return "", nil, badRequest("HTTPBadRequest", "Invalid input: attributes must be an object")
+	}
+	owner := q.projectID
+	for _, key := range []string{"tenant_id", "project_id"} {
+		sent, found := attrs[key]
+		if !found {
+			continue
+		}
+		if json.Unmarshal(sent, &owner) != nil {
+			return "", nil, badRequest("HTTPBadRequest", "Invalid input for %s.", key)
+		}
+		delete(attrs, key)
+	}
+	if !q.owns(owner) {
+		return "", nil, badRequest("HTTPBadRequest", "Specifying 'project_id' other than the authenticated project in request requires admin privileges")
+	}
+	rest, err := json.Marshal(attrs)
+	if err != nil {
+		return "", nil, fmt.Errorf("encoding attributes: %w", err)
+	}
+	return owner, rest, nil
+}
+
+func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+	row, err := k.findOwn(q)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.ifMatch(q, k.std(row)); err != nil {
+		return reply{}, err
+	}
+	raw, found := unwrap(q.body, k.one)
+	if !found {
+		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
+	}
+	if err := k.update(q, row, raw); err != nil {
+		return reply{}, err
+	}
+	c.touch(k.std(row))
+	return showRow(k, q, http.StatusOK, row)
+}
+
+// ifMatch implements the extension revision-if-match.
+func (c *Cloud) ifMatch(q *request, std *Standard) error {
+	header := q.http.Header.Get("If-Match")
+	if header == "" || !c.config.hasExtension("revision-if-match") {
+		return nil
+	}
+	text, isRevision := strings.CutPrefix(header, "revision_number=")
+	wanted, err := strconv.Atoi(text)
+	if !isRevision || err != nil {
+		return badRequest("InvalidRevisionNumber", "Invalid revision number %q in If-Match.", header)
+	}
+	if wanted != std.RevisionNumber {
+		return fail(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %d, but current revision is %d", wanted, std.RevisionNumber)
+	}
+	return nil
+}
+
+// touch notes a change of a resource.
+func (c *Cloud) touch(std *Standard) {
+	std.RevisionNumber++
+	std.UpdatedAt = timestamp(c.now())
+}
+
+func (c *Cloud) newStandard(projectID, description string) Standard {
+	now := timestamp(c.now())
+	return Standard{
+		ID: newUUID(), ProjectID: projectID, TenantID: projectID, Description: description,
+		Tags: []string{}, RevisionNumber: 1, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// decodeNeutron decodes attributes and answers for wrong ones as Neutron does.
+func decodeNeutron[T any](raw json.RawMessage, into any, verb string) error {
+	err := decodeStrictly(raw, into)
+	if err == nil {
+		return nil
+	}
+	if err.unknown == "" {
+		return badRequest("HTTPBadRequest", "Invalid input for %s. Reason: '%s' has the wrong type.", err.field, err.value)
+	}
+	if _, exists := wireNames(reflect.TypeFor[T]())[err.unknown]; exists {
+		if verb == http.MethodPut {
+			return badRequest("HTTPBadRequest", "Cannot update read-only attribute %s", err.unknown)
+		}
+		return badRequest("HTTPBadRequest", "Attribute '%s' not allowed in %s", err.unknown, verb)
+	}
+	return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", err.unknown)
+}

@@ -1,0 +1,67 @@
+package fake
+
+import "fmt"
+
+// prefixOfService is where a service lives below the cloud's URL.
+func prefixOfService(s Service) (string, bool) {
+	for _, entry := range catalogEntries() {
+		if entry.service == s {
+			return entry.prefix, true
+		}
+	}
+	return "", false
+}
+
+// place is where resources of a collection are created.
+type place struct {
+	service   Service
+	path, key string
+}
+
+func plantable(collection string) (place, bool) {
+	p, found := map[string]place{
+		"networks":             {Neutron, "/v2.0/", "network"},
+		"subnets":              {Neutron, "/v2.0/", "subnet"},
+		"subnetpools":          {Neutron, "/v2.0/", "subnetpool"},
+		"routers":              {Neutron, "/v2.0/", "router"},
+		"ports":                {Neutron, "/v2.0/", "port"},
+		"floatingips":          {Neutron, "/v2.0/", "floatingip"},
+		"security-groups":      {Neutron, "/v2.0/", "security_group"},
+		"security-group-rules": {Neutron, "/v2.0/", "security_group_rule"},
+		"os-keypairs":          {Nova, "/v2.1/", "keypair"},
+		"os-server-groups":     {Nova, "/v2.1/", "server_group"},
+		"servers":              {Nova, "/v2.1/", "server"},
+		"loadbalancers":        {Octavia, "/v2.0/lbaas/", "loadbalancer"},
+		"share-networks":       {Manila, "/v2/", "share_network"},
+	}[collection]
+	return p, found
+}
+
+// fill makes the default content.
+func (c *Cloud) fill() {
+	must := func(err error) {
+		if err != nil {
+			panic(fmt.Sprintf("filling the fake OpenStack: %v", err)) // fixed content: only a programming error gets here
+		}
+	}
+	c.mu.Lock()
+	c.addProject(AdminProject)
+	garden := c.addProject(DefaultProject)
+	_, err := c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, AdminProject)
+	must(err)
+	member, err := c.addUser(DefaultUser, DefaultPassword, memberRoles(), DefaultProject)
+	must(err)
+	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
+		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member, projectID: garden.id,
+	})
+	c.mu.Unlock()
+
+	public, err := c.Plant(AdminProject, "networks", Attrs{"name": ExternalNetwork, "router:external": true})
+	must(err)
+	for _, s := range []struct{ name, cidr string }{{ExternalSubnetA, "198.18.0.0/17"}, {ExternalSubnetB, "198.18.128.0/17"}} {
+		_, err = c.Plant(AdminProject, "subnets", Attrs{"name": s.name, "network_id": public, "ip_version": 4, "cidr": s.cidr, "enable_dhcp": false})
+		must(err)
+	}
+}
+
+func memberRoles() []string { return []string{roleMember, "reader", "load-balancer_member"} }

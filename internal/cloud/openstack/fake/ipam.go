@@ -1,0 +1,258 @@
+package fake
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// fixedIPInput is an address as a request asks for it: subnet, address, or both.
+type fixedIPInput struct {
+	SubnetID  string `json:"subnet_id"`
+	IPAddress string `json:"ip_address"`
+}
+
+// prefixOf returns the range of a stored subnet, which has been checked.
+func prefixOf(s *Subnet) netip.Prefix { return netip.MustParsePrefix(s.CIDR) }
+
+// addrOf parses a stored address; the zero address for "".
+func addrOf(s string) netip.Addr {
+	addr, err := netip.ParseAddr(s)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr
+}
+
+// isAuto reports whether ports derive their address in the subnet from their MAC address.
+func isAuto(s *Subnet) bool { return s.IPVersion == 6 && autoMode(string(s.IPv6AddressMode)) }
+
+// lastOf returns the highest address of a range.
+func lastOf(p netip.Prefix) netip.Addr {
+	raw := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < len(raw)*8; bit++ {
+		raw[bit/8] |= 1 << (7 - bit%8)
+	}
+	last, _ := netip.AddrFromSlice(raw)
+	return last
+}
+
+// usable reports whether a host may have the address: IPv4 keeps the first and the last of a range for itself.
+func usable(p netip.Prefix, addr netip.Addr) bool {
+	if !p.Contains(addr) {
+		return false
+	}
+	if p.Addr().Is6() || p.Bits() >= 31 {
+		return true
+	}
+	return addr != p.Addr() && addr != lastOf(p)
+}
+
+// defaultPools is the whole range without what is reserved and without the gateway.
+func defaultPools(s *Subnet) []AllocationPool {
+	p := prefixOf(s)
+	first, last := p.Addr(), lastOf(p)
+	if p.Bits() < p.Addr().BitLen()-1 {
+		first = first.Next()
+		if p.Addr().Is4() {
+			last = last.Prev()
+		}
+	}
+	pools := []AllocationPool{}
+	add := func(from, to netip.Addr) {
+		if from.IsValid() && to.IsValid() && from.Compare(to) <= 0 {
+			pools = append(pools, AllocationPool{Start: from.String(), End: to.String()})
+		}
+	}
+	gateway := addrOf(string(s.GatewayIP))
+	if !gateway.IsValid() || gateway.Less(first) || last.Less(gateway) {
+		add(first, last)
+		return pools
+	}
+	if gateway != first {
+		add(first, gateway.Prev())
+	}
+	if gateway != last {
+		add(gateway.Next(), last)
+	}
+	return pools
+}
+
+func checkPools(s *Subnet, pools []AllocationPool) error {
+	p, gateway := prefixOf(s), addrOf(string(s.GatewayIP))
+	for i, pool := range pools {
+		shown := pool.Start + "-" + pool.End
+		start, end := addrOf(pool.Start), addrOf(pool.End)
+		if !start.IsValid() || !end.IsValid() || start.Is4() != end.Is4() || end.Less(start) {
+			return badRequest("InvalidAllocationPool", "The allocation pool %s is not valid.", shown)
+		}
+		if !p.Contains(start) || !p.Contains(end) {
+			return badRequest("OutOfBoundsAllocationPool", "The allocation pool %s spans beyond the subnet cidr %s.", shown, p)
+		}
+		if gateway.IsValid() && start.Compare(gateway) <= 0 && gateway.Compare(end) <= 0 {
+			return conflict("GatewayConflictWithAllocationPools", "Gateway ip %s conflicts with allocation pool %s.", gateway, shown)
+		}
+		for _, other := range pools[:i] {
+			if start.Compare(addrOf(other.End)) <= 0 && addrOf(other.Start).Compare(end) <= 0 {
+				return conflict("OverlappingAllocationPools", "Found overlapping allocation pools: %s-%s %s for subnet %s.", other.Start, other.End, shown, p)
+			}
+		}
+	}
+	return nil
+}
+
+// claim takes one address of a subnet for a port.
+func (c *Cloud) claim(s *Subnet, addr netip.Addr, portID string) error {
+	if !usable(prefixOf(s), addr) {
+		return badRequest("InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", addr)
+	}
+	used := c.neutron.used[s.ID]
+	if _, taken := used[addr]; taken {
+		return conflict("IpAddressAlreadyAllocated", "IP address %s already allocated in subnet %s", addr, s.ID)
+	}
+	if used == nil {
+		used = map[netip.Addr]string{}
+		c.neutron.used[s.ID] = used
+	}
+	used[addr] = portID
+	return nil
+}
+
+// allocate takes the lowest free address of a subnet's pools, or the one that belongs to the MAC address.
+func (c *Cloud) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
+	if isAuto(s) {
+		addr := eui64(prefixOf(s), mac)
+		return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+	}
+	if !c.neutron.full[s.ID] {
+		used := c.neutron.used[s.ID]
+		for _, pool := range s.AllocationPools {
+			end := addrOf(pool.End)
+			for addr := addrOf(pool.Start); addr.Compare(end) <= 0; addr = addr.Next() {
+				if _, taken := used[addr]; !taken {
+					return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+				}
+			}
+		}
+	}
+	return FixedIP{}, conflict("IpAddressGenerationFailure", "No more IP addresses available for subnet %s.", s.ID)
+}
+
+// allocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
+// for IPv6, and an address in every subnet with automatic addresses.
+func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
+	ips := []FixedIP{}
+	tried, served := map[int]bool{}, map[int]bool{}
+	for _, id := range n.Subnets {
+		s := c.neutron.subnets.get(id)
+		if !isAuto(s) {
+			tried[s.IPVersion] = true
+			if served[s.IPVersion] {
+				continue
+			}
+		}
+		ip, err := c.allocate(s, portID, mac)
+		if err != nil {
+			continue
+		}
+		ips = append(ips, ip)
+		served[s.IPVersion] = served[s.IPVersion] || !isAuto(s)
+	}
+	for version := range tried {
+		if !served[version] {
+			c.release(ips)
+			return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
+		}
+	}
+	return ips, nil
+}
+
+// assign takes the addresses that a request asks for. Either all are taken or none.
+func (c *Cloud) assign(n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
+	ips := []FixedIP{}
+	for _, w := range wanted {
+		ip, err := c.assignOne(n, portID, mac, w)
+		if err != nil {
+			c.release(ips)
+			return nil, err
+		}
+		ips = append(ips, ip)
+	}
+	return ips, nil
+}
+
+func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (FixedIP, error) {
+	s, err := c.subnetFor(n, w)
+	if err != nil {
+		return FixedIP{}, err
+	}
+	if w.IPAddress == "" {
+		return c.allocate(s, portID, mac)
+	}
+	addr := addrOf(w.IPAddress)
+	if !addr.IsValid() {
+		return FixedIP{}, badRequest("HTTPBadRequest", "Invalid input for fixed_ips. Reason: '%s' is not a valid IP address.", w.IPAddress)
+	}
+	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+}
+
+func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
+	if w.SubnetID != "" {
+		s := c.neutron.subnets.get(w.SubnetID)
+		if s == nil {
+			return nil, subnetNotFound(w.SubnetID)
+		}
+		if s.NetworkID != n.ID {
+			return nil, invalid("Failed to create port on network %s, because fixed_ips included invalid subnet %s", n.ID, s.ID)
+		}
+		return s, nil
+	}
+	for _, id := range n.Subnets {
+		if s := c.neutron.subnets.get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
+			return s, nil
+		}
+	}
+	return nil, badRequest("InvalidIpForNetwork", "IP address %s is not a valid IP for any of the subnets on the specified network.", w.IPAddress)
+}
+
+func (c *Cloud) release(ips []FixedIP) {
+	for _, ip := range ips {
+		delete(c.neutron.used[ip.SubnetID], addrOf(ip.IPAddress))
+	}
+}
+
+// addAutoAddresses gives the ports of a network their address in a new subnet with automatic addresses.
+func (c *Cloud) addAutoAddresses(s *Subnet) {
+	if !isAuto(s) {
+		return
+	}
+	for _, p := range c.neutron.ports.where(func(p *Port) bool { return p.NetworkID == s.NetworkID && !isRouterInterface(p.DeviceOwner) }) {
+		if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
+			p.FixedIPs = with(p.FixedIPs, ip)
+			c.touch(p.standard())
+		}
+	}
+}
+
+// eui64 is the address in a /64 that belongs to a MAC address.
+func eui64(p netip.Prefix, mac string) netip.Addr {
+	hw, err := net.ParseMAC(mac)
+	if err != nil {
+		panic(fmt.Sprintf("port with the MAC address %q", mac)) // ports get theirs from newMAC or are checked
+	}
+	raw := p.Addr().As16()
+	copy(raw[8:], []byte{hw[0] ^ 2, hw[1], hw[2], 0xff, 0xfe, hw[3], hw[4], hw[5]})
+	return netip.AddrFrom16(raw)
+}
+
+// ExhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
+func (c *Cloud) ExhaustSubnet(nameOrID string, full bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.neutron.subnets.first(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
+	if s == nil {
+		return fmt.Errorf("exhausting a subnet: no subnet %q", nameOrID)
+	}
+	c.neutron.full[s.ID] = full
+	return nil
+}

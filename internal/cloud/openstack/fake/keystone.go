@@ -1,0 +1,189 @@
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const keystonePrefix = "/identity"
+
+const (
+	domainID   = "default"
+	roleMember = "member"
+	roleAdmin  = "admin"
+)
+
+type project struct{ id, name string }
+
+type user struct {
+	id, name, password string
+	roles              map[string][]string // by project ID
+}
+
+// appCredential is bound to one user and one project; it has the user's roles there.
+type appCredential struct{ id, name, secret, userID, projectID string }
+
+type token struct {
+	id      string
+	who     identity
+	method  string
+	issued  time.Time
+	expires time.Time
+}
+
+// identity is who makes a call, in which project.
+type identity struct {
+	userID, userName       string
+	projectID, projectName string // empty without a scope
+	roles                  []string
+	appCredentialID        string
+}
+
+func (i *identity) admin() bool { return slices.Contains(i.roles, roleAdmin) }
+
+// owns reports whether a resource of the project is the caller's, or the caller may do anything.
+func (i *identity) owns(projectID string) bool { return i.admin() || i.projectID == projectID }
+
+type keystoneState struct {
+	projects []*project
+	users    []*user
+	appCreds []*appCredential
+	tokens   map[string]*token
+}
+
+func (k *keystoneState) project(nameOrID string) *project {
+	for _, p := range k.projects {
+		if p.id == nameOrID || p.name == nameOrID {
+			return p
+		}
+	}
+	return nil
+}
+
+func (k *keystoneState) user(nameOrID string) *user {
+	for _, u := range k.users {
+		if u.id == nameOrID || u.name == nameOrID {
+			return u
+		}
+	}
+	return nil
+}
+
+// AddProject adds a project with a default security group and returns its ID.
+func (c *Cloud) AddProject(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addProject(name).id
+}
+
+func (c *Cloud) addProject(name string) *project {
+	p := &project{id: newHexID(), name: name}
+	c.keystone.projects = append(c.keystone.projects, p)
+	c.ensureDefaultGroup(p.id)
+	return p
+}
+
+// AddUser adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
+func (c *Cloud) AddUser(name, password string, projects ...string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addUser(name, password, memberRoles(), projects...)
+}
+
+func (c *Cloud) addUser(name, password string, roles []string, projects ...string) (string, error) {
+	u := &user{id: newHexID(), name: name, password: password, roles: map[string][]string{}}
+	for _, nameOrID := range projects {
+		p := c.keystone.project(nameOrID)
+		if p == nil {
+			return "", fmt.Errorf("adding user %q: no project %q", name, nameOrID)
+		}
+		u.roles[p.id] = roles
+	}
+	c.keystone.users = append(c.keystone.users, u)
+	return u.id, nil
+}
+
+// SetPassword changes a user's password and, as Keystone does, revokes the user's tokens.
+func (c *Cloud) SetPassword(user, password string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.keystone.user(user)
+	if u == nil {
+		return fmt.Errorf("setting a password: no user %q", user)
+	}
+	u.password = password
+	for id, t := range c.keystone.tokens {
+		if t.who.userID == u.id {
+			delete(c.keystone.tokens, id)
+		}
+	}
+	return nil
+}
+
+// RevokeTokens makes every token that was issued so far invalid: the next call with it is answered 401.
+func (c *Cloud) RevokeTokens() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.keystone.tokens)
+}
+
+// ProjectID returns the ID of a project given by name or ID, or "".
+func (c *Cloud) ProjectID(nameOrID string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.keystone.project(nameOrID); p != nil {
+		return p.id
+	}
+	return ""
+}
+
+// UserID returns the ID of a user given by name or ID, or "".
+func (c *Cloud) UserID(nameOrID string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if u := c.keystone.user(nameOrID); u != nil {
+		return u.id
+	}
+	return ""
+}
+
+// AppCredentialID returns the ID of the user's application credential of that name, or "".
+func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.keystone.user(userNameOrID)
+	for _, a := range c.keystone.appCreds {
+		if u != nil && a.userID == u.id && a.name == name {
+			return a.id
+		}
+	}
+	return ""
+}
+
+// operator is an administrator who acts inside a project, as its member user where there is one.
+func (c *Cloud) operator(nameOrID string) (*identity, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.keystone.project(nameOrID)
+	if p == nil {
+		return nil, fmt.Errorf("no project %q", nameOrID)
+	}
+	who := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
+	for _, u := range c.keystone.users {
+		if u.roles[p.id] != nil {
+			who.userID, who.userName = u.id, u.name
+			break
+		}
+	}
+	return who, nil
+}
+
+// identify is the middleware in front of every service.
+func (c *Cloud) identify(tokenID string) (*identity, *Error) {
+	t := c.keystone.tokens[tokenID]
+	if t == nil || c.now().After(t.expires) {
+		return nil, unauthenticated()
+	}
+	return &t.who, nil
+}

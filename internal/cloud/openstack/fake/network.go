@@ -1,0 +1,140 @@
+package fake
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// networkInput are the attributes of a network that may be sent in a create; an update takes all but the hints.
+type networkInput struct {
+	Name                  opt[string]   `json:"name"`
+	Description           opt[string]   `json:"description"`
+	AdminStateUp          opt[bool]     `json:"admin_state_up"`
+	Shared                opt[bool]     `json:"shared"`
+	External              opt[bool]     `json:"router:external"`
+	PortSecurity          opt[bool]     `json:"port_security_enabled"`
+	MTU                   opt[int]      `json:"mtu"`
+	DNSDomain             opt[string]   `json:"dns_domain"`
+	IsDefault             opt[bool]     `json:"is_default"`
+	AvailabilityZoneHints opt[[]string] `json:"availability_zone_hints"`
+}
+
+func (c *Cloud) networkCollection() *collection[Network] {
+	return &collection[Network]{
+		one: "network", many: "networks", path: "networks", quota: "network",
+		rows: c.neutron.networks, std: func(n *Network) *Standard { return n.standard() },
+		missing: networkNotFound,
+		visible: func(_ *identity, n *Network) bool { return n.Shared || n.External },
+		create:  c.createNetwork, update: c.updateNetwork, remove: c.deleteNetwork,
+		discard: func(n *Network) { c.neutron.networks.remove(n.ID) },
+	}
+}
+
+func networkNotFound(id string) *Error {
+	return notFound("NetworkNotFound", "Network %s could not be found.", id)
+}
+
+// readableNetwork returns a network that the caller may see.
+func (c *Cloud) readableNetwork(who *identity, id string) (*Network, error) {
+	n := c.neutron.networks.get(id)
+	if n == nil || !who.owns(n.ProjectID) && !n.Shared && !n.External {
+		return nil, networkNotFound(id)
+	}
+	return n, nil
+}
+
+func (c *Cloud) createNetwork(q *request, projectID string, raw json.RawMessage) (*Network, error) {
+	var in networkInput
+	if err := decodeNeutron[Network](raw, &in, http.MethodPost); err != nil {
+		return nil, err
+	}
+	if err := c.checkNetwork(q, &in); err != nil {
+		return nil, err
+	}
+	if err := c.checkZones(in.AvailabilityZoneHints.v); err != nil {
+		return nil, err
+	}
+	c.ensureDefaultGroup(projectID)
+	n := &Network{
+		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
+		MTU: c.config.mtu, Subnets: []string{}, AvailabilityZoneHints: []string{}, AvailabilityZones: []string{},
+	}
+	if in.AvailabilityZoneHints.given() {
+		n.AvailabilityZoneHints = in.AvailabilityZoneHints.v
+	}
+	c.applyNetwork(n, &in)
+	return c.neutron.networks.add(n), nil
+}
+
+func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error {
+	var in networkInput
+	if err := decodeNeutron[Network](raw, &in, http.MethodPut); err != nil {
+		return err
+	}
+	if in.AvailabilityZoneHints.set {
+		return badRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
+	}
+	if err := c.checkNetwork(q, &in); err != nil {
+		return err
+	}
+	c.applyNetwork(n, &in)
+	return nil
+}
+
+func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
+	if !q.admin() {
+		for attribute, sent := range map[string]bool{"shared": in.Shared.or(false), "router:external": in.External.or(false), "is_default": in.IsDefault.set} {
+			if sent {
+				return denied("network", attribute)
+			}
+		}
+	}
+	if !in.MTU.given() {
+		return nil
+	}
+	if in.MTU.v != 0 && in.MTU.v < 68 {
+		return badRequest("HTTPBadRequest", "Invalid input for mtu. Reason: '%d' is too small - must be at least '68'.", in.MTU.v)
+	}
+	if in.MTU.v > c.config.mtu {
+		return badRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
+	}
+	return nil
+}
+
+// denied is what Neutron answers when its policy does not allow an attribute.
+func denied(resource, attribute string) *Error {
+	return forbidden("PolicyNotAuthorized", "(rule:create_%s and rule:create_%s:%s) is disallowed by policy", resource, resource, attribute)
+}
+
+func (c *Cloud) applyNetwork(n *Network, in *networkInput) {
+	in.Name.into(&n.Name)
+	in.Description.into(&n.Description)
+	in.AdminStateUp.into(&n.AdminStateUp)
+	in.Shared.into(&n.Shared)
+	in.External.into(&n.External)
+	in.PortSecurity.into(&n.PortSecurity)
+	in.DNSDomain.into(&n.DNSDomain)
+	in.IsDefault.into(&n.IsDefault)
+	if in.MTU.given() && in.MTU.v != 0 {
+		n.MTU = in.MTU.v
+	}
+}
+
+// deleteNetwork takes the subnets along, and the ports that Neutron made for itself. Any other port is in its way.
+func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
+	on := c.neutron.ports.where(func(p *Port) bool { return p.NetworkID == n.ID })
+	for _, p := range on {
+		if p.DeviceOwner != ownerDHCP {
+			return conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network.", n.ID)
+		}
+	}
+	for _, p := range on {
+		c.dropPort(p)
+	}
+	for _, id := range n.Subnets {
+		c.neutron.subnets.remove(id)
+		delete(c.neutron.used, id)
+	}
+	c.neutron.networks.remove(n.ID)
+	return nil
+}

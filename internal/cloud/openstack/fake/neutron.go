@@ -1,0 +1,126 @@
+package fake
+
+import (
+	"net/netip"
+	"slices"
+)
+
+const neutronPrefix = "/network"
+
+// Device owners that mean something to Neutron itself.
+const (
+	ownerGateway    = "network:router_gateway"
+	ownerFloatingIP = "network:floatingip"
+	ownerDHCP       = "network:dhcp"
+)
+
+func isRouterInterface(owner string) bool {
+	return slices.Contains([]string{
+		"network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface",
+	}, owner)
+}
+
+type neutronState struct {
+	networks *table[Network]
+	subnets  *table[Subnet]
+	pools    *table[SubnetPool]
+	routers  *table[Router]
+	ports    *table[Port]
+	fips     *table[FloatingIP]
+	groups   *table[SecurityGroup]
+	ruleHome map[string]string                // rule ID to group ID
+	used     map[string]map[netip.Addr]string // subnet ID, address, port ID
+	full     map[string]bool                  // subnet IDs that are declared exhausted
+}
+
+func (c *Cloud) registerNeutron() {
+	n := &c.neutron
+	n.networks = newTable(func(r *Network) string { return r.ID })
+	n.subnets = newTable(func(r *Subnet) string { return r.ID })
+	n.pools = newTable(func(r *SubnetPool) string { return r.ID })
+	n.routers = newTable(func(r *Router) string { return r.ID })
+	n.ports = newTable(func(r *Port) string { return r.ID })
+	n.fips = newTable(func(r *FloatingIP) string { return r.ID })
+	n.groups = newTable(func(r *SecurityGroup) string { return r.ID })
+	n.ruleHome, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
+
+	e := endpoint{service: Neutron, prefix: neutronPrefix, speak: neutronDialect}
+	c.open(e, "GET /{$}", versionDocument(neutronPrefix, map[string]any{"id": "v2.0", "status": "CURRENT", "path": "v2.0/"}))
+	c.route(e, "GET /v2.0", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
+	c.route(e, "GET /v2.0/{$}", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
+	serveCollection(c, e, c.networkCollection())
+	serveCollection(c, e, c.subnetCollection())
+	serveCollection(c, e, c.subnetPoolCollection())
+	serveCollection(c, e, c.routerCollection())
+	serveCollection(c, e, c.portCollection())
+	serveCollection(c, e, c.floatingIPCollection())
+	serveCollection(c, e, c.securityGroupCollection())
+	c.registerRouterActions(e)
+	c.registerSecurityGroupRules(e)
+	c.registerNeutronFacts(e)
+	c.otherwise(e)
+}
+
+// extensions are the aliases of Neutron's extensions that are switched on.
+func (c *Cloud) extensions() []string {
+	return without([]string{
+		"agent", "availability_zone", "address-scope", "binding", "default-subnetpools", "dns-integration",
+		"external-net", "extraroute", "extraroute-atomic", "ext-gw-mode", "net-mtu", "net-mtu-writable",
+		"network_availability_zone", "pagination", "port-security", "project-id", "quotas", "rbac-policies",
+		"revision-if-match", "router", "router_availability_zone", "security-group", "sorting",
+		"standard-attr-description", "standard-attr-revisions", "standard-attr-tag", "standard-attr-timestamp",
+		"subnet_allocation", "tag-ports-during-bulk-creation", "filter-validation",
+	}, func(alias string) bool { return !c.config.hasExtension(alias) })
+}
+
+func (c *Cloud) registerNeutronFacts(e endpoint) {
+	view := func(alias string) map[string]any {
+		return map[string]any{"alias": alias, "name": alias, "description": "", "links": []any{}, "updated": "2016-01-01T00:00:00-00:00"}
+	}
+	c.route(e, "GET /v2.0/extensions", func(*request) (reply, error) {
+		out := []any{}
+		for _, alias := range c.extensions() {
+			out = append(out, view(alias))
+		}
+		return ok(map[string]any{"extensions": out})
+	})
+	c.route(e, "GET /v2.0/extensions/{id}", func(q *request) (reply, error) {
+		if !slices.Contains(c.extensions(), q.path("id")) {
+			return reply{}, notFound("HTTPNotFound", "Extension with alias %s does not exist", q.path("id"))
+		}
+		return ok(map[string]any{"extension": view(q.path("id"))})
+	})
+	c.route(e, "GET /v2.0/availability_zones", func(*request) (reply, error) {
+		out := []any{}
+		for _, zone := range c.config.zones {
+			for _, resource := range []string{"network", "router"} {
+				out = append(out, map[string]any{"name": zone, "resource": resource, "state": "available"})
+			}
+		}
+		return ok(map[string]any{"availability_zones": out})
+	})
+	c.route(e, "GET /v2.0/quotas/{project}", func(q *request) (reply, error) {
+		return ok(map[string]any{"quota": c.neutronQuota(q.path("project"))})
+	})
+}
+
+func (c *Cloud) neutronQuota(projectID string) map[string]int {
+	out := map[string]int{}
+	for _, resource := range []string{
+		"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule",
+		"rbac_policy", "trunk",
+	} {
+		out[resource] = c.limit(projectID, resource)
+	}
+	return out
+}
+
+// checkZones answers for availability zone hints that name no zone.
+func (c *Cloud) checkZones(hints []string) error {
+	for _, hint := range hints {
+		if !slices.Contains(c.config.zones, hint) {
+			return notFound("AvailabilityZoneNotFound", "AvailabilityZone %s could not be found.", hint)
+		}
+	}
+	return nil
+}

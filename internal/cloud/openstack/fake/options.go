@@ -1,0 +1,146 @@
+package fake
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// What a new cloud contains.
+const (
+	DefaultRegion   = "RegionOne"
+	DefaultDomain   = "Default"
+	DefaultProject  = "garden"
+	DefaultUser     = "gardener"
+	DefaultPassword = "secret"
+
+	DefaultAppCredentialName   = "trellis"
+	DefaultAppCredentialSecret = "app-secret"
+
+	AdminProject  = "admin"
+	AdminUser     = "admin"
+	AdminPassword = "admin-secret"
+
+	ExternalNetwork = "public"
+	ExternalSubnetA = "public-a"
+	ExternalSubnetB = "public-b"
+)
+
+// CatalogShape says how the endpoints in the catalog are written.
+type CatalogShape string
+
+// The shapes. Installers differ; clients must cope with both.
+const (
+	Unversioned CatalogShape = "unversioned" // Neutron, Octavia and Glance without their version, as DevStack has it
+	Versioned   CatalogShape = "versioned"   // every endpoint with its version
+)
+
+type config struct {
+	regions         []string
+	catalog         CatalogShape
+	without         []Service
+	tokenLifetime   time.Duration
+	latency         time.Duration
+	zones           []string
+	mtu             int
+	pageSize        int
+	noExtensions    []string
+	policy          Policy
+	interfaceOwner  string
+	novaMicro       int
+	transitions     map[string]Transition
+	hypervisorHosts int
+}
+
+// Policy says what a plain project member may do. The zero value is the strictest.
+type Policy struct {
+	// SetSNAT allows enable_snat in a router's gateway; administrators only in a stock cloud.
+	SetSNAT bool
+	// SetGatewaySubnet allows external_fixed_ips that name a subnet only. Administrators only in the stock policy, but
+	// many clouds open it.
+	SetGatewaySubnet bool
+	// SetGatewayAddress allows external_fixed_ips that name an address.
+	SetGatewayAddress bool
+	// SetFloatingAddress allows to choose the address of a floating IP.
+	SetFloatingAddress bool
+}
+
+// Option configures a new cloud.
+type Option func(*config)
+
+func defaultConfig() config {
+	return config{
+		regions:         []string{DefaultRegion},
+		catalog:         Unversioned,
+		tokenLifetime:   time.Hour,
+		zones:           []string{"zone-a", "zone-b", "zone-c"},
+		mtu:             1450,
+		policy:          Policy{SetGatewaySubnet: true},
+		interfaceOwner:  "network:router_interface",
+		novaMicro:       96,
+		transitions:     map[string]Transition{},
+		hypervisorHosts: 100,
+	}
+}
+
+// WithCatalog sets the shape of the catalog.
+func WithCatalog(shape CatalogShape) Option { return func(c *config) { c.catalog = shape } }
+
+// WithoutServices leaves services out of the catalog.
+func WithoutServices(services ...Service) Option {
+	return func(c *config) { c.without = append(c.without, services...) }
+}
+
+// WithRegions names the regions in the catalog. All of them lead to the same services.
+func WithRegions(regions ...string) Option { return func(c *config) { c.regions = regions } }
+
+// WithTokenLifetime sets how long tokens are valid; an hour unless given.
+func WithTokenLifetime(d time.Duration) Option { return func(c *config) { c.tokenLifetime = d } }
+
+// WithLatency sets how long every call waits before its effect, see SetLatency.
+func WithLatency(d time.Duration) Option { return func(c *config) { c.latency = d } }
+
+// WithZones names the availability zones of compute and network.
+func WithZones(zones ...string) Option { return func(c *config) { c.zones = zones } }
+
+// WithMTU sets the largest MTU of a network, in bytes, which is also the default.
+func WithMTU(mtu int) Option { return func(c *config) { c.mtu = mtu } }
+
+// WithPageSize makes Neutron and Octavia cut lists into pages of that size although the client set no limit.
+func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
+
+// WithoutExtensions switches Neutron extensions off, by alias: "revision-if-match", "standard-attr-tag",
+// "availability_zone", "router_availability_zone", "net-mtu-writable", "dns-integration".
+func WithoutExtensions(aliases ...string) Option {
+	return func(c *config) { c.noExtensions = append(c.noExtensions, aliases...) }
+}
+
+// WithPolicy replaces the policy for plain members.
+func WithPolicy(p Policy) Option { return func(c *config) { c.policy = p } }
+
+// WithRouterInterfaceOwner sets the device owner of router interface ports: "network:router_interface" unless given,
+// "network:router_interface_distributed" or "network:ha_router_replicated_interface" in clouds with such routers.
+func WithRouterInterfaceOwner(owner string) Option {
+	return func(c *config) { c.interfaceOwner = owner }
+}
+
+// WithTransition makes resources of a kind take their time to become ready, see SetTransition.
+func WithTransition(kind string, t Transition) Option {
+	return func(c *config) { c.transitions[kind] = t }
+}
+
+func (c *config) has(s Service) bool                { return !slices.Contains(c.without, s) }
+func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.noExtensions, alias) }
+func (c *config) transition(kind string) Transition { return c.transitions[kind] }
+
+// newUUID returns a random UUID (version 4). Its quality need not be cryptographic.
+func newUUID() string {
+	hi, lo := rand.Uint64(), rand.Uint64()
+	hi = hi&^0xf000 | 0x4000
+	lo = lo&^(0xc0<<56) | 0x80<<56
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
+}
+
+// newHexID returns a random ID in the form Keystone uses.
+func newHexID() string { return fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()) }

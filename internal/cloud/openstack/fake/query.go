@@ -1,0 +1,189 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// filters compares rows of one type with the filters of a list call, by the names that the rows have on the wire.
+type filters struct {
+	fields map[string][]int
+}
+
+func newFilters[T any]() filters { return filters{fields: wireNames(reflect.TypeFor[T]())} }
+
+// reserved reports whether a query parameter is not a filter.
+func reserved(key string) bool {
+	switch key {
+	case "limit", "marker", "page_reverse", "sort_key", "sort_dir", "fields", "tags", "tags-any", "not-tags", "not-tags-any":
+		return true
+	}
+	return false
+}
+
+// unknown returns the query parameters that are neither reserved nor attributes, sorted.
+func (f filters) unknown(q url.Values) []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(q)) {
+		if _, isField := f.fields[key]; !isField && !reserved(key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// match reports whether a row (a struct value) satisfies every filter. The values of one filter are alternatives.
+func (f filters) match(row reflect.Value, q url.Values) bool {
+	for key, values := range q {
+		index, isField := f.fields[key]
+		if !isField || reserved(key) {
+			continue
+		}
+		if !matchField(row.FieldByIndex(index), values) {
+			return false
+		}
+	}
+	return true
+}
+
+func matchField(field reflect.Value, values []string) bool {
+	switch v := field.Interface().(type) {
+	case []FixedIP:
+		return matchFixedIPs(v, values)
+	case []string:
+		return slices.ContainsFunc(v, func(s string) bool { return slices.Contains(values, s) })
+	}
+	switch field.Kind() {
+	case reflect.String:
+		return slices.Contains(values, field.String())
+	case reflect.Int:
+		return slices.Contains(values, strconv.FormatInt(field.Int(), 10))
+	case reflect.Bool:
+		return slices.ContainsFunc(values, func(s string) bool {
+			want, err := strconv.ParseBool(strings.ToLower(s))
+			return err == nil && want == field.Bool()
+		})
+	default:
+		return false
+	}
+}
+
+// matchFixedIPs wants an address that lies in one of the given subnets and is one of the given addresses.
+func matchFixedIPs(ips []FixedIP, values []string) bool {
+	var subnets, addresses []string
+	for _, value := range values {
+		key, wanted, _ := strings.Cut(value, "=")
+		switch key {
+		case "subnet_id":
+			subnets = append(subnets, wanted)
+		case "ip_address":
+			addresses = append(addresses, wanted)
+		}
+	}
+	return slices.ContainsFunc(ips, func(ip FixedIP) bool {
+		return (subnets == nil || slices.Contains(subnets, ip.SubnetID)) &&
+			(addresses == nil || slices.Contains(addresses, ip.IPAddress))
+	})
+}
+
+// matchTags implements the four tag filters; each takes a comma-separated list.
+func matchTags(tags []string, q url.Values) bool {
+	has := func(t string) bool { return slices.Contains(tags, t) }
+	hasNot := func(t string) bool { return !has(t) }
+	for _, key := range []string{"tags", "tags-any", "not-tags", "not-tags-any"} {
+		if q.Get(key) == "" {
+			continue
+		}
+		wanted := strings.Split(strings.Join(q[key], ","), ",")
+		all := !slices.ContainsFunc(wanted, hasNot)
+		some := slices.ContainsFunc(wanted, has)
+		matched := map[string]bool{"tags": all, "tags-any": some, "not-tags": !all, "not-tags-any": !some}
+		if !matched[key] {
+			return false
+		}
+	}
+	return true
+}
+
+// sortRows sorts by the sort_key parameters, if there are any; otherwise rows stay in the order of their creation.
+func sortRows[T any](f filters, rows []*T, q url.Values) {
+	keys, dirs := q["sort_key"], q["sort_dir"]
+	if len(keys) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b *T) int {
+		for i, key := range keys {
+			index, isField := f.fields[key]
+			if !isField {
+				continue
+			}
+			order := compareFields(reflect.ValueOf(a).Elem().FieldByIndex(index), reflect.ValueOf(b).Elem().FieldByIndex(index))
+			if i < len(dirs) && dirs[i] == "desc" {
+				order = -order
+			}
+			if order != 0 {
+				return order
+			}
+		}
+		return 0
+	})
+}
+
+func compareFields(a, b reflect.Value) int {
+	if a.Kind() == reflect.Int {
+		return int(a.Int() - b.Int())
+	}
+	return strings.Compare(a.String(), b.String())
+}
+
+// page is a part of a list.
+type page[T any] struct {
+	rows  []*T
+	links []map[string]string
+}
+
+// paginate cuts the page that limit and marker ask for, or that the cloud's own page size imposes.
+func paginate[T any](rows []*T, id func(*T) string, q *request, pageSize int) (page[T], *Error) {
+	limit, _ := strconv.Atoi(q.values.Get("limit"))
+	if limit <= 0 || pageSize > 0 && limit > pageSize {
+		limit = pageSize
+	}
+	if marker := q.values.Get("marker"); marker != "" {
+		at := slices.IndexFunc(rows, func(r *T) bool { return id(r) == marker })
+		if at < 0 {
+			return page[T]{}, badRequest("InvalidInput", "Invalid input for operation: marker %s not found.", marker)
+		}
+		rows = rows[at+1:]
+	}
+	if limit <= 0 || len(rows) < limit {
+		return page[T]{rows: rows}, nil
+	}
+	// Neutron links to a next page whenever this one is full, even if the next turns out to be empty.
+	rows = rows[:limit]
+	query := maps.Clone(q.values)
+	query.Set("marker", id(rows[limit-1]))
+	query.Set("limit", strconv.Itoa(limit))
+	href := q.base() + q.http.URL.Path + "?" + query.Encode()
+	return page[T]{rows: rows, links: []map[string]string{{"rel": "next", "href": href}}}, nil
+}
+
+// onlyFields keeps only the named attributes of each element of a list, which is any JSON-encodable slice.
+func onlyFields(list any, fields []string) (any, error) {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	var all []map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		maps.DeleteFunc(one, func(key string, _ json.RawMessage) bool { return !slices.Contains(fields, key) })
+	}
+	return all, nil
+}

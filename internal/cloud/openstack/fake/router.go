@@ -1,0 +1,154 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+)
+
+// The most extra routes a router may have.
+const maxRoutes = 30
+
+type routerInput struct {
+	Name                  opt[string]       `json:"name"`
+	Description           opt[string]       `json:"description"`
+	AdminStateUp          opt[bool]         `json:"admin_state_up"`
+	Gateway               opt[gatewayInput] `json:"external_gateway_info"`
+	Routes                opt[[]HostRoute]  `json:"routes"`
+	AvailabilityZoneHints opt[[]string]     `json:"availability_zone_hints"`
+	Distributed           opt[bool]         `json:"distributed"`
+	HA                    opt[bool]         `json:"ha"`
+}
+
+func (c *Cloud) routerCollection() *collection[Router] {
+	return &collection[Router]{
+		one: "router", many: "routers", path: "routers", quota: "router",
+		rows: c.neutron.routers, std: func(r *Router) *Standard { return r.standard() },
+		missing: routerNotFound,
+		create:  c.createRouter, update: c.updateRouter, remove: c.deleteRouter,
+		discard: c.dropRouter,
+	}
+}
+
+func routerNotFound(id string) *Error {
+	return notFound("RouterNotFound", "Router %s could not be found", id)
+}
+
+func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) (*Router, error) {
+	var in routerInput
+	if err := decodeNeutron[Router](raw, &in, http.MethodPost); err != nil {
+		return nil, err
+	}
+	if in.Routes.set {
+		return nil, badRequest("HTTPBadRequest", "Attribute 'routes' not allowed in POST")
+	}
+	if !q.admin() && (in.Distributed.set || in.HA.set) {
+		return nil, denied("router", "distributed")
+	}
+	if err := c.checkZones(in.AvailabilityZoneHints.v); err != nil {
+		return nil, err
+	}
+	r := &Router{
+		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, Routes: []HostRoute{},
+		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.v...), AvailabilityZones: []string{},
+	}
+	if err := c.applyRouter(q, r, &in); err != nil {
+		return nil, err
+	}
+	return c.neutron.routers.add(r), nil
+}
+
+func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
+	var in routerInput
+	if err := decodeNeutron[Router](raw, &in, http.MethodPut); err != nil {
+		return err
+	}
+	if in.AvailabilityZoneHints.set {
+		return badRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
+	}
+	if in.Routes.set {
+		if err := c.checkRoutes(r, in.Routes.v); err != nil {
+			return err
+		}
+	}
+	return c.applyRouter(q, r, &in)
+}
+
+func (c *Cloud) applyRouter(q *request, r *Router, in *routerInput) error {
+	if in.Gateway.set {
+		if err := c.setGateway(q, r, in.Gateway); err != nil {
+			return err
+		}
+	}
+	in.Name.into(&r.Name)
+	in.Description.into(&r.Description)
+	in.AdminStateUp.into(&r.AdminStateUp)
+	if in.Routes.set {
+		r.Routes = append([]HostRoute{}, in.Routes.v...)
+	}
+	return nil
+}
+
+// interfaces are the ports by which a router is connected to internal subnets.
+func (c *Cloud) interfaces(routerID string) []*Port {
+	return c.neutron.ports.where(func(p *Port) bool { return p.DeviceID == routerID && isRouterInterface(p.DeviceOwner) })
+}
+
+// gatewayPort is the port by which a router is connected to its external network, or nil.
+func (c *Cloud) gatewayPort(routerID string) *Port {
+	return c.neutron.ports.first(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
+}
+
+// checkRoutes wants every next hop to be a neighbour of the router.
+func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
+	if len(routes) > maxRoutes {
+		return badRequest("RoutesExhausted", "Unable to complete operation for %s. The number of routes exceeds the maximum %d.", r.ID, maxRoutes)
+	}
+	reach := c.interfaces(r.ID)
+	if gateway := c.gatewayPort(r.ID); gateway != nil {
+		reach = append(reach, gateway)
+	}
+	for i, route := range routes {
+		hop := addrOf(route.NextHop)
+		if _, err := netip.ParsePrefix(route.Destination); err != nil || !hop.IsValid() {
+			return badRequest("HTTPBadRequest", "Invalid input for routes. Reason: '%s' is not a valid IP subnet.", route.Destination)
+		}
+		if slices.Contains(routes[:i], route) {
+			return badRequest("HTTPBadRequest", "Invalid input for routes. Reason: Duplicate hostroute '%s'.", route.Destination)
+		}
+		shown := fmt.Sprintf("[{'destination': '%s', 'nexthop': '%s'}]", route.Destination, route.NextHop)
+		connected := false
+		for _, p := range reach {
+			for _, ip := range p.FixedIPs {
+				if addrOf(ip.IPAddress) == hop {
+					return badRequest("InvalidRoutes", "Invalid format for routes: %s, the nexthop is used by router", shown)
+				}
+				connected = connected || prefixOf(c.neutron.subnets.get(ip.SubnetID)).Contains(hop)
+			}
+		}
+		if !connected {
+			return badRequest("InvalidRoutes", "Invalid format for routes: %s, the nexthop is not connected with router", shown)
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) deleteRouter(_ *request, r *Router) error {
+	if len(c.interfaces(r.ID)) > 0 {
+		return conflict("RouterInUse", "Router %s still has ports", r.ID)
+	}
+	if err := c.checkGatewayUnused(r); err != nil {
+		return err
+	}
+	c.dropRouter(r)
+	return nil
+}
+
+func (c *Cloud) dropRouter(r *Router) {
+	if p := c.gatewayPort(r.ID); p != nil {
+		c.dropPort(p)
+	}
+	c.neutron.routers.remove(r.ID)
+}

@@ -1,0 +1,272 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// endpoint describes one service to the HTTP layer.
+type endpoint struct {
+	service Service
+	prefix  string // where it lives below the cloud's URL
+	speak   dialect
+}
+
+// handler does one call's work. It runs below the cloud's lock and must not block.
+type handler func(q *request) (reply, error)
+
+// reply is an answer that says yes.
+type reply struct {
+	status int
+	body   any // encoded as JSON after the lock is released; nil means no body
+	header map[string]string
+}
+
+func ok(body any) (reply, error)      { return reply{status: http.StatusOK, body: body}, nil }
+func created(body any) (reply, error) { return reply{status: http.StatusCreated, body: body}, nil }
+func accepted(body any) (reply, error) {
+	return reply{status: http.StatusAccepted, body: body}, nil
+}
+func noContent() (reply, error) { return reply{status: http.StatusNoContent}, nil }
+
+// request is what a handler sees of a call.
+type request struct {
+	*identity // who calls; nil for the few calls that need no token
+	http      *http.Request
+	values    url.Values
+	body      []byte
+}
+
+func (q *request) path(name string) string { return q.http.PathValue(name) }
+
+// base is the URL of the cloud as the caller spells it.
+func (q *request) base() string {
+	if q.http.TLS != nil {
+		return "https://" + q.http.Host
+	}
+	return "http://" + q.http.Host
+}
+
+type operatorKey struct{}
+
+// route registers a call. The pattern is "METHOD /path" below the service's prefix.
+func (c *Cloud) route(e endpoint, pattern string, h handler) { c.register(e, pattern, h, true) }
+
+// open registers a call that needs no token.
+func (c *Cloud) open(e endpoint, pattern string, h handler) { c.register(e, pattern, h, false) }
+
+func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool) {
+	method, path, hasMethod := strings.Cut(pattern, " ")
+	if !hasMethod {
+		method, path = "", pattern
+	}
+	full := e.prefix + path
+	if method != "" {
+		full = method + " " + full
+	}
+	c.mux.HandleFunc(full, func(w http.ResponseWriter, r *http.Request) {
+		shown := strings.TrimSuffix(path, "{$}")
+		if !hasMethod {
+			shown = strings.TrimPrefix(r.URL.Path, e.prefix)
+		}
+		c.serve(w, r, e, shown, h, needsToken)
+	})
+}
+
+// otherwise answers 404 for every path of a service that has no route.
+func (c *Cloud) otherwise(e endpoint) {
+	c.open(e, "/", func(*request) (reply, error) {
+		return reply{}, notFound("", "The resource could not be found.")
+	})
+}
+
+// serve is one call from its arrival to its answer: log, wait, fail if told so, take effect, answer.
+func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path string, h handler, needsToken bool) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client is gone in the middle of its own request
+	}
+	q := &request{http: r, values: r.URL.Query(), body: body}
+	if who, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
+		q.identity = who
+		writeAnswer(w, e, c.effect(q, h, false))
+		return
+	}
+
+	t := c.log.begin(Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery})
+	defer func() { c.log.end(t) }()
+	fault, delay := c.dials.strike(t.Call)
+	time.Sleep(delay) // not cut short when the client goes: what is sent takes effect
+
+	if c.dials.tell(Event{Phase: Before, Call: t.Call}) == Cut || fault.Drop == DropBefore {
+		cut(w)
+		return
+	}
+	a := answer{err: fault.refusal()}
+	if a.err == nil || fault.AfterEffect {
+		done := c.effect(q, h, needsToken)
+		t.Status = done.status()
+		if c.dials.tell(Event{Phase: After, Call: t.Call}) == Cut || fault.Drop == DropAfter {
+			cut(w)
+			return
+		}
+		if a.err == nil {
+			a = done
+		}
+	}
+	t.Status = a.status()
+	writeAnswer(w, e, a)
+}
+
+// effect runs the handler below the lock.
+func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	if needsToken {
+		who, err := c.identify(q.http.Header.Get("X-Auth-Token"))
+		if err != nil {
+			return answer{err: err}
+		}
+		q.identity = who
+	}
+	out, err := h(q)
+	if err == nil {
+		return answer{reply: out}
+	}
+	if e, isError := errors.AsType[*Error](err); isError {
+		return answer{err: e}
+	}
+	return answer{err: fail(http.StatusInternalServerError, "", "%v", err)}
+}
+
+// answer is a reply or an error.
+type answer struct {
+	reply reply
+	err   *Error
+}
+
+func (a answer) status() int {
+	if a.err != nil {
+		return a.err.Status
+	}
+	return a.reply.status
+}
+
+func writeAnswer(w http.ResponseWriter, e endpoint, a answer) {
+	body, kind := []byte(nil), ""
+	switch {
+	case a.err != nil:
+		err := a.err.orDefault()
+		err.writeHeader(w.Header())
+		body, kind = e.speak(err)
+	case a.reply.body != nil:
+		body, kind = jsonBody(a.reply.body)
+	}
+	for k, v := range a.reply.header {
+		w.Header().Set(k, v)
+	}
+	if kind != "" {
+		w.Header().Set("Content-Type", kind)
+	}
+	w.Header().Set("X-Openstack-Request-Id", "req-"+newUUID())
+	w.WriteHeader(a.status())
+	_, _ = w.Write(body) // a client that went away does not read its answer
+}
+
+// cut closes the connection in the middle of the status line. A connection closed without a single byte would make
+// Go's transport repeat a GET silently, and the caller would never see the loss.
+func cut(w http.ResponseWriter) {
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // HTTP/2 and recorders cannot be hijacked; net/http then resets the stream
+	}
+	_, _ = buffered.WriteString("HTTP/1.1 ")
+	_ = buffered.Flush()
+	_ = conn.Close()
+}
+
+// Operate does a call as an administrator on behalf of a project, without HTTP and past the log, dials and hooks. The
+// path is the service's own, such as "PUT", Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
+// body of the answer.
+func (c *Cloud) Operate(project, method string, service Service, path string, body any) (map[string]any, error) {
+	prefix, known := prefixOfService(service)
+	if !known {
+		return nil, fmt.Errorf("no service %q", service)
+	}
+	who, err := c.operator(project)
+	if err != nil {
+		return nil, err
+	}
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the body of %s %s: %w", method, path, err)
+		}
+		sent = strings.NewReader(string(raw))
+	}
+	ctx := context.WithValue(context.Background(), operatorKey{}, who)
+	r, err := http.NewRequestWithContext(ctx, method, "http://operator"+prefix+path, sent)
+	if err != nil {
+		return nil, fmt.Errorf("building %s %s: %w", method, path, err)
+	}
+	rec := &recorder{header: http.Header{}}
+	c.mux.ServeHTTP(rec, r)
+	if rec.status >= http.StatusBadRequest {
+		return nil, fmt.Errorf("%s %s: %d %s", method, path, rec.status, rec.body)
+	}
+	var out map[string]any
+	if len(rec.body) > 0 {
+		if err := json.Unmarshal(rec.body, &out); err != nil {
+			return nil, fmt.Errorf("decoding the answer to %s %s: %w", method, path, err)
+		}
+	}
+	return out, nil
+}
+
+// Plant creates a resource in a project (given by name or ID) as if somebody else had made it, and returns its ID, or
+// its name where that is the identity. The collection is the last part of the service's path: "networks", "subnets",
+// "routers", "ports", "floatingips", "security-groups", "security-group-rules", "subnetpools", "os-keypairs", "servers",
+// "os-server-groups", "loadbalancers", "share-networks", "volumes". An administrator does it, so that "router:external"
+// and the like work too.
+func (c *Cloud) Plant(project, collection string, attrs Attrs) (string, error) {
+	at, known := plantable(collection)
+	if !known {
+		return "", fmt.Errorf("nothing to plant is called %q", collection)
+	}
+	path := at.path + collection
+	out, err := c.Operate(project, http.MethodPost, at.service, path, map[string]any{at.key: maps.Clone(attrs)})
+	if err != nil {
+		return "", err
+	}
+	resource, _ := out[at.key].(map[string]any)
+	for _, key := range []string{"id", "name"} {
+		if id, isString := resource[key].(string); isString {
+			return id, nil
+		}
+	}
+	return "", fmt.Errorf("planting into %s: the answer has no id", collection)
+}
+
+// recorder keeps an answer in memory.
+type recorder struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (r *recorder) Header() http.Header    { return r.header }
+func (r *recorder) WriteHeader(status int) { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return len(b), nil
+}
