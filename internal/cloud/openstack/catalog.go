@@ -40,7 +40,7 @@ func (s service) traits() traits {
 	case computeService:
 		return traits{types: []string{"compute"}, version: "v2.1"}
 	case loadBalancerService:
-		return traits{types: []string{"load-balancer"}, version: "v2"}
+		return traits{types: []string{"load-balancer"}, version: "v2.0"}
 	case shareService:
 		return traits{types: []string{"shared-file-system", "sharev2"}, version: "v2"}
 	default:

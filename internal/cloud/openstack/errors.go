@@ -14,9 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// Fault is what a service answered instead of doing what it was asked for. It is the cause within the *cloud.Error that
-// every such call returns; errors.AsType[*Fault] finds it.
-type Fault struct {
+// ResponseError is what a service answered instead of doing what it was asked for. It is the cause within the *cloud.Error that
+// every such call returns; errors.AsType[*ResponseError] finds it.
+type ResponseError struct {
 	Service      string // network, compute, load-balancer, shared-file-system or identity
 	Method, Path string // the path is below the service's endpoint
 	Status       int    // HTTP status code
@@ -26,7 +26,7 @@ type Fault struct {
 }
 
 // Error implements error.
-func (f *Fault) Error() string {
+func (f *ResponseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s answered %d", f.Method, f.Path, f.Status)
 	if f.Type != "" {
@@ -77,7 +77,7 @@ func withoutURL(err error) error {
 }
 
 func classifyAnswer(s service, method, path string, answer gophercloud.ErrUnexpectedResponseCode) *cloud.Error {
-	fault := &Fault{
+	fault := &ResponseError{
 		Service: s.String(), Method: method, Path: path, Status: answer.Actual,
 		RequestID: answer.ResponseHeader.Get("X-Openstack-Request-Id"),
 	}
@@ -150,7 +150,7 @@ func kindByType(name string) (cloud.Kind, bool) {
 // kindOf decides by type and status code. 400 and 422 remain Unknown: whether the user or this program chose the
 // value that a service refuses, only the caller can tell, and a mistake of the program must not be blamed on the user.
 // Nova's 403 is the same for a missing permission and an exhausted quota; CreateKeyPair looks closer.
-func kindOf(fault *Fault, retryLater bool) cloud.Kind {
+func kindOf(fault *ResponseError, retryLater bool) cloud.Kind {
 	if kind, ok := kindByType(fault.Type); ok {
 		return kind
 	}

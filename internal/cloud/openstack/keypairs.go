@@ -28,7 +28,7 @@ func (s *Session) GetKeyPair(ctx context.Context, name string) (KeyPair, error) 
 // CreateKeyPair stores a public key under a name. It fails with cloud.Conflict when the name is taken.
 func (s *Session) CreateKeyPair(ctx context.Context, name, publicKey string) (KeyPair, error) {
 	created, err := s.keyPairs().create(ctx, map[string]string{"name": name, "public_key": publicKey})
-	if fault, ok := errors.AsType[*Fault](err); ok && fault.Status == http.StatusForbidden && s.keyPairsExhausted(ctx) {
+	if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Status == http.StatusForbidden && s.keyPairsExhausted(ctx) {
 		return created, &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the user's quota of key pairs is used up", Err: err}
 	}
 	return created, err

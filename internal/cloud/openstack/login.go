@@ -99,7 +99,7 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 
 // explain adds what a user can do about a failed login.
 func (i *identity) explain(err *cloud.Error) error {
-	switch err.Kind { //nolint:exhaustive // the others say enough
+	switch err.Kind {
 	case cloud.Unauthenticated:
 		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
 			"domain and project, and whether they have expired"

@@ -48,7 +48,7 @@ func register[C prometheus.Collector](registerer prometheus.Registerer, collecto
 			return existing
 		}
 	}
-	panic(fmt.Errorf("registering the metrics of OpenStack sessions: %w", err))
+	panic(fmt.Errorf("registering the metrics of OpenStack sessions: %w", err)) //nolint:forbidigo // a mistake of the program, seen at its first start
 }
 
 func (m *metrics) request(service, method, code string, took time.Duration) {

@@ -112,7 +112,7 @@ func (s *Session) DeleteSecurityGroupRule(ctx context.Context, id string) error 
 // worthTryingOneByOne reports whether a bulk call was refused as a whole: for being one (400, 405, 501), or because of a
 // single rule, which only the single call can point out or pass over.
 func worthTryingOneByOne(err error) bool {
-	fault, ok := errors.AsType[*Fault](err)
+	fault, ok := errors.AsType[*ResponseError](err)
 	if !ok {
 		return false
 	}
@@ -128,7 +128,7 @@ func (s *Session) createRulesOneByOne(ctx context.Context, rules []SecurityGroup
 	var created []SecurityGroupRule
 	for _, rule := range rules {
 		done, err := s.securityGroupRules().create(ctx, rule)
-		if fault, ok := errors.AsType[*Fault](err); ok && fault.Type == faultRuleExists {
+		if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Type == faultRuleExists {
 			continue
 		}
 		if err != nil {

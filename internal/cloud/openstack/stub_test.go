@@ -53,8 +53,12 @@ func (c *stubCloud) RoundTrip(req *http.Request) (*http.Response, error) {
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
-			if what := recover(); what != nil {
-				done <- fmt.Errorf("%v: %w", what, io.ErrUnexpectedEOF)
+			switch what := recover(); what {
+			case nil:
+			case dropped{}:
+				done <- io.ErrUnexpectedEOF
+			default:
+				panic(what)
 			}
 		}()
 		c.answer(recorder, req)

@@ -1,0 +1,171 @@
+package openstack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+func secret(keysAndValues ...string) map[string][]byte {
+	data := map[string][]byte{}
+	for i := 0; i < len(keysAndValues); i += 2 {
+		data[keysAndValues[i]] = []byte(keysAndValues[i+1])
+	}
+	return data
+}
+
+func TestEveryFormOfCredentialsLogsIn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		data map[string][]byte
+		want string // the body of the login
+	}{
+		"user and password, by names": {
+			data: secret("username", "u", "password", "p", "domainName", "d", "tenantName", "t"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"name": "d"}}}},
+				"scope": {"project": {"name": "t", "domain": {"name": "d"}}}}}`,
+		},
+		"user and password, by IDs": {
+			data: secret("username", "u", "password", "p", "domainID", "D", "tenantID", "T"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"id": "D"}}}},
+				"scope": {"project": {"id": "T"}}}}`,
+		},
+		"IDs win over names": {
+			data: secret("username", "u", "password", "p", "domainName", "d", "domainID", "D", "tenantName", "t", "tenantID", "T"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"id": "D"}}}},
+				"scope": {"project": {"id": "T"}}}}`,
+		},
+		"a user from another domain than the project's": {
+			data: secret("username", "u", "password", "p", "domainName", "d", "userDomainName", "ud", "tenantName", "t"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"name": "ud"}}}},
+				"scope": {"project": {"name": "t", "domain": {"name": "d"}}}}}`,
+		},
+		"a user's domain by ID": {
+			data: secret("username", "u", "password", "p", "userDomainID", "UD", "tenantID", "T"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"id": "UD"}}}},
+				"scope": {"project": {"id": "T"}}}}`,
+		},
+		"an application credential by ID, alone": {
+			data: secret("applicationCredentialID", "i", "applicationCredentialSecret", "s"),
+			want: `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": "i", "secret": "s"}}}}`,
+		},
+		"an application credential by ID, with what the upstream extension demands besides": {
+			data: secret("applicationCredentialID", "i", "applicationCredentialSecret", "s", "domainName", "d", "tenantName", "t"),
+			want: `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": "i", "secret": "s"}}}}`,
+		},
+		"an application credential by ID and name": {
+			data: secret("applicationCredentialID", "i", "applicationCredentialName", "n", "applicationCredentialSecret", "s"),
+			want: `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": "i", "secret": "s"}}}}`,
+		},
+		"an application credential by name": {
+			data: secret("username", "u", "applicationCredentialName", "n", "applicationCredentialSecret", "s", "domainName", "d", "tenantName", "t"),
+			want: `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {
+				"name": "n", "secret": "s", "user": {"name": "u", "domain": {"name": "d"}}}}}}`,
+		},
+		"white space around names but not within secrets": {
+			data: secret("username", " u\n", "password", " p\n", "domainName", "d\n", "tenantName", "t "),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": " p\n", "domain": {"name": "d"}}}},
+				"scope": {"project": {"name": "t", "domain": {"name": "d"}}}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := openstack.ParseCredentials(tc.data)
+			require.NoError(t, err)
+			require.ErrorContains(t, c.Complete(), `"authURL" is missing`)
+			c.AuthURL = "https://cloud.test/identity"
+			require.NoError(t, c.Complete())
+
+			stub := &stubCloud{}
+			_, err = stub.sessions(openstack.Options{}).Get(t.Context(), c, "one")
+			require.NoError(t, err)
+			assert.JSONEq(t, tc.want, stub.lastBody())
+		})
+	}
+}
+
+func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
+	user := secret("username", "u", "password", "hidden", "domainName", "d", "tenantName", "t")
+	with := func(keysAndValues ...string) map[string][]byte {
+		data := maps.Clone(user)
+		maps.Copy(data, secret(keysAndValues...))
+		return data
+	}
+	for name, tc := range map[string]struct {
+		data map[string][]byte
+		want []string
+	}{
+		"nothing at all":                    {secret(), []string{`set "username" and "password", or "applicationCredentialID" and "applicationCredentialSecret"`}},
+		"a user without a password":         {secret("username", "u"), []string{`"password" is missing`}},
+		"a password without a user":         {secret("password", "hidden", "domainName", "d", "tenantName", "t"), []string{`"username" is missing`}},
+		"a user without a domain":           {secret("username", "u", "password", "hidden", "tenantID", "T"), []string{`set "domainName" or "domainID"`}},
+		"a user without a project":          {secret("username", "u", "password", "hidden", "domainName", "d"), []string{`set "tenantName" or "tenantID"`}},
+		"a project's name without a domain": {secret("username", "u", "password", "hidden", "userDomainName", "d", "tenantName", "t"), []string{`"tenantName" needs its domain: set "domainName" or "domainID"`}},
+		"two things at once":                {secret("username", "u", "password", "hidden"), []string{`set "domainName" or "domainID"`, `set "tenantName" or "tenantID"`}},
+		"an empty password":                 {with("password", ""), []string{`"password" is missing`}},
+		"a password and a credential":       {with("applicationCredentialID", "i", "applicationCredentialSecret", "hidden"), []string{`"password" and an application credential exclude each other`}},
+		"a password and half a credential":  {with("applicationCredentialName", "n"), []string{`"password" and an application credential exclude each other`}},
+		"a credential without a secret":     {secret("applicationCredentialID", "i"), []string{`"applicationCredentialSecret" is missing`}},
+		"a secret without a credential":     {secret("applicationCredentialSecret", "hidden"), []string{`"applicationCredentialSecret" needs "applicationCredentialID"`}},
+		"a credential by name without user": {secret("applicationCredentialName", "n", "applicationCredentialSecret", "hidden", "domainName", "d"), []string{`"username" is missing`}},
+		"a credential by name, no domain":   {secret("applicationCredentialName", "n", "applicationCredentialSecret", "hidden", "username", "u"), []string{`set "domainName" or "domainID"`}},
+		"unknown keys":                      {with("clientKey", "hidden", "region", "hidden"), []string{`"clientKey" is not a known key: remove it`, `"region" is not a known key`}},
+		"insecure that is neither":          {with("insecure", "hidden"), []string{`"insecure" must be "true" or "false"`}},
+		"an auth URL that is none":          {with("authURL", "hidden"), []string{`"authURL" must be an address like https://`}},
+		"an auth URL of another protocol":   {with("authURL", "ftp://hidden"), []string{`"authURL" must be an address like https://`}},
+		"an auth URL of the version before": {with("authURL", "https://hidden/v2.0/"), []string{`"authURL" is of version 2.0: use Keystone's version 3`}},
+		"a CA bundle without a certificate": {with("caCert", "hidden"), []string{`"caCert" holds no certificate`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := openstack.ParseCredentials(tc.data)
+			require.Error(t, err)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+			for _, want := range tc.want {
+				assert.ErrorContains(t, err, want)
+			}
+			assert.NotContains(t, err.Error(), "hidden")
+		})
+	}
+}
+
+func TestOptionalKeysAreRead(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "false": false, "": false} {
+		c, err := openstack.ParseCredentials(secret(
+			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text, "authURL", "https://cloud.test/v3\n",
+		))
+		require.NoError(t, err)
+		assert.Equal(t, want, c.Insecure)
+		assert.Equal(t, "https://cloud.test/v3", c.AuthURL)
+	}
+}
+
+func TestWhatACallerFillsInIsCheckedToo(t *testing.T) {
+	c := credentials()
+	c.CACert = "nonsense"
+	require.ErrorContains(t, c.Complete(), `"caCert" holds no certificate`)
+	c = credentials()
+	c.AuthURL = "keystone"
+	require.ErrorContains(t, c.Complete(), `"authURL" must be an address`)
+}
+
+func TestCredentialsDoNotPrint(t *testing.T) {
+	c := credentials()
+	encoded, err := json.Marshal(map[string]any{"credentials": c})
+	require.NoError(t, err)
+	for _, printed := range []string{
+		fmt.Sprint(c), fmt.Sprintf("%v %+v %#v %s %q %d", c, c, c, c, c, c), fmt.Sprintf("%+v", []openstack.Credentials{c}), string(encoded),
+	} {
+		assert.NotContains(t, printed, "shh")
+	}
+}
