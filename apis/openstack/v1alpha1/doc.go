@@ -3,10 +3,12 @@
 // CloudProfiles, and the controllers of the different contracts tell each other in providerStatus.
 //
 // Group, kinds and field names are those of the upstream extension, so that a shoot moves over without an edit, and back.
-// Fields that are ours begin their comment with "Trellis extension"; they are optional and change nothing when absent.
+// Fields that are ours say "Trellis extension"; they are optional and change nothing when absent.
 //
-// The package holds types, defaults, and codecs. It knows no cloud, no controller and no cluster.
+// The package holds types, defaults, codecs and look-ups. It knows no cloud, no controller and no cluster.
 //
 // +kubebuilder:object:generate=true
 // +groupName=openstack.provider.extensions.gardener.cloud
 package v1alpha1
+
+//go:generate go run ../../internal/apidoc -package . -out ../../../docs/reference/openstack.md -title OpenStack

@@ -3,13 +3,13 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // InfrastructureState is what a controller on another seed needs to go on with a shoot (Infrastructure.status.state).
-// Upstream decodes it too: there is nothing in it but strings under data, and keys of ours carry StateKeyPrefix.
+// Upstream decodes it too: there is nothing in it but strings under data, and keys of ours begin with `trellis.`.
 //
 // +kubebuilder:object:root=true
 type InfrastructureState struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Data maps the StateKey constants to their values.
+	// Data maps keys to IDs, names and ranges; see the values below.
 	Data map[string]string `json:"data"`
 }
 
@@ -40,10 +40,9 @@ const (
 
 // Keys of InfrastructureState.Data that only Trellis writes. Upstream carries them along untouched.
 const (
-	// StateKeyPrefix begins every key of ours.
-	StateKeyPrefix = "trellis."
-	// StateKeyIntents holds what was about to be created when the state was saved, as JSON.
-	StateKeyIntents = StateKeyPrefix + "intents"
-	// StateKeyOwnership holds which of the recorded resources are the shoot's own and which were given, as JSON.
-	StateKeyOwnership = StateKeyPrefix + "ownership"
+	StateKeyIntents   = "trellis.intents"   // what was about to be created when the state was saved, as JSON
+	StateKeyOwnership = "trellis.ownership" // which of the recorded resources are the shoot's own and which were given, as JSON
 )
+
+// StateKeyPrefix begins every key of InfrastructureState.Data that only Trellis writes.
+const StateKeyPrefix = "trellis."

@@ -72,6 +72,7 @@ type ShareNetworkStatus struct {
 // Purpose says what a subnet or security group is for.
 type Purpose string
 
+// Purposes of subnets and security groups.
 const (
 	// PurposeNodes is for the nodes; of subnets the IPv4 one.
 	PurposeNodes Purpose = "nodes"

@@ -1,0 +1,32 @@
+// Command apidoc writes the reference page of an API package in Markdown, from the comments of its types.
+//
+// It knows the conventions of Kubernetes API types: json tags, "+optional", "+kubebuilder:object:root=true" for kinds. A
+// paragraph "Default: ..." of a field's comment becomes a column of its own. A field without a comment is an error.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	var (
+		dir   = flag.String("package", ".", "directory of the API package")
+		out   = flag.String("out", "", "Markdown file to write")
+		title = flag.String("title", "API reference", "title of the page")
+	)
+	flag.Parse()
+	if err := run(*dir, *out, *title); err != nil {
+		fmt.Fprintln(os.Stderr, "apidoc:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir, out, title string) error {
+	api, err := parse(dir)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", dir, err)
+	}
+	return os.WriteFile(out, []byte(render(api, title)), 0o644)
+}

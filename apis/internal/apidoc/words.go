@@ -1,0 +1,96 @@
+package main
+
+import (
+	"go/ast"
+	"strings"
+	"unicode"
+)
+
+// withoutMarkers removes the lines that are for generators.
+func withoutMarkers(comment string) string {
+	var lines []string
+	for line := range strings.Lines(comment) {
+		if !strings.HasPrefix(line, "+") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, ""))
+}
+
+// splitDefault takes the paragraph that begins with "Default:" out of a comment.
+func splitDefault(comment string) (text, fallback string) {
+	var paragraphs []string
+	for _, paragraph := range strings.Split(comment, "\n\n") {
+		if value, ok := strings.CutPrefix(paragraph, "Default:"); ok {
+			fallback = strings.TrimSuffix(strings.TrimSpace(value), ".")
+			continue
+		}
+		paragraphs = append(paragraphs, paragraph)
+	}
+	return strings.Join(paragraphs, "\n\n"), fallback
+}
+
+// withoutName drops the name at the start of a Go comment, which the first column of a table says already:
+// "Name is the key." becomes "The key.".
+func withoutName(comment, name string) string {
+	rest, ok := strings.CutPrefix(comment, name+" ")
+	if !ok {
+		return upperFirst(comment)
+	}
+	for _, verb := range []string{"is ", "are "} {
+		if complement, ok := strings.CutPrefix(rest, verb); ok {
+			return upperFirst(complement)
+		}
+	}
+	return upperFirst(rest)
+}
+
+func upperFirst(text string) string {
+	for i, first := range text {
+		return string(unicode.ToUpper(first)) + text[i+len(string(first)):]
+	}
+	return text
+}
+
+// describeType writes a Go type in words for people who write YAML. refers is the type of the same package in it.
+func describeType(expression ast.Expr) (text, refers string) {
+	switch kind := expression.(type) {
+	case *ast.StarExpr:
+		return describeType(kind.X)
+	case *ast.ArrayType:
+		element, refers := describeType(kind.Elt)
+		return "list of " + element, refers
+	case *ast.MapType:
+		key, _ := describeType(kind.Key)
+		value, refers := describeType(kind.Value)
+		return "map of " + key + " to " + value, refers
+	case *ast.SelectorExpr:
+		return foreignType(kind), ""
+	case *ast.Ident:
+		return identifier(kind.Name)
+	default:
+		return "anything", ""
+	}
+}
+
+func identifier(name string) (text, refers string) {
+	switch name {
+	case "string":
+		return "string", ""
+	case "bool":
+		return "boolean", ""
+	case "int", "int32", "int64":
+		return "integer", ""
+	case "any":
+		return "anything", ""
+	default:
+		return name, name
+	}
+}
+
+func foreignType(selector *ast.SelectorExpr) string {
+	if selector.Sel.Name == "Duration" {
+		return "duration, like `1m30s`"
+	}
+	return selector.Sel.Name + " of Gardener"
+}
