@@ -1,0 +1,184 @@
+package architecture
+
+import "slices"
+
+// room is a set of packages with one rule about what they may know.
+type room struct {
+	// packages and mayImport are patterns in the go command's notation; ours are relative to our module's path.
+	packages string
+	// because is the rule in words.
+	because string
+	// mayImport lists what its files may import directly besides the standard library and, unless spartan, what
+	// everybody may import.
+	mayImport []string
+	// spartan rooms do without what everybody may import.
+	spartan bool
+	// mayNotLink lists modules that may not come in through anybody else either.
+	mayNotLink []string
+}
+
+func everybodyMayImport() []string {
+	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr"}
+}
+
+// rooms returns the import law. A package belongs to the first room whose pattern it matches.
+func rooms() []room {
+	return slices.Concat(composition(), contracts(), clouds(), surroundings())
+}
+
+func composition() []room {
+	return []room{
+		{
+			packages: "cmd/infrastructure-controller",
+			because:  "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			mayImport: []string{
+				"internal/manager", "internal/contract", "internal/infrastructure/...", "internal/cloud/...", gardenerTypes,
+			},
+		},
+		{
+			packages: "internal/manager",
+			because:  "the process knows controller-runtime, but no contract, no driver and no cloud",
+			mayImport: []string{
+				"internal/buildinfo", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
+			},
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/buildinfo",
+			because:    "every binary uses it, so it knows nothing",
+			spartan:    true,
+			mayNotLink: []string{"k8s.io/...", "github.com/..."},
+		},
+	}
+}
+
+func contracts() []room {
+	return []room{
+		{
+			packages: "internal/contract/contracttest",
+			because:  "the suite drives the runtime from outside and knows no single contract",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...",
+				"golang.org/x/sync/...", "github.com/go-logr/logr/...", prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/contract",
+			because:  "the runtime knows Gardener and error kinds, but no single contract, no driver and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/infrastructure/infrastructuretest",
+			because:  "the suite holds any driver to the contract, so it knows none",
+			mayImport: slices.Concat([]string{
+				"internal/infrastructure", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/infrastructure/openstack",
+			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result",
+			mayImport: []string{
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/openstack",
+				"apis/openstack/...", "apis/networking", gardenerTypes,
+			},
+		},
+		{
+			packages: "internal/infrastructure",
+			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+	}
+}
+
+func clouds() []room {
+	noKubernetes := []string{"k8s.io/...", "sigs.k8s.io/...", "github.com/gardener/...", ourPath + "/apis"}
+	return []room{
+		{
+			packages:   "internal/cloud",
+			because:    "words that all clouds share need no SDK",
+			spartan:    true,
+			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:   "internal/cloud/openstack/fake/...",
+			because:    "the fake is an OpenStack of its own: what it shared with the client, it could not prove",
+			spartan:    true,
+			mayImport:  []string{"internal/cloud/openstack/fake/...", "golang.org/x/crypto/..."},
+			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages: "internal/cloud/openstack/...",
+			because:  "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
+			spartan:  true,
+			mayImport: []string{
+				"internal/cloud/...", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
+				prometheus,
+			},
+			mayNotLink: noKubernetes,
+		},
+	}
+}
+
+func surroundings() []room {
+	return []room{
+		{
+			packages:   "apis/...",
+			because:    "other programs import the API types, so they bring Gardener's types and nothing more",
+			mayImport:  []string{"apis/...", gardenerTypes},
+			mayNotLink: []string{gardener, ourPath, "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "e2e/...",
+			because:  "binaries are black boxes: only fakes, suites and API types are seen from outside",
+			mayImport: slices.Concat([]string{
+				"e2e/...", "apis/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
+				gardener + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
+				"github.com/prometheus/...", "github.com/go-logr/...",
+			}, testLibraries()),
+		},
+		{
+			packages: "internal/architecture",
+			because:  "it looks at everything and touches nothing",
+			spartan:  true,
+		},
+	}
+}
+
+const (
+	gardenerTypes = gardener + "/pkg/apis/..."
+	prometheus    = "github.com/prometheus/client_golang/prometheus"
+)
+
+// gardenerLight lists what of Gardener a contract may use: types, and the packages that bring little with them.
+func gardenerLight() []string {
+	return []string{
+		gardenerTypes,
+		gardener + "/pkg/api/core/v1beta1/helper",
+		gardener + "/pkg/api/extensions/v1alpha1/helper",
+		gardener + "/pkg/controllerutils",
+		gardener + "/pkg/controllerutils/predicate",
+		gardener + "/pkg/controllerutils/reconciler",
+		gardener + "/pkg/utils/flow",
+		gardener + "/pkg/utils/imagevector",
+		gardener + "/pkg/utils/managedresources/builder",
+		gardener + "/pkg/utils/secrets/...",
+		gardener + "/pkg/utils/kubernetes/...",
+		gardener + "/pkg/utils/validation/cidr",
+		gardener + "/pkg/resourcemanager/controller/garbagecollector/references",
+	}
+}
+
+func testLibraries() []string {
+	return []string{"github.com/stretchr/testify/...", "github.com/google/go-cmp/..."}
+}
