@@ -1,0 +1,273 @@
+package openstack_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// The tests in this file go over real HTTP to a cloud that keeps what it is told.
+
+func startCloud(t *testing.T, options ...fake.Option) *fake.Cloud {
+	t.Helper()
+	c := fake.New(options...)
+	require.NoError(t, c.Start("127.0.0.1:0"))
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return c
+}
+
+func memberOf(t *testing.T, c *fake.Cloud) openstack.Credentials {
+	t.Helper()
+	parsed, err := openstack.ParseCredentials(secret(
+		"username", fake.DefaultUser, "password", fake.DefaultPassword,
+		"domainName", fake.DefaultDomain, "tenantName", fake.DefaultProject, "authURL", c.AuthURL(),
+	))
+	require.NoError(t, err)
+	return parsed
+}
+
+func logInto(t *testing.T, c *fake.Cloud) *openstack.Session {
+	t.Helper()
+	sessions := openstack.NewSessions(openstack.Options{Retry: openstack.RetryPolicy{FirstPause: time.Millisecond}})
+	session, err := sessions.Get(t.Context(), memberOf(t, c), fake.DefaultRegion)
+	require.NoError(t, err)
+	return session
+}
+
+func callsOf(c *fake.Cloud) []string {
+	var names []string
+	for _, call := range c.Log() {
+		names = append(names, call.Name())
+	}
+	return names
+}
+
+func TestAShootsResourcesComeAndGo(t *testing.T) {
+	for _, shape := range []fake.CatalogShape{fake.Unversioned, fake.Versioned} {
+		t.Run(string(shape), func(t *testing.T) {
+			c := startCloud(t, fake.WithCatalog(shape))
+			s, ctx := logInto(t, c), t.Context()
+
+			external, err := s.ListNetworks(ctx, openstack.NetworkFilter{Name: fake.ExternalNetwork, External: new(true)})
+			require.NoError(t, err)
+			require.Len(t, external, 1)
+			network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot", Description: "mine"})
+			require.NoError(t, err)
+			subnet, err := s.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4, Description: "mine"})
+			require.NoError(t, err)
+			router, err := s.CreateRouter(ctx, openstack.RouterCreate{Name: "shoot", Gateway: &openstack.ExternalGateway{NetworkID: external[0].ID}})
+			require.NoError(t, err)
+			assert.Len(t, router.Gateway.FixedIPs, 1)
+			portID, err := s.AddRouterInterface(ctx, router.ID, subnet.ID)
+			require.NoError(t, err)
+			ports, err := s.ListPorts(ctx, openstack.PortFilter{SubnetIDs: []string{subnet.ID, "another"}})
+			require.NoError(t, err)
+			require.Len(t, ports, 1)
+			assert.Equal(t, portID, ports[0].ID)
+			group, err := s.CreateSecurityGroup(ctx, openstack.SecurityGroupCreate{Name: "shoot", Description: "mine"})
+			require.NoError(t, err)
+			rules, err := s.CreateSecurityGroupRules(ctx, []openstack.SecurityGroupRule{
+				{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", RemoteGroupID: group.ID},
+				{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 30000, PortMax: 32767},
+			})
+			require.NoError(t, err)
+			require.NoError(t, s.DeleteSecurityGroupRule(ctx, rules[0].ID))
+			groups, err := s.ListSecurityGroups(ctx, openstack.SecurityGroupFilter{Description: "mine"})
+			require.NoError(t, err)
+			require.Len(t, groups, 1)
+			assert.Len(t, groups[0].Rules, 3, "two of Neutron's own and one of ours: the rule is gone, the group is not")
+
+			assert.Equal(t, cloud.InUse, cloud.KindOf(s.DeleteSubnet(ctx, subnet.ID)))
+			assert.Equal(t, cloud.InUse, cloud.KindOf(s.DeleteRouter(ctx, router.ID)))
+			assert.Equal(t, cloud.InUse, cloud.KindOf(s.DeletePort(ctx, portID)))
+			require.NoError(t, s.RemoveRouterInterface(ctx, router.ID, subnet.ID))
+			assert.True(t, cloud.IsNotFound(s.RemoveRouterInterface(ctx, router.ID, subnet.ID)))
+			require.NoError(t, s.DeleteRouter(ctx, router.ID))
+			assert.True(t, cloud.IsNotFound(s.DeleteRouter(ctx, router.ID)))
+			require.NoError(t, s.DeleteSubnet(ctx, subnet.ID))
+			require.NoError(t, s.DeleteNetwork(ctx, network.ID))
+			require.NoError(t, s.DeleteSecurityGroup(ctx, group.ID))
+
+			assert.Equal(t, 1, c.Logins())
+			assert.Len(t, c.Log(), 21, "a login and what was asked for, nothing else:\n%s", c.Log())
+		})
+	}
+}
+
+func TestKeyPairsBelongToTheUser(t *testing.T) {
+	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMEm0k5b3DIXsOFsHqU4GyH7dnL5Yv4o2fJ6d1cF0mJX shoot"
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	_, err := s.GetKeyPair(ctx, "shoot")
+	assert.True(t, cloud.IsNotFound(err))
+	_, err = s.CreateKeyPair(ctx, "shoot", publicKey)
+	require.NoError(t, err)
+	_, err = s.CreateKeyPair(ctx, "shoot", publicKey)
+	assert.Equal(t, cloud.Conflict, cloud.KindOf(err))
+	found, err := s.GetKeyPair(ctx, "shoot")
+	require.NoError(t, err)
+	assert.Equal(t, publicKey, found.PublicKey)
+	require.NoError(t, s.DeleteKeyPair(ctx, "shoot"))
+	assert.True(t, cloud.IsNotFound(s.DeleteKeyPair(ctx, "shoot")))
+}
+
+func TestAHundredCallersOverHTTPLogInOnceAndAgainOnceWhenTokensAreRevoked(t *testing.T) {
+	c := startCloud(t, fake.WithLatency(5*time.Millisecond))
+	sessions := openstack.NewSessions(openstack.Options{})
+	for round := range 2 {
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() {
+				session, err := sessions.Get(t.Context(), memberOf(t, c), fake.DefaultRegion)
+				if assert.NoError(t, err) {
+					assert.NoError(t, listNetworks(t.Context(), session))
+				}
+			})
+		}
+		callers.Wait()
+		assert.Equal(t, round+1, c.Logins())
+		c.RevokeTokens()
+	}
+}
+
+func TestAnApplicationCredentialLogsIn(t *testing.T) {
+	c := startCloud(t)
+	for name, form := range map[string]map[string][]byte{
+		"by ID": secret("applicationCredentialID", c.AppCredentialID(fake.DefaultUser, fake.DefaultAppCredentialName),
+			"applicationCredentialSecret", fake.DefaultAppCredentialSecret),
+		"by name": secret("username", fake.DefaultUser, "domainName", fake.DefaultDomain,
+			"applicationCredentialName", fake.DefaultAppCredentialName, "applicationCredentialSecret", fake.DefaultAppCredentialSecret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			parsed, err := openstack.ParseCredentials(form)
+			require.NoError(t, err)
+			parsed.AuthURL = c.AuthURL()
+			session, err := openstack.NewSessions(openstack.Options{}).Get(t.Context(), parsed, fake.DefaultRegion)
+			require.NoError(t, err)
+			assert.Equal(t, c.ProjectID(fake.DefaultProject), session.Token().ProjectID)
+			require.NoError(t, listNetworks(t.Context(), session))
+		})
+	}
+}
+
+func TestAWrongPasswordIsUnauthenticated(t *testing.T) {
+	c := startCloud(t)
+	wrong := memberOf(t, c)
+	wrong.Password = "wrong"
+	_, err := openstack.NewSessions(openstack.Options{}).Get(t.Context(), wrong, fake.DefaultRegion)
+	assert.Equal(t, cloud.Unauthenticated, cloud.KindOf(err))
+}
+
+func TestACreateWhoseAnswerIsLostHappensOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault fake.Fault
+		made  int
+	}{
+		"the connection is lost before the effect": {fake.Fault{Drop: fake.DropBefore}, 0},
+		"the connection is lost after the effect":  {fake.Fault{Drop: fake.DropAfter}, 1},
+		"a gateway loses patience":                 {fake.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCloud(t)
+			s := logInto(t, c)
+			require.NoError(t, listNetworks(t.Context(), s)) // from here on the connection is a used one
+			tc.fault.Match = fake.Match{Method: http.MethodPost, Path: "/v2.0/networks"}
+			c.Inject(tc.fault)
+			_, err := s.CreateNetwork(t.Context(), openstack.NetworkCreate{Name: "shoot"})
+			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
+
+			found, err := s.ListNetworks(t.Context(), openstack.NetworkFilter{Name: "shoot"})
+			require.NoError(t, err)
+			assert.Len(t, found, tc.made)
+			assert.Equal(t, 1, c.Log().Count()["neutron POST /v2.0/networks"])
+		})
+	}
+}
+
+func TestADeleteWhoseAnswerIsLostIsRepeated(t *testing.T) {
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+	require.NoError(t, err)
+	c.Inject(fake.Fault{Match: fake.Match{Method: http.MethodDelete}, Drop: fake.DropAfter})
+	assert.True(t, cloud.IsNotFound(s.DeleteNetwork(ctx, network.ID)), "the second attempt finds it gone")
+	assert.Equal(t, 2, c.Log().Count()["neutron DELETE /v2.0/networks/{id}"])
+}
+
+func TestAListThatTheCloudCutsIntoPagesIsWhole(t *testing.T) {
+	c := startCloud(t, fake.WithPageSize(2))
+	s, ctx := logInto(t, c), t.Context()
+	for range 5 {
+		_, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "many"})
+		require.NoError(t, err)
+	}
+	c.ResetLog()
+	found, err := s.ListNetworks(ctx, openstack.NetworkFilter{Name: "many"})
+	require.NoError(t, err)
+	assert.Len(t, found, 5)
+	assert.Len(t, c.Log(), 3)
+}
+
+func TestARevisionGuardsARoutersRoutes(t *testing.T) {
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	router, err := s.CreateRouter(ctx, openstack.RouterCreate{Name: "shoot"})
+	require.NoError(t, err)
+	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Description: new("first"), IfRevision: router.RevisionNumber})
+	require.NoError(t, err)
+	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Routes: &[]openstack.Route{}, IfRevision: router.RevisionNumber})
+	assert.Equal(t, cloud.Conflict, cloud.KindOf(err))
+}
+
+func TestQuotaAndExhaustionAreToldApart(t *testing.T) {
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	require.NoError(t, c.SetQuota(fake.DefaultProject, "network", 0))
+	_, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+	assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
+
+	external, err := s.ListNetworks(ctx, openstack.NetworkFilter{External: new(true)})
+	require.NoError(t, err)
+	require.NoError(t, c.ExhaustSubnet(fake.ExternalSubnetA, true))
+	require.NoError(t, c.ExhaustSubnet(fake.ExternalSubnetB, true))
+	_, err = s.CreateRouter(ctx, openstack.RouterCreate{Gateway: &openstack.ExternalGateway{NetworkID: external[0].ID}})
+	assert.Equal(t, cloud.Depleted, cloud.KindOf(err))
+}
+
+func TestRulesThatExistAlreadyDoNotStopTheOthers(t *testing.T) {
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	group, err := s.CreateSecurityGroup(ctx, openstack.SecurityGroupCreate{Name: "shoot"})
+	require.NoError(t, err)
+	wanted := []openstack.SecurityGroupRule{
+		{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 22, PortMax: 22},
+		{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", Protocol: "udp", PortMin: 53, PortMax: 53},
+	}
+	_, err = s.CreateSecurityGroupRules(ctx, wanted[:1])
+	require.NoError(t, err)
+	created, err := s.CreateSecurityGroupRules(ctx, wanted)
+	require.NoError(t, err)
+	assert.Len(t, created, 1)
+	groups, err := s.ListSecurityGroups(ctx, openstack.SecurityGroupFilter{IDs: []string{group.ID}})
+	require.NoError(t, err)
+	assert.Len(t, groups[0].Rules, 4)
+}
+
+func TestACloudWithoutOctaviaAndManilaServesTheRest(t *testing.T) {
+	c := startCloud(t, fake.WithoutServices(fake.Octavia, fake.Manila))
+	s := logInto(t, c)
+	assert.False(t, s.HasLoadBalancers())
+	assert.False(t, s.HasShares())
+	_, err := s.ListLoadBalancers(t.Context(), openstack.LoadBalancerFilter{})
+	assert.True(t, openstack.IsServiceMissing(err))
+	require.NoError(t, listNetworks(t.Context(), s))
+	assert.Equal(t, []string{"keystone POST /v3/auth/tokens", "neutron GET /v2.0/networks"}, callsOf(c))
+}
