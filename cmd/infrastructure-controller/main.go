@@ -14,13 +14,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-const typeOpenStack = "openstack"
-
 func main() {
 	os.Exit(manager.Main(manager.Binary{
 		Name:        "infrastructure-controller",
 		Description: "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
-		Types:       []string{typeOpenStack},
+		Types:       []string{openstack.Type},
 		AddToScheme: extensionsv1alpha1.AddToScheme,
 		Setup:       setup,
 	}))
@@ -32,7 +30,7 @@ func setup(p *manager.Process) error {
 		UserAgent:  p.Manager.GetConfig().UserAgent,
 	})
 	drivers := map[string]infrastructure.Driver{
-		typeOpenStack: openstack.New(openStackSessions),
+		openstack.Type: openstack.New(openStackSessions),
 	}
 	return infrastructure.Add(p.Manager, drivers, contract.Options{
 		Types:                     p.Types,

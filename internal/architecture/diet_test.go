@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,10 +90,8 @@ func (d diet) offences(packages graph) []string {
 
 func (g graph) importerOf(path string) string {
 	for _, candidate := range g {
-		for _, imported := range candidate.Imports {
-			if imported == path {
-				return candidate.ImportPath
-			}
+		if slices.Contains(candidate.Imports, path) {
+			return candidate.ImportPath
 		}
 	}
 	return "nobody"

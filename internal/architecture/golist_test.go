@@ -23,11 +23,15 @@ const (
 
 // pkg is what go list says about a package.
 type pkg struct {
-	ImportPath string
-	Imports    []string // of the files that are shipped, not of tests
-	Deps       []string // everything that is linked with it
-	Standard   bool
-	Module     *struct{ Path string }
+	ImportPath string    `json:"ImportPath"`
+	Imports    []string  `json:"Imports"` // of the files that are shipped, not of tests
+	Deps       []string  `json:"Deps"`    // everything that is linked with it
+	Standard   bool      `json:"Standard"`
+	Module     *moduleOf `json:"Module"`
+}
+
+type moduleOf struct {
+	Path string `json:"Path"`
 }
 
 func (p pkg) module() string {

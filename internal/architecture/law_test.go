@@ -74,7 +74,7 @@ func ourPaths(patterns []string) []string {
 
 // invented returns a graph with one package of ours that imports another package.
 func invented(path, imported, module string) graph {
-	in := func(path string) *struct{ Path string } { return &struct{ Path string }{path} }
+	in := func(path string) *moduleOf { return &moduleOf{Path: path} }
 	return graph{
 		path:     {ImportPath: path, Imports: []string{imported, "fmt"}, Deps: []string{imported, "fmt"}, Module: in(ourPath)},
 		imported: {ImportPath: imported, Module: in(module)},
