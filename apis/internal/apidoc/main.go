@@ -5,6 +5,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -28,5 +29,10 @@ func run(dir, out, title string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", dir, err)
 	}
-	return os.WriteFile(out, []byte(render(api, title)), 0o644)
+	file, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(render(api, title))
+	return errors.Join(err, file.Close())
 }

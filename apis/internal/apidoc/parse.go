@@ -86,18 +86,16 @@ func parse(dir string) (*api, error) {
 }
 
 func (a *api) add(declaration *ast.GenDecl) error {
-	switch declaration.Tok {
-	case token.TYPE:
-		var errs error
-		for _, spec := range declaration.Specs {
-			errs = errors.Join(errs, a.addType(declaration, spec.(*ast.TypeSpec)))
+	var errs error
+	for _, spec := range declaration.Specs {
+		if typeSpec, ok := spec.(*ast.TypeSpec); ok {
+			errs = errors.Join(errs, a.addType(declaration, typeSpec))
 		}
-		return errs
-	case token.CONST:
-		return a.addConstants(declaration)
-	default:
-		return nil
 	}
+	if declaration.Tok == token.CONST {
+		return a.addConstants(declaration)
+	}
+	return errs
 }
 
 func (a *api) addType(declaration *ast.GenDecl, spec *ast.TypeSpec) error {
@@ -155,9 +153,8 @@ func parseField(structField *ast.Field) (*apiField, error) {
 func (a *api) addConstants(declaration *ast.GenDecl) error {
 	group := constantGroup{doc: withoutMarkers(declaration.Doc.Text())}
 	for _, spec := range declaration.Specs {
-		values := spec.(*ast.ValueSpec)
-		comment := values.Doc.Text() + values.Comment.Text()
-		if len(values.Names) != 1 || len(values.Values) != 1 || !values.Names[0].IsExported() {
+		values, ok := spec.(*ast.ValueSpec)
+		if !ok || len(values.Names) != 1 || len(values.Values) != 1 || !values.Names[0].IsExported() {
 			continue
 		}
 		literal, ok := values.Values[0].(*ast.BasicLit)
@@ -169,6 +166,7 @@ func (a *api) addConstants(declaration *ast.GenDecl) error {
 			return err
 		}
 		name := values.Names[0].Name
+		comment := values.Doc.Text() + values.Comment.Text()
 		group.constants = append(group.constants, constant{name: name, value: value, doc: withoutName(comment, name)})
 	}
 	// A group that somebody introduced is for readers, anything else for programmers.

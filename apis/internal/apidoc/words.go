@@ -20,7 +20,7 @@ func withoutMarkers(comment string) string {
 // splitDefault takes the paragraph that begins with "Default:" out of a comment.
 func splitDefault(comment string) (text, fallback string) {
 	var paragraphs []string
-	for _, paragraph := range strings.Split(comment, "\n\n") {
+	for paragraph := range strings.SplitSeq(comment, "\n\n") {
 		if value, ok := strings.CutPrefix(paragraph, "Default:"); ok {
 			fallback = strings.TrimSuffix(strings.TrimSpace(value), ".")
 			continue

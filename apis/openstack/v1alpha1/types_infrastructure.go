@@ -36,9 +36,7 @@ type Networks struct {
 	// +optional
 	Router *Router `json:"router,omitempty"`
 
-	// Worker is the former name of workers.
-	//
-	// Deprecated: use workers.
+	// Worker is the former name of workers, which replaces it.
 	// +optional
 	Worker string `json:"worker,omitempty"`
 

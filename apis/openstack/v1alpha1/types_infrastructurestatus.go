@@ -45,9 +45,7 @@ type NetworkStatus struct {
 type RouterStatus struct {
 	// ID is the router's ID.
 	ID string `json:"id"`
-	// IP is the first of the router's external addresses.
-	//
-	// Deprecated: use externalFixedIP.
+	// IP is the first of the router's external addresses, for readers that are older than externalFixedIP.
 	IP string `json:"ip"`
 	// ExternalFixedIPs are the addresses of the router on the external network.
 	ExternalFixedIPs []string `json:"externalFixedIP"`

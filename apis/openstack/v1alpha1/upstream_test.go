@@ -101,8 +101,8 @@ func decodeThere(t *testing.T, object, into any) {
 func fill(value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Struct:
-		for i := range value.NumField() {
-			fill(value.Field(i))
+		for _, field := range value.Fields() {
+			fill(field)
 		}
 	case reflect.Slice:
 		value.Set(reflect.MakeSlice(value.Type(), 1, 1))
