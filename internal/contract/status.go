@@ -57,14 +57,20 @@ func withOwnFieldsOf[O Object](known, actuated O, stateless bool) O {
 	return next
 }
 
-// sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations.
+// sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations. It compares what they mean:
+// a raw part that went through the API server has its keys in another order than one that was just encoded.
 func sameOutput[O Object](a, b O) bool {
-	a, b = clone(a), clone(b)
-	for _, object := range []O{a, b} {
+	var parts []map[string]any
+	for _, object := range []O{clone(a), clone(b)} {
 		object.GetExtensionStatus().SetLastOperation(nil)
 		object.GetExtensionStatus().SetObservedGeneration(0)
+		part, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.GetExtensionStatus())
+		if err != nil {
+			return false
+		}
+		parts = append(parts, part)
 	}
-	return equality.Semantic.DeepEqual(a.GetExtensionStatus(), b.GetExtensionStatus())
+	return equality.Semantic.DeepEqual(parts[0], parts[1])
 }
 
 func clone[O runtime.Object](object O) O {
