@@ -110,20 +110,29 @@ func (l *ledger) decode(raw []byte) error {
 		return err
 	}
 	for key, value := range state.Data {
-		switch {
-		case value == "" || key == openstackv1alpha1.StateKeyRouterIP:
-		case key == openstackv1alpha1.StateKeyIntents:
-			if err := json.Unmarshal([]byte(value), &l.intents); err != nil {
-				return fmt.Errorf("data[%s]: %w", key, err)
-			}
-		case key == openstackv1alpha1.StateKeyOwnership:
-			if err := json.Unmarshal([]byte(value), &l.owners); err != nil {
-				return fmt.Errorf("data[%s]: %w", key, err)
-			}
+		var err error
+		switch key {
+		case openstackv1alpha1.StateKeyIntents:
+			err = decodeInto(l.intents, value)
+		case openstackv1alpha1.StateKeyOwnership:
+			err = decodeInto(l.owners, value)
+		case openstackv1alpha1.StateKeyRouterIP:
 		default:
-			l.data[key] = value
+			l.noteMissing(key, value)
+		}
+		if err != nil {
+			return fmt.Errorf("data[%s]: %w", key, err)
 		}
 	}
+	return nil
+}
+
+func decodeInto[V ~string](values map[kind]V, text string) error {
+	var decoded map[kind]V
+	if err := json.Unmarshal([]byte(text), &decoded); err != nil {
+		return err
+	}
+	maps.Copy(values, decoded)
 	return nil
 }
 

@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"encoding/json"
+	"testing"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+func statusWith(state, providerStatus string) extensionsv1alpha1.InfrastructureStatus {
+	var status extensionsv1alpha1.InfrastructureStatus
+	if state != "" {
+		status.State = &runtime.RawExtension{Raw: []byte(state)}
+	}
+	if providerStatus != "" {
+		status.ProviderStatus = &runtime.RawExtension{Raw: []byte(providerStatus)}
+	}
+	return status
+}
+
+func TestLedgerSurvivesBeingSaved(t *testing.T) {
+	before := newLedger()
+	before.hold(kindNetwork, "net-1", own)
+	before.hold(kindRouter, "router-1", given)
+	before.intend(kindSubnet, "shoot--a")
+	before.note(openstackv1alpha1.StateKeyNetworkName, "shoot--a")
+	raw, err := json.Marshal(before.state())
+	require.NoError(t, err)
+
+	after, err := loadLedger(statusWith(string(raw), ""))
+	require.NoError(t, err)
+	assert.Equal(t, "net-1", after.id(kindNetwork))
+	assert.Equal(t, own, after.owner(kindNetwork))
+	assert.Equal(t, given, after.owner(kindRouter))
+	assert.Equal(t, "shoot--a", after.intent(kindSubnet))
+	assert.Empty(t, cmp.Diff(before.state(), after.state()))
+}
+
+func TestLedgerHoldsStringsOnly(t *testing.T) {
+	l := newLedger()
+	l.hold(kindNetwork, "net-1", own)
+	l.intend(kindSubnet, "shoot--a")
+	raw, err := json.Marshal(l.state())
+	require.NoError(t, err)
+	var upstream struct {
+		APIVersion, Kind string
+		Data             map[string]string // how the upstream extension decodes it
+	}
+	require.NoError(t, json.Unmarshal(raw, &upstream))
+	assert.Equal(t, "InfrastructureState", upstream.Kind)
+	assert.Equal(t, "net-1", upstream.Data["Network"])
+	for key := range upstream.Data {
+		if key != "Network" {
+			assert.Contains(t, key, "trellis.")
+		}
+	}
+}
+
+func TestLedgerReadsWhatTheUpstreamExtensionLeft(t *testing.T) {
+	const group = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1"`
+	for name, test := range map[string]struct {
+		state, providerStatus string
+		want                  map[kind]string
+	}{
+		"its state":                 {`{` + group + `,"kind":"InfrastructureState","data":{"Network":"n","Router":"r"}}`, "", map[kind]string{kindNetwork: "n", kindRouter: "r"}},
+		"its state of former times": {`{` + group + `,"kind":"FlowState","data":{"Network":"n","RouterIP":"1.2.3.4"}}`, "", map[kind]string{kindNetwork: "n", "RouterIP": ""}},
+		"a Terraform state, which counts as none, and its status": {`{"version":4,"resources":[]}`,
+			`{` + group + `,"kind":"InfrastructureStatus","networks":{"id":"n","router":{"id":"r"},"subnets":[{"purpose":"nodes","id":"s"},{"purpose":"pods","id":"p"}]},
+			"node":{"keyName":"k"},"securityGroups":[{"purpose":"nodes","id":"g","name":"gn"}]}`,
+			map[kind]string{kindNetwork: "n", kindRouter: "r", kindSubnet: "s", kindSubnetPods: "p", kindKeyPair: "k", kindSecurityGroup: "g"}},
+		"the state beats the status": {`{` + group + `,"kind":"InfrastructureState","data":{"Network":"new"}}`,
+			`{"networks":{"id":"old"}}`, map[kind]string{kindNetwork: "new"}},
+		"nothing":       {"", "", map[kind]string{kindNetwork: ""}},
+		"null":          {"null", "", map[kind]string{kindNetwork: ""}},
+		"null in a key": {`{` + group + `,"kind":"InfrastructureState","data":{"trellis.intents":"null","trellis.ownership":"null","Network":"n"}}`, "", map[kind]string{kindNetwork: "n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := loadLedger(statusWith(test.state, test.providerStatus))
+			require.NoError(t, err)
+			for k, id := range test.want {
+				assert.Equal(t, id, l.id(k), k)
+				assert.Equal(t, ownershipUnknown, l.owner(k))
+			}
+			l.intend(kindRouter, "x") // still writable
+			l.hold(kindRouter, "x", own)
+		})
+	}
+	_, err := loadLedger(statusWith(`{"kind":`, ""))
+	assert.ErrorContains(t, err, "status.state")
+}
+
+func TestForgettingTakesTheFactsAlong(t *testing.T) {
+	l := newLedger()
+	l.hold(kindSecurityGroup, "g", own)
+	l.note(openstackv1alpha1.StateKeySecurityGroupName, "shoot--a")
+	l.forget(kindSecurityGroup, factsOf(kindSecurityGroup)...)
+	assert.True(t, l.empty(), "D22: nothing of a deleted resource stays behind")
+	assert.Empty(t, l.state().Data)
+}
+
+func TestLeftoversAreKeptSortedAndOnce(t *testing.T) {
+	l := newLedger()
+	assert.Empty(t, l.leftovers())
+	l.setLeftovers([]string{"securitygroup/b", "floatingip/a", "floatingip/a"})
+	assert.Equal(t, []string{"floatingip/a", "securitygroup/b"}, l.leftovers())
+	l.setLeftovers(nil)
+	assert.True(t, l.empty())
+}
