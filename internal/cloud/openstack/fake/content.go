@@ -33,6 +33,7 @@ func plantable(collection string) (place, bool) {
 		"servers":              {Nova, "/v2.1/", "server"},
 		"loadbalancers":        {Octavia, "/v2.0/lbaas/", "loadbalancer"},
 		"share-networks":       {Manila, "/v2/", "share_network"},
+		"volumes":              {Cinder, "/v3/operator/", "volume"},
 	}[collection]
 	return p, found
 }
@@ -62,6 +63,18 @@ func (c *Cloud) fill() {
 		_, err = c.Plant(AdminProject, "subnets", Attrs{"name": s.name, "network_id": public, "ip_version": 4, "cidr": s.cidr, "enable_dhcp": false})
 		must(err)
 	}
+	for _, f := range []Flavor{
+		{Name: "m1.tiny", VCPUs: 1, RAM: 512, Disk: 1},
+		{Name: "m1.small", VCPUs: 1, RAM: 2048, Disk: 20},
+		{Name: "m1.medium", VCPUs: 2, RAM: 4096, Disk: 40},
+		{Name: "m1.large", VCPUs: 4, RAM: 8192, Disk: 80},
+		{Name: "m1.diskless", VCPUs: 2, RAM: 4096},
+	} {
+		c.AddFlavor(f)
+	}
+	c.AddImage("tiny", "x86_64")
+	c.AddImage("gardenlinux", "x86_64")
+	c.AddImage("gardenlinux-arm64", "aarch64")
 }
 
 func memberRoles() []string { return []string{roleMember, "reader", "load-balancer_member"} }

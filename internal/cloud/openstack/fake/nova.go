@@ -14,6 +14,9 @@ const (
 
 type novaState struct {
 	keyPairs *table[KeyPair]
+	flavors  *table[Flavor]
+	servers  *table[Server]
+	groups   *table[ServerGroup]
 }
 
 // novaCall is a handler that knows the microversion of its call, as 100*major+minor: 264 for 2.64.
@@ -21,6 +24,9 @@ type novaCall func(q *request, micro int) (reply, error)
 
 func (c *Cloud) registerNova() {
 	c.nova.keyPairs = newTable(func(k *KeyPair) string { return k.UserID + "/" + k.Name })
+	c.nova.flavors = newTable(func(f *Flavor) string { return f.ID })
+	c.nova.servers = newTable(func(s *Server) string { return s.ID })
+	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
 	e := endpoint{service: Nova, prefix: novaPrefix, speak: novaDialect}
 	version := map[string]any{
 		"id": "v2.1", "status": "CURRENT", "path": "v2.1/", "min_version": "2.1", "updated": "2013-07-23T11:33:21Z",
@@ -31,6 +37,10 @@ func (c *Cloud) registerNova() {
 	c.open(e, "GET /v2.1", one)
 	c.open(e, "GET /v2.1/{$}", one)
 	c.registerKeyPairs(e)
+	c.registerFlavors(e)
+	c.registerServerGroups(e)
+	c.registerServers(e)
+	c.registerServerParts(e)
 	c.otherwise(e)
 }
 

@@ -37,20 +37,20 @@ const (
 )
 
 type config struct {
-	regions         []string
-	catalog         CatalogShape
-	without         []Service
-	tokenLifetime   time.Duration
-	latency         time.Duration
-	zones           []string
-	mtu             int
-	pageSize        int
-	noExtensions    []string
-	policy          Policy
-	interfaceOwner  string
-	novaMicro       int
-	transitions     map[string]Transition
-	hypervisorHosts int
+	regions        []string
+	catalog        CatalogShape
+	without        []Service
+	tokenLifetime  time.Duration
+	latency        time.Duration
+	zones          []string
+	mtu            int
+	pageSize       int
+	noExtensions   []string
+	policy         Policy
+	interfaceOwner string
+	novaMicro      int
+	transitions    map[string]Transition
+	hosts          int
 }
 
 // Policy says what a plain project member may do. The zero value is the strictest.
@@ -71,16 +71,16 @@ type Option func(*config)
 
 func defaultConfig() config {
 	return config{
-		regions:         []string{DefaultRegion},
-		catalog:         Unversioned,
-		tokenLifetime:   time.Hour,
-		zones:           []string{"zone-a", "zone-b", "zone-c"},
-		mtu:             1450,
-		policy:          Policy{SetGatewaySubnet: true},
-		interfaceOwner:  "network:router_interface",
-		novaMicro:       96,
-		transitions:     map[string]Transition{},
-		hypervisorHosts: 100,
+		regions:        []string{DefaultRegion},
+		catalog:        Unversioned,
+		tokenLifetime:  time.Hour,
+		zones:          []string{"zone-a", "zone-b", "zone-c"},
+		mtu:            1450,
+		policy:         Policy{SetGatewaySubnet: true},
+		interfaceOwner: "network:router_interface",
+		novaMicro:      96,
+		transitions:    map[string]Transition{},
+		hosts:          100,
 	}
 }
 
@@ -103,6 +103,9 @@ func WithLatency(d time.Duration) Option { return func(c *config) { c.latency = 
 
 // WithZones names the availability zones of compute and network.
 func WithZones(zones ...string) Option { return func(c *config) { c.zones = zones } }
+
+// WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have.
+func WithHosts(n int) Option { return func(c *config) { c.hosts = n } }
 
 // WithMTU sets the largest MTU of a network, in bytes, which is also the default.
 func WithMTU(mtu int) Option { return func(c *config) { c.mtu = mtu } }

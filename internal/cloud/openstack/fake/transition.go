@@ -17,6 +17,7 @@ const (
 	ServerBuild        = "server-build"        // BUILD to ACTIVE; Fail: ERROR, with the fault "No valid host was found"
 	ServerDelete       = "server-delete"       // until the server is gone
 	LoadBalancerCreate = "loadbalancer-create" // PENDING_CREATE to ACTIVE; Fail: ERROR
+	LoadBalancerUpdate = "loadbalancer-update" // PENDING_UPDATE to ACTIVE, also while its listeners and pools change
 	LoadBalancerDelete = "loadbalancer-delete" // PENDING_DELETE until gone; Fail: ERROR
 	RouterInterface    = "router-interface"    // the port is DOWN, then ACTIVE
 	VolumeCreate       = "volume-create"       // creating to available; Fail: error

@@ -1,0 +1,166 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const manilaPrefix = "/share"
+
+// ShareNetwork is a Manila share network with its only subnet.
+type ShareNetwork struct {
+	ID              string `json:"id"`
+	Name            string `json:"name"`
+	Description     string `json:"description"`
+	ProjectID       string `json:"project_id"`
+	NeutronNetID    string `json:"neutron_net_id"`
+	NeutronSubnetID string `json:"neutron_subnet_id"`
+	CreatedAt       string `json:"created_at"`
+}
+
+type manilaState struct {
+	networks *table[ShareNetwork]
+	filters  filters
+}
+
+func (c *Cloud) registerManila() {
+	c.manila.networks = newTable(func(n *ShareNetwork) string { return n.ID })
+	c.manila.filters = newFilters[ShareNetwork]()
+	e := endpoint{service: Manila, prefix: manilaPrefix, speak: novaDialect}
+	version := map[string]any{"id": "v2.0", "status": "CURRENT", "path": "v2/", "version": "2.87", "min_version": "2.0"}
+	list := versionDocument(manilaPrefix, version)
+	c.open(e, "GET /{$}", func(q *request) (reply, error) {
+		out, err := list(q)
+		out.status = http.StatusMultipleChoices
+		return out, err
+	})
+	c.open(e, "GET /v2", list)
+	c.open(e, "GET /v2/{$}", list)
+	c.route(e, "GET /v2/share-networks", c.listShareNetworks)
+	c.route(e, "GET /v2/share-networks/detail", c.listShareNetworks)
+	c.route(e, "POST /v2/share-networks", c.createShareNetwork)
+	c.route(e, "GET /v2/share-networks/{id}", func(q *request) (reply, error) {
+		n, err := c.findShareNetwork(q)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(map[string]any{"share_network": n.view(q)})
+	})
+	c.route(e, "PUT /v2/share-networks/{id}", c.updateShareNetwork)
+	c.route(e, "DELETE /v2/share-networks/{id}", func(q *request) (reply, error) {
+		n, err := c.findShareNetwork(q)
+		if err != nil {
+			return reply{}, err
+		}
+		c.manila.networks.remove(n.ID)
+		return accepted(nil)
+	})
+	c.otherwise(e)
+}
+
+// manilaTime is the form in which Manila, Cinder and others give times: without a zone.
+func manilaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }
+
+// view is flat before microversion 2.51, and has a list of subnets since.
+func (n *ShareNetwork) view(q *request) map[string]any {
+	view := map[string]any{
+		"id": n.ID, "name": n.Name, "description": n.Description, "project_id": n.ProjectID, "created_at": n.CreatedAt, "updated_at": nil,
+	}
+	subnet := map[string]any{
+		"neutron_net_id": n.NeutronNetID, "neutron_subnet_id": n.NeutronSubnetID,
+		"network_type": nil, "segmentation_id": nil, "cidr": nil, "ip_version": nil, "gateway": nil, "mtu": nil,
+	}
+	major, minor, _ := strings.Cut(q.http.Header.Get("X-Openstack-Manila-Api-Version"), ".")
+	if low, err := strconv.Atoi(minor); err == nil && major == "2" && low >= 51 {
+		subnet["id"], subnet["availability_zone"] = n.ID, nil
+		view["share_network_subnets"] = []any{subnet}
+		view["status"], view["security_service_update_support"] = "active", true
+		return view
+	}
+	maps.Copy(view, subnet)
+	return view
+}
+
+func (c *Cloud) findShareNetwork(q *request) (*ShareNetwork, error) {
+	n := c.manila.networks.get(q.path("id"))
+	if n == nil || !q.owns(n.ProjectID) {
+		return nil, notFound("", "Share network %s could not be found.", q.path("id"))
+	}
+	return n, nil
+}
+
+func (c *Cloud) listShareNetworks(q *request) (reply, error) {
+	rows := c.manila.networks.where(func(n *ShareNetwork) bool {
+		return (n.ProjectID == q.projectID || q.admin() && q.values.Has("all_tenants")) &&
+			c.manila.filters.match(reflect.ValueOf(n).Elem(), q.values)
+	})
+	offset, _ := strconv.Atoi(q.values.Get("offset"))
+	rows = rows[min(max(offset, 0), len(rows)):]
+	if limit, err := strconv.Atoi(q.values.Get("limit")); err == nil && limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	out := []any{}
+	for _, n := range rows {
+		if strings.HasSuffix(q.http.URL.Path, "/detail") {
+			out = append(out, n.view(q))
+			continue
+		}
+		out = append(out, map[string]any{"id": n.ID, "name": n.Name})
+	}
+	return ok(map[string]any{"share_networks": out})
+}
+
+type shareNetworkInput struct {
+	Name            opt[string] `json:"name"`
+	Description     opt[string] `json:"description"`
+	NeutronNetID    opt[string] `json:"neutron_net_id"`
+	NeutronSubnetID opt[string] `json:"neutron_subnet_id"`
+}
+
+func (c *Cloud) createShareNetwork(q *request) (reply, error) {
+	raw, found := unwrap(q.body, "share_network")
+	var in shareNetworkInput
+	if !found || json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Missing or invalid 'share_network' in the request body.")
+	}
+	if (in.NeutronNetID.v == "") != (in.NeutronSubnetID.v == "") {
+		return reply{}, badRequest("", "Both neutron_net_id and neutron_subnet_id should be specified.")
+	}
+	if id := in.NeutronSubnetID.v; id != "" {
+		if s := c.neutron.subnets.get(id); s == nil || s.NetworkID != in.NeutronNetID.v {
+			return reply{}, badRequest("", "The neutron subnet %s was not found in the network %s.", id, in.NeutronNetID.v)
+		}
+	}
+	mine := func(n *ShareNetwork) bool { return n.ProjectID == q.projectID }
+	if c.exceeds(q.projectID, "share_networks", c.manila.networks.count(mine), 1) {
+		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "Maximum number of share-networks allowed (%d) exceeded.", c.limit(q.projectID, "share_networks"))
+	}
+	n := &ShareNetwork{
+		ID: newUUID(), Name: in.Name.v, Description: in.Description.v, ProjectID: q.projectID,
+		NeutronNetID: in.NeutronNetID.v, NeutronSubnetID: in.NeutronSubnetID.v, CreatedAt: manilaTime(c.now()),
+	}
+	c.manila.networks.add(n)
+	return accepted(map[string]any{"share_network": n.view(q)})
+}
+
+func (c *Cloud) updateShareNetwork(q *request) (reply, error) {
+	n, err := c.findShareNetwork(q)
+	if err != nil {
+		return reply{}, err
+	}
+	raw, found := unwrap(q.body, "share_network")
+	var in shareNetworkInput
+	if !found || json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Missing or invalid 'share_network' in the request body.")
+	}
+	in.Name.into(&n.Name)
+	in.Description.into(&n.Description)
+	in.NeutronNetID.into(&n.NeutronNetID)
+	in.NeutronSubnetID.into(&n.NeutronSubnetID)
+	return ok(map[string]any{"share_network": n.view(q)})
+}

@@ -1,0 +1,122 @@
+package fake
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// ServerGroup is a Nova server group.
+type ServerGroup struct {
+	ID               string   `json:"id"`
+	Name             string   `json:"name"`
+	Policy           string   `json:"policy"`
+	MaxServerPerHost int      `json:"max_server_per_host,omitempty"` // a rule of the policy anti-affinity; 0 for none
+	Members          []string `json:"members"`
+	ProjectID        string   `json:"project_id"`
+	UserID           string   `json:"user_id"`
+}
+
+// view has "policies" before microversion 2.64, and "policy" with "rules" since.
+func (g *ServerGroup) view(micro int) map[string]any {
+	view := map[string]any{"id": g.ID, "name": g.Name, "members": g.Members}
+	if micro >= 213 {
+		view["project_id"], view["user_id"] = g.ProjectID, g.UserID
+	}
+	if micro < 264 {
+		view["policies"], view["metadata"] = []string{g.Policy}, map[string]string{}
+		return view
+	}
+	rules := map[string]any{}
+	if g.MaxServerPerHost > 0 {
+		rules["max_server_per_host"] = g.MaxServerPerHost
+	}
+	view["policy"], view["rules"] = g.Policy, rules
+	return view
+}
+
+func (c *Cloud) registerServerGroups(e endpoint) {
+	c.novaRoute(e, "GET /os-server-groups", func(q *request, micro int) (reply, error) {
+		rows := c.nova.groups.where(func(g *ServerGroup) bool {
+			return g.ProjectID == q.projectID || q.admin() && q.values.Has("all_projects")
+		})
+		offset, _ := strconv.Atoi(q.values.Get("offset"))
+		rows = rows[min(max(offset, 0), len(rows)):]
+		if limit, err := strconv.Atoi(q.values.Get("limit")); err == nil && limit > 0 {
+			rows = rows[:min(limit, len(rows))]
+		}
+		out := []any{}
+		for _, g := range rows {
+			out = append(out, g.view(micro))
+		}
+		return ok(map[string]any{"server_groups": out})
+	})
+	c.novaRoute(e, "POST /os-server-groups", c.createServerGroup)
+	c.novaRoute(e, "GET /os-server-groups/{id}", func(q *request, micro int) (reply, error) {
+		g, err := c.findServerGroup(q)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(map[string]any{"server_group": g.view(micro)})
+	})
+	c.novaRoute(e, "DELETE /os-server-groups/{id}", func(q *request, _ int) (reply, error) {
+		g, err := c.findServerGroup(q)
+		if err != nil {
+			return reply{}, err
+		}
+		c.nova.groups.remove(g.ID)
+		return noContent()
+	})
+}
+
+func (c *Cloud) findServerGroup(q *request) (*ServerGroup, error) {
+	g := c.nova.groups.get(q.path("id"))
+	if g == nil || !q.owns(g.ProjectID) {
+		return nil, notFound("", "Instance group %s could not be found.", q.path("id"))
+	}
+	return g, nil
+}
+
+func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
+	raw, found := unwrap(q.body, "server_group")
+	var in struct {
+		Name     string   `json:"name"`
+		Policies []string `json:"policies"`
+		Policy   string   `json:"policy"`
+		Rules    struct {
+			MaxServerPerHost int `json:"max_server_per_host"`
+		} `json:"rules"`
+	}
+	if !found || json.Unmarshal(raw, &in) != nil || in.Name == "" {
+		return reply{}, badRequest("", "Invalid input for field/attribute server_group. 'name' is a required property")
+	}
+	policy := in.Policy
+	switch {
+	case micro >= 264 && len(in.Policies) > 0:
+		return reply{}, badRequest("", "Invalid input for field/attribute server_group. Additional properties are not allowed ('policies' was unexpected)")
+	case micro < 264 && in.Policy != "":
+		return reply{}, badRequest("", "Invalid input for field/attribute server_group. Additional properties are not allowed ('policy' was unexpected)")
+	case micro < 264 && len(in.Policies) == 1:
+		policy = in.Policies[0]
+	}
+	allowed := []string{"anti-affinity", "affinity"}
+	if micro >= 215 {
+		allowed = append(allowed, "soft-anti-affinity", "soft-affinity")
+	}
+	if !slices.Contains(allowed, policy) {
+		return reply{}, badRequest("", "Invalid input for field/attribute policy. Value: %s. '%s' is not one of %v", policy, policy, allowed)
+	}
+	if in.Rules.MaxServerPerHost > 0 && policy != "anti-affinity" {
+		return reply{}, badRequest("", "Only anti-affinity policy supports rules.")
+	}
+	mine := func(g *ServerGroup) bool { return g.ProjectID == q.projectID }
+	if c.exceeds(q.projectID, "server_groups", c.nova.groups.count(mine), 1) {
+		return reply{}, forbidden("", "Quota exceeded, too many server groups.")
+	}
+	g := &ServerGroup{
+		ID: newUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: in.Rules.MaxServerPerHost, Members: []string{},
+		ProjectID: q.projectID, UserID: q.userID,
+	}
+	c.nova.groups.add(g)
+	return ok(map[string]any{"server_group": g.view(micro)})
+}

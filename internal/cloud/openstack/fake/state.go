@@ -1,0 +1,165 @@
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// State is what exists, oldest first in each list. It is a copy: reading it needs no care.
+type State struct {
+	Networks       []Network       `json:"networks"`
+	Subnets        []Subnet        `json:"subnets"`
+	SubnetPools    []SubnetPool    `json:"subnetPools"`
+	Routers        []Router        `json:"routers"`
+	Ports          []Port          `json:"ports"`
+	FloatingIPs    []FloatingIP    `json:"floatingIPs"`
+	SecurityGroups []SecurityGroup `json:"securityGroups"`
+	KeyPairs       []KeyPair       `json:"keyPairs"`
+	Servers        []Server        `json:"servers"`
+	ServerGroups   []ServerGroup   `json:"serverGroups"`
+	LoadBalancers  []LoadBalancer  `json:"loadBalancers"`
+	ShareNetworks  []ShareNetwork  `json:"shareNetworks"`
+	Volumes        []Volume        `json:"volumes"`
+}
+
+// State returns what a project owns, given by name or ID, and the key pairs of its users; with "" all there is. Ports
+// that belong to nobody (router gateways, floating IPs) count to the project of what they serve.
+func (c *Cloud) State(project string) State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	all, id := project == "", project
+	if p := c.keystone.project(project); p != nil {
+		id = p.id
+	}
+	mine := func(owner string) bool { return all || owner == id }
+	users := map[string]bool{}
+	for _, u := range c.keystone.users {
+		users[u.id] = all || u.roles[id] != nil
+	}
+	return State{
+		Networks:       pick(c.neutron.networks, func(n *Network) bool { return mine(n.ProjectID) }),
+		Subnets:        pick(c.neutron.subnets, func(s *Subnet) bool { return mine(s.ProjectID) }),
+		SubnetPools:    pick(c.neutron.pools, func(p *SubnetPool) bool { return mine(p.ProjectID) }),
+		Routers:        pick(c.neutron.routers, func(r *Router) bool { return mine(r.ProjectID) }),
+		Ports:          pick(c.neutron.ports, func(p *Port) bool { return mine(c.servedProject(p)) }),
+		FloatingIPs:    pick(c.neutron.fips, func(f *FloatingIP) bool { return mine(f.ProjectID) }),
+		SecurityGroups: pick(c.neutron.groups, func(g *SecurityGroup) bool { return mine(g.ProjectID) }),
+		KeyPairs:       pick(c.nova.keyPairs, func(k *KeyPair) bool { return users[k.UserID] }),
+		Servers:        pick(c.nova.servers, func(s *Server) bool { return mine(s.ProjectID) }),
+		ServerGroups:   pick(c.nova.groups, func(g *ServerGroup) bool { return mine(g.ProjectID) }),
+		LoadBalancers:  pick(c.octavia.balancers, func(b *LoadBalancer) bool { return mine(b.ProjectID) }),
+		ShareNetworks:  pick(c.manila.networks, func(n *ShareNetwork) bool { return mine(n.ProjectID) }),
+		Volumes:        pick(c.cinder.volumes, func(v *Volume) bool { return mine(v.ProjectID) }),
+	}
+}
+
+func pick[T any](t *table[T], match func(*T) bool) []T { return copies(t.where(match)) }
+
+// servedProject is the project of a port, or of the router or floating IP that it serves.
+func (c *Cloud) servedProject(p *Port) string {
+	if p.ProjectID != "" {
+		return p.ProjectID
+	}
+	if r := c.neutron.routers.get(p.DeviceID); r != nil {
+		return r.ProjectID
+	}
+	if f := c.neutron.fips.get(p.DeviceID); f != nil {
+		return f.ProjectID
+	}
+	return ""
+}
+
+// List names every resource on a line of its own: "network foo 1d2c...". Rules are listed beside their groups.
+func (s State) List() []string {
+	var out []string
+	add := func(kind, name, id string) { out = append(out, strings.Join([]string{kind, name, id}, " ")) }
+	for _, r := range s.Networks {
+		add("network", r.Name, r.ID)
+	}
+	for _, r := range s.Subnets {
+		add("subnet", r.Name, r.ID)
+	}
+	for _, r := range s.SubnetPools {
+		add("subnet pool", r.Name, r.ID)
+	}
+	for _, r := range s.Routers {
+		add("router", r.Name, r.ID)
+	}
+	for _, r := range s.Ports {
+		add("port", r.DeviceOwner+" "+r.Name, r.ID)
+	}
+	for _, r := range s.FloatingIPs {
+		add("floating IP", r.FloatingIPAddress, r.ID)
+	}
+	for _, r := range s.SecurityGroups {
+		add("security group", r.Name, r.ID)
+		for _, rule := range r.Rules {
+			add("rule", fmt.Sprintf("of %s: %s", r.Name, rule.brief()), rule.ID)
+		}
+	}
+	return append(out, s.listMore()...)
+}
+
+// listMore names what is not Neutron's.
+func (s State) listMore() []string {
+	var out []string
+	add := func(kind, name, id string) { out = append(out, strings.Join([]string{kind, name, id}, " ")) }
+	for _, r := range s.KeyPairs {
+		add("key pair", r.Name, r.Fingerprint)
+	}
+	for _, r := range s.Servers {
+		add("server", r.Name, r.ID)
+	}
+	for _, r := range s.ServerGroups {
+		add("server group", r.Name, r.ID)
+	}
+	for _, r := range s.LoadBalancers {
+		add("load balancer", r.Name, r.ID)
+	}
+	for _, r := range s.ShareNetworks {
+		add("share network", r.Name, r.ID)
+	}
+	for _, r := range s.Volumes {
+		add("volume", r.Name, r.ID)
+	}
+	return out
+}
+
+// Count is the number of resources, rules included.
+func (s State) Count() int { return len(s.List()) }
+
+// Diff names what came and what went between two states.
+func Diff(before, after State) (came, went []string) {
+	old, now := before.List(), after.List()
+	came = without(now, func(line string) bool { return slices.Contains(old, line) })
+	went = without(old, func(line string) bool { return slices.Contains(now, line) })
+	return came, went
+}
+
+// brief is a rule in a few words: "ingress IPv4 tcp 30000-32767 from 0.0.0.0/0".
+func (r *SecurityGroupRule) brief() string {
+	parts := []string{r.Direction, r.EtherType}
+	if r.Protocol != "" {
+		parts = append(parts, string(r.Protocol))
+	}
+	if r.PortRangeMin != 0 || r.PortRangeMax != 0 {
+		parts = append(parts, fmt.Sprintf("%d-%d", r.PortRangeMin, r.PortRangeMax))
+	}
+	side := "from"
+	if r.Direction == "egress" {
+		side = "to"
+	}
+	switch {
+	case r.RemoteIPPrefix != "":
+		parts = append(parts, side, string(r.RemoteIPPrefix))
+	case string(r.RemoteGroupID) == r.SecurityGroupID:
+		parts = append(parts, side, "the group itself")
+	case r.RemoteGroupID != "":
+		parts = append(parts, side, "group", string(r.RemoteGroupID))
+	default:
+		parts = append(parts, side, "anywhere")
+	}
+	return strings.Join(parts, " ")
+}
