@@ -79,7 +79,7 @@ func TestAMissingServiceIsToldApart(t *testing.T) {
 	session := stub.session(t, openstack.Options{})
 	assert.True(t, session.HasLoadBalancers())
 	assert.False(t, session.HasShares())
-	assert.Equal(t, 1, len(stub.seen()), "asking costs no call")
+	assert.Len(t, stub.seen(), 1, "asking costs no call")
 
 	_, err := session.ListShareNetworks(t.Context(), openstack.ShareNetworkFilter{})
 	require.EqualError(t, err, `the cloud offers no shared-file-system service to this project in region "one"`)

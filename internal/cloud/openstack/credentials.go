@@ -224,7 +224,7 @@ func fingerprintOf(parts ...string) fingerprint {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		hash.Write(length[:])
-		io.WriteString(hash, part)
+		hash.Write([]byte(part))
 	}
 	return fingerprint(hash.Sum(nil))
 }

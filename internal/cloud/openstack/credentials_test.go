@@ -132,7 +132,7 @@ func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 			for _, want := range tc.want {
-				assert.ErrorContains(t, err, want)
+				require.ErrorContains(t, err, want)
 			}
 			assert.NotContains(t, err.Error(), "hidden")
 		})

@@ -44,7 +44,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 			return nil, err
 		}
 		var objects []T
-		if err := r.decode(page[r.many], &objects); err != nil {
+		if err := r.decode(page, r.many, &objects); err != nil {
 			return nil, err
 		}
 		found = append(found, objects...)
@@ -70,7 +70,7 @@ func (r resource[T]) create(ctx context.Context, in any) (T, error) {
 	if err != nil {
 		return created, err
 	}
-	return created, r.decode(answer[r.one], &created)
+	return created, r.decode(answer, r.one, &created)
 }
 
 func (r resource[T]) update(ctx context.Context, id string, in any, headers map[string]string) (T, error) {
@@ -98,7 +98,7 @@ func (r resource[T]) single(ctx context.Context, method, id string, body any, he
 	if err != nil {
 		return object, err
 	}
-	return object, r.decode(answer[r.one], &object)
+	return object, r.decode(answer, r.one, &object)
 }
 
 // item returns the path of one object. An empty ID is refused: it would turn the object's path into the collection's.
@@ -109,12 +109,14 @@ func (r resource[T]) item(id string) (string, error) {
 	return r.path + "/" + url.PathEscape(id), nil
 }
 
-func (r resource[T]) decode(data json.RawMessage, into any) error {
-	if data == nil {
-		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, r.one)
+// decode reads what stands under a key of an answer.
+func (r resource[T]) decode(answer map[string]json.RawMessage, key string, into any) error {
+	content, ok := answer[key]
+	if !ok {
+		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, key)
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", r.one, r.service, err)
+	if err := json.Unmarshal(content, into); err != nil {
+		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, err)
 	}
 	return nil
 }

@@ -151,7 +151,9 @@ func TestACloudThatIgnoresAFilterHandsOverNothingForeign(t *testing.T) {
 			require.NoError(t, err)
 			encoded, err := json.Marshal(found)
 			require.NoError(t, err)
-			var objects []struct{ ID string }
+			var objects []struct {
+				ID string `json:"id"`
+			}
 			require.NoError(t, json.Unmarshal(encoded, &objects))
 			var got []string
 			for _, object := range objects {

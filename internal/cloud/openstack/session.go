@@ -81,9 +81,10 @@ func (s *Session) do(ctx context.Context, c call) error {
 		target += "?" + c.query.Encode()
 	}
 	client := gophercloud.ServiceClient{ProviderClient: s.client, Endpoint: endpoint}
-	_, err = client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, &gophercloud.RequestOpts{
+	options := &gophercloud.RequestOpts{
 		JSONBody: c.body, JSONResponse: c.answer, MoreHeaders: c.headers, OkCodes: successCodes(),
-	})
+	}
+	_, err = client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // the SDK does
 	if classified := classify(c.service, c.method, c.path, err); classified != nil {
 		return classified
 	}

@@ -132,11 +132,14 @@ func (c *stubCloud) answerLogin(w http.ResponseWriter, req *http.Request) {
 		}})
 	}
 	now := time.Now().Add(c.skew)
-	body, _ := json.Marshal(map[string]any{"token": map[string]any{
+	body, err := json.Marshal(map[string]any{"token": map[string]any{
 		"issued_at": now.UTC(), "expires_at": now.Add(lifetime).UTC(), "catalog": catalog,
 		"user":    map[string]any{"id": "user-1"},
 		"project": map[string]any{"id": "project-1", "domain": map[string]any{"id": "domain-1"}},
 	}})
+	if err != nil {
+		panic(err)
+	}
 	reply(w, http.StatusCreated, string(body))
 }
 
