@@ -115,6 +115,9 @@ func TestKeyPairsBelongToTheUser(t *testing.T) {
 	found, err := s.GetKeyPair(ctx, "shoot")
 	require.NoError(t, err)
 	assert.Equal(t, publicKey, found.PublicKey)
+	require.NoError(t, c.SetQuota(fake.DefaultProject, "key_pairs", 1))
+	_, err = s.CreateKeyPair(ctx, "another", publicKey)
+	assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
 	require.NoError(t, s.DeleteKeyPair(ctx, "shoot"))
 	assert.True(t, cloud.IsNotFound(s.DeleteKeyPair(ctx, "shoot")))
 }
@@ -259,6 +262,37 @@ func TestRulesThatExistAlreadyDoNotStopTheOthers(t *testing.T) {
 	groups, err := s.ListSecurityGroups(ctx, openstack.SecurityGroupFilter{IDs: []string{group.ID}})
 	require.NoError(t, err)
 	assert.Len(t, groups[0].Rules, 4)
+}
+
+func TestLoadBalancersAndShareNetworksOfASubnet(t *testing.T) {
+	c := startCloud(t)
+	s, ctx := logInto(t, c), t.Context()
+	assert.True(t, s.HasLoadBalancers())
+	assert.True(t, s.HasShares())
+	network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+	require.NoError(t, err)
+	subnet, err := s.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
+	require.NoError(t, err)
+
+	planted, err := c.Plant(fake.DefaultProject, "loadbalancers", fake.Attrs{"name": "kube_service", "vip_subnet_id": subnet.ID})
+	require.NoError(t, err)
+	balancers, err := s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPSubnetID: subnet.ID})
+	require.NoError(t, err)
+	require.Len(t, balancers, 1)
+	assert.Equal(t, planted, balancers[0].ID)
+	assert.Equal(t, network.ID, balancers[0].VIPNetworkID)
+	require.NoError(t, s.DeleteLoadBalancer(ctx, planted, true))
+	balancers, err = s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPNetworkID: network.ID})
+	require.NoError(t, err)
+	assert.Empty(t, balancers)
+
+	created, err := s.CreateShareNetwork(ctx, openstack.ShareNetworkCreate{Name: "shoot", NetworkID: network.ID, SubnetID: subnet.ID})
+	require.NoError(t, err)
+	shares, err := s.ListShareNetworks(ctx, openstack.ShareNetworkFilter{NetworkID: network.ID, SubnetID: subnet.ID})
+	require.NoError(t, err)
+	assert.Equal(t, []openstack.ShareNetwork{created}, shares)
+	require.NoError(t, s.DeleteShareNetwork(ctx, created.ID))
+	assert.True(t, cloud.IsNotFound(s.DeleteShareNetwork(ctx, created.ID)))
 }
 
 func TestACloudWithoutOctaviaAndManilaServesTheRest(t *testing.T) {

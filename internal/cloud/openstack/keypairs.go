@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
@@ -39,18 +40,17 @@ func (s *Session) DeleteKeyPair(ctx context.Context, name string) error {
 	return s.keyPairs().remove(ctx, name, nil)
 }
 
-// keyPairsExhausted compares the user's key pairs with the limit. Nova refuses one too many with the same 403 as a user
+// keyPairsExhausted compares the number of the user's key pairs with the quota. Nova refuses one too many with the same 403 as a user
 // without permission, and only prose tells them apart. When it cannot be found out, the answer is no.
 func (s *Session) keyPairsExhausted(ctx context.Context) bool {
-	var limits struct {
-		Limits struct {
-			Absolute struct {
-				KeyPairs *int `json:"maxTotalKeypairs"`
-			} `json:"absolute"`
-		} `json:"limits"`
+	var quota struct {
+		Set struct {
+			KeyPairs *int `json:"key_pairs"`
+		} `json:"quota_set"`
 	}
-	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: "limits", answer: &limits})
-	limit := limits.Limits.Absolute.KeyPairs
+	path := "os-quota-sets/" + url.PathEscape(s.Token().ProjectID)
+	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: path, answer: &quota})
+	limit := quota.Set.KeyPairs
 	if err != nil || limit == nil || *limit < 0 {
 		return false
 	}
