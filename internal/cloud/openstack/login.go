@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -89,6 +90,9 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 		body.IssuedAt = now
 	}
 	lifetime := body.ExpiresAt.Sub(body.IssuedAt)
+	if token == "" || lifetime <= 0 {
+		return nil, errors.New("the answer holds no token that is good for any time")
+	}
 	return &login{
 		token: token, catalog: body.Catalog, at: now, lifetime: lifetime,
 		known: Token{

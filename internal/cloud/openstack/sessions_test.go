@@ -3,6 +3,7 @@ package openstack_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -137,6 +138,28 @@ func TestALoginThatFindsNoKeystoneNamesTheAddress(t *testing.T) {
 	_, err := stub.sessions(openstack.Options{}).Get(t.Context(), credentials(), "one")
 	require.ErrorContains(t, err, `no Keystone of version 3 answers at https://cloud.test/identity/v3/: check "authURL"`)
 	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+}
+
+func TestALoginWithoutATokenIsTheCloudsTrouble(t *testing.T) {
+	for name, body := range map[string]string{
+		"no token at all":          `{"token": {}}`,
+		"one that has expired":     `{"token": {"issued_at": "2026-01-02T00:00:00Z", "expires_at": "2026-01-01T00:00:00Z"}}`,
+		"one with a date of wood":  `{"token": {"expires_at": "soon"}}`,
+		"no JSON but another page": `<html>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			portal := roundTripper(func(*http.Request) (*http.Response, error) {
+				recorder := httptest.NewRecorder()
+				recorder.Header().Set("X-Subject-Token", "token")
+				reply(recorder, http.StatusCreated, body)
+				return recorder.Result(), nil
+			})
+			sessions := openstack.NewSessions(openstack.Options{Transport: func(http.RoundTripper) http.RoundTripper { return portal }})
+			_, err := sessions.Get(t.Context(), credentials(), "one")
+			require.ErrorContains(t, err, "logging in at https://cloud.test/identity/v3/")
+			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
+		})
+	}
 }
 
 func TestCredentialsWithoutAnAddressCostNoCall(t *testing.T) {
