@@ -2,6 +2,7 @@ package contracttest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -22,8 +23,9 @@ const (
 )
 
 // Call is a request of interest, named so that the same request of another run has the same name: identifiers and the
-// namespace are blotted out, of a query only the keys are kept, and equal requests are numbered in the order they come.
-// A number counted over all requests would not do, since a process makes many of them at the same time.
+// namespace are blotted out, of a query only the keys are kept, a new state of the last operation is added, and equal
+// requests are numbered in the order they come. A number counted over all requests would not do, since a process makes
+// many of them at the same time.
 type Call struct {
 	Target Target
 	Method string
@@ -43,16 +45,36 @@ func (c Call) String() string {
 // Writes reports whether the request means to change something.
 func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
-// callOf names a request, without its number.
-func callOf(target Target, request *http.Request) Call {
-	path := identifiers.ReplaceAllString(request.URL.Path, "{id}")
+// callOf names a request with the given body, without its number.
+func callOf(target Target, request *http.Request, body []byte) Call {
+	path := identifiers.ReplaceAllString(request.URL.Path, "{id}") + keysOf(request.URL.Query())
 	if target == KubeAPI {
-		_, inNamespace, found := strings.Cut(strings.TrimPrefix(path, "/"), "/namespaces/")
-		if _, resource, ok := strings.Cut(inNamespace, "/"); found && ok {
-			path = "/" + resource
-		}
+		path = withoutNamespace(path) + newState(body)
 	}
-	return Call{Target: target, Method: request.Method, Path: path + keysOf(request.URL.Query())}
+	return Call{Target: target, Method: request.Method, Path: path}
+}
+
+func withoutNamespace(path string) string {
+	_, inNamespace, found := strings.Cut(path, "/namespaces/")
+	if _, resource, ok := strings.Cut(inNamespace, "/"); found && ok {
+		return "/" + resource
+	}
+	return path
+}
+
+// newState tells the beginning and the end of an operation from what is written in between, however often that may be.
+func newState(body []byte) string {
+	var patch struct {
+		Status struct {
+			LastOperation struct {
+				State string `json:"state"`
+			} `json:"lastOperation"`
+		} `json:"status"`
+	}
+	if json.Unmarshal(body, &patch) != nil || patch.Status.LastOperation.State == "" {
+		return ""
+	}
+	return " to " + patch.Status.LastOperation.State
 }
 
 func keysOf(query url.Values) string {

@@ -10,29 +10,37 @@ import (
 
 func TestCallOf(t *testing.T) {
 	tests := map[string]struct {
-		target            Target
-		method, url, want string
+		target                  Target
+		method, url, body, want string
 	}{
 		"an identifier is blotted out": {
-			Cloud, http.MethodDelete, "/v2.0/routers/0c1b2f7e-5d0a-4d5e-9a2b-1f3c5d7e9a0b", "cloud DELETE /v2.0/routers/{id}",
+			Cloud, http.MethodDelete, "/v2.0/routers/0c1b2f7e-5d0a-4d5e-9a2b-1f3c5d7e9a0b", "", "cloud DELETE /v2.0/routers/{id}",
 		},
 		"an identifier without dashes is blotted out": {
-			Cloud, http.MethodGet, "/v2.1/0c1b2f7e5d0a4d5e9a2b1f3c5d7e9a0b/os-keypairs", "cloud GET /v2.1/{id}/os-keypairs",
+			Cloud, http.MethodGet, "/v2.1/0c1b2f7e5d0a4d5e9a2b1f3c5d7e9a0b/os-keypairs", "", "cloud GET /v2.1/{id}/os-keypairs",
 		},
 		"of a query the keys remain, sorted": {
-			Cloud, http.MethodGet, "/v2.0/networks?name=a&description=b&name=c", "cloud GET /v2.0/networks?description&name",
+			Cloud, http.MethodGet, "/v2.0/networks?name=a&description=b&name=c", "", "cloud GET /v2.0/networks?description&name",
 		},
 		"the namespace does not matter": {
-			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/shoot--test--x2f/infrastructures/one/status",
+			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/shoot--test--x2f/infrastructures/one/status", "",
 			"kube PATCH /infrastructures/one/status",
 		},
+		"a new state of the last operation matters": {
+			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one/status",
+			`{"status":{"lastOperation":{"state":"Succeeded","progress":100}}}`, "kube PATCH /infrastructures/one/status to Succeeded",
+		},
+		"another status does not": {
+			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one/status",
+			`{"status":{"state":{"data":{}}}}`, "kube PATCH /infrastructures/one/status",
+		},
 		"a cluster-scoped path stays whole": {
-			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
+			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, callOf(test.target, httptest.NewRequest(test.method, test.url, nil)).String())
+			assert.Equal(t, test.want, callOf(test.target, httptest.NewRequest(test.method, test.url, nil), []byte(test.body)).String())
 		})
 	}
 }

@@ -3,6 +3,7 @@ package contracttest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,9 +109,8 @@ func (c Case) String() string {
 	return fmt.Sprintf("#%d %s: %s", c.Number, c.Phase, c.Fault)
 }
 
-// recordings is how often a clean run is recorded: what a process writes to the API server depends a little on how its
-// tasks happen to run side by side.
-const recordings = 2
+// recordings is how often a clean run is recorded.
+const recordings = 3
 
 // attempts is how often a case is tried whose call does not come.
 const attempts = 3
@@ -142,9 +142,9 @@ type exploration[O contract.Object] struct {
 	report Report
 }
 
-// record plays a phase without a fault. It returns false when that alone goes wrong.
+// record plays a phase without a fault, and returns the calls. It returns false when that alone goes wrong.
 func (e *exploration[O]) record(ctx context.Context, phase Phase) ([]Call, bool, error) {
-	var calls []Call
+	var runs [][]Call
 	for range recordings {
 		result, err := e.play(ctx, Case{Phase: phase})
 		if err != nil {
@@ -154,10 +154,20 @@ func (e *exploration[O]) record(ctx context.Context, phase Phase) ([]Call, bool,
 			e.add(result)
 			return nil, false, nil
 		}
-		calls = append(calls, result.Calls...)
+		runs = append(runs, result.Calls)
 	}
-	slices.SortFunc(calls, compareCalls)
-	return slices.Compact(calls), true, nil
+	return reliable(runs), true, nil
+}
+
+// reliable returns the calls to explore: to the cloud all that were seen, to the API server those that every run made.
+// How often state is saved depends on how tasks happen to run side by side.
+func reliable(runs [][]Call) []Call {
+	times := map[Call]int{}
+	for _, call := range slices.Concat(runs...) {
+		times[call]++
+	}
+	maps.DeleteFunc(times, func(call Call, n int) bool { return call.Target == KubeAPI && n < len(runs) })
+	return slices.SortedFunc(maps.Keys(times), compareCalls)
 }
 
 // enumerate makes the cases, in an order that depends on nothing but the calls.

@@ -98,13 +98,13 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 }
 
 // next counts a request and returns the fault if it is meant.
-func (f *Faults) next(target Target, request *http.Request) *Fault {
+func (f *Faults) next(target Target, request *http.Request, body []byte) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.armed {
 		return nil
 	}
-	call := callOf(target, request)
+	call := callOf(target, request, body)
 	f.seen[call]++
 	call.Nth = f.seen[call]
 	if f.fault == nil || f.fired || f.fault.Call != call {

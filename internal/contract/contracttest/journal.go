@@ -22,9 +22,10 @@ type Journal struct {
 // journalLines is enough for the passes of one case.
 const journalLines = 200
 
-// Logger returns a logger that writes into the journal.
+// Logger returns a logger that writes into the journal, without the values that are the same in every line of a case.
 func (j *Journal) Logger() logr.Logger {
-	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) }, funcr.Options{})
+	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) },
+		funcr.Options{RenderValuesHook: func([]any) []any { return nil }})
 }
 
 // String returns the lines, oldest first.

@@ -160,14 +160,14 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !isOfInterest(l.target, request) {
 		return l.pass(request)
 	}
-	sent, err := detach(request)
+	sent, body, err := detach(request)
 	if err != nil {
 		return nil, err
 	}
 	if !l.life.begin() {
 		return nil, errKilled
 	}
-	fault := l.life.faults.next(l.target, request)
+	fault := l.life.faults.next(l.target, request, body)
 	answers := make(chan answer, 1)
 	go func() {
 		defer l.life.underWay.Done()
@@ -243,17 +243,17 @@ func (l *line) forward(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// detach returns a copy of the request that does not end with its caller's context.
-func detach(request *http.Request) (*http.Request, error) {
+// detach returns a copy of the request that does not end with its caller's context, and the body.
+func detach(request *http.Request) (*http.Request, []byte, error) {
 	sent := request.Clone(context.WithoutCancel(request.Context()))
 	if request.Body == nil {
-		return sent, nil
+		return sent, nil, nil
 	}
 	body, err := io.ReadAll(request.Body)
 	_ = request.Body.Close()
 	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
+		return nil, nil, fmt.Errorf("reading the request's body: %w", err)
 	}
 	sent.Body = io.NopCloser(bytes.NewReader(body))
-	return sent, nil
+	return sent, body, nil
 }

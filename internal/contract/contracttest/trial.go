@@ -175,22 +175,24 @@ func (t *trial[O]) disarm() {
 }
 
 func (t *trial[O]) waitReady(ctx context.Context) error {
-	if _, err := t.gardenlet.WaitReady(ctx); err != nil {
+	_, err := t.gardenlet.WaitReady(ctx)
+	t.inspect("when the object was, or should have been, ready", true)
+	if err != nil {
 		return fmt.Errorf("the object did not become ready: %w", err)
 	}
-	t.inspect("when the object was ready", true)
 	return nil
 }
 
 func (t *trial[O]) waitGone(ctx context.Context) error {
-	if err := t.gardenlet.WaitGone(ctx); err != nil {
+	err := t.gardenlet.WaitGone(ctx)
+	t.inspect("when the object was, or should have been, gone", false)
+	if err != nil {
 		return fmt.Errorf("the object did not go away: %w", err)
 	}
-	t.inspect("when the object was gone", false)
 	return nil
 }
 
-// inspect collects what is wrong with the cloud. The trial goes on: a leak and what becomes of it are two findings.
+// inspect collects what is wrong with the cloud, also when the wait was in vain: what is left over is the best hint at why.
 func (t *trial[O]) inspect(when string, ready bool) {
 	for _, violation := range t.world.Inspect(ready) {
 		t.violated("%s: %s", when, violation)

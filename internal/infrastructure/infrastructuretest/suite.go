@@ -2,6 +2,8 @@ package infrastructuretest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"testing"
 
@@ -15,8 +17,11 @@ import (
 // CasesVariable is the environment variable that selects cases of the exploration, by number or by a part of the name.
 const CasesVariable = "TRELLIS_CASES"
 
-// unreachedPercent is how many of the cases may miss their call. What is written to the API server depends a little on how
-// tasks happen to run side by side; a driver that calls its cloud at random would exceed it.
+// ReportVariable is the environment variable that names a file to which the numbers of the exploration are appended.
+const ReportVariable = "TRELLIS_REPORT"
+
+// unreachedPercent is how many of the cases may miss their call, which must be one to the API server: how often state is
+// saved depends a little on how tasks happen to run side by side.
 const unreachedPercent = 2
 
 // Run plays the whole suite.
@@ -37,17 +42,31 @@ func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	only := os.Getenv(CasesVariable)
 	report, err := Explore(t.Context(), server, subject, contracttest.Options{Only: only})
 	require.NoError(t, err)
-	t.Log(report)
+	publish(t, fmt.Sprintf("infrastructure, type %s: %s", subject.Type, report))
 	for _, failure := range report.Failures {
 		t.Errorf("%s\nTo play it alone: %s=%d go test -run '^%s$' .", failure, CasesVariable, failure.Case.Number, t.Name())
 	}
 	for _, c := range report.Unreached {
 		t.Logf("not reached: %s", c)
+		assert.NotEqual(t, contracttest.Cloud, c.Fault.Call.Target, "a driver calls its cloud in one run and not in the next")
 	}
 	assert.LessOrEqual(t, len(report.Unreached)*100, report.Total()*unreachedPercent, "too many cases missed their call")
 	for _, phase := range contracttest.Phases() {
 		assert.Truef(t, only != "" || report.Cases[phase] > 0, "no case in phase %q was played", phase)
 	}
+}
+
+// publish prints the numbers, and keeps them where go test shows nothing of what passes.
+func publish(t *testing.T, numbers string) {
+	t.Log(numbers)
+	path := os.Getenv(ReportVariable)
+	if path == "" {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	require.NoError(t, err)
+	_, err = fmt.Fprintln(file, numbers)
+	require.NoError(t, errors.Join(err, file.Close()))
 }
 
 // Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
