@@ -9,7 +9,6 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -114,7 +113,7 @@ func (s *stage) run() *contracttest.Life {
 
 func (s *stage) start() *contracttest.Life {
 	s.t.Helper()
-	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Log: logr.Discard()}
+	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return contract.Add(mgr, s.contract, s.options)
 	})
