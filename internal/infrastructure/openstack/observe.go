@@ -24,7 +24,8 @@ type observation struct {
 }
 
 // observe reads everything that may exist in one wave of parallel requests: one per kind of resource as long as the
-// ledger knows the IDs. Only what the ledger does not know, or what is gone, costs a second look by mark.
+// ledger knows the IDs. Only what the ledger does not know, or what is gone, costs a second look by mark. Where nobody
+// ever tried to create anything it reads only what the user gave.
 func (p *pass) observe(ctx context.Context) error {
 	p.seen.subnets = map[kind]cloudopenstack.Subnet{}
 	routerID := p.knownID(kindRouter, p.plan.router.givenID)
@@ -142,7 +143,7 @@ func (p *pass) observeMarkedSubnets(ctx context.Context) error {
 		if wanted.givenID != "" {
 			return cloud.Errorf(cloud.Configuration, "networks.subnetId: there is no subnet %s, or this project cannot see it", wanted.givenID)
 		}
-		if !looked {
+		if !looked && !p.untouched {
 			var err error
 			if marked, err = p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark}); err != nil {
 				return fmt.Errorf("looking for subnets of the shoot: %w", err)
@@ -179,7 +180,8 @@ func isRouterInterface(port cloudopenstack.Port) bool {
 }
 
 func (p *pass) observeKeyPair(ctx context.Context) error {
-	if p.plan.keyPair.publicKey == "" && p.ledger.id(kindKeyPair) == "" && p.ledger.intent(kindKeyPair) == "" {
+	needless := p.plan.keyPair.publicKey == "" && p.ledger.id(kindKeyPair) == "" && p.ledger.intent(kindKeyPair) == ""
+	if needless || p.untouched {
 		return nil
 	}
 	name := p.effectiveKeyPairName()
@@ -216,6 +218,9 @@ func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
 			return nil, cloud.Errorf(cloud.Configuration, "%s: there is no %s %s, or this project cannot see it", s.givenField, s.what, s.givenID)
 		}
 		p.log.Info("A recorded resource is gone", "kind", s.what, "id", id)
+	}
+	if p.untouched {
+		return nil, nil
 	}
 	marked, err := s.byMark(ctx, p.mark)
 	if err != nil {

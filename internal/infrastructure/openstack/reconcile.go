@@ -13,7 +13,7 @@ func (p *pass) reconcileGraph() *contract.Graph {
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name, Do: do, After: after})
 	}
-	seen := g.Add(contract.Task{Name: "reading what exists", Do: p.observe, SkipIf: p.untouched})
+	seen := add("reading what exists", p.observe)
 	intended := add("saving what will be created", p.intendMissing, seen)
 	floating := add("finding floating network", p.findFloatingNetwork, seen)
 

@@ -16,7 +16,7 @@ func (p *pass) observeShareNetwork(ctx context.Context) error {
 	if !p.plan.shareNetwork {
 		return nil
 	}
-	if err := p.requireShares(); err != nil {
+	if err := p.requireShares(); err != nil || p.untouched {
 		return err
 	}
 	found, err := p.findShareNetworks(ctx)
@@ -60,9 +60,6 @@ func (p *pass) findShareNetworks(ctx context.Context) ([]cloudopenstack.ShareNet
 func (p *pass) ensureShareNetwork(ctx context.Context) error {
 	share := p.seen.shareNetwork
 	if share == nil {
-		if err := p.requireShares(); err != nil {
-			return err
-		}
 		created, err := p.cloud.CreateShareNetwork(ctx, cloudopenstack.ShareNetworkCreate{
 			Name: p.technicalID, Description: p.mark, NetworkID: p.net.ID, SubnetID: p.heldSubnet(kindSubnet).ID,
 		})

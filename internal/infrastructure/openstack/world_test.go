@@ -3,8 +3,6 @@ package openstack
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"sync"
 	"testing"
 
@@ -12,6 +10,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -83,10 +82,7 @@ func newWorld(t *testing.T, options ...fake.Option) *world {
 // warmUp logs in, so that budgets are those of a warm session.
 func (w *world) warmUp() {
 	w.t.Helper()
-	credentials, err := (&inputs{profile: w.profile}).credentials(w.input())
-	require.NoError(w.t, err)
-	_, err = w.sessions.Get(w.t.Context(), credentials, fake.DefaultRegion)
-	require.NoError(w.t, err)
+	w.session()
 	w.cloud.ResetLog()
 }
 
@@ -195,32 +191,25 @@ func (w *world) operate(method string, service fake.Service, path string, body a
 	return out
 }
 
-// list returns the names of what there is in a collection of Neutron, sorted.
-func (w *world) list(collection string) []string {
+// there is what the shoot's account has.
+func (w *world) there() fake.State { return w.cloud.State(fake.DefaultProject) }
+
+// session is a line of the test's own to the cloud, with the shoot's credentials.
+func (w *world) session() *cloudopenstack.Session {
 	w.t.Helper()
-	var names []string
-	for _, resource := range w.all(collection) {
-		names = append(names, fmt.Sprint(resource["name"]))
-	}
-	slices.Sort(names)
-	return names
+	credentials, err := (&inputs{profile: w.profile}).credentials(w.input())
+	require.NoError(w.t, err)
+	session, err := w.sessions.Get(w.t.Context(), credentials, fake.DefaultRegion)
+	require.NoError(w.t, err)
+	return session
 }
 
-func (w *world) all(collection string) []map[string]any {
+// unchanged asserts that the account has exactly what it had.
+func (w *world) unchanged(before fake.State) {
 	w.t.Helper()
-	keys := map[string]string{"networks": "networks", "subnets": "subnets", "routers": "routers", "security-groups": "security_groups", "ports": "ports", "floatingips": "floatingips"}
-	out := w.operate("GET", fake.Neutron, "/v2.0/"+collection, nil)
-	var resources []map[string]any
-	for _, one := range out[keys[collection]].([]any) {
-		resources = append(resources, one.(map[string]any))
-	}
-	return resources
-}
-
-// get returns a Neutron resource by ID.
-func (w *world) get(collection, key, id string) map[string]any {
-	w.t.Helper()
-	return w.operate("GET", fake.Neutron, "/v2.0/"+collection+"/"+id, nil)[key].(map[string]any)
+	came, went := fake.Diff(before, w.there())
+	assert.Empty(w.t, came, "left behind")
+	assert.Empty(w.t, went, "gone although not the shoot's")
 }
 
 // savingTrack runs graphs as the runtime does, and saves at once.

@@ -1,0 +1,287 @@
+package openstack
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+func TestOutcomeOfTheDefaultShoot(t *testing.T) {
+	w := newWorld(t)
+	outcome := w.mustReconcile()
+	there := w.there()
+	network, subnet, router, group := there.Networks[0], there.Subnets[0], there.Routers[0], there.SecurityGroups[len(there.SecurityGroups)-1]
+
+	mark := formatMark(technicalID, shootUID)
+	for kind, description := range map[string]string{
+		"network": network.Description, "subnet": subnet.Description, "router": router.Description, "security group": group.Description,
+	} {
+		assert.Equal(t, mark, description, "the %s is marked at birth", kind)
+	}
+	status := outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus)
+	address := status.Networks.Router.IP
+	assert.NotEmpty(t, address)
+	want := openstackv1alpha1.NewInfrastructureStatus()
+	want.Networks = openstackv1alpha1.NetworkStatus{
+		ID: network.ID, Name: technicalID,
+		FloatingPool: openstackv1alpha1.FloatingPoolStatus{ID: status.Networks.FloatingPool.ID, Name: fake.ExternalNetwork},
+		Router:       openstackv1alpha1.RouterStatus{ID: router.ID, IP: address, ExternalFixedIPs: []string{address}},
+		Subnets:      []openstackv1alpha1.Subnet{{Purpose: openstackv1alpha1.PurposeNodes, ID: subnet.ID, CIDR: "10.250.0.0/19"}},
+	}
+	want.Node.KeyName = "shoot--dev--one-5f0c9a52"
+	want.SecurityGroups = []openstackv1alpha1.SecurityGroup{{Purpose: openstackv1alpha1.PurposeNodes, ID: group.ID, Name: technicalID}}
+	assert.Empty(t, cmp.Diff(want, status))
+
+	assert.Equal(t, []string{address + "/32"}, outcome.EgressCIDRs)
+	assert.Nil(t, outcome.NodesCIDR, "the driver did not choose the range of the nodes")
+	assert.Equal(t, []string{"10.250.0.0/16"}, outcome.Nodes)
+	assert.Equal(t, []string{"100.96.0.0/11"}, outcome.Pods)
+	assert.Equal(t, []string{"100.64.0.0/13"}, outcome.Services)
+	assert.Empty(t, outcome.Findings)
+	assert.Equal(t, []string{"1.1.1.1"}, subnet.DNSNameservers, "only the servers of the subnet's family")
+	assert.Equal(t, network.ID, w.state()["Network"], "the upstream extension finds it in its own key")
+	assert.Empty(t, w.state()[openstackv1alpha1.StateKeyIntents], "no intent is left open")
+}
+
+func TestNothingIsCreatedBeforeTheIntentsAreSaved(t *testing.T) {
+	w := newWorld(t)
+	before := w.there()
+	w.beforeSave = func() error { return errors.New("the API server is away") }
+	_, err := w.reconcile()
+	require.ErrorContains(t, err, "the API server is away")
+	w.unchanged(before)
+	w.beforeSave = nil
+	w.mustReconcile()
+}
+
+func TestIntentsAreSavedTogetherBeforeTheFirstCreate(t *testing.T) {
+	w := newWorld(t)
+	var saves int
+	w.beforeSave = func() error {
+		if saves++; saves == 1 {
+			assert.Empty(t, w.cloud.Log().Where(fake.Call.Writes), "created before the intents were saved")
+		}
+		return nil
+	}
+	w.cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Times: -1, Status: 500})
+	_, err := w.reconcile()
+	require.Error(t, err)
+	for _, k := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
+		assert.Contains(t, w.state()[openstackv1alpha1.StateKeyIntents], `"`+k+`"`)
+	}
+}
+
+// Whatever call goes wrong, in whatever way, and whether or not the process survives it: the next passes find what there
+// is, and nothing exists twice.
+func TestEveryCallMayFail(t *testing.T) {
+	reference := newWorld(t)
+	reference.mustReconcile()
+	calls := len(reference.cloud.Log())
+	want := kinds(reference.there())
+	for call := range calls {
+		for name, fault := range map[string]fake.Fault{
+			"refused":                         {Status: 500},
+			"lost before its effect":          {Drop: fake.DropBefore},
+			"answered badly after its effect": {Status: 504, AfterEffect: true},
+			"lost after its effect":           {Drop: fake.DropAfter},
+		} {
+			t.Run(reference.cloud.Log()[call].Name()+" "+name, func(t *testing.T) {
+				w := newWorld(t)
+				empty := w.there()
+				fault.Skip = call
+				w.cloud.Inject(fault)
+				_, _ = w.reconcile()
+				w.restart()
+				w.mustReconcile()
+				assert.Equal(t, want, kinds(w.there()))
+				w.mustDelete()
+				w.unchanged(empty)
+			})
+		}
+	}
+}
+
+// kinds counts what there is by kind.
+func kinds(state fake.State) map[string]int {
+	count := map[string]int{}
+	for _, line := range state.List() {
+		kind, _, _ := strings.Cut(line, " ")
+		count[kind]++
+	}
+	return count
+}
+
+func TestWhatWasRecordedAndIsGoneIsMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	w.mustReconcile()
+	want := kinds(w.there())
+	group := w.state()["SecurityGroup"]
+	require.NoError(t, w.session().DeleteSecurityGroup(t.Context(), group))
+	require.NoError(t, w.session().DeleteKeyPair(t.Context(), w.state()["KeyPair"]))
+	w.mustReconcile()
+	assert.NotEqual(t, group, w.state()["SecurityGroup"])
+	assert.Equal(t, want, kinds(w.there()))
+}
+
+func TestWhatIsNotRecordedIsFoundByItsMark(t *testing.T) {
+	w := newWorld(t)
+	w.mustReconcile()
+	before, state := w.there(), w.state()
+	w.forget()
+	w.mustReconcile()
+	w.unchanged(before)
+	for _, key := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
+		assert.Equal(t, state[key], w.state()[key], key)
+	}
+}
+
+func TestNamesakesOfOthersAreNeverAdopted(t *testing.T) {
+	w := newWorld(t)
+	foreign := formatMark(technicalID, "another-uid")
+	longer := formatMark(technicalID+"-b", shootUID+"-b")
+	for _, name := range []string{technicalID, technicalID + "-b", technicalID + "-ipv6"} {
+		network := w.plant("networks", fake.Attrs{"name": name, "description": foreign})
+		w.plant("subnets", fake.Attrs{"name": name, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "description": longer})
+		w.plant("routers", fake.Attrs{"name": name})
+		w.plant("security-groups", fake.Attrs{"name": name, "description": "Cluster Nodes"})
+	}
+	_, err := w.session().CreateKeyPair(t.Context(), technicalID, otherKey)
+	require.NoError(t, err)
+	before := w.there()
+
+	w.mustReconcile()
+	_, went := fake.Diff(before, w.there())
+	assert.Empty(t, went)
+	w.forget() // a second pass goes by marks alone
+	w.mustReconcile()
+	assert.Len(t, w.there().Networks, 4)
+	w.forget()
+	w.mustDelete()
+	w.unchanged(before)
+}
+
+func TestRecordedResourceOfAnotherShootIsRefused(t *testing.T) {
+	w := newWorld(t)
+	id := w.plant("networks", fake.Attrs{"name": technicalID, "description": formatMark("shoot--other", "another-uid")})
+	w.infra.Status.State = w.marshal(map[string]any{
+		"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": map[string]string{"Network": id},
+	})
+	w.attempted = true
+	_, err := w.reconcile()
+	assert.ErrorContains(t, err, "belongs to shoot shoot--other")
+}
+
+func TestKeyPairs(t *testing.T) {
+	t.Run("a rotated key replaces the old one under the same name", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustReconcile()
+		w.infra.Spec.SSHPublicKey = []byte(otherKey)
+		w.mustReconcile()
+		require.Len(t, w.there().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+	})
+	t.Run("a key that was rotated after a crash replaces the crashed one's", func(t *testing.T) {
+		w := newWorld(t)
+		w.cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Nova, Method: "POST"}, Drop: fake.DropAfter})
+		_, err := w.reconcile()
+		require.Error(t, err)
+		w.infra.Spec.SSHPublicKey = []byte(otherKey)
+		w.mustReconcile()
+		require.Len(t, w.there().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+	})
+	t.Run("without SSH access there is none, and nothing panics", func(t *testing.T) {
+		w := newWorld(t)
+		w.infra.Spec.SSHPublicKey = nil
+		outcome := w.mustReconcile()
+		assert.Empty(t, w.there().KeyPairs)
+		assert.Empty(t, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Node.KeyName)
+	})
+	t.Run("switching SSH access off removes it", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustReconcile()
+		w.infra.Spec.SSHPublicKey = nil
+		w.mustReconcile()
+		assert.Empty(t, w.there().KeyPairs)
+		assert.Empty(t, w.state()["KeyPair"])
+	})
+	t.Run("a foreign one of the very same name is named, kept, and survives the deletion", func(t *testing.T) {
+		w := newWorld(t)
+		_, err := w.session().CreateKeyPair(t.Context(), keyPairName(technicalID, shootUID), otherKey)
+		require.NoError(t, err)
+		for range 2 {
+			_, err = w.reconcile()
+			require.ErrorContains(t, err, `key pair "shoot--dev--one-5f0c9a52" exists with another public key`)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+		}
+		w.mustDelete()
+		require.Len(t, w.there().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+	})
+}
+
+func TestFloatingSubnets(t *testing.T) {
+	router := func(w *world) string { return w.there().Routers[0].Gateway.ExternalFixedIPs[0].SubnetID }
+	id := func(w *world, name string) string {
+		for _, subnet := range w.cloud.State("").Subnets {
+			if subnet.Name == name {
+				return subnet.ID
+			}
+		}
+		t.Fatalf("no subnet %s", name)
+		return ""
+	}
+	t.Run("a pattern selects the subnet, which is remembered", func(t *testing.T) {
+		w := newWorld(t)
+		w.config.FloatingPoolSubnetName = new("~public-(b|c)")
+		w.mustReconcile()
+		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
+		assert.Equal(t, fake.ExternalSubnetB, w.state()["FloatingPoolSubnetName"])
+	})
+	t.Run("an exhausted subnet gives way to the next candidate", func(t *testing.T) {
+		w := newWorld(t)
+		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
+		w.config.FloatingPoolSubnetName = new("public-*")
+		w.mustReconcile()
+		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
+		assert.Len(t, w.there().Routers, 1)
+	})
+	t.Run("when all are exhausted the error says so", func(t *testing.T) {
+		w := newWorld(t)
+		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
+		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetB, true))
+		w.config.FloatingPoolSubnetName = new("public-*")
+		_, err := w.reconcile()
+		assert.ErrorContains(t, err, `none of the 2 subnets that floatingPoolSubnetName "public-*" selects has an address left`)
+		assert.Equal(t, cloud.Depleted, cloud.KindOf(err))
+	})
+	t.Run("D5: the cloud profile's default counts for a pool without region and with a pattern", func(t *testing.T) {
+		w := newWorld(t)
+		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*", DefaultFloatingSubnet: new(fake.ExternalSubnetB)}}
+		w.mustReconcile()
+		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
+	})
+	t.Run("a floating pool can be given by ID", func(t *testing.T) {
+		w := newWorld(t)
+		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+		w.config.FloatingPoolName = w.cloud.State(fake.AdminProject).Networks[0].ID
+		outcome := w.mustReconcile()
+		assert.Equal(t, fake.ExternalNetwork, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Networks.FloatingPool.Name)
+	})
+	t.Run("an unknown pool is a configuration error that names the field", func(t *testing.T) {
+		w := newWorld(t)
+		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+		w.config.FloatingPoolName = "nowhere"
+		_, err := w.reconcile()
+		assert.ErrorContains(t, err, "floatingPoolName")
+		assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+	})
+}
