@@ -1,6 +1,11 @@
 package fake_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -12,11 +17,11 @@ import (
 
 // client is a real client of one user.
 type client struct {
-	provider                                                       *gophercloud.ProviderClient
-	identity, network, compute, image, loadBalancer, share, volume *gophercloud.ServiceClient
+	provider                                             *gophercloud.ProviderClient
+	network, compute, image, loadBalancer, share, volume *gophercloud.ServiceClient
 }
 
-func start(t *testing.T, opts ...fake.Option) *fake.Cloud {
+func start(t testing.TB, opts ...fake.Option) *fake.Cloud {
 	t.Helper()
 	cloud := fake.New(opts...)
 	require.NoError(t, cloud.Start("127.0.0.1:0"))
@@ -31,19 +36,24 @@ func memberOptions(cloud *fake.Cloud) gophercloud.AuthOptions {
 	}
 }
 
-func adminOptions(cloud *fake.Cloud) gophercloud.AuthOptions {
-	opts := memberOptions(cloud)
-	opts.Username, opts.Password, opts.TenantName = fake.AdminUser, fake.AdminPassword, fake.AdminProject
-	return opts
-}
-
 // member logs in as the plain member of the default project.
-func member(t *testing.T, cloud *fake.Cloud) *client {
+func member(t testing.TB, cloud *fake.Cloud) *client {
 	t.Helper()
 	return login(t, memberOptions(cloud))
 }
 
-func login(t *testing.T, opts gophercloud.AuthOptions) *client {
+// stranger logs in as a plain member of another project.
+func stranger(t testing.TB, cloud *fake.Cloud) *client {
+	t.Helper()
+	cloud.AddProject("elsewhere")
+	_, err := cloud.AddUser("stranger", "secret", "elsewhere")
+	require.NoError(t, err)
+	opts := memberOptions(cloud)
+	opts.Username, opts.TenantName = "stranger", "elsewhere"
+	return login(t, opts)
+}
+
+func login(t testing.TB, opts gophercloud.AuthOptions) *client {
 	t.Helper()
 	p, err := openstack.AuthenticatedClient(t.Context(), opts)
 	require.NoError(t, err)
@@ -53,14 +63,77 @@ func login(t *testing.T, opts gophercloud.AuthOptions) *client {
 		into **gophercloud.ServiceClient
 		make func(*gophercloud.ProviderClient, gophercloud.EndpointOpts) (*gophercloud.ServiceClient, error)
 	}{
-		{&c.identity, openstack.NewIdentityV3},
 		{&c.network, openstack.NewNetworkV2},
 		{&c.compute, openstack.NewComputeV2},
-
+		{&c.image, openstack.NewImageV2},
 		{&c.loadBalancer, openstack.NewLoadBalancerV2},
+		{&c.share, openstack.NewSharedFileSystemV2},
+		{&c.volume, openstack.NewBlockStorageV3},
 	} {
 		*s.into, err = s.make(p, eo)
 		require.NoError(t, err)
 	}
 	return c
+}
+
+// plant is Cloud.Plant in the default project.
+func plant(t testing.TB, cloud *fake.Cloud, collection string, attrs fake.Attrs) string {
+	t.Helper()
+	id, err := cloud.Plant(fake.DefaultProject, collection, attrs)
+	require.NoError(t, err)
+	return id
+}
+
+// public is the ID of the external network.
+func public(t testing.TB, cloud *fake.Cloud) string {
+	t.Helper()
+	for _, n := range cloud.State("").Networks {
+		if n.Name == fake.ExternalNetwork {
+			return n.ID
+		}
+	}
+	t.Fatal("there is no external network")
+	return ""
+}
+
+// externalSubnet is the ID of a subnet of the external network.
+func externalSubnet(t testing.TB, cloud *fake.Cloud, name string) string {
+	t.Helper()
+	for _, s := range cloud.State("").Subnets {
+		if s.Name == name {
+			return s.ID
+		}
+	}
+	t.Fatalf("there is no subnet %q", name)
+	return ""
+}
+
+// problem is an answer's status and the machine-readable name in its body: "409 NetworkInUse"; "" for no error.
+func problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	e, isResponse := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
+	if !isResponse {
+		return "no response: " + err.Error()
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", e.Actual, typeOf(e.Body)))
+}
+
+// typeOf reads the error format of every service.
+func typeOf(body []byte) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(body, &all) != nil {
+		return "not JSON"
+	}
+	if code, isOctavia := all["faultcode"]; isOctavia {
+		return strings.Trim(string(code), `"`)
+	}
+	for key, raw := range all {
+		var inner struct{ Type, Title string }
+		if json.Unmarshal(raw, &inner) == nil {
+			return cmp.Or(inner.Type, inner.Title, key)
+		}
+	}
+	return ""
 }

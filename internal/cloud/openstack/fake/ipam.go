@@ -234,6 +234,22 @@ func (c *Cloud) addAutoAddresses(s *Subnet) {
 	}
 }
 
+// addDHCPAddress gives the DHCP agent an address in a new subnet.
+func (c *Cloud) addDHCPAddress(n *Network, s *Subnet) {
+	if !c.config.dhcpPorts || !s.EnableDHCP || isAuto(s) {
+		return
+	}
+	p := c.neutron.ports.first(func(p *Port) bool { return p.NetworkID == n.ID && p.DeviceOwner == ownerDHCP })
+	if p == nil {
+		p = c.newPort(n.ProjectID, n, ownerDHCP, "dhcp-"+n.ID)
+		p.Status = "ACTIVE"
+		c.neutron.ports.add(p)
+	}
+	if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
+		p.FixedIPs = with(p.FixedIPs, ip)
+	}
+}
+
 // eui64 is the address in a /64 that belongs to a MAC address.
 func eui64(p netip.Prefix, mac string) netip.Addr {
 	hw, err := net.ParseMAC(mac)

@@ -41,6 +41,7 @@ func (c *Cloud) registerNova() {
 	c.registerServerGroups(e)
 	c.registerServers(e)
 	c.registerServerParts(e)
+	c.registerAttachments(e)
 	c.otherwise(e)
 }
 

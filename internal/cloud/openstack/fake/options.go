@@ -51,6 +51,7 @@ type config struct {
 	novaMicro      int
 	transitions    map[string]Transition
 	hosts          int
+	dhcpPorts      bool
 }
 
 // Policy says what a plain project member may do. The zero value is the strictest.
@@ -106,6 +107,9 @@ func WithZones(zones ...string) Option { return func(c *config) { c.zones = zone
 
 // WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have.
 func WithHosts(n int) Option { return func(c *config) { c.hosts = n } }
+
+// WithDHCPPorts makes Neutron put a port of its own into every network with DHCP, as clouds with DHCP agents do.
+func WithDHCPPorts() Option { return func(c *config) { c.dhcpPorts = true } }
 
 // WithMTU sets the largest MTU of a network, in bytes, which is also the default.
 func WithMTU(mtu int) Option { return func(c *config) { c.mtu = mtu } }

@@ -248,6 +248,9 @@ func (c *Cloud) dropServer(s *Server) {
 	if g := c.nova.groups.get(s.GroupID); g != nil {
 		g.Members = without(g.Members, func(id string) bool { return id == s.ID })
 	}
+	for _, id := range s.Volumes {
+		c.freeVolume(id)
+	}
 	c.nova.servers.remove(s.ID)
 }
 

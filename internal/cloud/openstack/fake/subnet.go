@@ -106,6 +106,7 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	network.Subnets = with(network.Subnets, s.ID)
 	c.touch(network.standard())
 	c.addAutoAddresses(s)
+	c.addDHCPAddress(network, s)
 	return s, nil
 }
 
