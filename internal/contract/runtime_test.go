@@ -113,7 +113,7 @@ func (s *stage) run() *contracttest.Life {
 
 func (s *stage) start() *contracttest.Life {
 	s.t.Helper()
-	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults}
+	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return contract.Add(mgr, s.contract, s.options)
 	})
