@@ -73,10 +73,12 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 	if err != nil {
 		return credentials, err
 	}
-	if keystone, known := in.profile.Keystone(shoot.Infrastructure.Spec.Region); known && credentials.AuthURL == "" {
-		credentials.AuthURL = keystone.URL
-		if credentials.CACert == "" && keystone.CACert != nil {
-			credentials.CACert = *keystone.CACert
+	if keystone, known := in.profile.Keystone(shoot.Infrastructure.Spec.Region); known {
+		if credentials.AuthURL == "" {
+			credentials.AuthURL = keystone.URL
+		}
+		if credentials.CACert == "" && credentials.AuthURL == keystone.URL {
+			credentials.CACert = value(keystone.CACert)
 		}
 	}
 	credentials.Insecure = credentials.Insecure || in.profile.KeyStoneForceInsecure

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, options ...fake.Option) *world {
 	cloud := fake.New(options...)
 	require.NoError(t, cloud.Start("127.0.0.1:0"))
 	t.Cleanup(func() { require.NoError(t, cloud.Close()) })
-	sessions := cloudopenstack.NewSessions(cloudopenstack.Options{})
+	sessions := newSessions()
 	w := &world{
 		t: t, cloud: cloud, sessions: sessions, driver: New(sessions), log: testr.New(t),
 		config: &openstackv1alpha1.InfrastructureConfig{
@@ -79,6 +80,10 @@ func newWorld(t *testing.T, options ...fake.Option) *world {
 	return w
 }
 
+func newSessions() *cloudopenstack.Sessions {
+	return cloudopenstack.NewSessions(cloudopenstack.Options{Retry: cloudopenstack.RetryPolicy{FirstPause: time.Millisecond}})
+}
+
 // warmUp logs in, so that budgets are those of a warm session.
 func (w *world) warmUp() {
 	w.t.Helper()
@@ -88,7 +93,7 @@ func (w *world) warmUp() {
 
 // restart is what a killed process is followed by: no session, no memory.
 func (w *world) restart() {
-	w.sessions = cloudopenstack.NewSessions(cloudopenstack.Options{})
+	w.sessions = newSessions()
 	w.driver = New(w.sessions)
 	w.warmUp()
 }
