@@ -184,16 +184,17 @@ func TestUpdatesWakeUpOnlyByWhatTheyOrderAnew(t *testing.T) {
 		before, after situation
 		want          bool
 	}{
-		"a new order wakes up":                            {idle, with(func(s *situation) { s.order = reconcileOrder }), true},
-		"our own failed status starts nothing":            {idle, with(func(s *situation) { s.state = failedOnce }), false},
-		"our own progress starts nothing":                 {idle, with(func(s *situation) { s.state = processing }), false},
-		"an order that stood there before starts nothing": {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.state = failedOnce }), false},
-		"the same order with a new timestamp wakes up":    {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
-		"an order that is taken away starts nothing":      {with(func(s *situation) { s.order = reconcileOrder }), idle, false},
-		"wait-for-state that turns into restore wakes up": {with(func(s *situation) { s.order = "wait-for-state" }), with(func(s *situation) { s.order = "restore" }), true},
-		"the beginning of a deletion wakes up":            {idle, with(func(s *situation) { s.deleting = true }), true},
-		"a status written during deletion starts nothing": {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.state = failedOnce }), false},
-		"a changed spec starts nothing":                   {idle, with(func(s *situation) { s.newGeneration = true }), false},
+		"a new order wakes up":                                                               {idle, with(func(s *situation) { s.order = reconcileOrder }), true},
+		"our own failed status starts nothing":                                               {idle, with(func(s *situation) { s.state = failedOnce }), false},
+		"our own progress starts nothing":                                                    {idle, with(func(s *situation) { s.state = processing }), false},
+		"an order that stood there before starts nothing":                                    {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.state = failedOnce }), false},
+		"the same order with a new timestamp wakes up":                                       {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
+		"a timestamp without an order, as a confirmation of deletion has it, starts nothing": {idle, with(func(s *situation) { s.orderedAt = "2026-01-01T11:00:00Z" }), false},
+		"an order that is taken away starts nothing":                                         {with(func(s *situation) { s.order = reconcileOrder }), idle, false},
+		"wait-for-state that turns into restore wakes up":                                    {with(func(s *situation) { s.order = "wait-for-state" }), with(func(s *situation) { s.order = "restore" }), true},
+		"the beginning of a deletion wakes up":                                               {idle, with(func(s *situation) { s.deleting = true }), true},
+		"a status written during deletion starts nothing":                                    {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.state = failedOnce }), false},
+		"a changed spec starts nothing":                                                      {idle, with(func(s *situation) { s.newGeneration = true }), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := wakesUp(testFinalizer, false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})

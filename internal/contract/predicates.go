@@ -26,13 +26,15 @@ func wakesUp(finalizer string, ignoreOperationAnnotation bool) predicate.Predica
 	}
 }
 
+// ordersAnew tells an order from everything else that changes an object. A new timestamp counts only together with an
+// operation: gardenlet writes one, too, when it confirms a deletion.
 func ordersAnew(before, after client.Object, ignoreOperationAnnotation bool) bool {
 	was, is := before.GetAnnotations(), after.GetAnnotations()
 	order := is[v1beta1constants.GardenerOperation]
 	switch {
 	case order != "" && order != was[v1beta1constants.GardenerOperation]:
 		return true
-	case is[v1beta1constants.GardenerTimestamp] != was[v1beta1constants.GardenerTimestamp]:
+	case order != "" && is[v1beta1constants.GardenerTimestamp] != was[v1beta1constants.GardenerTimestamp]:
 		return true
 	case before.GetDeletionTimestamp().IsZero() && !after.GetDeletionTimestamp().IsZero():
 		return true
