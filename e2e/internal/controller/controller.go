@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -70,7 +71,7 @@ type Options struct {
 	Binary, Kubeconfig string
 	// Output is the path of a file that takes the logs.
 	Output string
-	// LogFormat is json or text.
+	// LogFormat is json or text; text unless given.
 	LogFormat string
 	// Concurrency is the number of objects worked on at the same time; 0 leaves the default.
 	Concurrency int
@@ -118,9 +119,7 @@ func (o Options) args(health, metrics string) []string {
 		"--leader-election=" + strconv.FormatBool(o.LeaderElection),
 		"--leader-election-namespace=" + Name,
 		"--log-level=debug",
-	}
-	if o.LogFormat != "" {
-		args = append(args, "--log-format="+o.LogFormat)
+		"--log-format=" + cmp.Or(o.LogFormat, "text"),
 	}
 	if o.Concurrency > 0 {
 		args = append(args, "--max-concurrent-reconciles="+strconv.Itoa(o.Concurrency))

@@ -91,6 +91,19 @@ func (g *Gardenlet) component(shoot *Shoot, order bool) infrastructure.Interface
 	}, g.Interval, g.SevereThreshold, g.Timeout)
 }
 
+// Object returns the shoot's Infrastructure as the component would create it, without an order.
+func (g *Gardenlet) Object(shoot *Shoot) *extensionsv1alpha1.Infrastructure {
+	return &extensionsv1alpha1.Infrastructure{
+		ObjectMeta: metav1.ObjectMeta{Name: shoot.Name, Namespace: shoot.Namespace()},
+		Spec: extensionsv1alpha1.InfrastructureSpec{
+			DefaultSpec:  extensionsv1alpha1.DefaultSpec{Type: shoot.ProviderType, ProviderConfig: raw(shoot.InfrastructureConfig)},
+			Region:       shoot.Region,
+			SSHPublicKey: shoot.SSHPublicKey,
+			SecretRef:    corev1.SecretReference{Name: v1beta1constants.SecretNameCloudProvider, Namespace: shoot.Namespace()},
+		},
+	}
+}
+
 // Get reads the shoot's Infrastructure.
 func (g *Gardenlet) Get(ctx context.Context, shoot *Shoot) (*extensionsv1alpha1.Infrastructure, error) {
 	object := &extensionsv1alpha1.Infrastructure{}

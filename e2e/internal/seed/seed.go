@@ -14,6 +14,10 @@ import (
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/component"
 	"github.com/gardener/gardener/pkg/component/extensions/crds"
+	"golang.org/x/sync/errgroup"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -91,6 +95,27 @@ func (s *Seed) prepare(ctx context.Context) error {
 	}
 	if err := component.OpWait(definitions).Deploy(ctx); err != nil {
 		return fmt.Errorf("deploying Gardener's CRDs: %w", err)
+	}
+	return s.warmUp(ctx)
+}
+
+// warmUp lists every kind of Gardener's extensions once. The API server begins to cache a kind when it is first asked for
+// it, and asks to come back in a second; for all kinds one after another that would be ten.
+func (s *Seed) warmUp(ctx context.Context) error {
+	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
+	if err := s.Client.List(ctx, definitions); err != nil {
+		return fmt.Errorf("listing the CRDs: %w", err)
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	for _, definition := range definitions.Items {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{
+			Group: definition.Spec.Group, Version: definition.Spec.Versions[0].Name, Kind: definition.Spec.Names.ListKind,
+		})
+		all.Go(func() error { return s.Client.List(ctx, list) })
+	}
+	if err := all.Wait(); err != nil {
+		return fmt.Errorf("listing Gardener's extensions: %w", err)
 	}
 	return nil
 }

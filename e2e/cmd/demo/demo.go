@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// demo is one showing.
+type demo struct {
+	*landscape.Landscape
+	screen *terminal.Screen
+	shoot  *gardenlet.Shoot
+	before fake.State
+}
+
+// run shows everything and stops everything, in whatever way it ends.
+func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
+	screen.Heading("Trellis: one shoot's Infrastructure, before your eyes")
+	l, err := landscape.Start(ctx, screen, latency)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Stop()) }()
+	d := &demo{Landscape: l, screen: screen, before: l.Cloud.State("")}
+	acts := []func(context.Context) error{d.prepare, d.create, d.reconcile}
+	if exit {
+		acts = append(acts, d.delete)
+	} else {
+		acts = append(acts, d.stay)
+	}
+	for _, act := range acts {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) prepare(ctx context.Context) error {
+	return d.screen.Step("shoot", func(io.Writer) (detail string, err error) {
+		d.shoot, err = d.NewShoot(ctx, "demo")
+		return d.shoot.Namespace() + " with Cluster and Secret cloudprovider", err
+	})
+}
+
+func (d *demo) create(ctx context.Context) error {
+	d.screen.Heading("gardenlet deploys the Infrastructure")
+	cost, err := d.measure(ctx, d.fulfil)
+	if err != nil {
+		return err
+	}
+	d.screen.Print("  %s", cost)
+	d.screen.Heading("What exists in the cloud")
+	for _, line := range openstack.Draw(d.Cloud.State("")) {
+		d.screen.Print("  %s", line)
+	}
+	return nil
+}
+
+func (d *demo) reconcile(ctx context.Context) error {
+	d.screen.Heading("gardenlet asks again, nothing is to be done")
+	// Gardener tells orders from results by whole seconds.
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	written, err := d.Seed.Writes(d.shoot.Namespace())
+	if err != nil {
+		return err
+	}
+	cost, err := d.measure(ctx, d.fulfil)
+	if err != nil {
+		return err
+	}
+	writes, err := d.settledWrites(ctx)
+	if err != nil {
+		return err
+	}
+	d.screen.Print("  %s, and %d writes to the API server", cost, writes-len(written))
+	return nil
+}
+
+// settledWrites counts what controllers have written to the shoot's namespace, once the count has stopped growing.
+func (d *demo) settledWrites(ctx context.Context) (int, error) {
+	for last := -1; ; {
+		writes, err := d.Seed.Writes(d.shoot.Namespace())
+		if err != nil || len(writes) == last {
+			return len(writes), err
+		}
+		last = len(writes)
+		select {
+		case <-time.After(300 * time.Millisecond):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+func (d *demo) delete(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the Infrastructure")
+	cost, err := d.measure(ctx, d.destroy)
+	if err != nil {
+		return err
+	}
+	d.screen.Print("  %s", cost)
+	came, went := fake.Diff(d.before, d.Cloud.State(""))
+	if len(came)+len(went) > 0 {
+		return fmt.Errorf("the cloud is not as it was before the shoot:\n  left behind: %s\n  missing: %s",
+			strings.Join(came, ", "), strings.Join(went, ", "))
+	}
+	d.screen.Print("  %s the cloud is empty again", d.screen.Styled(terminal.Green, "✓"))
+	return nil
+}
+
+func (d *demo) stay(ctx context.Context) error {
+	d.screen.Heading("Look further")
+	for _, line := range []string{
+		"export KUBECONFIG=" + d.Seed.Kubeconfig,
+		"kubectl get infrastructures -A",
+		"kubectl -n " + d.shoot.Namespace() + " get infrastructure " + d.shoot.Name + " -o yaml",
+		"curl -s " + d.Controller.MetricsURL + " | grep trellis_",
+		"tail -f " + d.Log,
+	} {
+		d.screen.Print("  %s", line)
+	}
+	d.screen.Print("\n%s", d.screen.Styled(terminal.Dim,
+		"There is no kubectl? In the folder e2e, `go run ./cmd/assets kubectl` builds one.\nCtrl-C stops everything and removes its files."))
+	select {
+	case <-ctx.Done():
+		d.screen.Print("\nStopping.")
+		return nil
+	case <-d.Controller.Exited():
+		return errors.New("the controller has ended by itself; its log was " + d.Log)
+	}
+}
+
+func (d *demo) fulfil(ctx context.Context) error {
+	component := d.Gardenlet.Infrastructure(d.shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+func (d *demo) destroy(ctx context.Context) error {
+	component := d.Gardenlet.Infrastructure(d.shoot)
+	if err := component.Destroy(ctx); err != nil {
+		return err
+	}
+	return component.WaitCleanup(ctx)
+}
+
+// measure shows the Infrastructure while do is under way, and returns what it cost as a sentence.
+func (d *demo) measure(ctx context.Context, do func(context.Context) error) (string, error) {
+	d.Cloud.ResetLog()
+	start := time.Now()
+	if err := d.show(ctx, do); err != nil {
+		return "", err
+	}
+	calls := d.Cloud.Log()
+	return fmt.Sprintf("%d calls to the cloud and %d logins in %.1f s",
+		len(calls)-calls.Logins(), calls.Logins(), time.Since(start).Seconds()), nil
+}

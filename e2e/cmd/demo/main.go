@@ -1,0 +1,51 @@
+// Command demo shows how an Infrastructure comes into being: a real API server, an OpenStack stand-in, the controller as a
+// process, and gardenlet's own code as its client.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+)
+
+const usage = `Usage: make demo [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
+
+Brings up a real API server with Gardener's CRDs, an OpenStack stand-in and the infrastructure-controller, creates a
+shoot's Infrastructure as gardenlet does, shows how it comes into being and what then exists in the cloud. Stays up until
+Ctrl-C. Nothing is left behind.
+
+  --exit         delete the Infrastructure at once, prove that the cloud is empty, and end; exit code 1 if it is not.
+                 The environment variable DEMO_EXIT=1 says the same.
+  --latency D    how long each call to the cloud takes (default 300ms)
+  --help         print this page
+
+Output that does not go to a terminal is plain; NO_COLOR=1 leaves out the colours.
+`
+
+func main() {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
+	exit := flags.Bool("exit", os.Getenv("DEMO_EXIT") != "" && os.Getenv("DEMO_EXIT") != "0", "")
+	latency := flags.Duration("latency", 300*time.Millisecond, "")
+	switch err := flags.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(0)
+	case err != nil:
+		os.Exit(2)
+	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, terminal.New(os.Stdout), *latency, *exit)
+	stop()
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}

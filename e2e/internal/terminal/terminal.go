@@ -1,0 +1,167 @@
+// Package terminal prints what a program does, step by step, for a person who watches. On a terminal, work under way is
+// refreshed in place; anywhere else every line is printed once and stays. It must not know what the steps are.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// refresh is the pace at which elapsed seconds are counted up on a terminal.
+const refresh = time.Second
+
+// Screen is where the output goes.
+type Screen struct {
+	out    io.Writer
+	live   bool
+	colour bool
+}
+
+// New returns a screen for a file. Colours are left out when the environment variable NO_COLOR is set (no-color.org).
+func New(file *os.File) *Screen {
+	live := term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+	return &Screen{out: file, live: live, colour: live && os.Getenv("NO_COLOR") == ""}
+}
+
+// IsLive reports whether work under way is refreshed in place.
+func (s *Screen) IsLive() bool { return s.live }
+
+// Style is a way to set text off.
+type Style string
+
+// The styles. Colour is never the only carrier of a meaning.
+const (
+	Bold  Style = "1"
+	Dim   Style = "2"
+	Red   Style = "31"
+	Green Style = "32"
+	Blue  Style = "34"
+)
+
+// Styled returns text set off, or as it is where there are no colours.
+func (s *Screen) Styled(style Style, text string) string {
+	if !s.colour || text == "" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
+
+// Print prints a line.
+func (s *Screen) Print(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.out, format+"\n", args...)
+}
+
+// Heading prints a heading with an empty line before and after it.
+func (s *Screen) Heading(text string) { s.Print("\n%s\n", s.Styled(Bold, text)) }
+
+// Step does one step and prints a line about it: its name, what do returns to be told, and how long it took. Lines that do
+// writes to its progress are printed while the step is under way.
+func (s *Screen) Step(name string, do func(progress io.Writer) (string, error)) error {
+	block := s.Block()
+	start := time.Now()
+	line := func(mark, detail string) string {
+		text := fmt.Sprintf("  %s %-12s %s", mark, name, detail)
+		if elapsed := time.Since(start); elapsed >= refresh {
+			text += s.Styled(Dim, fmt.Sprintf("  %.0f s", elapsed.Seconds()))
+		}
+		return strings.TrimRight(text, " ")
+	}
+	stop := block.every(refresh, func() []string { return []string{line("·", "")} })
+	detail, err := do(&progressWriter{block: block})
+	stop()
+	if err != nil {
+		block.End(line(s.Styled(Red, "✗"), ""))
+		return err
+	}
+	block.End(line(s.Styled(Green, "✓"), detail))
+	return nil
+}
+
+// progressWriter puts lines above a block.
+type progressWriter struct{ block *Block }
+
+func (w *progressWriter) Write(p []byte) (int, error) {
+	w.block.Above("    " + strings.TrimRight(string(p), "\n"))
+	return len(p), nil
+}
+
+// Block is a few lines that change.
+type Block struct {
+	screen *Screen
+
+	mutex sync.Mutex
+	shown []string // what stands on the screen below everything else
+}
+
+// Block returns an empty block at the end of what has been printed. Nothing else may be printed until it ends.
+func (s *Screen) Block() *Block { return &Block{screen: s} }
+
+// Update replaces the lines. Where there is no terminal, nothing is printed: only what has ended stays.
+func (b *Block) Update(lines ...string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.screen.live {
+		b.replace(lines)
+	}
+}
+
+// Above prints a line that stays above the block.
+func (b *Block) Above(line string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	kept := b.shown
+	b.replace([]string{line})
+	b.shown = nil
+	b.replace(kept)
+}
+
+// End replaces the lines for the last time.
+func (b *Block) End(lines ...string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.replace(lines)
+	b.shown = nil
+}
+
+// replace moves the cursor to the first line of the block, clears from there on, and prints. A terminal must not wrap what
+// is too long for it: the block would then have more lines than are moved up.
+func (b *Block) replace(lines []string) {
+	const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
+	var text strings.Builder
+	if len(b.shown) > 0 {
+		fmt.Fprintf(&text, "\x1b[%dA\r\x1b[J", len(b.shown))
+	}
+	for _, line := range lines {
+		if b.screen.live {
+			line = noWrap + line + wrap
+		}
+		text.WriteString(line + "\n")
+	}
+	_, _ = io.WriteString(b.screen.out, text.String())
+	b.shown = lines
+}
+
+// every updates the block now and then, until the returned function is called.
+func (b *Block) every(interval time.Duration, lines func() []string) (stop func()) {
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			b.Update(lines()...)
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	return func() { close(done); running.Wait() }
+}
