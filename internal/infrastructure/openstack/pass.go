@@ -31,7 +31,9 @@ type pass struct {
 	external cloudopenstack.Network
 	net      cloudopenstack.Network
 	router   cloudopenstack.Router
-	secGroup cloudopenstack.SecurityGroup
+	// reachable is the router once it has its external address.
+	reachable cloudopenstack.Router
+	secGroup  cloudopenstack.SecurityGroup
 	// floatingSubnetFacts name the external subnet that gave the router its address in this pass.
 	floatingSubnetFacts map[string]string
 

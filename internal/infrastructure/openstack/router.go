@@ -152,7 +152,8 @@ func (p *pass) withGateway(ctx context.Context, attempt func(cloudopenstack.Exte
 // awaitAddress waits until the router can be reached from outside. A router without an address is nothing final: clouds
 // schedule it later, and the owner of a given one may still be at it.
 func (p *pass) awaitAddress(ctx context.Context) error {
-	if hasAddress(p.router) {
+	p.reachable = p.router
+	if hasAddress(p.reachable) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, addressPatience)
@@ -162,7 +163,7 @@ func (p *pass) awaitAddress(ctx context.Context) error {
 		if err != nil {
 			return "", fmt.Errorf("reading router %s: %w", p.router.ID, err)
 		}
-		p.router = found
+		p.reachable = found
 		switch {
 		case hasAddress(found):
 			return "", nil

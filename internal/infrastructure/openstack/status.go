@@ -64,8 +64,8 @@ func (p *pass) providerStatus(addresses []string) *openstackv1alpha1.Infrastruct
 // externalAddresses are those of the router on the floating network.
 func externalAddresses(p *pass) []string {
 	addresses := []string{}
-	if p.router.Gateway != nil {
-		for _, ip := range p.router.Gateway.FixedIPs {
+	if p.reachable.Gateway != nil {
+		for _, ip := range p.reachable.Gateway.FixedIPs {
 			addresses = append(addresses, ip.IPAddress)
 		}
 	}
@@ -75,7 +75,7 @@ func externalAddresses(p *pass) []string {
 // egressRanges are the addresses behind which the nodes' traffic leaves the router: none when the router is known not to
 // translate.
 func egressRanges(p *pass, addresses []string) []string {
-	if gateway := p.router.Gateway; gateway != nil && gateway.EnableSNAT != nil && !*gateway.EnableSNAT {
+	if gateway := p.reachable.Gateway; gateway != nil && gateway.EnableSNAT != nil && !*gateway.EnableSNAT {
 		return nil
 	}
 	var ranges []string
