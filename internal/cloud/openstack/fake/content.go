@@ -1,7 +1,5 @@
 package fake
 
-import "fmt"
-
 // prefixOfService is where a service lives below the cloud's URL.
 func prefixOfService(s Service) (string, bool) {
 	for _, entry := range catalogEntries() {
@@ -40,28 +38,24 @@ func plantable(collection string) (place, bool) {
 
 // fill makes the default content.
 func (c *Cloud) fill() {
-	must := func(err error) {
-		if err != nil {
-			panic(fmt.Sprintf("filling the fake OpenStack: %v", err)) // fixed content: only a programming error gets here
-		}
-	}
-	c.mu.Lock()
-	c.addProject(AdminProject)
-	garden := c.addProject(DefaultProject)
-	_, err := c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, AdminProject)
-	must(err)
-	member, err := c.addUser(DefaultUser, DefaultPassword, memberRoles(), DefaultProject)
-	must(err)
+	admin, garden := c.addProject(AdminProject), c.addProject(DefaultProject)
+	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
+	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
 	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
-		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member, projectID: garden.id,
+		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id,
 	})
-	c.mu.Unlock()
 
-	public, err := c.Plant(AdminProject, "networks", Attrs{"name": ExternalNetwork, "router:external": true})
-	must(err)
-	for _, s := range []struct{ name, cidr string }{{ExternalSubnetA, "198.18.0.0/17"}, {ExternalSubnetB, "198.18.128.0/17"}} {
-		_, err = c.Plant(AdminProject, "subnets", Attrs{"name": s.name, "network_id": public, "ip_version": 4, "cidr": s.cidr, "enable_dhcp": false})
-		must(err)
+	public := c.newNetwork(admin.id)
+	public.Name, public.External = ExternalNetwork, true
+	c.neutron.networks.add(public)
+	for _, s := range []struct{ name, cidr, gateway string }{
+		{ExternalSubnetA, "198.18.0.0/17", "198.18.0.1"},
+		{ExternalSubnetB, "198.18.128.0/17", "198.18.128.1"},
+	} {
+		subnet := c.newSubnet(admin.id, public.ID, s.cidr)
+		subnet.Name, subnet.GatewayIP, subnet.EnableDHCP = s.name, Null(s.gateway), false
+		subnet.AllocationPools = defaultPools(subnet)
+		c.storeSubnet(public, subnet)
 	}
 	for _, f := range []Flavor{
 		{Name: "m1.tiny", VCPUs: 1, RAM: 512, Disk: 1},

@@ -72,7 +72,7 @@ type dialect func(*Error) (body []byte, contentType string)
 func jsonBody(v any) ([]byte, string) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("encoding an error body: %v", err)) // maps of strings and numbers always encode
+		return []byte("encoding the answer: " + err.Error()), "text/plain; charset=utf-8"
 	}
 	return body, "application/json"
 }

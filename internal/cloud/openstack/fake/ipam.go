@@ -253,8 +253,8 @@ func (c *Cloud) addDHCPAddress(n *Network, s *Subnet) {
 // eui64 is the address in a /64 that belongs to a MAC address.
 func eui64(p netip.Prefix, mac string) netip.Addr {
 	hw, err := net.ParseMAC(mac)
-	if err != nil {
-		panic(fmt.Sprintf("port with the MAC address %q", mac)) // ports get theirs from newMAC or are checked
+	if err != nil || len(hw) != 6 {
+		return netip.Addr{}
 	}
 	raw := p.Addr().As16()
 	copy(raw[8:], []byte{hw[0] ^ 2, hw[1], hw[2], 0xff, 0xfe, hw[3], hw[4], hw[5]})

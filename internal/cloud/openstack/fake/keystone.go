@@ -88,20 +88,24 @@ func (c *Cloud) addProject(name string) *project {
 func (c *Cloud) AddUser(name, password string, projects ...string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.addUser(name, password, memberRoles(), projects...)
-}
-
-func (c *Cloud) addUser(name, password string, roles []string, projects ...string) (string, error) {
-	u := &user{id: newHexID(), name: name, password: password, roles: map[string][]string{}}
+	var found []*project
 	for _, nameOrID := range projects {
 		p := c.keystone.project(nameOrID)
 		if p == nil {
 			return "", fmt.Errorf("adding user %q: no project %q", name, nameOrID)
 		}
+		found = append(found, p)
+	}
+	return c.addUser(name, password, memberRoles(), found...).id, nil
+}
+
+func (c *Cloud) addUser(name, password string, roles []string, projects ...*project) *user {
+	u := &user{id: newHexID(), name: name, password: password, roles: map[string][]string{}}
+	for _, p := range projects {
 		u.roles[p.id] = roles
 	}
 	c.keystone.users = append(c.keystone.users, u)
-	return u.id, nil
+	return u
 }
 
 // SetPassword changes a user's password and, as Keystone does, revokes the user's tokens.

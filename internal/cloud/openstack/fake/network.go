@@ -55,15 +55,20 @@ func (c *Cloud) createNetwork(q *request, projectID string, raw json.RawMessage)
 		return nil, err
 	}
 	c.ensureDefaultGroup(projectID)
-	n := &Network{
-		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
-		MTU: c.config.mtu, Subnets: []string{}, AvailabilityZoneHints: []string{}, AvailabilityZones: []string{},
-	}
+	n := c.newNetwork(projectID)
 	if in.AvailabilityZoneHints.given() {
 		n.AvailabilityZoneHints = in.AvailabilityZoneHints.v
 	}
 	c.applyNetwork(n, &in)
 	return c.neutron.networks.add(n), nil
+}
+
+// newNetwork is a network with the defaults, not yet stored.
+func (c *Cloud) newNetwork(projectID string) *Network {
+	return &Network{
+		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
+		MTU: c.config.mtu, Subnets: []string{}, AvailabilityZoneHints: []string{}, AvailabilityZones: []string{},
+	}
 }
 
 func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error {

@@ -92,7 +92,7 @@ func (c *Cloud) otherwise(e endpoint) {
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path string, h handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		panic(http.ErrAbortHandler) // the client is gone in the middle of its own request
+		return // the client is gone in the middle of its own request
 	}
 	q := &request{http: r, values: r.URL.Query(), body: body}
 	if who, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
@@ -187,7 +187,7 @@ func writeAnswer(w http.ResponseWriter, e endpoint, a answer) {
 func cut(w http.ResponseWriter) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // HTTP/2 and recorders cannot be hijacked; net/http then resets the stream
+		panic(http.ErrAbortHandler) //nolint:forbidigo // HTTP/2 has no other way to cut a stream, and net/http catches this one
 	}
 	_, _ = buffered.WriteString("HTTP/1.1 ")
 	_ = buffered.Flush()

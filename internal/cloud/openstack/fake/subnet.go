@@ -93,21 +93,30 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 			return nil, invalid("Requested subnet with cidr: %s for network: %s overlaps with another subnet", prefix, network.ID)
 		}
 	}
-	s := &Subnet{
-		Standard: c.newStandard(projectID, ""), NetworkID: network.ID, IPVersion: in.IPVersion.v, CIDR: prefix.String(),
-		EnableDHCP: true, IPv6AddressMode: Null(in.IPv6AddressMode.v), IPv6RAMode: Null(in.IPv6RAMode.v),
-		SubnetPoolID: Null(in.SubnetPoolID.v), DNSNameservers: []string{}, HostRoutes: []HostRoute{}, ServiceTypes: []string{},
-		GatewayIP: Null(prefix.Addr().Next().String()),
-	}
+	s := c.newSubnet(projectID, network.ID, prefix.String())
+	s.IPVersion, s.SubnetPoolID, s.GatewayIP = in.IPVersion.v, Null(in.SubnetPoolID.v), Null(prefix.Addr().Next().String())
+	s.IPv6AddressMode, s.IPv6RAMode = Null(in.IPv6AddressMode.v), Null(in.IPv6RAMode.v)
 	if err := c.applySubnet(s, &in.subnetChange, true); err != nil {
 		return nil, err
 	}
-	c.neutron.subnets.add(s)
-	network.Subnets = with(network.Subnets, s.ID)
-	c.touch(network.standard())
+	c.storeSubnet(network, s)
 	c.addAutoAddresses(s)
 	c.addDHCPAddress(network, s)
 	return s, nil
+}
+
+// newSubnet is an IPv4 subnet with the defaults, without a gateway and not yet stored.
+func (c *Cloud) newSubnet(projectID, networkID, cidr string) *Subnet {
+	return &Subnet{
+		Standard: c.newStandard(projectID, ""), NetworkID: networkID, IPVersion: 4, CIDR: cidr, EnableDHCP: true,
+		DNSNameservers: []string{}, HostRoutes: []HostRoute{}, ServiceTypes: []string{},
+	}
+}
+
+func (c *Cloud) storeSubnet(n *Network, s *Subnet) {
+	c.neutron.subnets.add(s)
+	n.Subnets = with(n.Subnets, s.ID)
+	c.touch(n.standard())
 }
 
 // subnetPrefix is the range of a new subnet: as given, or taken from a subnet pool.
