@@ -24,6 +24,12 @@ COMMIT    := $(shell git describe --always --abbrev=40 --dirty --exclude '*' 2>/
 DATE      := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo unknown)
 LDFLAGS   := -s -w -X $(BUILDINFO).version=$(VERSION) -X $(BUILDINFO).commit=$(COMMIT) -X $(BUILDINFO).date=$(DATE)
 
+# Runs a command in each module and fails after the last one if it failed in any.
+define in-each-module
+@failed=; for module in $(MODULES); do (cd $$module && $(1)) || failed="$$failed $$module"; done; \
+if [ -n "$$failed" ]; then echo "failed in:$$failed" >&2; exit 1; fi
+endef
+
 say = @printf '\033[1m==> %s\033[0m\n' $(1)
 
 ##@ Look around
@@ -75,14 +81,12 @@ generate: $(TOOLS)/.stamp ## Write generated code and reference pages anew
 
 .PHONY: fmt
 fmt: $(TOOLS)/.stamp ## Format all Go code
-	@for module in $(MODULES); do (cd $$module && $(TOOLS)/golangci-lint fmt --config $(ROOT)/.golangci.yml); done
+	$(call in-each-module,$(TOOLS)/golangci-lint fmt --config $(ROOT)/.golangci.yml)
 
 .PHONY: lint
 lint: $(TOOLS)/.stamp ## Run the linters that .golangci.yml names
-	@for module in $(MODULES); do \
-	  echo "linting $$module"; \
-	  (cd $$module && $(TOOLS)/golangci-lint run --config $(ROOT)/.golangci.yml --path-prefix $$module); \
-	done
+	$(call say,'linters have nothing to say')
+	$(call in-each-module,$(TOOLS)/golangci-lint run --config $(ROOT)/.golangci.yml)
 
 .PHONY: verify
 verify: verify-generate verify-fmt verify-modules lint ## Fail if generate, fmt or go mod tidy would change anything, or lint complains
@@ -94,11 +98,11 @@ verify-generate: $(TOOLS)/.stamp
 
 verify-fmt: $(TOOLS)/.stamp
 	$(call say,'code is formatted')
-	@for module in $(MODULES); do (cd $$module && $(TOOLS)/golangci-lint fmt --diff --config $(ROOT)/.golangci.yml); done
+	$(call in-each-module,$(TOOLS)/golangci-lint fmt --diff --config $(ROOT)/.golangci.yml)
 
 verify-modules:
 	$(call say,'modules are tidy')
-	@for module in $(MODULES); do (cd $$module && go mod tidy -diff); done
+	$(call in-each-module,go mod tidy -diff)
 
 .PHONY: clean
 clean: ## Remove bin/ and .cache/, but not Go's own caches

@@ -88,7 +88,7 @@ func (b Binary) run(ctx context.Context, args []string, around surroundings, std
 	case cfg.version:
 		_, err = fmt.Fprintln(stdout, b.Name, buildinfo.Read())
 	case err != nil:
-		_, _ = fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
+		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
 		return exitUsage
 	default:
 		log := newLogger(cfg.logLevel, cfg.logFormat, stderr)
