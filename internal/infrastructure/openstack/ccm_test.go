@@ -16,10 +16,16 @@ func TestLoadBalancersAreRecognisedByWhatTheCloudControllerManagerWrites(t *test
 	}{
 		"by its description":               {"anything", "Kubernetes external service default/web from cluster shoot--a", ours, true},
 		"by its name, without description": {"kube_service_shoot--a_default_web", "", ours, true},
-		"the description beats the name": {"kube_service_shoot--a_default_web", "Kubernetes external service default/web from cluster shoot--b",
-			ccmService{cluster: "shoot--b", namespace: "default", name: "web"}, true},
-		"a longer cluster name is another cluster": {"kube_service_shoot--a-b_default_web", "",
-			ccmService{cluster: "shoot--a-b", namespace: "default", name: "web"}, true},
+		"the description beats the name": {
+			"kube_service_shoot--a_default_web", "Kubernetes external service default/web from cluster shoot--b",
+			ccmService{cluster: "shoot--b", namespace: "default", name: "web"},
+			true,
+		},
+		"a longer cluster name is another cluster": {
+			"kube_service_shoot--a-b_default_web", "",
+			ccmService{cluster: "shoot--a-b", namespace: "default", name: "web"},
+			true,
+		},
 		"not by a description of the user's":        {"kube_service_shoot--a_default_web", "my load balancer", ccmService{}, false},
 		"not by a name with too few parts":          {"kube_service_shoot--a_default", "", ccmService{}, false},
 		"not by a name with too many parts":         {"kube_service_shoot--a_default_web_2", "", ccmService{}, false},

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
-
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // doomed is what a deletion removes, by ID, and what it needs to know for that.

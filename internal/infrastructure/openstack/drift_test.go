@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -143,7 +144,7 @@ func TestNodePortsAreClosedWhenSourcesAreRestricted(t *testing.T) {
 	w.config.Networks.NodePortSourceRanges = []string{"10.0.0.0/8"}
 	outcome := w.mustReconcile()
 	assert.Empty(t, outcome.Findings)
-	deleted := w.cloud.Log().Where(func(call fake.Call) bool { return call.Method == "DELETE" })
+	deleted := w.cloud.Log().Where(func(call fake.Call) bool { return call.Method == http.MethodDelete })
 	assert.Equal(t, map[string]int{"neutron DELETE /v2.0/security-group-rules/{id}": 2}, deleted.Count(), "D4: rules are deleted as rules")
 	for _, rule := range w.there().SecurityGroups[1].Rules {
 		if rule.Protocol != "" {

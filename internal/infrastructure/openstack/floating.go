@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
-
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // isID tells whether text is a UUID as OpenStack writes them, with or without dashes.

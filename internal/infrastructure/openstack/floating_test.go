@@ -42,8 +42,10 @@ func TestChoosingTheFloatingNetwork(t *testing.T) {
 
 func TestFloatingSubnetCandidates(t *testing.T) {
 	subnets := []cloudopenstack.Subnet{
-		{ID: "id-b", Name: "public-b", IPVersion: 4}, {ID: "id-a", Name: "public-a", IPVersion: 4},
-		{ID: "id-i", Name: "internal", IPVersion: 4}, {ID: "id-6", Name: "public-6", IPVersion: 6},
+		{ID: "id-b", Name: "public-b", IPVersion: 4},
+		{ID: "id-a", Name: "public-a", IPVersion: 4},
+		{ID: "id-i", Name: "internal", IPVersion: 4},
+		{ID: "id-6", Name: "public-6", IPVersion: 6},
 	}
 	for name, test := range map[string]struct {
 		pattern string

@@ -22,12 +22,18 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 	}{
 		"an unknown field": {`{"floatingPoolName":"public","networks":{"workers":"10.250.0.0/19","wrokers":"x"}}`, "wrokers"},
 		"a wrong range":    {`{"floatingPoolName":"public","networks":{"workers":"10.250.0.0/33"}}`, "spec.providerConfig.networks.workers"},
-		"a pool that the cloud profile does not allow": {`{"floatingPoolName":"private","networks":{"workers":"10.250.0.0/19"}}`,
-			"spec.providerConfig.floatingPoolName"},
-		"D28: a subnet pool that is no UUID": {`{"floatingPoolName":"public","networks":{"subnetPool":{"id":"pool"}}}`,
-			"spec.providerConfig.networks.subnetPool.id"},
-		"two sources of the nodes' addresses": {`{"floatingPoolName":"public","networks":{"workers":"10.250.0.0/19","subnetPool":{"id":"11111111-1111-1111-1111-111111111111"}}}`,
-			"only one of"},
+		"a pool that the cloud profile does not allow": {
+			`{"floatingPoolName":"private","networks":{"workers":"10.250.0.0/19"}}`,
+			"spec.providerConfig.floatingPoolName",
+		},
+		"D28: a subnet pool that is no UUID": {
+			`{"floatingPoolName":"public","networks":{"subnetPool":{"id":"pool"}}}`,
+			"spec.providerConfig.networks.subnetPool.id",
+		},
+		"two sources of the nodes' addresses": {
+			`{"floatingPoolName":"public","networks":{"workers":"10.250.0.0/19","subnetPool":{"id":"11111111-1111-1111-1111-111111111111"}}}`,
+			"only one of",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -103,14 +109,22 @@ func TestErrorsHaveTheirKind(t *testing.T) {
 		kind    cloud.Kind
 		text    string
 	}{
-		"an exhausted quota": {func(w *world) { require.NoError(w.t, w.cloud.SetQuota(fake.DefaultProject, "router", 0)) },
-			cloud.QuotaExceeded, `ensuring router: creating router "shoot--dev--one"`},
-		"a secret without a password": {func(w *world) { delete(w.secret, "password") },
-			cloud.Configuration, "password"},
-		"a wrong password": {func(w *world) { w.secret["password"] = []byte("wrong") },
-			cloud.Unauthenticated, "logging in to OpenStack"},
-		"a deed that is not allowed": {func(w *world) { w.profile.UseSNAT = new(false) },
-			cloud.Unauthorized, "creating router"},
+		"an exhausted quota": {
+			func(w *world) { require.NoError(w.t, w.cloud.SetQuota(fake.DefaultProject, "router", 0)) },
+			cloud.QuotaExceeded, `ensuring router: creating router "shoot--dev--one"`,
+		},
+		"a secret without a password": {
+			func(w *world) { delete(w.secret, "password") },
+			cloud.Configuration, "password",
+		},
+		"a wrong password": {
+			func(w *world) { w.secret["password"] = []byte("wrong") },
+			cloud.Unauthenticated, "logging in to OpenStack",
+		},
+		"a deed that is not allowed": {
+			func(w *world) { w.profile.UseSNAT = new(false) },
+			cloud.Unauthorized, "creating router",
+		},
 		"a share network in a cloud without Manila": {func(w *world) {
 			w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 		}, cloud.Configuration, "networks.shareNetwork.enabled"},

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
-
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // addressPatience is how long a pass waits for a router's external address before it makes room for others.

@@ -20,10 +20,14 @@ func TestWantedRulesAreThoseOfTheUpstreamExtension(t *testing.T) {
 		{SecurityGroupID: "g", Direction: "egress", EtherType: "IPv4", Description: "IPv4: allow all outgoing traffic"},
 		{SecurityGroupID: "g", Direction: "egress", EtherType: "IPv6", Description: "IPv6: allow all outgoing traffic"},
 		{SecurityGroupID: "g", Direction: "ingress", EtherType: "IPv4", RemoteGroupID: "g", Description: "IPv4: allow all incoming traffic within the same security group"},
-		{SecurityGroupID: "g", Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0",
-			Description: "IPv4: allow all incoming tcp traffic with port range 30000-32767"},
-		{SecurityGroupID: "g", Direction: "ingress", EtherType: "IPv4", Protocol: "udp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0",
-			Description: "IPv4: allow all incoming udp traffic with port range 30000-32767"},
+		{
+			SecurityGroupID: "g", Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0",
+			Description: "IPv4: allow all incoming tcp traffic with port range 30000-32767",
+		},
+		{
+			SecurityGroupID: "g", Direction: "ingress", EtherType: "IPv4", Protocol: "udp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0",
+			Description: "IPv4: allow all incoming udp traffic with port range 30000-32767",
+		},
 	}
 	assert.Empty(t, cmp.Diff(want, wantedRules(defaultGroup(), "g")))
 }

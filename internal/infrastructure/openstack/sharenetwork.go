@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
-
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // observeShareNetwork looks for the share network where one is wanted. Manila filters by neither ID nor description, so

@@ -267,7 +267,11 @@ func (l *ledger) state() *openstackv1alpha1.InfrastructureState {
 
 // encode writes a map of strings as JSON with sorted keys.
 func encode[V ~string](values map[kind]V) string {
-	raw, _ := json.Marshal(values) // strings can always be encoded
+	plain := make(map[string]string, len(values))
+	for k, v := range values {
+		plain[string(k)] = string(v)
+	}
+	raw, _ := json.Marshal(plain) // strings can always be encoded
 	return string(raw)
 }
 

@@ -70,12 +70,17 @@ func TestLedgerReadsWhatTheUpstreamExtensionLeft(t *testing.T) {
 	}{
 		"its state":                 {`{` + group + `,"kind":"InfrastructureState","data":{"Network":"n","Router":"r"}}`, "", map[kind]string{kindNetwork: "n", kindRouter: "r"}},
 		"its state of former times": {`{` + group + `,"kind":"FlowState","data":{"Network":"n","RouterIP":"1.2.3.4"}}`, "", map[kind]string{kindNetwork: "n", "RouterIP": ""}},
-		"a Terraform state, which counts as none, and its status": {`{"version":4,"resources":[]}`,
+		"a Terraform state, which counts as none, and its status": {
+			`{"version":4,"resources":[]}`,
 			`{` + group + `,"kind":"InfrastructureStatus","networks":{"id":"n","router":{"id":"r"},"subnets":[{"purpose":"nodes","id":"s"},{"purpose":"pods","id":"p"}]},
 			"node":{"keyName":"k"},"securityGroups":[{"purpose":"nodes","id":"g","name":"gn"}]}`,
-			map[kind]string{kindNetwork: "n", kindRouter: "r", kindSubnet: "s", kindSubnetPods: "p", kindKeyPair: "k", kindSecurityGroup: "g"}},
-		"the state beats the status": {`{` + group + `,"kind":"InfrastructureState","data":{"Network":"new"}}`,
-			`{"networks":{"id":"old"}}`, map[kind]string{kindNetwork: "new"}},
+			map[kind]string{kindNetwork: "n", kindRouter: "r", kindSubnet: "s", kindSubnetPods: "p", kindKeyPair: "k", kindSecurityGroup: "g"},
+		},
+		"the state beats the status": {
+			`{` + group + `,"kind":"InfrastructureState","data":{"Network":"new"}}`,
+			`{"networks":{"id":"old"}}`,
+			map[kind]string{kindNetwork: "new"},
+		},
 		"nothing":       {"", "", map[kind]string{kindNetwork: ""}},
 		"null":          {"null", "", map[kind]string{kindNetwork: ""}},
 		"null in a key": {`{` + group + `,"kind":"InfrastructureState","data":{"trellis.intents":"null","trellis.ownership":"null","Network":"n"}}`, "", map[kind]string{kindNetwork: "n"}},

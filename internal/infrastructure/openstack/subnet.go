@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
-
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // ensureSubnet uses the given subnet, repairs the shoot's own, or creates one, and waits for its range.

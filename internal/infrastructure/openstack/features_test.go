@@ -1,0 +1,151 @@
+package openstack
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+const (
+	getNetworks     = "neutron GET /v2.0/networks"
+	postNetwork     = "neutron POST /v2.0/networks"
+	deleteNetwork   = "neutron DELETE /v2.0/networks/{id}"
+	getSubnets      = "neutron GET /v2.0/subnets"
+	postSubnet      = "neutron POST /v2.0/subnets"
+	deleteSubnet    = "neutron DELETE /v2.0/subnets/{id}"
+	getRouters      = "neutron GET /v2.0/routers"
+	postRouter      = "neutron POST /v2.0/routers"
+	deleteRouter    = "neutron DELETE /v2.0/routers/{id}"
+	addInterface    = "neutron PUT /v2.0/routers/{id}/add_router_interface"
+	removeInterface = "neutron PUT /v2.0/routers/{id}/remove_router_interface"
+	getPorts        = "neutron GET /v2.0/ports"
+	getGroups       = "neutron GET /v2.0/security-groups"
+	postGroup       = "neutron POST /v2.0/security-groups"
+	deleteGroup     = "neutron DELETE /v2.0/security-groups/{id}"
+	postRules       = "neutron POST /v2.0/security-group-rules"
+	getFloatingIPs  = "neutron GET /v2.0/floatingips"
+	deleteFloating  = "neutron DELETE /v2.0/floatingips/{id}"
+	getShares       = "manila GET /v2/share-networks/detail"
+	postShare       = "manila POST /v2/share-networks"
+	deleteShare     = "manila DELETE /v2/share-networks/{id}"
+	getBalancers    = "octavia GET /v2.0/lbaas/loadbalancers"
+	deleteBalancer  = "octavia DELETE /v2.0/lbaas/loadbalancers/{id}"
+)
+
+// What a feature adds to the calls of the default shoot, or saves.
+func TestBudgetOfFeatures(t *testing.T) {
+	for name, feature := range map[string]struct {
+		use                 func(w *world)
+		before              func(w *world) // the deletion
+		first, noop, remove map[string]int
+	}{
+		"a given router": {
+			use:    func(w *world) { w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("theirs")} },
+			first:  map[string]int{getRouters: 1, getPorts: 1, postRouter: -1},
+			remove: map[string]int{deleteRouter: -1},
+		},
+		"a given network": {
+			use:    func(w *world) { w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "theirs"})) },
+			first:  map[string]int{getNetworks: 1, postNetwork: -1},
+			remove: map[string]int{deleteNetwork: -1},
+		},
+		"a given network and subnet": {
+			use: func(w *world) {
+				network := w.plant("networks", fake.Attrs{"name": "theirs"})
+				w.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: new(w.plantSubnet(network, "theirs", "10.250.64.0/20"))}
+			},
+			first:  map[string]int{getNetworks: 1, getSubnets: 1, postNetwork: -1, postSubnet: -1},
+			remove: map[string]int{deleteNetwork: -1, deleteSubnet: -1},
+		},
+		"a given security group": {
+			use: func(w *world) {
+				w.config.Networks.SecurityGroupID = new(w.plant("security-groups", fake.Attrs{"name": "theirs"}))
+			},
+			first:  map[string]int{getGroups: 1, postGroup: -1, postRules: -1},
+			remove: map[string]int{deleteGroup: -1},
+		},
+		"a subnet pool": {
+			use: func(w *world) {
+				pool := w.plant("subnetpools", fake.Attrs{"name": "v4", "prefixes": []string{"10.128.0.0/12"}, "default_prefixlen": 24})
+				w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: pool}}
+			},
+		},
+		"a selected floating subnet": {
+			use:   func(w *world) { w.config.FloatingPoolSubnetName = new("public-*") },
+			first: map[string]int{getSubnets: 1},
+		},
+		"dual stack": {
+			use: func(w *world) {
+				w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
+				w.shoot.Spec.Networking.IPFamilies = append(w.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
+			},
+			first:  map[string]int{postSubnet: 3, addInterface: 1},
+			remove: map[string]int{deleteSubnet: 3, removeInterface: 1},
+		},
+		"a share network": {
+			use: func(w *world) {
+				w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+			},
+			first:  map[string]int{postShare: 1},
+			noop:   map[string]int{getShares: 1},
+			remove: map[string]int{deleteShare: 1},
+		},
+		"a load balancer that was left": {
+			before: func(w *world) { w.balancer(technicalID, w.state()["Subnet"]) },
+			remove: map[string]int{getBalancers: 1, deleteBalancer: 1, getFloatingIPs: 1, deleteFloating: 1, getGroups: 1, deleteGroup: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain, special := newWorld(t), newWorld(t)
+			if feature.use != nil {
+				feature.use(special)
+			}
+			for _, pass := range []struct {
+				name string
+				do   func(w *world)
+				want map[string]int
+			}{
+				{"first", func(w *world) { w.mustReconcile() }, feature.first},
+				{"no-op", func(w *world) { w.mustReconcile() }, feature.noop},
+				{"delete", func(w *world) { w.mustDelete() }, feature.remove},
+			} {
+				if pass.name == "delete" && feature.before != nil {
+					feature.before(special)
+				}
+				plain.cloud.ResetLog()
+				special.cloud.ResetLog()
+				pass.do(plain)
+				pass.do(special)
+				calls := special.calls()
+				assert.Equal(t, nonNil(pass.want), difference(calls.Count(), plain.calls().Count()), "%s, calls in order:\n%s", pass.name, calls)
+			}
+		})
+	}
+}
+
+func nonNil(counts map[string]int) map[string]int {
+	if counts == nil {
+		return map[string]int{}
+	}
+	return counts
+}
+
+// difference returns what a has more than b, by name, or less.
+func difference(a, b map[string]int) map[string]int {
+	result := map[string]int{}
+	for name, count := range a {
+		if more := count - b[name]; more != 0 {
+			result[name] = more
+		}
+	}
+	for name, count := range b {
+		if _, found := a[name]; !found {
+			result[name] = -count
+		}
+	}
+	return result
+}
