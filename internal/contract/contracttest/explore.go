@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,7 +73,7 @@ type Options struct {
 	Parallel int
 	// Deadline bounds one case; 0 means a minute.
 	Deadline time.Duration
-	// Only selects cases: by number, e.g. "17", or by a part of the name. Empty means all.
+	// Only selects cases by a part of their names. Empty means all.
 	Only string
 	// FailFast ends the exploration after the first failure.
 	FailFast bool
@@ -95,18 +94,17 @@ func (o Options) withDefaults() Options {
 
 // Case is one fault in one phase. Without a fault it is the clean run.
 type Case struct {
-	// Number is the case's place in the enumeration, from 1; 0 for a clean run.
-	Number int
-	Phase  Phase
-	Fault  *Fault
+	Phase Phase
+	Fault *Fault
 }
 
-// String returns for example "#17 create: cloud POST /v2.0/networks: kill after effect".
+// String returns the case's name, for example "create: cloud POST /v2.0/networks: kill after effect". The same call and
+// fault have the same name in every exploration.
 func (c Case) String() string {
 	if c.Fault == nil {
-		return fmt.Sprintf("%s without a fault", c.Phase)
+		return fmt.Sprintf("%s: nothing goes wrong", c.Phase)
 	}
-	return fmt.Sprintf("#%d %s: %s", c.Number, c.Phase, c.Fault)
+	return fmt.Sprintf("%s: %s", c.Phase, c.Fault)
 }
 
 // recordings is how often a clean run is recorded.
@@ -176,7 +174,7 @@ func enumerate(phases []Phase, calls map[Phase][]Call, refusals func(Call) []Ref
 	for _, phase := range phases {
 		for _, call := range calls[phase] {
 			for _, fault := range faultsOf(phase, call, refusals) {
-				cases = append(cases, Case{Number: len(cases) + 1, Phase: phase, Fault: &fault})
+				cases = append(cases, Case{Phase: phase, Fault: &fault})
 			}
 		}
 	}
@@ -213,13 +211,7 @@ func faultsOf(phase Phase, call Call, refusals func(Call) []Refusal) []Fault {
 }
 
 func (e *exploration[O]) selected(cases []Case) []Case {
-	number, err := strconv.Atoi(e.options.Only)
-	return slices.DeleteFunc(cases, func(c Case) bool {
-		if err == nil {
-			return c.Number != number
-		}
-		return !strings.Contains(c.String(), e.options.Only)
-	})
+	return slices.DeleteFunc(cases, func(c Case) bool { return !strings.Contains(c.String(), e.options.Only) })
 }
 
 func (e *exploration[O]) playAll(ctx context.Context, cases []Case) error {

@@ -36,10 +36,9 @@ func (f Fixture) Shoot() *gardencorev1beta1.Shoot {
 		TypeMeta:   metav1.TypeMeta{APIVersion: gardencorev1beta1.SchemeGroupVersion.String(), Kind: "Shoot"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "garden-test", Name: "one", UID: f.UID},
 		Spec: gardencorev1beta1.ShootSpec{
-			Region:           Region,
-			CloudProfile:     &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: f.ProviderType},
-			CloudProfileName: new(f.ProviderType),
-			Kubernetes:       gardencorev1beta1.Kubernetes{Version: "1.34.2"},
+			Region:       Region,
+			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: f.ProviderType},
+			Kubernetes:   gardencorev1beta1.Kubernetes{Version: "1.34.2"},
 			Networking: &gardencorev1beta1.Networking{
 				Type:       new("calico"),
 				Nodes:      new("10.250.0.0/16"),

@@ -78,7 +78,7 @@ func (g *Gardenlet[O]) PatchStatus(ctx context.Context, change func(O)) error {
 	if err != nil {
 		return err
 	}
-	patch := client.MergeFrom(object.DeepCopyObject().(client.Object))
+	patch := client.MergeFrom(clone(object))
 	change(object)
 	if err := g.client.Status().Patch(ctx, object, patch); err != nil {
 		return fmt.Errorf("patching status of %s: %w", g.key, err)
@@ -187,7 +187,11 @@ func (g *Gardenlet[O]) list() (client.ObjectList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking up the list kind of %s: %w", g.key, err)
 	}
-	return list.(client.ObjectList), nil
+	objects, ok := list.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%T is not a list of objects", list)
+	}
+	return objects, nil
 }
 
 func (g *Gardenlet[O]) annotate(ctx context.Context, annotations map[string]string) error {
@@ -195,7 +199,7 @@ func (g *Gardenlet[O]) annotate(ctx context.Context, annotations map[string]stri
 	if err != nil {
 		return err
 	}
-	patch := client.MergeFrom(object.DeepCopyObject().(client.Object))
+	patch := client.MergeFrom(clone(object))
 	annotate(object, annotations)
 	if err := g.client.Patch(ctx, object, patch); err != nil {
 		return fmt.Errorf("annotating %s: %w", g.key, err)
@@ -208,6 +212,11 @@ func (g *Gardenlet[O]) empty() O {
 	object.SetNamespace(g.key.Namespace)
 	object.SetName(g.key.Name)
 	return object
+}
+
+func clone[O client.Object](object O) O {
+	copied, _ := object.DeepCopyObject().(O) // a deep copy has the type of its original
+	return copied
 }
 
 func annotate(object client.Object, annotations map[string]string) {

@@ -171,8 +171,8 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	answers := make(chan answer, 1)
 	go func() {
 		defer l.life.underWay.Done()
-		response, err := l.perform(sent, fault)
-		a := answer{response: response, err: err}
+		var a answer
+		a.response, a.err = l.perform(sent, fault) //nolint:bodyclose // the caller closes it
 		l.life.journal.note(l.target, sent, fault, a)
 		answers <- a
 	}()

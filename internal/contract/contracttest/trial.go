@@ -39,12 +39,12 @@ func (e *exploration[O]) play(ctx context.Context, c Case) (Result, error) {
 	}
 
 	if err := t.run(ctx, object); err != nil {
-		t.violated("%s", err)
+		t.violatedf("%s", err)
 	}
 	t.disarm()
 	t.collectEvidence()
 	if err := t.process.Stop(); err != nil {
-		t.violated("ending the process: %s", err)
+		t.violatedf("ending the process: %s", err)
 	}
 	if err := t.world.Close(); err != nil {
 		return Result{}, fmt.Errorf("closing the cloud of %s: %w", c, err)
@@ -195,11 +195,11 @@ func (t *trial[O]) waitGone(ctx context.Context) error {
 // inspect collects what is wrong with the cloud, also when the wait was in vain: what is left over is the best hint at why.
 func (t *trial[O]) inspect(when string, ready bool) {
 	for _, violation := range t.world.Inspect(ready) {
-		t.violated("%s: %s", when, violation)
+		t.violatedf("%s: %s", when, violation)
 	}
 }
 
-func (t *trial[O]) violated(format string, args ...any) {
+func (t *trial[O]) violatedf(format string, args ...any) {
 	t.result.Violations = append(t.result.Violations, fmt.Sprintf(format, args...))
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// CasesVariable is the environment variable that selects cases of the exploration, by number or by a part of the name.
+// CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
 const CasesVariable = "TRELLIS_CASES"
 
 // ReportVariable is the environment variable that names a file to which the numbers of the exploration are appended.
@@ -44,7 +44,7 @@ func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	require.NoError(t, err)
 	publish(t, fmt.Sprintf("infrastructure, type %s: %s", subject.Type, report))
 	for _, failure := range report.Failures {
-		t.Errorf("%s\nTo play it alone: %s=%d go test -run '^%s$' .", failure, CasesVariable, failure.Case.Number, t.Name())
+		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
 	}
 	for _, c := range report.Unreached {
 		t.Logf("not reached: %s", c)
