@@ -70,7 +70,6 @@ func (a *Activity) Snapshot() (progress int32, description string) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if a.planned > 0 {
-		//nolint:gosec // a percentage
 		a.reached = max(a.reached, min(99, int32(100*a.done/a.planned)))
 	}
 	words := make([]string, 0, len(a.running))

@@ -93,9 +93,7 @@ func (x *run[O]) execute(ctx context.Context) (reconcile.Result, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, x.contract.Timeout,
 		fmt.Errorf("the operation took longer than %s", x.contract.Timeout))
 	defer cancel()
-	x.track.start(bounded)
-	err := x.perform(bounded)
-	x.track.halt()
+	err := x.track.during(bounded, func() error { return x.perform(bounded) })
 	if err != nil && interrupted(ctx) {
 		return reconcile.Result{}, x.interrupt(ctx)
 	}

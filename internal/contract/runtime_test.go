@@ -8,18 +8,17 @@ import (
 	"testing"
 	"time"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-var apiServer contracttest.Shared //nolint:gochecknoglobals // one API server for the package's tests
+var apiServer contracttest.Shared
 
 func TestMain(m *testing.M) { os.Exit(apiServer.Run(m)) }
 
@@ -50,12 +49,15 @@ func (a *actuator) call(ctx context.Context, name string, p *pass, do func(conte
 func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	return a.call(ctx, "reconcile", p, a.reconcile)
 }
+
 func (a *actuator) Delete(ctx context.Context, p *pass) error {
 	return a.call(ctx, "delete", p, a.delete)
 }
+
 func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	return a.call(ctx, "force delete", p, a.forceDelete)
 }
+
 func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 	return a.call(ctx, "migrate", p, a.migrate)
 }

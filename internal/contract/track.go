@@ -38,14 +38,12 @@ type track[O Object] struct {
 	dirty bool                  // state is to be written
 
 	kick chan struct{}
-	done chan struct{}
-	stop context.CancelFunc
 }
 
 func newTrack[O Object](log logr.Logger, clock clock.WithTicker, writer *statusWriter[O], d decision, stateless bool) *track[O] {
 	t := &track[O]{
 		log: log, clock: clock, writer: writer, operation: d.operation, stateless: stateless,
-		kick: make(chan struct{}, 1), done: make(chan struct{}),
+		kick: make(chan struct{}, 1),
 	}
 	t.activity = NewActivity(t.wake)
 	return t
@@ -119,20 +117,17 @@ func (t *track[O]) wake() {
 	}
 }
 
-// start begins to write in the background until halt is called.
-func (t *track[O]) start(ctx context.Context) {
-	ctx, t.stop = context.WithCancel(ctx)
-	go t.writeAlong(ctx)
-}
-
-// halt ends the background writing and waits for a write that is under way.
-func (t *track[O]) halt() {
-	t.stop()
-	<-t.done
+// during calls do and meanwhile writes in the background. When it returns, no write is under way any more.
+func (t *track[O]) during(ctx context.Context, do func() error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { t.writeAlong(ctx) })
+	defer background.Wait()
+	defer cancel()
+	return do()
 }
 
 func (t *track[O]) writeAlong(ctx context.Context) {
-	defer close(t.done)
 	timer := t.clock.NewTimer(silence)
 	defer timer.Stop()
 	speakFrom := t.clock.Now().Add(silence)

@@ -141,7 +141,6 @@ func TestProblems(t *testing.T) {
 				broken := func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 					return errors.New("timeout")
 				}
-				//nolint:forcetypeassert // the fake client watches
 				p.Client = interceptor.NewClient(p.Client.(client.WithWatch), interceptor.Funcs{Get: broken})
 			},
 		},
