@@ -87,7 +87,7 @@ func (d *demo) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Print("  %s, and %d writes to the API server", cost, writes-len(written))
+	d.screen.Print("  %s; %s to the API server", cost, count(writes-len(written), "write"))
 	return nil
 }
 
@@ -129,6 +129,7 @@ func (d *demo) stay(ctx context.Context) error {
 		"export KUBECONFIG=" + d.Seed.Kubeconfig,
 		"kubectl get infrastructures -A",
 		"kubectl -n " + d.shoot.Namespace() + " get infrastructure " + d.shoot.Name + " -o yaml",
+		"kubectl -n " + d.shoot.Namespace() + " annotate infrastructure " + d.shoot.Name + " gardener.cloud/operation=reconcile",
 		"curl -s " + d.Controller.MetricsURL + " | grep trellis_",
 		"tail -f " + d.Log,
 	} {
@@ -169,6 +170,13 @@ func (d *demo) measure(ctx context.Context, do func(context.Context) error) (str
 		return "", err
 	}
 	calls := d.Cloud.Log()
-	return fmt.Sprintf("%d calls to the cloud and %d logins in %.1f s",
-		len(calls)-calls.Logins(), calls.Logins(), time.Since(start).Seconds()), nil
+	return fmt.Sprintf("%s to the cloud, %s among them, in %.1f s",
+		count(len(calls), "call"), count(calls.Logins(), "login"), time.Since(start).Seconds()), nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

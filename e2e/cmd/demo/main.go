@@ -23,7 +23,7 @@ Ctrl-C. Nothing is left behind.
 
   --exit         delete the Infrastructure at once, prove that the cloud is empty, and end; exit code 1 if it is not.
                  The environment variable DEMO_EXIT=1 says the same.
-  --latency D    how long each call to the cloud takes (default 300ms)
+  --latency D    how long each call to the cloud takes (default 700ms: slow enough to watch)
   --help         print this page
 
 Output that does not go to a terminal is plain; NO_COLOR=1 leaves out the colours.
@@ -33,7 +33,7 @@ func main() {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
 	exit := flags.Bool("exit", os.Getenv("DEMO_EXIT") != "" && os.Getenv("DEMO_EXIT") != "0", "")
-	latency := flags.Duration("latency", 300*time.Millisecond, "")
+	latency := flags.Duration("latency", 700*time.Millisecond, "")
 	switch err := flags.Parse(os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(0)

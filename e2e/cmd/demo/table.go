@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -15,18 +16,18 @@ import (
 const (
 	glance   = 50 * time.Millisecond
 	barWidth = 20
-	columns  = "  %-22s %-10s %-11s %s %4s  %s"
+	columns  = "  %-22s %-10s %-11s %s %5s  %s"
 )
 
 // show does something and shows the Infrastructure meanwhile: on a terminal as a table that is refreshed in place, else as
 // a line for everything that changes.
 func (d *demo) show(ctx context.Context, do func(context.Context) error) error {
+	last := d.row(ctx)
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
 
 	heading := d.screen.Styled(terminal.Dim, fmt.Sprintf(columns, "OBJECT", "OPERATION", "STATE", pad("PROGRESS", barWidth), "", "TASK"))
 	block := d.screen.Block()
-	last := ""
 	for {
 		select {
 		case err := <-done:
@@ -77,7 +78,7 @@ func rowOf(object *extensionsv1alpha1.Infrastructure) string {
 	name := "infrastructure/" + object.Name
 	operation := object.Status.LastOperation
 	if operation == nil {
-		return fmt.Sprintf(columns, name, "-", "Pending", bar(0), "0 %", "")
+		operation = &gardencorev1beta1.LastOperation{Type: "-", State: gardencorev1beta1.LastOperationStatePending}
 	}
 	return strings.TrimRight(fmt.Sprintf(columns, name, operation.Type, operation.State,
 		bar(operation.Progress), fmt.Sprintf("%d %%", operation.Progress), operation.Description), " ")

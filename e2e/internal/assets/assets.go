@@ -42,6 +42,15 @@ func Names() []string {
 	return names
 }
 
+// Version returns the version of a program, e.g. "v1.36.3".
+func Version(name string) (string, error) {
+	source, err := repo.Path("e2e", "binaries")
+	if err != nil {
+		return "", err
+	}
+	return build{name: name, pkg: packages()[name], source: source}.version()
+}
+
 // Dir returns the absolute path of the folder with the programs.
 func Dir() (string, error) {
 	if dir := os.Getenv(DirVariable); dir != "" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -66,8 +67,18 @@ func Start(ctx context.Context, screen *terminal.Screen, latency time.Duration) 
 }
 
 func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (string, error) {
-	_, err := assets.Ensure(ctx, progress, assets.APIServer()...)
-	return "etcd and kube-apiserver, built from source", err
+	if _, err := assets.Ensure(ctx, progress, assets.APIServer()...); err != nil {
+		return "", err
+	}
+	var all []string
+	for _, name := range assets.APIServer() {
+		version, err := assets.Version(name)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, name+" "+version)
+	}
+	return strings.Join(all, ", "), nil
 }
 
 func (l *Landscape) buildController(ctx context.Context, _ io.Writer) (detail string, err error) {

@@ -11,7 +11,7 @@ import (
 type Memory struct {
 	// All is the resident set, with the pages of the program file that other processes of the same file share.
 	All int64
-	// Private is memory that is the process's alone and was written to: what a second process of the program costs.
+	// Private is what no file stands behind (heap, stacks, changed data): what a second process of the program costs.
 	Private int64
 }
 
@@ -41,5 +41,5 @@ func parseMemory(rollup string) (Memory, error) {
 	if !found {
 		return Memory{}, fmt.Errorf("no Rss in %q", rollup)
 	}
-	return Memory{All: all, Private: values["Private_Dirty"]}, nil
+	return Memory{All: all, Private: values["Anonymous"]}, nil
 }

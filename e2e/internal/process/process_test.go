@@ -76,8 +76,8 @@ func TestParseMemory(t *testing.T) {
 	const rollup = `55cc5d5a4000-7ffd7b9f1000 ---p 00000000 00:00 0                          [rollup]
 Rss:               40960 kB
 Pss:               30000 kB
-Private_Clean:      8192 kB
-Private_Dirty:     10240 kB
+Private_Dirty:     40960 kB
+Anonymous:         10240 kB
 `
 	memory, err := parseMemory(rollup)
 	require.NoError(t, err)

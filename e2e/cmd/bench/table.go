@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// The rows of the table of costs.
+const (
+	rowCold   = "first, cold session"
+	rowFirst  = "first"
+	rowNoOp   = "no-op"
+	rowDelete = "delete"
+)
+
+const footnote = "Calls: logins included. At most: the budget, for a warm session. Wall time from the order to the sight of its result.\n" +
+	"Upstream: the upstream extension, which serves all contracts of OpenStack in one process; measured elsewhere, not by this run."
+
+// yardstick is what a row is held against.
+type yardstick struct {
+	row             string
+	budget          cost
+	upstream        cost
+	countsTowardsIt bool
+}
+
+func yardsticks() []yardstick {
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	first := cost{calls: 10, logins: 0, wall: seconds(1.2)}
+	upstreamFirst := cost{calls: 23, logins: 2, wall: seconds(5.6)}
+	return []yardstick{
+		{row: rowCold, budget: cost{logins: 1}, upstream: upstreamFirst},
+		{row: rowFirst, budget: first, upstream: upstreamFirst, countsTowardsIt: true},
+		{row: rowNoOp, budget: cost{calls: 6, wall: seconds(0.3)}, upstream: cost{calls: 13, logins: 2, wall: seconds(1.8)}, countsTowardsIt: true},
+		{row: rowDelete, budget: cost{calls: 11, wall: seconds(1.2)}, upstream: cost{calls: 16, logins: 1, wall: seconds(5.0)}, countsTowardsIt: true},
+	}
+}
+
+// costTable renders measured costs beside their yardsticks.
+func costTable(costs map[string]cost) []string {
+	const layout = "%-20s %8s %8s %9s   %8s %8s %9s   %8s %8s %9s"
+	lines := []string{
+		fmt.Sprintf(layout, "", "calls", "at most", "upstream", "logins", "at most", "upstream", "wall", "at most", "upstream"),
+	}
+	for _, y := range yardsticks() {
+		c := costs[y.row]
+		calls, wall := "", ""
+		if y.countsTowardsIt {
+			calls, wall = fmt.Sprint(y.budget.calls), inSeconds(y.budget.wall)
+		}
+		lines = append(lines, fmt.Sprintf(layout, y.row,
+			fmt.Sprint(c.calls), calls, fmt.Sprint(y.upstream.calls),
+			fmt.Sprint(c.logins), fmt.Sprint(y.budget.logins), fmt.Sprint(y.upstream.logins),
+			inSeconds(c.wall), wall, inSeconds(y.upstream.wall)))
+	}
+	return lines
+}
+
+func footprintTable(f footprint) []string {
+	const layout = "%-28s %8s %8s %9s"
+	row := func(name string, bytes int64, atMost, upstream int) string {
+		return fmt.Sprintf(layout, name, fmt.Sprintf("%d MB", bytes/megabyte), fmt.Sprintf("%d MB", atMost), fmt.Sprintf("%d MB", upstream))
+	}
+	return []string{
+		fmt.Sprintf(layout, "", "", "at most", "upstream"),
+		row("stripped binary", f.binary, 45, 91),
+		row("idle memory, private", f.idle.Private, 10, 19),
+		row("idle memory, all", f.idle.All, 40, 78),
+	}
+}
+
+func inSeconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
