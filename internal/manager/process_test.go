@@ -80,27 +80,34 @@ func get(ctx context.Context, url string) (status int, body string) {
 	return answer.StatusCode, string(content)
 }
 
-// buffer is a bytes.Buffer for one writer and one reader at the same time.
+// buffer collects logs; it may be read while it is written.
 type buffer struct {
-	mutex sync.Mutex
-	bytes.Buffer
+	mutex   sync.Mutex
+	content bytes.Buffer
 }
 
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return b.Buffer.Write(p)
+	return b.content.Write(p)
 }
 
 func (b *buffer) String() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return b.Buffer.String()
+	return b.content.String()
 }
 
-// TestProcess walks a process through its life against a real API server.
+// TestProcess holds a process to its promises against a real API server.
 func TestProcess(t *testing.T) {
 	c, kubeconfig := apiServer(t)
+	t.Run("lives from start to stop", func(t *testing.T) { testLife(t, c, kubeconfig) })
+	t.Run("fails", func(t *testing.T) { testFailures(t, kubeconfig) })
+	t.Run("obeys signals", func(t *testing.T) { testSignals(t, kubeconfig) })
+}
+
+func testLife(t *testing.T, c client.Client, kubeconfig string) {
+	t.Helper()
 	health, metrics := freeAddress(t), freeAddress(t)
 	working, saved := make(chan struct{}), make(chan struct{})
 	binary := testBinary()
@@ -161,8 +168,8 @@ func TestProcess(t *testing.T) {
 	assert.Contains(t, logs.String(), `"msg":"Stopped"`)
 }
 
-func TestProcessFails(t *testing.T) {
-	_, kubeconfig := apiServer(t)
+func testFailures(t *testing.T, kubeconfig string) {
+	t.Helper()
 	tests := map[string]struct {
 		kubeconfig string
 		setup      func(*Process) error
