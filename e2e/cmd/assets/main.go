@@ -14,7 +14,7 @@ import (
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintf(os.Stderr, `Usage: go run ./cmd/assets [program...]
+		fmt.Fprintf(flag.CommandLine.Output(), `Usage: go run ./cmd/assets [program...]
 
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
@@ -22,14 +22,14 @@ The folder is .cache/envtest of the checkout, or the one that %s names.
 `, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), assets.DirVariable)
 	}
 	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	names := flag.Args()
 	if len(names) == 0 {
 		names = assets.APIServer()
 	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	dir, err := assets.Ensure(ctx, os.Stderr, names...)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "assets:", err)
 		os.Exit(1)

@@ -57,13 +57,13 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration) (e
 	}
 	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", latency.Milliseconds()))
 	for _, line := range costTable(costs) {
-		screen.Print("  %s", line)
+		screen.Linef("  %s", line)
 	}
 	screen.Heading("The process")
 	for _, line := range footprintTable(taken) {
-		screen.Print("  %s", line)
+		screen.Linef("  %s", line)
 	}
-	screen.Print("\n%s", footnote)
+	screen.Linef("\n%s", footnote)
 	return nil
 }
 

@@ -59,10 +59,10 @@ func (d *demo) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Print("  %s", cost)
+	d.screen.Linef("  %s", cost)
 	d.screen.Heading("What exists in the cloud")
 	for _, line := range openstack.Draw(d.Cloud.State("")) {
-		d.screen.Print("  %s", line)
+		d.screen.Linef("  %s", line)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (d *demo) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Print("  %s; %s to the API server", cost, count(writes-len(written), "write"))
+	d.screen.Linef("  %s; %s to the API server", cost, count(writes-len(written), "write"))
 	return nil
 }
 
@@ -113,13 +113,13 @@ func (d *demo) delete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Print("  %s", cost)
+	d.screen.Linef("  %s", cost)
 	came, went := fake.Diff(d.before, d.Cloud.State(""))
 	if len(came)+len(went) > 0 {
 		return fmt.Errorf("the cloud is not as it was before the shoot:\n  left behind: %s\n  missing: %s",
 			strings.Join(came, ", "), strings.Join(went, ", "))
 	}
-	d.screen.Print("  %s the cloud is empty again", d.screen.Styled(terminal.Green, "✓"))
+	d.screen.Linef("  %s the cloud is empty again", d.screen.Styled(terminal.Green, "✓"))
 	return nil
 }
 
@@ -133,13 +133,13 @@ func (d *demo) stay(ctx context.Context) error {
 		"curl -s " + d.Controller.MetricsURL + " | grep trellis_",
 		"tail -f " + d.Log,
 	} {
-		d.screen.Print("  %s", line)
+		d.screen.Linef("  %s", line)
 	}
-	d.screen.Print("\n%s", d.screen.Styled(terminal.Dim,
+	d.screen.Linef("\n%s", d.screen.Styled(terminal.Dim,
 		"There is no kubectl? In the folder e2e, `go run ./cmd/assets kubectl` builds one.\nCtrl-C stops everything and removes its files."))
 	select {
 	case <-ctx.Done():
-		d.screen.Print("\nStopping.")
+		d.screen.Linef("\nStopping.")
 		return nil
 	case <-d.Controller.Exited():
 		return errors.New("the controller has ended by itself; its log was " + d.Log)

@@ -41,7 +41,7 @@ func (d *demo) show(ctx context.Context, do func(context.Context) error) error {
 		case d.screen.IsLive():
 			block.Update(heading, row)
 		default:
-			d.screen.Print("%s", row)
+			d.screen.Linef("%s", row)
 		}
 		last = row
 	}

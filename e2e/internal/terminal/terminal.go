@@ -52,13 +52,13 @@ func (s *Screen) Styled(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Print prints a line.
-func (s *Screen) Print(format string, args ...any) {
+// Linef prints a line.
+func (s *Screen) Linef(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.out, format+"\n", args...)
 }
 
 // Heading prints a heading with an empty line before and after it.
-func (s *Screen) Heading(text string) { s.Print("\n%s\n", s.Styled(Bold, text)) }
+func (s *Screen) Heading(text string) { s.Linef("\n%s\n", s.Styled(Bold, text)) }
 
 // Step does one step and prints a line about it: its name, what do returns to be told, and how long it took. Lines that do
 // writes to its progress are printed while the step is under way.
