@@ -134,7 +134,11 @@ func testLife(t *testing.T, c client.Client, kubeconfig string) {
 			"--health-bind-address=" + health, "--metrics-bind-address=" + metrics,
 		}, surroundings{}, io.Discard, logs)
 	}()
-	<-working
+	select {
+	case <-working:
+	case code := <-exit:
+		t.Fatalf("ended with code %d before it worked, logs:\n%s", code, logs)
+	}
 
 	lease := func(name string) *coordinationv1.Lease {
 		lease := &coordinationv1.Lease{}
@@ -170,6 +174,7 @@ func testLife(t *testing.T, c client.Client, kubeconfig string) {
 
 func testFailures(t *testing.T, kubeconfig string) {
 	t.Helper()
+	t.Setenv("KUBERNETES_SERVICE_HOST", "") // these tests may themselves run in a pod
 	tests := map[string]struct {
 		kubeconfig string
 		setup      func(*Process) error
