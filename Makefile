@@ -16,6 +16,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 # Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
 ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
 export KUBEBUILDER_ASSETS := $(ASSETS)
+export TRELLIS_ASSETS     := $(ASSETS)
 
 # The date is the commit's, so that the same commit gives the same binary.
 BUILDINFO := github.com/trellis-garden/trellis/internal/buildinfo
