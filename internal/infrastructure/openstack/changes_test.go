@@ -71,6 +71,11 @@ func TestRouterChange(t *testing.T) {
 	_, findings = routerChange(routerWant{}, public, "b", connected)
 	assert.Len(t, findings, 1, "D12: an address in another subnet is reported")
 
+	hidden := connected
+	hidden.Gateway = &cloudopenstack.ExternalGateway{NetworkID: public, FixedIPs: connected.Gateway.FixedIPs}
+	update, _ = routerChange(routerWant{snat: new(true)}, public, "", hidden)
+	assert.Nil(t, update, "what a cloud hides from its users is not written again and again")
+
 	off := connected
 	off.AdminStateUp = false
 	update, _ = routerChange(routerWant{}, public, "", off)

@@ -104,31 +104,6 @@ func TestDeleting(t *testing.T) {
 	})
 }
 
-// Whatever call of a deletion goes wrong: the next one completes it.
-func TestEveryCallOfADeletionMayFail(t *testing.T) {
-	reference := newWorld(t)
-	reference.mustReconcile()
-	reference.calls()
-	reference.mustDelete()
-	log := reference.calls()
-	for i, call := range log {
-		for name, fault := range map[string]fake.Fault{"refused": {Status: 500}, "lost after its effect": {Drop: fake.DropAfter}} {
-			t.Run(call.Name()+" "+name, func(t *testing.T) {
-				w := newWorld(t)
-				empty := w.there()
-				w.mustReconcile()
-				w.cloud.ResetLog()
-				fault.Skip = i
-				w.cloud.Inject(fault)
-				_ = w.delete()
-				w.restart()
-				w.mustDelete()
-				w.unchanged(empty)
-			})
-		}
-	}
-}
-
 func TestBlockersAreNamed(t *testing.T) {
 	t.Run("a server in the node subnet", func(t *testing.T) {
 		w := newWorld(t)

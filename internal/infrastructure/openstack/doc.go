@@ -5,13 +5,14 @@
 //
 // A pass goes through these files:
 //
-//   - inputs.go turns object, shoot, cloud profile and secret into a plan: what is wanted, validated and typed;
+//   - inputs.go turns object, shoot, cloud profile and secret into a plan (plan.go): what is wanted, validated and typed;
 //   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. Its keys are those of the upstream
 //     extension, so that a shoot can come from there and go back; keys of our own begin with "trellis.";
 //   - observe.go reads all that exists in one wave of parallel requests;
-//   - reconcile.go and delete.go are the graphs of named tasks. Each task decides with a pure function what differs between
-//     wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;
-//   - leftovers.go removes what a cloud-controller-manager left behind, recognised by what it writes;
+//   - reconcile.go is the graph of named tasks that bring everything up. Each task decides with a pure function what differs
+//     between wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;
+//   - delete.go is the graph that takes everything down, remove.go its tasks. leftovers.go removes what a
+//     cloud-controller-manager left behind, recognised by what it writes (ccm.go); blockers.go names what is in the way;
 //   - status.go says what came of it.
 //
 // Ownership is never guessed from a name. A resource is the shoot's own when its ID is recorded as such in the ledger, or

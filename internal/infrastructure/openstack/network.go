@@ -50,6 +50,9 @@ func (p *pass) ensureNetwork(ctx context.Context) error {
 		if seen.External {
 			return cloud.Errorf(cloud.Configuration, "networks.id: network %s is an external network; give a tenant network", seen.ID)
 		}
+		if !seen.AdminStateUp {
+			p.report(fmt.Sprintf("network %s is switched off: nodes cannot reach each other", seen.ID))
+		}
 		p.net = *seen
 	case seen == nil:
 		created, err := p.cloud.CreateNetwork(ctx, cloudopenstack.NetworkCreate{

@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,46 +76,6 @@ func TestIntentsAreSavedTogetherBeforeTheFirstCreate(t *testing.T) {
 	for _, k := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
 		assert.Contains(t, w.state()[openstackv1alpha1.StateKeyIntents], `"`+k+`"`)
 	}
-}
-
-// Whatever call goes wrong, in whatever way, and whether or not the process survives it: the next passes find what there
-// is, and nothing exists twice.
-func TestEveryCallMayFail(t *testing.T) {
-	reference := newWorld(t)
-	reference.mustReconcile()
-	calls := len(reference.cloud.Log())
-	want := kinds(reference.there())
-	for call := range calls {
-		for name, fault := range map[string]fake.Fault{
-			"refused":                         {Status: 500},
-			"lost before its effect":          {Drop: fake.DropBefore},
-			"answered badly after its effect": {Status: 504, AfterEffect: true},
-			"lost after its effect":           {Drop: fake.DropAfter},
-		} {
-			t.Run(reference.cloud.Log()[call].Name()+" "+name, func(t *testing.T) {
-				w := newWorld(t)
-				empty := w.there()
-				fault.Skip = call
-				w.cloud.Inject(fault)
-				_, _ = w.reconcile()
-				w.restart()
-				w.mustReconcile()
-				assert.Equal(t, want, kinds(w.there()))
-				w.mustDelete()
-				w.unchanged(empty)
-			})
-		}
-	}
-}
-
-// kinds counts what there is by kind.
-func kinds(state fake.State) map[string]int {
-	count := map[string]int{}
-	for _, line := range state.List() {
-		kind, _, _ := strings.Cut(line, " ")
-		count[kind]++
-	}
-	return count
 }
 
 func TestWhatWasRecordedAndIsGoneIsMadeAnew(t *testing.T) {

@@ -95,7 +95,7 @@ func routerChange(wanted routerWant, externalID, floatingSubnet string, seen clo
 	case gateway.NetworkID != externalID:
 		findings = append(findings, fmt.Sprintf("router %s has its gateway in network %s, not in floating network %s; "+
 			"it is not moved, since that would change the addresses of the shoot", seen.ID, gateway.NetworkID, externalID))
-	case wanted.snat != nil && (gateway.EnableSNAT == nil || *gateway.EnableSNAT != *wanted.snat):
+	case wanted.snat != nil && gateway.EnableSNAT != nil && *gateway.EnableSNAT != *wanted.snat: // some clouds hide it
 		update.Gateway = &cloudopenstack.ExternalGateway{NetworkID: gateway.NetworkID, EnableSNAT: wanted.snat, FixedIPs: gateway.FixedIPs}
 		changed = true
 	}

@@ -271,7 +271,7 @@ func encode[V ~string](values map[kind]V) string {
 	for k, v := range values {
 		plain[string(k)] = string(v)
 	}
-	raw, _ := json.Marshal(plain) // strings can always be encoded
+	raw, _ := json.Marshal(plain) //nolint:errchkjson // strings can always be encoded
 	return string(raw)
 }
 

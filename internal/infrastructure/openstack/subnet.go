@@ -32,6 +32,9 @@ func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopens
 	seen, found := p.seen.subnets[wanted.kind]
 	switch {
 	case wanted.givenID != "":
+		if !seen.DHCP {
+			p.report(fmt.Sprintf("subnet %s has DHCP switched off: nodes will have no address unless their image knows another way", seen.ID))
+		}
 		return seen, verifyGivenSubnet(wanted, seen, p.net.ID)
 	case found && seen.NetworkID != p.net.ID:
 		return seen, cloud.Errorf(cloud.Conflict, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",

@@ -93,6 +93,11 @@ func (w *world) warmUp() {
 
 // restart is what a killed process is followed by: no session, no memory.
 func (w *world) restart() {
+	w.t.Helper()
+	w.cloud.SetHook(nil)
+	w.cloud.ClearFaults()
+	w.beforeSave = nil
+	require.NoError(w.t, w.cloud.WaitIdle(w.t.Context()))
 	w.sessions = newSessions()
 	w.driver = New(w.sessions)
 	w.warmUp()
