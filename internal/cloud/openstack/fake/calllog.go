@@ -3,6 +3,7 @@ package fake
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -36,11 +37,11 @@ func (c Call) String() string {
 }
 
 // Writes reports whether the call may change something.
-func (c Call) Writes() bool { return c.Method != "GET" && c.Method != "HEAD" }
+func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
 // IsLogin reports whether the call asks for a token.
 func (c Call) IsLogin() bool {
-	return c.Service == Keystone && c.Method == "POST" && c.Path == "/v3/auth/tokens"
+	return c.Service == Keystone && c.Method == http.MethodPost && c.Path == "/v3/auth/tokens"
 }
 
 // Calls is a call log in order of arrival.

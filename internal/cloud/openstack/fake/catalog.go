@@ -48,19 +48,30 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 	return out
 }
 
+// apiVersion is an entry of a version document.
+type apiVersion struct {
+	id, status, path string
+	most, least      string // microversions, where the service has them
+}
+
+func (v apiVersion) view(base string) map[string]any {
+	view := map[string]any{
+		"id": v.id, "status": v.status, "updated": "2013-07-23T11:33:21Z",
+		"links": []any{map[string]any{"rel": "self", "href": base + "/" + v.path}},
+	}
+	if v.most != "" {
+		view["version"], view["min_version"] = v.most, v.least
+	}
+	return view
+}
+
 // versionDocument is what most services answer at their root.
-func versionDocument(prefix string, versions ...map[string]any) handler {
+func versionDocument(status int, prefix string, versions ...apiVersion) handler {
 	return func(q *request) (reply, error) {
-		out := []map[string]any{}
+		out := []any{}
 		for _, v := range versions {
-			doc := map[string]any{"links": []any{map[string]any{"rel": "self", "href": q.base() + prefix + "/" + v["path"].(string)}}}
-			for k, value := range v {
-				if k != "path" {
-					doc[k] = value
-				}
-			}
-			out = append(out, doc)
+			out = append(out, v.view(q.base()+prefix))
 		}
-		return ok(map[string]any{"versions": out})
+		return reply{status: status, body: map[string]any{"versions": out}}, nil
 	}
 }

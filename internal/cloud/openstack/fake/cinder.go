@@ -32,13 +32,9 @@ type cinderState struct {
 func (c *Cloud) registerCinder() {
 	c.cinder.volumes = newTable(func(v *Volume) string { return v.ID })
 	e := endpoint{service: Cinder, prefix: cinderPrefix, speak: novaDialect}
-	version := map[string]any{"id": "v3.0", "status": "CURRENT", "path": "v3/", "version": "3.71", "min_version": "3.0"}
-	list := versionDocument(cinderPrefix, version)
-	c.open(e, "GET /{$}", func(q *request) (reply, error) {
-		out, err := list(q)
-		out.status = http.StatusMultipleChoices
-		return out, err
-	})
+	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", most: "3.71", least: "3.0"}
+	list := versionDocument(http.StatusOK, cinderPrefix, version)
+	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
 	c.open(e, "GET /v3/{$}", list)
 	const base = "/v3/{project}/volumes"
 	c.route(e, "GET "+base, c.listVolumes)

@@ -130,7 +130,10 @@ func typeOf(body []byte) string {
 		return strings.Trim(string(code), `"`)
 	}
 	for key, raw := range all {
-		var inner struct{ Type, Title string }
+		var inner struct {
+			Type  string `json:"type"`
+			Title string `json:"title"`
+		}
 		if json.Unmarshal(raw, &inner) == nil {
 			return cmp.Or(inner.Type, inner.Title, key)
 		}

@@ -74,7 +74,7 @@ func New(opts ...Option) *Cloud {
 
 // Start listens on the address, such as "127.0.0.1:0", and serves until Close.
 func (c *Cloud) Start(addr string) error {
-	listener, err := net.Listen("tcp", addr)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("listening for the fake OpenStack: %w", err)
 	}

@@ -44,12 +44,7 @@ func (c *Cloud) registerGlance() {
 	c.glance.images = newTable(func(i *Image) string { return i.ID })
 	c.glance.filters = newFilters[Image]()
 	e := endpoint{service: Glance, prefix: glancePrefix, speak: glanceDialect}
-	list := versionDocument(glancePrefix, map[string]any{"id": "v2.16", "status": "CURRENT", "path": "v2/"})
-	c.open(e, "GET /{$}", func(q *request) (reply, error) {
-		out, err := list(q)
-		out.status = http.StatusMultipleChoices
-		return out, err
-	})
+	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, apiVersion{id: "v2.16", status: "CURRENT", path: "v2/"}))
 	c.route(e, "GET /v2/images", c.listImages)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
 		i := c.glance.images.get(q.path("id"))

@@ -3,6 +3,7 @@ package fake
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -72,24 +73,34 @@ func (c *Cloud) findKeyPair(q *request) (*KeyPair, error) {
 	return k, nil
 }
 
-func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
-	var in struct {
-		Name      string `json:"name"`
-		PublicKey string `json:"public_key"`
-		Type      string `json:"type"`
+type keyPairInput struct {
+	Name      string `json:"name"`
+	PublicKey string `json:"public_key"`
+	Type      string `json:"type"`
+}
+
+// check validates against the schema of the microversion.
+func (in *keyPairInput) check(micro int) error {
+	if in.Name == "" || len(in.Name) > 255 || strings.TrimSpace(in.Name) != in.Name {
+		return badRequest("", "Invalid input for field/attribute name. Value: %s. '%s' is too short", in.Name, in.Name)
 	}
+	if in.Type != "" && micro < 202 {
+		return badRequest("", "Invalid input for field/attribute keypair. Value: ... Additional properties are not allowed ('type' was unexpected)")
+	}
+	if in.PublicKey == "" && micro >= 292 {
+		return badRequest("", "Invalid input for field/attribute keypair. 'public_key' is a required property")
+	}
+	return nil
+}
+
+func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
+	var in keyPairInput
 	raw, found := unwrap(q.body, "keypair")
 	if !found || json.Unmarshal(raw, &in) != nil {
 		return reply{}, badRequest("", "Invalid input for field/attribute keypair. 'keypair' is a required property")
 	}
-	if in.Name == "" || len(in.Name) > 255 || strings.TrimSpace(in.Name) != in.Name {
-		return reply{}, badRequest("", "Invalid input for field/attribute name. Value: %s. '%s' is too short", in.Name, in.Name)
-	}
-	if in.Type != "" && micro < 202 {
-		return reply{}, badRequest("", "Invalid input for field/attribute keypair. Value: ... Additional properties are not allowed ('type' was unexpected)")
-	}
-	if in.PublicKey == "" && micro >= 292 {
-		return reply{}, badRequest("", "Invalid input for field/attribute keypair. 'public_key' is a required property")
+	if err := in.check(micro); err != nil {
+		return reply{}, err
 	}
 	mine := func(k *KeyPair) bool { return k.UserID == q.userID }
 	if c.exceeds(q.projectID, "key_pairs", c.nova.keyPairs.count(mine), 1) {
@@ -98,21 +109,11 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 	if c.nova.keyPairs.get(q.userID+"/"+in.Name) != nil {
 		return reply{}, conflict("", "Key pair '%s' already exists.", in.Name)
 	}
-	k := &KeyPair{Name: in.Name, PublicKey: in.PublicKey, Type: "ssh", UserID: q.userID, CreatedAt: timestamp(c.now())}
-	private := ""
-	if in.PublicKey == "" {
-		var err error
-		if k.PublicKey, private, err = generateKey(in.Name); err != nil {
-			return reply{}, err
-		}
-	}
-	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(k.PublicKey))
+	k, private, err := c.newKeyPair(q.userID, &in)
 	if err != nil {
-		return reply{}, badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+		return reply{}, err
 	}
-	k.Fingerprint = ssh.FingerprintLegacyMD5(key)
-	c.nova.keyPairs.add(k)
-	view := k.brief(micro)
+	view := c.nova.keyPairs.add(k).brief(micro)
 	view["user_id"] = k.UserID
 	if private != "" {
 		view["private_key"] = private
@@ -122,6 +123,30 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 		status = http.StatusOK
 	}
 	return reply{status: status, body: map[string]any{"keypair": view}}, nil
+}
+
+// newKeyPair takes the public key of the request, or makes a pair and returns the private key too.
+func (c *Cloud) newKeyPair(userID string, in *keyPairInput) (k *KeyPair, private string, err error) {
+	k = &KeyPair{Name: in.Name, PublicKey: in.PublicKey, Type: "ssh", UserID: userID, CreatedAt: timestamp(c.now())}
+	if k.PublicKey == "" {
+		if k.PublicKey, private, err = generateKey(in.Name); err != nil {
+			return nil, "", err
+		}
+	}
+	encoded := strings.Fields(k.PublicKey)
+	if len(encoded) < 2 {
+		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+	}
+	blob, err := base64.StdEncoding.DecodeString(encoded[1])
+	if err != nil {
+		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+	}
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil {
+		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+	}
+	k.Fingerprint = ssh.FingerprintLegacyMD5(key)
+	return k, private, nil
 }
 
 // generateKey makes a key pair in the formats of OpenSSH. Nova's would be RSA, which is slow to make.

@@ -33,10 +33,10 @@ func (c *Cloud) registerKeystone() {
 		return ok(map[string]any{"catalog": c.catalog(q.base(), q.projectID), "links": map[string]any{}})
 	})
 	c.route(e, "GET /v3/auth/projects", c.listOwnProjects)
-	const credentials = "/v3/users/{user}/application_credentials"
-	c.route(e, "POST "+credentials, c.createAppCredential)
-	c.route(e, "GET "+credentials, c.listAppCredentials)
-	c.route(e, "DELETE "+credentials+"/{id}", c.deleteAppCredential)
+	const ofUser = "/v3/users/{user}/application_credentials"
+	c.route(e, "POST "+ofUser, c.createAppCredential)
+	c.route(e, "GET "+ofUser, c.listAppCredentials)
+	c.route(e, "DELETE "+ofUser+"/{id}", c.deleteAppCredential)
 	c.otherwise(e)
 }
 

@@ -32,13 +32,9 @@ func (c *Cloud) registerManila() {
 	c.manila.networks = newTable(func(n *ShareNetwork) string { return n.ID })
 	c.manila.filters = newFilters[ShareNetwork]()
 	e := endpoint{service: Manila, prefix: manilaPrefix, speak: novaDialect}
-	version := map[string]any{"id": "v2.0", "status": "CURRENT", "path": "v2/", "version": "2.87", "min_version": "2.0"}
-	list := versionDocument(manilaPrefix, version)
-	c.open(e, "GET /{$}", func(q *request) (reply, error) {
-		out, err := list(q)
-		out.status = http.StatusMultipleChoices
-		return out, err
-	})
+	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", most: "2.87", least: "2.0"}
+	list := versionDocument(http.StatusOK, manilaPrefix, version)
+	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
 	c.open(e, "GET /v2", list)
 	c.open(e, "GET /v2/{$}", list)
 	c.route(e, "GET /v2/share-networks", c.listShareNetworks)

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"net/http"
 	"net/netip"
 	"slices"
 )
@@ -45,7 +46,7 @@ func (c *Cloud) registerNeutron() {
 	n.ruleHome, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
 	e := endpoint{service: Neutron, prefix: neutronPrefix, speak: neutronDialect}
-	c.open(e, "GET /{$}", versionDocument(neutronPrefix, map[string]any{"id": "v2.0", "status": "CURRENT", "path": "v2.0/"}))
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/"}))
 	c.route(e, "GET /v2.0", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
 	c.route(e, "GET /v2.0/{$}", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
 	serveCollection(c, e, c.networkCollection())

@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -48,14 +49,27 @@ func (s *site) port(t testing.TB) *ports.Port {
 
 func (s *site) put(t testing.TB, path string, body fake.Attrs) error {
 	t.Helper()
-	_, err := s.network.Put(t.Context(), s.network.ServiceURL(path), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200}})
-	return err
+	answer, err := s.network.Put(t.Context(), s.network.ServiceURL(path), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200}})
+	return finish(answer, err)
 }
 
 func (s *site) post(t testing.TB, path string, body fake.Attrs) error {
 	t.Helper()
-	_, err := s.network.Post(t.Context(), s.network.ServiceURL(path), body, nil, nil)
-	return err
+	answer, err := s.network.Post(t.Context(), s.network.ServiceURL(path), body, nil, nil)
+	return finish(answer, err)
+}
+
+func (s *site) get(t testing.TB, path string) error {
+	t.Helper()
+	answer, err := s.network.Get(t.Context(), s.network.ServiceURL(path), nil, nil)
+	return finish(answer, err)
+}
+
+func finish(answer *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
 
 func TestWhatNeutronRefusesOfNetworks(t *testing.T) {
@@ -98,12 +112,10 @@ func TestWhatNeutronRefusesOfNetworks(t *testing.T) {
 			return networks.Create(t.Context(), s.network, networks.CreateOpts{}).Err
 		}, "409 OverQuota"},
 		"a filter that does not exist": {func(t *testing.T, s *site) error {
-			_, err := s.network.Get(t.Context(), s.network.ServiceURL("networks")+"?colour=red", nil, nil)
-			return err
+			return s.get(t, "networks?colour=red")
 		}, "400 InvalidInput"},
 		"a path that does not exist": {func(t *testing.T, s *site) error {
-			_, err := s.network.Get(t.Context(), s.network.ServiceURL("v2.0", "networks"), nil, nil)
-			return err
+			return s.get(t, "v2.0/networks")
 		}, "404 HTTPNotFound"},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, test.want, problem(test.do(t, newSite(t)))) })

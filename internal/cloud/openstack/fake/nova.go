@@ -9,7 +9,8 @@ import (
 
 const (
 	novaPrefix       = "/compute"
-	novaMicroversion = "X-OpenStack-Nova-API-Version"
+	novaMicroversion = "X-Openstack-Nova-Api-Version"
+	anyMicroversion  = "Openstack-Api-Version"
 )
 
 type novaState struct {
@@ -28,12 +29,11 @@ func (c *Cloud) registerNova() {
 	c.nova.servers = newTable(func(s *Server) string { return s.ID })
 	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
 	e := endpoint{service: Nova, prefix: novaPrefix, speak: novaDialect}
-	version := map[string]any{
-		"id": "v2.1", "status": "CURRENT", "path": "v2.1/", "min_version": "2.1", "updated": "2013-07-23T11:33:21Z",
-		"version": fmt.Sprintf("2.%d", c.config.novaMicro),
+	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, version))
+	one := func(q *request) (reply, error) {
+		return ok(map[string]any{"version": version.view(q.base() + novaPrefix)})
 	}
-	c.open(e, "GET /{$}", versionDocument(novaPrefix, version))
-	one := func(*request) (reply, error) { return ok(map[string]any{"version": version}) }
 	c.open(e, "GET /v2.1", one)
 	c.open(e, "GET /v2.1/{$}", one)
 	c.registerKeyPairs(e)
@@ -60,7 +60,7 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 			}
 			shown := fmt.Sprintf("2.%d", micro-200)
 			out.header[novaMicroversion] = shown
-			out.header["OpenStack-API-Version"] = "compute " + shown
+			out.header[anyMicroversion] = "compute " + shown
 		}
 		return out, failure
 	})
@@ -69,7 +69,7 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 // microversion reads the version that a call asks for; without one it is the oldest.
 func (c *Cloud) microversion(q *request) (int, *Error) {
 	asked := q.http.Header.Get(novaMicroversion)
-	if service, version, found := strings.Cut(q.http.Header.Get("OpenStack-API-Version"), " "); found && service == "compute" {
+	if service, version, found := strings.Cut(q.http.Header.Get(anyMicroversion), " "); found && service == "compute" {
 		asked = version
 	}
 	switch asked {

@@ -59,9 +59,8 @@ func (c *Cloud) registerOctavia() {
 	c.octavia.parts = newTable(func(p *balancerPart) string { return p.id })
 	c.octavia.filters = newFilters[LoadBalancer]()
 	e := endpoint{service: Octavia, prefix: octaviaPrefix, speak: octaviaDialect}
-	c.open(e, "GET /{$}", versionDocument(octaviaPrefix,
-		map[string]any{"id": "v2.0", "status": "SUPPORTED", "path": "v2"},
-		map[string]any{"id": "v2.27", "status": "CURRENT", "path": "v2"}))
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix,
+		apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2"}, apiVersion{id: "v2.27", status: "CURRENT", path: "v2"}))
 	for _, version := range []string{"/v2.0", "/v2"} {
 		base := version + "/lbaas/loadbalancers"
 		c.route(e, "GET "+base, c.listBalancers)

@@ -1,8 +1,6 @@
 package fake
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -140,14 +138,3 @@ func WithTransition(kind string, t Transition) Option {
 func (c *config) has(s Service) bool                { return !slices.Contains(c.without, s) }
 func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.noExtensions, alias) }
 func (c *config) transition(kind string) Transition { return c.transitions[kind] }
-
-// newUUID returns a random UUID (version 4). Its quality need not be cryptographic.
-func newUUID() string {
-	hi, lo := rand.Uint64(), rand.Uint64()
-	hi = hi&^0xf000 | 0x4000
-	lo = lo&^(0xc0<<56) | 0x80<<56
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
-}
-
-// newHexID returns a random ID in the form Keystone uses.
-func newHexID() string { return fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()) }

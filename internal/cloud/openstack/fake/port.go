@@ -1,9 +1,8 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
@@ -47,11 +46,6 @@ func portNotFound(id string) *Error {
 
 func (c *Cloud) ownPorts(projectID string) int {
 	return c.neutron.ports.count(func(p *Port) bool { return p.ProjectID == projectID })
-}
-
-func newMAC() string {
-	n := rand.Uint32()
-	return fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", n>>16&0xff, n>>8&0xff, n&0xff)
 }
 
 // newPort is a port that is not yet stored and has no address.
@@ -101,6 +95,10 @@ func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*
 
 // applyPort sets everything but the addresses.
 func (c *Cloud) applyPort(q *request, p *Port, in *portInput) error {
+	in.PortSecurity.into(&p.PortSecurity)
+	if err := c.checkPort(q, p, in); err != nil {
+		return err
+	}
 	if in.MACAddress.given() {
 		hw, err := net.ParseMAC(in.MACAddress.v)
 		if err != nil || len(hw) != 6 {
@@ -109,28 +107,12 @@ func (c *Cloud) applyPort(q *request, p *Port, in *portInput) error {
 		p.MACAddress = hw.String()
 	}
 	if in.SecurityGroups.set {
-		for _, id := range in.SecurityGroups.v {
-			if g := c.neutron.groups.get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
-				return groupNotFound(id)
-			}
-		}
-	}
-	in.PortSecurity.into(&p.PortSecurity)
-	if !p.PortSecurity && len(in.SecurityGroups.v) > 0 {
-		return conflict("PortSecurityAndIPRequiredForSecurityGroups", "Port security must be enabled and port must have an IP address in order to use security groups.")
-	}
-	if !p.PortSecurity && len(in.AllowedAddressPairs.v) > 0 {
-		return conflict("AddressPairAndPortSecurityRequired", "Port Security must be enabled in order to have allowed address pairs on a port.")
-	}
-	if in.SecurityGroups.set {
 		p.SecurityGroups = append([]string{}, in.SecurityGroups.v...)
 	}
 	if in.AllowedAddressPairs.set {
 		p.AllowedAddressPairs = []AddressPair{}
 		for _, pair := range in.AllowedAddressPairs.v {
-			if pair.MACAddress == "" {
-				pair.MACAddress = p.MACAddress
-			}
+			pair.MACAddress = cmp.Or(pair.MACAddress, p.MACAddress)
 			p.AllowedAddressPairs = append(p.AllowedAddressPairs, pair)
 		}
 	}
@@ -146,6 +128,22 @@ func (c *Cloud) applyPort(q *request, p *Port, in *portInput) error {
 	return nil
 }
 
+// checkPort looks up the security groups and wants port security for what builds on it.
+func (c *Cloud) checkPort(q *request, p *Port, in *portInput) error {
+	for _, id := range in.SecurityGroups.v {
+		if g := c.neutron.groups.get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
+			return groupNotFound(id)
+		}
+	}
+	if !p.PortSecurity && len(in.SecurityGroups.v) > 0 {
+		return conflict("PortSecurityAndIPRequiredForSecurityGroups", "Port security must be enabled and port must have an IP address in order to use security groups.")
+	}
+	if !p.PortSecurity && len(in.AllowedAddressPairs.v) > 0 {
+		return conflict("AddressPairAndPortSecurityRequired", "Port Security must be enabled in order to have allowed address pairs on a port.")
+	}
+	return nil
+}
+
 func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 	var in portInput
 	if err := decodeNeutron[Port](raw, &in, http.MethodPut); err != nil {
@@ -157,23 +155,22 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 	if in.Tags.set {
 		return badRequest("HTTPBadRequest", "Cannot update read-only attribute tags")
 	}
-	if !in.FixedIPs.set {
-		return c.applyPort(q, p, &in)
-	}
-	old := p.FixedIPs
-	c.release(old)
-	ips, err := c.assign(c.neutron.networks.get(p.NetworkID), p.ID, p.MACAddress, in.FixedIPs.v)
-	if err == nil {
-		err = c.applyPort(q, p, &in)
-	}
-	if err != nil {
-		c.release(ips)
-		for _, ip := range old {
-			c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
-		}
+	changed := *p
+	if err := c.applyPort(q, &changed, &in); err != nil {
 		return err
 	}
-	p.FixedIPs = ips
+	if in.FixedIPs.set {
+		c.release(p.FixedIPs)
+		ips, err := c.assign(c.neutron.networks.get(p.NetworkID), p.ID, changed.MACAddress, in.FixedIPs.v)
+		if err != nil {
+			for _, ip := range p.FixedIPs {
+				c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
+			}
+			return err
+		}
+		changed.FixedIPs = ips
+	}
+	*p = changed
 	return nil
 }
 

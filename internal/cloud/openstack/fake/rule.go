@@ -149,20 +149,25 @@ func (c *Cloud) newRule(q *request, raw json.RawMessage) (*SecurityGroupRule, er
 	if err := checkRule(r); err != nil {
 		return nil, err
 	}
-	if err := checkPorts(r, &in); err != nil {
+	if err := checkPorts(r, in.PortRangeMin, in.PortRangeMax); err != nil {
 		return nil, err
 	}
+	return r, c.checkNeighbours(q, g, r)
+}
+
+// checkNeighbours looks up the remote group of a rule, and wants it to be new to its group.
+func (c *Cloud) checkNeighbours(q *request, g *SecurityGroup, r *SecurityGroupRule) error {
 	if r.RemoteGroupID != "" {
 		if remote := c.neutron.groups.get(string(r.RemoteGroupID)); remote == nil || !q.owns(remote.ProjectID) && !remote.Shared {
-			return nil, groupNotFound(string(r.RemoteGroupID))
+			return groupNotFound(string(r.RemoteGroupID))
 		}
 	}
 	for _, have := range g.Rules {
 		if sameRule(&have, r) {
-			return nil, conflict("SecurityGroupRuleExists", "Security group rule already exists. Rule id is %s.", have.ID)
+			return conflict("SecurityGroupRuleExists", "Security group rule already exists. Rule id is %s.", have.ID)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // etherType accepts any case, as Neutron does.
@@ -251,20 +256,19 @@ func checkRule(r *SecurityGroupRule) error {
 	return nil
 }
 
-func checkPorts(r *SecurityGroupRule, in *ruleInput) error {
-	low, high := in.PortRangeMin, in.PortRangeMax
+// checkPorts checks the two numbers, which mean ports, or type and code of ICMP.
+func checkPorts(r *SecurityGroupRule, low, high opt[int]) error {
 	if !low.given() && !high.given() {
 		return nil
 	}
-	number := r.protocolNumber()
-	switch number {
+	switch r.protocolNumber() {
 	case -1:
 		return badRequest("SecurityGroupProtocolRequiredWithPorts", "Must also specify protocol if port range is given.")
-	case 1, 58: // ICMP: type and code
+	case 1, 58:
 		if !low.given() {
 			return badRequest("SecurityGroupMissingIcmpType", "ICMP code (port-range-max) %d is provided but ICMP type (port-range-min) is missing.", high.v)
 		}
-		if low.v < 0 || low.v > 255 || high.v < 0 || high.v > 255 {
+		if min(low.v, high.v) < 0 || max(low.v, high.v) > 255 {
 			return badRequest("SecurityGroupInvalidIcmpValue", "Invalid value for ICMP type or code (port-range-min %d, port-range-max %d). It must be 0 to 255.", low.v, high.v)
 		}
 		return nil
@@ -272,7 +276,7 @@ func checkPorts(r *SecurityGroupRule, in *ruleInput) error {
 		if low.v < 0 || high.v > 65535 {
 			return badRequest("SecurityGroupInvalidPortValue", "Invalid value for port %d", max(high.v, low.v))
 		}
-		if !low.given() || !high.given() || low.v > high.v || low.v == 0 {
+		if low.v < 1 || low.v > high.v {
 			return badRequest("SecurityGroupInvalidPortRange", "For TCP/UDP protocols, port_range_min must be <= port_range_max")
 		}
 		return nil

@@ -104,7 +104,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path s
 	t := c.log.begin(Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery})
 	defer func() { c.log.end(t) }()
 	fault, delay := c.dials.strike(t.Call)
-	time.Sleep(delay) // not cut short when the client goes: what is sent takes effect
+	<-time.After(delay) // not cut short when the client goes: what is sent takes effect
 
 	if c.dials.tell(Event{Phase: Before, Call: t.Call}) == Cut || fault.Drop == DropBefore {
 		cut(w)
@@ -187,7 +187,8 @@ func writeAnswer(w http.ResponseWriter, e endpoint, a answer) {
 func cut(w http.ResponseWriter) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) //nolint:forbidigo // HTTP/2 has no other way to cut a stream, and net/http catches this one
+		w.WriteHeader(http.StatusBadGateway) // HTTP/2 and recorders have no connection to cut: what a proxy would say
+		return
 	}
 	_, _ = buffered.WriteString("HTTP/1.1 ")
 	_ = buffered.Flush()
@@ -214,11 +215,16 @@ func (c *Cloud) Operate(project, method string, service Service, path string, bo
 		}
 		sent = strings.NewReader(string(raw))
 	}
+	target, err := url.Parse(prefix + path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the path of %s %s: %w", method, path, err)
+	}
 	ctx := context.WithValue(context.Background(), operatorKey{}, who)
-	r, err := http.NewRequestWithContext(ctx, method, "http://operator"+prefix+path, sent)
+	r, err := http.NewRequestWithContext(ctx, method, "http://operator", sent)
 	if err != nil {
 		return nil, fmt.Errorf("building %s %s: %w", method, path, err)
 	}
+	r.URL = target
 	rec := &recorder{header: http.Header{}}
 	c.mux.ServeHTTP(rec, r)
 	if rec.status >= http.StatusBadRequest {

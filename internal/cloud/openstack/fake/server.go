@@ -3,10 +3,9 @@ package fake
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -45,7 +44,7 @@ func (c *Cloud) registerServers(e endpoint) {
 			return reply{}, err
 		}
 		c.observe(s.ID)
-		return ok(map[string]any{"server": c.serverView(q, s, micro)})
+		return ok(map[string]any{"server": c.serverView(s, micro)})
 	})
 	c.novaRoute(e, "PUT /servers/{id}", func(q *request, micro int) (reply, error) {
 		s, err := c.findServer(q)
@@ -60,7 +59,7 @@ func (c *Cloud) registerServers(e endpoint) {
 			return reply{}, badRequest("", "Invalid input for field/attribute server.")
 		}
 		s.Name = in.Name
-		return ok(map[string]any{"server": c.serverView(q, s, micro)})
+		return ok(map[string]any{"server": c.serverView(s, micro)})
 	})
 	c.novaRoute(e, "DELETE /servers/{id}", c.deleteServer)
 }
@@ -79,45 +78,44 @@ func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
 	if err != nil {
 		return reply{}, badRequest("", "Invalid input for query parameters name. Value: %s.", q.values.Get("name"))
 	}
-	is := func(key, value string) bool { return !q.values.Has(key) || q.values.Get(key) == value }
+	everybody := q.admin() && q.values.Has("all_tenants")
 	rows := c.nova.servers.where(func(s *Server) bool {
-		return (s.ProjectID == q.projectID || q.admin() && q.values.Has("all_tenants")) && name.MatchString(s.Name) &&
-			is("status", s.Status) && is("flavor", s.FlavorID) && is("image", s.ImageID) && is("uuid", s.ID) &&
-			is("availability_zone", s.AvailabilityZone) && is("key_name", s.KeyName)
+		return (everybody || s.ProjectID == q.projectID) && name.MatchString(s.Name) && s.satisfies(q.values)
 	})
-	if marker := q.values.Get("marker"); marker != "" {
-		at := slices.IndexFunc(rows, func(s *Server) bool { return s.ID == marker })
-		if at < 0 {
-			return reply{}, badRequest("", "marker [%s] not found", marker)
-		}
-		rows = rows[at+1:]
-	}
-	body := map[string]any{}
-	limit := 1000 // osapi_max_limit
-	if asked, err := strconv.Atoi(q.values.Get("limit")); err == nil && asked > 0 {
-		limit = min(limit, asked)
-	}
-	if len(rows) >= limit {
-		rows = rows[:limit]
-		query := maps.Clone(q.values)
-		query.Set("marker", rows[limit-1].ID)
-		body["servers_links"] = []any{map[string]any{"rel": "next", "href": q.base() + q.http.URL.Path + "?" + query.Encode()}}
+	part, failure := paginate(rows, c.nova.servers.id, q, 1000) // osapi_max_limit
+	if failure != nil {
+		return reply{}, badRequest("", "marker [%s] not found", q.values.Get("marker"))
 	}
 	out := []any{}
-	for _, s := range rows {
+	for _, s := range part.rows {
 		if !detail {
 			out = append(out, map[string]any{"id": s.ID, "name": s.Name, "links": []any{}})
 			continue
 		}
 		c.observe(s.ID)
-		out = append(out, c.serverView(q, s, micro))
+		out = append(out, c.serverView(s, micro))
 	}
-	body["servers"] = out
+	body := map[string]any{"servers": out}
+	if part.links != nil {
+		body["servers_links"] = part.links
+	}
 	return ok(body)
 }
 
+func (s *Server) satisfies(query url.Values) bool {
+	for key, value := range map[string]string{
+		"status": s.Status, "flavor": s.FlavorID, "image": s.ImageID, "uuid": s.ID,
+		"availability_zone": s.AvailabilityZone, "key_name": s.KeyName,
+	} {
+		if query.Has(key) && query.Get(key) != value {
+			return false
+		}
+	}
+	return true
+}
+
 // serverView is a server on the wire.
-func (c *Cloud) serverView(_ *request, s *Server, micro int) map[string]any {
+func (c *Cloud) serverView(s *Server, micro int) map[string]any {
 	groups := []any{}
 	for _, name := range s.SecurityGroups {
 		groups = append(groups, map[string]any{"name": name})

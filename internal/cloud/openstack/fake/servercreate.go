@@ -117,9 +117,17 @@ func (c *Cloud) checkServer(q *request, in *serverInput) (*ServerGroup, error) {
 	if err := c.checkServerQuota(q.projectID, flavor); err != nil {
 		return nil, err
 	}
+	return c.hintedGroup(q)
+}
+
+// hintedGroup is the server group that the scheduler hints name, or nil.
+func (c *Cloud) hintedGroup(q *request) (*ServerGroup, error) {
+	type hint struct {
+		Group string `json:"group"`
+	}
 	var hints struct {
-		OS  struct{ Group string } `json:"os:scheduler_hints"`
-		Old struct{ Group string } `json:"OS-SCH-HNT:scheduler_hints"`
+		OS  hint `json:"os:scheduler_hints"`
+		Old hint `json:"OS-SCH-HNT:scheduler_hints"`
 	}
 	if json.Unmarshal(q.body, &hints) != nil {
 		return nil, badRequest("", "Invalid input for field/attribute os:scheduler_hints.")

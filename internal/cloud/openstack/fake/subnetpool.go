@@ -65,34 +65,15 @@ func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput) 
 	if !q.admin() && (in.Shared.or(false) || in.IsDefault.or(false)) {
 		return denied("subnetpool", "shared")
 	}
-	for _, text := range in.Prefixes.v {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return badRequest("HTTPBadRequest", "Invalid input for prefixes. Reason: '%s' is not a valid IP subnet.", text)
+	if in.Prefixes.given() {
+		if err := p.setPrefixes(in.Prefixes.v); err != nil {
+			return err
 		}
-		version := 6
-		if prefix.Addr().Is4() {
-			version = 4
-		}
-		if p.IPVersion != 0 && p.IPVersion != version {
-			return badRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
-		}
-		p.IPVersion = version
 	}
 	in.Name.into(&p.Name)
 	in.Description.into(&p.Description)
 	in.Shared.into(&p.Shared)
 	in.IsDefault.into(&p.IsDefault)
-	if in.Prefixes.given() {
-		p.Prefixes = in.Prefixes.v
-	}
-	smallest, widest := 8, 32
-	if p.IPVersion == 6 {
-		smallest, widest = 64, 128
-	}
-	if p.MinPrefixLen == 0 {
-		p.MinPrefixLen, p.MaxPrefixLen = smallest, widest
-	}
 	in.MinPrefixLen.into(&p.MinPrefixLen)
 	in.MaxPrefixLen.into(&p.MaxPrefixLen)
 	if p.DefaultPrefixLen == 0 {
@@ -102,6 +83,31 @@ func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput) 
 	if p.MinPrefixLen > p.MaxPrefixLen || p.DefaultPrefixLen < p.MinPrefixLen || p.DefaultPrefixLen > p.MaxPrefixLen {
 		return badRequest("IllegalSubnetPoolPrefixBounds", "Illegal prefix bounds: min_prefixlen=%d, default_prefixlen=%d, max_prefixlen=%d.", p.MinPrefixLen, p.DefaultPrefixLen, p.MaxPrefixLen)
 	}
+	return nil
+}
+
+// setPrefixes sets the ranges of a pool, which are all of one version; with the first ones come the default bounds.
+func (p *SubnetPool) setPrefixes(prefixes []string) error {
+	for _, text := range prefixes {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return badRequest("HTTPBadRequest", "Invalid input for prefixes. Reason: '%s' is not a valid IP subnet.", text)
+		}
+		version := 6
+		if prefix.Addr().Is4() {
+			version = 4
+		}
+		switch {
+		case p.IPVersion != 0 && p.IPVersion != version:
+			return badRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
+		case p.IPVersion == 0 && version == 4:
+			p.MinPrefixLen, p.MaxPrefixLen = 8, 32
+		case p.IPVersion == 0:
+			p.MinPrefixLen, p.MaxPrefixLen = 64, 128
+		}
+		p.IPVersion = version
+	}
+	p.Prefixes = prefixes
 	return nil
 }
 

@@ -1,0 +1,160 @@
+package fake_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/attributestags"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/pagination"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// names lists networks by a query and returns their names in the order of the answer.
+func names(t *testing.T, c *client, query string) []string {
+	t.Helper()
+	pager := pagination.NewPager(c.network, c.network.ServiceURL("networks")+"?"+query, func(r pagination.PageResult) pagination.Page {
+		return networks.NetworkPage{LinkedPageBase: pagination.LinkedPageBase{PageResult: r}}
+	})
+	pages, err := pager.AllPages(t.Context())
+	require.NoError(t, err)
+	all, err := networks.ExtractNetworks(pages)
+	require.NoError(t, err)
+	out := []string{}
+	for _, n := range all {
+		out = append(out, n.Name)
+	}
+	return out
+}
+
+func TestListsAreFiltered(t *testing.T) {
+	cloud := start(t)
+	c := member(t, cloud)
+	a := plant(t, cloud, "networks", fake.Attrs{"name": "a", "description": "one", "mtu": 1400})
+	b := plant(t, cloud, "networks", fake.Attrs{"name": "b", "description": "two"})
+	plant(t, cloud, "networks", fake.Attrs{"name": "c", "description": "two", "admin_state_up": false})
+	for id, tags := range map[string][]string{a: {"x"}, b: {"x", "y"}} {
+		_, err := attributestags.ReplaceAll(t.Context(), c.network, "networks", id, attributestags.ReplaceAllOpts{Tags: tags}).Extract()
+		require.NoError(t, err)
+	}
+	for query, want := range map[string][]string{
+		"":                            {"public", "a", "b", "c"},
+		"name=a":                      {"a"},
+		"name=a&name=c":               {"a", "c"},
+		"name=a&description=two":      {},
+		"id=" + b + "&id=" + a:        {"b", "a"},
+		"id=nope":                     {},
+		"description=two":             {"b", "c"},
+		"router:external=True":        {"public"},
+		"admin_state_up=false":        {"c"},
+		"mtu=1400":                    {"a"},
+		"tags=x":                      {"a", "b"},
+		"tags=x,y":                    {"b"},
+		"tags-any=y,z":                {"b"},
+		"not-tags=x,y":                {"public", "a", "c"},
+		"not-tags-any=x,y":            {"public", "c"},
+		"sort_key=name&sort_dir=desc": {"public", "c", "b", "a"},
+	} {
+		t.Run(query, func(t *testing.T) { require.Equal(t, want, names(t, c, query)) })
+	}
+}
+
+func TestAPageAfterWhatIsNotThereIsRefused(t *testing.T) {
+	c := member(t, start(t))
+	_, err := networks.List(c.network, networks.ListOpts{Marker: "nope", Limit: 1}).AllPages(t.Context())
+	require.Equal(t, "400 InvalidInput", problem(err))
+}
+
+func TestListsComeInPages(t *testing.T) {
+	for sentence, opts := range map[string][]fake.Option{"of the client's size": nil, "of the cloud's size": {fake.WithPageSize(2)}} {
+		t.Run(sentence, func(t *testing.T) {
+			cloud := start(t, opts...)
+			c := member(t, cloud)
+			want := []string{"public"}
+			for i := range 4 {
+				want = append(want, strconv.Itoa(i))
+				plant(t, cloud, "networks", fake.Attrs{"name": strconv.Itoa(i)})
+			}
+			query := ""
+			if opts == nil {
+				query = "limit=2"
+			}
+			cloud.ResetLog()
+			require.Equal(t, want, names(t, c, query))
+			require.Len(t, cloud.Log(), 3)
+		})
+	}
+}
+
+func TestOnlyTheWantedAttributesAreAnswered(t *testing.T) {
+	cloud := start(t)
+	c := member(t, cloud)
+	var body struct {
+		Networks []map[string]any `json:"networks"`
+	}
+	answer, err := c.network.Get(t.Context(), c.network.ServiceURL("networks")+"?fields=id&fields=name", &body, nil)
+	require.NoError(t, finish(answer, err))
+	require.Equal(t, []map[string]any{{"id": public(t, cloud), "name": "public"}}, body.Networks)
+}
+
+func TestPortsAreFoundByTheirAddresses(t *testing.T) {
+	s := newSite(t)
+	host := s.port(t)
+	for sentence, test := range map[string]struct {
+		opts ports.ListOpts
+		want []string
+	}{
+		"by subnet":              {ports.ListOpts{FixedIPs: []ports.FixedIPOpts{{SubnetID: s.subnetID}}}, []string{s.interfaceID, host.ID}},
+		"by address":             {ports.ListOpts{FixedIPs: []ports.FixedIPOpts{{IPAddress: "10.250.0.1"}}}, []string{s.interfaceID}},
+		"by another subnet":      {ports.ListOpts{FixedIPs: []ports.FixedIPOpts{{SubnetID: "nope"}}}, []string{}},
+		"by device and subnet":   {ports.ListOpts{DeviceID: s.routerID, FixedIPs: []ports.FixedIPOpts{{SubnetID: s.subnetID}}}, []string{s.interfaceID}},
+		"by security group":      {ports.ListOpts{SecurityGroups: host.SecurityGroups}, []string{host.ID}},
+		"by network and no name": {ports.ListOpts{NetworkID: s.networkID}, []string{s.interfaceID, host.ID}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			pages, err := ports.List(s.network, test.opts).AllPages(t.Context())
+			require.NoError(t, err)
+			all, err := ports.ExtractPorts(pages)
+			require.NoError(t, err)
+			got := []string{}
+			for _, p := range all {
+				got = append(got, p.ID)
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestTags(t *testing.T) {
+	s := newSite(t)
+	on := func(kind, id string) {
+		tags, err := attributestags.ReplaceAll(t.Context(), s.network, kind, id, attributestags.ReplaceAllOpts{Tags: []string{"a", "b", "a"}}).Extract()
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b"}, tags)
+		require.NoError(t, attributestags.Add(t.Context(), s.network, kind, id, "c").ExtractErr())
+		require.NoError(t, attributestags.Delete(t.Context(), s.network, kind, id, "a").ExtractErr())
+		require.Equal(t, "404 TagNotFound", problem(attributestags.Delete(t.Context(), s.network, kind, id, "a").ExtractErr()))
+		got, err := attributestags.List(t.Context(), s.network, kind, id).Extract()
+		require.NoError(t, err)
+		require.Equal(t, []string{"b", "c"}, slices.Sorted(slices.Values(got)))
+		there, err := attributestags.Confirm(t.Context(), s.network, kind, id, "b").Extract()
+		require.NoError(t, err)
+		require.True(t, there)
+		require.NoError(t, attributestags.DeleteAll(t.Context(), s.network, kind, id).ExtractErr())
+	}
+	on("networks", s.networkID)
+	on("subnets", s.subnetID)
+	on("routers", s.routerID)
+	on("security-groups", plant(t, s.cloud, "security-groups", fake.Attrs{"name": "g"}))
+	err := attributestags.Add(t.Context(), s.network, "networks", s.publicID, "mine").ExtractErr()
+	require.Equal(t, "404 HTTPNotFound", problem(err), "what is not ours takes no tag of ours")
+
+	without := start(t, fake.WithoutExtensions("standard-attr-tag"))
+	n := plant(t, without, "networks", fake.Attrs{})
+	err = attributestags.Add(t.Context(), member(t, without).network, "networks", n, "a").ExtractErr()
+	require.Equal(t, "404 HTTPNotFound", problem(err))
+}
