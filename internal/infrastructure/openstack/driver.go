@@ -89,7 +89,8 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track, in *inputs, recorded *ledger) (*pass, error) {
 	credentials, err := in.credentials(shoot)
 	if err != nil {
-		return nil, fmt.Errorf("reading the cloud credentials: %w", err)
+		ref := shoot.Infrastructure.Spec.SecretRef
+		return nil, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	session, err := d.sessions.Get(ctx, credentials, shoot.Infrastructure.Spec.Region)
 	if err != nil {
