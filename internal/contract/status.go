@@ -22,10 +22,16 @@ type statusWriter[O Object] struct {
 
 // write patches the difference between the known object and what next makes of a copy of it. It returns the API server's
 // answer, or a zero value when there was no difference and no request.
+//
+// A write that is under way is waited for even when ctx ends meanwhile: one that is given up may still take effect, and
+// would then undo the write that comes after it.
 func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (O, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	var none O
+	if err := ctx.Err(); err != nil {
+		return none, fmt.Errorf("writing status: %w", err)
+	}
 	desired := next(clone(w.known))
 	patch, err := client.MergeFrom(w.known).Data(desired)
 	if err != nil {
@@ -34,6 +40,8 @@ func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (O, e
 	if string(patch) == "{}" {
 		return none, nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
 	answer := clone(desired)
 	if err := w.client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return none, fmt.Errorf("writing status: %w", err)

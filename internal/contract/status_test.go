@@ -1,12 +1,56 @@
 package contract
 
 import (
+	"context"
 	"testing"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// slowClient is a client whose status patches end when they are let go, well or because they were given up.
+type slowClient struct {
+	client.Client
+	status slowStatus
+}
+
+func (c slowClient) Status() client.SubResourceWriter { return c.status }
+
+type slowStatus struct {
+	client.SubResourceWriter
+	begun, letGo chan struct{}
+}
+
+func (s slowStatus) Patch(ctx context.Context, _ client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+	close(s.begun)
+	<-s.letGo
+	return ctx.Err()
+}
+
+func TestAStatusWriteThatIsUnderWayIsNotGivenUp(t *testing.T) {
+	slow := slowStatus{begun: make(chan struct{}), letGo: make(chan struct{})}
+	writer := &statusWriter[*extensionsv1alpha1.Infrastructure]{client: slowClient{status: slow}, known: &extensionsv1alpha1.Infrastructure{}}
+	change := func(known *extensionsv1alpha1.Infrastructure) *extensionsv1alpha1.Infrastructure {
+		known.Status.ObservedGeneration++
+		return known
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := writer.write(ctx, change)
+		ended <- err
+	}()
+	<-slow.begun
+	cancel()
+	close(slow.letGo)
+	require.NoError(t, <-ended)
+
+	_, err := writer.write(ctx, change)
+	require.ErrorIs(t, err, context.Canceled, "a write that had not begun was begun")
+}
 
 func TestSameOutput(t *testing.T) {
 	infrastructure := func(providerStatus string, egress ...string) *extensionsv1alpha1.Infrastructure {
