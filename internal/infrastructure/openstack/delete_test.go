@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -203,6 +204,29 @@ func TestWhatTheCloudControllerManagerLeftIsRemoved(t *testing.T) {
 		w.balancer(technicalID, w.state()["Subnet"])
 		w.mustDelete()
 		w.unchanged(before)
+	})
+	t.Run("a wait names the load balancer and its status", func(t *testing.T) {
+		w := newWorld(t, fake.WithTransition(fake.LoadBalancerDelete, fake.Transition{After: time.Hour}))
+		w.mustReconcile()
+		id := w.balancer(technicalID, w.state()["Subnet"])
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		err := w.driver.Delete(ctx, w.input(), &savingTrack{world: w})
+		assert.ErrorContains(t, err, "load balancers are still there: "+id+" (kube_service_shoot--dev--one_default_web, PENDING_DELETE)")
+		assert.NotEmpty(t, w.there().Networks, "D1: the network waits for the load balancers")
+	})
+	t.Run("the namespace counts as cluster name, unless it is that of a self-hosted shoot", func(t *testing.T) {
+		for namespace, gone := range map[string]bool{"shoot--dev--former": true, "kube-system": false} {
+			w := newWorld(t)
+			w.infra.Namespace = namespace
+			network := w.plant("networks", fake.Attrs{"name": "shared"})
+			subnet := w.plantSubnet(network, "others", "10.9.0.0/24")
+			w.config.Networks.ID = &network
+			w.plant("loadbalancers", fake.Attrs{"name": "kube_service_" + namespace + "_default_web", "vip_subnet_id": subnet})
+			w.mustReconcile()
+			w.mustDelete()
+			assert.Equal(t, gone, len(w.there().LoadBalancers) == 0, namespace)
+		}
 	})
 	t.Run("what load balancers leave is removed although the process died in between", func(t *testing.T) {
 		w := newWorld(t)

@@ -153,6 +153,22 @@ func TestNodePortsAreClosedWhenSourcesAreRestricted(t *testing.T) {
 	}
 }
 
+func TestD13ARuleThatSomebodyElseAddedMeanwhileIsNoError(t *testing.T) {
+	w := newWorld(t)
+	raced := false
+	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
+		if event.Phase == fake.Before && event.Call.Name() == postRules && !raced {
+			raced = true
+			group := w.there().SecurityGroups[1].ID
+			w.plant("security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "ethertype": "IPv4", "remote_group_id": group})
+		}
+		return fake.Proceed
+	})
+	w.mustReconcile()
+	assert.True(t, raced)
+	assert.Len(t, w.there().SecurityGroups[1].Rules, 5)
+}
+
 func TestOptionsOfWhatIsCreated(t *testing.T) {
 	w := newWorld(t)
 	w.config.Networks.MTU = new(1400)

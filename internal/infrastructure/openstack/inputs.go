@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/networking"
@@ -122,6 +123,7 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	networks := in.config.Networks
 	result := &plan{
 		technicalID: shoot.TechnicalID, uid: shoot.UID, mark: formatMark(shoot.TechnicalID, shoot.UID),
+		clusterNames: clusterNames(shoot),
 		floating:     in.floatingWant(shoot),
 		network:      networkWant{givenID: value(networks.ID), name: shoot.TechnicalID, mtu: value(networks.MTU)},
 		router:       routerWant{name: shoot.TechnicalID, snat: in.profile.UseSNAT},
@@ -141,6 +143,16 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	result.subnets = in.subnetWants(shoot)
 	result.group = in.groupWant(shoot, result)
 	return result
+}
+
+// clusterNames are the technical ID and the namespace, which is what the upstream extension hands to the
+// cloud-controller-manager. They are the same but for self-hosted shoots, whose namespace means nothing.
+func clusterNames(shoot *infrastructure.Shoot) []string {
+	names := []string{shoot.TechnicalID}
+	if namespace := shoot.Infrastructure.Namespace; namespace != "" && namespace != metav1.NamespaceSystem {
+		names = append(names, namespace)
+	}
+	return names
 }
 
 func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {

@@ -52,7 +52,7 @@ func (p *pass) orphanedLoadBalancers(ctx context.Context) ([]cloudopenstack.Load
 
 func (p *pass) madeForThisCluster(balancer cloudopenstack.LoadBalancer) bool {
 	service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
-	return ok && service.cluster == p.technicalID
+	return ok && slices.Contains(p.clusterNames, service.cluster)
 }
 
 // noteLeftovers saves what will outlive the load balancers, before the first of them goes.
@@ -97,7 +97,7 @@ func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.Loa
 	}
 	var leftovers []string
 	for _, ip := range ips {
-		if service, ok := ccmFloatingIPService(ip.Description); ok && service.cluster == p.technicalID {
+		if service, ok := ccmFloatingIPService(ip.Description); ok && slices.Contains(p.clusterNames, service.cluster) {
 			leftovers = append(leftovers, leftoverFloatingIP+"/"+ip.ID)
 		}
 	}
@@ -111,7 +111,7 @@ func (p *pass) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBala
 	var steps []func() error
 	for i, balancer := range balancers {
 		service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
-		if !ok || service.cluster != p.technicalID {
+		if !ok || !slices.Contains(p.clusterNames, service.cluster) {
 			continue
 		}
 		steps = append(steps, func() error {

@@ -1,8 +1,9 @@
 package openstack
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
 // A mark is the description that everything carries that this driver creates. It is part of the create request, so that
@@ -37,6 +38,6 @@ func refuseForeignMark(what, description, uid string) error {
 	if !ok || ownerUID == uid {
 		return nil
 	}
-	return fmt.Errorf("%s is recorded as this shoot's own, but its description says that it belongs to shoot %s (uid %s): "+
+	return cloud.Errorf(cloud.Configuration, "%s is recorded as this shoot's own, but its description says that it belongs to shoot %s (uid %s): "+
 		"correct the Infrastructure's state or the description", what, owner, ownerUID)
 }

@@ -12,6 +12,8 @@ type plan struct {
 	technicalID string
 	mark        string
 	uid         string
+	// clusterNames are the names under which the shoot's cloud-controller-manager may know its cluster.
+	clusterNames []string
 
 	floating     floatingWant
 	network      networkWant

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,21 @@ func TestWhatIsNotRecordedIsFoundByItsMark(t *testing.T) {
 	for _, key := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
 		assert.Equal(t, state[key], w.state()[key], key)
 	}
+}
+
+func TestAnotherSeedGoesOnFromTheStateAlone(t *testing.T) {
+	w := newWorld(t)
+	empty := w.there()
+	w.mustReconcile()
+	before, state := w.there(), w.infra.Status.State
+	w.infra.Status = extensionsv1alpha1.InfrastructureStatus{DefaultStatus: extensionsv1alpha1.DefaultStatus{State: state}}
+	w.restart()
+	outcome := w.mustReconcile()
+	assert.Empty(t, w.calls().Where(fake.Call.Writes).Where(func(call fake.Call) bool { return !call.IsLogin() }))
+	w.unchanged(before)
+	assert.NotEmpty(t, outcome.EgressCIDRs)
+	w.mustDelete()
+	w.unchanged(empty)
 }
 
 func TestNamesakesOfOthersAreNeverAdopted(t *testing.T) {

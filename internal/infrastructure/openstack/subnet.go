@@ -37,7 +37,7 @@ func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopens
 		}
 		return seen, verifyGivenSubnet(wanted, seen, p.net.ID)
 	case found && seen.NetworkID != p.net.ID:
-		return seen, cloud.Errorf(cloud.Conflict, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",
+		return seen, cloud.Errorf(cloud.Configuration, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",
 			seen.ID, seen.NetworkID, p.net.ID)
 	case found:
 		return p.repairSubnet(ctx, wanted, seen)
