@@ -20,24 +20,15 @@ import (
 
 const beatInterval = 30 * time.Second
 
-// startHeartbeat runs a heartbeat in the test's bubble until the test ends. Writes fail while broken is set.
+// startHeartbeat runs a heartbeat in the test's bubble until the test ends. Renewals fail while broken is set.
 func startHeartbeat(t *testing.T, broken *atomic.Bool) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, coordinationv1.AddToScheme(scheme))
-	fail := func() error {
-		if broken.Load() {
-			return errors.New("the API server is on strike")
-		}
-		return nil
-	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			return errors.Join(fail(), c.Create(ctx, o, opts...))
-		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			if err := fail(); err != nil {
-				return err
+			if broken.Load() {
+				return errors.New("the API server is on strike")
 			}
 			return c.Update(ctx, o, opts...)
 		},
