@@ -21,6 +21,13 @@ func catalogEntries() []catalogEntry {
 	}
 }
 
+// SetMissingServices replaces the services that the catalog of tokens issued from now on lacks.
+func (c *Cloud) SetMissingServices(services ...Service) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.config.without = services
+}
+
 func (c *Cloud) catalog(base, projectID string) []map[string]any {
 	out := []map[string]any{}
 	for _, entry := range catalogEntries() {

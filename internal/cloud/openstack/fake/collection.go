@@ -24,10 +24,9 @@ type collection[T any] struct {
 	// deletable widens who may change and delete a row beyond its owner; nil means nobody else.
 	deletable func(*identity, *T) bool
 
-	create     func(q *request, projectID string, raw json.RawMessage) (*T, error)
-	createBulk func(q *request, projectID string, raws []json.RawMessage) ([]*T, error) // nil means one by one
-	update     func(q *request, row *T, raw json.RawMessage) error                      // nil means there is no update
-	remove     func(q *request, row *T) error
+	create func(q *request, projectID string, raw json.RawMessage) (*T, error)
+	update func(q *request, row *T, raw json.RawMessage) error
+	remove func(q *request, row *T) error
 	// discard undoes a create, for a bulk of which a later part fails.
 	discard func(row *T)
 
@@ -48,9 +47,7 @@ func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
 		c.observe(q.path("id"))
 		return showRow(k, q, http.StatusOK, row)
 	})
-	if k.update != nil {
-		c.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(c, k, q) })
-	}
+	c.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(c, k, q) })
 	c.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
 		row, err := k.findOwn(q)
 		if err != nil {
@@ -162,16 +159,6 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	if !isMany || json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
 		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
 	}
-	if k.createBulk != nil {
-		if err := c.checkQuota(q.projectID, k.quota, ownCount(k, q.projectID), len(raws)); err != nil {
-			return reply{}, err
-		}
-		rows, err := k.createBulk(q, q.projectID, raws)
-		if err != nil {
-			return reply{}, err
-		}
-		return created(map[string]any{k.many: copies(rows)})
-	}
 	var rows []*T
 	for _, raw := range raws {
 		row, err := createRow(c, k, q, raw)
@@ -186,16 +173,13 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	return created(map[string]any{k.many: copies(rows)})
 }
 
-func ownCount[T any](k *collection[T], projectID string) int {
-	return k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
-}
-
 func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
 	projectID, raw, err := ownerOf(q, raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkQuota(projectID, k.quota, ownCount(k, projectID), 1); err != nil {
+	have := k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
+	if err := c.checkQuota(projectID, k.quota, have, 1); err != nil {
 		return nil, err
 	}
 	row, err := k.create(q, projectID, raw)

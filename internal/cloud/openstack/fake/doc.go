@@ -29,6 +29,7 @@
 //	cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Drop: fake.DropAfter})
 //	cloud.SetHook(func(e fake.Event) fake.Verdict { ... })                  // before and after the effect of each call
 //	cloud.RevokeTokens()
+//	cloud.SetMissingServices(fake.Octavia)
 //	cloud.SetQuota("garden", "router", 3)
 //	cloud.ExhaustSubnet("public-a", true)
 //	cloud.SetTransition(fake.LoadBalancerDelete, fake.Transition{Polls: 3})
@@ -43,8 +44,8 @@
 //	cloud.Plant("garden", "networks", fake.Attrs{"name": "shoot--foo--bar"})
 //	cloud.Operate("garden", "PUT", fake.Neutron, "/v2.0/routers/"+id+"/add_router_interface", fake.Attrs{"subnet_id": s})
 //
-// The same from another process: GET /-/state, /-/tree, /-/log, POST and DELETE /-/faults, POST /-/reset and others, see
-// registerAdmin.
+// The same from another process, by HTTP below /-/ and without a token: GET /-/state, /-/tree and /-/log, POST and DELETE
+// /-/faults, POST /-/reset and others. The file admin.go lists them.
 //
 // The package knows neither Kubernetes nor Gardener, nor the client that is tested against it.
 package fake
