@@ -4,7 +4,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,6 +59,27 @@ func (l *landscape) testCrash(t *testing.T) {
 
 		w.startController()
 		require.NoError(t, component.WaitCleanup(t.Context()))
+		assert.Equal(t, before, inventory(w.cloud))
+	})
+	t.Run("when it is asked to end in the middle of a creation", func(t *testing.T) {
+		w := l.newWorld(t)
+		before := inventory(w.cloud)
+		w.startController()
+		shoot := w.shoot("interrupted")
+		w.cloud.SetLatency(200 * time.Millisecond)
+		w.order(shoot)
+		w.eventually("something is created", func() bool { return len(w.cloud.State(fake.DefaultProject).Networks) > 0 })
+		w.stopController()
+		object := w.get(shoot)
+		assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, object.Status.LastOperation.State, "the operation goes on")
+		assert.Nil(t, object.Status.LastError, "an end in good order is nobody's error")
+		assert.NotNil(t, object.Status.State, "what was done so far is known")
+
+		w.cloud.SetLatency(0)
+		w.startController()
+		w.waitHealthy(shoot)
+		assertOneOfEach(t, w.cloud)
+		w.destroy(shoot)
 		assert.Equal(t, before, inventory(w.cloud))
 	})
 }

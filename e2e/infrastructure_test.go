@@ -2,13 +2,18 @@ package e2e
 
 import (
 	"testing"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/extensions"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -23,6 +28,7 @@ func TestInfrastructure(t *testing.T) {
 	t.Run("Configuration", l.testConfiguration)
 	t.Run("Trouble", l.testTrouble)
 	t.Run("LeftAlone", l.testLeftAlone)
+	t.Run("Heartbeat", l.testHeartbeat)
 	t.Run("Replicas", l.testReplicas)
 	t.Run("Many", l.testMany)
 }
@@ -95,6 +101,20 @@ func (l *landscape) testNoOp(t *testing.T) {
 	for _, call := range calls {
 		assert.Truef(t, call.IsLogin() || !call.Writes(), "nothing is written to the cloud: %s", call)
 	}
+}
+
+// testHeartbeat looks for the sign of life where gardenlet looks for it.
+func (l *landscape) testHeartbeat(t *testing.T) {
+	w := l.newWorld(t)
+	start := time.Now().Add(-time.Second)
+	w.startController()
+	lease := &coordinationv1.Lease{}
+	w.eventually("the heartbeat is there", func() bool {
+		err := w.seed.Client.Get(t.Context(), client.ObjectKey{Namespace: controller.Name, Name: extensions.HeartBeatResourceName}, lease)
+		require.NoError(t, client.IgnoreNotFound(err))
+		return err == nil && lease.Spec.RenewTime != nil && lease.Spec.RenewTime.After(start)
+	})
+	assert.NotEmpty(t, lease.Spec.HolderIdentity)
 }
 
 // testReplicas lets a second replica take over from one that is gone, by leader election.

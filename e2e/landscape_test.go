@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -41,11 +43,21 @@ func startSeed(t *testing.T, programs string) *runningSeed {
 	s, err := seed.Start(t.Context(), programs, t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
+		assertNothingForbidden(t, s)
+		assert.NoError(t, s.Stop())
 	})
 	kubeconfig, err := s.AddController(t.Context(), controller.Name, controller.Role())
 	require.NoError(t, err)
 	return &runningSeed{Seed: s, kubeconfig: kubeconfig}
+}
+
+// assertNothingForbidden makes sure that the controller has all the rights that it uses. A missing one need not break
+// anything that a test looks at: an Event that cannot be written is only missed by people.
+func assertNothingForbidden(t *testing.T, s *seed.Seed) {
+	t.Helper()
+	writes, err := s.Writes("")
+	require.NoError(t, err)
+	for _, write := range writes {
+		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
+	}
 }

@@ -42,8 +42,9 @@ func (w Write) String() string {
 	return fmt.Sprintf("%s %s %s/%s -> %d %s", w.Verb, w.Resource, w.Namespace, w.Name, w.Code, w.Body)
 }
 
-// Writes returns what controllers wrote to objects of the namespace, in the order in which it was done. The API server
-// logs a write right after it has answered; what a controller wrote is complete once the controller has ended.
+// Writes returns what controllers wrote, or tried to, to objects of the namespace, or of all when it is empty, in the order
+// in which it was done. The API server logs a write right after it has answered; what a controller wrote is complete once
+// the controller has ended.
 func (s *Seed) Writes(namespace string) ([]Write, error) {
 	content, err := os.ReadFile(s.audit)
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,7 +62,7 @@ func (s *Seed) Writes(namespace string) ([]Write, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("decoding the audit log: %w", err)
 		}
-		if event.ObjectRef.Namespace == namespace {
+		if namespace == "" || event.ObjectRef.Namespace == namespace {
 			writes = append(writes, event.write())
 		}
 	}
