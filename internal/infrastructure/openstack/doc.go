@@ -6,8 +6,9 @@
 // A pass goes through these files:
 //
 //   - inputs.go turns object, shoot, cloud profile and secret into a plan (plan.go): what is wanted, validated and typed;
-//   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. Its keys are those of the upstream
-//     extension, so that a shoot can come from there and go back; keys of our own begin with "trellis.";
+//   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. statecodec.go reads and writes it under
+//     the keys of the upstream extension, so that a shoot can come from there and go back; keys of our own begin with
+//     "trellis.";
 //   - observe.go reads all that exists in one wave of parallel requests;
 //   - reconcile.go is the graph of named tasks that bring everything up. Each task decides with a pure function what differs
 //     between wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -114,6 +115,21 @@ func TestAnotherSeedGoesOnFromTheStateAlone(t *testing.T) {
 	assert.Empty(t, w.calls().Where(fake.Call.Writes).Where(func(call fake.Call) bool { return !call.IsLogin() }))
 	w.unchanged(before)
 	assert.NotEmpty(t, outcome.EgressCIDRs)
+	w.mustDelete()
+	w.unchanged(empty)
+}
+
+func TestOfSeveralMarkedOnesTheSameIsUsedAndTheOthersAreNamed(t *testing.T) {
+	w := newWorld(t)
+	empty := w.there()
+	mark := formatMark(technicalID, shootUID)
+	ids := []string{w.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark}), w.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark})}
+	slices.Sort(ids)
+	w.attempted = true
+	outcome := w.mustReconcile()
+	assert.Equal(t, ids[0], w.state()["SecurityGroup"])
+	assert.Equal(t, []string{"security group " + ids[1] + " is marked as this shoot's own, but another one is in use; remove it"}, outcome.Findings)
+	w.forget()
 	w.mustDelete()
 	w.unchanged(empty)
 }

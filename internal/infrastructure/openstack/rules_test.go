@@ -77,6 +77,9 @@ func TestRulesAreComparedByMeaning(t *testing.T) {
 			assert.Equal(t, test.same, normalise(tcp) == normalise(test.other))
 		})
 	}
+	for number, name := range map[string]string{"1": "icmp", "17": "udp", "58": "icmpv6", "ipv6-icmp": "icmpv6", "any": "", "0": "", "sctp": "sctp"} {
+		assert.Equal(t, name, normaliseProtocol(number))
+	}
 	assert.Equal(t, "10.0.0.0/8", normalisePrefix("10.1.2.3/8"), "host bits are cut")
 	assert.Equal(t, "10.1.2.3/32", normalisePrefix("10.1.2.3"), "an address is a range of one")
 }

@@ -8,21 +8,16 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
-	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// ensureSubnet uses the given subnet, repairs the shoot's own, or creates one, and waits for its range.
+// ensureSubnet uses the given subnet, repairs the shoot's own, or creates one. Neutron takes the range out of a pool in the
+// create call, so that there is nothing to wait for.
 func (p *pass) ensureSubnet(ctx context.Context, wanted subnetWant) error {
 	subnet, err := p.bringUpSubnet(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	p.hold(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
-	if subnet.CIDR == "" {
-		if subnet, err = p.awaitRange(ctx, subnet.ID); err != nil {
-			return err
-		}
-	}
 	p.holdSubnet(wanted.kind, subnet)
 	p.record(func(l *ledger) { l.note(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR)) })
 	return nil
@@ -66,25 +61,6 @@ func (p *pass) repairSubnet(ctx context.Context, wanted subnetWant, seen cloudop
 	}
 	p.log.Info("Repaired subnet", "id", seen.ID)
 	return repaired, nil
-}
-
-// awaitRange waits until the pool has given the subnet its range. Clouds do that at once; the API does not promise it.
-func (p *pass) awaitRange(ctx context.Context, id string) (cloudopenstack.Subnet, error) {
-	var subnet cloudopenstack.Subnet
-	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		found, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: []string{id}})
-		if err != nil {
-			return "", fmt.Errorf("reading subnet %s: %w", id, err)
-		}
-		if len(found) == 0 {
-			return "", cloud.Errorf(cloud.NotFound, "subnet %s was removed while its range was awaited", id)
-		}
-		if subnet = found[0]; subnet.CIDR == "" {
-			return fmt.Sprintf("subnet %s has no range from its pool yet", id), nil
-		}
-		return "", nil
-	})
-	return subnet, err
 }
 
 // subnetChange decides what to repair in a subnet of the shoot's own, and what to report.
