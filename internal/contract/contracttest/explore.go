@@ -48,6 +48,9 @@ const (
 	Create Phase = "create"
 	// Again is a reconciliation that finds nothing to do.
 	Again Phase = "no-op"
+	// Restore is the first reconciliation on another seed. The one before was lost: nobody migrated, and nothing but the
+	// state is left.
+	Restore Phase = "restore"
 	// Delete is the deletion of what is complete.
 	Delete Phase = "delete"
 	// Abandon is a creation whose process is killed; the object is deleted before the next life begins.
@@ -63,7 +66,7 @@ func (p Phase) clean() Phase {
 }
 
 // Phases returns all phases.
-func Phases() []Phase { return []Phase{Create, Again, Delete, Abandon} }
+func Phases() []Phase { return []Phase{Create, Again, Restore, Delete, Abandon} }
 
 // Options bound an exploration. The zero value explores everything.
 type Options struct {
@@ -75,8 +78,8 @@ type Options struct {
 	Deadline time.Duration
 	// Only selects cases by a part of their names. Empty means all.
 	Only string
-	// FailFast ends the exploration after the first failure.
-	FailFast bool
+	// MaxFailures ends the exploration after so many failures; 0 means 20, which tell as much as all of them would.
+	MaxFailures int
 }
 
 func (o Options) withDefaults() Options {
@@ -88,6 +91,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Deadline == 0 {
 		o.Deadline = time.Minute
+	}
+	if o.MaxFailures == 0 {
+		o.MaxFailures = 20
 	}
 	return o
 }
@@ -254,5 +260,5 @@ func (e *exploration[O]) add(result Result) {
 func (e *exploration[O]) enough() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.options.FailFast && len(e.report.Failures) > 0
+	return len(e.report.Failures) >= e.options.MaxFailures
 }

@@ -63,6 +63,23 @@ func (g *Gardenlet[O]) Destroy(ctx context.Context) error {
 	return nil
 }
 
+// Lose removes the object although its controller has not let go of it, as the loss of its seed does, and returns it.
+func (g *Gardenlet[O]) Lose(ctx context.Context) (O, error) {
+	object, err := g.Get(ctx)
+	if err != nil {
+		return object, err
+	}
+	lost := clone(object)
+	object.SetFinalizers(nil)
+	if err := g.client.Patch(ctx, object, client.MergeFrom(lost)); err != nil {
+		return lost, fmt.Errorf("removing the finalizers of %s: %w", g.key, err)
+	}
+	if err := g.client.Delete(ctx, object); err != nil {
+		return lost, fmt.Errorf("deleting %s: %w", g.key, err)
+	}
+	return lost, nil
+}
+
 // Get reads the object.
 func (g *Gardenlet[O]) Get(ctx context.Context) (O, error) {
 	object := g.new()

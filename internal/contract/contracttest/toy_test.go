@@ -113,7 +113,7 @@ type (
 // toyActuator makes one thing and finds it again by the given rule.
 type toyActuator struct {
 	client toyClient
-	// made is what it makes, mine how it knows its own.
+	// made is what it makes for a shoot, mine how it knows its own.
 	made func(uid string) thing
 	mine func(thing, *toyPass) bool
 }
@@ -137,7 +137,7 @@ func (a toyActuator) Reconcile(ctx context.Context, pass *toyPass) error {
 		return err
 	}
 	var made thing
-	if err := a.client.do(ctx, http.MethodPost, "/things", a.made(string(pass.Object.UID)), &made); err != nil {
+	if err := a.client.do(ctx, http.MethodPost, "/things", a.made(string(pass.Cluster.Shoot.UID)), &made); err != nil {
 		return err
 	}
 	pass.Track.Achieved(made)
@@ -223,7 +223,7 @@ func toySubject(made func(string) thing, mine func(thing, *toyPass) bool) Subjec
 func TestExploreAcceptsADriverThatMarksAtBirth(t *testing.T) {
 	subject := toySubject(
 		func(uid string) thing { return thing{Name: "one", Mark: uid} },
-		func(t thing, pass *toyPass) bool { return t.Mark == string(pass.Object.UID) })
+		func(t thing, pass *toyPass) bool { return t.Mark == string(pass.Cluster.Shoot.UID) })
 	report, err := Explore(t.Context(), shared.Get(t), subject, Options{})
 	require.NoError(t, err)
 	t.Log(report)
@@ -259,7 +259,7 @@ func TestExploreRejectsBrokenDrivers(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			report, err := Explore(t.Context(), shared.Get(t), toySubject(test.made, test.mine), Options{FailFast: true})
+			report, err := Explore(t.Context(), shared.Get(t), toySubject(test.made, test.mine), Options{MaxFailures: 1})
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Failures)
 			assert.Contains(t, report.Failures[0].String(), test.want)

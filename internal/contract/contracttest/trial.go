@@ -88,13 +88,21 @@ func (t *trial[O]) prepare(ctx context.Context, constructor func() O) (O, error)
 	}
 	key := client.ObjectKey{Namespace: t.host.Namespace, Name: object.GetName()}
 	t.gardenlet = NewGardenlet(t.host.Server, key, constructor)
+	return object, t.start(ctx)
+}
+
+// start starts the process. It ends by Stop, not with the deadline of the case: a case that ran out of time is to be looked
+// at alive.
+func (t *trial[O]) start(ctx context.Context) error {
 	var betweenLives func(context.Context) error
 	if t.played.Phase == Abandon {
 		betweenLives = t.gardenlet.Destroy
 	}
-	// The process ends by Stop, not with the deadline of the case: a case that ran out of time is to be looked at alive.
-	t.process, err = t.host.Run(context.WithoutCancel(ctx), t.world.Program, betweenLives)
-	return object, err
+	process, err := t.host.Run(context.WithoutCancel(ctx), t.world.Program, betweenLives)
+	if err == nil {
+		t.process = process
+	}
+	return err
 }
 
 // run goes through the life of the object; the faults are armed in the case's phase alone.
@@ -102,18 +110,32 @@ func (t *trial[O]) run(ctx context.Context, object O) error {
 	if t.played.Phase == Abandon {
 		return t.abandon(ctx, object)
 	}
-	err := t.in(Create, func() error {
+	steps := []func() error{func() error { return t.create(ctx, clone(object)) }}
+	switch t.played.Phase {
+	case Again:
+		steps = append(steps, func() error { return t.again(ctx) })
+	case Restore:
+		steps = append(steps, func() error { return t.restore(ctx, clone(object)) })
+	default:
+	}
+	for _, step := range append(steps, func() error { return t.delete(ctx) }) {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial[O]) create(ctx context.Context, object O) error {
+	return t.in(Create, func() error {
 		if err := t.gardenlet.Deploy(ctx, object, v1beta1constants.GardenerOperationReconcile); err != nil {
 			return err
 		}
 		return t.waitReady(ctx)
 	})
-	if err == nil && t.played.Phase == Again {
-		err = t.again(ctx)
-	}
-	if err != nil {
-		return err
-	}
+}
+
+func (t *trial[O]) delete(ctx context.Context) error {
 	return t.in(Delete, func() error {
 		if err := t.gardenlet.Destroy(ctx); err != nil {
 			return err
@@ -128,6 +150,36 @@ func (t *trial[O]) again(ctx context.Context) error {
 	}
 	return t.in(Again, func() error {
 		if err := t.gardenlet.Request(ctx, v1beta1constants.GardenerOperationReconcile); err != nil {
+			return err
+		}
+		return t.waitReady(ctx)
+	})
+}
+
+// restore loses the seed with its process and has another one take over.
+func (t *trial[O]) restore(ctx context.Context, object O) error {
+	if err := t.process.Stop(); err != nil {
+		return fmt.Errorf("ending the process on the lost seed: %w", err)
+	}
+	lost, err := t.gardenlet.Lose(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.start(ctx); err != nil {
+		return err
+	}
+	if err := t.gardenlet.Deploy(ctx, object, v1beta1constants.GardenerOperationWaitForState); err != nil {
+		return err
+	}
+	err = t.gardenlet.PatchStatus(ctx, func(object O) {
+		object.GetExtensionStatus().SetState(lost.GetExtensionStatus().GetState())
+		object.GetExtensionStatus().SetResources(lost.GetExtensionStatus().GetResources())
+	})
+	if err != nil {
+		return err
+	}
+	return t.in(Restore, func() error {
+		if err := t.gardenlet.Request(ctx, v1beta1constants.GardenerOperationRestore); err != nil {
 			return err
 		}
 		return t.waitReady(ctx)
