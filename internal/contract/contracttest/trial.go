@@ -266,7 +266,7 @@ func (t *trial[O]) collectEvidence() {
 
 func (t *trial[O]) describe(ctx context.Context) string {
 	object, err := t.gardenlet.Get(ctx)
-	if apierrors.IsNotFound(errors.Unwrap(err)) {
+	if apierrors.IsNotFound(err) {
 		return "gone"
 	}
 	object.SetManagedFields(nil)
