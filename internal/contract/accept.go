@@ -42,10 +42,14 @@ func (x *run[O]) accept(ctx context.Context) error {
 	return nil
 }
 
-// announcesAtOnce tells operations that everybody should see from those that are mostly over within the second. An order
-// that carries no timestamp of its own would be forgotten in a crash once its annotation is gone: it is announced, too.
+// announcesAtOnce tells operations that everybody should see from those that are mostly over within the second. A new order
+// is also announced when it finds the error of an earlier one, which gardenlet would take for its own; and when it carries
+// no timestamp of its own, for it would be forgotten in a crash once its annotation is gone.
 func (x *run[O]) announcesAtOnce(object O) bool {
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile {
+		return true
+	}
+	if object.GetExtensionStatus().GetLastError() != nil && x.isNewOrder(object) {
 		return true
 	}
 	ordered := clone(object)
@@ -57,7 +61,7 @@ func (x *run[O]) announcesAtOnce(object O) bool {
 // until the pass has ended, so that nobody takes "trying again" for "healthy".
 func (x *run[O]) announce(ctx context.Context, before O) error {
 	isOrder := x.isNewOrder(before)
-	answer, err := x.writer.write(ctx, func(known O) O {
+	answer, wrote, err := x.writer.write(ctx, func(known O) O {
 		status := known.GetExtensionStatus()
 		status.SetLastOperation(&gardencorev1beta1.LastOperation{
 			Type:           x.decision.operation,
@@ -70,11 +74,8 @@ func (x *run[O]) announce(ctx context.Context, before O) error {
 		}
 		return known
 	})
-	if err != nil {
+	if err != nil || !wrote {
 		return err
-	}
-	if answer.GetUID() == "" {
-		return nil // nothing differed, nothing was sent
 	}
 	if answer.GetGeneration() != before.GetGeneration() || !maps.Equal(answer.GetAnnotations(), before.GetAnnotations()) {
 		return errOrderChanged
@@ -83,10 +84,13 @@ func (x *run[O]) announce(ctx context.Context, before O) error {
 	return nil
 }
 
+// isNewOrder tells an order from a retry of our own. The annotation of a restore or migrate says nothing here: it stays
+// until the operation has succeeded.
 func (x *run[O]) isNewOrder(object O) bool {
-	_, annotated := object.GetAnnotations()[v1beta1constants.GardenerOperation]
 	lastOperation := object.GetExtensionStatus().GetLastOperation()
-	return annotated || lastOperation == nil || lastOperation.Type != x.decision.operation
+	return lastOperation == nil || lastOperation.Type != x.decision.operation ||
+		object.GetAnnotations()[v1beta1constants.GardenerOperation] == v1beta1constants.GardenerOperationReconcile ||
+		orderedAt(object).After(lastOperation.LastUpdateTime.Time)
 }
 
 // takeAnnotation removes the operation annotation if it has the given value.

@@ -7,12 +7,10 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/controllerutils/predicate"
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // Options say which objects a contract's controller claims and at what pace it works.
@@ -20,13 +18,14 @@ type Options struct {
 	// Types are the values of spec.type to claim, e.g. "openstack". Required: a controller claims only what its
 	// registration was given.
 	Types []string
-	// Classes are the extension classes to claim; empty means shoot.
+	// Classes are the extension classes to claim; empty means shoot, which is also the only one that contracts serve so
+	// far: objects of other classes have no Cluster.
 	Classes []extensionsv1alpha1.ExtensionClass
 	// MaxConcurrentReconciles bounds the passes that run at the same time; 0 means 5.
 	MaxConcurrentReconciles int
 	// IgnoreOperationAnnotation also reacts to changes of the spec. For development only.
 	IgnoreOperationAnnotation bool
-	// Retry is the pace after failures; the zero value means DefaultRetry.
+	// Retry is the pace after failures.
 	Retry Retry
 	// Registerer takes the contract's metrics; nil means none.
 	Registerer prometheus.Registerer
@@ -38,6 +37,12 @@ type Options struct {
 func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 	if len(options.Types) == 0 {
 		return errors.New("no types to claim were given")
+	}
+	for _, class := range options.Classes {
+		if class != extensionsv1alpha1.ExtensionClassShoot {
+			return fmt.Errorf("extension class %q cannot be served, objects of contract %s belong to shoots: claim the class %q only",
+				class, c.Name, extensionsv1alpha1.ExtensionClassShoot)
+		}
 	}
 	options = options.withDefaults()
 	metrics, err := newMetrics(options.Registerer, c.Name)
@@ -51,6 +56,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		reader:   mgr.GetAPIReader(),
 		events:   mgr.GetEventRecorder(c.Name + "-controller"),
 		metrics:  metrics,
+		pace:     newPace(options.Retry),
 	}
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
 	claimed = append(claimed, wakesUp(c.Finalizer, options.IgnoreOperationAnnotation))
@@ -59,8 +65,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		For(c.New(), builder.WithPredicates(claimed...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
-				options.Retry.Base, options.Retry.Max),
+			RateLimiter:             r.pace,
 		}).
 		Complete(r)
 	if err != nil {
@@ -73,9 +78,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxConcurrentReconciles == 0 {
 		o.MaxConcurrentReconciles = 5
 	}
-	if o.Retry == (Retry{}) {
-		o.Retry = DefaultRetry()
-	}
+	o.Retry = o.Retry.withDefaults()
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

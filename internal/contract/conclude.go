@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -14,15 +13,11 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
-
-// lastWords bounds the writes after a pass, which go on when the process has been told to stop.
-const lastWords = 15 * time.Second
 
 // succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated.
 func (x *run[O]) succeed(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	if err := x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.success(), nil); err != nil {
 		return err
@@ -33,7 +28,7 @@ func (x *run[O]) succeed(ctx context.Context) error {
 	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known) {
 		x.log.Info("Operation succeeded")
-		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", x.success())
+		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", shortened(x.success()))
 	} else {
 		x.log.V(1).Info("Operation succeeded, nothing had to change")
 	}
@@ -48,9 +43,9 @@ func (x *run[O]) success() string {
 	return sentence
 }
 
-// fail writes the error with its codes and decides when to try again.
-func (x *run[O]) fail(ctx context.Context, cause error) (reconcile.Result, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+// fail writes the error with its codes and returns it.
+func (x *run[O]) fail(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultFailed, x.options.Clock.Since(x.started))
 	lastError := &gardencorev1beta1.LastError{
@@ -59,22 +54,18 @@ func (x *run[O]) fail(ctx context.Context, cause error) (reconcile.Result, error
 		LastUpdateTime: new(metav1.NewTime(x.options.Clock.Now())),
 	}
 	if err := x.report(ctx, gardencorev1beta1.LastOperationStateError, cause.Error(), lastError); err != nil {
-		return reconcile.Result{}, errors.Join(cause, err)
+		return errors.Join(cause, err)
 	}
 	x.events.Eventf(x.pass.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", shortened(cause.Error()))
-	if pause, fixed := x.options.Retry.fixedPause(cause); fixed {
-		x.log.Error(cause, "Operation failed", "retryAfter", pause.String())
-		return reconcile.Result{RequeueAfter: pause}, nil
-	}
-	return reconcile.Result{}, cause
+	return cause
 }
 
 // interrupt leaves word that the pass was cut short by the end of the process: the next leader resumes it.
 func (x *run[O]) interrupt(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultInterrupted, x.options.Clock.Since(x.started))
-	_, err := x.writer.write(ctx, func(known O) O {
+	_, _, err := x.writer.write(ctx, func(known O) O {
 		known = x.track.withProgress(x.withOutput(known))
 		known.GetExtensionStatus().GetLastOperation().Description = "interrupted by the end of the process, to be resumed"
 		return known
@@ -91,7 +82,7 @@ func (x *run[O]) report(
 	if lastError != nil {
 		progress, _ = x.track.activity.Snapshot()
 	}
-	_, err := x.writer.write(ctx, func(known O) O {
+	_, _, err := x.writer.write(ctx, func(known O) O {
 		next := x.withOutput(known)
 		status := next.GetExtensionStatus()
 		status.SetLastOperation(&gardencorev1beta1.LastOperation{
@@ -99,7 +90,7 @@ func (x *run[O]) report(
 			State:          state,
 			Progress:       progress,
 			Description:    description,
-			LastUpdateTime: x.endOfOperation(known),
+			LastUpdateTime: x.endOfOperation(),
 		})
 		status.SetLastError(lastError)
 		status.SetObservedGeneration(known.GetGeneration())
@@ -110,9 +101,9 @@ func (x *run[O]) report(
 
 // endOfOperation is now, but never before the order that is being fulfilled: gardenlet holds the two against each other,
 // and its clock may run ahead of ours.
-func (x *run[O]) endOfOperation(object O) metav1.Time {
+func (x *run[O]) endOfOperation() metav1.Time {
 	now := x.options.Clock.Now()
-	if ordered := orderedAt(object); ordered.After(now) {
+	if ordered := orderedAt(x.pass.Object); ordered.After(now) {
 		return metav1.NewTime(ordered)
 	}
 	return metav1.NewTime(now)
@@ -133,11 +124,18 @@ func (x *run[O]) release(ctx context.Context) error {
 		})
 	case x.decision.operation == gardencorev1beta1.LastOperationTypeRestore:
 		return x.changeMetadata(ctx, func(object O) bool {
-			return takeAnnotation(object, v1beta1constants.GardenerOperationRestore)
+			return x.isFulfilled(object) && takeAnnotation(object, v1beta1constants.GardenerOperationRestore)
 		})
 	default:
 		return nil
 	}
+}
+
+// isFulfilled tells the order that this pass was about from a newer one, which another pass will take.
+func (x *run[O]) isFulfilled(object O) bool {
+	was, is := x.pass.Object.GetAnnotations(), object.GetAnnotations()
+	return is[v1beta1constants.GardenerTimestamp] == was[v1beta1constants.GardenerTimestamp] &&
+		object.GetGeneration() == x.pass.Object.GetGeneration()
 }
 
 // changeMetadata patches the live object's metadata under an optimistic lock until change has been applied.

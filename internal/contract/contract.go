@@ -61,7 +61,8 @@ type Pass[O Object] struct {
 	Cluster *Cluster
 	// Operation is what will be reported as the type of the last operation.
 	Operation gardencorev1beta1.LastOperationType
-	// FirstAttempt is true when no controller ever worked on the object before: it has neither a last operation nor a state.
+	// FirstAttempt is true when nothing can exist yet: the shoot is being created, and no controller ever worked on the
+	// object. It is false in doubt.
 	FirstAttempt bool
 	// Log carries the object's name and the operation.
 	Log logr.Logger
@@ -88,6 +89,7 @@ type Track interface {
 	Intend(ctx context.Context, state any) error
 	// Achieved saves state soon: several calls in a row end in one write, the last one wins, and the pass does not end
 	// before it is written. A failed write is retried, at last with the final status. Nothing is written when nothing changed.
+	// A state that cannot be kept (it does not encode, or the contract is Stateless) fails the pass.
 	Achieved(state any)
 	// Run executes the graph with as much parallelism as it allows and reports its progress in the last operation.
 	// It returns the errors of all failed tasks, each naming its task.

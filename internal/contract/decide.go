@@ -87,6 +87,9 @@ func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	switch {
 	case operation == gardencorev1beta1.LastOperationTypeMigrate:
 		return decision{deed: deedMigrate, operation: operation}
+	case migrated(object.GetExtensionStatus().GetLastOperation()) && operation == gardencorev1beta1.LastOperationTypeDelete:
+		// What the object stood for lives on in another seed: only the object goes.
+		return decision{deed: deedMigrate, operation: gardencorev1beta1.LastOperationTypeMigrate}
 	case operation != gardencorev1beta1.LastOperationTypeDelete:
 		return decision{deed: deedReconcile, operation: operation}
 	case v1beta1helper.ShootNeedsForceDeletion(shoot):
@@ -96,10 +99,12 @@ func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	}
 }
 
-// firstAttempt reports whether nobody ever worked on the object. A restored one was worked on elsewhere, even when its
-// state was lost on the way.
-func firstAttempt(object Object, operation gardencorev1beta1.LastOperationType) bool {
+// firstAttempt reports whether nobody can have worked for the shoot before: the object is untouched, and the shoot itself is
+// being created. An object that is new although its shoot is not was restored, from a backup perhaps, or removed by force.
+func firstAttempt(object Object, operation gardencorev1beta1.LastOperationType, shoot *gardencorev1beta1.Shoot) bool {
 	status := object.GetExtensionStatus()
 	return operation == gardencorev1beta1.LastOperationTypeCreate &&
+		shoot != nil && shoot.Status.LastOperation != nil &&
+		shoot.Status.LastOperation.Type == gardencorev1beta1.LastOperationTypeCreate &&
 		status.GetLastOperation() == nil && status.GetState() == nil && status.GetProviderStatus() == nil
 }

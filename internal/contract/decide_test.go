@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
@@ -26,11 +27,14 @@ type situation struct {
 	noFinalizer   bool
 	savedState    bool
 	newGeneration bool
+	uid           string
 }
 
 func (s situation) object(t *testing.T) *extensionsv1alpha1.Infrastructure {
 	t.Helper()
-	o := &extensionsv1alpha1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}, Generation: 1}}
+	o := &extensionsv1alpha1.Infrastructure{ObjectMeta: metav1.ObjectMeta{
+		Annotations: map[string]string{}, Generation: 1, UID: types.UID(s.uid),
+	}}
 	if s.order != "" {
 		o.Annotations[v1beta1constants.GardenerOperation] = s.order
 	}
@@ -145,6 +149,7 @@ func TestDecide(t *testing.T) {
 		"a shoot that is to be force-deleted is reconciled while it lives": {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, forced, deedReconcile, opReconcile},
 		"an object of a failed shoot is left alone":                        {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, failed, deedNone, ""},
 		"deletion in a failed shoot is left alone":                         {situation{deleting: true, last: opReconcile, state: succeeded}, failed, deedNone, ""},
+		"deletion of a migrated object only lets go of it":                 {situation{deleting: true, last: opMigrate, state: succeeded}, healthy, deedMigrate, opMigrate},
 		"a Cluster without a shoot is worked for all the same":             {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, nil, deedReconcile, opReconcile},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -157,18 +162,25 @@ func TestDecide(t *testing.T) {
 }
 
 func TestFirstAttempt(t *testing.T) {
+	shootIn := func(operation gardencorev1beta1.LastOperationType) *gardencorev1beta1.Shoot {
+		return &gardencorev1beta1.Shoot{Status: gardencorev1beta1.ShootStatus{LastOperation: &gardencorev1beta1.LastOperation{Type: operation}}}
+	}
 	for sentence, tc := range map[string]struct {
 		situation
 		operation gardencorev1beta1.LastOperationType
+		shoot     *gardencorev1beta1.Shoot
 		want      bool
 	}{
-		"an untouched object that is created":               {situation{}, opCreate, true},
-		"a restored object, even when its state was lost":   {situation{}, opRestore, false},
-		"an object that a dead process has worked on":       {situation{last: opCreate, state: processing}, opCreate, false},
-		"an object without a last operation but with state": {situation{savedState: true}, opCreate, false},
+		"an untouched object of a shoot that is being created":      {situation{}, opCreate, shootIn(opCreate), true},
+		"an untouched object of a shoot that lives already":         {situation{}, opCreate, shootIn(opReconcile), false},
+		"an untouched object of a shoot of which nothing is known":  {situation{}, opCreate, &gardencorev1beta1.Shoot{}, false},
+		"an untouched object without a shoot":                       {situation{}, opCreate, nil, false},
+		"a restored object, even when its state was lost":           {situation{}, opRestore, shootIn(opCreate), false},
+		"an object that a dead process has worked on":               {situation{last: opCreate, state: processing}, opCreate, shootIn(opCreate), false},
+		"an object without a last operation but with a saved state": {situation{savedState: true}, opCreate, shootIn(opCreate), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, tc.want, firstAttempt(tc.object(t), tc.operation))
+			assert.Equal(t, tc.want, firstAttempt(tc.object(t), tc.operation, tc.shoot))
 		})
 	}
 }
@@ -194,6 +206,8 @@ func TestUpdatesWakeUpOnlyByWhatTheyOrderAnew(t *testing.T) {
 		"wait-for-state that turns into restore wakes up":                                    {with(func(s *situation) { s.order = "wait-for-state" }), with(func(s *situation) { s.order = "restore" }), true},
 		"the beginning of a deletion wakes up":                                               {idle, with(func(s *situation) { s.deleting = true }), true},
 		"a status written during deletion starts nothing":                                    {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.state = failedOnce }), false},
+		"a deletion that is asked for again wakes up":                                        {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
+		"another object of the name wakes up":                                                {idle, with(func(s *situation) { s.state = failedOnce; s.uid = "other" }), true},
 		"a changed spec starts nothing":                                                      {idle, with(func(s *situation) { s.newGeneration = true }), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -11,35 +11,27 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// response is what becomes of an error kind: the code that gardenlet copies to the Shoot, and whether trying again
-// soon makes sense.
-type response struct {
-	code gardencorev1beta1.ErrorCode
-	// patient retries wait for Retry.Patient: only a person can mend the cause, and does not profit from haste.
-	patient bool
-}
-
-// respond is the one table from error kinds to Gardener's codes. A code that gardenlet takes for non-retryable turns the
+// codeOf is the one table from error kinds to Gardener's codes. A code that gardenlet takes for non-retryable turns the
 // Shoot to Failed until a user acts, so that only kinds which a user must mend have one.
-func respond(kind cloud.Kind) response {
+func codeOf(kind cloud.Kind) gardencorev1beta1.ErrorCode {
 	switch kind {
 	case cloud.Configuration:
-		return response{gardencorev1beta1.ErrorConfigurationProblem, true}
+		return gardencorev1beta1.ErrorConfigurationProblem
 	case cloud.Unauthenticated:
-		return response{gardencorev1beta1.ErrorInfraUnauthenticated, true}
+		return gardencorev1beta1.ErrorInfraUnauthenticated
 	case cloud.Unauthorized:
-		return response{gardencorev1beta1.ErrorInfraUnauthorized, true}
+		return gardencorev1beta1.ErrorInfraUnauthorized
 	case cloud.QuotaExceeded:
-		return response{gardencorev1beta1.ErrorInfraQuotaExceeded, true}
+		return gardencorev1beta1.ErrorInfraQuotaExceeded
 	case cloud.InUse:
-		return response{gardencorev1beta1.ErrorInfraDependencies, true}
+		return gardencorev1beta1.ErrorInfraDependencies
 	case cloud.Depleted:
-		return response{gardencorev1beta1.ErrorInfraResourcesDepleted, false}
+		return gardencorev1beta1.ErrorInfraResourcesDepleted
 	case cloud.Unavailable:
-		return response{gardencorev1beta1.ErrorRetryableInfraDependencies, false}
+		return gardencorev1beta1.ErrorRetryableInfraDependencies
 	default:
 		// RateLimited among them: its code would turn the Shoot to Failed for what passes within seconds.
-		return response{}
+		return ""
 	}
 }
 
@@ -47,7 +39,7 @@ func respond(kind cloud.Kind) response {
 func Codes(err error) []gardencorev1beta1.ErrorCode {
 	var codes []gardencorev1beta1.ErrorCode
 	for _, classified := range classifiedIn(err) {
-		code := respond(classified.Kind).code
+		code := codeOf(classified.Kind)
 		if code != "" && !slices.Contains(codes, code) {
 			codes = append(codes, code)
 		}
@@ -55,31 +47,13 @@ func Codes(err error) []gardencorev1beta1.ErrorCode {
 	return codes
 }
 
-// Retry is the pace of retries after a failed pass. The zero value means DefaultRetry.
-type Retry struct {
-	// Base is the pause after the first failure; it doubles with each further one.
-	Base time.Duration
-	// Max bounds the pause.
-	Max time.Duration
-	// Patient is the pause after an error that only a person can mend.
-	Patient time.Duration
-}
-
-// DefaultRetry starts at a second and gives a cloud up to two minutes to come back.
-func DefaultRetry() Retry {
-	return Retry{Base: time.Second, Max: 2 * time.Minute, Patient: 10 * time.Minute}
-}
-
-// fixedPause returns the pause that err itself calls for, or false when the usual, growing one is right.
-func (r Retry) fixedPause(err error) (time.Duration, bool) {
+// retryAfter returns the longest pause that a cloud asked for in err's tree, or zero.
+func retryAfter(err error) time.Duration {
 	var pause time.Duration
 	for _, classified := range classifiedIn(err) {
-		if respond(classified.Kind).patient {
-			return r.Patient, true
-		}
 		pause = max(pause, classified.RetryAfter)
 	}
-	return pause, pause > 0
+	return pause
 }
 
 // classifiedIn returns the outermost classified error of every branch of err's tree.

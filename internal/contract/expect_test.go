@@ -3,7 +3,6 @@ package contract_test
 import (
 	"context"
 	"errors"
-	"regexp"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 )
@@ -31,14 +30,4 @@ func slowGraph(released <-chan struct{}) *contract.Graph {
 		})
 	}})
 	return g
-}
-
-// patternless removes the query keys from the names of calls.
-func patternless(names []string) []string {
-	query := regexp.MustCompile(`\?.*`)
-	out := make([]string, 0, len(names))
-	for _, name := range names {
-		out = append(out, query.ReplaceAllString(name, ""))
-	}
-	return out
 }

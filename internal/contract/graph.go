@@ -9,6 +9,8 @@ import (
 
 	"github.com/gardener/gardener/pkg/utils/flow"
 	"github.com/go-logr/logr"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
 // TaskID identifies a task in its graph.
@@ -65,7 +67,10 @@ func (g *Graph) Run(ctx context.Context, log logr.Logger, activity *Activity) er
 	if failed := results.joined(g.tasks); failed != nil {
 		return failed
 	}
-	return err // cancelled between two tasks
+	if err != nil { // the context ended between two tasks
+		return cloud.Errorf(cloud.Unavailable, "%s is not finished: %w", g.name, context.Cause(ctx))
+	}
+	return nil
 }
 
 func dependencies(after []TaskID) flow.TaskIDs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
 const longAgo = time.Hour
@@ -50,7 +53,7 @@ func TestCreate(t *testing.T) {
 			}
 			return cloud.Errorf(cloud.QuotaExceeded, "no more networks")
 		}})
-		s.options.Retry.Patient = time.Hour
+		s.options.Retry = contract.Retry{Base: time.Hour, Max: time.Hour}
 		s.run()
 		s.faults.Arm(nil)
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
@@ -89,7 +92,7 @@ func TestReconcile(t *testing.T) {
 		for _, write := range writes {
 			names = append(names, write.String())
 		}
-		assert.Equal(t, []string{"kube PATCH /infrastructures/one", "kube PATCH /infrastructures/one/status"}, patternless(names))
+		assert.Equal(t, []string{"kube PATCH /infrastructures/one", "kube PATCH /infrastructures/one/status"}, names)
 		assert.Equal(t, gardencorev1beta1.LastOperationTypeReconcile, o.Status.LastOperation.Type)
 		assert.Len(t, o.Status.Conditions, 1)
 	})
@@ -259,9 +262,7 @@ func TestDelete(t *testing.T) {
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
-		s.changeShoot(func(shoot *gardencorev1beta1.Shoot) {
-			shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
-		})
+		s.changeShoot(forceDeletion)
 		require.NoError(t, s.Destroy(t.Context()))
 		require.NoError(t, s.WaitGone(s.patience()))
 		assert.Equal(t, []string{"reconcile Create", "force delete Delete"}, s.actuator.made())
@@ -357,8 +358,6 @@ func TestContractWithoutState(t *testing.T) {
 	s.contract.Stateless = true
 	foreign := []byte(`{"owner":"gardenlet"}`)
 	s.actuator.reconcile = func(ctx context.Context, p *pass) error {
-		require.Error(t, p.Track.Intend(ctx, map[string]string{"ours": "1"}))
-		p.Track.Achieved(map[string]string{"ours": "1"})
 		p.Object.Status.Resources = []gardencorev1beta1.NamedResourceReference{{Name: "ours"}}
 		p.Object.Status.EgressCIDRs = []string{"203.0.113.7/32"}
 		require.NoError(t, p.Publish(ctx))
@@ -375,6 +374,22 @@ func TestContractWithoutState(t *testing.T) {
 	assert.Empty(t, o.Status.Resources)
 }
 
+func TestStateInAContractWithoutStateIsADefect(t *testing.T) {
+	s := newStage(t, &actuator{})
+	s.contract.Stateless = true
+	s.options.Retry = contract.Retry{Base: time.Hour, Max: time.Hour}
+	s.actuator.reconcile = func(ctx context.Context, p *pass) error {
+		require.Error(t, p.Track.Intend(ctx, map[string]string{"ours": "1"}))
+		p.Track.Achieved(map[string]string{"ours": "1"})
+		return nil
+	}
+	s.run()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+	assert.Equal(t, "keeping state: this contract keeps no state", o.Status.LastError.Description)
+	assert.Nil(t, o.Status.State)
+}
+
 func TestObjectWithoutCluster(t *testing.T) {
 	s := newStage(t, &actuator{})
 	cluster := &extensionsv1alpha1.Cluster{}
@@ -382,8 +397,95 @@ func TestObjectWithoutCluster(t *testing.T) {
 	require.NoError(t, s.server.Client.Delete(t.Context(), cluster))
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	time.Sleep(200 * time.Millisecond)
+	o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+	assert.Contains(t, o.Status.LastError.Description, "reading Cluster")
+	assert.Empty(t, o.Status.LastError.Codes)
 	assert.Empty(t, s.actuator.made())
-	o := s.get()
-	assert.Nil(t, o.Status.LastOperation)
+}
+
+func TestARetriedDeletionIsHeard(t *testing.T) {
+	// The process has given the object up: its shoot has failed. A user's retry shows in nothing but the timestamp.
+	for sentence, again := range map[string]func(*gardencorev1beta1.Shoot){
+		"when the shoot is retried":                        func(*gardencorev1beta1.Shoot) {},
+		"when the shoot is to be force-deleted in its way": forceDeletion,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t, &actuator{})
+			s.actuator.delete = func(context.Context, *pass) error {
+				s.changeShoot(func(shoot *gardencorev1beta1.Shoot) {
+					shoot.Status.LastOperation = &gardencorev1beta1.LastOperation{State: gardencorev1beta1.LastOperationStateFailed}
+				})
+				return cloud.Errorf(cloud.InUse, "port P is in the way")
+			}
+			s.run()
+			s.deploy(v1beta1constants.GardenerOperationReconcile)
+			s.ready()
+			require.NoError(t, s.Destroy(t.Context()))
+			s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+			time.Sleep(200 * time.Millisecond) // the retries end, since the shoot has failed
+			s.actuator.delete = nil
+			s.changeShoot(again)
+			require.NoError(t, s.Destroy(t.Context()))
+			require.NoError(t, s.WaitGone(s.patience()))
+		})
+	}
+}
+
+func forceDeletion(shoot *gardencorev1beta1.Shoot) {
+	shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
+}
+
+func TestANewOrderClearsTheOldError(t *testing.T) {
+	s := newStage(t, &actuator{})
+	s.options.Retry = contract.Retry{Base: time.Hour, Max: time.Hour}
+	s.actuator.reconcile = func(context.Context, *pass) error { return cloud.Errorf(cloud.QuotaExceeded, "no more networks") }
+	s.run()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+	s.actuator.reconcile = func(context.Context, *pass) error {
+		assert.Nil(t, s.get().Status.LastError, "gardenlet would take it for the new order's")
+		return nil
+	}
+	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
+	s.ready()
+}
+
+func TestANewerRestoreIsNotSwallowed(t *testing.T) {
+	s := newStage(t, &actuator{})
+	s.actuator.reconcile = func(context.Context, *pass) error {
+		if len(s.actuator.made()) == 1 {
+			return s.Request(t.Context(), v1beta1constants.GardenerOperationRestore)
+		}
+		return nil
+	}
+	s.run()
+	s.deploy(v1beta1constants.GardenerOperationRestore)
+	s.wait(func(*object) error { return unless(len(s.actuator.made()) == 2, "the second order is not fulfilled") })
+	s.ready()
+}
+
+func TestALostAnswerToAStatusWriteDoesNoHarm(t *testing.T) {
+	s := newStage(t, &actuator{})
+	life := s.start()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	s.ready()
+	require.NoError(t, life.Stop())
+	require.NoError(t, s.Age(t.Context(), longAgo))
+	released := make(chan struct{})
+	s.actuator.reconcile = func(ctx context.Context, p *pass) error { return p.Track.Run(ctx, slowGraph(released)) }
+	s.run()
+	// The first status write of a slow reconcile is its first word of progress.
+	s.faults.Arm(&contracttest.Fault{
+		Call: contracttest.Call{
+			Target: contracttest.KubeAPI, Method: http.MethodPatch,
+			Path: "/infrastructures/one/status to Processing", Nth: 1,
+		},
+		Action: contracttest.DropAfter,
+	})
+	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
+	s.wait(func(o *object) error { return unless(o.Status.LastOperation.Progress == 50, "no progress reported") })
+	close(released)
+	s.ready()
+	calls, fired, _ := s.faults.Disarm()
+	assert.True(t, fired, "%v", calls)
 }

@@ -26,18 +26,22 @@ func wakesUp(finalizer string, ignoreOperationAnnotation bool) predicate.Predica
 }
 
 // ordersAnew tells an order from everything else that changes an object. A new timestamp counts only together with an
-// operation: gardenlet writes one, too, when it confirms a deletion.
+// operation or within a deletion, which gardenlet asks for again by nothing else; it also writes one when it confirms a
+// deletion that is yet to come. Another UID is another object, whose creation the watch has missed.
 func ordersAnew(before, after client.Object, ignoreOperationAnnotation bool) bool {
 	was, is := before.GetAnnotations(), after.GetAnnotations()
 	order := is[v1beta1constants.GardenerOperation]
+	generationChanged := ignoreOperationAnnotation && before.GetGeneration() != after.GetGeneration()
 	switch {
 	case order != "" && order != was[v1beta1constants.GardenerOperation]:
 		return true
-	case order != "" && is[v1beta1constants.GardenerTimestamp] != was[v1beta1constants.GardenerTimestamp]:
+	case before.GetUID() != after.GetUID():
 		return true
-	case before.GetDeletionTimestamp().IsZero() && !after.GetDeletionTimestamp().IsZero():
+	case !after.GetDeletionTimestamp().IsZero() && before.GetDeletionTimestamp().IsZero():
 		return true
+	case is[v1beta1constants.GardenerTimestamp] != was[v1beta1constants.GardenerTimestamp]:
+		return order != "" || !after.GetDeletionTimestamp().IsZero() || generationChanged
 	default:
-		return ignoreOperationAnnotation && before.GetGeneration() != after.GetGeneration()
+		return generationChanged
 	}
 }

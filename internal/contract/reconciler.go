@@ -9,12 +9,23 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+const (
+	// prepareTimeout bounds what happens before the Actuator is called: a few requests to the API server.
+	prepareTimeout = 30 * time.Second
+	// writeTimeout bounds one status write.
+	writeTimeout = 5 * time.Second
+	// concludeTimeout bounds the writes after a pass. They go on when the process has been told to stop, and fit, with a
+	// status write that may be under way, into the time that it is given for that.
+	concludeTimeout = 15 * time.Second
 )
 
 // reconciler runs the passes of one contract.
@@ -25,37 +36,64 @@ type reconciler[O Object] struct {
 	reader   client.Reader
 	events   events.EventRecorder
 	metrics  *metrics
+	pace     *pace
 }
 
 // Reconcile runs a pass over the object if it is pending.
 func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	run, err := r.prepare(ctx, request)
+	switch {
+	case errors.Is(err, errOrderChanged) || apierrors.IsConflict(err):
+		logf.FromContext(ctx).V(1).Info("The object changed while its order was being accepted, starting over")
+		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	case run == nil:
+		return reconcile.Result{}, nil
+	}
+	if err := run.execute(ctx); err != nil {
+		r.pace.atLeast(request, retryAfter(err))
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{}, nil
+}
+
+// prepare reads the object, decides, and accepts the order. It returns nil when there is nothing to do.
+func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) (*run[O], error) {
+	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
+	defer cancel()
 	log := logf.FromContext(ctx)
 	object := r.contract.New()
 	if err := r.reader.Get(ctx, request.NamespacedName, object); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
 	if !Pending(object, r.contract.Finalizer, r.options.IgnoreOperationAnnotation) {
 		log.V(1).Info("Nothing to do")
-		return reconcile.Result{}, nil
+		return nil, nil
 	}
 	cluster, err := ReadCluster(ctx, r.reader, request.Namespace)
 	if err != nil {
-		return reconcile.Result{}, err
+		return nil, r.failWithoutCluster(ctx, object, err)
 	}
 	d := decide(object, cluster.Shoot)
 	if d.deed == deedNone {
 		log.Info("Leaving the object alone", "reason", d.reason)
-		return reconcile.Result{}, nil
+		return nil, nil
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)
 	if err := run.accept(ctx); err != nil {
-		if errors.Is(err, errOrderChanged) || apierrors.IsConflict(err) {
-			log.V(1).Info("The object changed while its order was being accepted, starting over")
-			return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
-		}
-		return reconcile.Result{}, fmt.Errorf("accepting the order: %w", err)
+		return nil, fmt.Errorf("accepting the order: %w", err)
 	}
-	return run.execute(ctx)
+	return run, nil
+}
+
+// failWithoutCluster lets everybody see that the Cluster is missing or damaged, and keeps the API server's passing troubles
+// to the log.
+func (r *reconciler[O]) failWithoutCluster(ctx context.Context, object O, cause error) error {
+	if apierrors.ReasonForError(cause) != metav1.StatusReasonUnknown && !apierrors.IsNotFound(cause) {
+		return cause
+	}
+	return r.newRun(logf.FromContext(ctx), object, &Cluster{}, decide(object, nil)).fail(ctx, cause)
 }
 
 // run is one pass under way.
@@ -71,36 +109,37 @@ type run[O Object] struct {
 }
 
 func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d decision) *run[O] {
-	writer := &statusWriter[O]{client: r.client, known: object}
+	writer := &statusWriter[O]{client: r.client, reader: r.reader, empty: r.contract.New, known: object}
 	t := newTrack(log, r.options.Clock, writer, d, r.contract.Stateless)
 	x := &run[O]{
 		reconciler: r, decision: d, log: log, started: r.options.Clock.Now(), found: object, writer: writer, track: t,
 		pass: &Pass[O]{
-			Cluster: cluster, Operation: d.operation,
-			FirstAttempt: firstAttempt(object, d.operation), Log: log, Client: r.client, Track: t,
+			Object: clone(object), Cluster: cluster, Operation: d.operation,
+			FirstAttempt: firstAttempt(object, d.operation, cluster.Shoot), Log: log, Client: r.client, Track: t,
 		},
 	}
 	x.pass.publish = func(ctx context.Context) error {
-		_, err := writer.write(ctx, x.withOutput)
+		_, _, err := writer.write(ctx, x.withOutput)
 		return err
 	}
 	return x
 }
 
 // execute calls the Actuator and concludes the pass.
-func (x *run[O]) execute(ctx context.Context) (reconcile.Result, error) {
+func (x *run[O]) execute(ctx context.Context) error {
 	x.pass.Object = clone(x.writer.known)
 	bounded, cancel := context.WithTimeoutCause(ctx, x.contract.Timeout,
 		fmt.Errorf("the operation took longer than %s", x.contract.Timeout))
 	defer cancel()
 	err := x.track.during(bounded, func() error { return x.perform(bounded) })
-	if err != nil && interrupted(ctx) {
-		return reconcile.Result{}, x.interrupt(ctx)
-	}
-	if err != nil {
+	switch {
+	case err != nil && interrupted(ctx):
+		return x.interrupt(ctx)
+	case err != nil:
 		return x.fail(ctx, err)
+	default:
+		return x.succeed(ctx)
 	}
-	return reconcile.Result{}, x.succeed(ctx)
 }
 
 // perform calls the Actuator's method and contains its panics.
@@ -130,5 +169,5 @@ func (x *run[O]) perform(ctx context.Context) (err error) {
 
 // withOutput returns the status as the Actuator has made it so far, on top of known.
 func (x *run[O]) withOutput(known O) O {
-	return x.track.withState(withOwnFieldsOf(known, x.pass.Object, x.contract.Stateless))
+	return x.track.withState(outputOf(known, x.pass.Object, x.contract.Stateless))
 }

@@ -100,7 +100,7 @@ func newStage(t *testing.T, a *actuator) *stage {
 		},
 		options: contract.Options{
 			Types: []string{"test"},
-			Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 50 * time.Millisecond, Patient: 20 * time.Millisecond},
+			Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 50 * time.Millisecond},
 		},
 	}
 }

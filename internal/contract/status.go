@@ -11,47 +11,86 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusWriter writes one object's status during one pass: always a merge patch of just what differs from what the pass
-// last knew, so that other writers' fields, conditions above all, stay theirs.
+// statusWriter writes one object's status during one pass: always a merge patch of just what differs from what the API
+// server is known to have, so that other writers' fields, conditions above all, stay theirs.
 type statusWriter[O Object] struct {
 	client client.Client
+	reader client.Reader
+	empty  func() O
 
 	mutex sync.Mutex
 	known O
+	// doubtful is true after a write of which nobody knows whether it took effect.
+	doubtful bool
 }
 
 // write patches the difference between the known object and what next makes of a copy of it. It returns the API server's
-// answer, or a zero value when there was no difference and no request.
+// answer, and false when there was no difference and no request.
 //
 // A write that is under way is waited for even when ctx ends meanwhile: one that is given up may still take effect, and
 // would then undo the write that comes after it.
-func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (O, error) {
+func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (answer O, wrote bool, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	var none O
 	if err := ctx.Err(); err != nil {
-		return none, fmt.Errorf("writing status: %w", err)
+		return answer, false, fmt.Errorf("writing status: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	if err := w.dispelDoubt(ctx); err != nil {
+		return answer, false, err
 	}
 	desired := next(clone(w.known))
 	patch, err := client.MergeFrom(w.known).Data(desired)
 	if err != nil {
-		return none, fmt.Errorf("computing status patch: %w", err)
+		return answer, false, fmt.Errorf("computing status patch: %w", err)
 	}
 	if string(patch) == "{}" {
-		return none, nil
+		return answer, false, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
-	answer := clone(desired)
+	answer = clone(desired)
 	if err := w.client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return none, fmt.Errorf("writing status: %w", err)
+		w.doubtful = true
+		return answer, false, fmt.Errorf("writing status: %w", err)
 	}
 	w.known = desired
-	return answer, nil
+	return answer, true, nil
 }
 
-// withOwnFieldsOf returns actuated with the fields that are the runtime's or others' taken from known.
-func withOwnFieldsOf[O Object](known, actuated O, stateless bool) O {
+// dispelDoubt learns what the API server has after a write whose answer was lost: a difference against anything else could
+// leave out what has to be written. All but the status stays as the pass has accepted it.
+func (w *statusWriter[O]) dispelDoubt(ctx context.Context) error {
+	if !w.doubtful {
+		return nil
+	}
+	live := w.empty()
+	if err := w.reader.Get(ctx, client.ObjectKeyFromObject(w.known), live); err != nil {
+		return fmt.Errorf("reading status again: %w", err)
+	}
+	known := w.empty()
+	if err := copyWithStatusOf(live, w.known, known); err != nil {
+		return fmt.Errorf("comparing status: %w", err)
+	}
+	w.known, w.doubtful = known, false
+	return nil
+}
+
+// copyWithStatusOf makes into what the object is, with the status of another one.
+func copyWithStatusOf[O Object](other, object, into O) error {
+	parts, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return err
+	}
+	others, err := runtime.DefaultUnstructuredConverter.ToUnstructured(other)
+	if err != nil {
+		return err
+	}
+	parts["status"] = others["status"]
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(parts, into)
+}
+
+// outputOf returns what the Actuator has made of the object, with what is not the Actuator's taken from known.
+func outputOf[O Object](known, actuated O, stateless bool) O {
 	next := clone(actuated)
 	from, to := known.GetExtensionStatus(), next.GetExtensionStatus()
 	to.SetLastOperation(from.GetLastOperation())

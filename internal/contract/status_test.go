@@ -40,7 +40,7 @@ func TestAStatusWriteThatIsUnderWayIsNotGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := writer.write(ctx, change)
+		_, _, err := writer.write(ctx, change)
 		ended <- err
 	}()
 	<-slow.begun
@@ -48,7 +48,7 @@ func TestAStatusWriteThatIsUnderWayIsNotGivenUp(t *testing.T) {
 	close(slow.letGo)
 	require.NoError(t, <-ended)
 
-	_, err := writer.write(ctx, change)
+	_, _, err := writer.write(ctx, change)
 	require.ErrorIs(t, err, context.Canceled, "a write that had not begun was begun")
 }
 

@@ -20,6 +20,8 @@ const (
 	silence = time.Second
 	// progressInterval is the least time between two writes of nothing but progress.
 	progressInterval = time.Second
+	// retryInterval is the pause before a background write that failed is tried again.
+	retryInterval = time.Second / 2
 )
 
 var errStateless = errors.New("this contract keeps no state")
@@ -36,6 +38,7 @@ type track[O Object] struct {
 	mutex sync.Mutex
 	state *runtime.RawExtension // nil: the pass has not set one
 	dirty bool                  // state is to be written
+	lost  error                 // why a state could not be kept
 
 	kick chan struct{}
 }
@@ -53,18 +56,16 @@ func (t *track[O]) Intend(ctx context.Context, state any) error {
 	if err := t.keep(state, false); err != nil {
 		return err
 	}
-	if _, err := t.writer.write(ctx, t.withState); err != nil {
+	if _, _, err := t.writer.write(ctx, t.withState); err != nil {
 		return fmt.Errorf("recording what is about to be created: %w", err)
 	}
 	return nil
 }
 
 func (t *track[O]) Achieved(state any) {
-	if err := t.keep(state, true); err != nil {
-		t.log.Error(err, "State cannot be saved")
-		return
+	if err := t.keep(state, true); err == nil {
+		t.wake()
 	}
-	t.wake()
 }
 
 func (t *track[O]) Run(ctx context.Context, graph *Graph) error {
@@ -72,15 +73,16 @@ func (t *track[O]) Run(ctx context.Context, graph *Graph) error {
 }
 
 func (t *track[O]) keep(state any, dirty bool) error {
-	if t.stateless {
-		return errStateless
-	}
 	raw, err := json.Marshal(state)
-	if err != nil {
-		return fmt.Errorf("encoding state: %w", err)
+	if t.stateless {
+		err = errStateless
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
+	if err != nil {
+		t.lost = fmt.Errorf("keeping state: %w", err)
+		return t.lost
+	}
 	t.state, t.dirty = &runtime.RawExtension{Raw: raw}, dirty
 	return nil
 }
@@ -117,14 +119,19 @@ func (t *track[O]) wake() {
 	}
 }
 
-// during calls do and meanwhile writes in the background. When it returns, no write is under way any more.
+// during calls do and meanwhile writes in the background. When it returns, no write is under way any more. A state that
+// could not be kept is an error: another seed would miss it.
 func (t *track[O]) during(ctx context.Context, do func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var background sync.WaitGroup
 	background.Go(func() { t.writeAlong(ctx) })
-	defer background.Wait()
-	defer cancel()
-	return do()
+	err := do()
+	cancel()
+	background.Wait()
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return errors.Join(err, t.lost)
 }
 
 func (t *track[O]) writeAlong(ctx context.Context) {
@@ -141,20 +148,20 @@ func (t *track[O]) writeAlong(ctx context.Context) {
 		}
 		speaks := !t.clock.Now().Before(speakFrom)
 		if !t.takeDirty() && (!speaks || reported == t.news()) {
-			t.rest(timer, speakFrom)
+			t.rearm(timer, speakFrom)
 			continue
 		}
 		news := t.news()
 		if t.writeNews(ctx, speaks) && speaks {
 			reported, speakFrom = news, t.clock.Now().Add(progressInterval)
 		}
-		t.rest(timer, speakFrom)
+		t.rearm(timer, speakFrom)
 	}
 }
 
-// rest arms the timer for the next moment at which progress may be written, or a failed write be repeated.
-func (t *track[O]) rest(timer clock.Timer, speakFrom time.Time) {
-	timer.Reset(max(speakFrom.Sub(t.clock.Now()), progressInterval/2))
+// rearm sets the timer for the next moment at which progress may be written, or a failed write be repeated.
+func (t *track[O]) rearm(timer clock.Timer, speakFrom time.Time) {
+	timer.Reset(max(speakFrom.Sub(t.clock.Now()), retryInterval))
 }
 
 // news is never empty, so that the first thing said is news.
@@ -172,7 +179,7 @@ func (t *track[O]) takeDirty() bool {
 }
 
 func (t *track[O]) writeNews(ctx context.Context, withProgress bool) bool {
-	_, err := t.writer.write(ctx, func(known O) O {
+	_, _, err := t.writer.write(ctx, func(known O) O {
 		known = t.withState(known)
 		if withProgress {
 			known = t.withProgress(known)

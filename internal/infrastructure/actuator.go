@@ -53,6 +53,9 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	if uid == "" {
 		uid = p.Cluster.Shoot.UID
 	}
+	if uid == "" {
+		return nil, fmt.Errorf("the shoot in the Cluster resource %q has no UID, the mark by which its resources are told from others", p.Cluster.Name)
+	}
 	return &Shoot{
 		Infrastructure: p.Object.DeepCopy(),
 		Cluster:        p.Cluster,

@@ -131,6 +131,10 @@ func TestProblems(t *testing.T) {
 			driver: &stubDriver{}, change: func(p *pass) { p.Cluster.Shoot = nil }, secrets: []client.Object{credentials()},
 			kind: cloud.Unknown, message: "lacks its shoot or its cloud profile",
 		},
+		"a shoot without a UID cannot mark what is its own": {
+			driver: &stubDriver{}, change: func(p *pass) { p.Cluster.Shoot.Status.UID = "" }, secrets: []client.Object{credentials()},
+			kind: cloud.Unknown, message: "has no UID",
+		},
 		"a driver's error keeps its kind": {
 			driver: &stubDriver{err: cloud.Errorf(cloud.QuotaExceeded, "no more routers")}, secrets: []client.Object{credentials()},
 			kind: cloud.QuotaExceeded, message: "no more routers",

@@ -1,8 +1,6 @@
 package infrastructure
 
-import (
-	"context"
-)
+import "context"
 
 // Delete lets the driver remove all that is the shoot's own. The inputs are not validated again: what was created must
 // go, whatever the configuration says by now.

@@ -46,7 +46,8 @@ type Shoot struct {
 	TechnicalID string
 	// UID is the shoot's UID: the mark of ownership.
 	UID string
-	// FirstAttempt is true when no controller ever worked on the object before.
+	// FirstAttempt is true when nothing of the shoot can exist in the cloud: it is being created, and no controller ever
+	// worked on the object. It is false in doubt, and in Delete.
 	FirstAttempt bool
 	// Log carries the object's name.
 	Log logr.Logger

@@ -93,7 +93,7 @@ func (w *world) Program(mgr manager.Manager, cloud contracttest.Transport) error
 	}
 	return infrastructure.Add(mgr, map[string]infrastructure.Driver{w.subject.Type: driver}, contract.Options{
 		Types:      []string{w.subject.Type},
-		Retry:      contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond, Patient: 20 * time.Millisecond},
+		Retry:      contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond},
 		Registerer: prometheus.NewRegistry(),
 	})
 }
