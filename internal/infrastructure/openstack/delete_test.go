@@ -106,7 +106,7 @@ func TestDeletingInAdversity(t *testing.T) {
 		assert.Equal(t, cloud.Unauthenticated, cloud.KindOf(err))
 		assert.Equal(t, state, w.state())
 	})
-	t.Run("does not touch shoots whose technical ID begins alike", func(t *testing.T) {
+	t.Run("D8, D10: does not touch shoots whose technical ID begins alike", func(t *testing.T) {
 		w := newWorld(t)
 		for _, name := range []string{technicalID + "-b", "shoot--dev--on"} {
 			network := w.plant("networks", fake.Attrs{"name": name, "description": formatMark(name, "uid-"+name)})

@@ -49,7 +49,7 @@ func TestLoadBalancersAreRemoved(t *testing.T) {
 		w.mustDelete()
 		w.unchanged(empty)
 	})
-	t.Run("a wait names the load balancer and its status", func(t *testing.T) {
+	t.Run("D27: a wait names the load balancer and its status", func(t *testing.T) {
 		w := newWorld(t, fake.WithTransition(fake.LoadBalancerDelete, fake.Transition{After: time.Hour}))
 		w.mustReconcile()
 		id := w.balancer(technicalID, w.state()["Subnet"])

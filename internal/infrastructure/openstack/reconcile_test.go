@@ -52,6 +52,15 @@ func TestOutcomeOfTheDefaultShoot(t *testing.T) {
 	assert.Empty(t, w.state()[openstackv1alpha1.StateKeyIntents], "no intent is left open")
 }
 
+func TestRangesThatTheShootDoesNotHaveAreNotListed(t *testing.T) {
+	w := newWorld(t)
+	w.shoot.Spec.Networking.Pods, w.shoot.Spec.Networking.Services = nil, nil
+	outcome := w.mustReconcile()
+	assert.Empty(t, outcome.Pods)
+	assert.Empty(t, outcome.Services)
+	assert.Equal(t, []string{"10.250.0.0/16"}, outcome.Nodes)
+}
+
 func TestNothingIsCreatedBeforeTheIntentsAreSaved(t *testing.T) {
 	w := newWorld(t)
 	before := w.there()

@@ -14,9 +14,9 @@ func (p *pass) outcome() *infrastructure.Outcome {
 		ProviderStatus: p.providerStatus(addresses),
 		State:          p.ledger.state(),
 		EgressCIDRs:    egressRanges(p, addresses),
-		Pods:           []string{p.pods},
-		Nodes:          []string{p.nodes},
-		Services:       []string{p.services},
+		Pods:           present(p.pods),
+		Nodes:          present(p.nodes),
+		Services:       present(p.services),
 		Findings:       p.allFindings(),
 	}
 	if nodes := p.subnets[0]; nodes.cidr == "" { // the pool or the given subnet chose
@@ -30,6 +30,14 @@ func (p *pass) outcome() *infrastructure.Outcome {
 		result.Services = append(result.Services, p.ledger.fact(openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR))
 	}
 	return result
+}
+
+// present returns the text in a list, and no list of nothing.
+func present(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }
 
 func (p *pass) providerStatus(addresses []string) *openstackv1alpha1.InfrastructureStatus {
