@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // ValidateInfrastructureConfigUpdate checks that nothing changes that cannot change while nodes live in it. What may
-// change: the share network, from off to on; the MTU; the source ranges of node ports. Renaming networks.worker to
-// networks.workers is no change.
+// change: the share network, from off to on; IPv6, from unset to set, when an IPv4 shoot becomes dual-stack; the MTU; the
+// source ranges of node ports. Renaming networks.worker to networks.workers is no change.
 func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
 	var (
 		before, after = &oldConfig.Networks, &newConfig.Networks
@@ -30,7 +31,7 @@ func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.Infrastru
 		{path.Child("subnetPool"), before.SubnetPool, after.SubnetPool},
 		{path.Child("subnetId"), before.SubnetID, after.SubnetID},
 		{path.Child("securityGroupId"), before.SecurityGroupID, after.SecurityGroupID},
-		{path.Child("ipv6"), before.IPv6, after.IPv6},
+		{path.Child("ipv6"), cmp.Or(before.IPv6, after.IPv6), after.IPv6},
 		{path.Child("availabilityZoneHints"), before.AvailabilityZoneHints, after.AvailabilityZoneHints},
 	} {
 		if !reflect.DeepEqual(immutable.before, immutable.after) {
