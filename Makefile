@@ -64,7 +64,8 @@ envtest-assets: ## Build etcd and kube-apiserver for tests and the demo, once (3
 .PHONY: test
 test: envtest-assets ## Run all tests: units, contract suites, and the binaries against a real API server
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
-	@go test -race -timeout 20m ./...
+	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 20m ./...
+	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && go test ./...
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
