@@ -20,8 +20,7 @@ func (l *landscape) testCrash(t *testing.T) {
 	t.Run("between the two writes of a reconcile that has nothing to do", func(t *testing.T) {
 		w := l.newWorld(t)
 		w.startController()
-		shoot := w.shoot("crash-no-op")
-		w.fulfil(shoot)
+		shoot := w.fulfilled("crash-no-op")
 		existing := inventory(w.cloud)
 
 		w.passSecond(shoot)
@@ -50,8 +49,7 @@ func (l *landscape) testCrash(t *testing.T) {
 		w := l.newWorld(t)
 		before := inventory(w.cloud)
 		w.startController()
-		shoot := w.shoot("crash-delete")
-		w.fulfil(shoot)
+		shoot := w.fulfilled("crash-delete")
 		component := w.gardenlet.Infrastructure(shoot)
 		w.killAt(fake.Match{Service: fake.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"}, fake.After, func() {
 			require.NoError(t, component.Destroy(t.Context()))

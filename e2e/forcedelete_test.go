@@ -14,8 +14,7 @@ import (
 func (l *landscape) testForceDelete(t *testing.T) {
 	w := l.newWorld(t)
 	w.startController()
-	shoot := w.shoot("force-delete")
-	w.fulfil(shoot)
+	shoot := w.fulfilled("force-delete")
 	require.NoError(t, w.cloud.Close())
 
 	component := w.gardenlet.Infrastructure(shoot)

@@ -22,6 +22,7 @@ func TestInfrastructure(t *testing.T) {
 	l := newLandscape(t)
 	t.Run("Lifecycle", l.testLifecycle)
 	t.Run("NoOp", l.testNoOp)
+	t.Run("Budget", l.testBudget)
 	t.Run("Crash", l.testCrash)
 	t.Run("Move", l.testMove)
 	t.Run("ForceDelete", l.testForceDelete)
@@ -80,8 +81,7 @@ func (l *landscape) testLifecycle(t *testing.T) {
 func (l *landscape) testNoOp(t *testing.T) {
 	w := l.newWorld(t)
 	w.startController()
-	shoot := w.shoot("no-op")
-	w.fulfil(shoot)
+	shoot := w.fulfilled("no-op")
 	w.stopController()
 	before := len(w.writes(shoot))
 	w.startController()
@@ -101,6 +101,30 @@ func (l *landscape) testNoOp(t *testing.T) {
 	for _, call := range calls {
 		assert.Truef(t, call.IsLogin() || !call.Writes(), "nothing is written to the cloud: %s", call)
 	}
+}
+
+// testBudget counts the calls that the binary makes for one shoot. The driver's own tests name each of them.
+func (l *landscape) testBudget(t *testing.T) {
+	w := l.newWorld(t)
+	w.startController()
+	w.destroy(w.fulfilled("budget-login")) // from here on the session is there
+	w.cloud.ResetLog()
+
+	within := func(what string, most int) {
+		t.Helper()
+		calls := w.cloud.Log()
+		assert.LessOrEqual(t, len(calls), most, "%s:\n%s", what, calls)
+		assert.NotEmpty(t, calls, what)
+		assert.Zero(t, calls.Logins(), what)
+		w.cloud.ResetLog()
+	}
+	shoot := w.fulfilled("budget")
+	within("first", 10)
+	w.passSecond(shoot)
+	w.fulfil(shoot)
+	within("no-op", 6)
+	w.destroy(shoot)
+	within("delete", 11)
 }
 
 // testHeartbeat looks for the sign of life where gardenlet looks for it.
@@ -125,8 +149,7 @@ func (l *landscape) testReplicas(t *testing.T) {
 	first := w.controller
 	w.controller = nil
 	w.startController()
-	shoot := w.shoot("replicas")
-	w.fulfil(shoot)
+	shoot := w.fulfilled("replicas")
 
 	ctx := t.Context()
 	require.NoError(t, first.Terminate(ctx), "the leader ends and gives up its lease")

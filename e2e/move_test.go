@@ -15,8 +15,7 @@ func (l *landscape) testMove(t *testing.T) {
 	t.Run("with the source seed's help", func(t *testing.T) {
 		source := l.newWorld(t)
 		source.startController()
-		shoot := source.shoot("move")
-		source.fulfil(shoot)
+		shoot := source.fulfilled("move")
 		state, err := source.gardenlet.ShootState(t.Context(), shoot)
 		require.NoError(t, err)
 
@@ -42,8 +41,7 @@ func (l *landscape) testMove(t *testing.T) {
 		source := l.newWorld(t)
 		before := inventory(source.cloud)
 		source.startController()
-		shoot := source.shoot("move-lost")
-		source.fulfil(shoot)
+		shoot := source.fulfilled("move-lost")
 		state, err := source.gardenlet.ShootState(t.Context(), shoot)
 		require.NoError(t, err)
 		source.killController()

@@ -168,6 +168,14 @@ func (w *world) fulfil(shoot *gardenlet.Shoot) {
 	require.NoError(w.t, component.Wait(w.t.Context()))
 }
 
+// fulfilled returns a new shoot whose Infrastructure is ready.
+func (w *world) fulfilled(name string) *gardenlet.Shoot {
+	w.t.Helper()
+	shoot := w.shoot(name)
+	w.fulfil(shoot)
+	return shoot
+}
+
 // destroy deletes the shoot's Infrastructure and waits until it is gone, as gardenlet does.
 func (w *world) destroy(shoot *gardenlet.Shoot) {
 	w.t.Helper()

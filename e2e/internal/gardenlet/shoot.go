@@ -25,16 +25,18 @@ type Shoot struct {
 	Credentials map[string][]byte
 	// SSHPublicKey is the nodes'; none when the shoot disables SSH access.
 	SSHPublicKey []byte
-	// LastOperationState is the shoot's own.
+	// LastOperationType and LastOperationState are the shoot's own.
+	LastOperationType  gardencorev1beta1.LastOperationType
 	LastOperationState gardencorev1beta1.LastOperationState
 	// Annotations are the shoot's own.
 	Annotations map[string]string
 }
 
-// NewShoot returns a healthy shoot of the project dev, with Kubernetes networking as Gardener's documents use it.
+// NewShoot returns a shoot of the project dev that is being created, with the networks that Gardener's documents use.
 func NewShoot(name, providerType, region string) *Shoot {
 	return &Shoot{
 		Name: name, Project: "dev", UID: uuid.NewUUID(), ProviderType: providerType, Region: region,
+		LastOperationType:  gardencorev1beta1.LastOperationTypeCreate,
 		LastOperationState: gardencorev1beta1.LastOperationStateProcessing,
 		SSHPublicKey: []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Vj7iS3TTy0o6R2nmFhyMbjPcKgpuwXIzqXTqE2vGq " +
 			name + "@example.org\n"),
@@ -65,7 +67,7 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 		Status: gardencorev1beta1.ShootStatus{
 			TechnicalID: s.Namespace(), UID: s.UID,
 			LastOperation: &gardencorev1beta1.LastOperation{
-				Type: gardencorev1beta1.LastOperationTypeReconcile, State: s.LastOperationState,
+				Type: s.LastOperationType, State: s.LastOperationState,
 			},
 		},
 	}
