@@ -21,9 +21,14 @@ import (
 // Name is the name of the binary, of its user and of its namespace.
 const Name = "infrastructure-controller"
 
+// SourcesVariable is the environment variable by which make test tells what the binary is built from. go test does not
+// see that by itself, and would take the result of an earlier run for that of a changed binary.
+const SourcesVariable = "TRELLIS_SOURCES"
+
 // Build builds the binary as it is shipped, or with the race detector, and returns its path. Nothing is linked again when
 // nothing changed.
 func Build(ctx context.Context, race bool) (string, error) {
+	_ = os.Getenv(SourcesVariable) // noted by go test
 	root, err := repo.Root()
 	if err != nil {
 		return "", err
