@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -21,6 +22,9 @@ type Cluster struct {
 	Seed *gardencorev1beta1.Seed
 }
 
+// errDamagedCluster tells a Cluster that does not decode from one that could not be read.
+var errDamagedCluster = errors.New("the Cluster resource is damaged")
+
 // ReadCluster reads and decodes the Cluster resource of a namespace. A Cluster is large (it holds a whole CloudProfile):
 // reader should not cache.
 func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*Cluster, error) {
@@ -31,14 +35,14 @@ func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*
 	cluster := &Cluster{ObjectMeta: raw.ObjectMeta}
 	var err error
 	if cluster.Shoot, err = decodePart[gardencorev1beta1.Shoot](raw.Spec.Shoot, "Shoot"); err != nil {
-		return nil, fmt.Errorf("decoding spec.shoot of Cluster %q: %w", namespace, err)
+		return nil, fmt.Errorf("%w: decoding spec.shoot of %q: %w", errDamagedCluster, namespace, err)
 	}
 	if cluster.CloudProfile, err = decodePart[gardencorev1beta1.CloudProfile](raw.Spec.CloudProfile, "CloudProfile"); err != nil {
-		return nil, fmt.Errorf("decoding spec.cloudProfile of Cluster %q: %w", namespace, err)
+		return nil, fmt.Errorf("%w: decoding spec.cloudProfile of %q: %w", errDamagedCluster, namespace, err)
 	}
 	if raw.Spec.Seed != nil {
 		if cluster.Seed, err = decodePart[gardencorev1beta1.Seed](*raw.Spec.Seed, "Seed"); err != nil {
-			return nil, fmt.Errorf("decoding spec.seed of Cluster %q: %w", namespace, err)
+			return nil, fmt.Errorf("%w: decoding spec.seed of %q: %w", errDamagedCluster, namespace, err)
 		}
 	}
 	return cluster, nil

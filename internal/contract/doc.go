@@ -3,14 +3,16 @@
 //
 // A pass over an object runs in this order:
 //
-//  1. read the object and its Cluster, uncached, and decide what the pass is (decide.go: a pure function);
-//  2. accept the order: one metadata patch that takes the operation annotation and adds the finalizer; "Processing" is
-//     written at once for create, delete, migrate and restore, and for a reconcile only when it takes longer than a second;
-//  3. call the contract's Actuator with a deadline and contain its panics; its graph of tasks reports real progress, its
-//     state is saved while it works;
-//  4. write the result in one status patch, and only then take the finalizer or the annotation of a migrate or restore.
+//  1. prepare: read the object and its Cluster, uncached, and decide what the pass is (decide.go, a pure function); accept
+//     the order (accept.go): announce "Processing" where that is to be seen at once, then take the operation annotation and
+//     add the finalizer in one metadata patch;
+//  2. execute: call the contract's Actuator with a deadline and contain its panics. Its graph of tasks (graph.go) reports
+//     real progress, its state is saved while it works (track.go);
+//  3. conclude: write the result in one status patch, and only then let go of the finalizer, or of the annotation of a
+//     migrate or restore (conclude.go).
 //
-// A crash between any two of these steps loses nothing: see Pending for the rule that brings the object back.
+// A crash between any two of these steps loses nothing: Pending has the rules that bring the object back. A reconcile that
+// finds nothing to do costs two writes.
 //
 // The package knows no single contract, driver or SDK.
 package contract

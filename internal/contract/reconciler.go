@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -90,7 +89,7 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 // failWithoutCluster lets everybody see that the Cluster is missing or damaged, and keeps the API server's passing troubles
 // to the log.
 func (r *reconciler[O]) failWithoutCluster(ctx context.Context, object O, cause error) error {
-	if apierrors.ReasonForError(cause) != metav1.StatusReasonUnknown && !apierrors.IsNotFound(cause) {
+	if !apierrors.IsNotFound(cause) && !errors.Is(cause, errDamagedCluster) {
 		return cause
 	}
 	return r.newRun(logf.FromContext(ctx), object, &Cluster{}, decide(object, nil)).fail(ctx, cause)
