@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,10 +56,14 @@ type Credentials struct {
 }
 
 // ParseCredentials reads the data of a Secret. Its errors are of the kind cloud.Configuration; they name every key that is
-// wrong and what to do about it, and never print a value. White space around anything but passwords and secrets is cut.
+// missing and what to do about it, and never print a value. White space around anything but passwords and secrets is cut.
+//
+// It takes what the upstream extension's controllers take: keys that it does not know are somebody else's; an application
+// credential's ID or name without its secret is ignored next to a password; insecure is true when it says so, in whatever
+// case, and false otherwise. A password next to an application credential's secret is refused by both, since nobody could
+// tell who is meant to log in. Where Keystone is and how to trust it is left to Complete: the caller may know better.
 func ParseCredentials(data map[string][]byte) (Credentials, error) {
 	text := func(key string) string { return strings.TrimSpace(string(data[key])) }
-	insecure, insecureErr := strconv.ParseBool(text(keyInsecure))
 	credentials := Credentials{
 		AuthURL:                     text(keyAuthURL),
 		Username:                    text(keyUsername),
@@ -75,21 +78,16 @@ func ParseCredentials(data map[string][]byte) (Credentials, error) {
 		TenantName:                  text(keyTenantName),
 		TenantID:                    text(keyTenantID),
 		CACert:                      text(keyCACert),
-		Insecure:                    insecure,
+		Insecure:                    strings.EqualFold(text(keyInsecure), "true"),
 	}
-	problems := unknownKeys(data)
-	if insecureErr != nil && text(keyInsecure) != "" {
-		problems = append(problems, fmt.Sprintf(`%q must be "true" or "false"`, keyInsecure))
-	}
-	problems = slices.Concat(problems, credentials.formProblems(), credentials.reachProblems())
-	if len(problems) > 0 {
+	if problems := credentials.formProblems(); len(problems) > 0 {
 		return Credentials{}, configurationError(problems)
 	}
 	return credentials, nil
 }
 
 // Complete reports, as a cloud.Configuration error, what keeps well-formed credentials from being used: an auth URL that
-// nobody gave, or one or a CA bundle, perhaps filled in by the caller, that cannot be read.
+// nobody gave, or one or a CA bundle, from the Secret or filled in by the caller, that cannot be read.
 func (c Credentials) Complete() error {
 	problems := c.reachProblems()
 	if c.AuthURL == "" {
@@ -111,27 +109,12 @@ func configurationError(problems []string) error {
 	return cloud.Errorf(cloud.Configuration, "the OpenStack credentials cannot be used: %s", strings.Join(problems, "; "))
 }
 
-func unknownKeys(data map[string][]byte) []string {
-	known := []string{
-		keyAuthURL, keyUsername, keyPassword, keyAppCredID, keyAppCredName, keyAppCredSecret, keyDomainName, keyTenantName,
-		keyCACert, keyInsecure, keyDomainID, keyTenantID, keyUserDomainName, keyUserDomainID,
-	}
-	var problems []string
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if !slices.Contains(known, key) {
-			problems = append(problems, fmt.Sprintf("%q is not a known key: remove it, or use one of %s", key, strings.Join(known, ", ")))
-		}
-	}
-	return problems
-}
-
 // formProblems checks that the keys make one of the three forms of a login.
 func (c Credentials) formProblems() []string {
 	byID, byName := c.ApplicationCredentialID != "", c.ApplicationCredentialName != ""
 	switch {
-	case c.Password != "" && (c.ApplicationCredentialSecret != "" || byID || byName):
-		return []string{fmt.Sprintf("%q and an application credential exclude each other: remove %[1]q, or %q, %q and %q",
-			keyPassword, keyAppCredID, keyAppCredName, keyAppCredSecret)}
+	case c.Password != "" && c.ApplicationCredentialSecret != "":
+		return []string{fmt.Sprintf("%q and %q exclude each other: remove one of the two", keyPassword, keyAppCredSecret)}
 	case c.Password != "":
 		return slices.Concat(c.userProblems(), c.projectProblems())
 	case c.ApplicationCredentialSecret != "" && byID:
@@ -174,18 +157,19 @@ func (c Credentials) projectProblems() []string {
 
 // reachProblems checks what says where Keystone is and how to trust it.
 func (c Credentials) reachProblems() []string {
+	const remedy = "correct it in the Secret, or in the cloud profile"
 	var problems []string
 	if c.AuthURL != "" {
 		parsed, err := url.Parse(c.AuthURL)
 		switch {
 		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
-			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3", keyAuthURL))
+			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3: %s", keyAuthURL, remedy))
 		case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/"+identityVersionPast):
-			problems = append(problems, fmt.Sprintf("%q is of version 2.0: use Keystone's version 3", keyAuthURL))
+			problems = append(problems, fmt.Sprintf("%q is of version 2.0, use Keystone's version 3: %s", keyAuthURL, remedy))
 		}
 	}
 	if c.CACert != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(c.CACert)) {
-		problems = append(problems, fmt.Sprintf("%q holds no certificate: it must be one or more in PEM", keyCACert))
+		problems = append(problems, fmt.Sprintf("%q holds no certificate, it must be one or more in PEM: %s", keyCACert, remedy))
 	}
 	return problems
 }

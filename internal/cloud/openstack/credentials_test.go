@@ -73,6 +73,18 @@ func TestEveryFormOfCredentialsLogsIn(t *testing.T) {
 			want: `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {
 				"name": "n", "secret": "s", "user": {"name": "u", "domain": {"name": "d"}}}}}}`,
 		},
+		"user and password, next to an application credential that has no secret": {
+			data: secret("username", "u", "password", "p", "domainName", "d", "tenantName", "t", "applicationCredentialID", "i", "applicationCredentialName", "n"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"name": "d"}}}},
+				"scope": {"project": {"name": "t", "domain": {"name": "d"}}}}}`,
+		},
+		"user and password, next to keys that nobody knows": {
+			data: secret("username", "u", "password", "p", "domainName", "d", "tenantName", "t", "region", "one", "clientKey", "k"),
+			want: `{"auth": {
+				"identity": {"methods": ["password"], "password": {"user": {"name": "u", "password": "p", "domain": {"name": "d"}}}},
+				"scope": {"project": {"name": "t", "domain": {"name": "d"}}}}}`,
+		},
 		"white space around names but not within secrets": {
 			data: secret("username", " u\n", "password", " p\n", "domainName", "d\n", "tenantName", "t "),
 			want: `{"auth": {
@@ -114,18 +126,13 @@ func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
 		"a project's name without a domain": {secret("username", "u", "password", "hidden", "userDomainName", "d", "tenantName", "t"), []string{`"tenantName" needs its domain: set "domainName" or "domainID"`}},
 		"two things at once":                {secret("username", "u", "password", "hidden"), []string{`set "domainName" or "domainID"`, `set "tenantName" or "tenantID"`}},
 		"an empty password":                 {with("password", ""), []string{`"password" is missing`}},
-		"a password and a credential":       {with("applicationCredentialID", "i", "applicationCredentialSecret", "hidden"), []string{`"password" and an application credential exclude each other`}},
-		"a password and half a credential":  {with("applicationCredentialName", "n"), []string{`"password" and an application credential exclude each other`}},
+		"a password and a credential":       {with("applicationCredentialID", "i", "applicationCredentialSecret", "hidden"), []string{`"password" and "applicationCredentialSecret" exclude each other: remove one of the two`}},
+		"a password and somebody's secret":  {with("applicationCredentialSecret", "hidden"), []string{`"password" and "applicationCredentialSecret" exclude each other`}},
+		"half a credential, no password":    {secret("username", "u", "applicationCredentialName", "n", "domainName", "d", "tenantName", "t"), []string{`"applicationCredentialSecret" is missing`}},
 		"a credential without a secret":     {secret("applicationCredentialID", "i"), []string{`"applicationCredentialSecret" is missing`}},
 		"a secret without a credential":     {secret("applicationCredentialSecret", "hidden"), []string{`"applicationCredentialSecret" needs "applicationCredentialID"`}},
 		"a credential by name without user": {secret("applicationCredentialName", "n", "applicationCredentialSecret", "hidden", "domainName", "d"), []string{`"username" is missing`}},
 		"a credential by name, no domain":   {secret("applicationCredentialName", "n", "applicationCredentialSecret", "hidden", "username", "u"), []string{`set "domainName" or "domainID"`}},
-		"unknown keys":                      {with("clientKey", "hidden", "region", "hidden"), []string{`"clientKey" is not a known key: remove it`, `"region" is not a known key`}},
-		"insecure that is neither":          {with("insecure", "hidden"), []string{`"insecure" must be "true" or "false"`}},
-		"an auth URL that is none":          {with("authURL", "hidden"), []string{`"authURL" must be an address like https://`}},
-		"an auth URL of another protocol":   {with("authURL", "ftp://hidden"), []string{`"authURL" must be an address like https://`}},
-		"an auth URL of the version before": {with("authURL", "https://hidden/v2.0/"), []string{`"authURL" is of version 2.0: use Keystone's version 3`}},
-		"a CA bundle without a certificate": {with("caCert", "hidden"), []string{`"caCert" holds no certificate`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := openstack.ParseCredentials(tc.data)
@@ -140,23 +147,33 @@ func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
 }
 
 func TestOptionalKeysAreRead(t *testing.T) {
-	for text, want := range map[string]bool{"true": true, "false": false, "": false} {
+	for text, want := range map[string]bool{"true": true, " True\n": true, "false": false, "": false, "yes": false, "1": false} {
 		c, err := openstack.ParseCredentials(secret(
 			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text, "authURL", "https://cloud.test/v3\n",
 		))
 		require.NoError(t, err)
-		assert.Equal(t, want, c.Insecure)
+		assert.Equal(t, want, c.Insecure, text)
 		assert.Equal(t, "https://cloud.test/v3", c.AuthURL)
 	}
 }
 
-func TestWhatACallerFillsInIsCheckedToo(t *testing.T) {
-	c := credentials()
-	c.CACert = "nonsense"
-	require.ErrorContains(t, c.Complete(), `"caCert" holds no certificate`)
-	c = credentials()
-	c.AuthURL = "keystone"
-	require.ErrorContains(t, c.Complete(), `"authURL" must be an address`)
+func TestWhereKeystoneIsIsCheckedOnceItIsSettled(t *testing.T) {
+	for name, tc := range map[string]struct{ key, value, want string }{
+		"an auth URL that is none":          {"authURL", "hidden", `"authURL" must be an address like https://`},
+		"an auth URL of another protocol":   {"authURL", "ftp://hidden", `"authURL" must be an address like https://`},
+		"an auth URL of the version before": {"authURL", "https://hidden/v2.0/", `"authURL" is of version 2.0, use Keystone's version 3`},
+		"a CA bundle without a certificate": {"caCert", "hidden", `"caCert" holds no certificate`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := openstack.ParseCredentials(secret("applicationCredentialID", "i", "applicationCredentialSecret", "s", tc.key, tc.value))
+			require.NoError(t, err, "the caller may replace it")
+			err = c.Complete()
+			require.ErrorContains(t, err, tc.want)
+			require.ErrorContains(t, err, "correct it in the Secret, or in the cloud profile")
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+			assert.NotContains(t, err.Error(), "hidden")
+		})
+	}
 }
 
 func TestCredentialsDoNotPrint(t *testing.T) {
