@@ -68,18 +68,20 @@ func (in *inputs) settleForDelete(recorded *ledger, errs field.ErrorList) error 
 	return nil
 }
 
-// credentials completes the Secret with what the cloud profile says about Keystone.
+// credentials settles who logs in and where. Who is the Secret's business. Where is the cloud profile's as soon as it knows
+// a Keystone for the region: its URL and CA bundle win over the Secret's, and it alone can turn the verification of
+// certificates off, so that no Secret can send a login elsewhere. The upstream extension has the same order, by writing the
+// profile's values into the Secret.
 func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		return credentials, err
 	}
 	if keystone, known := in.profile.Keystone(shoot.Infrastructure.Spec.Region); known {
-		if credentials.AuthURL == "" {
-			credentials.AuthURL = keystone.URL
-		}
-		if credentials.CACert == "" && credentials.AuthURL == keystone.URL {
-			credentials.CACert = value(keystone.CACert)
+		credentials.AuthURL = keystone.URL
+		credentials.Insecure = false
+		if ca := value(keystone.CACert); ca != "" {
+			credentials.CACert = ca
 		}
 	}
 	credentials.Insecure = credentials.Insecure || in.profile.KeyStoneForceInsecure

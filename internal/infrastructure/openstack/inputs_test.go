@@ -1,10 +1,15 @@
 package openstack
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/pem"
-	"net/http"
-	"net/http/httptest"
+	"math/big"
+	"strings"
 	"testing"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
@@ -154,22 +159,72 @@ func TestPlanWithoutNetworkingFallsBackToTheWorkersRange(t *testing.T) {
 	assert.Empty(t, errs)
 }
 
-func TestKeystoneComesFromTheCloudProfileUnlessTheSecretSays(t *testing.T) {
-	w := newWorld(t)
-	server := httptest.NewTLSServer(http.NotFoundHandler())
-	defer server.Close()
-	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	w.profile.KeyStoneURLs = []openstackv1alpha1.KeyStoneURL{{Region: fake.DefaultRegion, URL: "https://regional", CACert: &ca}}
-	w.profile.KeyStoneForceInsecure = true
-	credentials, err := (&inputs{profile: w.profile}).credentials(w.input())
-	require.NoError(t, err)
-	assert.Equal(t, "https://regional", credentials.AuthURL)
-	assert.Equal(t, ca, credentials.CACert)
-	assert.True(t, credentials.Insecure)
+func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
+	regional, own := certificateAuthority(t), certificateAuthority(t)
+	profile := func(url string, ca *string, insecure bool) *openstackv1alpha1.CloudProfileConfig {
+		return &openstackv1alpha1.CloudProfileConfig{
+			KeyStoneURLs:          []openstackv1alpha1.KeyStoneURL{{Region: fake.DefaultRegion, URL: url, CACert: ca}},
+			KeyStoneForceInsecure: insecure,
+		}
+	}
+	type reach struct {
+		url, ca  string
+		insecure bool
+	}
+	for name, test := range map[string]struct {
+		profile *openstackv1alpha1.CloudProfileConfig
+		secret  map[string]string
+		want    reach
+	}{
+		"the profile's alone": {
+			profile("https://regional", &regional, true), nil,
+			reach{"https://regional", regional, true},
+		},
+		"the profile's win over the Secret's": {
+			profile("https://regional", &regional, false), map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
+			reach{"https://regional", regional, false},
+		},
+		"the profile's win over what cannot even be read": {
+			profile("https://regional", &regional, false), map[string]string{"authURL": "own", "caCert": "own", "insecure": "own"},
+			reach{"https://regional", regional, false},
+		},
+		"the Secret's CA bundle where the profile has none": {
+			profile("https://regional", nil, false), map[string]string{"authURL": "https://own", "caCert": own},
+			reach{"https://regional", own, false},
+		},
+		"the Secret's where the profile knows no URL": {
+			profile("", &regional, false), map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
+			reach{"https://own", own, true},
+		},
+		"the profile turns verification off for every URL": {
+			profile("", nil, true), map[string]string{"authURL": "https://own"},
+			reach{"https://own", "", true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for key, value := range test.secret {
+				w.secret[key] = []byte(value)
+			}
+			credentials, err := (&inputs{profile: test.profile}).credentials(w.input())
+			require.NoError(t, err)
+			assert.Equal(t, test.want, reach{credentials.AuthURL, credentials.CACert, credentials.Insecure})
+		})
+	}
+}
 
-	w.secret["authURL"] = []byte("https://own/v3")
-	credentials, err = (&inputs{profile: w.profile}).credentials(w.input())
+func TestWithoutAnyKeystoneTheRemedyIsNamed(t *testing.T) {
+	_, err := (&inputs{profile: &openstackv1alpha1.CloudProfileConfig{}}).credentials(newWorld(t).input())
+	require.ErrorContains(t, err, `"authURL" is missing: set it, or the Keystone URL of the cloud profile`)
+	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+}
+
+// certificateAuthority returns a bundle of one certificate, in the form in which credentials hold it.
+func certificateAuthority(t *testing.T) string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	assert.Equal(t, "https://own/v3", credentials.AuthURL)
-	assert.Empty(t, credentials.CACert, "the profile's CA bundle is that of the profile's Keystone")
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	return strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})))
 }

@@ -46,6 +46,9 @@ func wantedRules(wanted groupWant, groupID string) []cloudopenstack.SecurityGrou
 		rules = append(rules, nodePortRules(family, ofVersion(version, wanted.nodePortSources))...)
 	}
 	for _, podRange := range wanted.podRanges {
+		if podRange == "" {
+			continue // to Neutron no range is every address
+		}
 		family := familyOf(ipVersion(podRange))
 		rules = append(rules, cloudopenstack.SecurityGroupRule{
 			Direction: ingress, EtherType: family.etherType, RemoteIPPrefix: podRange,

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -30,7 +31,8 @@ func (p *pass) ensureGroup(ctx context.Context) error {
 func (p *pass) ensureRules(ctx context.Context) error {
 	wanted := p.plan.group
 	if wanted.routesPods {
-		wanted.podRanges = append(wanted.podRanges, p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		ipv6 := present(p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		wanted.podRanges = slices.Concat(wanted.podRanges, ipv6)
 	}
 	group := p.secGroup
 	changes := diffRules(wantedRules(wanted, group.ID), group.Rules)

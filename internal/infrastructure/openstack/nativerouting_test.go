@@ -1,0 +1,64 @@
+package openstack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// overlay switches Calico's overlay on or off.
+func (w *world) overlay(enabled string) {
+	w.shoot.Spec.Networking.Type = new("calico")
+	w.shoot.Spec.Networking.ProviderConfig = &runtime.RawExtension{Raw: []byte(
+		`{"apiVersion":"calico.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig","overlay":{"enabled":` + enabled + `}}`,
+	)}
+}
+
+// rules describes the rules of the shoot's security group.
+func (w *world) rules() []string {
+	w.t.Helper()
+	groups, err := w.session().ListSecurityGroups(w.t.Context(), cloudopenstack.SecurityGroupFilter{IDs: []string{w.state()["SecurityGroup"]}})
+	if err != nil || len(groups) != 1 {
+		w.t.Fatalf("the shoot's security group cannot be read: %v %v", groups, err)
+	}
+	var described []string
+	for _, rule := range groups[0].Rules {
+		described = append(described, describeRule(rule))
+	}
+	return described
+}
+
+func TestNativeRouting(t *testing.T) {
+	t.Run("of an IPv4 shoot lets in its pods and nobody else", func(t *testing.T) {
+		w := newWorld(t)
+		w.overlay("false")
+		empty := w.there()
+		w.mustReconcile()
+		group := w.state()["SecurityGroup"]
+		assert.ElementsMatch(t, []string{
+			"egress IPv4 any", "egress IPv6 any", "ingress IPv4 group " + group,
+			"ingress IPv4 tcp 30000-32767 any", "ingress IPv4 udp 30000-32767 any", "ingress IPv4 100.96.0.0/11",
+		}, w.rules())
+		w.calls()
+		w.mustReconcile()
+		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		w.mustDelete()
+		w.unchanged(empty)
+	})
+}
+
+func TestNoPodRangeOpensNothing(t *testing.T) {
+	group := defaultGroup()
+	group.podRanges = []string{"", "100.96.0.0/11", ""}
+	rules := wantedRules(group, "g")
+	assert.Len(t, rules, 6)
+	for _, rule := range rules {
+		if rule.Direction == ingress {
+			assert.NotEmpty(t, rule.RemoteGroupID+rule.RemoteIPPrefix, "%s is open to the world", rule.Description)
+		}
+	}
+}
