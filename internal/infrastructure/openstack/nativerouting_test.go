@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -48,6 +49,30 @@ func TestNativeRouting(t *testing.T) {
 		assert.Empty(t, w.calls().Where(fake.Call.Writes))
 		w.mustDelete()
 		w.unchanged(empty)
+	})
+	t.Run("keeps its rule when the overlay is switched on, since nodes still route, and says so", func(t *testing.T) {
+		w := newWorld(t)
+		w.overlay("false")
+		w.mustReconcile()
+		before := w.rules()
+		w.overlay("true")
+		w.calls()
+		outcome := w.mustReconcile()
+		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		assert.Equal(t, before, w.rules())
+		require.Len(t, outcome.Findings, 1)
+		assert.Contains(t, outcome.Findings[0], "still lets in a pod range that is not routed natively any more: ingress IPv4 100.96.0.0/11")
+	})
+	t.Run("loses a rule in Gardener's words that opens the group to the world", func(t *testing.T) {
+		w := newWorld(t)
+		w.overlay("false")
+		w.mustReconcile()
+		before := w.rules()
+		w.plant("security-group-rules", fake.Attrs{
+			"security_group_id": w.state()["SecurityGroup"], "direction": "ingress", "ethertype": "IPv4", "description": "IPv4" + fromPods,
+		})
+		assert.Empty(t, w.mustReconcile().Findings)
+		assert.ElementsMatch(t, before, w.rules())
 	})
 }
 

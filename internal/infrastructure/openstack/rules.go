@@ -15,6 +15,9 @@ const (
 
 	nodePortMin = 30000
 	nodePortMax = 32767
+
+	// fromPods ends the wording of the rules that let the pod ranges in.
+	fromPods = ": allow all incoming traffic from the pod network (overlay disabled)"
 )
 
 // ruleFamily is what one IP family contributes to the wording of rules.
@@ -52,7 +55,7 @@ func wantedRules(wanted groupWant, groupID string) []cloudopenstack.SecurityGrou
 		family := familyOf(ipVersion(podRange))
 		rules = append(rules, cloudopenstack.SecurityGroupRule{
 			Direction: ingress, EtherType: family.etherType, RemoteIPPrefix: podRange,
-			Description: family.etherType + ": allow all incoming traffic from the pod network (overlay disabled)",
+			Description: family.etherType + fromPods,
 		})
 	}
 	for i := range rules {
@@ -85,6 +88,8 @@ type ruleChanges struct {
 	create []cloudopenstack.SecurityGroupRule
 	// remove was Gardener's once and is not wanted any more, e.g. the open node ports after sources were restricted.
 	remove []cloudopenstack.SecurityGroupRule
+	// former let a pod range in once. It stays: the nodes may route natively for as long as they are not replaced.
+	former []cloudopenstack.SecurityGroupRule
 	// foreign was added by somebody else. It stays.
 	foreign []cloudopenstack.SecurityGroupRule
 }
@@ -103,10 +108,13 @@ func diffRules(wanted, have []cloudopenstack.SecurityGroupRule) ruleChanges {
 		unmatched = slices.DeleteFunc(unmatched, same)
 	}
 	for _, rule := range unmatched {
-		if writtenByGardener(rule.Description) {
-			changes.remove = append(changes.remove, rule)
-		} else {
+		switch {
+		case !writtenByGardener(rule.Description):
 			changes.foreign = append(changes.foreign, rule)
+		case strings.HasSuffix(rule.Description, fromPods) && normalisePrefix(rule.RemoteIPPrefix) != "":
+			changes.former = append(changes.former, rule)
+		default:
+			changes.remove = append(changes.remove, rule)
 		}
 	}
 	return changes
@@ -119,8 +127,7 @@ func writtenByGardener(description string) bool {
 		return false
 	}
 	switch text {
-	case "allow all incoming traffic within the same security group", "allow all outgoing traffic",
-		"allow all incoming traffic from the pod network (overlay disabled)":
+	case "allow all incoming traffic within the same security group", "allow all outgoing traffic", strings.TrimPrefix(fromPods, ": "):
 		return true
 	}
 	for _, protocol := range []string{"tcp", "udp"} {

@@ -45,6 +45,10 @@ func (p *pass) ensureRules(ctx context.Context) error {
 	for _, rule := range changes.foreign {
 		p.report(fmt.Sprintf("security group %s has a rule that is not Gardener's: %s (%s)", group.ID, describeRule(rule), rule.ID))
 	}
+	for _, rule := range changes.former {
+		p.report(fmt.Sprintf("security group %s still lets in a pod range that is not routed natively any more: %s (%s); "+
+			"remove the rule when no node is left that routes", group.ID, describeRule(rule), rule.ID))
+	}
 	if len(changes.create) > 0 {
 		if _, err := p.cloud.CreateSecurityGroupRules(ctx, changes.create); err != nil {
 			return fmt.Errorf("adding rules to security group %s: %w", group.ID, err)
