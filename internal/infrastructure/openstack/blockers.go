@@ -76,6 +76,16 @@ func (p *pass) interfacesOf(ctx context.Context, routerID string) ([]string, err
 	return blockers, nil
 }
 
+// usersOfInterface names the floating IPs and routes that need a router's interface in a subnet.
+func (p *pass) usersOfInterface(ctx context.Context, routerID, subnetID string) ([]string, error) {
+	var ips, routes []string
+	err := inParallel(
+		func() (err error) { ips, err = p.floatingIPsThrough(ctx, routerID); return err },
+		func() (err error) { routes, err = p.routesThrough(ctx, routerID, subnetID); return err },
+	)
+	return append(ips, routes...), err
+}
+
 func (p *pass) floatingIPsThrough(ctx context.Context, routerID string) ([]string, error) {
 	ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{RouterID: routerID})
 	if err != nil {
@@ -84,6 +94,27 @@ func (p *pass) floatingIPsThrough(ctx context.Context, routerID string) ([]strin
 	var blockers []string
 	for _, ip := range ips {
 		blockers = append(blockers, fmt.Sprintf("floating IP %s (%s) still leads to port %s through router %s", ip.Address, ip.ID, ip.PortID, routerID))
+	}
+	return blockers, nil
+}
+
+func (p *pass) routesThrough(ctx context.Context, routerID, subnetID string) ([]string, error) {
+	router, err := p.cloud.GetRouter(ctx, routerID)
+	if err != nil {
+		return nil, err
+	}
+	subnets, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: []string{subnetID}})
+	if err != nil {
+		return nil, err
+	}
+	var blockers []string
+	for _, subnet := range subnets {
+		others := nodeRoutes{own: []string{subnet.CIDR}}.others(router.Routes)
+		for _, route := range router.Routes {
+			if !slices.Contains(others, route) {
+				blockers = append(blockers, fmt.Sprintf("router %s still has a route to %s by %s in subnet %s", routerID, route.Destination, route.NextHop, subnetID))
+			}
+		}
 	}
 	return blockers, nil
 }

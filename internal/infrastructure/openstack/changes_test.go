@@ -89,9 +89,23 @@ func TestRoutesToNodesAreRecognisedByTheirNextHop(t *testing.T) {
 		{Destination: "2001:db8:1::/64", NextHop: "2001:db8::7"},
 		{Destination: "100.96.1.0/24", NextHop: "10.251.0.7"},
 	}
-	assert.Equal(t, []cloudopenstack.Route{routes[1], routes[3]}, routesOutside(routes, []string{"10.250.0.0/16", "2001:db8::/64"}))
-	assert.Equal(t, routes, routesOutside(routes, nil))
-	assert.Empty(t, routesOutside(nil, []string{"10.250.0.0/16"}))
+	kept := nodeRoutes{own: []string{"10.250.0.0/16", "2001:db8::/64"}}.others(routes)
+	assert.Equal(t, []cloudopenstack.Route{routes[1], routes[3]}, kept)
+	assert.Equal(t, routes, nodeRoutes{}.others(routes))
+	assert.Empty(t, nodeRoutes{own: []string{"10.250.0.0/16"}}.others(nil))
+}
+
+func TestRoutesInAGivenSubnetAreRecognisedByTheirDestinationToo(t *testing.T) {
+	routes := []cloudopenstack.Route{
+		{Destination: "100.96.0.0/24", NextHop: "10.250.0.7"},
+		{Destination: "100.128.0.0/24", NextHop: "10.250.0.8"}, // pods of another shoot
+		{Destination: "0.0.0.0/0", NextHop: "10.250.0.9"},      // holds the pods, and more
+		{Destination: "100.96.1.0/24", NextHop: "192.168.0.1"},
+	}
+	given := nodeRoutes{given: []string{"10.250.0.0/16"}, pods: []string{"100.96.0.0/11"}}
+	assert.Equal(t, routes[1:], given.others(routes))
+	given.pods = nil
+	assert.Equal(t, routes, given.others(routes), "without pod ranges nothing tells whose they are")
 }
 
 func TestServicesUseTheFirst112OfTheirRange(t *testing.T) {

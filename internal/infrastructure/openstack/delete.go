@@ -19,7 +19,7 @@ type doomed struct {
 	group    []string
 	subnets  []string
 	attached []string // subnets whose router interface is the shoot's
-	ranges   []string // of the nodes
+	routes   nodeRoutes
 	// networkID and routerID are those in use, given or own; empty when there never was one.
 	networkID, routerID string
 }
@@ -47,9 +47,7 @@ func (p *pass) deleteGraph() *contract.Graph {
 // findDoomed determines what is the shoot's own. It asks the cloud only where the ledger cannot answer: no ID is
 // recorded, or an attempt to create is of which nobody knows how it ended.
 func (p *pass) findDoomed(ctx context.Context) error {
-	p.doomed.ranges = slices.DeleteFunc([]string{
-		p.ledger.fact(openstackv1alpha1.StateKeyWorkersCIDR), p.ledger.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR),
-	}, func(text string) bool { return text == "" })
+	p.doomed.routes = p.recordedNodeRoutes()
 	err := inParallel(
 		func() (err error) { p.doomed.network, err = p.doomedNetworks(ctx); return err },
 		func() (err error) { p.doomed.router, err = p.doomedRouters(ctx); return err },
@@ -59,6 +57,21 @@ func (p *pass) findDoomed(ctx context.Context) error {
 	p.doomed.networkID = firstOf(p.plan.network.givenID, p.ledger.id(kindNetwork), p.doomed.network...)
 	p.doomed.routerID = firstOf(p.plan.router.givenID, p.ledger.id(kindRouter), p.doomed.router...)
 	return err
+}
+
+// recordedNodeRoutes are known by the recorded ranges. The pods' tell routes in subnets that others live in, too.
+func (p *pass) recordedNodeRoutes() nodeRoutes {
+	routes := nodeRoutes{
+		own:  present(p.ledger.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR)),
+		pods: append(present(p.pods), present(p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))...),
+	}
+	nodes, _ := p.subnet(kindSubnet)
+	if workers := present(p.ledger.fact(openstackv1alpha1.StateKeyWorkersCIDR)); p.owns(kindSubnet, nodes.givenID) {
+		routes.own = append(routes.own, workers...)
+	} else {
+		routes.given = workers
+	}
+	return routes
 }
 
 func firstOf(a, b string, more ...string) string {
@@ -157,7 +170,7 @@ func (p *pass) doomedSubnets(ctx context.Context) error {
 		p.doomed.subnets = alsoMarked(p, p.doomed.subnets, marked, id)
 		p.doomed.attached = alsoMarked(p, p.doomed.attached, marked, id)
 	}
-	if len(p.doomed.ranges) == 0 && len(p.doomed.attached) > 0 {
+	if routes := p.doomed.routes; len(routes.own)+len(routes.given) == 0 && len(p.doomed.attached) > 0 {
 		attached, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: p.doomed.attached})
 		if err != nil {
 			return fmt.Errorf("reading the node subnets: %w", err)
@@ -165,7 +178,11 @@ func (p *pass) doomedSubnets(ctx context.Context) error {
 		found = append(found, attached...)
 	}
 	for _, subnet := range found {
-		p.doomed.ranges = append(p.doomed.ranges, subnet.CIDR)
+		if slices.Contains(p.doomed.subnets, subnet.ID) {
+			p.doomed.routes.own = append(p.doomed.routes.own, subnet.CIDR)
+		} else {
+			p.doomed.routes.given = append(p.doomed.routes.given, subnet.CIDR)
+		}
 	}
 	return nil
 }

@@ -157,3 +157,46 @@ func TestRoutesToNodesAreRemoved(t *testing.T) {
 		w.unchanged(empty)
 	})
 }
+
+func TestRoutesInAGivenSubnet(t *testing.T) {
+	route := func(destination, hop string) map[string]any {
+		return map[string]any{"destination": destination, "nexthop": hop}
+	}
+	given := func(t *testing.T) (w *world, router, subnet string) {
+		w = newWorld(t)
+		router = w.plantRouter("theirs")
+		network := w.plant("networks", fake.Attrs{"name": "theirs"})
+		subnet = w.plantSubnet(network, "theirs", "10.250.64.0/20")
+		w.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: &subnet, Router: &openstackv1alpha1.Router{ID: router}}
+		return w, router, subnet
+	}
+	t.Run("of the user and of another shoot stay on the user's router", func(t *testing.T) {
+		w, router, subnet := given(t)
+		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		users, neighbours := route("172.16.0.0/16", "10.250.64.9"), route("100.128.1.0/24", "10.250.64.8")
+		w.change("routers", "router", router, fake.Attrs{"routes": []any{users, neighbours}})
+		before := w.there()
+		w.mustReconcile()
+		w.change("routers", "router", router, fake.Attrs{"routes": []any{users, neighbours, route("100.96.1.0/24", "10.250.64.7")}})
+		w.mustDelete()
+		w.unchanged(before)
+		require.Len(t, w.there().Routers[0].Routes, 2)
+		assert.Equal(t, before.Routers[0].Routes, w.there().Routers[0].Routes)
+	})
+	t.Run("of the user that need the shoot's interface are named, not removed", func(t *testing.T) {
+		w, router, _ := given(t)
+		w.mustReconcile()
+		w.change("routers", "router", router, fake.Attrs{"routes": []any{route("172.16.0.0/16", "10.250.64.9")}})
+		require.ErrorContains(t, w.delete(), "router "+router+" still has a route to 172.16.0.0/16 by 10.250.64.9")
+		assert.Len(t, w.there().Routers[0].Routes, 1)
+	})
+	t.Run("do not keep the shoot's own router from going", func(t *testing.T) {
+		w, _, _ := given(t)
+		w.config.Networks.Router = nil
+		before := w.there()
+		w.mustReconcile()
+		w.change("routers", "router", w.state()["Router"], fake.Attrs{"routes": []any{route("172.16.0.0/16", "10.250.64.9")}})
+		w.mustDelete()
+		w.unchanged(before)
+	})
+}

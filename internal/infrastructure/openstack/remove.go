@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -40,7 +41,12 @@ func (p *pass) removeGroup(ctx context.Context) error {
 // removeRoutes takes those routes off the router that lead to nodes of the shoot. The router does not let go of a subnet
 // to which a route leads, and on the user's router they would stay for ever.
 func (p *pass) removeRoutes(ctx context.Context) error {
-	if p.doomed.routerID == "" || len(p.doomed.ranges) == 0 {
+	routes := p.doomed.routes
+	if slices.Contains(p.doomed.router, p.doomed.routerID) {
+		routes.own = append(routes.own, routes.given...) // the router goes with all its routes
+		routes.given = nil
+	}
+	if p.doomed.routerID == "" || len(routes.own)+len(routes.given) == 0 {
 		return nil
 	}
 	const attempts = 5
@@ -50,7 +56,7 @@ func (p *pass) removeRoutes(ctx context.Context) error {
 		if router, err = p.cloud.GetRouter(ctx, p.doomed.routerID); err != nil {
 			break
 		}
-		kept := routesOutside(router.Routes, p.doomed.ranges)
+		kept := routes.others(router.Routes)
 		if len(kept) == len(router.Routes) {
 			return nil
 		}
@@ -76,7 +82,7 @@ func (p *pass) removeInterfaces(ctx context.Context) error {
 	var failed []error
 	for _, subnetID := range p.doomed.attached {
 		err := p.explainUse(ctx, p.cloud.RemoveRouterInterface(ctx, p.doomed.routerID, subnetID), func(ctx context.Context) ([]string, error) {
-			return p.floatingIPsThrough(ctx, p.doomed.routerID)
+			return p.usersOfInterface(ctx, p.doomed.routerID, subnetID)
 		})
 		switch {
 		case err == nil:

@@ -7,22 +7,45 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// routesOutside returns the routes whose next hop lies in none of the ranges. The others are the ones that a
-// cloud-controller-manager wrote for nodes which are gone: they keep the router from letting go of the subnet.
-func routesOutside(routes []cloudopenstack.Route, ranges []string) []cloudopenstack.Route {
+// nodeRoutes recognises the routes that a cloud-controller-manager wrote for the shoot's nodes.
+type nodeRoutes struct {
+	// own are the ranges of node subnets that are the shoot's alone: whatever leads there leads to its nodes.
+	own []string
+	// given are the ranges of node subnets that the user gave. Others live there too, and routes of theirs lead there.
+	given []string
+	// pods are the ranges of the shoot's pods: only a route of theirs into a given subnet is the shoot's.
+	pods []string
+}
+
+// others returns the routes that are not the shoot's.
+func (n nodeRoutes) others(routes []cloudopenstack.Route) []cloudopenstack.Route {
+	own, given, pods := prefixesOf(n.own), prefixesOf(n.given), prefixesOf(n.pods)
+	kept := []cloudopenstack.Route{}
+	for _, route := range routes {
+		hop, err := netip.ParseAddr(route.NextHop)
+		destination, destinationErr := parsePrefix(route.Destination)
+		toPods := destinationErr == nil && slices.ContainsFunc(pods, func(pods netip.Prefix) bool {
+			return pods.Bits() <= destination.Bits() && pods.Contains(destination.Addr())
+		})
+		ours := err == nil && (anyContains(own, hop) || (toPods && anyContains(given, hop)))
+		if !ours {
+			kept = append(kept, route)
+		}
+	}
+	return kept
+}
+
+func anyContains(prefixes []netip.Prefix, address netip.Addr) bool {
+	return slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
+}
+
+// prefixesOf reads ranges; what is none is left out.
+func prefixesOf(ranges []string) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for _, text := range ranges {
 		if prefix, err := parsePrefix(text); err == nil {
 			prefixes = append(prefixes, prefix)
 		}
 	}
-	kept := []cloudopenstack.Route{}
-	for _, route := range routes {
-		hop, err := netip.ParseAddr(route.NextHop)
-		inside := func(prefix netip.Prefix) bool { return prefix.Contains(hop) }
-		if err != nil || !slices.ContainsFunc(prefixes, inside) {
-			kept = append(kept, route)
-		}
-	}
-	return kept
+	return prefixes
 }
