@@ -147,9 +147,9 @@ func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
 }
 
 func TestOptionalKeysAreRead(t *testing.T) {
-	for text, want := range map[string]bool{"true": true, " True\n": true, "false": false, "": false, "yes": false, "1": false} {
+	for text, want := range map[string]bool{"true": true, "True": true, "false": false, "": false, "yes": false, "1": false} {
 		c, err := openstack.ParseCredentials(secret(
-			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text, "authURL", "https://cloud.test/v3\n",
+			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text+"\n", "authURL", "https://cloud.test/v3\n",
 		))
 		require.NoError(t, err)
 		assert.Equal(t, want, c.Insecure, text)

@@ -1,7 +1,7 @@
 package openstack
 
 import (
-	"crypto/x509"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,17 +55,15 @@ func classify(s service, method, path string, err error) *cloud.Error {
 	return unavailable(withoutURL(err), fmt.Sprintf("%s %s of the %s service", method, path, s))
 }
 
-// unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is.
+// unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is. That of a
+// certificate is among them: it may be the cloud's, which expires and is renewed, as well as the user's.
 func unavailable(err error, deed string) *cloud.Error {
-	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
-	_, misnamed := errors.AsType[x509.HostnameError](err)
-	if unknown || misnamed {
-		return &cloud.Error{
-			Kind: cloud.Configuration, Err: fmt.Errorf("%s: %w", deed, err),
-			Message: fmt.Sprintf("the cloud's certificate is not trusted: check %q, or the CA bundle of the cloud profile", keyCACert),
-		}
+	unavailable := &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", deed, err)}
+	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
+		unavailable.Message = fmt.Sprintf("the cloud's certificate cannot be verified: if that lasts, check %q and %q, "+
+			"or the Keystone URL and the CA bundle of the cloud profile", keyAuthURL, keyCACert)
 	}
-	return &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", deed, err)}
+	return unavailable
 }
 
 // withoutURL drops the envelope of http.Client, which repeats the method and the whole URL.

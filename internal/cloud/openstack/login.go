@@ -101,18 +101,22 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 	}, nil
 }
 
-// explain adds what a user can do about a failed login.
+// explain adds what a user can do about a failed login. Only credentials that Keystone itself turns down are the user's
+// error: whatever stands in front of a Keystone can answer 404 for a while, or show a certificate that has just expired.
 func (i *identity) explain(err *cloud.Error) error {
-	switch err.Kind {
-	case cloud.Unauthenticated:
+	endpoint := i.credentials.identityEndpoint()
+	switch {
+	case err.Kind == cloud.Unauthenticated:
 		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
 			"domain and project, and whether they have expired"
-	case cloud.NotFound:
-		err.Kind = cloud.Configuration
-		err.Message = fmt.Sprintf("no Keystone of version 3 answers at %s: check %q", i.credentials.identityEndpoint(), keyAuthURL)
-	}
-	if err.Message == "" {
-		err.Message = "logging in at " + i.credentials.identityEndpoint()
+	case err.Kind == cloud.NotFound:
+		err.Kind = cloud.Unavailable
+		err.Message = fmt.Sprintf("no Keystone of version 3 answers at %s: if that lasts, check %q, or the Keystone URL of the cloud profile",
+			endpoint, keyAuthURL)
+	case err.Message == "":
+		err.Message = "logging in at " + endpoint
+	default:
+		err.Message = fmt.Sprintf("logging in at %s: %s", endpoint, err.Message)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -171,8 +172,12 @@ func TestCertificatesAreVerifiedAsTheCredentialsSay(t *testing.T) {
 		fails bool
 	}{
 		"a certificate that nobody knows is refused": {trust: func(*openstack.Credentials, *httptest.Server) {}, fails: true},
-		"the CA bundle is trusted":                   {trust: func(c *openstack.Credentials, s *httptest.Server) { c.CACert = pemOf(s) }},
-		"insecure trusts everybody":                  {trust: func(c *openstack.Credentials, _ *httptest.Server) { c.Insecure = true }},
+		"a certificate for another name is refused": {trust: func(c *openstack.Credentials, s *httptest.Server) {
+			c.CACert = pemOf(s)
+			c.AuthURL = strings.Replace(c.AuthURL, "127.0.0.1", "localhost", 1)
+		}, fails: true},
+		"the CA bundle is trusted":  {trust: func(c *openstack.Credentials, s *httptest.Server) { c.CACert = pemOf(s) }},
+		"insecure trusts everybody": {trust: func(c *openstack.Credentials, _ *httptest.Server) { c.Insecure = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{}
@@ -180,10 +185,11 @@ func TestCertificatesAreVerifiedAsTheCredentialsSay(t *testing.T) {
 			c := credentials()
 			c.AuthURL = server.URL + "/identity"
 			tc.trust(&c, server)
-			session, err := openstack.NewSessions(openstack.Options{}).Get(t.Context(), c, "one")
+			session, err := openstack.NewSessions(openstack.Options{Retry: openstack.RetryPolicy{Attempts: 1}}).Get(t.Context(), c, "one")
 			if tc.fails {
-				require.ErrorContains(t, err, `the cloud's certificate is not trusted: check "caCert"`)
-				assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+				require.ErrorContains(t, err, "logging in at "+c.AuthURL+"/v3/: the cloud's certificate cannot be verified: "+
+					`if that lasts, check "authURL" and "caCert"`)
+				assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "it may be the cloud's mistake")
 				assert.Empty(t, stub.seen())
 				return
 			}
