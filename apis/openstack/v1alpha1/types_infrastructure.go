@@ -77,8 +77,8 @@ type Networks struct {
 	// +optional
 	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
 
-	// IPv6 makes the nodes dual-stack. Required when the Shoot's ipFamilies contain IPv6, forbidden otherwise. It may
-	// be set later, when the Shoot becomes dual-stack, and is immutable from then on.
+	// IPv6 makes the nodes dual-stack. Required when the Shoot's ipFamilies contain IPv6, and ignored as long as they do
+	// not, as in a Shoot that went back from dual stack. It may be set later and is immutable from then on.
 	// +optional
 	IPv6 *IPv6Config `json:"ipv6,omitempty"`
 

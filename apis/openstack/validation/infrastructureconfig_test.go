@@ -84,6 +84,8 @@ func TestInfrastructureConfigsThatAreFine(t *testing.T) {
 		"source ranges of node ports":                             func(s spec) { s.networks.NodePortSourceRanges = []string{"192.0.2.0/24", "198.51.100.7/32"} },
 		"no source ranges of node ports at all":                   func(s spec) { s.networks.NodePortSourceRanges = []string{} },
 		"dual stack with ranges":                                  func(s spec) { s.dualStack() },
+		"IPv6 ranges in a shoot of IPv4, which wait":              func(s spec) { s.dualStack(); s.networking.IPFamilies = nil },
+		"IPv6 ranges in a shoot that went back from dual stack":   func(s spec) { s.dualStack(); s.networking.IPFamilies = s.networking.IPFamilies[:1] },
 		"dual stack with source ranges of both families":          func(s spec) { s.dualStack(); s.networks.NodePortSourceRanges = []string{"0.0.0.0/0", "2001:db8::/32"} },
 		"dual stack from a pool":                                  func(s spec) { s.dualStack(); s.networks.IPv6 = &v1alpha1.IPv6Config{SubnetPoolID: new(uuid)} },
 		"ranges of the shoot that only Gardener can judge":        func(s spec) { s.networking.Pods = new("not a range") },
@@ -155,7 +157,6 @@ func TestInfrastructureConfigsThatAreRefused(t *testing.T) {
 
 		"IPv6 alone":                     {func(s spec) { s.dualStack(); s.networking.IPFamilies = s.networking.IPFamilies[1:] }, "spec.networking.ipFamilies", "use [IPv4] or [IPv4, IPv6]"},
 		"dual stack without ranges":      {func(s spec) { s.dualStack(); s.networks.IPv6 = nil }, "config.networks.ipv6", "set subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR"},
-		"IPv6 ranges without dual stack": {func(s spec) { s.dualStack(); s.networking.IPFamilies = nil }, "config.networks.ipv6", "remove the field"},
 		"dual stack without nodes":       {func(s spec) { s.dualStack(); s.networks.IPv6.NodeCIDR = "" }, "config.networks.ipv6.nodeCIDR", "give all three"},
 		"dual stack without pods":        {func(s spec) { s.dualStack(); s.networks.IPv6.PodCIDR = "" }, "config.networks.ipv6.podCIDR", "give all three"},
 		"dual stack without services":    {func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "" }, "config.networks.ipv6.serviceCIDR", "give all three"},

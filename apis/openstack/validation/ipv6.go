@@ -19,7 +19,8 @@ const (
 	maxServicePrefixIPv6 = 112
 )
 
-// validateIPv6 checks that the shoot's IP families and the ipv6 block agree, and the block.
+// validateIPv6 checks that a dual-stack shoot has an ipv6 block, and the block. One in an IPv4 shoot just waits: Gardener
+// lets a shoot go back from dual stack, and the block is immutable.
 func validateIPv6(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Networking, path *field.Path) field.ErrorList {
 	var families []gardencorev1beta1.IPFamily
 	if networking != nil {
@@ -39,9 +40,6 @@ func validateIPv6(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Net
 			errs = append(errs, field.Required(path, "say where the IPv6 ranges of the dual-stack shoot come from: set subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR"))
 		}
 		return errs
-	}
-	if !wantsIPv6 {
-		errs = append(errs, field.Forbidden(path, "the shoot has no IPv6: remove the field, or set spec.networking.ipFamilies to [IPv4, IPv6]"))
 	}
 	if config.SubnetPoolID != nil {
 		return append(errs, validateIPv6Pool(config, path)...)
