@@ -12,8 +12,6 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -92,8 +90,9 @@ func (b Binary) run(ctx context.Context, args []string, around surroundings, std
 		return exitUsage
 	default:
 		log := newLogger(cfg.logLevel, cfg.logFormat, stderr)
-		logf.SetLogger(log)
-		klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))
+		if around.lendLogger != nil {
+			around.lendLogger(log)
+		}
 		if err = b.serve(ctx, cfg, log); err != nil {
 			log.Error(err, "Process failed")
 			return exitFailure

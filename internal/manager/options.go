@@ -15,8 +15,10 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -36,6 +38,8 @@ type surroundings struct {
 	podNamespace string
 	// kubeconfig is the value of KUBECONFIG.
 	kubeconfig string
+	// lendLogger gives the libraries that log through globals of their own the process's logger; nil keeps it from them.
+	lendLogger func(logr.Logger)
 }
 
 func readSurroundings() surroundings {
@@ -44,6 +48,10 @@ func readSurroundings() surroundings {
 	return surroundings{
 		podNamespace: strings.TrimSpace(string(namespace)),
 		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
+		lendLogger: func(log logr.Logger) {
+			logf.SetLogger(log)
+			klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))
+		},
 	}
 }
 
