@@ -54,8 +54,8 @@ func (p *pass) findDoomed(ctx context.Context) error {
 		func() (err error) { p.doomed.group, err = p.doomedGroups(ctx); return err },
 		func() error { return p.doomedSubnets(ctx) },
 	)
-	p.doomed.networkID = firstOf(p.plan.network.givenID, p.ledger.id(kindNetwork), p.doomed.network...)
-	p.doomed.routerID = firstOf(p.plan.router.givenID, p.ledger.id(kindRouter), p.doomed.router...)
+	p.doomed.networkID = firstOf(p.ledger.id(kindNetwork), p.plan.network.givenID, p.doomed.network...)
+	p.doomed.routerID = firstOf(p.ledger.id(kindRouter), p.plan.router.givenID, p.doomed.router...)
 	return err
 }
 

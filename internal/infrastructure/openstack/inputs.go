@@ -98,26 +98,8 @@ func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.
 	if before := recorded.config(); before != nil {
 		return append(errs, validation.ValidateInfrastructureConfigUpdate(before, in.config, configPath())...)
 	}
-	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
-}
-
-// validateAgainstRecordedIDs is the check for shoots that come from the upstream extension, which does not record the
-// configuration that it fulfilled: what was given then cannot be replaced now.
-func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *ledger) field.ErrorList {
-	var errs field.ErrorList
-	check := func(path *field.Path, givenID *string, k kind) {
-		if id := recorded.id(k); givenID != nil && id != "" && id != *givenID {
-			errs = append(errs, field.Invalid(path, *givenID, "is immutable: the shoot lives in "+id))
-		}
-	}
-	path := configPath().Child("networks")
-	check(path.Child("id"), config.Networks.ID, kindNetwork)
-	check(path.Child("subnetId"), config.Networks.SubnetID, kindSubnet)
-	check(path.Child("securityGroupId"), config.Networks.SecurityGroupID, kindSecurityGroup)
-	if router := config.Networks.Router; router != nil {
-		check(path.Child("router", "id"), &router.ID, kindRouter)
-	}
-	return errs
+	fulfilled := shoot.Infrastructure.Status.ProviderStatus != nil
+	return append(errs, validateAgainstRecordedIDs(in.config, recorded, fulfilled)...)
 }
 
 // newPlan says what is wanted.

@@ -13,7 +13,8 @@ func (p *pass) reconcileGraph() *contract.Graph {
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name, Do: do, After: after})
 	}
-	seen := add("reading what exists", p.observe)
+	released := g.Add(contract.Task{Name: "letting go of what is no longer given", Do: p.letGo, SkipIf: len(p.forsaken()) == 0})
+	seen := add("reading what exists", p.observe, released)
 	intended := add("saving what will be created", p.intendMissing, seen)
 	floating := add("finding floating network", p.findFloatingNetwork, seen)
 

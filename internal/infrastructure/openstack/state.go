@@ -121,10 +121,13 @@ func (l *ledger) intend(k kind, name string) {
 	l.intents[k] = name
 }
 
-// hold records a resource and fulfils the intent.
+// hold records a resource and fulfils the intent. What was given once never becomes the shoot's own.
 func (l *ledger) hold(k kind, id string, owner ownership) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	if l.data[string(k)] == id && l.owners[k] == given {
+		owner = given
+	}
 	l.data[string(k)] = id
 	l.owners[k] = owner
 	delete(l.intents, k)
