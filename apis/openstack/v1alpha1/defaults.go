@@ -1,15 +1,14 @@
 package v1alpha1
 
-// Default fills in what the user left out, and replaces the deprecated networks.worker. Decoding does it; validation and
-// drivers rely on it. It never overwrites what the user gave, and doing it twice changes nothing.
+// Default fills in what the user left out, and replaces the deprecated networks.worker, which says nothing next to
+// networks.workers. Decoding does it; validation and drivers rely on it. It never overwrites what the user gave
+// otherwise, and doing it twice changes nothing.
 func (c *InfrastructureConfig) Default() {
 	networks := &c.Networks
 	if networks.Workers == "" {
 		networks.Workers = networks.Worker
 	}
-	if networks.Workers == networks.Worker {
-		networks.Worker = ""
-	}
+	networks.Worker = ""
 	if networks.ShareNetwork == nil {
 		networks.ShareNetwork = &ShareNetwork{}
 	}

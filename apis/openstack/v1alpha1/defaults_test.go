@@ -25,9 +25,9 @@ func TestDefaults(t *testing.T) {
 			v1alpha1.Networks{Worker: "10.0.0.0/24", Workers: "10.0.0.0/24"},
 			v1alpha1.Networks{Workers: "10.0.0.0/24", ShareNetwork: off, NodePortSourceRanges: open},
 		},
-		"the deprecated range stays, for validation to see, when it says something else": {
+		"the deprecated range goes when it says something else, as with the upstream extension": {
 			v1alpha1.Networks{Worker: "10.0.1.0/24", Workers: "10.0.0.0/24"},
-			v1alpha1.Networks{Worker: "10.0.1.0/24", Workers: "10.0.0.0/24", ShareNetwork: off, NodePortSourceRanges: open},
+			v1alpha1.Networks{Workers: "10.0.0.0/24", ShareNetwork: off, NodePortSourceRanges: open},
 		},
 		"dual stack opens node ports for both families": {
 			v1alpha1.Networks{IPv6: &v1alpha1.IPv6Config{}},

@@ -36,7 +36,7 @@ type Networks struct {
 	// +optional
 	Router *Router `json:"router,omitempty"`
 
-	// Worker is the former name of workers, which replaces it.
+	// Worker is the former name of workers, and is ignored when both are set.
 	// +optional
 	Worker string `json:"worker,omitempty"`
 
@@ -144,7 +144,7 @@ type IPv6Config struct {
 	// +optional
 	PodCIDR string `json:"podCIDR,omitempty"`
 
-	// ServiceCIDR is the IPv6 range of the services, a /112 or larger. Kubernetes uses no more than a /112 of it.
+	// ServiceCIDR is the IPv6 range of the services, best a /112: that in which the range begins is what Kubernetes uses.
 	// +optional
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // The lengths of the prefixes: nodes configure their addresses by SLAAC, which works in a /64 and in nothing else; every
-// node takes a /64 of the pods' range; and Kubernetes wants no more services than a /112 has room for.
+// node takes a /64 of the pods' range; and services get a /112 whatever is given, so that every length will do.
 const (
 	nodePrefixIPv6       = 64
 	maxPodPrefixIPv6     = 64
-	maxServicePrefixIPv6 = 112
+	maxServicePrefixIPv6 = 128
 )
 
 // validateIPv6 checks that a dual-stack shoot has an ipv6 block, and the block. One in an IPv4 shoot just waits: Gardener

@@ -48,11 +48,6 @@ func ipv4Range(text *string) netip.Prefix {
 // validateNodeRange checks that there is exactly one source of the nodes' addresses, and that source.
 func validateNodeRange(networks *v1alpha1.Networks, shoot shootRanges, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if networks.Worker != "" {
-		errs = append(errs, field.Invalid(path.Child("worker"), networks.Worker,
-			"contradicts networks.workers, which replaces it: remove networks.worker"))
-	}
-
 	var sources []string
 	if networks.Workers != "" {
 		sources = append(sources, "workers")

@@ -3,8 +3,8 @@ package validation
 import (
 	"cmp"
 	"encoding/json"
-	"reflect"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
@@ -12,7 +12,8 @@ import (
 
 // ValidateInfrastructureConfigUpdate checks that nothing changes that cannot change while nodes live in it. What may
 // change: the share network, from off to on; IPv6, from unset to set, when an IPv4 shoot becomes dual-stack; the MTU; the
-// source ranges of node ports. Renaming networks.worker to networks.workers is no change.
+// source ranges of node ports. Renaming networks.worker to networks.workers is no change, nor is an empty list where there
+// was none.
 func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
 	var (
 		before, after = &oldConfig.Networks, &newConfig.Networks
@@ -34,7 +35,7 @@ func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.Infrastru
 		{path.Child("ipv6"), cmp.Or(before.IPv6, after.IPv6), after.IPv6},
 		{path.Child("availabilityZoneHints"), before.AvailabilityZoneHints, after.AvailabilityZoneHints},
 	} {
-		if !reflect.DeepEqual(immutable.before, immutable.after) {
+		if !equality.Semantic.DeepEqual(immutable.before, immutable.after) { // for which no list and an empty one are the same
 			errs = append(errs, field.Invalid(immutable.path, immutable.after,
 				"is immutable: "+restore(immutable.before)+", or create a new shoot"))
 		}

@@ -24,7 +24,15 @@ func TestUpdatesThatAreFine(t *testing.T) {
 		"another MTU":                                  {func(s spec) { s.networks.MTU = new(1500) }, func(s spec) { s.networks.MTU = new(1450) }},
 		"source ranges of node ports":                  {nothing, func(s spec) { s.networks.NodePortSourceRanges = []string{"192.0.2.0/24"} }},
 		"the default of the source ranges, spelt out":  {nothing, func(s spec) { s.networks.NodePortSourceRanges = []string{"0.0.0.0/0"} }},
-		"zone hints that hint at nothing":              {nothing, func(s spec) { s.networks.AvailabilityZoneHints = hints("", "") }},
+		"a contradiction under the deprecated name":    {nothing, func(s spec) { s.networks.Worker = "10.250.32.0/19" }},
+		"an empty list of zones where there was none": {
+			func(s spec) { s.networks.AvailabilityZoneHints = hints("", "a") },
+			func(s spec) {
+				s.networks.AvailabilityZoneHints = hints("", "a")
+				s.networks.AvailabilityZoneHints.Network = []string{}
+			},
+		},
+		"zone hints that hint at nothing": {nothing, func(s spec) { s.networks.AvailabilityZoneHints = hints("", "") }},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			require.Empty(t, update(test.before, test.after))
