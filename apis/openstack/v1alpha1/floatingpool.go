@@ -107,15 +107,16 @@ type SubnetPattern struct {
 	negated    bool
 }
 
-// ParseSubnetPattern parses a name, glob (`*` for any characters, `?` for one) or regular expression (behind a tilde),
-// with an exclamation mark in front to negate it. The syntax is that of the cloud-controller-manager for its
-// floating-subnet option.
+// ParseSubnetPattern parses a name, glob (`*` for any characters but slashes, `?` for one character) or regular expression
+// (behind a tilde), with an exclamation mark in front to negate it. The syntax is that of the cloud-controller-manager for
+// its floating-subnet option, which the upstream extension has adopted: once it took everything for a regular expression
+// that may match anywhere, and there is no way back to that without selecting more than is written.
 func ParseSubnetPattern(pattern string) (SubnetPattern, error) {
 	body, negated := strings.CutPrefix(pattern, "!")
 	source, isExpression := strings.CutPrefix(body, "~")
 	if !isExpression {
 		source = regexp.QuoteMeta(body)
-		source = strings.ReplaceAll(source, `\*`, `.*`)
+		source = strings.ReplaceAll(source, `\*`, `[^/]*`)
 		source = strings.ReplaceAll(source, `\?`, `.`)
 	}
 	// Compiled by itself first, so that an error is about what the user wrote.
@@ -126,7 +127,8 @@ func ParseSubnetPattern(pattern string) (SubnetPattern, error) {
 	return SubnetPattern{expression: expression, negated: negated}, err
 }
 
-// Matches reports whether the pattern selects a subnet of the given name.
+// Matches reports whether the pattern selects a subnet of the given name. A subnet without a name is selected by none, not
+// even by what says only how it is not called.
 func (p SubnetPattern) Matches(name string) bool {
-	return p.expression.MatchString(name) != p.negated
+	return name != "" && p.expression.MatchString(name) != p.negated
 }

@@ -16,7 +16,9 @@ type InfrastructureConfig struct {
 	// FloatingPoolSubnetName selects the subnet of the external network from which the router takes its address: a name,
 	// a glob (`public-*`, `public-?`), or a regular expression behind a tilde (`~public-\d+`), always for the whole name;
 	// an exclamation mark in front negates (`!internal-*`). Of several matching subnets the first with a free address is
-	// taken. Not allowed together with networks.router. Immutable.
+	// taken. It counts when the router gets its address and never again, so that a Shoot may keep a regular expression
+	// without tilde, as former releases of the upstream extension took them. Not allowed together with networks.router.
+	// Immutable.
 	//
 	// Default: the pool's defaultFloatingSubnet in the CloudProfile; without that the cloud chooses.
 	// +optional

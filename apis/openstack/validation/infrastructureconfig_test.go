@@ -72,6 +72,7 @@ func TestInfrastructureConfigsThatAreFine(t *testing.T) {
 		"a subnet pool":                                           func(s spec) { s.takeRangeFromPool() },
 		"a subnet pool, without a range for all nodes":            func(s spec) { s.takeRangeFromPool(); s.networking.Nodes = nil },
 		"a subnet pool with a length":                             func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.PrefixLength = new(24) },
+		"a floating pool with a name of many long characters":     func(s spec) { s.config.FloatingPoolName = strings.Repeat("ü", 255) },
 		"a floating pool given by its ID":                         func(s spec) { s.config.FloatingPoolName = uuid },
 		"a floating pool with spaces in its name":                 func(s spec) { s.config.FloatingPoolName = "Public IPs (2)" },
 		"a floating pool subnet given by its name":                func(s spec) { s.config.FloatingPoolSubnetName = new("public-1") },

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxNameLength is the length of a name in OpenStack's databases.
+// maxNameLength is the length, in characters, of a name in OpenStack's databases.
 const maxNameLength = 255
 
 // validateName refuses what cannot be a name in OpenStack or would break the configuration files it is written into.
@@ -16,7 +17,7 @@ func validateName(name, remedy string, path *field.Path) field.ErrorList {
 	switch {
 	case name == "":
 		return field.ErrorList{field.Required(path, "give "+remedy)}
-	case len(name) > maxNameLength:
+	case utf8.RuneCountInString(name) > maxNameLength:
 		return field.ErrorList{field.TooLong(path, name, maxNameLength)}
 	case strings.ContainsAny(name, "{}[]\r\n"):
 		return field.ErrorList{field.Invalid(path, name, "braces, brackets and line breaks are not allowed: give "+remedy)}
