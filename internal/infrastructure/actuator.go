@@ -22,12 +22,17 @@ type actuator struct {
 
 var _ contract.Actuator[*extensionsv1alpha1.Infrastructure] = (*actuator)(nil)
 
-func (a *actuator) driver(p *pass) (Driver, error) {
+// begin returns the driver of the object's type, and its inputs.
+func (a *actuator) begin(ctx context.Context, p *pass) (Driver, *Shoot, error) {
 	driver, ok := a.drivers[p.Object.Spec.Type]
 	if !ok {
-		return nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+		return nil, nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
 	}
-	return driver, nil
+	shoot, err := readShoot(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return driver, shoot, nil
 }
 
 // ForceDelete has nothing to let go of: an Infrastructure owns nothing in the seed.

@@ -5,11 +5,7 @@ import "context"
 // Delete lets the driver remove all that is the shoot's own. The inputs are not validated again: what was created must
 // go, whatever the configuration says by now.
 func (a *actuator) Delete(ctx context.Context, p *pass) error {
-	driver, err := a.driver(p)
-	if err != nil {
-		return err
-	}
-	shoot, err := readShoot(ctx, p)
+	driver, shoot, err := a.begin(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,7 @@ import (
 
 // Reconcile validates the inputs, lets the driver fulfil them and fills the status.
 func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
-	driver, err := a.driver(p)
-	if err != nil {
-		return err
-	}
-	shoot, err := readShoot(ctx, p)
+	driver, shoot, err := a.begin(ctx, p)
 	if err != nil {
 		return err
 	}
