@@ -181,23 +181,28 @@ func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
 			reach{"https://regional", regional, true},
 		},
 		"the profile's win over the Secret's": {
-			profile("https://regional", &regional, false), map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
+			profile("https://regional", &regional, false),
+			map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
 			reach{"https://regional", regional, false},
 		},
 		"the profile's win over what cannot even be read": {
-			profile("https://regional", &regional, false), map[string]string{"authURL": "own", "caCert": "own", "insecure": "own"},
+			profile("https://regional", &regional, false),
+			map[string]string{"authURL": "own", "caCert": "own", "insecure": "own"},
 			reach{"https://regional", regional, false},
 		},
 		"the Secret's CA bundle where the profile has none": {
-			profile("https://regional", nil, false), map[string]string{"authURL": "https://own", "caCert": own},
+			profile("https://regional", nil, false),
+			map[string]string{"authURL": "https://own", "caCert": own},
 			reach{"https://regional", own, false},
 		},
 		"the Secret's where the profile knows no URL": {
-			profile("", &regional, false), map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
+			profile("", &regional, false),
+			map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
 			reach{"https://own", own, true},
 		},
 		"the profile turns verification off for every URL": {
-			profile("", nil, true), map[string]string{"authURL": "https://own"},
+			profile("", nil, true),
+			map[string]string{"authURL": "https://own"},
 			reach{"https://own", "", true},
 		},
 	} {
