@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
@@ -62,6 +63,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
 	}
 	p.ledger.note(keyConfig, string(fulfilled))
+	p.ledger.note(keyProject, p.cloud.Token().ProjectID)
 	return p.outcome(), nil
 }
 
@@ -85,7 +87,7 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 	return track.Run(ctx, p.deleteGraph())
 }
 
-// begin logs in.
+// begin logs in, and makes sure that it is where the shoot lives.
 func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track, in *inputs, recorded *ledger) (*pass, error) {
 	credentials, err := in.credentials(shoot)
 	if err != nil {
@@ -96,9 +98,24 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	if err != nil {
 		return nil, fmt.Errorf("logging in to OpenStack: %w", err)
 	}
+	if err := checkProject(shoot, recorded.fact(keyProject), session.Token().ProjectID); err != nil {
+		return nil, err
+	}
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
-		untouched: shoot.FirstAttempt && recorded.empty(),
-		held:      map[kind]cloudopenstack.Subnet{},
+		untouched: shoot.FirstAttempt && recorded.empty(), fresh: recorded.empty(),
+		held: map[kind]cloudopenstack.Subnet{},
 	}, nil
+}
+
+// checkProject refuses credentials of another project than the one in which the shoot lives: there all that is recorded
+// would seem to be gone, and be made anew.
+func checkProject(shoot *infrastructure.Shoot, recorded, actual string) error {
+	if recorded == "" || recorded == actual {
+		return nil
+	}
+	ref := shoot.Infrastructure.Spec.SecretRef
+	return cloud.Errorf(cloud.Configuration, "the shoot lives in the OpenStack project %s, but the credentials in Secret %s/%s are those of project %s: "+
+		"restore credentials of project %s; a shoot moves to another project only by being deleted and created anew",
+		recorded, ref.Namespace, ref.Name, actual, recorded)
 }

@@ -23,6 +23,8 @@ type pass struct {
 	log    logr.Logger
 	// untouched is true when nothing of the shoot can exist: nobody ever tried to create it.
 	untouched bool
+	// fresh is true when nothing of the shoot is recorded.
+	fresh bool
 
 	seen   observation
 	doomed doomed

@@ -47,6 +47,9 @@ func (p *pass) reconcileGraph() *contract.Graph {
 // intendMissing saves in one write all that this pass is about to create. A crash between a create and the write of its
 // ID then loses nothing: the next pass knows what to look for.
 func (p *pass) intendMissing(ctx context.Context) error {
+	if p.fresh {
+		p.ledger.note(keyProject, p.cloud.Token().ProjectID)
+	}
 	missing := missingKinds(p.plan, p.seen)
 	if p.seen.keyPair == nil && p.plan.keyPair.publicKey != "" {
 		missing[kindKeyPair] = p.effectiveKeyPairName()

@@ -44,6 +44,9 @@ const (
 	// keyConfig is the configuration that was fulfilled last, as JSON: what is immutable is compared with it.
 	keyConfig = openstackv1alpha1.StateKeyPrefix + "config"
 
+	// keyProject is the ID of the project in which the shoot lives.
+	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
+
 	keyFloatingNetwork = openstackv1alpha1.StateKeyFloatingNetwork
 )
 
