@@ -110,6 +110,6 @@ func TestRoutesInAGivenSubnetAreRecognisedByTheirDestinationToo(t *testing.T) {
 
 func TestServicesUseTheFirst112OfTheirRange(t *testing.T) {
 	assert.Equal(t, "2001:db8::/112", effectiveRange(kindSubnetServices, "2001:db8::/64"))
-	assert.Equal(t, "2001:db8::/120", effectiveRange(kindSubnetServices, "2001:db8::/120"))
+	assert.Equal(t, "2001:db8::/112", effectiveRange(kindSubnetServices, "2001:db8::/120"))
 	assert.Equal(t, "2001:db8::/64", effectiveRange(kindSubnetPods, "2001:db8::/64"))
 }

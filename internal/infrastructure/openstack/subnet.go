@@ -127,18 +127,19 @@ func rangeKey(k kind) string {
 	}
 }
 
-// servicePrefixLength is the length of the IPv6 range of services: kube-apiserver refuses a wider one.
+// servicePrefixLength is the length of the IPv6 range of services. kube-apiserver refuses a wider one; a narrower one is
+// widened as the upstream extension does, so that the range of a shoot stays when it moves over.
 const servicePrefixLength = 112
 
-// effectiveRange is what of a subnet's range is used: all of it, and of the services' the first /112.
+// effectiveRange is what is made of a subnet's range: all of it, and for services the /112 at its start.
 func effectiveRange(k kind, cidr string) string {
 	prefix, err := parsePrefix(cidr)
-	if err != nil || k != kindSubnetServices || prefix.Bits() >= servicePrefixLength {
+	if err != nil || k != kindSubnetServices || prefix.Bits() == servicePrefixLength {
 		return cidr
 	}
-	narrowed, err := prefix.Addr().Prefix(servicePrefixLength)
+	fitted, err := prefix.Addr().Prefix(servicePrefixLength)
 	if err != nil {
 		return cidr
 	}
-	return narrowed.String()
+	return fitted.String()
 }
