@@ -13,11 +13,28 @@ import (
 )
 
 func TestDeleting(t *testing.T) {
-	t.Run("what never was needs no cloud", func(t *testing.T) {
+	t.Run("what never was needs no cloud, and no credentials that are accepted", func(t *testing.T) {
 		w := newWorld(t)
-		w.secret = nil
+		w.secret["password"] = []byte("wrong")
+		for range 2 {
+			_, err := w.reconcile()
+			require.Equal(t, cloud.Unauthenticated, cloud.KindOf(err))
+		}
+		w.calls()
 		w.mustDelete()
 		assert.Empty(t, w.calls())
+	})
+	t.Run("what was tried needs it, whatever came of it", func(t *testing.T) {
+		w := newWorld(t)
+		w.secret["password"] = []byte("wrong")
+		_, err := w.reconcile()
+		require.Error(t, err)
+		w.secret["password"] = []byte(fake.DefaultPassword)
+		w.cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Skip: 1, Times: -1, Status: 500})
+		_, err = w.reconcile()
+		require.Error(t, err)
+		w.secret["password"] = []byte("wrong")
+		assert.ErrorContains(t, w.delete(), "logging in to OpenStack")
 	})
 	t.Run("twice is fine", func(t *testing.T) {
 		w := newWorld(t)

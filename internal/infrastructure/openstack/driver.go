@@ -36,7 +36,7 @@ func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
 	}
 	recorded, err := loadLedger(shoot.Infrastructure.Status)
 	if err != nil {
-		return field.ErrorList{field.InternalError(field.NewPath("status"), err)}
+		return nil // Reconcile says so: it is nothing that the user could mend
 	}
 	return in.validate(shoot, recorded)
 }
@@ -50,6 +50,11 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 	recorded, err := loadLedger(shoot.Infrastructure.Status)
 	if err != nil {
 		return nil, err
+	}
+	if shoot.FirstAttempt && recorded.empty() {
+		if err := noteNothing(ctx, track, recorded); err != nil {
+			return nil, err
+		}
 	}
 	p, err := d.begin(ctx, shoot, track, in, recorded)
 	if err != nil {
@@ -73,8 +78,8 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 	if err != nil {
 		return err
 	}
-	if shoot.FirstAttempt && recorded.empty() {
-		return nil // nobody ever tried to create anything
+	if recorded.nothing() {
+		return nil // nobody ever tried to create anything, perhaps for want of credentials that are accepted
 	}
 	in, errs := decodeInputs(shoot)
 	if err := in.settleForDelete(recorded, errs); err != nil {
@@ -85,6 +90,16 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 		return err
 	}
 	return track.Run(ctx, p.deleteGraph())
+}
+
+// noteNothing saves, before anything else, that nothing of the shoot exists. It stands until the first intents are saved, so
+// that a shoot whose credentials never were accepted can be deleted without any.
+func noteNothing(ctx context.Context, track contract.Track, recorded *ledger) error {
+	recorded.note(keyNothing, "true")
+	if err := track.Intend(ctx, recorded.state()); err != nil {
+		return fmt.Errorf("saving that nothing was created yet: %w", err)
+	}
+	return nil
 }
 
 // begin logs in, and makes sure that it is where the shoot lives.
@@ -103,7 +118,7 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	}
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
-		untouched: shoot.FirstAttempt && recorded.empty(), fresh: recorded.empty(),
+		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
 		held: map[kind]cloudopenstack.Subnet{},
 	}, nil
 }

@@ -49,6 +49,7 @@ func (p *pass) reconcileGraph() *contract.Graph {
 func (p *pass) intendMissing(ctx context.Context) error {
 	if p.fresh {
 		p.ledger.note(keyProject, p.cloud.Token().ProjectID)
+		p.ledger.note(keyNothing, "")
 	}
 	missing := missingKinds(p.plan, p.seen)
 	if p.seen.keyPair == nil && p.plan.keyPair.publicKey != "" {

@@ -47,6 +47,9 @@ const (
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
+	// keyNothing stands as long as nobody tried to create anything.
+	keyNothing = openstackv1alpha1.StateKeyPrefix + "nothing"
+
 	keyFloatingNetwork = openstackv1alpha1.StateKeyFloatingNetwork
 )
 
@@ -81,6 +84,9 @@ func (l *ledger) empty() bool {
 	defer l.mutex.Unlock()
 	return len(l.data) == 0 && len(l.intents) == 0
 }
+
+// nothing tells whether it is recorded that nothing of the shoot can exist.
+func (l *ledger) nothing() bool { return l.fact(keyNothing) != "" }
 
 // fact returns what is recorded under a key, or nothing.
 func (l *ledger) fact(key string) string {

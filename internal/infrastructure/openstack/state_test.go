@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
 func statusWith(state, providerStatus string) extensionsv1alpha1.InfrastructureStatus {
@@ -98,6 +99,17 @@ func TestLedgerReadsWhatTheUpstreamExtensionLeft(t *testing.T) {
 	}
 	_, err := loadLedger(statusWith(`{"kind":`, ""))
 	assert.ErrorContains(t, err, "status.state")
+}
+
+func TestAnUnreadableStateIsNotTheUsersMistake(t *testing.T) {
+	w := newWorld(t)
+	w.infra.Status.State = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","data":7}`)}
+	_, err := w.reconcile() // validates first
+	require.ErrorContains(t, err, "reading status.state of the Infrastructure")
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
+	err = w.delete()
+	require.ErrorContains(t, err, "reading status.state of the Infrastructure")
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 }
 
 func TestForgettingTakesTheFactsAlong(t *testing.T) {

@@ -45,7 +45,9 @@ type world struct {
 	attempted bool
 	// beforeSave is asked before the state is saved; an error keeps it from being saved.
 	beforeSave func() error
-	log        logr.Logger
+	// onSave is told what is saved.
+	onSave func(data map[string]string)
+	log    logr.Logger
 }
 
 func newWorld(t *testing.T, options ...fake.Option) *world {
@@ -253,6 +255,9 @@ func (s *savingTrack) save(state any) {
 		panic(err)
 	}
 	s.world.infra.Status.State = &runtime.RawExtension{Raw: raw}
+	if s.world.onSave != nil {
+		s.world.onSave(s.world.state())
+	}
 }
 
 func (s *savingTrack) Run(ctx context.Context, graph *contract.Graph) error {
