@@ -86,13 +86,10 @@ func firstOf(a, b string, more ...string) string {
 // candidates returns the recorded ID of an own resource, and whether the cloud must be asked for more by mark.
 func (p *pass) candidates(k kind, givenID string) (ids []string, look bool) {
 	id := p.ledger.id(k)
-	if id != "" && !p.owns(k, givenID) {
-		return nil, false
-	}
-	if id != "" {
+	if id != "" && p.owns(k, givenID) {
 		ids = []string{id}
 	}
-	return ids, givenID == "" && (id == "" || p.ledger.intent(k) != "")
+	return ids, p.ledger.uncertain(k) || (givenID == "" && id == "")
 }
 
 // alsoMarked adds the IDs of marked resources. What the user gave is never among them, marked or not.
@@ -144,21 +141,7 @@ func (p *pass) doomedGroups(ctx context.Context) ([]string, error) {
 // doomedSubnets looks at subnets of the families in use and at those that are recorded. One request finds all that are
 // marked; another one asks for ranges where only the upstream extension, which does not record them, wrote the ledger.
 func (p *pass) doomedSubnets(ctx context.Context) error {
-	look := false
-	for _, k := range subnetKinds() {
-		wanted, inUse := p.subnet(k)
-		ids, lookForKind := p.candidates(k, wanted.givenID)
-		look = look || (inUse && lookForKind) || p.ledger.intent(k) != ""
-		p.doomed.subnets = append(p.doomed.subnets, ids...)
-		if k == kindSubnet || k == kindSubnetIPv6 {
-			p.doomed.attached = append(p.doomed.attached, ids...)
-		}
-	}
-	for _, id := range []string{p.ledger.id(kindInterface), p.ledger.intent(kindInterface)} {
-		if id != "" {
-			p.doomed.attached = append(p.doomed.attached, id)
-		}
-	}
+	look := p.recordedSubnets()
 	var found []cloudopenstack.Subnet
 	if look {
 		marked, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark})
@@ -185,6 +168,25 @@ func (p *pass) doomedSubnets(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// recordedSubnets takes what the ledger says, and tells whether the cloud must be asked for more by mark.
+func (p *pass) recordedSubnets() (look bool) {
+	for _, k := range subnetKinds() {
+		wanted, inUse := p.subnet(k)
+		ids, lookForKind := p.candidates(k, wanted.givenID)
+		look = look || (inUse && lookForKind) || p.ledger.uncertain(k)
+		p.doomed.subnets = append(p.doomed.subnets, ids...)
+		if k == kindSubnet || k == kindSubnetIPv6 {
+			p.doomed.attached = append(p.doomed.attached, ids...)
+		}
+	}
+	for _, id := range []string{p.ledger.id(kindInterface), p.ledger.intent(kindInterface)} {
+		if id != "" {
+			p.doomed.attached = append(p.doomed.attached, id)
+		}
+	}
+	return look
 }
 
 // removeEach removes all of a kind and forgets it only when every one is gone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -19,13 +20,14 @@ const Type = "openstack"
 // Driver fulfils Infrastructures of type openstack.
 type Driver struct {
 	sessions *cloudopenstack.Sessions
+	now      func() time.Time
 }
 
 var _ infrastructure.Driver = (*Driver)(nil)
 
 // New returns a driver that reaches the cloud through the sessions.
 func New(sessions *cloudopenstack.Sessions) *Driver {
-	return &Driver{sessions: sessions}
+	return &Driver{sessions: sessions, now: time.Now}
 }
 
 // Validate implements infrastructure.Driver.
@@ -61,6 +63,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 		return nil, err
 	}
 	if err := track.Run(ctx, p.reconcileGraph()); err != nil {
+		p.withdrawIntents()
 		return nil, err
 	}
 	fulfilled, err := json.Marshal(in.config)
@@ -119,6 +122,7 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
 		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
+		now: d.now, started: d.now(),
 		held: map[kind]cloudopenstack.Subnet{},
 	}, nil
 }

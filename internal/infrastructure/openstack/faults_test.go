@@ -46,9 +46,13 @@ func faults() map[string]fake.Fault {
 // dieAt lets the process die at a call, before its effect or after it: from then on it neither reaches the cloud nor saves
 // anything. restart is what follows.
 func (w *world) dieAt(call int, phase fake.Phase) {
+	w.dieWhen(func(event fake.Event) bool { return event.Phase == phase && event.Call.Seq == call+1 })
+}
+
+func (w *world) dieWhen(it func(event fake.Event) bool) {
 	var dead atomic.Bool
 	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-		if event.Phase == phase && event.Call.Seq == call+1 {
+		if it(event) {
 			dead.Store(true)
 		}
 		if dead.Load() {

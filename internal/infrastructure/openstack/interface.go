@@ -17,6 +17,9 @@ func (p *pass) ensureInterface(ctx context.Context, wanted subnetWant) error {
 		return nil
 	}
 	if _, err := p.cloud.AddRouterInterface(ctx, p.router.ID, subnet.ID); err != nil {
+		if wanted.givenID != "" {
+			p.notCreated(kindInterface, err)
+		}
 		return fmt.Errorf("adding subnet %s to router %s: %w", subnet.ID, p.router.ID, err)
 	}
 	p.log.Info("Added router interface", "router", p.router.ID, "subnet", subnet.ID)

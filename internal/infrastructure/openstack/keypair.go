@@ -118,6 +118,7 @@ func (p *pass) createKeyPair(ctx context.Context, name string) error {
 		return p.takeExistingKeyPair(ctx, name)
 	}
 	if err != nil {
+		p.notCreated(kindKeyPair, err)
 		return fmt.Errorf("creating key pair %q: %w", name, err)
 	}
 	p.log.Info("Created key pair", "name", name)

@@ -59,6 +59,7 @@ func (p *pass) ensureNetwork(ctx context.Context) error {
 			Name: wanted.name, Description: p.mark, MTU: wanted.mtu, AvailabilityZoneHints: wanted.azHints,
 		})
 		if err != nil {
+			p.notCreated(kindNetwork, err)
 			return fmt.Errorf("creating network %q: %w", wanted.name, err)
 		}
 		p.log.Info("Created network", "id", created.ID)

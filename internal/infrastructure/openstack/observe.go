@@ -134,25 +134,36 @@ func (p *pass) observeSubnets(ctx context.Context) error {
 }
 
 func (p *pass) observeMarkedSubnets(ctx context.Context) error {
-	var marked []cloudopenstack.Subnet
-	looked := false
+	var searched []subnetWant
 	for _, wanted := range p.subnets {
-		if _, found := p.seen.subnets[wanted.kind]; found {
-			continue
-		}
-		if wanted.givenID != "" {
+		_, found := p.seen.subnets[wanted.kind]
+		if !found && wanted.givenID != "" {
 			return cloud.Errorf(cloud.Configuration, "networks.subnetId: there is no subnet %s, or this project cannot see it", wanted.givenID)
 		}
-		if !looked && !p.untouched {
-			var err error
-			if marked, err = p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark}); err != nil {
-				return fmt.Errorf("looking for subnets of the shoot: %w", err)
+		if !found || p.ledger.doubted(wanted.kind) {
+			searched = append(searched, wanted)
+		}
+	}
+	if len(searched) == 0 || p.untouched {
+		return nil
+	}
+	marked, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark})
+	if err != nil {
+		return fmt.Errorf("looking for subnets of the shoot: %w", err)
+	}
+	slices.SortFunc(marked, func(a, b cloudopenstack.Subnet) int { return strings.Compare(a.ID, b.ID) })
+	for _, wanted := range searched {
+		var ids []string
+		for _, subnet := range marked {
+			if subnet.Name != wanted.name {
+				continue
 			}
-			looked = true
+			ids = append(ids, subnet.ID)
+			if _, found := p.seen.subnets[wanted.kind]; !found {
+				p.seen.subnets[wanted.kind] = subnet
+			}
 		}
-		if i := slices.IndexFunc(marked, func(s cloudopenstack.Subnet) bool { return s.Name == wanted.name }); i >= 0 {
-			p.seen.subnets[wanted.kind] = marked[i]
-		}
+		p.settleDoubt(wanted.kind, "subnet", ids, p.seen.subnets[wanted.kind].ID)
 	}
 	return nil
 }
@@ -211,7 +222,11 @@ func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
 	id := p.knownID(s.kind, s.givenID)
 	if id != "" {
 		found, err := s.recorded(ctx, p, id)
-		if found != nil || err != nil {
+		if err != nil || (found != nil && !p.ledger.doubted(s.kind)) {
+			return found, err
+		}
+		if found != nil {
+			_, err := s.marked(ctx, p, id)
 			return found, err
 		}
 		if s.givenID != "" {
@@ -222,11 +237,34 @@ func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
 	if p.untouched {
 		return nil, nil
 	}
-	marked, err := s.byMark(ctx, p.mark)
+	return s.marked(ctx, p, "")
+}
+
+// marked returns the marked resource that is in use or, where none is, the first one. Should there be several, it is the
+// same one every time.
+func (s search[T]) marked(ctx context.Context, p *pass, usedID string) (*T, error) {
+	found, err := s.byMark(ctx, p.mark)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a %s of the shoot: %w", s.what, err)
 	}
-	return s.choose(p, marked), nil
+	slices.SortFunc(found, func(a, b T) int { return strings.Compare(s.id(a), s.id(b)) })
+	var ids []string
+	for _, one := range found {
+		ids = append(ids, s.id(one))
+	}
+	if usedID == "" && len(ids) > 0 {
+		usedID = ids[0]
+	}
+	p.settleDoubt(s.kind, s.what, ids, usedID)
+	if i := slices.Index(ids, usedID); i >= 0 {
+		return &found[i], nil
+	}
+	return nil, nil
+}
+
+func (s search[T]) id(one T) string {
+	id, _ := s.identify(one)
+	return id
 }
 
 func (s search[T]) recorded(ctx context.Context, p *pass, id string) (*T, error) {
@@ -247,21 +285,4 @@ func (s search[T]) recorded(ctx context.Context, p *pass, id string) (*T, error)
 		return &found[i], nil
 	}
 	return nil, nil
-}
-
-// choose takes the marked resource. Should there be several, it takes the same one every time and reports the others.
-func (s search[T]) choose(p *pass, marked []T) *T {
-	if len(marked) == 0 {
-		return nil
-	}
-	slices.SortFunc(marked, func(a, b T) int {
-		idA, _ := s.identify(a)
-		idB, _ := s.identify(b)
-		return strings.Compare(idA, idB)
-	})
-	for _, other := range marked[1:] {
-		id, _ := s.identify(other)
-		p.report(fmt.Sprintf("%s %s is marked as this shoot's own, but another one is in use; remove it", s.what, id))
-	}
-	return &marked[0]
 }

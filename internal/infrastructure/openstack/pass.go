@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 
@@ -25,6 +26,9 @@ type pass struct {
 	untouched bool
 	// fresh is true when nothing of the shoot is recorded.
 	fresh bool
+	now   func() time.Time
+	// started is when the pass began.
+	started time.Time
 
 	seen   observation
 	doomed doomed

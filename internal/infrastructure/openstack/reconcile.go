@@ -51,6 +51,7 @@ func (p *pass) intendMissing(ctx context.Context) error {
 		p.ledger.note(keyProject, p.cloud.Token().ProjectID)
 		p.ledger.note(keyNothing, "")
 	}
+	p.doubtIntents()
 	missing := missingKinds(p.plan, p.seen)
 	if p.seen.keyPair == nil && p.plan.keyPair.publicKey != "" {
 		missing[kindKeyPair] = p.effectiveKeyPairName()

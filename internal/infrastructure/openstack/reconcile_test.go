@@ -144,8 +144,8 @@ func TestOfSeveralMarkedOnesTheSameIsUsedAndTheOthersAreNamed(t *testing.T) {
 	w.attempted = true
 	outcome := w.mustReconcile()
 	assert.Equal(t, ids[0], w.state()["SecurityGroup"])
-	assert.Equal(t, []string{"security group " + ids[1] + " is marked as this shoot's own, but another one is in use; remove it"}, outcome.Findings)
-	w.forget()
+	assert.Equal(t, []string{"security group " + ids[1] + " is marked as this shoot's own, but another one is in use; it is removed with the shoot, or by hand before"}, outcome.Findings)
+	assert.Equal(t, outcome.Findings, w.mustReconcile().Findings, "it is not forgotten")
 	w.mustDelete()
 	w.unchanged(empty)
 }

@@ -125,14 +125,14 @@ func (p *pass) removeNetwork(ctx context.Context) error {
 // removeShareNetwork removes the share network where one was wanted or recorded. In a cloud without Manila none can be.
 func (p *pass) removeShareNetwork(ctx context.Context) error {
 	ids, look := p.candidates(kindShareNetwork, "")
-	look = look && (p.plan.shareNetwork || p.ledger.intent(kindShareNetwork) != "")
+	look = look && (p.plan.shareNetwork || p.ledger.uncertain(kindShareNetwork))
 	if (len(ids) == 0 && !look) || !p.cloud.HasShares() {
 		return nil
 	}
 	if look {
-		marked, err := p.findShareNetworks(ctx)
+		marked, err := p.markedShareNetworks(ctx, p.mark)
 		if err != nil {
-			return err
+			return fmt.Errorf("looking for share networks of the shoot: %w", err)
 		}
 		ids = alsoMarked(p, ids, marked, func(s cloudopenstack.ShareNetwork) string { return s.ID })
 	}

@@ -45,6 +45,7 @@ func (p *pass) createRouter(ctx context.Context) (cloudopenstack.Router, error) 
 		return err
 	})
 	if err != nil {
+		p.notCreated(kindRouter, err)
 		return created, fmt.Errorf("creating router %q: %w", p.plan.router.name, err)
 	}
 	p.log.Info("Created router", "id", created.ID)

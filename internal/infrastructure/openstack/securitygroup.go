@@ -16,6 +16,7 @@ func (p *pass) ensureGroup(ctx context.Context) error {
 	if seen == nil {
 		created, err := p.cloud.CreateSecurityGroup(ctx, cloudopenstack.SecurityGroupCreate{Name: wanted.name, Description: p.mark})
 		if err != nil {
+			p.notCreated(kindSecurityGroup, err)
 			return fmt.Errorf("creating security group %q: %w", wanted.name, err)
 		}
 		p.log.Info("Created security group", "id", created.ID)

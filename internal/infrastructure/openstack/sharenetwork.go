@@ -3,29 +3,31 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// observeShareNetwork looks for the share network where one is wanted. Manila filters by neither ID nor description, so
-// that one request by name serves for both.
+// observeShareNetwork looks for the share network where one is wanted, whatever its name is by now.
 func (p *pass) observeShareNetwork(ctx context.Context) error {
 	if !p.plan.shareNetwork {
 		return nil
 	}
-	if err := p.requireShares(); err != nil || p.untouched {
+	if err := p.requireShares(); err != nil {
 		return err
 	}
-	found, err := p.findShareNetworks(ctx)
-	if err != nil {
-		return err
-	}
-	if len(found) > 0 {
-		p.seen.shareNetwork = &found[0]
-	}
-	return nil
+	found, err := search[cloudopenstack.ShareNetwork]{
+		what: "share network", kind: kindShareNetwork,
+		byID: func(ctx context.Context, id string) ([]cloudopenstack.ShareNetwork, error) {
+			return p.cloud.ListShareNetworks(ctx, cloudopenstack.ShareNetworkFilter{ID: id})
+		},
+		byMark:   p.markedShareNetworks,
+		identify: func(s cloudopenstack.ShareNetwork) (string, string) { return s.ID, s.Description },
+	}.find(ctx, p)
+	p.seen.shareNetwork = found
+	return err
 }
 
 func (p *pass) requireShares() error {
@@ -36,23 +38,11 @@ func (p *pass) requireShares() error {
 		"(Manila is not in its catalog for the region); switch the share network off")
 }
 
-// findShareNetworks returns the recorded share network and those that carry the shoot's mark.
-func (p *pass) findShareNetworks(ctx context.Context) ([]cloudopenstack.ShareNetwork, error) {
-	id, name := p.ledger.id(kindShareNetwork), p.ledger.fact(openstackv1alpha1.StateKeyShareNetworkName)
-	if name == "" {
-		name = p.technicalID
-	}
-	found, err := p.cloud.ListShareNetworks(ctx, cloudopenstack.ShareNetworkFilter{Name: name})
-	if err != nil {
-		return nil, fmt.Errorf("looking for a share network of the shoot: %w", err)
-	}
-	var ours []cloudopenstack.ShareNetwork
-	for _, share := range found {
-		if share.ID == id || share.Description == p.mark {
-			ours = append(ours, share)
-		}
-	}
-	return ours, nil
+// markedShareNetworks returns those that carry the mark. Manila does not filter by description: it is asked for the name
+// that they got at birth.
+func (p *pass) markedShareNetworks(ctx context.Context, mark string) ([]cloudopenstack.ShareNetwork, error) {
+	found, err := p.cloud.ListShareNetworks(ctx, cloudopenstack.ShareNetworkFilter{Name: p.technicalID})
+	return slices.DeleteFunc(found, func(share cloudopenstack.ShareNetwork) bool { return share.Description != mark }), err
 }
 
 // ensureShareNetwork creates the share network over network and node subnet.
@@ -63,6 +53,7 @@ func (p *pass) ensureShareNetwork(ctx context.Context) error {
 			Name: p.technicalID, Description: p.mark, NetworkID: p.net.ID, SubnetID: p.heldSubnet(kindSubnet).ID,
 		})
 		if err != nil {
+			p.notCreated(kindShareNetwork, err)
 			return fmt.Errorf("creating share network %q: %w", p.technicalID, err)
 		}
 		p.log.Info("Created share network", "id", created.ID)

@@ -1,9 +1,11 @@
 package openstack
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
@@ -47,6 +49,8 @@ const (
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
+	// keyDoubts holds since when creates are in doubt, by kind, as JSON: see doubt.go.
+	keyDoubts = openstackv1alpha1.StateKeyPrefix + "doubts"
 	// keyNothing stands as long as nobody tried to create anything.
 	keyNothing = openstackv1alpha1.StateKeyPrefix + "nothing"
 
@@ -72,10 +76,11 @@ type ledger struct {
 	data    map[string]string
 	owners  map[kind]ownership
 	intents map[kind]string
+	doubts  map[kind]string // the time in RFC 3339
 }
 
 func newLedger() *ledger {
-	return &ledger{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}}
+	return &ledger{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}, doubts: map[kind]string{}}
 }
 
 // empty tells whether nothing was ever recorded.
@@ -140,6 +145,9 @@ func (l *ledger) hold(k kind, id string, owner ownership) {
 	l.data[string(k)] = id
 	l.owners[k] = owner
 	delete(l.intents, k)
+	if k == kindInterface || k == kindKeyPair {
+		delete(l.doubts, k) // there cannot be two of them
+	}
 }
 
 // forget removes all that is known about the kind, and the facts that go with it.
@@ -153,6 +161,54 @@ func (l *ledger) forget(k kind, facts ...string) {
 		delete(l.data, key)
 	}
 }
+
+// intended returns the kinds of which something was about to be created.
+func (l *ledger) intended() []kind {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Sorted(maps.Keys(l.intents))
+}
+
+// withdraw removes an intent of which nothing came.
+func (l *ledger) withdraw(k kind) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	delete(l.intents, k)
+}
+
+// doubt records that nobody knows what came of a create.
+func (l *ledger) doubt(k kind, now time.Time) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.doubts[k] = now.UTC().Format(time.RFC3339)
+}
+
+// trust removes a doubt.
+func (l *ledger) trust(k kind) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	delete(l.doubts, k)
+}
+
+// doubted tells whether a create is in doubt.
+func (l *ledger) doubted(k kind) bool {
+	_, doubted := l.doubtedSince(k)
+	return doubted
+}
+
+func (l *ledger) doubtedSince(k kind) (time.Time, bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	text, doubted := l.doubts[k]
+	since, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, doubted // long ago
+	}
+	return since, doubted
+}
+
+// uncertain tells whether there may be more of a kind than what is recorded.
+func (l *ledger) uncertain(k kind) bool { return l.intent(k) != "" || l.doubted(k) }
 
 // leftovers returns the recorded leftovers in the form kind/ID, sorted.
 func (l *ledger) leftovers() []string {

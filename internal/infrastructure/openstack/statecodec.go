@@ -50,6 +50,8 @@ func (l *ledger) decode(raw []byte) error {
 			err = decodeInto(l.intents, value)
 		case openstackv1alpha1.StateKeyOwnership:
 			err = decodeInto(l.owners, value)
+		case keyDoubts:
+			err = decodeInto(l.doubts, value)
 		case openstackv1alpha1.StateKeyRouterIP:
 		default:
 			l.noteMissing(key, value)
@@ -122,6 +124,9 @@ func (l *ledger) state() *openstackv1alpha1.InfrastructureState {
 	}
 	if len(l.owners) > 0 {
 		data[openstackv1alpha1.StateKeyOwnership] = encode(l.owners)
+	}
+	if len(l.doubts) > 0 {
+		data[keyDoubts] = encode(l.doubts)
 	}
 	return &openstackv1alpha1.InfrastructureState{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureState"},

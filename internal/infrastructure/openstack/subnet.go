@@ -43,6 +43,7 @@ func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopens
 		IPv6AddressMode: wanted.ipv6Mode, IPv6RAMode: wanted.ipv6Mode, DNSServers: wanted.dnsServers,
 	})
 	if err != nil {
+		p.notCreated(wanted.kind, err)
 		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, err)
 	}
 	p.log.Info("Created subnet", "id", created.ID, "cidr", created.CIDR)
