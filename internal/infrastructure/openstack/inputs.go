@@ -157,7 +157,7 @@ func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
 	networks, name := in.config.Networks, shoot.TechnicalID
 	nodes := subnetWant{
 		kind: kindSubnet, purpose: openstackv1alpha1.PurposeNodes, givenID: value(networks.SubnetID), name: name, version: 4,
-		cidr: networks.Workers, dnsServers: ofVersion(4, in.profile.DNSServers), attached: true,
+		cidr: networks.Workers, cidrField: "networks.workers", poolField: "networks.subnetPool", dnsServers: ofVersion(4, in.profile.DNSServers), attached: true,
 	}
 	if pool := networks.SubnetPool; pool != nil {
 		nodes.poolID, nodes.prefixLength = pool.ID, value(pool.PrefixLength)
@@ -168,12 +168,12 @@ func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
 	}
 	ipv6 := networks.IPv6
 	for _, subnet := range []subnetWant{
-		{kind: kindSubnetIPv6, purpose: openstackv1alpha1.PurposeNodesIPv6, name: name + "-ipv6", cidr: ipv6.NodeCIDR, ipv6Mode: "slaac", attached: true},
-		{kind: kindSubnetPods, purpose: openstackv1alpha1.PurposePods, name: name + "-ipv6-pod", cidr: ipv6.PodCIDR},
-		{kind: kindSubnetServices, purpose: openstackv1alpha1.PurposeServices, name: name + "-ipv6-svc", cidr: ipv6.ServiceCIDR},
+		{kind: kindSubnetIPv6, purpose: openstackv1alpha1.PurposeNodesIPv6, name: name + "-ipv6", cidr: ipv6.NodeCIDR, cidrField: "networks.ipv6.nodeCIDR", ipv6Mode: "slaac", attached: true},
+		{kind: kindSubnetPods, purpose: openstackv1alpha1.PurposePods, name: name + "-ipv6-pod", cidr: ipv6.PodCIDR, cidrField: "networks.ipv6.podCIDR"},
+		{kind: kindSubnetServices, purpose: openstackv1alpha1.PurposeServices, name: name + "-ipv6-svc", cidr: ipv6.ServiceCIDR, cidrField: "networks.ipv6.serviceCIDR"},
 	} {
 		subnet.version = 6
-		subnet.poolID = value(ipv6.SubnetPoolID)
+		subnet.poolID, subnet.poolField = value(ipv6.SubnetPoolID), "networks.ipv6.subnetPoolID"
 		subnet.dnsServers = ofVersion(6, in.profile.DNSServers)
 		wanted = append(wanted, subnet)
 	}

@@ -60,7 +60,7 @@ func (p *pass) ensureNetwork(ctx context.Context) error {
 		})
 		if err != nil {
 			p.notCreated(kindNetwork, err)
-			return fmt.Errorf("creating network %q: %w", wanted.name, err)
+			return fmt.Errorf("creating network %q: %w", wanted.name, blameNetwork(wanted.mtu, wanted.azHints, err))
 		}
 		p.log.Info("Created network", "id", created.ID)
 		p.net = created
@@ -83,7 +83,7 @@ func (p *pass) repairNetwork(ctx context.Context, seen cloudopenstack.Network) (
 	}
 	repaired, err := p.cloud.UpdateNetwork(ctx, seen.ID, *update)
 	if err != nil {
-		return seen, fmt.Errorf("repairing network %s: %w", seen.ID, err)
+		return seen, fmt.Errorf("repairing network %s: %w", seen.ID, blameNetwork(value(update.MTU), nil, err))
 	}
 	p.log.Info("Repaired network", "id", seen.ID)
 	return repaired, nil

@@ -50,7 +50,9 @@ type subnetWant struct {
 	cidr         string
 	poolID       string
 	prefixLength int
-	dnsServers   []string
+	// cidrField and poolField are where the user said so.
+	cidrField, poolField string
+	dnsServers           []string
 	// ipv6Mode is the address and router advertisement mode; empty for IPv4 and for subnets that only reserve a range.
 	ipv6Mode string
 	// attached subnets have an interface on the router.

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -46,6 +47,9 @@ func (p *pass) createRouter(ctx context.Context) (cloudopenstack.Router, error) 
 	})
 	if err != nil {
 		p.notCreated(kindRouter, err)
+		if isStatus(err, http.StatusNotFound) {
+			err = blameZones("router", p.plan.router.azHints, err)
+		}
 		return created, fmt.Errorf("creating router %q: %w", p.plan.router.name, err)
 	}
 	p.log.Info("Created router", "id", created.ID)

@@ -44,7 +44,7 @@ func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopens
 	})
 	if err != nil {
 		p.notCreated(wanted.kind, err)
-		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, err)
+		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, blameSubnet(wanted, err))
 	}
 	p.log.Info("Created subnet", "id", created.ID, "cidr", created.CIDR)
 	return created, nil

@@ -1,0 +1,76 @@
+package openstack
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+func TestMistakesThatOnlyTheCloudSees(t *testing.T) {
+	const nowhere = "11111111-1111-1111-1111-111111111111"
+	for name, test := range map[string]struct {
+		make func(w *world)
+		want string
+	}{
+		"a range that is taken in the given network": {func(w *world) {
+			w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "theirs"}))
+			w.plantSubnet(*w.config.Networks.ID, "theirs", "10.250.0.0/16")
+		}, "networks.workers: the cloud does not take the range 10.250.0.0/19; give another one: POST subnets answered 400"},
+		"an IPv6 range that is taken in the given network": {func(w *world) {
+			w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "theirs"}))
+			w.plant("subnets", fake.Attrs{"network_id": *w.config.Networks.ID, "ip_version": 6, "cidr": "2001:db8:2::/64"})
+			w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
+			w.shoot.Spec.Networking.IPFamilies = append(w.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
+		}, "networks.ipv6.podCIDR: "},
+		"a subnet pool that does not exist": {func(w *world) {
+			w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: nowhere}}
+		}, "networks.subnetPool: the cloud has no such subnet pool"},
+		"a prefix length that the pool does not give": {func(w *world) {
+			pool := w.plant("subnetpools", fake.Attrs{"name": "v4", "prefixes": []string{"10.128.0.0/12"}, "default_prefixlen": 24, "min_prefixlen": 24})
+			w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: pool, PrefixLength: new(16)}}
+		}, "networks.subnetPool: "},
+		"an MTU that the cloud does not support": {func(w *world) { w.config.Networks.MTU = new(9001) }, "networks.mtu: "},
+		"an MTU that the cloud does not support, raised later": {func(w *world) {
+			w.mustReconcile()
+			w.config.Networks.MTU = new(9001)
+		}, "networks.mtu: "},
+		"a zone without networks": {func(w *world) {
+			w.config.Networks.AvailabilityZoneHints = &openstackv1alpha1.AvailabilityZoneHints{Network: []string{"nowhere"}}
+		}, "networks.availabilityZoneHints.network: "},
+		"a zone without routers": {func(w *world) {
+			w.config.Networks.AvailabilityZoneHints = &openstackv1alpha1.AvailabilityZoneHints{Router: []string{"nowhere"}}
+		}, "networks.availabilityZoneHints.router: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.make(w)
+			_, err := w.reconcile()
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+		})
+	}
+}
+
+func TestRefusalsThatAreNobodysMistake(t *testing.T) {
+	for name, fault := range map[string]fake.Fault{
+		"a network of ours that is refused":    {Match: fake.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 400},
+		"a router that is refused":             {Match: fake.Match{Method: "POST", Path: "/v2.0/routers"}, Status: 400},
+		"a network that is gone":               {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 404, Type: "NetworkNotFound"},
+		"a subnet whose quota is used up":      {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 409, Type: "OverQuota"},
+		"a subnet for which there is no space": {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 400, Type: "SubnetAllocationError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.cloud.Inject(fault)
+			_, err := w.reconcile()
+			require.Error(t, err)
+			assert.NotEqual(t, cloud.Configuration, cloud.KindOf(err))
+		})
+	}
+}
