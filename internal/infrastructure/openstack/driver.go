@@ -122,7 +122,8 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
 		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
-		now: d.now, started: d.now(),
+		fulfilled: shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil,
+		now:       d.now, started: d.now(),
 		held: map[kind]cloudopenstack.Subnet{},
 	}, nil
 }

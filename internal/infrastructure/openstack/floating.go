@@ -28,7 +28,7 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*cloudopenstack.Network, error) {
 	var candidates []cloudopenstack.Network
 	for _, network := range networks {
-		if network.ID == name || network.Name == name || (isPattern(name) && matchesWildcard(name, network.Name)) {
+		if meansNetwork(name, network) {
 			candidates = append(candidates, network)
 		}
 	}
@@ -46,6 +46,10 @@ func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*clo
 	slices.Sort(names)
 	return nil, cloud.Errorf(cloud.Configuration,
 		"floatingPoolName: %q means several external networks, %s; give the ID of one", name, strings.Join(names, ", "))
+}
+
+func meansNetwork(name string, network cloudopenstack.Network) bool {
+	return network.ID == name || network.Name == name || (isPattern(name) && matchesWildcard(name, network.Name))
 }
 
 // matchesWildcard matches the whole name, * standing for any text.

@@ -6,8 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
 func TestChoosingTheFloatingNetwork(t *testing.T) {
@@ -80,4 +82,52 @@ func TestIDs(t *testing.T) {
 	assert.True(t, isID("0123456789abcdef0123456789ABCDEF"))
 	assert.False(t, isID("FloatingIP-external"))
 	assert.False(t, isID("g1111111-1111-1111-1111-111111111111"))
+}
+
+func TestAFloatingPoolMayBeCorrectedUntilThereIsARouter(t *testing.T) {
+	mistaken := func(t *testing.T) (w *world, other string) {
+		w = newWorld(t)
+		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+		var err error
+		other, err = w.cloud.Plant(fake.AdminProject, "networks", fake.Attrs{"name": "other", "router:external": true})
+		require.NoError(t, err)
+		_, err = w.cloud.Plant(fake.AdminProject, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "cidr": "203.0.113.0/24"})
+		require.NoError(t, err)
+		w.config.FloatingPoolName = "other"
+		return w, other
+	}
+	fails := func(w *world, path string) {
+		w.cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true, Path: path}, Status: 500})
+		_, err := w.reconcile()
+		require.Error(w.t, err)
+	}
+	gateway := func(w *world) string { return string(w.there().Routers[0].Gateway.NetworkID) }
+	t.Run("it counts before there is one", func(t *testing.T) {
+		w, other := mistaken(t)
+		fails(w, "/v2.0/routers")
+		require.Equal(t, other, w.state()["FloatingNetwork"])
+		w.config.FloatingPoolName = fake.ExternalNetwork
+		w.mustReconcile()
+		assert.NotEqual(t, other, w.state()["FloatingNetwork"])
+		assert.Equal(t, w.state()["FloatingNetwork"], gateway(w))
+	})
+	t.Run("with a given router it counts until the first success", func(t *testing.T) {
+		w, other := mistaken(t)
+		w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("theirs")}
+		fails(w, "/v2.0/routers/{id}/add_router_interface")
+		require.Equal(t, other, w.state()["FloatingNetwork"])
+		w.config.FloatingPoolName = fake.ExternalNetwork
+		assert.Empty(t, w.mustReconcile().Findings)
+		assert.NotEqual(t, other, w.state()["FloatingNetwork"])
+	})
+	t.Run("afterwards the network counts, whatever its name", func(t *testing.T) {
+		w, other := mistaken(t)
+		w.mustReconcile()
+		_, err := w.cloud.Operate(fake.AdminProject, "PUT", fake.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
+		require.NoError(t, err)
+		w.calls()
+		w.mustReconcile()
+		assert.Len(t, w.calls(), 6)
+		assert.Equal(t, other, gateway(w))
+	})
 }

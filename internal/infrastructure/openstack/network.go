@@ -12,7 +12,7 @@ import (
 // findFloatingNetwork determines the external network, from the observation or by name.
 func (p *pass) findFloatingNetwork(ctx context.Context) error {
 	external := p.seen.external
-	if external == nil {
+	if external == nil || !p.keepsFloatingNetwork(*external) {
 		found, err := p.lookUpFloatingNetwork(ctx)
 		if err != nil {
 			return err
@@ -25,6 +25,13 @@ func (p *pass) findFloatingNetwork(ctx context.Context) error {
 		l.note(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
 	})
 	return nil
+}
+
+// keepsFloatingNetwork tells whether the recorded network counts, whatever its name is by now. Until the shoot has a router in
+// it, or was fulfilled, a user may still correct which one is meant.
+func (p *pass) keepsFloatingNetwork(recorded cloudopenstack.Network) bool {
+	hasRouter := p.plan.router.givenID == "" && p.seen.router != nil
+	return hasRouter || p.fulfilled || meansNetwork(p.floating.pool, recorded)
 }
 
 func (p *pass) lookUpFloatingNetwork(ctx context.Context) (*cloudopenstack.Network, error) {

@@ -26,6 +26,8 @@ type pass struct {
 	untouched bool
 	// fresh is true when nothing of the shoot is recorded.
 	fresh bool
+	// fulfilled is true when a pass over the shoot succeeded before, here or with the upstream extension.
+	fulfilled bool
 	now   func() time.Time
 	// started is when the pass began.
 	started time.Time
