@@ -2,10 +2,8 @@ package openstack
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -35,8 +33,8 @@ type keyPairFacts struct {
 	seen *cloudopenstack.KeyPair
 	// recorded is true when the ledger names the key pair as the shoot's own.
 	recorded bool
-	// digest is that of the key that was put, or was about to be put, into the key pair last; empty when unknown.
-	digest string
+	// digests are those of the keys one of which was put into the key pair last; none when that is unknown.
+	digests []string
 }
 
 // keyPairDecision decides. Ours is a key pair that holds the shoot's public key, or the one that was put there last, or
@@ -60,24 +58,20 @@ func keyPairDecision(facts keyPairFacts) keyPairStep {
 
 // owned tells whether a key pair with another public key than the shoot's is the shoot's all the same.
 func (f keyPairFacts) owned() bool {
-	if f.digest == "" {
+	if len(f.digests) == 0 {
 		return f.recorded
 	}
-	return keyDigest(f.seen.PublicKey) == f.digest
+	return slices.Contains(f.digests, keyDigest(f.seen.PublicKey))
 }
 
 // ensureKeyPair makes the key pair hold the shoot's public key, or removes it when SSH access is off.
 func (p *pass) ensureKeyPair(ctx context.Context) error {
-	facts := p.keyPairFacts(p.seen.keyPair)
 	name := p.effectiveKeyPairName()
-	switch keyPairDecision(facts) {
+	switch keyPairDecision(p.keyPairFacts(name, p.seen.keyPair)) {
 	case keyPairCreate:
 		return p.createKeyPair(ctx, name)
 	case keyPairReplace:
-		if err := p.deleteKeyPair(ctx, name); err != nil {
-			return err
-		}
-		return p.createKeyPair(ctx, name)
+		return p.replaceKeyPair(ctx, name)
 	case keyPairRemove:
 		if err := p.deleteKeyPair(ctx, name); err != nil {
 			return err
@@ -89,10 +83,28 @@ func (p *pass) ensureKeyPair(ctx context.Context) error {
 	return nil
 }
 
-func (p *pass) keyPairFacts(seen *cloudopenstack.KeyPair) keyPairFacts {
+// replaceKeyPair saves first that the key pair may hold the old key or the new one, whichever call is the last to work.
+func (p *pass) replaceKeyPair(ctx context.Context, name string) error {
+	p.noteKey(name, p.seen.keyPair.PublicKey)
+	p.noteKey(name, p.plan.keyPair.publicKey)
+	if err := p.intend(ctx, map[kind]string{kindKeyPair: name}); err != nil {
+		return err
+	}
+	if err := p.deleteKeyPair(ctx, name); err != nil {
+		return err
+	}
+	return p.createKeyPair(ctx, name)
+}
+
+// noteKey adds a key to those that may be in the key pair. It is saved with the next intents.
+func (p *pass) noteKey(name, publicKey string) {
+	p.ledger.note(keyKeyPairDigest, parseKeyRecord(p.ledger.fact(keyKeyPairDigest)).with(name, publicKey).String())
+}
+
+func (p *pass) keyPairFacts(name string, seen *cloudopenstack.KeyPair) keyPairFacts {
 	return keyPairFacts{
 		wanted: p.plan.keyPair.publicKey, seen: seen,
-		recorded: p.ledger.id(kindKeyPair) != "", digest: p.ledger.fact(keyKeyPairDigest),
+		recorded: p.ledger.id(kindKeyPair) == name, digests: parseKeyRecord(p.ledger.fact(keyKeyPairDigest)).of(name),
 	}
 }
 
@@ -109,7 +121,7 @@ func (p *pass) holdKeyPair(name string) {
 		p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
 		return
 	}
-	p.hold(kindKeyPair, name, own, map[string]string{keyKeyPairDigest: keyDigest(p.plan.keyPair.publicKey)})
+	p.hold(kindKeyPair, name, own, map[string]string{keyKeyPairDigest: keyRecord{}.with(name, p.plan.keyPair.publicKey).String()})
 }
 
 func (p *pass) createKeyPair(ctx context.Context, name string) error {
@@ -132,11 +144,15 @@ func (p *pass) takeExistingKeyPair(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("reading key pair %q: %w", name, err)
 	}
-	if !samePublicKey(found.PublicKey, p.plan.keyPair.publicKey) {
+	switch keyPairDecision(p.keyPairFacts(name, &found)) {
+	case keyPairKeep:
+		p.holdKeyPair(name)
+		return nil
+	case keyPairReplace: // an earlier create took effect late
+		return cloud.Errorf(cloud.Conflict, "key pair %q turned up with a former key of the shoot's; it is replaced in the next attempt", name)
+	default:
 		return p.refuseKeyPair(name)
 	}
-	p.holdKeyPair(name)
-	return nil
 }
 
 func (p *pass) refuseKeyPair(name string) error {
@@ -153,15 +169,4 @@ func (p *pass) deleteKeyPair(ctx context.Context, name string) error {
 	}
 	p.log.Info("Deleted key pair", "name", name)
 	return nil
-}
-
-// samePublicKey compares type and key, not the comment that may follow them.
-func samePublicKey(a, b string) bool {
-	return keyDigest(a) == keyDigest(b)
-}
-
-func keyDigest(publicKey string) string {
-	fields := strings.Fields(publicKey)
-	sum := sha256.Sum256([]byte(strings.Join(fields[:min(2, len(fields))], " ")))
-	return hex.EncodeToString(sum[:8])
 }

@@ -28,7 +28,7 @@ type pass struct {
 	fresh bool
 	// fulfilled is true when a pass over the shoot succeeded before, here or with the upstream extension.
 	fulfilled bool
-	now   func() time.Time
+	now       func() time.Time
 	// started is when the pass began.
 	started time.Time
 

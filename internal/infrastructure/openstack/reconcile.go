@@ -55,7 +55,7 @@ func (p *pass) intendMissing(ctx context.Context) error {
 	missing := missingKinds(p.plan, p.seen)
 	if p.seen.keyPair == nil && p.plan.keyPair.publicKey != "" {
 		missing[kindKeyPair] = p.effectiveKeyPairName()
-		p.ledger.note(keyKeyPairDigest, keyDigest(p.plan.keyPair.publicKey))
+		p.noteKey(p.effectiveKeyPairName(), p.plan.keyPair.publicKey)
 	}
 	return p.intend(ctx, missing)
 }

@@ -10,24 +10,38 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
+// removeKeyPair removes the recorded key pair, and the one that would be made today if it holds the shoot's key: a pass whose
+// records were lost may have made it.
 func (p *pass) removeKeyPair(ctx context.Context) error {
-	name := p.effectiveKeyPairName()
-	found, err := p.cloud.GetKeyPair(ctx, name)
-	switch {
-	case cloud.IsNotFound(err):
-		p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
-		return nil
-	case err != nil:
-		return fmt.Errorf("reading key pair %q: %w", name, err)
+	names := []string{p.effectiveKeyPairName()}
+	if name := p.plan.keyPair.name; name != names[0] {
+		names = append(names, name)
 	}
-	facts := p.keyPairFacts(&found)
-	if !facts.owned() && !samePublicKey(found.PublicKey, facts.wanted) {
-		p.log.Info("Left a key pair alone that holds another public key than the shoot's", "name", name)
-	} else if err := p.deleteKeyPair(ctx, name); err != nil {
+	var steps []func() error
+	for _, name := range names {
+		steps = append(steps, func() error { return p.removeOwnedKeyPair(ctx, name) })
+	}
+	if err := inParallel(steps...); err != nil {
 		return err
 	}
 	p.record(func(l *ledger) { l.forget(kindKeyPair, keyKeyPairDigest) })
 	return nil
+}
+
+func (p *pass) removeOwnedKeyPair(ctx context.Context, name string) error {
+	found, err := p.cloud.GetKeyPair(ctx, name)
+	switch {
+	case cloud.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading key pair %q: %w", name, err)
+	}
+	facts := p.keyPairFacts(name, &found)
+	if !facts.owned() && !samePublicKey(found.PublicKey, facts.wanted) {
+		p.log.Info("Left a key pair alone that holds another public key than the shoot's", "name", name)
+		return nil
+	}
+	return p.deleteKeyPair(ctx, name)
 }
 
 func (p *pass) removeGroup(ctx context.Context) error {

@@ -38,7 +38,7 @@ func subnetKinds() []kind {
 const (
 	// keyFloatingSubnet is the ID of the external subnet that gave the router its address.
 	keyFloatingSubnet = openstackv1alpha1.StateKeyPrefix + "floatingSubnet"
-	// keyKeyPairDigest is the digest of the public key that was put into the key pair last.
+	// keyKeyPairDigest says which public key was put into which key pair last: see keyrecord.go.
 	keyKeyPairDigest = openstackv1alpha1.StateKeyPrefix + "keyPairDigest"
 	// keyLeftovers lists what outlives the load balancers of a cloud-controller-manager: see leftovers.go.
 	keyLeftovers = openstackv1alpha1.StateKeyPrefix + "leftovers"
