@@ -43,7 +43,7 @@ help: ## Explain the targets (default)
 
 .PHONY: demo
 demo: envtest-assets ## Show an Infrastructure being fulfilled before your eyes; DEMO_EXIT=1 cleans up and ends
-	@cd e2e && go run ./cmd/demo
+	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build
 
