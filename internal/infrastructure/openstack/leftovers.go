@@ -17,6 +17,9 @@ const (
 	leftoverSecurityGroup = "securitygroup"
 )
 
+// portsPerQuery keeps the URL of a request within what web servers take: each ID adds 45 characters to it.
+const portsPerQuery = 50
+
 // removeLoadBalancers removes what a cloud-controller-manager left: its load balancers, and then their floating IPs and
 // security groups.
 func (p *pass) removeLoadBalancers(ctx context.Context) error {
@@ -88,17 +91,16 @@ func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.Loa
 			portIDs = append(portIDs, balancer.VIPPortID)
 		}
 	}
-	if len(portIDs) == 0 {
-		return nil, nil
-	}
-	ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{PortIDs: portIDs})
-	if err != nil {
-		return nil, fmt.Errorf("looking for floating IPs of load balancers: %w", err)
-	}
 	var leftovers []string
-	for _, ip := range ips {
-		if service, ok := ccmFloatingIPService(ip.Description); ok && slices.Contains(p.clusterNames, service.cluster) {
-			leftovers = append(leftovers, leftoverFloatingIP+"/"+ip.ID)
+	for some := range slices.Chunk(portIDs, portsPerQuery) {
+		ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{PortIDs: some})
+		if err != nil {
+			return nil, fmt.Errorf("looking for floating IPs of load balancers: %w", err)
+		}
+		for _, ip := range ips {
+			if service, ok := ccmFloatingIPService(ip.Description); ok && slices.Contains(p.clusterNames, service.cluster) {
+				leftovers = append(leftovers, leftoverFloatingIP+"/"+ip.ID)
+			}
 		}
 	}
 	return leftovers, nil

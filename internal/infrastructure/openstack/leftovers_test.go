@@ -2,6 +2,8 @@ package openstack
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
@@ -199,4 +202,22 @@ func TestRoutesInAGivenSubnet(t *testing.T) {
 		w.mustDelete()
 		w.unchanged(before)
 	})
+}
+
+func TestManyLoadBalancersAreAskedForInPortions(t *testing.T) {
+	w := newWorld(t)
+	w.mustReconcile()
+	w.balancer(technicalID, w.state()["Subnet"])
+	session := w.session()
+	balancers, err := session.ListLoadBalancers(t.Context(), cloudopenstack.LoadBalancerFilter{VIPNetworkID: w.state()["Network"]})
+	require.NoError(t, err)
+	for i := range 2 * portsPerQuery {
+		balancers = slices.Insert(balancers, 0, cloudopenstack.LoadBalancer{VIPPortID: fmt.Sprintf("00000000-0000-0000-0000-%012d", i)})
+	}
+	w.calls()
+	p := &pass{plan: &plan{clusterNames: []string{technicalID}}, cloud: session}
+	leftovers, err := p.floatingIPsOf(t.Context(), balancers)
+	require.NoError(t, err)
+	assert.Len(t, leftovers, 1)
+	assert.Equal(t, map[string]int{getFloatingIPs: 3}, w.calls().Count())
 }
