@@ -58,6 +58,9 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 			return nil, err
 		}
 	}
+	if recorded.foreign() {
+		recorded.note(keyAdopted, "true")
+	}
 	p, err := d.begin(ctx, shoot, track, in, recorded)
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
 		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
-		fulfilled: shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil,
+		fulfilled: wasFulfilled(shoot, recorded),
 		now:       d.now, started: d.now(),
 		held: map[kind]cloudopenstack.Subnet{},
 	}, nil

@@ -57,6 +57,15 @@ func TestDualStack(t *testing.T) {
 		w.mustReconcile()
 		assert.Len(t, w.calls(), 6)
 	})
+	t.Run("that the shoot gives up leaves interfaces that are not foreign", func(t *testing.T) {
+		w := dual(t, openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"})
+		empty := w.there()
+		w.mustReconcile()
+		w.shoot.Spec.Networking.IPFamilies = []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4}
+		assert.Empty(t, w.mustReconcile().Findings)
+		w.mustDelete()
+		w.unchanged(empty)
+	})
 	t.Run("can be switched on later", func(t *testing.T) {
 		w, _ := upstreamShoot(t)
 		w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}

@@ -101,7 +101,7 @@ func TestAFloatingPoolMayBeCorrectedUntilThereIsARouter(t *testing.T) {
 		_, err := w.reconcile()
 		require.Error(w.t, err)
 	}
-	gateway := func(w *world) string { return string(w.there().Routers[0].Gateway.NetworkID) }
+	gateway := func(w *world) string { return w.there().Routers[0].Gateway.NetworkID }
 	t.Run("it counts before there is one", func(t *testing.T) {
 		w, other := mistaken(t)
 		fails(w, "/v2.0/routers")

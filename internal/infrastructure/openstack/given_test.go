@@ -156,6 +156,33 @@ func TestGivenSubnet(t *testing.T) {
 		w.mustDelete()
 		w.unchanged(before)
 	})
+	t.Run("that is connected to another router names that router", func(t *testing.T) {
+		for name, router := range map[string]func(w *world) *openstackv1alpha1.Router{
+			"when none is given":    func(*world) *openstackv1alpha1.Router { return nil },
+			"when another is given": func(w *world) *openstackv1alpha1.Router { return &openstackv1alpha1.Router{ID: w.plantRouter("spare")} },
+		} {
+			w, subnet := given(t)
+			theirs := w.plantRouter("theirs")
+			w.operate("PUT", fake.Neutron, "/v2.0/routers/"+theirs+"/add_router_interface", map[string]any{"subnet_id": subnet})
+			w.config.Networks.Router = router(w)
+			_, err := w.reconcile()
+			require.ErrorContains(t, err, "networks.router.id: subnet "+subnet+" is connected to router "+theirs+" already; give that router", name)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+
+			w.config.Networks.Router = &openstackv1alpha1.Router{ID: theirs}
+			w.mustReconcile() // which removes the router that the shoot made for itself
+			assert.Len(t, w.there().Routers, map[string]int{"when none is given": 1, "when another is given": 2}[name])
+		}
+	})
+	t.Run("whose gateway address something else has names it", func(t *testing.T) {
+		w, subnet := given(t)
+		port := w.plant("ports", fake.Attrs{"network_id": *w.config.Networks.ID, "name": "squatter", "fixed_ips": []any{
+			map[string]any{"subnet_id": subnet, "ip_address": "10.250.64.1"},
+		}})
+		_, err := w.reconcile()
+		require.ErrorContains(t, err, "networks.subnetId: the gateway address 10.250.64.1 of subnet "+subnet+" is taken by port "+port+" (squatter)")
+		assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+	})
 	t.Run("in another network is refused", func(t *testing.T) {
 		w, _ := given(t)
 		w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "another"}))

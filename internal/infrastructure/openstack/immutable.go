@@ -4,18 +4,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// validateAgainstRecordedIDs is the check for shoots whose configuration was never recorded as fulfilled. What the shoot
-// has of its own cannot be replaced by what a user gives. What was given may still be corrected, unless the shoot comes
-// fulfilled from the upstream extension, which does not record configurations.
-func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *ledger, fulfilled bool) field.ErrorList {
+// wasFulfilled tells whether a pass over the shoot succeeded before. Of one that the upstream extension recorded it must be
+// assumed.
+func wasFulfilled(shoot *infrastructure.Shoot, recorded *ledger) bool {
+	return shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil ||
+		recorded.foreign() || recorded.fact(keyAdopted) != ""
+}
+
+// validateAgainstRecordedIDs is the check for fulfilled shoots that come from the upstream extension, which does not record
+// the configuration that it fulfilled: what was given then cannot be replaced now.
+func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *ledger) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, givenID string, k kind) {
 		id, owner := recorded.id(k), recorded.owner(k)
 		switch {
 		case id == "" || id == givenID:
-		case owner == given && !fulfilled:
 		case givenID != "":
 			errs = append(errs, field.Invalid(path, givenID, "is immutable: the shoot lives in "+id))
 		case owner == given:

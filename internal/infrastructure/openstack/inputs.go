@@ -98,8 +98,10 @@ func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.
 	if before := recorded.config(); before != nil {
 		return append(errs, validation.ValidateInfrastructureConfigUpdate(before, in.config, configPath())...)
 	}
-	fulfilled := shoot.Infrastructure.Status.ProviderStatus != nil
-	return append(errs, validateAgainstRecordedIDs(in.config, recorded, fulfilled)...)
+	if !wasFulfilled(shoot, recorded) {
+		return errs
+	}
+	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
 }
 
 // newPlan says what is wanted.

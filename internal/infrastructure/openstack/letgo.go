@@ -5,45 +5,55 @@ import (
 	"slices"
 )
 
-// forsaken returns the kinds of which a resource is recorded as given that the configuration does not name any more. A user
-// may correct that until the shoot is fulfilled for the first time.
+// forsaken returns the kinds of which something else is recorded than what the configuration wants by now: a given resource
+// that it does not name any more, or one of the shoot's own in place of one that it names. A user may correct that until the
+// shoot is fulfilled for the first time.
 func (p *pass) forsaken() []kind {
+	if p.fulfilled {
+		return nil
+	}
 	nodes, _ := p.subnet(kindSubnet)
 	named := map[kind]string{
 		kindNetwork: p.plan.network.givenID, kindRouter: p.plan.router.givenID,
 		kindSecurityGroup: p.plan.group.givenID, kindSubnet: nodes.givenID,
 	}
 	var kinds []kind
-	for k, id := range named {
-		if p.ledger.owner(k) == given && p.ledger.id(k) != id {
+	for k, givenID := range named {
+		id, owner := p.ledger.id(k), p.ledger.owner(k)
+		if id != "" && id != givenID && (owner == given || (owner == own && givenID != "")) {
 			kinds = append(kinds, k)
 		}
 	}
 	return kinds
 }
 
-// letGo takes out of forsaken resources what the shoot made in them, and then forgets them: they are the user's, and
-// what takes their place is looked for anew.
+// letGo takes out of forsaken resources what the shoot made in them, removes those that are its own, and forgets them: what
+// takes their place is looked for anew.
 func (p *pass) letGo(ctx context.Context) error {
 	kinds := p.forsaken()
 	if len(kinds) == 0 {
 		return nil
 	}
-	if err := p.clear(ctx, kinds); err != nil {
+	if err := p.clearSubnets(ctx, kinds); err != nil {
+		return err
+	}
+	if err := p.removeForsaken(ctx, kinds); err != nil {
 		return err
 	}
 	p.doomed = doomed{}
 	p.record(func(l *ledger) {
 		for _, k := range kinds {
-			p.log.Info("Let go of a resource that the configuration does not name any more", "kind", k, "id", l.id(k))
-			l.forget(k, factsOf(k)...)
+			if id := l.id(k); id != "" {
+				p.log.Info("Let go of a resource that the configuration does not name any more", "kind", k, "id", id)
+				l.forget(k, factsOf(k)...)
+			}
 		}
 	})
 	return nil
 }
 
-// clear removes interfaces from a forsaken router or subnet, and subnets from a forsaken network.
-func (p *pass) clear(ctx context.Context, kinds []kind) error {
+// clearSubnets removes interfaces from a forsaken router, network or subnet, and own subnets from a forsaken network.
+func (p *pass) clearSubnets(ctx context.Context, kinds []kind) error {
 	if len(kinds) == 1 && kinds[0] == kindSecurityGroup {
 		return nil // nothing is in it yet
 	}
@@ -54,13 +64,33 @@ func (p *pass) clear(ctx context.Context, kinds []kind) error {
 	if err := p.removeInterfaces(ctx); err != nil {
 		return err
 	}
-	if slices.Contains(kinds, kindNetwork) || slices.Contains(kinds, kindSubnet) {
-		if err := p.removeShareNetwork(ctx); err != nil {
+	if !slices.Contains(kinds, kindNetwork) && !slices.Contains(kinds, kindSubnet) {
+		return nil
+	}
+	if err := p.removeShareNetwork(ctx); err != nil {
+		return err
+	}
+	return p.removeSubnets(ctx)
+}
+
+// removeForsaken removes what is the shoot's own.
+func (p *pass) removeForsaken(ctx context.Context, kinds []kind) error {
+	for _, own := range []struct {
+		kind   kind
+		doomed *[]string
+		remove func(context.Context) error
+	}{
+		{kindRouter, &p.doomed.router, p.removeRouter},
+		{kindNetwork, &p.doomed.network, p.removeNetwork},
+		{kindSecurityGroup, &p.doomed.group, p.removeGroup},
+	} {
+		if !slices.Contains(kinds, own.kind) || !p.owns(own.kind, "") {
+			continue
+		}
+		*own.doomed = []string{p.ledger.id(own.kind)}
+		if err := own.remove(ctx); err != nil {
 			return err
 		}
-	}
-	if slices.Contains(kinds, kindNetwork) {
-		return p.removeSubnets(ctx)
 	}
 	return nil
 }

@@ -57,16 +57,19 @@ func (g gift) moments() map[string]func(w *world) {
 			_, err := w.reconcile()
 			require.Error(w.t, err)
 		},
-		"late": func(w *world) {
-			w.mustReconcile()
-			state := w.state()
-			delete(state, keyConfig)
-			w.infra.Status.State = w.marshal(map[string]any{
-				"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": state,
-			})
-			w.infra.Status.ProviderStatus = nil
-		},
+		"late": (*world).failLate,
 	}
+}
+
+// failLate makes a pass that fails when everything is done.
+func (w *world) failLate() {
+	w.mustReconcile()
+	state := w.state()
+	delete(state, keyConfig)
+	w.infra.Status.State = w.marshal(map[string]any{
+		"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": state,
+	})
+	w.infra.Status.ProviderStatus = nil
 }
 
 // left asserts that the user's gifts are left, so many of each, and nothing else.
@@ -122,6 +125,21 @@ func TestWhatWasGivenOnceNeverBecomesTheShootsOwn(t *testing.T) {
 		l.hold(kindNetwork, "net-2", own)
 		assert.Equal(t, own, l.owner(kindNetwork))
 	})
+}
+
+func TestWhatIsGivenBeforeTheFirstSuccessReplacesTheShootsOwn(t *testing.T) {
+	for name, gift := range gifts() {
+		t.Run("a "+name, func(t *testing.T) {
+			w := newWorld(t)
+			w.failLate()
+			gift.give(w)
+			before := w.state()[gift.key]
+			w.mustReconcile()
+			assert.NotEqual(t, before, w.state()[gift.key])
+			w.mustDelete()
+			gift.left(w, 1)
+		})
+	}
 }
 
 func TestWhatWasGivenToAFulfilledShootStays(t *testing.T) {

@@ -97,6 +97,9 @@ func (p *pass) checkInterfaces(context.Context) error {
 	for _, wanted := range p.subnets {
 		ours = append(ours, p.heldSubnet(wanted.kind).ID)
 	}
+	for _, k := range subnetKinds() { // also those of a family that is not in use any more
+		ours = append(ours, p.ledger.id(k))
+	}
 	p.report(foreignInterfaces(p.router.ID, p.seen.interfaces, ours)...)
 	return nil
 }

@@ -46,6 +46,8 @@ const (
 	// keyConfig is the configuration that was fulfilled last, as JSON: what is immutable is compared with it.
 	keyConfig = openstackv1alpha1.StateKeyPrefix + "config"
 
+	// keyAdopted stands for shoots that the upstream extension recorded before.
+	keyAdopted = openstackv1alpha1.StateKeyPrefix + "adopted"
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
@@ -88,6 +90,18 @@ func (l *ledger) empty() bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return len(l.data) == 0 && len(l.intents) == 0
+}
+
+// foreign tells whether somebody else wrote the ledger: the upstream extension.
+func (l *ledger) foreign() bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for key := range l.data {
+		if strings.HasPrefix(key, openstackv1alpha1.StateKeyPrefix) {
+			return false
+		}
+	}
+	return len(l.data) > 0 && len(l.intents)+len(l.owners)+len(l.doubts) == 0
 }
 
 // nothing tells whether it is recorded that nothing of the shoot can exist.
