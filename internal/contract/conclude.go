@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -15,15 +16,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated.
+// succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated. A
+// migrated object is let go of first: gardenlet deletes it as soon as its status says that it has been.
 func (x *run[O]) succeed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
-	if err := x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.success(), nil); err != nil {
-		return err
+	steps := []func(context.Context) error{x.reportSuccess, x.release}
+	if x.decision.deed == deedMigrate {
+		slices.Reverse(steps)
 	}
-	if err := x.release(ctx); err != nil {
-		return err
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known) {
@@ -33,6 +38,10 @@ func (x *run[O]) succeed(ctx context.Context) error {
 		x.log.V(1).Info("Operation succeeded, nothing had to change")
 	}
 	return nil
+}
+
+func (x *run[O]) reportSuccess(ctx context.Context) error {
+	return x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.success(), nil)
 }
 
 func (x *run[O]) success() string {
@@ -109,8 +118,8 @@ func (x *run[O]) endOfOperation() metav1.Time {
 	return metav1.NewTime(now)
 }
 
-// release takes the finalizer of a deleted or migrated object, and the order of a migrate or restore. gardenlet takes the
-// operation for done when the annotation is gone, which is why this comes last.
+// release takes the finalizer of a deleted or migrated object, and the order of a migrate or restore. gardenlet takes a
+// restore for done only when its annotation is gone.
 func (x *run[O]) release(ctx context.Context) error {
 	switch {
 	case x.decision.deed == deedDelete, x.decision.deed == deedForceDelete:

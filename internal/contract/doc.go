@@ -8,8 +8,8 @@
 //     add the finalizer in one metadata patch;
 //  2. execute: call the contract's Actuator with a deadline and contain its panics. Its graph of tasks (graph.go) reports
 //     real progress, its state is saved while it works (track.go);
-//  3. conclude: write the result in one status patch, and only then let go of the finalizer, or of the annotation of a
-//     migrate or restore (conclude.go).
+//  3. conclude: write the result in one status patch, and only then let go of the finalizer or of the annotation of a
+//     restore; a migrated object is let go of first (conclude.go).
 //
 // A crash between any two of these steps loses nothing: Pending has the rules that bring the object back. A reconcile that
 // finds nothing to do costs two writes.

@@ -289,9 +289,11 @@ func TestMigrateAndRestore(t *testing.T) {
 		s.ready()
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationMigrate))
 		o := s.wait(func(o *object) error {
-			_, ordered := o.Annotations[v1beta1constants.GardenerOperation]
-			return unless(!ordered, "not migrated")
+			done := o.Status.LastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
+				o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
+			return unless(done, "not migrated")
 		})
+		assert.NotContains(t, o.Annotations, v1beta1constants.GardenerOperation)
 		assert.Equal(t, []string{"example.com/observer"}, o.Finalizers)
 		assert.Equal(t, gardencorev1beta1.LastOperationTypeMigrate, o.Status.LastOperation.Type)
 		assert.Equal(t, gardencorev1beta1.LastOperationStateSucceeded, o.Status.LastOperation.State)
