@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,13 @@ func (p *pass) deleteGraph() *contract.Graph {
 func (p *pass) findDoomed(ctx context.Context) error {
 	p.doomed.routes = p.recordedNodeRoutes()
 	err := inParallel(
-		func() (err error) { p.doomed.network, err = p.doomedNetworks(ctx); return err },
-		func() (err error) { p.doomed.router, err = p.doomedRouters(ctx); return err },
-		func() (err error) { p.doomed.group, err = p.doomedGroups(ctx); return err },
+		func() (err error) { p.doomed.network, err = p.networkSearch().doomed(ctx, p); return err },
+		func() (err error) { p.doomed.router, err = p.routerSearch().doomed(ctx, p); return err },
+		func() (err error) { p.doomed.group, err = p.groupSearch().doomed(ctx, p); return err },
 		func() error { return p.doomedSubnets(ctx) },
 	)
-	p.doomed.networkID = firstOf(p.ledger.id(kindNetwork), p.plan.network.givenID, p.doomed.network...)
-	p.doomed.routerID = firstOf(p.ledger.id(kindRouter), p.plan.router.givenID, p.doomed.router...)
+	p.doomed.networkID = cmp.Or(append([]string{p.ledger.id(kindNetwork), p.plan.network.givenID}, p.doomed.network...)...)
+	p.doomed.routerID = cmp.Or(append([]string{p.ledger.id(kindRouter), p.plan.router.givenID}, p.doomed.router...)...)
 	return err
 }
 
@@ -72,15 +73,6 @@ func (p *pass) recordedNodeRoutes() nodeRoutes {
 		routes.given = workers
 	}
 	return routes
-}
-
-func firstOf(a, b string, more ...string) string {
-	for _, text := range append([]string{a, b}, more...) {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // candidates returns the recorded ID of an own resource, and whether the cloud must be asked for more by mark.
@@ -100,42 +92,6 @@ func alsoMarked[T any](p *pass, ids []string, marked []T, id func(T) string) []s
 		}
 	}
 	return ids
-}
-
-func (p *pass) doomedNetworks(ctx context.Context) ([]string, error) {
-	ids, look := p.candidates(kindNetwork, p.plan.network.givenID)
-	if !look {
-		return ids, nil
-	}
-	marked, err := p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: p.mark})
-	if err != nil {
-		return ids, fmt.Errorf("looking for networks of the shoot: %w", err)
-	}
-	return alsoMarked(p, ids, marked, func(n cloudopenstack.Network) string { return n.ID }), nil
-}
-
-func (p *pass) doomedRouters(ctx context.Context) ([]string, error) {
-	ids, look := p.candidates(kindRouter, p.plan.router.givenID)
-	if !look {
-		return ids, nil
-	}
-	marked, err := p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: p.mark})
-	if err != nil {
-		return ids, fmt.Errorf("looking for routers of the shoot: %w", err)
-	}
-	return alsoMarked(p, ids, marked, func(r cloudopenstack.Router) string { return r.ID }), nil
-}
-
-func (p *pass) doomedGroups(ctx context.Context) ([]string, error) {
-	ids, look := p.candidates(kindSecurityGroup, p.plan.group.givenID)
-	if !look {
-		return ids, nil
-	}
-	marked, err := p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: p.mark})
-	if err != nil {
-		return ids, fmt.Errorf("looking for security groups of the shoot: %w", err)
-	}
-	return alsoMarked(p, ids, marked, func(g cloudopenstack.SecurityGroup) string { return g.ID }), nil
 }
 
 // doomedSubnets looks at subnets of the families in use and at those that are recorded. One request finds all that are

@@ -67,20 +67,32 @@ func (p *pass) observeNetworks(ctx context.Context) error {
 	if i := slices.IndexFunc(known, func(n cloudopenstack.Network) bool { return n.ID == externalID }); i >= 0 {
 		p.seen.external = &known[i]
 	}
-	network, err := search[cloudopenstack.Network]{
-		what: "network", kind: kindNetwork, givenID: p.plan.network.givenID, givenField: "networks.id",
-		byID: func(context.Context, string) ([]cloudopenstack.Network, error) { return known, nil },
-		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Network, error) {
-			return p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: mark})
-		},
-		identify: func(n cloudopenstack.Network) (string, string) { return n.ID, n.Description },
-	}.find(ctx, p)
+	networks := p.networkSearch()
+	networks.byID = func(context.Context, string) ([]cloudopenstack.Network, error) { return known, nil }
+	network, err := networks.find(ctx, p)
 	p.seen.network = network
 	return err
 }
 
+// networkSearch lacks byID: networks are read together with the external one.
+func (p *pass) networkSearch() search[cloudopenstack.Network] {
+	return search[cloudopenstack.Network]{
+		what: "network", kind: kindNetwork, givenID: p.plan.network.givenID, givenField: "networks.id",
+		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Network, error) {
+			return p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: mark})
+		},
+		identify: func(n cloudopenstack.Network) (string, string) { return n.ID, n.Description },
+	}
+}
+
 func (p *pass) observeRouter(ctx context.Context) error {
-	router, err := search[cloudopenstack.Router]{
+	router, err := p.routerSearch().find(ctx, p)
+	p.seen.router = router
+	return err
+}
+
+func (p *pass) routerSearch() search[cloudopenstack.Router] {
+	return search[cloudopenstack.Router]{
 		what: "router", kind: kindRouter, givenID: p.plan.router.givenID, givenField: "networks.router.id",
 		byID: func(ctx context.Context, id string) ([]cloudopenstack.Router, error) {
 			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{IDs: []string{id}})
@@ -89,13 +101,17 @@ func (p *pass) observeRouter(ctx context.Context) error {
 			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: mark})
 		},
 		identify: func(r cloudopenstack.Router) (string, string) { return r.ID, r.Description },
-	}.find(ctx, p)
-	p.seen.router = router
-	return err
+	}
 }
 
 func (p *pass) observeGroup(ctx context.Context) error {
-	group, err := search[cloudopenstack.SecurityGroup]{
+	group, err := p.groupSearch().find(ctx, p)
+	p.seen.group = group
+	return err
+}
+
+func (p *pass) groupSearch() search[cloudopenstack.SecurityGroup] {
+	return search[cloudopenstack.SecurityGroup]{
 		what: "security group", kind: kindSecurityGroup, givenID: p.plan.group.givenID, givenField: "networks.securityGroupId",
 		byID: func(ctx context.Context, id string) ([]cloudopenstack.SecurityGroup, error) {
 			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{IDs: []string{id}})
@@ -104,9 +120,7 @@ func (p *pass) observeGroup(ctx context.Context) error {
 			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: mark})
 		},
 		identify: func(g cloudopenstack.SecurityGroup) (string, string) { return g.ID, g.Description },
-	}.find(ctx, p)
-	p.seen.group = group
-	return err
+	}
 }
 
 // observeSubnets looks for all known IDs in one request, and for what is then missing in another one by mark. All of a
@@ -260,6 +274,20 @@ func (s search[T]) marked(ctx context.Context, p *pass, usedID string) (*T, erro
 		return &found[i], nil
 	}
 	return nil, nil
+}
+
+// doomed returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the ledger cannot
+// answer for all, what carries its mark.
+func (s search[T]) doomed(ctx context.Context, p *pass) ([]string, error) {
+	ids, look := p.candidates(s.kind, s.givenID)
+	if !look {
+		return ids, nil
+	}
+	marked, err := s.byMark(ctx, p.mark)
+	if err != nil {
+		return ids, fmt.Errorf("looking for %ss of the shoot: %w", s.what, err)
+	}
+	return alsoMarked(p, ids, marked, s.id), nil
 }
 
 func (s search[T]) id(one T) string {
