@@ -26,16 +26,15 @@ func (x *run[O]) accept(ctx context.Context) error {
 			return err
 		}
 	}
-	accepted := clone(x.writer.known)
 	if x.decision.deed != deedReconcile {
 		return nil
 	}
+	accepted := clone(x.writer.known)
 	added := controllerutil.AddFinalizer(accepted, x.contract.Finalizer)
 	if !takeAnnotation(accepted, v1beta1constants.GardenerOperationReconcile) && !added {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(clone(x.writer.known), client.MergeFromWithOptimisticLock{})
-	if err := x.client.Patch(ctx, accepted, patch); err != nil {
+	if err := x.patchMetadata(ctx, x.writer.known, accepted); err != nil {
 		return err
 	}
 	x.writer.known = accepted
@@ -91,6 +90,11 @@ func (x *run[O]) isNewOrder(object O) bool {
 	return lastOperation == nil || lastOperation.Type != x.decision.operation ||
 		object.GetAnnotations()[v1beta1constants.GardenerOperation] == v1beta1constants.GardenerOperationReconcile ||
 		orderedAt(object).After(lastOperation.LastUpdateTime.Time)
+}
+
+// patchMetadata writes what differs, unless the object has changed since it was read.
+func (x *run[O]) patchMetadata(ctx context.Context, read, desired O) error {
+	return x.client.Patch(ctx, desired, client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{}))
 }
 
 // takeAnnotation removes the operation annotation if it has the given value.

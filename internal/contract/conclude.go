@@ -159,7 +159,7 @@ func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error 
 		if !change(object) {
 			return nil
 		}
-		return x.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		return x.patchMetadata(ctx, before, object)
 	})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("concluding %s: %w", x.decision.operation, err)
