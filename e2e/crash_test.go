@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // testCrash kills the controller in the middle of an operation. Its successor brings the operation to its end, without
@@ -24,7 +25,7 @@ func (l *landscape) testCrash(t *testing.T) {
 		existing := inventory(w.cloud)
 
 		w.passSecond(shoot)
-		w.killAt(fake.Match{Service: fake.Neutron, Method: "GET"}, fake.Before, func() { w.order(shoot) })
+		w.killAt(wire.Match{Service: wire.Neutron, Method: "GET"}, wire.Before, func() { w.order(shoot) })
 		object := w.get(shoot)
 		assert.NotContains(t, object.Annotations, v1beta1constants.GardenerOperation, "the order was taken")
 
@@ -37,7 +38,7 @@ func (l *landscape) testCrash(t *testing.T) {
 		before := inventory(w.cloud)
 		w.startController()
 		shoot := w.shoot("crash-create")
-		w.killAt(fake.Match{Service: fake.Neutron, Method: "POST", Path: "/v2.0/routers"}, fake.After, func() { w.order(shoot) })
+		w.killAt(wire.Match{Service: wire.Neutron, Method: "POST", Path: "/v2.0/routers"}, wire.After, func() { w.order(shoot) })
 
 		w.startController()
 		w.waitHealthy(shoot)
@@ -51,7 +52,7 @@ func (l *landscape) testCrash(t *testing.T) {
 		w.startController()
 		shoot := w.fulfilled("crash-delete")
 		component := w.gardenlet.Infrastructure(shoot)
-		w.killAt(fake.Match{Service: fake.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"}, fake.After, func() {
+		w.killAt(wire.Match{Service: wire.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"}, wire.After, func() {
 			require.NoError(t, component.Destroy(t.Context()))
 		})
 
@@ -83,17 +84,17 @@ func (l *landscape) testCrash(t *testing.T) {
 }
 
 // killAt sets something off and kills the controller at the first call that matches, in the given phase.
-func (w *world) killAt(match fake.Match, phase fake.Phase, setOff func()) {
+func (w *world) killAt(match wire.Match, phase wire.Phase, setOff func()) {
 	w.t.Helper()
 	reached, dead := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
+	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
 		if event.Phase != phase || !match.Matches(event.Call) {
-			return fake.Proceed
+			return wire.Proceed
 		}
 		once.Do(func() { close(reached) })
 		<-dead
-		return fake.Cut
+		return wire.Cut
 	})
 	setOff()
 	select {

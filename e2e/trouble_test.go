@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // trouble is something that goes wrong in the cloud while an Infrastructure is created.
@@ -24,10 +25,10 @@ type trouble struct {
 }
 
 func troubles() map[string]trouble {
-	createNetwork := fake.Match{Service: fake.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
+	createNetwork := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
 	answer := func(status int, retryAfter time.Duration) func(*testing.T, *fake.Cloud) {
 		return func(_ *testing.T, cloud *fake.Cloud) {
-			cloud.Inject(fake.Fault{Match: createNetwork, Times: -1, Status: status, RetryAfter: retryAfter})
+			cloud.Inject(wire.Fault{Match: createNetwork, Times: -1, Status: status, RetryAfter: retryAfter})
 		}
 	}
 	clearFaults := func(_ *testing.T, cloud *fake.Cloud) { cloud.ClearFaults() }

@@ -111,10 +111,23 @@ func clouds() []room {
 			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
+			packages:   "internal/cloud/openstack/wire",
+			because:    "what passes between client and cloud belongs to neither, so it knows nothing",
+			spartan:    true,
+			mayNotLink: []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:   "internal/cloud/openstack/proxy",
+			because:    "the proxy is no client of the cloud behind it: it passes on what it does not understand",
+			spartan:    true,
+			mayImport:  []string{"internal/cloud/openstack/wire"},
+			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
 			packages:   "internal/cloud/openstack/fake/...",
 			because:    "the fake is an OpenStack of its own: what it shared with the client, it could not prove",
 			spartan:    true,
-			mayImport:  []string{"internal/cloud/openstack/fake/...", "golang.org/x/crypto/..."},
+			mayImport:  []string{"internal/cloud/openstack/fake/...", "internal/cloud/openstack/wire", "golang.org/x/crypto/..."},
 			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
@@ -143,6 +156,7 @@ func surroundings() []room {
 			because:  "binaries are black boxes: only fakes, suites and API types are seen from outside",
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
+				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...",
 			}, testLibraries()),

@@ -12,6 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // The tests in this file go over real HTTP to a cloud that keeps what it is told.
@@ -171,18 +172,18 @@ func TestAWrongPasswordIsUnauthenticated(t *testing.T) {
 
 func TestACreateWhoseAnswerIsLostHappensOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fault fake.Fault
+		fault wire.Fault
 		made  int
 	}{
-		"the connection is lost before the effect": {fake.Fault{Drop: fake.DropBefore}, 0},
-		"the connection is lost after the effect":  {fake.Fault{Drop: fake.DropAfter}, 1},
-		"a gateway loses patience":                 {fake.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1},
+		"the connection is lost before the effect": {wire.Fault{Drop: wire.DropBefore}, 0},
+		"the connection is lost after the effect":  {wire.Fault{Drop: wire.DropAfter}, 1},
+		"a gateway loses patience":                 {wire.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startCloud(t)
 			s := logInto(t, c)
 			require.NoError(t, listNetworks(t.Context(), s)) // from here on the connection is a used one
-			tc.fault.Match = fake.Match{Method: http.MethodPost, Path: "/v2.0/networks"}
+			tc.fault.Match = wire.Match{Method: http.MethodPost, Path: "/v2.0/networks"}
 			c.Inject(tc.fault)
 			_, err := s.CreateNetwork(t.Context(), openstack.NetworkCreate{Name: "shoot"})
 			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
@@ -200,7 +201,7 @@ func TestADeleteWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	s, ctx := logInto(t, c), t.Context()
 	network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
 	require.NoError(t, err)
-	c.Inject(fake.Fault{Match: fake.Match{Method: http.MethodDelete}, Drop: fake.DropAfter})
+	c.Inject(wire.Fault{Match: wire.Match{Method: http.MethodDelete}, Drop: wire.DropAfter})
 	assert.True(t, cloud.IsNotFound(s.DeleteNetwork(ctx, network.ID)), "the second attempt finds it gone")
 	assert.Equal(t, 2, c.Log().Count()["neutron DELETE /v2.0/networks/{id}"])
 }
@@ -296,7 +297,7 @@ func TestLoadBalancersAndShareNetworksOfASubnet(t *testing.T) {
 }
 
 func TestACloudWithoutOctaviaAndManilaServesTheRest(t *testing.T) {
-	c := startCloud(t, fake.WithoutServices(fake.Octavia, fake.Manila))
+	c := startCloud(t, fake.WithoutServices(wire.Octavia, wire.Manila))
 	s := logInto(t, c)
 	assert.False(t, s.HasLoadBalancers())
 	assert.False(t, s.HasShares())

@@ -9,6 +9,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // upstreamShoot makes what the upstream extension makes, with the names and the state that it writes.
@@ -17,7 +18,7 @@ func upstreamShoot(t *testing.T) (*world, fake.State) {
 	network := w.plant("networks", fake.Attrs{"name": technicalID})
 	subnet := w.plant("subnets", fake.Attrs{"name": technicalID, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "dns_nameservers": []string{"1.1.1.1"}})
 	router := w.plantRouter(technicalID)
-	w.operate("PUT", fake.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+	w.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	group := w.plant("security-groups", fake.Attrs{"name": technicalID, "description": "Cluster Nodes"})
 	for _, rule := range wantedRules(defaultGroup(), group)[2:] {
 		attrs := fake.Attrs{"security_group_id": group, "direction": rule.Direction, "ethertype": rule.EtherType, "description": rule.Description}
@@ -46,7 +47,7 @@ func TestAdoptingAShootOfTheUpstreamExtension(t *testing.T) {
 	t.Run("creates and changes nothing", func(t *testing.T) {
 		w, before := upstreamShoot(t)
 		outcome := w.mustReconcile()
-		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		assert.Empty(t, w.calls().Where(wire.Call.Writes))
 		w.unchanged(before)
 		assert.Empty(t, outcome.Findings)
 		assert.Equal(t, technicalID, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Node.KeyName)
@@ -69,7 +70,7 @@ func TestAdoptingAShootOfTheUpstreamExtension(t *testing.T) {
 		w.infra.Status.ProviderStatus = w.marshal(outcome.ProviderStatus)
 		w.calls()
 		w.mustReconcile()
-		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		assert.Empty(t, w.calls().Where(wire.Call.Writes))
 		w.unchanged(before)
 	})
 	t.Run("keeps what the user gave to the upstream extension", func(t *testing.T) {

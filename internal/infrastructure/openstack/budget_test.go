@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // budget asserts the calls of a pass by name, and prints them in order when they are others.
-func budget(t *testing.T, calls fake.Calls, want map[string]int) {
+func budget(t *testing.T, calls wire.Calls, want map[string]int) {
 	t.Helper()
 	assert.Equal(t, want, calls.Count(), "calls in order:\n%s", calls)
 	t.Logf("%d calls, at most %d at once:\n%s", len(calls), calls.MaxInFlight(), calls)
@@ -75,13 +75,13 @@ func (w *world) waves(do func()) int {
 	w.t.Helper()
 	const quiet = 100 * time.Millisecond
 	arrived := make(chan chan struct{})
-	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-		if event.Phase == fake.Before {
+	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+		if event.Phase == wire.Before {
 			proceed := make(chan struct{})
 			arrived <- proceed
 			<-proceed
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	defer w.cloud.SetHook(nil)
 	done := make(chan struct{})

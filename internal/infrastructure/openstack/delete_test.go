@@ -10,6 +10,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestDeleting(t *testing.T) {
@@ -30,7 +31,7 @@ func TestDeleting(t *testing.T) {
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.secret["password"] = []byte(fake.DefaultPassword)
-		w.cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Skip: 1, Times: -1, Status: 500})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true}, Skip: 1, Times: -1, Status: 500})
 		_, err = w.reconcile()
 		require.Error(t, err)
 		w.secret["password"] = []byte("wrong")
@@ -64,7 +65,7 @@ func TestDeleting(t *testing.T) {
 		w := newWorld(t)
 		empty := w.there()
 		w.mustReconcile()
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Neutron, Method: "DELETE"}, Times: -1, Status: 500})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron, Method: "DELETE"}, Times: -1, Status: 500})
 		require.Error(t, w.delete())
 		assert.NotEmpty(t, w.state()["Network"])
 		w.cloud.ClearFaults()
@@ -98,7 +99,7 @@ func TestDeletingInAdversity(t *testing.T) {
 		w.unchanged(before)
 	})
 	t.Run("works without Octavia and Manila", func(t *testing.T) {
-		w := newWorld(t, fake.WithoutServices(fake.Octavia, fake.Manila))
+		w := newWorld(t, fake.WithoutServices(wire.Octavia, wire.Manila))
 		empty := w.there()
 		w.mustReconcile()
 		w.mustDelete()
@@ -141,13 +142,13 @@ func TestBlockersAreNamed(t *testing.T) {
 	t.Run("a server, by its name", func(t *testing.T) {
 		w := newWorld(t)
 		w.mustReconcile()
-		first := func(service fake.Service, path, key string) any {
+		first := func(service wire.Service, path, key string) any {
 			found, ok := w.operate(http.MethodGet, service, path, nil)[key].([]any)
 			require.True(t, ok)
 			return found[0].(map[string]any)["id"]
 		}
 		w.plant("servers", fake.Attrs{
-			"name": "bastion", "flavorRef": first(fake.Nova, "/v2.1/flavors", "flavors"), "imageRef": first(fake.Glance, "/v2/images", "images"),
+			"name": "bastion", "flavorRef": first(wire.Nova, "/v2.1/flavors", "flavors"), "imageRef": first(wire.Glance, "/v2/images", "images"),
 			"networks": []any{map[string]any{"uuid": w.state()["Network"]}},
 		})
 		err := w.delete()
@@ -174,7 +175,7 @@ func TestBlockersAreNamed(t *testing.T) {
 		w := newWorld(t)
 		w.mustReconcile()
 		subnet := w.plantSubnet(w.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		err := w.delete()
 		require.ErrorContains(t, err, "is still connected to subnet "+subnet)
 		assert.Equal(t, cloud.InUse, cloud.KindOf(err))

@@ -11,6 +11,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // late are creates of which a cloud may have forgotten the caller, and how they take effect after all.
@@ -41,11 +42,11 @@ func TestACreateThatTakesEffectLate(t *testing.T) {
 		return w
 	}
 	for path, land := range late() {
-		post := fake.Match{Method: "POST", Path: path}
+		post := wire.Match{Method: "POST", Path: path}
 		t.Run(path+" is found, named, and removed with the shoot", func(t *testing.T) {
 			w := withShares(t)
 			empty := w.there()
-			w.cloud.Inject(fake.Fault{Match: post, Status: 504})
+			w.cloud.Inject(wire.Fault{Match: post, Status: 504})
 			_, err := w.reconcile()
 			require.Equal(t, cloud.Unavailable, cloud.KindOf(err))
 			w.mustReconcile()
@@ -59,7 +60,7 @@ func TestACreateThatTakesEffectLate(t *testing.T) {
 		t.Run(path+" is removed with the shoot although no pass came in between", func(t *testing.T) {
 			w := withShares(t)
 			empty := w.there()
-			w.cloud.Inject(fake.Fault{Match: post, Status: 504})
+			w.cloud.Inject(wire.Fault{Match: post, Status: 504})
 			_, err := w.reconcile()
 			require.Error(t, err)
 			w.mustReconcile()
@@ -70,7 +71,7 @@ func TestACreateThatTakesEffectLate(t *testing.T) {
 		t.Run(path+" of a process that was killed meanwhile is found, too", func(t *testing.T) {
 			w := withShares(t)
 			empty := w.there()
-			w.dieWhen(func(event fake.Event) bool { return event.Phase == fake.Before && post.Matches(event.Call) })
+			w.dieWhen(func(event wire.Event) bool { return event.Phase == wire.Before && post.Matches(event.Call) })
 			_, err := w.reconcile()
 			require.Error(t, err)
 			w.restart()
@@ -83,7 +84,7 @@ func TestACreateThatTakesEffectLate(t *testing.T) {
 	}
 	t.Run("is looked for as long as it may come, and no longer", func(t *testing.T) {
 		w := newWorld(t)
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 504})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 504})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.mustReconcile()
@@ -103,7 +104,7 @@ func TestACreateThatTakesEffectLate(t *testing.T) {
 		w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "theirs"}))
 		before, theirs := w.there(), w.config.Networks.ID
 		w.config.Networks.ID = nil
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 504})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 504})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.config.Networks.ID = theirs
@@ -130,12 +131,12 @@ func TestAnInterfaceThatWasRefusedIsTheUsers(t *testing.T) {
 	w.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: &subnet, Router: &openstackv1alpha1.Router{ID: router}}
 	connect := "/v2.0/routers/" + router + "/add_router_interface"
 	faster := false
-	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-		if event.Phase == fake.Before && event.Call.Name() == addInterface && !faster {
+	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+		if event.Phase == wire.Before && event.Call.Name() == addInterface && !faster {
 			faster = true // the user is
-			w.operate("PUT", fake.Neutron, connect, map[string]any{"subnet_id": subnet})
+			w.operate("PUT", wire.Neutron, connect, map[string]any{"subnet_id": subnet})
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	_, err := w.reconcile()
 	require.Error(t, err)
@@ -149,7 +150,7 @@ func TestAShareNetworkIsFoundUnderAnotherName(t *testing.T) {
 	w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 	empty := w.there()
 	w.mustReconcile()
-	w.operate("PUT", fake.Manila, "/v2/share-networks/"+w.state()["ShareNetwork"], map[string]any{"share_network": map[string]any{"name": "renamed"}})
+	w.operate("PUT", wire.Manila, "/v2/share-networks/"+w.state()["ShareNetwork"], map[string]any{"share_network": map[string]any{"name": "renamed"}})
 	w.calls()
 	w.mustReconcile()
 	assert.Equal(t, 1, w.calls().Count()[getShares], "one call")

@@ -10,12 +10,13 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // change edits a Neutron resource behind the driver's back.
 func (w *world) change(collection, key, id string, attrs fake.Attrs) {
 	w.t.Helper()
-	w.operate("PUT", fake.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
+	w.operate("PUT", wire.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
 }
 
 func TestSafeDriftIsRepaired(t *testing.T) {
@@ -53,7 +54,7 @@ func TestSafeDriftIsRepaired(t *testing.T) {
 		},
 		"an interface that was removed": {
 			func(w *world) {
-				w.operate("PUT", fake.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": w.state()["Subnet"]})
+				w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": w.state()["Subnet"]})
 			},
 			func(w *world) bool {
 				return strings.Contains(strings.Join(w.there().List(), "\n"), "network:router_interface")
@@ -80,7 +81,7 @@ func TestSafeDriftIsRepaired(t *testing.T) {
 			w.calls()
 			outcome := w.mustReconcile()
 			assert.True(t, drift.repaired(w))
-			assert.Len(t, w.calls().Where(fake.Call.Writes), 1, "one write repairs it")
+			assert.Len(t, w.calls().Where(wire.Call.Writes), 1, "one write repairs it")
 			assert.Empty(t, outcome.Findings)
 			w.mustReconcile()
 		})
@@ -114,7 +115,7 @@ func TestUnsafeDriftIsReportedWithNames(t *testing.T) {
 		w := newWorld(t)
 		w.mustReconcile()
 		subnet := w.plantSubnet(w.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		outcome := w.mustReconcile()
 		require.Len(t, outcome.Findings, 1)
 		assert.Contains(t, outcome.Findings[0], "subnet "+subnet+", which is not the shoot's")
@@ -144,7 +145,7 @@ func TestNodePortsAreClosedWhenSourcesAreRestricted(t *testing.T) {
 	w.config.Networks.NodePortSourceRanges = []string{"10.0.0.0/8"}
 	outcome := w.mustReconcile()
 	assert.Empty(t, outcome.Findings)
-	deleted := w.cloud.Log().Where(func(call fake.Call) bool { return call.Method == http.MethodDelete })
+	deleted := w.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete })
 	assert.Equal(t, map[string]int{"neutron DELETE /v2.0/security-group-rules/{id}": 2}, deleted.Count(), "D4: rules are deleted as rules")
 	for _, rule := range w.there().SecurityGroups[1].Rules {
 		if rule.Protocol != "" {
@@ -156,13 +157,13 @@ func TestNodePortsAreClosedWhenSourcesAreRestricted(t *testing.T) {
 func TestD13ARuleThatSomebodyElseAddedMeanwhileIsNoError(t *testing.T) {
 	w := newWorld(t)
 	raced := false
-	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-		if event.Phase == fake.Before && event.Call.Name() == postRules && !raced {
+	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+		if event.Phase == wire.Before && event.Call.Name() == postRules && !raced {
 			raced = true
 			group := w.there().SecurityGroups[1].ID
 			w.plant("security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "ethertype": "IPv4", "remote_group_id": group})
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	w.mustReconcile()
 	assert.True(t, raced)
@@ -185,7 +186,7 @@ func TestOptionsOfWhatIsCreated(t *testing.T) {
 	assert.Equal(t, there.ShareNetworks[0].ID, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Networks.ShareNetwork.ID)
 	w.calls()
 	w.mustReconcile()
-	assert.Empty(t, w.calls().Where(fake.Call.Writes))
+	assert.Empty(t, w.calls().Where(wire.Call.Writes))
 	w.mustDelete()
 	w.unchanged(empty)
 }

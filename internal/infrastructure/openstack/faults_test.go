@@ -12,6 +12,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // shapes are shoots that together make every call that the driver knows.
@@ -34,31 +35,31 @@ func shapes() map[string]func(w *world) {
 }
 
 // faults are the ways in which a call goes wrong.
-func faults() map[string]fake.Fault {
-	return map[string]fake.Fault{
+func faults() map[string]wire.Fault {
+	return map[string]wire.Fault{
 		"refused":                         {Status: 500},
-		"lost before its effect":          {Drop: fake.DropBefore},
+		"lost before its effect":          {Drop: wire.DropBefore},
 		"answered badly after its effect": {Status: 504, AfterEffect: true},
-		"lost after its effect":           {Drop: fake.DropAfter},
+		"lost after its effect":           {Drop: wire.DropAfter},
 	}
 }
 
 // dieAt lets the process die at a call, before its effect or after it: from then on it neither reaches the cloud nor saves
 // anything. restart is what follows.
-func (w *world) dieAt(call int, phase fake.Phase) {
-	w.dieWhen(func(event fake.Event) bool { return event.Phase == phase && event.Call.Seq == call+1 })
+func (w *world) dieAt(call int, phase wire.Phase) {
+	w.dieWhen(func(event wire.Event) bool { return event.Phase == phase && event.Call.Seq == call+1 })
 }
 
-func (w *world) dieWhen(it func(event fake.Event) bool) {
+func (w *world) dieWhen(it func(event wire.Event) bool) {
 	var dead atomic.Bool
-	w.cloud.SetHook(func(event fake.Event) fake.Verdict {
+	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
 		if it(event) {
 			dead.Store(true)
 		}
 		if dead.Load() {
-			return fake.Cut
+			return wire.Cut
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	w.beforeSave = func() error {
 		if dead.Load() {
@@ -71,8 +72,8 @@ func (w *world) dieWhen(it func(event fake.Event) bool) {
 // mishaps are all the ways in which a call goes wrong, or the process at it.
 func mishaps() map[string]func(w *world, call int) {
 	all := map[string]func(w *world, call int){
-		"killed before its effect": func(w *world, call int) { w.dieAt(call, fake.Before) },
-		"killed after its effect":  func(w *world, call int) { w.dieAt(call, fake.After) },
+		"killed before its effect": func(w *world, call int) { w.dieAt(call, wire.Before) },
+		"killed after its effect":  func(w *world, call int) { w.dieAt(call, wire.After) },
 	}
 	for how, fault := range faults() {
 		all[how] = func(w *world, call int) {

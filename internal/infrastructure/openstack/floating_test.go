@@ -10,6 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestChoosingTheFloatingNetwork(t *testing.T) {
@@ -97,7 +98,7 @@ func TestAFloatingPoolMayBeCorrectedUntilThereIsARouter(t *testing.T) {
 		return w, other
 	}
 	fails := func(w *world, path string) {
-		w.cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true, Path: path}, Status: 500})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Path: path}, Status: 500})
 		_, err := w.reconcile()
 		require.Error(w.t, err)
 	}
@@ -123,7 +124,7 @@ func TestAFloatingPoolMayBeCorrectedUntilThereIsARouter(t *testing.T) {
 	t.Run("afterwards the network counts, whatever its name", func(t *testing.T) {
 		w, other := mistaken(t)
 		w.mustReconcile()
-		_, err := w.cloud.Operate(fake.AdminProject, "PUT", fake.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
+		_, err := w.cloud.Operate(fake.AdminProject, "PUT", wire.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
 		require.NoError(t, err)
 		w.calls()
 		w.mustReconcile()

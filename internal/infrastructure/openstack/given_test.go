@@ -9,6 +9,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // floatingNetwork is the ID of the external network.
@@ -32,7 +33,7 @@ func (w *world) fullCycle() {
 	assert.Empty(w.t, went)
 	w.cloud.ResetLog()
 	w.mustReconcile()
-	assert.Empty(w.t, w.calls().Where(fake.Call.Writes), "the second pass changes nothing")
+	assert.Empty(w.t, w.calls().Where(wire.Call.Writes), "the second pass changes nothing")
 	w.mustDelete()
 	w.unchanged(before)
 }
@@ -71,15 +72,15 @@ func TestGivenRouter(t *testing.T) {
 		id := w.plant("routers", fake.Attrs{"name": "theirs"})
 		w.config.Networks.Router = &openstackv1alpha1.Router{ID: id}
 		reads := 0
-		w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-			if event.Phase == fake.After && event.Call.Name() == "neutron GET /v2.0/routers/{id}" {
+		w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+			if event.Phase == wire.After && event.Call.Name() == "neutron GET /v2.0/routers/{id}" {
 				if reads++; reads == 2 {
-					w.operate("PUT", fake.Neutron, "/v2.0/routers/"+id, map[string]any{
+					w.operate("PUT", wire.Neutron, "/v2.0/routers/"+id, map[string]any{
 						"router": map[string]any{"external_gateway_info": map[string]any{"network_id": w.floatingNetwork()}},
 					})
 				}
 			}
-			return fake.Proceed
+			return wire.Proceed
 		})
 		outcome := w.mustReconcile()
 		assert.NotEmpty(t, outcome.EgressCIDRs)
@@ -135,7 +136,7 @@ func TestGivenSubnet(t *testing.T) {
 	t.Run("on a given router that is connected already keeps its interface", func(t *testing.T) {
 		w, subnet := given(t)
 		router := w.plantRouter("theirs")
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		w.config.Networks.Router = &openstackv1alpha1.Router{ID: router}
 		w.fullCycle()
 	})
@@ -148,7 +149,7 @@ func TestGivenSubnet(t *testing.T) {
 		w, _ := given(t)
 		w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("theirs")}
 		before := w.there()
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Path: "/v2.0/routers/{id}/add_router_interface"}, Drop: fake.DropAfter})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.0/routers/{id}/add_router_interface"}, Drop: wire.DropAfter})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.restart()
@@ -163,7 +164,7 @@ func TestGivenSubnet(t *testing.T) {
 		} {
 			w, subnet := given(t)
 			theirs := w.plantRouter("theirs")
-			w.operate("PUT", fake.Neutron, "/v2.0/routers/"+theirs+"/add_router_interface", map[string]any{"subnet_id": subnet})
+			w.operate("PUT", wire.Neutron, "/v2.0/routers/"+theirs+"/add_router_interface", map[string]any{"subnet_id": subnet})
 			w.config.Networks.Router = router(w)
 			_, err := w.reconcile()
 			require.ErrorContains(t, err, "networks.router.id: subnet "+subnet+" is connected to router "+theirs+" already; give that router", name)

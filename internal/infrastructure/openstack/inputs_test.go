@@ -19,6 +19,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestValidateNamesFieldAndRemedy(t *testing.T) {
@@ -139,7 +140,7 @@ func TestErrorsHaveTheirKind(t *testing.T) {
 		}, cloud.Configuration, "shoot.spec.networking.providerConfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, fake.WithoutServices(fake.Manila))
+			w := newWorld(t, fake.WithoutServices(wire.Manila))
 			test.arrange(w)
 			_, err := w.driver.Reconcile(t.Context(), w.input(), &savingTrack{world: w})
 			require.ErrorContains(t, err, test.text)

@@ -10,6 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestKeyPairDecision(t *testing.T) {
@@ -55,13 +56,13 @@ func TestKeysAreRecordedWithTheNameOfTheirKeyPair(t *testing.T) {
 }
 
 func TestKeyPairsInAdversity(t *testing.T) {
-	post := fake.Match{Service: fake.Nova, Method: "POST"}
+	post := wire.Match{Service: wire.Nova, Method: "POST"}
 	t.Run("one whose replacement got lost is still the shoot's after another rotation", func(t *testing.T) {
 		w := newWorld(t)
 		empty := w.there()
 		w.mustReconcile()
 		w.infra.Spec.SSHPublicKey = []byte(otherKey)
-		w.cloud.Inject(fake.Fault{Match: post, Drop: fake.DropAfter})
+		w.cloud.Inject(wire.Fault{Match: post, Drop: wire.DropAfter})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		require.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
@@ -76,7 +77,7 @@ func TestKeyPairsInAdversity(t *testing.T) {
 		empty := w.there()
 		w.mustReconcile()
 		w.infra.Spec.SSHPublicKey = []byte(otherKey)
-		w.cloud.Inject(fake.Fault{Match: post, Drop: fake.DropAfter})
+		w.cloud.Inject(wire.Fault{Match: post, Drop: wire.DropAfter})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.infra.Spec.SSHPublicKey = nil
@@ -85,17 +86,17 @@ func TestKeyPairsInAdversity(t *testing.T) {
 	})
 	t.Run("one that turns up late with a former key is replaced", func(t *testing.T) {
 		w := newWorld(t)
-		w.cloud.Inject(fake.Fault{Match: post, Status: 504})
+		w.cloud.Inject(wire.Fault{Match: post, Status: 504})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.infra.Spec.SSHPublicKey = []byte(otherKey)
 		landed := false
-		w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-			if event.Phase == fake.Before && post.Matches(event.Call) && !landed {
+		w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+			if event.Phase == wire.Before && post.Matches(event.Call) && !landed {
 				landed = true
 				w.plant("os-keypairs", fake.Attrs{"name": keyPairName(technicalID, shootUID), "public_key": sshKey})
 			}
-			return fake.Proceed
+			return wire.Proceed
 		})
 		_, err = w.reconcile()
 		require.Equal(t, cloud.Conflict, cloud.KindOf(err), "it is no mistake of the user's: %v", err)

@@ -13,6 +13,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // balancer plants what a cloud-controller-manager makes for a Service: load balancer, floating IP and security group.
@@ -67,8 +68,8 @@ func TestLoadBalancersAreRemoved(t *testing.T) {
 		empty := w.there()
 		w.mustReconcile()
 		w.balancer(technicalID, w.state()["Subnet"])
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Method: "DELETE", Path: "/v2.0/floatingips/{id}"}, Status: 500, Times: -1})
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Method: "DELETE", Path: "/v2.0/security-groups/{id}"}, Status: 500, Times: -1})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Method: "DELETE", Path: "/v2.0/floatingips/{id}"}, Status: 500, Times: -1})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Method: "DELETE", Path: "/v2.0/security-groups/{id}"}, Status: 500, Times: -1})
 		require.Error(t, w.delete())
 		assert.Empty(t, w.there().LoadBalancers)
 		w.cloud.ClearFaults()
@@ -97,7 +98,7 @@ func TestWhoseLoadBalancersTheyAre(t *testing.T) {
 		network := w.plant("networks", fake.Attrs{"name": "shared"})
 		subnet := w.plantSubnet(network, "others", "10.9.0.0/24")
 		w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("shared")}
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+w.config.Networks.Router.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.config.Networks.Router.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		w.config.Networks.ID = &network
 		w.balancer(technicalID+"-b", subnet)
 		w.plant("loadbalancers", fake.Attrs{"name": "kube_service_" + technicalID, "vip_subnet_id": subnet})
@@ -127,7 +128,7 @@ func TestRoutesToNodesAreRemoved(t *testing.T) {
 		w := newWorld(t)
 		router := w.plantRouter("theirs")
 		subnet := w.plantSubnet(w.plant("networks", fake.Attrs{"name": "office"}), "office", "192.168.7.0/24")
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		theirs := map[string]any{"destination": "172.16.0.0/16", "nexthop": "192.168.7.9"}
 		w.change("routers", "router", router, fake.Attrs{"routes": []any{theirs}})
 		w.config.Networks.Router = &openstackv1alpha1.Router{ID: router}
@@ -138,12 +139,12 @@ func TestRoutesToNodesAreRemoved(t *testing.T) {
 
 		// Somebody else changes the router between our read and our write.
 		meddled := false
-		w.cloud.SetHook(func(event fake.Event) fake.Verdict {
-			if event.Phase == fake.Before && event.Call.Name() == "neutron PUT /v2.0/routers/{id}" && !meddled {
+		w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+			if event.Phase == wire.Before && event.Call.Name() == "neutron PUT /v2.0/routers/{id}" && !meddled {
 				meddled = true
 				w.change("routers", "router", router, fake.Attrs{"description": "meddled"})
 			}
-			return fake.Proceed
+			return wire.Proceed
 		})
 		w.mustDelete()
 		assert.True(t, meddled)
@@ -175,7 +176,7 @@ func TestRoutesInAGivenSubnet(t *testing.T) {
 	}
 	t.Run("of the user and of another shoot stay on the user's router", func(t *testing.T) {
 		w, router, subnet := given(t)
-		w.operate("PUT", fake.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		users, neighbours := route("172.16.0.0/16", "10.250.64.9"), route("100.128.1.0/24", "10.250.64.8")
 		w.change("routers", "router", router, fake.Attrs{"routes": []any{users, neighbours}})
 		before := w.there()

@@ -8,6 +8,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // gift is something that a user gives.
@@ -53,7 +54,7 @@ func gifts() map[string]gift {
 func (g gift) moments() map[string]func(w *world) {
 	return map[string]func(w *world){
 		"early": func(w *world) {
-			w.cloud.Inject(fake.Fault{Match: fake.Match{Path: g.fails, WritesOnly: true}, Status: 500})
+			w.cloud.Inject(wire.Fault{Match: wire.Match{Path: g.fails, WritesOnly: true}, Status: 500})
 			_, err := w.reconcile()
 			require.Error(w.t, err)
 		},

@@ -10,6 +10,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestMistakesThatOnlyTheCloudSees(t *testing.T) {
@@ -58,12 +59,12 @@ func TestMistakesThatOnlyTheCloudSees(t *testing.T) {
 }
 
 func TestRefusalsThatAreNobodysMistake(t *testing.T) {
-	for name, fault := range map[string]fake.Fault{
-		"a network of ours that is refused":    {Match: fake.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 400},
-		"a router that is refused":             {Match: fake.Match{Method: "POST", Path: "/v2.0/routers"}, Status: 400},
-		"a network that is gone":               {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 404, Type: "NetworkNotFound"},
-		"a subnet whose quota is used up":      {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 409, Type: "OverQuota"},
-		"a subnet for which there is no space": {Match: fake.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 400, Type: "SubnetAllocationError"},
+	for name, fault := range map[string]wire.Fault{
+		"a network of ours that is refused":    {Match: wire.Match{Method: "POST", Path: "/v2.0/networks"}, Status: 400},
+		"a router that is refused":             {Match: wire.Match{Method: "POST", Path: "/v2.0/routers"}, Status: 400},
+		"a network that is gone":               {Match: wire.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 404, Type: "NetworkNotFound"},
+		"a subnet whose quota is used up":      {Match: wire.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 409, Type: "OverQuota"},
+		"a subnet for which there is no space": {Match: wire.Match{Method: "POST", Path: "/v2.0/subnets"}, Status: 400, Type: "SubnetAllocationError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

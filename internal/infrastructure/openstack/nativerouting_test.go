@@ -9,6 +9,7 @@ import (
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // overlay switches Calico's overlay on or off.
@@ -46,7 +47,7 @@ func TestNativeRouting(t *testing.T) {
 		}, w.rules())
 		w.calls()
 		w.mustReconcile()
-		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		assert.Empty(t, w.calls().Where(wire.Call.Writes))
 		w.mustDelete()
 		w.unchanged(empty)
 	})
@@ -58,7 +59,7 @@ func TestNativeRouting(t *testing.T) {
 		w.overlay("true")
 		w.calls()
 		outcome := w.mustReconcile()
-		assert.Empty(t, w.calls().Where(fake.Call.Writes))
+		assert.Empty(t, w.calls().Where(wire.Call.Writes))
 		assert.Equal(t, before, w.rules())
 		require.Len(t, outcome.Findings, 1)
 		assert.Contains(t, outcome.Findings[0], "still lets in a pod range that is not routed natively any more: ingress IPv4 100.96.0.0/11")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // moveTo gives the shoot the credentials of a user in a project.
@@ -33,7 +34,7 @@ func TestCredentialsOfAnotherProjectAreRefused(t *testing.T) {
 	for name, before := range map[string]func(w *world){
 		"of a fulfilled shoot": func(w *world) { w.mustReconcile() },
 		"of a shoot whose first pass failed half-way": func(w *world) {
-			w.cloud.Inject(fake.Fault{Match: fake.Match{Path: "/v2.0/routers", WritesOnly: true}, Status: 500})
+			w.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.0/routers", WritesOnly: true}, Status: 500})
 			_, err := w.reconcile()
 			require.Error(w.t, err)
 		},

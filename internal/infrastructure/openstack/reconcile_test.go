@@ -13,6 +13,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestOutcomeOfTheDefaultShoot(t *testing.T) {
@@ -87,7 +88,7 @@ func TestIntentsAreSavedTogetherBeforeTheFirstCreate(t *testing.T) {
 	w.onSave = func(data map[string]string) {
 		if intents == "" && data[openstackv1alpha1.StateKeyIntents] != "" {
 			intents = data[openstackv1alpha1.StateKeyIntents]
-			assert.Empty(t, w.cloud.Log().Where(fake.Call.Writes), "created before the intents were saved")
+			assert.Empty(t, w.cloud.Log().Where(wire.Call.Writes), "created before the intents were saved")
 		}
 	}
 	w.mustReconcile()
@@ -128,7 +129,7 @@ func TestAnotherSeedGoesOnFromTheStateAlone(t *testing.T) {
 	w.infra.Status = extensionsv1alpha1.InfrastructureStatus{DefaultStatus: extensionsv1alpha1.DefaultStatus{State: state}}
 	w.restart()
 	outcome := w.mustReconcile()
-	assert.Empty(t, w.calls().Where(fake.Call.Writes).Where(func(call fake.Call) bool { return !call.IsLogin() }))
+	assert.Empty(t, w.calls().Where(wire.Call.Writes).Where(func(call wire.Call) bool { return !call.IsLogin() }))
 	w.unchanged(before)
 	assert.NotEmpty(t, outcome.EgressCIDRs)
 	w.mustDelete()
@@ -197,7 +198,7 @@ func TestKeyPairs(t *testing.T) {
 	})
 	t.Run("a key that was rotated after a crash replaces the crashed one's", func(t *testing.T) {
 		w := newWorld(t)
-		w.cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Nova, Method: "POST"}, Drop: fake.DropAfter})
+		w.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Drop: wire.DropAfter})
 		_, err := w.reconcile()
 		require.Error(t, err)
 		w.infra.Spec.SSHPublicKey = []byte(otherKey)

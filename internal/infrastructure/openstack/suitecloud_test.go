@@ -13,6 +13,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 	"github.com/trellis-garden/trellis/internal/infrastructure/infrastructuretest"
@@ -116,7 +117,7 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.fake.Operate(fake.DefaultProject, http.MethodPut, fake.Neutron,
+	_, err = c.fake.Operate(fake.DefaultProject, http.MethodPut, wire.Neutron,
 		"/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 // inventory says how to list a kind of resource, and which of its attributes are the same in every run.
 type inventory struct {
 	kind    string
-	service fake.Service
+	service wire.Service
 	path    string
 	key     string
 	facts   []string
@@ -142,19 +143,19 @@ type inventory struct {
 
 func inventories() []inventory {
 	return []inventory{
-		{"network", fake.Neutron, "/v2.0/networks", "networks", []string{"admin_state_up", "description", "mtu", "shared", "tags"}},
-		{"subnet", fake.Neutron, "/v2.0/subnets", "subnets", []string{
+		{"network", wire.Neutron, "/v2.0/networks", "networks", []string{"admin_state_up", "description", "mtu", "shared", "tags"}},
+		{"subnet", wire.Neutron, "/v2.0/subnets", "subnets", []string{
 			"network_id", "cidr", "gateway_ip", "enable_dhcp", "dns_nameservers", "host_routes", "description", "tags",
 		}},
-		{"router", fake.Neutron, "/v2.0/routers", "routers", []string{"admin_state_up", "description", "routes", "tags"}},
-		{"port", fake.Neutron, "/v2.0/ports", "ports", []string{"network_id", "device_owner", "device_id", "security_groups"}},
-		{"floating IP", fake.Neutron, "/v2.0/floatingips", "floatingips", []string{"description", "port_id"}},
-		{"security group", fake.Neutron, "/v2.0/security-groups", "security_groups", []string{"description", "tags"}},
-		{"security group rule", fake.Neutron, "/v2.0/security-group-rules", "security_group_rules", []string{
+		{"router", wire.Neutron, "/v2.0/routers", "routers", []string{"admin_state_up", "description", "routes", "tags"}},
+		{"port", wire.Neutron, "/v2.0/ports", "ports", []string{"network_id", "device_owner", "device_id", "security_groups"}},
+		{"floating IP", wire.Neutron, "/v2.0/floatingips", "floatingips", []string{"description", "port_id"}},
+		{"security group", wire.Neutron, "/v2.0/security-groups", "security_groups", []string{"description", "tags"}},
+		{"security group rule", wire.Neutron, "/v2.0/security-group-rules", "security_group_rules", []string{
 			"security_group_id", "direction", "ethertype", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "remote_group_id",
 		}},
-		{"key pair", fake.Nova, "/v2.1/os-keypairs", "keypairs", []string{"public_key"}},
-		{"load balancer", fake.Octavia, "/v2/lbaas/loadbalancers", "loadbalancers", []string{"description", "vip_subnet_id"}},
+		{"key pair", wire.Nova, "/v2.1/os-keypairs", "keypairs", []string{"public_key"}},
+		{"load balancer", wire.Octavia, "/v2/lbaas/loadbalancers", "loadbalancers", []string{"description", "vip_subnet_id"}},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
@@ -181,7 +182,7 @@ func (w *world) forget() {
 }
 
 // calls returns the log since the last call of it.
-func (w *world) calls() fake.Calls {
+func (w *world) calls() wire.Calls {
 	calls := w.cloud.Log()
 	w.cloud.ResetLog()
 	return calls
@@ -196,7 +197,7 @@ func (w *world) plant(collection string, attrs fake.Attrs) string {
 }
 
 // operate does something behind the driver's back.
-func (w *world) operate(method string, service fake.Service, path string, body any) map[string]any {
+func (w *world) operate(method string, service wire.Service, path string, body any) map[string]any {
 	w.t.Helper()
 	out, err := w.cloud.Operate(fake.DefaultProject, method, service, path, body)
 	require.NoError(w.t, err)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // registerAdmin serves the inspector and the dials to other processes, below /-/ and without a token. Bodies are JSON;
@@ -46,7 +48,7 @@ func (c *Cloud) registerAdmin() {
 		c.SetLatency(0)
 	})
 	c.adminDo("POST /-/faults", func(r *http.Request) (any, error) {
-		var f Fault
+		var f wire.Fault
 		if err := readJSON(r, &f); err != nil {
 			return nil, err
 		}
@@ -128,11 +130,7 @@ func readJSON(r *http.Request, into any) error {
 	return nil
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	body, kind := jsonBody(v)
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // a client that went away does not read its answer
-}
+func writeJSON(w http.ResponseWriter, v any) { wire.JSON(http.StatusOK, v).Write(w) }
 
 func writeText(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

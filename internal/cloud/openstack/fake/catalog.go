@@ -1,8 +1,10 @@
 package fake
 
+import "github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+
 // catalogEntry is how one service appears in the catalog.
 type catalogEntry struct {
-	service           Service
+	service           wire.Service
 	kind, name        string
 	prefix, versioned string // path below the cloud's URL, and the version that a versioned catalog adds
 	alwaysVersioned   bool   // some services have their version in every installation
@@ -11,18 +13,18 @@ type catalogEntry struct {
 
 func catalogEntries() []catalogEntry {
 	return []catalogEntry{
-		{service: Keystone, kind: "identity", name: "keystone", prefix: keystonePrefix, versioned: "/v3"},
-		{service: Neutron, kind: "network", name: "neutron", prefix: neutronPrefix, versioned: "/v2.0"},
-		{service: Nova, kind: "compute", name: "nova", prefix: novaPrefix, versioned: "/v2.1", alwaysVersioned: true},
-		{service: Glance, kind: "image", name: "glance", prefix: glancePrefix, versioned: "/v2"},
-		{service: Octavia, kind: "load-balancer", name: "octavia", prefix: octaviaPrefix, versioned: "/v2.0"},
-		{service: Manila, kind: "sharev2", name: "manilav2", prefix: manilaPrefix, versioned: "/v2", alwaysVersioned: true},
-		{service: Cinder, kind: "block-storage", name: "cinder", prefix: cinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
+		{service: wire.Keystone, kind: "identity", name: "keystone", prefix: keystonePrefix, versioned: "/v3"},
+		{service: wire.Neutron, kind: "network", name: "neutron", prefix: neutronPrefix, versioned: "/v2.0"},
+		{service: wire.Nova, kind: "compute", name: "nova", prefix: novaPrefix, versioned: "/v2.1", alwaysVersioned: true},
+		{service: wire.Glance, kind: "image", name: "glance", prefix: glancePrefix, versioned: "/v2"},
+		{service: wire.Octavia, kind: "load-balancer", name: "octavia", prefix: octaviaPrefix, versioned: "/v2.0"},
+		{service: wire.Manila, kind: "sharev2", name: "manilav2", prefix: manilaPrefix, versioned: "/v2", alwaysVersioned: true},
+		{service: wire.Cinder, kind: "block-storage", name: "cinder", prefix: cinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
 	}
 }
 
 // SetMissingServices replaces the services that the catalog of tokens issued from now on lacks.
-func (c *Cloud) SetMissingServices(services ...Service) {
+func (c *Cloud) SetMissingServices(services ...wire.Service) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.config.without = services

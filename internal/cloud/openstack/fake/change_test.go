@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestABulkThatFailsLeavesNothing(t *testing.T) {
@@ -218,7 +219,7 @@ func TestAServiceGoesAndComes(t *testing.T) {
 		_, err = openstack.NewLoadBalancerV2(p, gophercloud.EndpointOpts{})
 		return err
 	}
-	cloud.SetMissingServices(fake.Octavia, fake.Manila)
+	cloud.SetMissingServices(wire.Octavia, wire.Manila)
 	require.ErrorContains(t, find(), "No suitable endpoint")
 	cloud.SetMissingServices()
 	require.NoError(t, find())

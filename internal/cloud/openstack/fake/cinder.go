@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const cinderPrefix = "/volume"
@@ -31,7 +33,7 @@ type cinderState struct {
 
 func (c *Cloud) registerCinder() {
 	c.cinder.volumes = newTable(func(v *Volume) string { return v.ID })
-	e := endpoint{service: Cinder, prefix: cinderPrefix, speak: novaDialect}
+	e := endpoint{service: wire.Cinder, prefix: cinderPrefix}
 	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", most: "3.71", least: "3.0"}
 	list := versionDocument(http.StatusOK, cinderPrefix, version)
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))

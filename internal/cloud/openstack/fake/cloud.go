@@ -8,24 +8,14 @@ import (
 	"net/http"
 	"sync"
 	"time"
-)
 
-// Service names one OpenStack service by the name of its project.
-type Service string
-
-// The services of the cloud. Keystone is always there; the others can be missing from the catalog, see WithoutServices.
-const (
-	Keystone Service = "keystone"
-	Neutron  Service = "neutron"
-	Nova     Service = "nova"
-	Glance   Service = "glance"
-	Octavia  Service = "octavia"
-	Manila   Service = "manila"
-	Cinder   Service = "cinder"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // Cloud is one OpenStack. All methods are safe for concurrent use.
 type Cloud struct {
+	*wire.Tap // the log of its calls, and the dials for what goes wrong with them
+
 	config config
 	mux    *http.ServeMux
 
@@ -40,9 +30,6 @@ type Cloud struct {
 	quotas   map[string]map[string]int // project ID, resource, limit
 	pending  map[string]*transition    // by ID of the resource
 
-	dials dials
-	log   callLog
-
 	server   *http.Server
 	listener net.Listener
 }
@@ -51,6 +38,7 @@ type Cloud struct {
 // put its Handler behind a server of your own.
 func New(opts ...Option) *Cloud {
 	c := &Cloud{
+		Tap:     new(wire.Tap),
 		config:  defaultConfig(),
 		mux:     http.NewServeMux(),
 		quotas:  map[string]map[string]int{},
@@ -59,7 +47,7 @@ func New(opts ...Option) *Cloud {
 	for _, opt := range opts {
 		opt(&c.config)
 	}
-	c.dials.latency = c.config.latency
+	c.SetLatency(c.config.latency)
 	c.registerKeystone()
 	c.registerNeutron()
 	c.registerNova()
@@ -111,21 +99,6 @@ func (c *Cloud) Close() error {
 		return fmt.Errorf("closing the fake OpenStack: %w", err)
 	}
 	return nil
-}
-
-// WaitIdle returns once no call is in flight: what a killed client sent has then taken effect, as in a real cloud.
-func (c *Cloud) WaitIdle(ctx context.Context) error {
-	for {
-		idle := c.log.idle()
-		if idle == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for calls in flight: %w", ctx.Err())
-		case <-idle:
-		}
-	}
 }
 
 func (c *Cloud) now() time.Time { return time.Now().UTC() }

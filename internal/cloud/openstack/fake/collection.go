@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // collection is one kind of Neutron resource: what its create, update and delete do. Everything else is the same for
@@ -18,7 +20,7 @@ type collection[T any] struct {
 	rows      *table[T]
 	std       func(*T) *Standard
 	quota     string // name of the quota, or "" for none
-	missing   func(id string) *Error
+	missing   func(id string) *wire.Error
 	// visible widens who may read a row beyond its owner; nil means nobody else.
 	visible func(*identity, *T) bool
 	// deletable widens who may change and delete a row beyond its owner; nil means nobody else.

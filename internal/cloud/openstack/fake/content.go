@@ -1,7 +1,9 @@
 package fake
 
+import "github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+
 // prefixOfService is where a service lives below the cloud's URL.
-func prefixOfService(s Service) (string, bool) {
+func prefixOfService(s wire.Service) (string, bool) {
 	for _, entry := range catalogEntries() {
 		if entry.service == s {
 			return entry.prefix, true
@@ -12,26 +14,26 @@ func prefixOfService(s Service) (string, bool) {
 
 // place is where resources of a collection are created.
 type place struct {
-	service   Service
+	service   wire.Service
 	path, key string
 }
 
 func plantable(collection string) (place, bool) {
 	p, found := map[string]place{
-		"networks":             {Neutron, "/v2.0/", "network"},
-		"subnets":              {Neutron, "/v2.0/", "subnet"},
-		"subnetpools":          {Neutron, "/v2.0/", "subnetpool"},
-		"routers":              {Neutron, "/v2.0/", "router"},
-		"ports":                {Neutron, "/v2.0/", "port"},
-		"floatingips":          {Neutron, "/v2.0/", "floatingip"},
-		"security-groups":      {Neutron, "/v2.0/", "security_group"},
-		"security-group-rules": {Neutron, "/v2.0/", "security_group_rule"},
-		"os-keypairs":          {Nova, "/v2.1/", "keypair"},
-		"os-server-groups":     {Nova, "/v2.1/", "server_group"},
-		"servers":              {Nova, "/v2.1/", "server"},
-		"loadbalancers":        {Octavia, "/v2.0/lbaas/", "loadbalancer"},
-		"share-networks":       {Manila, "/v2/", "share_network"},
-		"volumes":              {Cinder, "/v3/operator/", "volume"},
+		"networks":             {wire.Neutron, "/v2.0/", "network"},
+		"subnets":              {wire.Neutron, "/v2.0/", "subnet"},
+		"subnetpools":          {wire.Neutron, "/v2.0/", "subnetpool"},
+		"routers":              {wire.Neutron, "/v2.0/", "router"},
+		"ports":                {wire.Neutron, "/v2.0/", "port"},
+		"floatingips":          {wire.Neutron, "/v2.0/", "floatingip"},
+		"security-groups":      {wire.Neutron, "/v2.0/", "security_group"},
+		"security-group-rules": {wire.Neutron, "/v2.0/", "security_group_rule"},
+		"os-keypairs":          {wire.Nova, "/v2.1/", "keypair"},
+		"os-server-groups":     {wire.Nova, "/v2.1/", "server_group"},
+		"servers":              {wire.Nova, "/v2.1/", "server"},
+		"loadbalancers":        {wire.Octavia, "/v2.0/lbaas/", "loadbalancer"},
+		"share-networks":       {wire.Manila, "/v2/", "share_network"},
+		"volumes":              {wire.Cinder, "/v3/operator/", "volume"},
 	}[collection]
 	return p, found
 }

@@ -15,21 +15,11 @@
 //	defer cloud.Close()
 //	... log in at cloud.AuthURL() as fake.DefaultUser ...
 //
-// What happened:
+// What happened, and what goes wrong on the way to the cloud, is package wire's: the log and the dials of its Tap, such as
+// cloud.Log() and cloud.Inject(wire.Fault{...}). What goes wrong within it:
 //
-//	cloud.Log()                               // every call in order; Calls has Count, Logins, MaxInFlight, String
-//	cloud.ResetLog()
-//
-// What goes wrong (dials; they may be turned at any time):
-//
-//	cloud.SetLatency(200 * time.Millisecond)
-//	cloud.Inject(fake.Fault{Skip: 6, Status: 503})                          // the seventh call from now
-//	cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Neutron, Method: "POST", Path: "/v2.0/routers"},
-//		Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['router']."})
-//	cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true}, Drop: fake.DropAfter})
-//	cloud.SetHook(func(e fake.Event) fake.Verdict { ... })                  // before and after the effect of each call
 //	cloud.RevokeTokens()
-//	cloud.SetMissingServices(fake.Octavia)
+//	cloud.SetMissingServices(wire.Octavia)
 //	cloud.SetQuota("garden", "router", 3)
 //	cloud.ExhaustSubnet("public-a", true)
 //	cloud.SetTransition(fake.LoadBalancerDelete, fake.Transition{Polls: 3})
@@ -42,7 +32,7 @@
 // What others did:
 //
 //	cloud.Plant("garden", "networks", fake.Attrs{"name": "shoot--foo--bar"})
-//	cloud.Operate("garden", "PUT", fake.Neutron, "/v2.0/routers/"+id+"/add_router_interface", fake.Attrs{"subnet_id": s})
+//	cloud.Operate("garden", "PUT", wire.Neutron, "/v2.0/routers/"+id+"/add_router_interface", fake.Attrs{"subnet_id": s})
 //
 // The same from another process, by HTTP below /-/ and without a token: GET /-/state, /-/tree and /-/log, POST and DELETE
 // /-/faults, POST /-/reset and others. The file admin.go lists them.

@@ -10,6 +10,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func Example() {
@@ -35,7 +36,7 @@ func Example() {
 		return
 	}
 
-	cloud.Inject(fake.Fault{Match: fake.Match{Method: http.MethodPost, Path: "/v2.0/networks"}, Status: http.StatusServiceUnavailable})
+	cloud.Inject(wire.Fault{Match: wire.Match{Method: http.MethodPost, Path: "/v2.0/networks"}, Status: http.StatusServiceUnavailable})
 	for range 2 {
 		err = networks.Create(ctx, network, networks.CreateOpts{Name: "shoot--foo--bar"}).Err
 		fmt.Println("created:", err == nil)

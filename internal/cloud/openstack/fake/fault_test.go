@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func createNetwork(t testing.TB, c *client, name string) error {
@@ -26,20 +27,20 @@ func createNetwork(t testing.TB, c *client, name string) error {
 func countNetworks(cloud *fake.Cloud) int { return len(cloud.State("garden").Networks) }
 
 func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
-	posts := fake.Match{Service: fake.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
+	posts := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
 	for sentence, test := range map[string]struct {
-		fault  fake.Fault
+		fault  wire.Fault
 		want   []string // of four creates
 		effect int      // networks that exist then
 	}{
-		"once unless told otherwise": {fake.Fault{Match: posts, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
-		"the third":                  {fake.Fault{Match: posts, Skip: 2, Status: 500}, []string{"", "", "500 HTTPInternalServerError", ""}, 3},
-		"two of them":                {fake.Fault{Match: posts, Skip: 1, Times: 2, Status: 409, Type: "OverQuota"}, []string{"", "409 OverQuota", "409 OverQuota", ""}, 2},
-		"all of them":                {fake.Fault{Match: posts, Times: -1, Status: 403}, []string{"403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden"}, 0},
-		"by a pattern":               {fake.Fault{Match: fake.Match{Path: "/v2.0/*"}, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
-		"after their effect":         {fake.Fault{Match: posts, Status: 504, AfterEffect: true}, []string{"504 HTTPClientError", "", "", ""}, 4},
-		"not others":                 {fake.Fault{Match: fake.Match{Service: fake.Nova}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
-		"not reads":                  {fake.Fault{Match: fake.Match{Method: http.MethodGet}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
+		"once unless told otherwise": {wire.Fault{Match: posts, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
+		"the third":                  {wire.Fault{Match: posts, Skip: 2, Status: 500}, []string{"", "", "500 HTTPInternalServerError", ""}, 3},
+		"two of them":                {wire.Fault{Match: posts, Skip: 1, Times: 2, Status: 409, Type: "OverQuota"}, []string{"", "409 OverQuota", "409 OverQuota", ""}, 2},
+		"all of them":                {wire.Fault{Match: posts, Times: -1, Status: 403}, []string{"403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden"}, 0},
+		"by a pattern":               {wire.Fault{Match: wire.Match{Path: "/v2.0/*"}, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
+		"after their effect":         {wire.Fault{Match: posts, Status: 504, AfterEffect: true}, []string{"504 HTTPClientError", "", "", ""}, 4},
+		"not others":                 {wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
+		"not reads":                  {wire.Fault{Match: wire.Match{Method: http.MethodGet}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			cloud := start(t)
@@ -64,19 +65,19 @@ func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
 
 func TestEveryServiceFailsInItsOwnWords(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		service fake.Service
+		service wire.Service
 		call    func(*testing.T, *client) error
 		want    string
 	}{
-		"Neutron": {fake.Neutron, func(t *testing.T, c *client) error { return createNetwork(t, c, "n") }, "503 HTTPServiceUnavailable"},
-		"Nova":    {fake.Nova, func(t *testing.T, c *client) error { return flavors.Get(t.Context(), c.compute, "f").Err }, "503 serviceUnavailable"},
-		"Octavia": {fake.Octavia, func(t *testing.T, c *client) error { return loadbalancers.Get(t.Context(), c.loadBalancer, "l").Err }, "503 Server"},
-		"Glance":  {fake.Glance, func(t *testing.T, c *client) error { return images.Get(t.Context(), c.image, "i").Err }, "503 not JSON"},
+		"Neutron": {wire.Neutron, func(t *testing.T, c *client) error { return createNetwork(t, c, "n") }, "503 HTTPServiceUnavailable"},
+		"Nova":    {wire.Nova, func(t *testing.T, c *client) error { return flavors.Get(t.Context(), c.compute, "f").Err }, "503 serviceUnavailable"},
+		"Octavia": {wire.Octavia, func(t *testing.T, c *client) error { return loadbalancers.Get(t.Context(), c.loadBalancer, "l").Err }, "503 Server"},
+		"Glance":  {wire.Glance, func(t *testing.T, c *client) error { return images.Get(t.Context(), c.image, "i").Err }, "503 not JSON"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
-			cloud.Inject(fake.Fault{Match: fake.Match{Service: test.service}, Status: 503})
+			cloud.Inject(wire.Fault{Match: wire.Match{Service: test.service}, Status: 503})
 			require.Equal(t, test.want, problem(test.call(t, c)))
 		})
 	}
@@ -85,7 +86,7 @@ func TestEveryServiceFailsInItsOwnWords(t *testing.T) {
 func TestTooManyRequestsSayWhenToComeBack(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Neutron}, Status: 429, RetryAfter: 1500 * time.Millisecond})
+	cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 429, RetryAfter: 1500 * time.Millisecond})
 	e, isResponse := errors.AsType[gophercloud.ErrUnexpectedResponseCode](createNetwork(t, c, "n"))
 	require.True(t, isResponse)
 	require.Equal(t, "2", e.ResponseHeader.Get("Retry-After"))
@@ -93,21 +94,21 @@ func TestTooManyRequestsSayWhenToComeBack(t *testing.T) {
 
 func TestALostConnectionIsNeverRepeatedBySomeoneElse(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		drop   fake.Drop
+		drop   wire.Drop
 		effect int
 	}{
-		"before the effect": {fake.DropBefore, 0},
-		"after the effect":  {fake.DropAfter, 1},
+		"before the effect": {wire.DropBefore, 0},
+		"after the effect":  {wire.DropAfter, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
-			cloud.Inject(fake.Fault{Match: fake.Match{WritesOnly: true, Service: fake.Neutron}, Drop: test.drop})
+			cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Service: wire.Neutron}, Drop: test.drop})
 			require.Contains(t, problem(createNetwork(t, c, "n")), "no response")
 			require.Equal(t, test.effect, countNetworks(cloud))
 
 			cloud.ResetLog()
-			cloud.Inject(fake.Fault{Match: fake.Match{Method: http.MethodGet}, Drop: test.drop})
+			cloud.Inject(wire.Fault{Match: wire.Match{Method: http.MethodGet}, Drop: test.drop})
 			_, err := networks.List(c.network, nil).AllPages(t.Context())
 			require.Contains(t, problem(err), "no response")
 			require.Len(t, cloud.Log(), 1, "Go's transport must not have tried again behind our back")
@@ -119,23 +120,23 @@ func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	var seen []string
-	cut := fake.Phase("")
-	cloud.SetHook(func(e fake.Event) fake.Verdict {
+	cut := wire.Phase("")
+	cloud.SetHook(func(e wire.Event) wire.Verdict {
 		seen = append(seen, string(e.Phase))
 		require.Equal(t, "neutron POST /v2.0/networks", e.Call.Name())
-		if e.Phase == fake.After {
+		if e.Phase == wire.After {
 			require.Equal(t, http.StatusCreated, e.Call.Status)
 			require.NotZero(t, countNetworks(cloud), "the hook may look at the cloud")
 		}
 		if e.Phase == cut {
-			return fake.Cut
+			return wire.Cut
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	require.NoError(t, createNetwork(t, c, "kept"))
-	cut = fake.Before
+	cut = wire.Before
 	require.Error(t, createNetwork(t, c, "never made"))
-	cut = fake.After
+	cut = wire.After
 	require.Error(t, createNetwork(t, c, "made, but not heard of"))
 	require.Equal(t, []string{"before", "after", "before", "before", "after"}, seen)
 	require.Equal(t, 2, countNetworks(cloud))
@@ -149,12 +150,12 @@ func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
 	cloud.ResetLog()
 	const callers = 5
 	arrived, release := make(chan struct{}, callers), make(chan struct{})
-	cloud.SetHook(func(e fake.Event) fake.Verdict {
-		if e.Phase == fake.Before {
+	cloud.SetHook(func(e wire.Event) wire.Verdict {
+		if e.Phase == wire.Before {
 			arrived <- struct{}{}
 			<-release
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	var wg sync.WaitGroup
 	for range callers {
@@ -181,12 +182,12 @@ func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	entered, release := make(chan struct{}), make(chan struct{})
-	cloud.SetHook(func(e fake.Event) fake.Verdict {
-		if e.Phase == fake.Before {
+	cloud.SetHook(func(e wire.Event) wire.Verdict {
+		if e.Phase == wire.Before {
 			close(entered)
 			<-release
 		}
-		return fake.Proceed
+		return wire.Proceed
 	})
 	ctx, kill := context.WithCancel(t.Context())
 	dead := make(chan error)
@@ -204,7 +205,7 @@ func TestLatencyCanBeTurned(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	cloud.SetLatency(30 * time.Millisecond)
-	cloud.Inject(fake.Fault{Match: fake.Match{Service: fake.Neutron}, Delay: 30 * time.Millisecond})
+	cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron}, Delay: 30 * time.Millisecond})
 	begin := time.Now()
 	require.NoError(t, createNetwork(t, c, "slow"))
 	require.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond)

@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type floatingIPInput struct {
@@ -22,7 +24,7 @@ func (c *Cloud) floatingIPCollection() *collection[FloatingIP] {
 	return &collection[FloatingIP]{
 		one: "floatingip", many: "floatingips", path: "floatingips", quota: "floatingip",
 		rows: c.neutron.fips, std: func(f *FloatingIP) *Standard { return f.standard() },
-		missing: func(id string) *Error {
+		missing: func(id string) *wire.Error {
 			return notFound("FloatingIPNotFound", "Floating IP %s could not be found", id)
 		},
 		create: c.createFloatingIP, update: c.updateFloatingIP,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const glancePrefix = "/image"
@@ -43,7 +45,7 @@ type glanceState struct {
 func (c *Cloud) registerGlance() {
 	c.glance.images = newTable(func(i *Image) string { return i.ID })
 	c.glance.filters = newFilters[Image]()
-	e := endpoint{service: Glance, prefix: glancePrefix, speak: glanceDialect}
+	e := endpoint{service: wire.Glance, prefix: glancePrefix}
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, apiVersion{id: "v2.16", status: "CURRENT", path: "v2/"}))
 	c.route(e, "GET /v2/images", c.listImages)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const keystonePrefix = "/identity"
@@ -184,7 +186,7 @@ func (c *Cloud) operator(nameOrID string) (*identity, error) {
 }
 
 // identify is the middleware in front of every service.
-func (c *Cloud) identify(tokenID string) (*identity, *Error) {
+func (c *Cloud) identify(tokenID string) (*identity, *wire.Error) {
 	t := c.keystone.tokens[tokenID]
 	if t == nil || c.now().After(t.expires) {
 		return nil, unauthenticated()

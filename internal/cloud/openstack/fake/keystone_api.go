@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
 func (c *Cloud) registerKeystone() {
 	c.keystone.tokens = map[string]*token{}
-	e := endpoint{service: Keystone, prefix: keystonePrefix, speak: keystoneDialect}
+	e := endpoint{service: wire.Keystone, prefix: keystonePrefix}
 	version := func(q *request) map[string]any {
 		return map[string]any{
 			"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z", "media-types": []any{},

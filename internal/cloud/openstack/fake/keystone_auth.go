@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // The body of POST /v3/auth/tokens.
@@ -69,7 +71,7 @@ func (c *Cloud) issueToken(q *request) (reply, error) {
 	return c.tokenReply(q, http.StatusCreated, t)
 }
 
-func (c *Cloud) authenticate(in *authRequest) (*identity, *Error) {
+func (c *Cloud) authenticate(in *authRequest) (*identity, *wire.Error) {
 	id := &in.Identity
 	switch {
 	case slices.Contains(id.Methods, "password") && id.Password != nil:
@@ -94,7 +96,7 @@ func (c *Cloud) authenticate(in *authRequest) (*identity, *Error) {
 	}
 }
 
-func (c *Cloud) authenticateApp(in *authRequest) (*identity, *Error) {
+func (c *Cloud) authenticateApp(in *authRequest) (*identity, *wire.Error) {
 	sent := in.Identity.AppCredential
 	var owner *user
 	if sent.ID == "" {
@@ -128,7 +130,7 @@ func (c *Cloud) findUser(in *authUser) *user {
 	return nil
 }
 
-func (c *Cloud) scope(u *user, s *authScope) (*identity, *Error) {
+func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
 	switch {
 	case s == nil:
 		return &identity{userID: u.id, userName: u.name}, nil
@@ -142,7 +144,7 @@ func (c *Cloud) scope(u *user, s *authScope) (*identity, *Error) {
 	return nil, unauthenticated() // also for a domain scope: nobody has a role on the domain
 }
 
-func (c *Cloud) scopeTo(u *user, p *project) (*identity, *Error) {
+func (c *Cloud) scopeTo(u *user, p *project) (*identity, *wire.Error) {
 	if u == nil || p == nil || u.roles[p.id] == nil {
 		return nil, unauthenticated()
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const manilaPrefix = "/share"
@@ -31,7 +33,7 @@ type manilaState struct {
 func (c *Cloud) registerManila() {
 	c.manila.networks = newTable(func(n *ShareNetwork) string { return n.ID })
 	c.manila.filters = newFilters[ShareNetwork]()
-	e := endpoint{service: Manila, prefix: manilaPrefix, speak: novaDialect}
+	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
 	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", most: "2.87", least: "2.0"}
 	list := versionDocument(http.StatusOK, manilaPrefix, version)
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))

@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // networkInput are the attributes of a network that may be sent in a create; an update takes all but the hints.
@@ -30,7 +32,7 @@ func (c *Cloud) networkCollection() *collection[Network] {
 	}
 }
 
-func networkNotFound(id string) *Error {
+func networkNotFound(id string) *wire.Error {
 	return notFound("NetworkNotFound", "Network %s could not be found.", id)
 }
 
@@ -107,7 +109,7 @@ func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
 }
 
 // denied is what Neutron answers when its policy does not allow an attribute.
-func denied(resource, attribute string) *Error {
+func denied(resource, attribute string) *wire.Error {
 	return forbidden("PolicyNotAuthorized", "(rule:create_%s and rule:create_%s:%s) is disallowed by policy", resource, resource, attribute)
 }
 

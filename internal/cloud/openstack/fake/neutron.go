@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const neutronPrefix = "/network"
@@ -45,7 +47,7 @@ func (c *Cloud) registerNeutron() {
 	n.groups = newTable(func(r *SecurityGroup) string { return r.ID })
 	n.ruleHome, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
-	e := endpoint{service: Neutron, prefix: neutronPrefix, speak: neutronDialect}
+	e := endpoint{service: wire.Neutron, prefix: neutronPrefix}
 	c.open(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/"}))
 	c.route(e, "GET /v2.0", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
 	c.route(e, "GET /v2.0/{$}", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const (
@@ -28,7 +30,7 @@ func (c *Cloud) registerNova() {
 	c.nova.flavors = newTable(func(f *Flavor) string { return f.ID })
 	c.nova.servers = newTable(func(s *Server) string { return s.ID })
 	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
-	e := endpoint{service: Nova, prefix: novaPrefix, speak: novaDialect}
+	e := endpoint{service: wire.Nova, prefix: novaPrefix}
 	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
 	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, version))
 	one := func(q *request) (reply, error) {
@@ -67,7 +69,7 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 }
 
 // microversion reads the version that a call asks for; without one it is the oldest.
-func (c *Cloud) microversion(q *request) (int, *Error) {
+func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 	asked := q.http.Header.Get(novaMicroversion)
 	if service, version, found := strings.Cut(q.http.Header.Get(anyMicroversion), " "); found && service == "compute" {
 		asked = version

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const octaviaPrefix = "/load-balancer"
@@ -58,7 +60,7 @@ func (c *Cloud) registerOctavia() {
 	c.octavia.balancers = newTable(func(b *LoadBalancer) string { return b.ID })
 	c.octavia.parts = newTable(func(p *balancerPart) string { return p.id })
 	c.octavia.filters = newFilters[LoadBalancer]()
-	e := endpoint{service: Octavia, prefix: octaviaPrefix, speak: octaviaDialect}
+	e := endpoint{service: wire.Octavia, prefix: octaviaPrefix}
 	c.open(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix,
 		apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2"}, apiVersion{id: "v2.27", status: "CURRENT", path: "v2"}))
 	for _, version := range []string{"/v2.0", "/v2"} {

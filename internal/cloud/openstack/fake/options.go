@@ -3,6 +3,8 @@ package fake
 import (
 	"slices"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // What a new cloud contains.
@@ -37,7 +39,7 @@ const (
 type config struct {
 	regions        []string
 	catalog        CatalogShape
-	without        []Service
+	without        []wire.Service
 	tokenLifetime  time.Duration
 	latency        time.Duration
 	zones          []string
@@ -87,7 +89,7 @@ func defaultConfig() config {
 func WithCatalog(shape CatalogShape) Option { return func(c *config) { c.catalog = shape } }
 
 // WithoutServices leaves services out of the catalog.
-func WithoutServices(services ...Service) Option {
+func WithoutServices(services ...wire.Service) Option {
 	return func(c *config) { c.without = append(c.without, services...) }
 }
 
@@ -135,6 +137,6 @@ func WithTransition(kind string, t Transition) Option {
 	return func(c *config) { c.transitions[kind] = t }
 }
 
-func (c *config) has(s Service) bool                { return !slices.Contains(c.without, s) }
+func (c *config) has(s wire.Service) bool           { return !slices.Contains(c.without, s) }
 func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.noExtensions, alias) }
 func (c *config) transition(kind string) Transition { return c.transitions[kind] }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type portInput struct {
@@ -40,7 +42,7 @@ func (c *Cloud) portCollection() *collection[Port] {
 	}
 }
 
-func portNotFound(id string) *Error {
+func portNotFound(id string) *wire.Error {
 	return notFound("PortNotFound", "Port %s could not be found.", id)
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // filters compares rows of one type with the filters of a list call, by the names that the rows have on the wire.
@@ -148,7 +150,7 @@ type page[T any] struct {
 }
 
 // paginate cuts the page that limit and marker ask for, or that the cloud's own page size imposes.
-func paginate[T any](rows []*T, id func(*T) string, q *request, pageSize int) (page[T], *Error) {
+func paginate[T any](rows []*T, id func(*T) string, q *request, pageSize int) (page[T], *wire.Error) {
 	limit, _ := strconv.Atoi(q.values.Get("limit"))
 	if limit <= 0 || pageSize > 0 && limit > pageSize {
 		limit = pageSize

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // The most extra routes a router may have.
@@ -32,7 +34,7 @@ func (c *Cloud) routerCollection() *collection[Router] {
 	}
 }
 
-func routerNotFound(id string) *Error {
+func routerNotFound(id string) *wire.Error {
 	return notFound("RouterNotFound", "Router %s could not be found", id)
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const defaultGroup = "default"
@@ -25,7 +27,7 @@ func (c *Cloud) securityGroupCollection() *collection[SecurityGroup] {
 	}
 }
 
-func groupNotFound(id string) *Error {
+func groupNotFound(id string) *wire.Error {
 	return notFound("SecurityGroupNotFound", "Security group %s does not exist", id)
 }
 

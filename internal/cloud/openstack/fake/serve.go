@@ -10,14 +10,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // endpoint describes one service to the HTTP layer.
 type endpoint struct {
-	service Service
+	service wire.Service
 	prefix  string // where it lives below the cloud's URL
-	speak   dialect
 }
 
 // handler does one call's work. It runs below the cloud's lock and must not block.
@@ -88,7 +88,7 @@ func (c *Cloud) otherwise(e endpoint) {
 	})
 }
 
-// serve is one call from its arrival to its answer: log, wait, fail if told so, take effect, answer.
+// serve is one call from its arrival to its answer.
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path string, h handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -97,33 +97,13 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path s
 	q := &request{http: r, values: r.URL.Query(), body: body}
 	if who, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
 		q.identity = who
-		writeAnswer(w, e, c.effect(q, h, false))
+		c.effect(q, h, false).in(e.service).Write(w)
 		return
 	}
 
-	t := c.log.begin(Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery})
-	defer func() { c.log.end(t) }()
-	fault, delay := c.dials.strike(t.Call)
-	<-time.After(delay) // not cut short when the client goes: what is sent takes effect
-
-	if c.dials.tell(Event{Phase: Before, Call: t.Call}) == Cut || fault.Drop == DropBefore {
-		cut(w)
-		return
-	}
-	a := answer{err: fault.refusal()}
-	if a.err == nil || fault.AfterEffect {
-		done := c.effect(q, h, needsToken)
-		t.Status = done.status()
-		if c.dials.tell(Event{Phase: After, Call: t.Call}) == Cut || fault.Drop == DropAfter {
-			cut(w)
-			return
-		}
-		if a.err == nil {
-			a = done
-		}
-	}
-	t.Status = a.status()
-	writeAnswer(w, e, a)
+	c.Carry(w, wire.Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
+		func() wire.Answer { return c.effect(q, h, needsToken).in(e.service) },
+		func(err *wire.Error) wire.Answer { return answer{err: err}.in(e.service) })
 }
 
 // effect runs the handler below the lock.
@@ -142,7 +122,7 @@ func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
 	if err == nil {
 		return answer{reply: out}
 	}
-	if e, isError := errors.AsType[*Error](err); isError {
+	if e, isError := errors.AsType[*wire.Error](err); isError {
 		return answer{err: e}
 	}
 	return answer{err: fail(http.StatusInternalServerError, "", "%v", err)}
@@ -151,54 +131,34 @@ func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
 // answer is a reply or an error.
 type answer struct {
 	reply reply
-	err   *Error
+	err   *wire.Error
 }
 
-func (a answer) status() int {
-	if a.err != nil {
-		return a.err.Status
-	}
-	return a.reply.status
-}
-
-func writeAnswer(w http.ResponseWriter, e endpoint, a answer) {
-	body, kind := []byte(nil), ""
+// in puts the answer into the words of the service.
+func (a answer) in(service wire.Service) wire.Answer {
+	var out wire.Answer
 	switch {
 	case a.err != nil:
-		err := a.err.orDefault()
-		err.writeHeader(w.Header())
-		body, kind = e.speak(err)
+		out = a.err.AnswerOf(service)
+		if a.err.Status == http.StatusUnauthorized {
+			out.Header.Set("WWW-Authenticate", `Keystone uri="`+keystonePrefix+`"`)
+		}
 	case a.reply.body != nil:
-		body, kind = jsonBody(a.reply.body)
+		out = wire.JSON(a.reply.status, a.reply.body)
+	default:
+		out = wire.Answer{Status: a.reply.status, Header: http.Header{}}
 	}
 	for k, v := range a.reply.header {
-		w.Header().Set(k, v)
+		out.Header.Set(k, v)
 	}
-	if kind != "" {
-		w.Header().Set("Content-Type", kind)
-	}
-	w.Header().Set("X-Openstack-Request-Id", "req-"+newUUID())
-	w.WriteHeader(a.status())
-	_, _ = w.Write(body) // a client that went away does not read its answer
-}
-
-// cut closes the connection in the middle of the status line. A connection closed without a single byte would make
-// Go's transport repeat a GET silently, and the caller would never see the loss.
-func cut(w http.ResponseWriter) {
-	conn, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		w.WriteHeader(http.StatusBadGateway) // HTTP/2 and recorders have no connection to cut: what a proxy would say
-		return
-	}
-	_, _ = buffered.WriteString("HTTP/1.1 ")
-	_ = buffered.Flush()
-	_ = conn.Close()
+	out.Header.Set("X-Openstack-Request-Id", "req-"+newUUID())
+	return out
 }
 
 // Operate does a call as an administrator on behalf of a project, without HTTP and past the log, dials and hooks. The
-// path is the service's own, such as "PUT", Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
+// path is the service's own, such as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
 // body of the answer.
-func (c *Cloud) Operate(project, method string, service Service, path string, body any) (map[string]any, error) {
+func (c *Cloud) Operate(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
 	prefix, known := prefixOfService(service)
 	if !known {
 		return nil, fmt.Errorf("no service %q", service)

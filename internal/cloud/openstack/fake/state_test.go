@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestDiffNamesWhatCameAndWent(t *testing.T) {
@@ -104,7 +105,7 @@ func TestAnotherProcessLooksAndDials(t *testing.T) {
 	require.Equal(t, "planted", state.Networks[0].Name)
 	require.Equal(t, cloud.Tree("garden"), do(http.MethodGet, "/tree?project=garden", nil))
 
-	do(http.MethodPost, "/faults", fake.Fault{Match: fake.Match{Service: fake.Neutron}, Status: 503})
+	do(http.MethodPost, "/faults", wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 503})
 	require.Equal(t, "503 HTTPServiceUnavailable", problem(createNetwork(t, c, "n")))
 	require.Contains(t, do(http.MethodGet, "/faults", nil), `"status":503`)
 	do(http.MethodDelete, "/faults", nil)
@@ -118,7 +119,7 @@ func TestAnotherProcessLooksAndDials(t *testing.T) {
 	require.NoError(t, createNetwork(t, c, "n"))
 	require.Equal(t, 2, cloud.Logins(), "all tokens were revoked")
 
-	var log fake.Calls
+	var log wire.Calls
 	require.NoError(t, json.Unmarshal([]byte(do(http.MethodGet, "/log", nil)), &log))
 	require.Equal(t, cloud.Log(), log)
 	require.Equal(t, log.String(), do(http.MethodGet, "/log?format=text", nil))
@@ -140,17 +141,17 @@ func TestAnotherProcessLooksAndDials(t *testing.T) {
 func TestAnOperatorWorksWithoutATrace(t *testing.T) {
 	s := newSite(t)
 	s.cloud.ResetLog()
-	s.cloud.Inject(fake.Fault{Times: -1, Status: 500})
-	s.cloud.SetHook(func(fake.Event) fake.Verdict { return fake.Cut })
-	out, err := s.cloud.Operate("garden", http.MethodGet, fake.Neutron, "/v2.0/networks?name=site", nil)
+	s.cloud.Inject(wire.Fault{Times: -1, Status: 500})
+	s.cloud.SetHook(func(wire.Event) wire.Verdict { return wire.Cut })
+	out, err := s.cloud.Operate("garden", http.MethodGet, wire.Neutron, "/v2.0/networks?name=site", nil)
 	require.NoError(t, err)
 	require.Len(t, out["networks"], 1)
-	_, err = s.cloud.Operate("garden", http.MethodPut, fake.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
+	_, err = s.cloud.Operate("garden", http.MethodPut, wire.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
 	require.NoError(t, err)
 	require.Empty(t, s.cloud.Log())
 	for sentence, do := range map[string]func() error{
 		"an unknown project": func() error {
-			_, err := s.cloud.Operate("desert", http.MethodGet, fake.Neutron, "/v2.0/networks", nil)
+			_, err := s.cloud.Operate("desert", http.MethodGet, wire.Neutron, "/v2.0/networks", nil)
 			return err
 		},
 		"an unknown service":     func() error { _, err := s.cloud.Operate("garden", http.MethodGet, "swift", "/", nil); return err },

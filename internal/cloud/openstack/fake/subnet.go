@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // The most DNS servers a subnet may have.
@@ -49,17 +51,17 @@ func (c *Cloud) subnetCollection() *collection[Subnet] {
 	}
 }
 
-func subnetNotFound(id string) *Error {
+func subnetNotFound(id string) *wire.Error {
 	return notFound("SubnetNotFound", "Subnet %s could not be found.", id)
 }
 
-func invalid(format string, args ...any) *Error {
+func invalid(format string, args ...any) *wire.Error {
 	e := badRequest("InvalidInput", format, args...)
 	e.Message = "Invalid input for operation: " + e.Message + "."
 	return e
 }
 
-func required(attribute string) *Error {
+func required(attribute string) *wire.Error {
 	return badRequest("HTTPBadRequest", "Failed to parse request. Required attribute '%s' not specified", attribute)
 }
 

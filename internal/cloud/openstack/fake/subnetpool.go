@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/netip"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type subnetPoolInput struct {
@@ -29,7 +31,7 @@ func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
 	}
 }
 
-func poolNotFound(id string) *Error {
+func poolNotFound(id string) *wire.Error {
 	return notFound("SubnetPoolNotFound", "Subnet pool %s could not be found.", id)
 }
 

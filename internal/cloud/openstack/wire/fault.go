@@ -1,8 +1,7 @@
-package fake
+package wire
 
 import (
 	"path"
-	"slices"
 	"sync"
 	"time"
 )
@@ -149,51 +148,4 @@ func (d *dials) tell(e Event) Verdict {
 		return Proceed
 	}
 	return hook(e)
-}
-
-// Inject arms a fault. The returned function tells how many calls it has struck so far.
-func (c *Cloud) Inject(f Fault) (struck func() int) {
-	a := &armed{Fault: f}
-	c.dials.mu.Lock()
-	defer c.dials.mu.Unlock()
-	c.dials.faults = append(c.dials.faults, a)
-	return func() int {
-		c.dials.mu.Lock()
-		defer c.dials.mu.Unlock()
-		return a.struck
-	}
-}
-
-// ClearFaults disarms all faults.
-func (c *Cloud) ClearFaults() {
-	c.dials.mu.Lock()
-	defer c.dials.mu.Unlock()
-	c.dials.faults = nil
-}
-
-// Faults returns the armed faults.
-func (c *Cloud) Faults() []Fault {
-	c.dials.mu.Lock()
-	defer c.dials.mu.Unlock()
-	return slices.Collect(func(yield func(Fault) bool) {
-		for _, f := range c.dials.faults {
-			if !yield(f.Fault) {
-				return
-			}
-		}
-	})
-}
-
-// SetLatency makes every call wait so long before its effect.
-func (c *Cloud) SetLatency(d time.Duration) {
-	c.dials.mu.Lock()
-	defer c.dials.mu.Unlock()
-	c.dials.latency = d
-}
-
-// SetHook installs the hook, or removes it when nil.
-func (c *Cloud) SetHook(h Hook) {
-	c.dials.mu.Lock()
-	defer c.dials.mu.Unlock()
-	c.dials.hook = h
 }

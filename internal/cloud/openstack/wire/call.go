@@ -1,4 +1,4 @@
-package fake
+package wire
 
 import (
 	"fmt"
@@ -6,7 +6,20 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+)
+
+// Service names one OpenStack service by the name of its project.
+type Service string
+
+// The services whose calls are told apart.
+const (
+	Keystone Service = "keystone"
+	Neutron  Service = "neutron"
+	Nova     Service = "nova"
+	Glance   Service = "glance"
+	Octavia  Service = "octavia"
+	Manila   Service = "manila"
+	Cinder   Service = "cinder"
 )
 
 // Call is one request that reached the cloud.
@@ -61,7 +74,13 @@ func (c Calls) Logins() int { return len(c.Where(Call.IsLogin)) }
 
 // Where returns the calls that match.
 func (c Calls) Where(match func(Call) bool) Calls {
-	return without(c, func(call Call) bool { return !match(call) })
+	var out Calls
+	for _, call := range c {
+		if match(call) {
+			out = append(out, call)
+		}
+	}
+	return out
 }
 
 // MaxInFlight is the largest number of calls that were under way at once.
@@ -91,65 +110,3 @@ func (c Calls) Summary() string {
 	}
 	return b.String()
 }
-
-type callLog struct {
-	mu       sync.Mutex
-	calls    Calls
-	epoch    int // grows with each reset, so that a late end does not hit a newer call
-	inFlight int
-	done     chan struct{} // closed when inFlight falls to zero; nil while it is zero
-}
-
-// ticket finds a call in the log again.
-type ticket struct {
-	Call
-	epoch int
-}
-
-func (l *callLog) begin(call Call) ticket {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.inFlight++
-	if l.done == nil {
-		l.done = make(chan struct{})
-	}
-	call.Seq, call.InFlight = len(l.calls)+1, l.inFlight
-	l.calls = append(l.calls, call)
-	return ticket{Call: call, epoch: l.epoch}
-}
-
-func (l *callLog) end(t ticket) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if t.epoch == l.epoch {
-		l.calls[t.Seq-1].Status = t.Status
-	}
-	if l.inFlight--; l.inFlight == 0 {
-		close(l.done)
-		l.done = nil
-	}
-}
-
-// idle returns nil when nothing is in flight, and otherwise a channel that is closed when that is so.
-func (l *callLog) idle() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.done
-}
-
-// Log returns a copy of the calls since the last reset. A call is in it from its arrival on, with status 0 until its end.
-func (c *Cloud) Log() Calls {
-	c.log.mu.Lock()
-	defer c.log.mu.Unlock()
-	return slices.Clone(c.log.calls)
-}
-
-// ResetLog empties the call log.
-func (c *Cloud) ResetLog() {
-	c.log.mu.Lock()
-	defer c.log.mu.Unlock()
-	c.log.calls, c.log.epoch = nil, c.log.epoch+1
-}
-
-// Logins counts the logins since the last reset.
-func (c *Cloud) Logins() int { return c.Log().Logins() }

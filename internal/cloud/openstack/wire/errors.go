@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Error is an answer of a service that says no. Each service puts it into words of its own, see AnswerOf.
+type Error struct {
+	// Status is the HTTP status code.
+	Status int
+	// Type is the machine-readable name: the exception class in Neutron, the fault name in Nova, the fault code in
+	// Octavia. Empty means: what the service derives from the status.
+	Type    string
+	Message string
+	// RetryAfter is sent as a Retry-After header, in whole seconds rounded up, when it is not zero.
+	RetryAfter time.Duration
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Type, e.Message) }
+
+// AnswerOf is the error in the words of the service.
+func (e *Error) AnswerOf(s Service) Answer {
+	said := *e
+	if said.Message == "" {
+		said.Message = http.StatusText(e.Status)
+	}
+	answer := s.dialect(&said)
+	if e.RetryAfter > 0 {
+		answer.Header.Set("Retry-After", e.retryAfter())
+	}
+	return answer
+}
+
+// retryAfter is in whole seconds, rounded up.
+func (e *Error) retryAfter() string {
+	return strconv.Itoa(int((e.RetryAfter + time.Second - 1) / time.Second))
+}
+
+func (s Service) dialect(e *Error) Answer {
+	if e.Status == http.StatusUnauthorized {
+		return keystoneDialect(e) // its middleware is in front of every service
+	}
+	switch s {
+	case Neutron:
+		return neutronDialect(e)
+	case Octavia:
+		return octaviaDialect(e)
+	case Glance:
+		return glanceDialect(e)
+	case Nova, Cinder, Manila:
+		return novaDialect(e)
+	default:
+		return keystoneDialect(e)
+	}
+}
+
+func keystoneDialect(e *Error) Answer {
+	return JSON(e.Status, map[string]any{"error": map[string]any{
+		"code": e.Status, "title": http.StatusText(e.Status), "message": e.Message,
+	}})
+}
+
+func neutronDialect(e *Error) Answer {
+	kind := e.Type
+	if kind == "" {
+		kind = webobClass(e.Status)
+	}
+	return JSON(e.Status, map[string]any{"NeutronError": map[string]any{"type": kind, "message": e.Message, "detail": ""}})
+}
+
+// webobClass is the class name of Python's webob for a status, which Neutron gives as type when it has nothing better.
+func webobClass(status int) string {
+	switch status {
+	case http.StatusInternalServerError:
+		return "HTTPInternalServerError"
+	case http.StatusBadRequest:
+		return "HTTPBadRequest"
+	case http.StatusNotFound:
+		return "HTTPNotFound"
+	case http.StatusForbidden:
+		return "HTTPForbidden"
+	case http.StatusConflict:
+		return "HTTPConflict"
+	case http.StatusServiceUnavailable:
+		return "HTTPServiceUnavailable"
+	case http.StatusTooManyRequests:
+		return "HTTPTooManyRequests"
+	default:
+		return "HTTPClientError"
+	}
+}
+
+// novaDialect is also Cinder's and Manila's: the fault's name is the only key.
+func novaDialect(e *Error) Answer {
+	kind := e.Type
+	if kind == "" {
+		kind = faultName(e.Status)
+	}
+	fault := map[string]any{"code": e.Status, "message": e.Message}
+	if e.RetryAfter > 0 {
+		fault["retryAfter"] = e.retryAfter()
+	}
+	return JSON(e.Status, map[string]any{kind: fault})
+}
+
+func faultName(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "badRequest"
+	case http.StatusForbidden:
+		return "forbidden"
+	case http.StatusNotFound:
+		return "itemNotFound"
+	case http.StatusMethodNotAllowed:
+		return "badMethod"
+	case http.StatusNotAcceptable:
+		return "notAcceptable"
+	case http.StatusConflict:
+		return "conflictingRequest"
+	case http.StatusRequestEntityTooLarge, http.StatusTooManyRequests:
+		return "overLimit"
+	case http.StatusNotImplemented:
+		return "notImplemented"
+	case http.StatusServiceUnavailable:
+		return "serviceUnavailable"
+	default:
+		return "computeFault"
+	}
+}
+
+func octaviaDialect(e *Error) Answer {
+	code := "Client"
+	if e.Status >= http.StatusInternalServerError {
+		code = "Server"
+	}
+	return JSON(e.Status, map[string]any{"faultcode": code, "faultstring": e.Message, "debuginfo": nil})
+}
+
+// glanceDialect is a small HTML page: Glance lets webob render its errors.
+func glanceDialect(e *Error) Answer {
+	title := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	page := fmt.Sprintf("<html>\n <head>\n  <title>%s</title>\n </head>\n <body>\n  <h1>%s</h1>\n  %s<br /><br />\n\n\n </body>\n</html>",
+		title, title, html.EscapeString(e.Message))
+	return Answer{Status: e.Status, Header: http.Header{"Content-Type": {"text/html; charset=UTF-8"}}, Body: []byte(page)}
+}

@@ -1,0 +1,48 @@
+package wire
+
+import "sync"
+
+type callLog struct {
+	mu       sync.Mutex
+	calls    Calls
+	epoch    int // grows with each reset, so that a late end does not hit a newer call
+	inFlight int
+	done     chan struct{} // closed when inFlight falls to zero; nil while it is zero
+}
+
+// ticket finds a call in the log again.
+type ticket struct {
+	Call
+	epoch int
+}
+
+func (l *callLog) begin(call Call) ticket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inFlight++
+	if l.done == nil {
+		l.done = make(chan struct{})
+	}
+	call.Seq, call.InFlight = len(l.calls)+1, l.inFlight
+	l.calls = append(l.calls, call)
+	return ticket{Call: call, epoch: l.epoch}
+}
+
+func (l *callLog) end(t ticket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.epoch == l.epoch {
+		l.calls[t.Seq-1].Status = t.Status
+	}
+	if l.inFlight--; l.inFlight == 0 {
+		close(l.done)
+		l.done = nil
+	}
+}
+
+// idle returns nil when nothing is in flight, and otherwise a channel that is closed when that is so.
+func (l *callLog) idle() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done
+}
