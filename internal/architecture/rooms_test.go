@@ -131,6 +131,16 @@ func clouds() []room {
 			mayNotLink: append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
+			packages: "internal/cloud/openstack/conformance",
+			because:  "it proves the fake and the client against real clouds by raw HTTP; of the SDK it takes the reader of clouds.yaml",
+			spartan:  true,
+			mayImport: slices.Concat([]string{
+				"internal/cloud/openstack", "internal/cloud", "github.com/gophercloud/gophercloud/v2", "github.com/gophercloud/gophercloud/v2/openstack/config/clouds",
+				"golang.org/x/crypto/...",
+			}, testLibraries()),
+			mayNotLink: noKubernetes,
+		},
+		{
 			packages: "internal/cloud/openstack/...",
 			because:  "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
 			spartan:  true,

@@ -1,0 +1,71 @@
+//go:build openstack
+
+package openstack
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+var record = flag.Bool("record", false, "keep what the real cloud answers, for the tests that have none")
+
+const (
+	records = "../../internal/cloud/openstack/conformance/testdata/zed"
+	// leastBehaviours must pass on both clouds.
+	leastBehaviours = 120
+)
+
+// operatorEntry is the name of the administrator in clouds.yaml.
+func operatorEntry() string { return cmp.Or(os.Getenv("OS_CLOUD"), "admin") }
+
+// TestConformance tries every behaviour on the real cloud and on the fake, and prints both results side by side.
+func TestConformance(t *testing.T) {
+	target, err := conformance.FromFile(operatorEntry())
+	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
+
+	var realResults, fakeResults []conformance.Result
+	t.Run("real", func(t *testing.T) { realResults = conformance.Run(t, target) })
+	if *record {
+		require.NoError(t, conformance.WriteRecords(records, "OpenStack Zed as Debian 12 packages it", realResults))
+	}
+	t.Run("fake", func(t *testing.T) { fakeResults = conformance.Run(t, startFake(t)) })
+
+	answers := map[string][]conformance.Exchange{}
+	for _, result := range realResults {
+		answers[result.Name] = result.Exchanges
+	}
+	differences := map[string][]string{}
+	complete := true
+	for _, result := range fakeResults {
+		complete = complete && result.Tried
+		if !result.Tried {
+			continue
+		}
+		differences[result.Name] = conformance.Differences(result.Exchanges, answers[result.Name])
+		assert.Emptyf(t, differences[result.Name], "%s: %s", result.Area, result.Name)
+	}
+	agreed, err := conformance.WriteTable(os.Stdout, "real", "fake", realResults, fakeResults, differences)
+	require.NoError(t, err)
+	if complete {
+		assert.GreaterOrEqual(t, agreed, leastBehaviours)
+	}
+}
+
+func startFake(t *testing.T) conformance.Cloud {
+	t.Helper()
+	cloud := fake.New()
+	require.NoError(t, cloud.Start("127.0.0.1:0"))
+	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
+	return conformance.Cloud{
+		Name: "fake", AuthURL: cloud.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
+		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
+	}
+}

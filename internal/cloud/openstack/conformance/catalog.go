@@ -1,0 +1,5 @@
+package conformance
+
+func catalog() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func ownClient() []Behaviour {
+	return []Behaviour{}
+}

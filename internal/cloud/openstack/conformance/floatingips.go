@@ -1,0 +1,5 @@
+package conformance
+
+func floatingIPs() []Behaviour {
+	return []Behaviour{}
+}

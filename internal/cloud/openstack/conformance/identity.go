@@ -1,0 +1,5 @@
+package conformance
+
+func logins() []Behaviour {
+	return []Behaviour{}
+}

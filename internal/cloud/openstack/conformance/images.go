@@ -1,0 +1,5 @@
+package conformance
+
+func flavorsAndImages() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func routerInterfaces() []Behaviour {
+	return []Behaviour{}
+}

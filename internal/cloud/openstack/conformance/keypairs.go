@@ -1,0 +1,5 @@
+package conformance
+
+func keyPairs() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func lists() []Behaviour {
+	return []Behaviour{}
+}

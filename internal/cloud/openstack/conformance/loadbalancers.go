@@ -1,0 +1,5 @@
+package conformance
+
+func loadBalancers() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func policy() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func ports() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func quotas() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func revisions() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func routers() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func securityGroupRules() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Result is how one behaviour fared on one cloud.
+type Result struct {
+	Area, Name string
+	// Tried is false when the behaviour was left out, as go test -run does.
+	Tried, Passed bool
+	Exchanges     []Exchange
+	Took          time.Duration
+}
+
+// Run tries all behaviours on one cloud, each as a subtest, in two projects that it makes and removes again. What a behaviour
+// leaves behind fails its area.
+func Run(t *testing.T, cloud Cloud) []Result {
+	t.Helper()
+	one, other := tenant(t, cloud, "one"), tenant(t, cloud, "other")
+	external, err := one.AsMember(t.Context(), http.MethodGet, Network, "/v2.0/networks?name="+cloud.ExternalNetwork, nil)
+	require.NoError(t, err)
+	require.Lenf(t, external.Objects("networks"), 1, "external networks of the name %q", cloud.ExternalNetwork)
+
+	var results []Result
+	for _, area := range Areas() {
+		t.Run(area.Name, func(t *testing.T) {
+			for _, b := range area.Behaviours {
+				result := Result{Area: area.Name, Name: b.Name}
+				start := time.Now()
+				t.Run(b.Name, func(t *testing.T) {
+					result.Tried = true
+					c := newCase(t, one, other, external.Objects("networks")[0])
+					t.Cleanup(func() { result.Passed, result.Exchanges = !t.Failed(), c.recorder.all })
+					b.Check(c)
+				})
+				result.Took = time.Since(start)
+				results = append(results, result)
+			}
+			for _, tenant := range []*Tenant{one, other} {
+				left, err := tenant.Inventory(t.Context())
+				require.NoError(t, err)
+				assert.Empty(t, left, "left behind in %s", area.Name)
+			}
+		})
+	}
+	return results
+}
+
+func tenant(t *testing.T, cloud Cloud, role string) *Tenant {
+	t.Helper()
+	var suffix [4]byte
+	_, _ = rand.Read(suffix[:]) // never fails
+	made, err := NewTenant(t.Context(), cloud, "conformance-"+role+"-"+hex.EncodeToString(suffix[:]))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		assert.NoError(t, made.Remove(ctx))
+	})
+	return made
+}
+
+func newCase(t *testing.T, one, other *Tenant, external Object) *Case {
+	t.Helper()
+	c := &Case{T: t, line: one.line, recorder: &recorder{words: newWords()}, External: external, Login: one.Login, StrangersLogin: other.Login}
+	c.Member, c.Stranger, c.Operator = c.bind(one.member), c.bind(other.member), c.bind(one.operator)
+	for id, word := range map[string]string{
+		c.Member.ProjectID: "project", c.Member.UserID: "user", one.Project: "project name", one.User: "user name",
+		c.Stranger.ProjectID: "stranger's project", c.Stranger.UserID: "stranger", other.Project: "stranger's project name", other.User: "stranger's name",
+		c.Operator.ProjectID: "operator's project", c.Operator.UserID: "operator", external.ID(): "external network",
+	} {
+		c.Named(id, word)
+	}
+	for i, subnet := range external.Texts("subnets") {
+		c.Named(subnet, "external subnet "+string(rune('a'+i)))
+	}
+	return c
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func securityGroups() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func serverGroups() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func servers() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func subnetPools() []Behaviour {
+	return []Behaviour{}
+}

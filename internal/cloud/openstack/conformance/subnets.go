@@ -1,0 +1,5 @@
+package conformance
+
+func subnets() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func tagsAndDescriptions() []Behaviour {
+	return []Behaviour{}
+}

@@ -1,0 +1,5 @@
+package conformance
+
+func volumes() []Behaviour {
+	return []Behaviour{}
+}

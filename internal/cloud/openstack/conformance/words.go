@@ -1,0 +1,157 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// words replaces what differs from run to run and from cloud to cloud. What the case has sent itself always stays.
+type words struct {
+	names map[string]string // by ID
+	count map[string]int    // how many of a kind have a word
+	sent  strings.Builder
+}
+
+// These attributes are chosen by the cloud. Where a case sends a value of its own, it stays as it is.
+const (
+	wordNumber  = "{number}"
+	wordID      = "{id}"
+	wordTime    = "{time}"
+	wordURL     = "{url}"
+	wordAddress = "{address}"
+	wordSecret  = "{secret}"
+	wordChosen  = "{chosen by the cloud}"
+)
+
+func chosenByTheCloud(key string) (string, bool) {
+	switch key {
+	case "ip_address", "floating_ip_address", "fixed_ip_address", "vip_address", "addr", "accessIPv4", "accessIPv6":
+		return wordAddress, true
+	case "mac_address", "OS-EXT-IPS-MAC:mac_addr":
+		return "{mac address}", true
+	case "adminPass", "secret", "private_key", "public_key", "fingerprint", "audit_ids", "hash", "token":
+		return wordSecret, true
+	case "hostId", "reservation_id", "OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname",
+		"OS-EXT-SRV-ATTR:instance_name", "binding:host_id", "availability_zone", "OS-EXT-AZ:availability_zone", "host",
+		"provider", "checksum", "os_hash_value", "locations", "direct_url", "volume_type", "attached_host", "host_name":
+		return wordChosen, true
+	}
+	return "", false
+}
+
+func numberOfTheCloud(key string) bool {
+	return slices.Contains([]string{
+		"revision_number", "mtu", "provider:segmentation_id", "OS-DCF:progress", "progress", "size", "min_disk", "min_ram", "virtual_size",
+	}, key)
+}
+
+var (
+	uuidPattern    = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+	hexPattern     = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+	timePattern    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?`)
+	addressPattern = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
+	urlPattern     = regexp.MustCompile(`https?://[^\s"'<>]+`)
+	requestPattern = regexp.MustCompile(`\breq-[0-9a-f-]{36}\b`)
+)
+
+func newWords() words { return words{names: map[string]string{}, count: map[string]int{}} }
+
+// name gives an ID a word of the caller's choice.
+func (w *words) name(id, word string) {
+	if id != "" {
+		w.names[id] = "{" + word + "}"
+	}
+}
+
+// learn gives the object of an answer its word: its kind and how many of the kind came before it.
+func (w *words) learn(a *Answer, path string, sent any) {
+	w.sent.WriteString(path + "\n")
+	if raw, err := json.Marshal(sent); err == nil && sent != nil {
+		w.sent.Write(raw)
+	}
+	if a.Status >= 300 {
+		return
+	}
+	for kind, value := range a.Body {
+		switch v := value.(type) {
+		case map[string]any:
+			w.learnObject(kind, v)
+		case []any:
+			for _, one := range v {
+				if object, ok := one.(map[string]any); ok {
+					w.learnObject(strings.TrimSuffix(kind, "s"), object)
+				}
+			}
+		}
+	}
+	if id, ok := a.Body["id"].(string); ok { // Glance shows images bare, and Neutron a router's interface
+		w.learnObject("object", map[string]any{"id": id})
+	}
+}
+
+func (w *words) learnObject(kind string, object map[string]any) {
+	id, ok := object["id"].(string)
+	if _, known := w.names[id]; !ok || known || !uuidPattern.MatchString(id) && !hexPattern.MatchString(id) {
+		return
+	}
+	w.count[kind]++
+	w.names[id] = fmt.Sprintf("{%s %d}", strings.ReplaceAll(kind, "_", " "), w.count[kind])
+}
+
+// of returns the words for the value of an attribute.
+func (w *words) of(key, value string) string {
+	if word, chosen := chosenByTheCloud(key); chosen && value != "" && !w.hasSent(value) {
+		return word
+	}
+	return w.inText(value)
+}
+
+func (w *words) ofNumber(key, value string) string {
+	if numberOfTheCloud(key) && !w.hasSent(value) {
+		return wordNumber
+	}
+	return value
+}
+
+func (w *words) hasSent(value string) bool { return strings.Contains(w.sent.String(), value) }
+
+// inText replaces everything in a text that is not the same everywhere.
+func (w *words) inText(value string) string {
+	ids := make([]string, 0, len(w.names))
+	for id := range w.names {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	for _, id := range ids {
+		value = strings.ReplaceAll(value, id, w.names[id])
+	}
+	value = requestPattern.ReplaceAllString(value, wordID)
+	value = urlPattern.ReplaceAllString(value, wordURL)
+	value = timePattern.ReplaceAllString(value, wordTime)
+	value = uuidPattern.ReplaceAllStringFunc(value, w.unlessSent(wordID))
+	value = hexPattern.ReplaceAllStringFunc(value, w.unlessSent(wordID))
+	return addressPattern.ReplaceAllStringFunc(value, func(found string) string {
+		// Addresses within a subnet follow from what was sent; only those of the external network are the cloud's.
+		if address, err := netip.ParseAddr(found); err == nil && externalRange().Contains(address) && !w.hasSent(found) {
+			return wordAddress
+		}
+		return found
+	})
+}
+
+func (w *words) unlessSent(word string) func(string) string {
+	return func(found string) string {
+		if w.hasSent(found) {
+			return found
+		}
+		return word
+	}
+}
+
+// externalRange is the range of RFC 2544, in which test clouds have their external network.
+func externalRange() netip.Prefix { return netip.MustParsePrefix("198.18.0.0/15") }
