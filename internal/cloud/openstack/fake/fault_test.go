@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,43 +24,6 @@ func createNetwork(t testing.TB, c *client, name string) error {
 }
 
 func countNetworks(cloud *fake.Cloud) int { return len(cloud.State("garden").Networks) }
-
-func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
-	posts := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
-	for sentence, test := range map[string]struct {
-		fault  wire.Fault
-		want   []string // of four creates
-		effect int      // networks that exist then
-	}{
-		"once unless told otherwise": {wire.Fault{Match: posts, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
-		"the third":                  {wire.Fault{Match: posts, Skip: 2, Status: 500}, []string{"", "", "500 HTTPInternalServerError", ""}, 3},
-		"two of them":                {wire.Fault{Match: posts, Skip: 1, Times: 2, Status: 409, Type: "OverQuota"}, []string{"", "409 OverQuota", "409 OverQuota", ""}, 2},
-		"all of them":                {wire.Fault{Match: posts, Times: -1, Status: 403}, []string{"403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden", "403 HTTPForbidden"}, 0},
-		"by a pattern":               {wire.Fault{Match: wire.Match{Path: "/v2.0/*"}, Status: 503}, []string{"503 HTTPServiceUnavailable", "", "", ""}, 3},
-		"after their effect":         {wire.Fault{Match: posts, Status: 504, AfterEffect: true}, []string{"504 HTTPClientError", "", "", ""}, 4},
-		"not others":                 {wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
-		"not reads":                  {wire.Fault{Match: wire.Match{Method: http.MethodGet}, Times: -1, Status: 503}, []string{"", "", "", ""}, 4},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			cloud := start(t)
-			c := member(t, cloud)
-			struck := cloud.Inject(test.fault)
-			var got []string
-			failed := 0
-			for range 4 {
-				got = append(got, problem(createNetwork(t, c, "n")))
-				if got[len(got)-1] != "" {
-					failed++
-				}
-			}
-			require.Equal(t, test.want, got)
-			require.Equal(t, test.effect, countNetworks(cloud))
-			require.Equal(t, failed, struck())
-			cloud.ClearFaults()
-			require.NoError(t, createNetwork(t, c, "n"))
-		})
-	}
-}
 
 func TestEveryServiceFailsInItsOwnWords(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -144,40 +106,6 @@ func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
 	require.NoError(t, createNetwork(t, c, "unasked"))
 }
 
-func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
-	cloud := start(t)
-	c := member(t, cloud)
-	cloud.ResetLog()
-	const callers = 5
-	arrived, release := make(chan struct{}, callers), make(chan struct{})
-	cloud.SetHook(func(e wire.Event) wire.Verdict {
-		if e.Phase == wire.Before {
-			arrived <- struct{}{}
-			<-release
-		}
-		return wire.Proceed
-	})
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Go(func() { _ = networks.Get(t.Context(), c.network, "nope").Err })
-	}
-	for range callers {
-		<-arrived
-	}
-	close(release)
-	wg.Wait()
-	require.NoError(t, cloud.WaitIdle(t.Context()))
-	log := cloud.Log()
-	require.Equal(t, map[string]int{"neutron GET /v2.0/networks/{id}": callers}, log.Count())
-	require.Equal(t, callers, log.MaxInFlight())
-	for i, call := range log {
-		require.Equal(t, i+1, call.Seq)
-		require.Equal(t, http.StatusNotFound, call.Status)
-	}
-	require.Contains(t, log.String(), "   5  neutron GET /v2.0/networks/{id} 404\n")
-	require.Equal(t, "   5  neutron GET /v2.0/networks/{id}\n", log.Summary())
-}
-
 func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
@@ -199,14 +127,4 @@ func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
 	close(release)
 	require.NoError(t, cloud.WaitIdle(t.Context()))
 	require.Equal(t, 1, countNetworks(cloud))
-}
-
-func TestLatencyCanBeTurned(t *testing.T) {
-	cloud := start(t)
-	c := member(t, cloud)
-	cloud.SetLatency(30 * time.Millisecond)
-	cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron}, Delay: 30 * time.Millisecond})
-	begin := time.Now()
-	require.NoError(t, createNetwork(t, c, "slow"))
-	require.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond)
 }

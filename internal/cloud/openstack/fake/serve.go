@@ -64,21 +64,11 @@ func (c *Cloud) route(e endpoint, pattern string, h handler) { c.register(e, pat
 func (c *Cloud) open(e endpoint, pattern string, h handler) { c.register(e, pattern, h, false) }
 
 func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool) {
-	method, path, hasMethod := strings.Cut(pattern, " ")
-	if !hasMethod {
-		method, path = "", pattern
+	full := e.prefix + pattern
+	if method, path, hasMethod := strings.Cut(pattern, " "); hasMethod {
+		full = method + " " + e.prefix + path
 	}
-	full := e.prefix + path
-	if method != "" {
-		full = method + " " + full
-	}
-	c.mux.HandleFunc(full, func(w http.ResponseWriter, r *http.Request) {
-		shown := strings.TrimSuffix(path, "{$}")
-		if !hasMethod {
-			shown = strings.TrimPrefix(r.URL.Path, e.prefix)
-		}
-		c.serve(w, r, e, shown, h, needsToken)
-	})
+	c.mux.HandleFunc(full, func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, e, h, needsToken) })
 }
 
 // otherwise answers 404 for every path of a service that has no route.
@@ -89,7 +79,7 @@ func (c *Cloud) otherwise(e endpoint) {
 }
 
 // serve is one call from its arrival to its answer.
-func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path string, h handler, needsToken bool) {
+func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, h handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone in the middle of its own request
@@ -101,6 +91,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, path s
 		return
 	}
 
+	path := wire.PathOf(e.service, strings.TrimPrefix(r.URL.EscapedPath(), e.prefix))
 	c.Carry(w, wire.Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
 		func() wire.Answer { return c.effect(q, h, needsToken).in(e.service) },
 		func(err *wire.Error) wire.Answer { return answer{err: err}.in(e.service) })

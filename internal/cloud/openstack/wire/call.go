@@ -27,7 +27,7 @@ type Call struct {
 	Seq     int     `json:"seq"` // 1 is the first since the last reset
 	Service Service `json:"service"`
 	Method  string  `json:"method"`
-	// Path is normalised: without the service's prefix, with {id} for IDs: "/v2.0/routers/{id}/add_router_interface".
+	// Path is normalised, see PathOf: "/v2.0/routers/{id}/add_router_interface".
 	Path  string `json:"path"`
 	Query string `json:"query,omitempty"`
 	// Status is what was answered; when the connection was cut after the effect, what would have been; 0 when it was

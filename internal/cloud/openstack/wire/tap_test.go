@@ -1,0 +1,272 @@
+package wire_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// cloud is a Neutron that can do one thing: count.
+type cloud struct {
+	*wire.Tap
+	url     string
+	effects atomic.Int32
+}
+
+func start(t *testing.T) *cloud {
+	t.Helper()
+	c := &cloud{Tap: new(wire.Tap)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.Carry(w, wire.Call{Service: wire.Neutron, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery},
+			func() wire.Answer { return wire.JSON(http.StatusCreated, c.effects.Add(1)) },
+			func(err *wire.Error) wire.Answer { return err.AnswerOf(wire.Neutron) })
+	}))
+	t.Cleanup(server.Close)
+	c.url = server.URL
+	return c
+}
+
+// call returns the status, or "lost".
+func (c *cloud) call(ctx context.Context, method, path string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.url+path, nil)
+	if err != nil {
+		return "", err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "lost", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return strconv.Itoa(answer.StatusCode), err
+}
+
+func (c *cloud) post(t *testing.T) string {
+	t.Helper()
+	got, _ := c.call(t.Context(), http.MethodPost, "/v2.0/networks")
+	return got
+}
+
+func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
+	posts := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
+	for sentence, test := range map[string]struct {
+		fault  wire.Fault
+		want   string // of four calls
+		effect int
+	}{
+		"once unless told otherwise": {wire.Fault{Match: posts, Status: 503}, "503 201 201 201", 3},
+		"the third":                  {wire.Fault{Match: posts, Skip: 2, Status: 500}, "201 201 500 201", 3},
+		"two of them":                {wire.Fault{Match: posts, Skip: 1, Times: 2, Status: 409}, "201 409 409 201", 2},
+		"all of them":                {wire.Fault{Match: posts, Times: -1, Status: 403}, "403 403 403 403", 0},
+		"by a pattern":               {wire.Fault{Match: wire.Match{Path: "/v2.0/*"}, Status: 503}, "503 201 201 201", 3},
+		"whatever they are":          {wire.Fault{Status: 503}, "503 201 201 201", 3},
+		"writes only":                {wire.Fault{Match: wire.Match{WritesOnly: true}, Status: 503}, "503 201 201 201", 3},
+		"after their effect":         {wire.Fault{Match: posts, Status: 504, AfterEffect: true}, "504 201 201 201", 4},
+		"by cutting them off":        {wire.Fault{Match: posts, Skip: 1, Drop: wire.DropBefore}, "201 lost 201 201", 3},
+		"by losing their answer":     {wire.Fault{Match: posts, Skip: 1, Drop: wire.DropAfter}, "201 lost 201 201", 4},
+		"not another service's":      {wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503}, "201 201 201 201", 4},
+		"not another method's":       {wire.Fault{Match: wire.Match{Method: http.MethodGet}, Times: -1, Status: 503}, "201 201 201 201", 4},
+		"not another path's":         {wire.Fault{Match: wire.Match{Path: "/v2.0/*/{id}"}, Times: -1, Status: 503}, "201 201 201 201", 4},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := start(t)
+			struck := c.Inject(test.fault)
+			var got []string
+			for range 4 {
+				got = append(got, c.post(t))
+			}
+			require.Equal(t, test.want, strings.Join(got, " "))
+			require.EqualValues(t, test.effect, c.effects.Load())
+			require.Equal(t, 4-strings.Count(test.want, "201"), struck())
+			require.Equal(t, []wire.Fault{test.fault}, c.Faults())
+			c.ClearFaults()
+			require.Empty(t, c.Faults())
+			require.Equal(t, "201", c.post(t))
+		})
+	}
+}
+
+func TestTheFirstFaultThatMatchesDecidesAndAllDelay(t *testing.T) {
+	c := start(t)
+	c.SetLatency(20 * time.Millisecond)
+	c.Inject(wire.Fault{Delay: 20 * time.Millisecond})
+	c.Inject(wire.Fault{Status: 503, Delay: 20 * time.Millisecond})
+	c.Inject(wire.Fault{Status: 409})
+	begin := time.Now()
+	require.Equal(t, "503", c.post(t))
+	require.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond)
+	require.Equal(t, "409", c.post(t), "a fault that did not decide has not struck")
+	require.Equal(t, "201", c.post(t))
+}
+
+func TestALostReadIsNotRepeatedByTheTransport(t *testing.T) {
+	for _, drop := range []wire.Drop{wire.DropBefore, wire.DropAfter} {
+		t.Run(string(drop), func(t *testing.T) {
+			c := start(t)
+			_, err := c.call(t.Context(), http.MethodGet, "/") // which leaves a connection to be used again
+			require.NoError(t, err)
+			c.ResetLog()
+			c.Inject(wire.Fault{Drop: drop})
+			_, err = c.call(t.Context(), http.MethodGet, "/")
+			require.Error(t, err)
+			require.Len(t, c.Log(), 1)
+		})
+	}
+}
+
+func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
+	c := start(t)
+	var seen []string
+	cut := wire.Phase("")
+	c.SetHook(func(e wire.Event) wire.Verdict {
+		seen = append(seen, string(e.Phase)+" "+e.Call.String()+" of "+strconv.Itoa(len(c.Log())))
+		if e.Phase == cut {
+			return wire.Cut
+		}
+		return wire.Proceed
+	})
+	require.Equal(t, "201", c.post(t))
+	cut = wire.Before
+	require.Equal(t, "lost", c.post(t))
+	cut = wire.After
+	require.Equal(t, "lost", c.post(t))
+	require.NoError(t, c.WaitIdle(t.Context()))
+	require.Equal(t, []string{
+		"before neutron POST /v2.0/networks 0 of 1",
+		"after neutron POST /v2.0/networks 201 of 1",
+		"before neutron POST /v2.0/networks 0 of 2",
+		"before neutron POST /v2.0/networks 0 of 3",
+		"after neutron POST /v2.0/networks 201 of 3",
+	}, seen)
+	require.EqualValues(t, 2, c.effects.Load())
+	require.Equal(t, []int{201, 0, 201}, []int{c.Log()[0].Status, c.Log()[1].Status, c.Log()[2].Status})
+	c.SetHook(nil)
+	require.Equal(t, "201", c.post(t))
+	require.Len(t, seen, 5)
+}
+
+func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
+	c := start(t)
+	c.post(t)
+	c.ResetLog()
+	const callers = 5
+	arrived, release := make(chan struct{}, callers), make(chan struct{})
+	c.SetHook(func(e wire.Event) wire.Verdict {
+		if e.Phase == wire.Before {
+			arrived <- struct{}{}
+			<-release
+		}
+		return wire.Proceed
+	})
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() { _, _ = c.call(t.Context(), http.MethodGet, "/v2.0/networks?name=n") })
+	}
+	for range callers {
+		<-arrived
+	}
+	for _, call := range c.Log() {
+		require.Zero(t, call.Status, "under way")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, c.WaitIdle(ctx), context.DeadlineExceeded)
+	close(release)
+	wg.Wait()
+	require.NoError(t, c.WaitIdle(t.Context()))
+	c.SetHook(nil)
+	c.post(t)
+
+	log := c.Log()
+	require.Equal(t, map[string]int{"neutron GET /v2.0/networks": callers, "neutron POST /v2.0/networks": 1}, log.Count())
+	require.Equal(t, callers, log.MaxInFlight())
+	require.Len(t, log.Where(wire.Call.Writes), 1)
+	for i, call := range log {
+		require.Equal(t, i+1, call.Seq)
+		require.Equal(t, http.StatusCreated, call.Status)
+	}
+	require.Contains(t, log.String(), "   5  neutron GET /v2.0/networks?name=n 201\n   6  neutron POST /v2.0/networks 201\n")
+	require.Equal(t, "   5  neutron GET /v2.0/networks\n   1  neutron POST /v2.0/networks\n", log.Summary())
+}
+
+func TestACallThatEndsAfterAResetSpoilsNoNewerOne(t *testing.T) {
+	c := start(t)
+	entered, release := make(chan struct{}), make(chan struct{})
+	c.SetHook(func(e wire.Event) wire.Verdict {
+		if e.Call.Path == "/old" && e.Phase == wire.Before {
+			close(entered)
+			<-release
+		}
+		return wire.Proceed
+	})
+	ended := make(chan error)
+	go func() { _, err := c.call(t.Context(), http.MethodGet, "/old"); ended <- err }()
+	<-entered
+	c.ResetLog()
+	c.Inject(wire.Fault{Drop: wire.DropBefore, Match: wire.Match{Path: "/new"}})
+	_, err := c.call(t.Context(), http.MethodGet, "/new")
+	require.Error(t, err)
+	close(release)
+	require.NoError(t, <-ended)
+	require.NoError(t, c.WaitIdle(t.Context()))
+	require.Equal(t, "   1  neutron GET /new 0\n", c.Log().String())
+}
+
+func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
+	c := start(t)
+	entered, release := make(chan struct{}), make(chan struct{})
+	c.SetHook(func(e wire.Event) wire.Verdict {
+		if e.Phase == wire.Before {
+			close(entered)
+			<-release
+		}
+		return wire.Proceed
+	})
+	ctx, kill := context.WithCancel(t.Context())
+	dead := make(chan error)
+	go func() { _, err := c.call(ctx, http.MethodPost, "/"); dead <- err }()
+	<-entered
+	kill()
+	require.ErrorIs(t, <-dead, context.Canceled)
+	require.Zero(t, c.effects.Load())
+	close(release)
+	require.NoError(t, c.WaitIdle(t.Context()))
+	require.EqualValues(t, 1, c.effects.Load())
+}
+
+func TestLoginsAreCounted(t *testing.T) {
+	tap := new(wire.Tap)
+	carry := func(service wire.Service, method, path string) {
+		tap.Carry(httptest.NewRecorder(), wire.Call{Service: service, Method: method, Path: path},
+			func() wire.Answer { return wire.Answer{Status: http.StatusCreated} }, nil)
+	}
+	carry(wire.Keystone, http.MethodPost, "/v3/auth/tokens")
+	carry(wire.Keystone, http.MethodGet, "/v3/auth/tokens")
+	carry(wire.Neutron, http.MethodPost, "/v3/auth/tokens")
+	require.Equal(t, 1, tap.Logins())
+}
+
+func TestAConnectionThatCannotBeCutIsABadGateway(t *testing.T) {
+	tap := new(wire.Tap)
+	tap.SetHook(func(wire.Event) wire.Verdict { return wire.Cut })
+	seen := httptest.NewRecorder()
+	tap.Carry(seen, wire.Call{}, nil, nil)
+	require.Equal(t, http.StatusBadGateway, seen.Code)
+}
+
+func TestAnAnswerThatCannotBeEncodedIsAServerError(t *testing.T) {
+	answer := wire.JSON(http.StatusOK, map[string]any{"a function": start})
+	require.Equal(t, http.StatusInternalServerError, answer.Status)
+	require.Contains(t, string(answer.Body), "encoding the answer")
+}
