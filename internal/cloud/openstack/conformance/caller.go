@@ -187,11 +187,19 @@ func endpoints(catalog []Object, region string) map[Service]string {
 	for _, entry := range catalog {
 		for _, endpoint := range entry.Objects("endpoints") {
 			if endpoint.Text("interface") == "public" && cmp.Or(endpoint.Text("region_id"), endpoint.Text("region")) == region {
-				found[Service(entry.Text("type"))] = unversioned(endpoint.Text("url"))
+				found[typed(entry.Text("type"))] = unversioned(endpoint.Text("url"))
 			}
 		}
 	}
 	return found
+}
+
+// typed returns one type for services that catalogs list under several.
+func typed(kind string) Service {
+	if kind == "block-storage" {
+		return Volume
+	}
+	return Service(kind)
 }
 
 func unversioned(endpoint string) string {

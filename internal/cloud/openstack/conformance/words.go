@@ -112,7 +112,7 @@ func (w *words) of(key, value string) string {
 }
 
 func (w *words) ofNumber(key, value string) string {
-	if numberOfTheCloud(key) && !w.hasSent(value) {
+	if numberOfTheCloud(key) && !w.hasSent(fmt.Sprintf("%q:%s", key, value)) {
 		return wordNumber
 	}
 	return value
