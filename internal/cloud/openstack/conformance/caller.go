@@ -112,15 +112,20 @@ func (l *line) exchange(ctx context.Context, w *Caller, method string, s Service
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	answer := &Answer{
-		request: fmt.Sprintf("%s %s %s", method, s, path), Status: response.StatusCode, Header: response.Header, Raw: raw,
-	}
+	return &Answer{
+		request: fmt.Sprintf("%s %s %s", method, s, path), Status: response.StatusCode, Header: response.Header, Raw: raw, Body: decoded(raw),
+	}, nil
+}
+
+// decoded returns the object in a body, or nil if there is something else.
+func decoded(raw []byte) map[string]any {
+	var body map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber() // 1 and 1.0 are not the same answer
-	if decoder.Decode(&answer.Body) != nil {
-		answer.Body = nil
+	if decoder.Decode(&body) != nil {
+		return nil
 	}
-	return answer, nil
+	return body
 }
 
 func newRequest(ctx context.Context, method, target string, body any) (*http.Request, error) {

@@ -21,8 +21,7 @@ func noted(t *testing.T, rounds ...[3]string) []Exchange {
 	t.Helper()
 	r := &recorder{words: newWords()}
 	for _, round := range rounds {
-		answer := &Answer{request: round[0], Status: http.StatusOK, Raw: []byte(round[2]), Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}}
-		require.NoError(t, json.Unmarshal(answer.Raw, &answer.Body))
+		answer := &Answer{request: round[0], Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: decoded([]byte(round[2]))}
 		var sent any
 		if round[1] != "" {
 			sent = json.RawMessage(round[1])
