@@ -32,11 +32,11 @@ func TestConformance(t *testing.T) {
 	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
 
 	var realResults, fakeResults []conformance.Result
-	t.Run("real", func(t *testing.T) { realResults = conformance.Run(t, target) })
+	t.Run("real", func(t *testing.T) { realResults = conformance.Run(t, target, os.Stdout) })
 	if *record {
 		require.NoError(t, conformance.WriteRecords(records, "OpenStack Zed as Debian 12 packages it", realResults))
 	}
-	t.Run("fake", func(t *testing.T) { fakeResults = conformance.Run(t, startFake(t)) })
+	t.Run("fake", func(t *testing.T) { fakeResults = conformance.Run(t, startFake(t), os.Stdout) })
 
 	answers := map[string][]conformance.Exchange{}
 	for _, result := range realResults {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -22,8 +24,8 @@ type Result struct {
 }
 
 // Run tries all behaviours on one cloud, each as a subtest, in two projects that it makes and removes again. What a behaviour
-// leaves behind fails its area.
-func Run(t *testing.T, cloud Cloud) []Result {
+// leaves behind fails its area. The progress gets a line for each area.
+func Run(t *testing.T, cloud Cloud, progress io.Writer) []Result {
 	t.Helper()
 	one, other := tenant(t, cloud, "one"), tenant(t, cloud, "other")
 	external, err := one.AsMember(t.Context(), http.MethodGet, Network, "/v2.0/networks?name="+cloud.ExternalNetwork, nil)
@@ -33,6 +35,7 @@ func Run(t *testing.T, cloud Cloud) []Result {
 	var results []Result
 	for _, area := range Areas() {
 		t.Run(area.Name, func(t *testing.T) {
+			start := time.Now()
 			for _, b := range area.Behaviours {
 				result := Result{Area: area.Name, Name: b.Name}
 				start := time.Now()
@@ -50,6 +53,8 @@ func Run(t *testing.T, cloud Cloud) []Result {
 				require.NoError(t, err)
 				assert.Empty(t, left, "left behind in %s", area.Name)
 			}
+			_, err := fmt.Fprintf(progress, "%8.1f s  %s: %s, %d behaviours\n", time.Since(start).Seconds(), cloud.Name, area.Name, len(area.Behaviours))
+			require.NoError(t, err)
 		})
 	}
 	return results
