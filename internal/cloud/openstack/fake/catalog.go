@@ -19,7 +19,7 @@ func catalogEntries() []catalogEntry {
 		{service: wire.Glance, kind: "image", name: "glance", prefix: glancePrefix, versioned: "/v2"},
 		{service: wire.Octavia, kind: "load-balancer", name: "octavia", prefix: octaviaPrefix, versioned: "/v2.0"},
 		{service: wire.Manila, kind: "sharev2", name: "manilav2", prefix: manilaPrefix, versioned: "/v2", alwaysVersioned: true},
-		{service: wire.Cinder, kind: "block-storage", name: "cinder", prefix: cinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
+		{service: wire.Cinder, kind: "volumev3", name: "cinderv3", prefix: cinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
 	}
 }
 

@@ -73,4 +73,4 @@ func (c *Cloud) fill() {
 	c.AddImage("gardenlinux-arm64", "aarch64")
 }
 
-func memberRoles() []string { return []string{roleMember, "reader", "load-balancer_member"} }
+func memberRoles() []string { return []string{roleMember, roleBalancers} }

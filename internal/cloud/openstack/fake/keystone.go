@@ -14,13 +14,21 @@ const (
 	domainID   = "default"
 	roleMember = "member"
 	roleAdmin  = "admin"
+	roleReader = "reader"
+
+	// roleBalancers is what Octavia wants of whoever makes load balancers.
+	roleBalancers = "load-balancer_member"
 )
 
-type project struct{ id, name string }
+type project struct {
+	id, name, description string
+	disabled              bool
+}
 
 type user struct {
-	id, name, password string
-	roles              map[string][]string // by project ID
+	id, name, password, defaultProject string
+	disabled                           bool
+	roles                              map[string][]string // by project ID
 }
 
 // appCredential is bound to one user and one project; it has the user's roles there.
@@ -52,6 +60,7 @@ type keystoneState struct {
 	users    []*user
 	appCreds []*appCredential
 	tokens   map[string]*token
+	roles    map[string]string // ID by name
 }
 
 func (k *keystoneState) project(nameOrID string) *project {
@@ -119,11 +128,7 @@ func (c *Cloud) SetPassword(user, password string) error {
 		return fmt.Errorf("setting a password: no user %q", user)
 	}
 	u.password = password
-	for id, t := range c.keystone.tokens {
-		if t.who.userID == u.id {
-			delete(c.keystone.tokens, id)
-		}
-	}
+	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return nil
 }
 

@@ -12,7 +12,10 @@ import (
 func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
 func (c *Cloud) registerKeystone() {
-	c.keystone.tokens = map[string]*token{}
+	c.keystone.tokens, c.keystone.roles = map[string]*token{}, map[string]string{}
+	for _, role := range []string{roleAdmin, roleMember, roleReader, roleBalancers} {
+		c.keystone.roles[role] = newHexID()
+	}
 	e := endpoint{service: wire.Keystone, prefix: keystonePrefix}
 	version := func(q *request) map[string]any {
 		return map[string]any{
@@ -39,6 +42,7 @@ func (c *Cloud) registerKeystone() {
 	c.route(e, "POST "+ofUser, c.createAppCredential)
 	c.route(e, "GET "+ofUser, c.listAppCredentials)
 	c.route(e, "DELETE "+ofUser+"/{id}", c.deleteAppCredential)
+	c.registerOperator(e)
 	c.otherwise(e)
 }
 
@@ -73,7 +77,7 @@ func (c *Cloud) listOwnProjects(q *request) (reply, error) {
 func (a *appCredential) view() map[string]any {
 	return map[string]any{
 		"id": a.id, "name": a.name, "project_id": a.projectID, "description": nil, "expires_at": nil,
-		"unrestricted": false, "roles": []any{map[string]any{"id": roleMember, "name": roleMember}},
+		"unrestricted": false, "roles": []any{map[string]any{"name": roleMember}},
 	}
 }
 
@@ -124,10 +128,6 @@ func (c *Cloud) deleteAppCredential(q *request) (reply, error) {
 		return reply{}, notFound("", "Could not find Application Credential: %s.", q.path("id"))
 	}
 	c.keystone.appCreds = slices.DeleteFunc(c.keystone.appCreds, mine)
-	for id, t := range c.keystone.tokens {
-		if t.who.appCredentialID == q.path("id") {
-			delete(c.keystone.tokens, id)
-		}
-	}
+	c.dropTokens(func(t *token) bool { return t.who.appCredentialID == q.path("id") })
 	return noContent()
 }

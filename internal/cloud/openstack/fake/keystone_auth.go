@@ -145,10 +145,20 @@ func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
 }
 
 func (c *Cloud) scopeTo(u *user, p *project) (*identity, *wire.Error) {
-	if u == nil || p == nil || u.roles[p.id] == nil {
+	if u == nil || p == nil || u.disabled || p.disabled || u.roles[p.id] == nil {
 		return nil, unauthenticated()
 	}
-	return &identity{userID: u.id, userName: u.name, projectID: p.id, projectName: p.name, roles: u.roles[p.id]}, nil
+	return &identity{userID: u.id, userName: u.name, projectID: p.id, projectName: p.name, roles: withImplied(u.roles[p.id])}, nil
+}
+
+// withImplied adds the roles that others imply: an administrator is a member, and a member is a reader.
+func withImplied(roles []string) []string {
+	for _, implied := range [][2]string{{roleAdmin, roleMember}, {roleMember, roleReader}} {
+		if slices.Contains(roles, implied[0]) && !slices.Contains(roles, implied[1]) {
+			roles = with(roles, implied[1])
+		}
+	}
+	return roles
 }
 
 func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
@@ -167,7 +177,7 @@ func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
 	if t.who.projectID != "" {
 		roles := []map[string]any{}
 		for _, r := range t.who.roles {
-			roles = append(roles, map[string]any{"id": r, "name": r})
+			roles = append(roles, map[string]any{"id": c.keystone.roles[r], "name": r})
 		}
 		body["roles"] = roles
 		body["is_domain"] = false

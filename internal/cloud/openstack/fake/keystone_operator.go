@@ -1,0 +1,343 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// registerOperator serves what an operator needs to make projects and users, and to remove them again.
+func (c *Cloud) registerOperator(e endpoint) {
+	c.operatorRoute(e, "GET /v3/projects", "identity:list_projects", c.listProjects)
+	c.operatorRoute(e, "POST /v3/projects", "identity:create_project", c.createProject)
+	c.operatorRoute(e, "GET /v3/projects/{project}", "identity:get_project", c.showProject)
+	c.operatorRoute(e, "PATCH /v3/projects/{project}", "identity:update_project", c.updateProject)
+	c.operatorRoute(e, "DELETE /v3/projects/{project}", "identity:delete_project", c.deleteProject)
+	c.operatorRoute(e, "GET /v3/users", "identity:list_users", c.listUsers)
+	c.operatorRoute(e, "POST /v3/users", "identity:create_user", c.createUser)
+	c.operatorRoute(e, "GET /v3/users/{user}", "identity:get_user", c.showUser)
+	c.operatorRoute(e, "PATCH /v3/users/{user}", "identity:update_user", c.updateUser)
+	c.operatorRoute(e, "DELETE /v3/users/{user}", "identity:delete_user", c.deleteUser)
+	c.operatorRoute(e, "GET /v3/roles", "identity:list_roles", c.listRoles)
+	const grant = "/v3/projects/{project}/users/{user}/roles/{role}"
+	c.route(e, "PUT "+grant, c.grantRole)
+	c.route(e, "DELETE "+grant, c.revokeRole)
+}
+
+// operatorRoute registers a call that only administrators may make. Whoever asks about himself may, too.
+func (c *Cloud) operatorRoute(e endpoint, pattern, action string, h handler) {
+	c.route(e, pattern, func(q *request) (reply, error) {
+		ownAccount := pattern == "GET /v3/users/{user}" && q.path("user") == q.userID
+		ownProject := pattern == "GET /v3/projects/{project}" && q.path("project") == q.projectID
+		if !q.admin() && !ownAccount && !ownProject {
+			return reply{}, notAllowed(action)
+		}
+		return h(q)
+	})
+}
+
+// notAllowed is what Keystone answers when its policy says no.
+func notAllowed(action string) *wire.Error {
+	return forbidden("", "You are not authorized to perform the requested action: %s.", action)
+}
+
+func missingIdentity(kind, id string) *wire.Error {
+	return notFound("", "Could not find %s: %s.", kind, id)
+}
+
+func (p *project) view() map[string]any {
+	return map[string]any{
+		"id": p.id, "name": p.name, "domain_id": domainID, "parent_id": domainID, "description": p.description,
+		"enabled": !p.disabled, "is_domain": false, "tags": []string{}, "options": map[string]any{},
+	}
+}
+
+func (u *user) view() map[string]any {
+	view := map[string]any{
+		"id": u.id, "name": u.name, "domain_id": domainID, "enabled": !u.disabled, "password_expires_at": nil,
+		"options": map[string]any{},
+	}
+	if u.defaultProject != "" {
+		view["default_project_id"] = u.defaultProject
+	}
+	return view
+}
+
+// identityList is a list as Keystone frames it. It knows no pages.
+func identityList(q *request, key string, list any) (reply, error) {
+	self := q.base() + q.http.URL.RequestURI()
+	return ok(map[string]any{key: list, "links": map[string]any{"next": nil, "previous": nil, "self": self}})
+}
+
+func (c *Cloud) listProjects(q *request) (reply, error) {
+	out := []any{}
+	for _, p := range c.keystone.projects {
+		if !q.values.Has("name") || q.values.Get("name") == p.name {
+			out = append(out, p.view())
+		}
+	}
+	return identityList(q, "projects", out)
+}
+
+func (c *Cloud) listUsers(q *request) (reply, error) {
+	out := []any{}
+	for _, u := range c.keystone.users {
+		if !q.values.Has("name") || q.values.Get("name") == u.name {
+			out = append(out, u.view())
+		}
+	}
+	return identityList(q, "users", out)
+}
+
+func (c *Cloud) listRoles(q *request) (reply, error) {
+	out := []any{}
+	for _, name := range slices.Sorted(maps.Keys(c.keystone.roles)) {
+		out = append(out, map[string]any{
+			"id": c.keystone.roles[name], "name": name, "domain_id": nil, "description": nil,
+		})
+	}
+	return identityList(q, "roles", out)
+}
+
+type projectInput struct {
+	Name        opt[string] `json:"name"`
+	Description opt[string] `json:"description"`
+	Enabled     opt[bool]   `json:"enabled"`
+}
+
+func (in *projectInput) into(p *project) {
+	in.Name.into(&p.name)
+	in.Description.into(&p.description)
+	p.disabled = !in.Enabled.or(!p.disabled)
+}
+
+// readIdentity reads what stands under a key of the body.
+func readIdentity(q *request, key string, into any) *wire.Error {
+	raw, found := unwrap(q.body, key)
+	if !found || json.Unmarshal(raw, into) != nil {
+		return badRequest("", "Expecting to find %s in request body. The server could not comply with the request since it is either "+
+			"malformed or otherwise incorrect. The client is assumed to be in error.", key)
+	}
+	return nil
+}
+
+func (c *Cloud) createProject(q *request) (reply, error) {
+	var in projectInput
+	if err := readIdentity(q, "project", &in); err != nil {
+		return reply{}, err
+	}
+	if in.Name.v == "" {
+		return reply{}, badRequest("", "'name' is a required property")
+	}
+	for _, p := range c.keystone.projects {
+		if equalFold(p.name, in.Name.v) {
+			return reply{}, conflict("", "Conflict occurred attempting to store project - it is not permitted to have two projects with "+
+				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.v, newHexID())
+		}
+	}
+	p := &project{id: newHexID()}
+	in.into(p)
+	c.keystone.projects = append(c.keystone.projects, p)
+	return created(map[string]any{"project": p.view()})
+}
+
+// projectOf and userOf return what the path names by its ID.
+func (c *Cloud) projectOf(q *request) (*project, error) {
+	id := q.path("project")
+	for _, p := range c.keystone.projects {
+		if p.id == id {
+			return p, nil
+		}
+	}
+	return nil, missingIdentity("project", id)
+}
+
+func (c *Cloud) userOf(q *request) (*user, error) {
+	id := q.path("user")
+	for _, u := range c.keystone.users {
+		if u.id == id {
+			return u, nil
+		}
+	}
+	return nil, missingIdentity("user", id)
+}
+
+func (c *Cloud) showProject(q *request) (reply, error) {
+	p, err := c.projectOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(map[string]any{"project": p.view()})
+}
+
+func (c *Cloud) updateProject(q *request) (reply, error) {
+	p, err := c.projectOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	var in projectInput
+	if err := readIdentity(q, "project", &in); err != nil {
+		return reply{}, err
+	}
+	in.into(p)
+	if p.disabled {
+		c.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
+	}
+	return ok(map[string]any{"project": p.view()})
+}
+
+// deleteProject removes a project and whatever Keystone itself knows of it. The other services hear nothing of it: what they
+// have stays.
+func (c *Cloud) deleteProject(q *request) (reply, error) {
+	p, err := c.projectOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	k := &c.keystone
+	k.projects = without(k.projects, func(other *project) bool { return other == p })
+	k.appCreds = without(k.appCreds, func(a *appCredential) bool { return a.projectID == p.id })
+	for _, u := range k.users {
+		delete(u.roles, p.id)
+	}
+	c.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
+	return noContent()
+}
+
+type userInput struct {
+	Name           opt[string] `json:"name"`
+	Password       opt[string] `json:"password"`
+	Enabled        opt[bool]   `json:"enabled"`
+	DefaultProject opt[string] `json:"default_project_id"`
+}
+
+func (in *userInput) into(u *user) {
+	in.Name.into(&u.name)
+	in.Password.into(&u.password)
+	in.DefaultProject.into(&u.defaultProject)
+	u.disabled = !in.Enabled.or(!u.disabled)
+}
+
+func (c *Cloud) createUser(q *request) (reply, error) {
+	var in userInput
+	if err := readIdentity(q, "user", &in); err != nil {
+		return reply{}, err
+	}
+	if in.Name.v == "" {
+		return reply{}, badRequest("", "'name' is a required property")
+	}
+	for _, u := range c.keystone.users {
+		if equalFold(u.name, in.Name.v) {
+			return reply{}, conflict("", "Conflict occurred attempting to store user - Duplicate entry found with name %s at domain ID %s.",
+				in.Name.v, domainID)
+		}
+	}
+	u := &user{id: newHexID(), roles: map[string][]string{}}
+	in.into(u)
+	c.keystone.users = append(c.keystone.users, u)
+	return created(map[string]any{"user": u.view()})
+}
+
+func (c *Cloud) showUser(q *request) (reply, error) {
+	u, err := c.userOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(map[string]any{"user": u.view()})
+}
+
+func (c *Cloud) updateUser(q *request) (reply, error) {
+	u, err := c.userOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	var in userInput
+	if err := readIdentity(q, "user", &in); err != nil {
+		return reply{}, err
+	}
+	in.into(u)
+	if u.disabled || in.Password.set {
+		c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+	}
+	return ok(map[string]any{"user": u.view()})
+}
+
+func (c *Cloud) deleteUser(q *request) (reply, error) {
+	u, err := c.userOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	k := &c.keystone
+	k.users = without(k.users, func(other *user) bool { return other == u })
+	k.appCreds = without(k.appCreds, func(a *appCredential) bool { return a.userID == u.id })
+	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+	return noContent()
+}
+
+// grant is a role of a user in a project.
+type grant struct {
+	user    *user
+	project *project
+	role    string
+}
+
+// grantOf returns what the path of a grant names. It is looked up before anybody asks who may do what.
+func (c *Cloud) grantOf(q *request, action string) (*grant, error) {
+	g := &grant{}
+	for name, id := range c.keystone.roles {
+		if id == q.path("role") {
+			g.role = name
+		}
+	}
+	if g.role == "" {
+		return nil, missingIdentity("role", q.path("role"))
+	}
+	var err error
+	if g.project, err = c.projectOf(q); err != nil {
+		return nil, err
+	}
+	if g.user, err = c.userOf(q); err != nil {
+		return nil, err
+	}
+	if !q.admin() {
+		return nil, notAllowed(action)
+	}
+	return g, nil
+}
+
+func (c *Cloud) grantRole(q *request) (reply, error) {
+	g, err := c.grantOf(q, "identity:create_grant")
+	if err != nil {
+		return reply{}, err
+	}
+	if has := g.user.roles[g.project.id]; !slices.Contains(has, g.role) {
+		g.user.roles[g.project.id] = with(has, g.role)
+	}
+	return noContent()
+}
+
+func (c *Cloud) revokeRole(q *request) (reply, error) {
+	g, err := c.grantOf(q, "identity:revoke_grant")
+	if err != nil {
+		return reply{}, err
+	}
+	has := g.user.roles[g.project.id]
+	if !slices.Contains(has, g.role) {
+		return reply{}, fail(http.StatusNotFound, "", "Could not find role assignment with role: %s, user or group: %s, project, domain, or system: %s.",
+			q.path("role"), g.user.id, g.project.id)
+	}
+	if left := without(has, func(role string) bool { return role == g.role }); len(left) > 0 {
+		g.user.roles[g.project.id] = left
+	} else {
+		delete(g.user.roles, g.project.id)
+	}
+	c.dropTokens(func(t *token) bool { return t.who.userID == g.user.id && t.who.projectID == g.project.id })
+	return noContent()
+}
+
+// dropTokens revokes tokens.
+func (c *Cloud) dropTokens(which func(*token) bool) {
+	maps.DeleteFunc(c.keystone.tokens, func(_ string, t *token) bool { return which(t) })
+}
