@@ -18,7 +18,7 @@ func PathOf(s Service, path string) string {
 	of := "" // the collection whose member is next, or "" if a collection is next
 	for i, part := range parts {
 		switch {
-		case part == "" || i == 0 && isVersion(part) || of == "" && s.groups(part):
+		case part == "" || i == 0 && IsVersion(part) || of == "" && s.groups(part):
 		case isID(part) || of != "" && !s.isView(of, part):
 			parts[i], of = anyID, ""
 		default:
@@ -59,8 +59,8 @@ func (s Service) isView(collection, word string) bool {
 	}
 }
 
-// isVersion reports whether a part of a path is a version such as v2 or v2.1.
-func isVersion(part string) bool {
+// IsVersion reports whether a part of a path is a version such as v2 or v2.1.
+func IsVersion(part string) bool {
 	digits, found := strings.CutPrefix(part, "v")
 	return found && digits != "" && strings.Trim(digits, "0123456789.") == ""
 }
