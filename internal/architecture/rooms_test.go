@@ -145,7 +145,7 @@ func clouds() []room {
 			because:  "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
 			spartan:  true,
 			mayImport: []string{
-				"internal/cloud/...", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
+				"internal/cloud", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
 				prometheus,
 			},
 			mayNotLink: noKubernetes,
