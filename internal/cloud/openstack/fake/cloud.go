@@ -55,6 +55,7 @@ func New(opts ...Option) *Cloud {
 	c.registerOctavia()
 	c.registerManila()
 	c.registerCinder()
+	c.registerQuotas()
 	c.registerAdmin()
 	c.fill()
 	return c

@@ -102,20 +102,6 @@ func (c *Cloud) registerNeutronFacts(e endpoint) {
 		}
 		return ok(map[string]any{"availability_zones": out})
 	})
-	c.route(e, "GET /v2.0/quotas/{project}", func(q *request) (reply, error) {
-		return ok(map[string]any{"quota": c.neutronQuota(q.path("project"))})
-	})
-}
-
-func (c *Cloud) neutronQuota(projectID string) map[string]int {
-	out := map[string]int{}
-	for _, resource := range []string{
-		"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule",
-		"rbac_policy", "trunk",
-	} {
-		out[resource] = c.limit(projectID, resource)
-	}
-	return out
 }
 
 // checkZones answers for availability zone hints that name no zone.

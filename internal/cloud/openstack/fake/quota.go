@@ -1,26 +1,7 @@
 package fake
 
-import "fmt"
-
 // Unlimited is the quota of everything unless set.
 const Unlimited = -1
-
-// SetQuota limits how many of a resource a project, given by name or ID, may have; Unlimited lifts the limit. Resources
-// are named as the services do: network, subnet, subnetpool, port, router, floatingip, security_group,
-// security_group_rule; instances, cores, ram, key_pairs, server_groups; load_balancer; share_networks; volumes, gigabytes.
-func (c *Cloud) SetQuota(project, resource string, limit int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.keystone.project(project)
-	if p == nil {
-		return fmt.Errorf("setting a quota: no project %q", project)
-	}
-	if c.quotas[p.id] == nil {
-		c.quotas[p.id] = map[string]int{}
-	}
-	c.quotas[p.id][resource] = limit
-	return nil
-}
 
 // limit returns a quota, or Unlimited.
 func (c *Cloud) limit(projectID, resource string) int {

@@ -42,13 +42,6 @@ func (c *Cloud) registerServerParts(e endpoint) {
 		}
 		return ok(map[string]any{"availabilityZoneInfo": out})
 	})
-	c.novaRoute(e, "GET /os-quota-sets/{project}", func(q *request, _ int) (reply, error) {
-		out := map[string]any{"id": q.path("project")}
-		for _, resource := range []string{"instances", "cores", "ram", "key_pairs", "server_groups"} {
-			out[resource] = c.limit(q.path("project"), resource)
-		}
-		return ok(map[string]any{"quota_set": out})
-	})
 }
 
 func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (reply, error) {

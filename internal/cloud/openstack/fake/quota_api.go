@@ -1,0 +1,161 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// quotaAPI is how one service lets its operators set quotas, and projects read their own.
+type quotaAPI struct {
+	endpoint
+	path      string // its last part is {of}, the project that the quota is of
+	key       string // around the quota in bodies
+	resources []string
+	// showsID says that the project's ID stands in what is read.
+	showsID bool
+	// changed and removed are the statuses of the answers to PUT and DELETE.
+	changed, removed int
+	// denied is what is answered to whoever is not allowed a deed: show, update or delete.
+	denied func(deed string) *wire.Error
+	// unknown is what is answered for a resource that has no quota.
+	unknown func(resource string) *wire.Error
+}
+
+func quotaAPIs() []quotaAPI {
+	return []quotaAPI{
+		{
+			endpoint: endpoint{service: wire.Neutron, prefix: neutronPrefix}, path: "/v2.0/quotas/{of}", key: "quota",
+			resources: []string{
+				"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule", "rbac_policy",
+			},
+			changed: http.StatusOK, removed: http.StatusNoContent,
+			denied: func(deed string) *wire.Error {
+				return forbidden("PolicyNotAuthorized", "rule:%s_quota is disallowed by policy", strings.Replace(deed, "show", "get", 1))
+			},
+			unknown: func(resource string) *wire.Error {
+				return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", resource)
+			},
+		},
+		{
+			endpoint: endpoint{service: wire.Nova, prefix: novaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
+			resources: []string{"instances", "cores", "ram", "key_pairs", "server_groups"},
+			showsID:   true, changed: http.StatusOK, removed: http.StatusAccepted,
+			denied: func(deed string) *wire.Error {
+				return forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", deed)
+			},
+			unknown: func(resource string) *wire.Error {
+				return badRequest("", "Invalid input for field/attribute quota_set. Additional properties are not allowed ('%s' was unexpected)", resource)
+			},
+		},
+		{
+			endpoint: endpoint{service: wire.Cinder, prefix: cinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
+			resources: []string{"volumes", "gigabytes"},
+			showsID:   true, changed: http.StatusOK, removed: http.StatusOK,
+			denied: func(deed string) *wire.Error {
+				return forbidden("", "Policy doesn't allow volume_extension:quotas:%s to be performed.", deed)
+			},
+			unknown: func(resource string) *wire.Error {
+				return badRequest("", "Invalid input received: Bad key(s) in quota set: %s", resource)
+			},
+		},
+		{
+			endpoint: endpoint{service: wire.Octavia, prefix: octaviaPrefix}, path: "/v2/lbaas/quotas/{of}", key: "quota",
+			resources: []string{"load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"},
+			changed:   http.StatusAccepted, removed: http.StatusAccepted,
+			denied: func(string) *wire.Error {
+				return forbidden("", "Policy does not allow this request to be performed.")
+			},
+			unknown: func(resource string) *wire.Error {
+				return badRequest("", "Unknown attribute for argument quotas.quota: %s", resource)
+			},
+		},
+	}
+}
+
+func (c *Cloud) registerQuotas() {
+	for _, api := range quotaAPIs() {
+		c.route(api.endpoint, "GET "+api.path, func(q *request) (reply, error) {
+			if !q.owns(q.path("of")) {
+				return reply{}, api.denied("show")
+			}
+			view := c.quotaView(&api, q.path("of"))
+			if api.showsID {
+				view["id"] = q.path("of")
+			}
+			return ok(map[string]any{api.key: view})
+		})
+		c.route(api.endpoint, "PUT "+api.path, func(q *request) (reply, error) { return c.changeQuota(&api, q) })
+		c.route(api.endpoint, "DELETE "+api.path, func(q *request) (reply, error) { return c.removeQuota(&api, q) })
+	}
+}
+
+func (c *Cloud) quotaView(api *quotaAPI, projectID string) map[string]any {
+	view := map[string]any{}
+	for _, resource := range api.resources {
+		view[resource] = c.limit(projectID, resource)
+	}
+	return view
+}
+
+func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
+	raw, found := unwrap(q.body, api.key)
+	var limits map[string]int
+	if !found || json.Unmarshal(raw, &limits) != nil {
+		return reply{}, badRequest("", "'%s' is a required property", api.key)
+	}
+	for resource := range limits {
+		if !slices.Contains(api.resources, resource) {
+			return reply{}, api.unknown(resource)
+		}
+	}
+	if !q.admin() {
+		return reply{}, api.denied("update")
+	}
+	for resource, limit := range limits {
+		c.setQuota(q.path("of"), resource, limit)
+	}
+	return reply{status: api.changed, body: map[string]any{api.key: c.quotaView(api, q.path("of"))}}, nil
+}
+
+func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
+	if !q.admin() {
+		return reply{}, api.denied("delete")
+	}
+	set := c.quotas[q.path("of")]
+	had := false
+	for _, resource := range api.resources {
+		_, isSet := set[resource]
+		had = had || isSet
+		delete(set, resource)
+	}
+	if !had && api.service == wire.Neutron {
+		return reply{}, notFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.path("of"))
+	}
+	return reply{status: api.removed}, nil
+}
+
+// SetQuota limits how many of a resource a project, given by name or ID, may have; Unlimited lifts the limit. Resources
+// are named as the services do: network, subnet, subnetpool, port, router, floatingip, security_group,
+// security_group_rule; instances, cores, ram, key_pairs, server_groups; load_balancer; share_networks; volumes, gigabytes.
+func (c *Cloud) SetQuota(project, resource string, limit int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.keystone.project(project)
+	if p == nil {
+		return fmt.Errorf("setting a quota: no project %q", project)
+	}
+	c.setQuota(p.id, resource, limit)
+	return nil
+}
+
+func (c *Cloud) setQuota(projectID, resource string, limit int) {
+	if c.quotas[projectID] == nil {
+		c.quotas[projectID] = map[string]int{}
+	}
+	c.quotas[projectID][resource] = limit
+}
