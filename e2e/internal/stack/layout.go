@@ -1,0 +1,109 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The usual places. There is one cloud per machine, so they don't depend on the checkout.
+const (
+	DefaultDir   = "/var/lib/trellis-openstack"
+	DefaultCache = "/var/cache/trellis-openstack"
+)
+
+// markerText is what the file that marks a state directory says.
+const markerText = "The state of an OpenStack for tests. It goes when the cloud is brought down.\n"
+
+// longestSocket is how long the path of a Unix socket may be, without the byte that ends it.
+const longestSocket = 107
+
+// layout says what lies where below the state directory.
+type layout struct{ dir string }
+
+func (l layout) marker() string     { return filepath.Join(l.dir, ".trellis-openstack") }
+func (l layout) lock() string       { return filepath.Join(l.dir, ".lock") }
+func (l layout) clouds() string     { return filepath.Join(l.dir, "clouds.yaml") }
+func (l layout) etc() string        { return filepath.Join(l.dir, "etc") }
+func (l layout) python() string     { return filepath.Join(l.dir, "python") }
+func (l layout) data() string       { return filepath.Join(l.dir, "data") }
+func (l layout) locks() string      { return filepath.Join(l.dir, "locks") }
+func (l layout) logs() string       { return filepath.Join(l.dir, "log") }
+func (l layout) run() string        { return filepath.Join(l.dir, "run") }
+func (l layout) socket() string     { return filepath.Join(l.run(), "mariadb.sock") }
+
+func (l layout) log(name string) string    { return filepath.Join(l.logs(), name+".log") }
+func (l layout) config(path string) string { return filepath.Join(l.etc(), path) }
+func (l layout) done(what string) string   { return filepath.Join(l.run(), what+".done") }
+
+// newLayout checks that dir can hold the state.
+func newLayout(dir string) (layout, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return layout{}, fmt.Errorf("finding the state directory %s: %w", dir, err)
+	}
+	l := layout{dir: absolute}
+	if tooLong := len(l.socket()) - longestSocket; tooLong > 0 {
+		return layout{}, fmt.Errorf("the path of the state directory %s is too long by %d bytes: a Unix socket in it could not be reached", absolute, tooLong)
+	}
+	return l, nil
+}
+
+// errForeign says that a directory is not ours.
+var errForeign = errors.New("is no state directory of this program, and is left alone")
+
+// recognise fails unless the directory is one that create made. An empty directory is as good as none.
+func (l layout) recognise() (there bool, err error) {
+	entries, err := os.ReadDir(l.dir)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return false, nil
+	}
+	content, err := os.ReadFile(l.marker())
+	if errors.Is(err, os.ErrNotExist) || err == nil && string(content) != markerText {
+		return true, fmt.Errorf("%s %w", l.dir, errForeign)
+	}
+	if err != nil {
+		return true, fmt.Errorf("looking whether %s is a state directory: %w", l.dir, err)
+	}
+	return true, nil
+}
+
+// create makes the state directory, unless it is there.
+func (l layout) create() error {
+	there, err := l.recognise()
+	if err != nil {
+		return err
+	}
+	if !there {
+		if err := os.MkdirAll(l.dir, 0o755); err != nil {
+			return fmt.Errorf("making the state directory: %w", err)
+		}
+		if err := os.WriteFile(l.marker(), []byte(markerText), 0o600); err != nil {
+			return fmt.Errorf("marking the state directory: %w", err)
+		}
+	}
+	for _, dir := range []string{
+		l.etc(), l.python(), l.locks(), l.logs(), l.run(), l.data(),
+		filepath.Join(l.data(), "nova"), filepath.Join(l.data(), "neutron"), filepath.Join(l.data(), "cinder", "conversion"),
+		filepath.Join(l.data(), "glance", "images"), filepath.Join(l.data(), "glance", "staging"), filepath.Join(l.data(), "glance", "tasks"),
+	} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making the state directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// isDone reports whether something was noted as done.
+func (l layout) isDone(what string) bool {
+	_, err := os.Stat(l.done(what))
+	return err == nil
+}
+
+func (l layout) note(what string) error {
+	if err := os.WriteFile(l.done(what), nil, 0o600); err != nil {
+		return fmt.Errorf("noting that %s is done: %w", what, err)
+	}
+	return nil
+}

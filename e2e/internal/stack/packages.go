@@ -1,0 +1,114 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// packages are the Debian packages. Never the ones named after the daemons themselves (nova-compute, cinder-volume): they
+// bring libvirt, QEMU and LVM along, while the code is in the ones below.
+func packages() []string {
+	return []string{
+		"mariadb-server-core", "mariadb-client-core", "mariadb-client", "rabbitmq-server", "memcached",
+		"uwsgi-core", "uwsgi-plugin-python3", "python3-pymysql", "python3-mysqldb", "python3-sqlalchemy-ext",
+		"python3-pymemcache", "python3-memcache",
+		"python3-keystone", "python3-placement", "placement-common", "glance-common", "nova-common", "neutron-common",
+		"cinder-common", "octavia-common",
+		"python3-openstackclient", "python3-octaviaclient", // for people who want to look
+	}
+}
+
+// installedPackages returns those of some packages that are installed, with their versions.
+func installedPackages(ctx context.Context, names []string) (map[string]string, error) {
+	query := exec.CommandContext(ctx, "dpkg-query", append([]string{"--show", "--showformat", `${Package} ${Version} ${db:Status-Status}\n`}, names...)...)
+	output, err := query.Output()
+	// It ends with 1 when it knows nothing of one of them, and answers for the others all the same.
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		return nil, fmt.Errorf("asking for the installed packages: %w", err)
+	}
+	return parseInstalled(output), nil
+}
+
+func parseInstalled(output []byte) map[string]string {
+	versions := map[string]string{}
+	for line := range strings.Lines(string(output)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[2] == "installed" {
+			versions[fields[0]] = fields[1]
+		}
+	}
+	return versions
+}
+
+// missingPackages are those that are not installed.
+func missingPackages(ctx context.Context) ([]string, error) {
+	versions, err := installedPackages(ctx, packages())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(packages(), func(name string) bool { return versions[name] != "" }), nil
+}
+
+// install installs packages. None of the daemons in them is started by Debian.
+func install(ctx context.Context, names []string, policy policyFile, log string) (err error) {
+	if err := policy.forbid(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, policy.restore()) }()
+	environment := append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true", "LC_ALL=C.UTF-8")
+	if err := runLogged(ctx, log, environment, "apt-get", "update"); err != nil {
+		return fmt.Errorf("updating the lists of packages: %w", err)
+	}
+	command := append([]string{
+		"apt-get", "install", "--yes", "--no-install-recommends",
+		"-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0",
+	}, names...)
+	if err := runLogged(ctx, log, environment, command...); err != nil {
+		return fmt.Errorf("installing packages: %w", err)
+	}
+	return nil
+}
+
+// policyFile is the path of the script that Debian's packages ask whether they may start a daemon.
+type policyFile string
+
+const (
+	debianPolicy policyFile = "/usr/sbin/policy-rc.d"
+
+	forbidAll = "#!/bin/sh\n# Written by Trellis's OpenStack for tests while it installs packages.\nexit 101\n"
+)
+
+func (p policyFile) saved() string { return string(p) + ".before-trellis-openstack" }
+
+// forbid makes the script say no, and keeps the one that is there.
+func (p policyFile) forbid() error {
+	if err := p.restore(); err != nil { // what an earlier run was killed over
+		return err
+	}
+	if err := os.Rename(string(p), p.saved()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("setting %s aside: %w", p, err)
+	}
+	if err := os.WriteFile(string(p), []byte(forbidAll), 0o755); err != nil {
+		return fmt.Errorf("forbidding packages to start daemons: %w", errors.Join(err, p.restore()))
+	}
+	return nil
+}
+
+// restore puts the script back as forbid has found it.
+func (p policyFile) restore() error {
+	content, err := os.ReadFile(string(p))
+	if err == nil && bytes.Equal(content, []byte(forbidAll)) {
+		if err := os.Remove(string(p)); err != nil {
+			return fmt.Errorf("restoring %s: %w", p, err)
+		}
+	}
+	if err := os.Rename(p.saved(), string(p)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("restoring %s: %w", p, err)
+	}
+	return nil
+}

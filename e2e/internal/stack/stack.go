@@ -1,0 +1,48 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+)
+
+// Stack is the cloud of a machine, whether it runs or not.
+type Stack struct {
+	layout layout
+	screen *terminal.Screen
+}
+
+// New returns the cloud whose state is in dir, and which tells on a screen what happens to it.
+func New(dir string, screen *terminal.Screen) (*Stack, error) {
+	l, err := newLayout(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Stack{layout: l, screen: screen}, nil
+}
+
+// Dir is the state directory.
+func (s *Stack) Dir() string { return s.layout.dir }
+
+// Clouds is the path of clouds.yaml: the clouds admin, member and member-appcred.
+func (s *Stack) Clouds() string { return s.layout.clouds() }
+
+// acquire makes sure that nobody else brings the cloud up or down meanwhile. The kernel lifts it when this program ends.
+func (l layout) acquire() (release func(), err error) {
+	file, err := os.OpenFile(l.lock(), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking %s: %w", l.dir, err)
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errors.New("it is being brought up or down by somebody else right now")
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("locking %s: %w", l.dir, err)
+	}
+	return func() { _ = file.Close() }, nil
+}

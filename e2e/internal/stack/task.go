@@ -1,0 +1,48 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// task is something to do as soon as all that it needs is done.
+type task struct {
+	name  string
+	needs []string
+	do    func(ctx context.Context) error
+}
+
+// runTasks does tasks, as many at once as their needs allow, and tells of each that is done. The first failure ends all.
+func runTasks(ctx context.Context, tasks []task, tell func(name string, took time.Duration)) error {
+	finished := map[string]chan struct{}{}
+	for _, t := range tasks {
+		finished[t.name] = make(chan struct{})
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range tasks {
+		group.Go(func() error {
+			for _, need := range t.needs {
+				done, known := finished[need]
+				if !known {
+					return fmt.Errorf("%s needs %s, which is no task", t.name, need)
+				}
+				select {
+				case <-done:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			start := time.Now()
+			if err := t.do(ctx); err != nil {
+				return err
+			}
+			tell(t.name, time.Since(start))
+			close(finished[t.name])
+			return nil
+		})
+	}
+	return group.Wait()
+}

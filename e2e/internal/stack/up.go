@@ -1,0 +1,187 @@
+package stack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Up brings the cloud up: it starts what is not running, and makes what is not there. Whatever it has started when it fails
+// stays recorded, and goes with Down. The error is an *Unfit when the machine cannot run the cloud.
+//
+// The directory cache keeps a dump of the fresh databases for the next time; "" does without.
+func (s *Stack) Up(ctx context.Context, cache string) error {
+	if needs := thisMachine().lacks(); len(needs) > 0 {
+		return &Unfit{needs}
+	}
+	there, err := s.layout.recognise()
+	if err != nil {
+		return err
+	}
+	if !there {
+		if needs := s.layout.taken(); len(needs) > 0 {
+			return &Unfit{needs}
+		}
+	}
+	if err := s.layout.create(); err != nil {
+		return err
+	}
+	release, err := s.layout.acquire()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.layout.forgetDead(ctx); err != nil {
+		return err
+	}
+	if needs := s.layout.taken(); len(needs) > 0 {
+		return &Unfit{needs}
+	}
+
+	s.screen.Heading("A real OpenStack in " + s.layout.dir)
+	if err := s.screen.Step("packages", func(tell io.Writer) (string, error) { return s.layout.installPackages(ctx, tell) }); err != nil {
+		return err
+	}
+	if err := s.screen.Step("files", func(io.Writer) (string, error) { return s.layout.etc(), s.layout.writeFiles() }); err != nil {
+		return err
+	}
+	if err := s.screen.Step("cloud", func(tell io.Writer) (string, error) { return s.layout.startCloud(ctx, cache, tell) }); err != nil {
+		return err
+	}
+	return s.screen.Step("clouds.yaml", func(io.Writer) (string, error) { return s.Clouds(), s.layout.writeClouds(ctx) })
+}
+
+// taken are the sentences about ports that somebody else listens on.
+func (l layout) taken() []string {
+	// RabbitMQ opens two ports.
+	isOurs := func(name string) bool { return l.isRunning(strings.TrimSuffix(name, "-cluster")) }
+	return taken(Ports(), isOurs, listens)
+}
+
+// forgetDead forgets daemons that have died, and ends what they have left.
+func (l layout) forgetDead(ctx context.Context) error {
+	names, err := l.recordedNames()
+	if err != nil {
+		return err
+	}
+	return l.stopRecorded(ctx, graceOfServices, slices.DeleteFunc(names, l.isRunning))
+}
+
+func (l layout) installPackages(ctx context.Context, tell io.Writer) (string, error) {
+	missing, err := missingPackages(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(missing) == 0 {
+		return fmt.Sprintf("all %d are installed", len(packages())), nil
+	}
+	log := l.log("apt")
+	fmt.Fprintf(tell, "installing %s\n", strings.Join(missing, " "))
+	fmt.Fprintf(tell, "follow it with: tail -f %s\n", log)
+	return fmt.Sprintf("%d installed", len(missing)), install(ctx, missing, debianPolicy, log)
+}
+
+// startCloud starts all processes and fills all services. It returns how many processes there are.
+func (l layout) startCloud(ctx context.Context, cache string, tell io.Writer) (string, error) {
+	begin := time.Now()
+	running := map[string]bool{}
+	for _, d := range l.daemons() {
+		running[d.name] = l.isRunning(d.name)
+	}
+	ctx, stop := l.guard(ctx)
+	defer stop()
+	err := runTasks(ctx, l.plan(cache, tell), func(name string, took time.Duration) {
+		if running[name] || took < glance {
+			return // it was so before
+		}
+		fmt.Fprintf(tell, "%5.1f s  %s (%.1f s)\n", time.Since(begin).Seconds(), name, took.Seconds())
+	})
+	if err != nil {
+		return "", cmp.Or(context.Cause(ctx), err)
+	}
+	return fmt.Sprintf("%d daemons", len(l.daemons())), l.dead(l.daemons())
+}
+
+// guard returns a context that ends, with the reason as its cause, when a daemon that was started has died: whoever waits
+// for what it should do would wait in vain.
+func (l layout) guard(ctx context.Context) (guarded context.Context, stop func()) {
+	guarded, end := context.WithCancelCause(ctx)
+	go func() {
+		daemons := l.daemons()
+		for pause(guarded, time.Second) == nil {
+			started := slices.DeleteFunc(slices.Clone(daemons), func(d daemon) bool { _, found := l.recorded(d.name); return !found })
+			if err := l.dead(started); err != nil {
+				end(err)
+			}
+		}
+	}()
+	return guarded, func() { end(nil) }
+}
+
+// dead returns an error about those daemons that don't run.
+func (l layout) dead(daemons []daemon) error {
+	var all []error
+	for _, d := range daemons {
+		if !l.isRunning(d.name) {
+			all = append(all, fmt.Errorf("%s has ended by itself%s", d.name, lastLines(l.log(d.name))))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// The tasks that are not named after a daemon.
+const (
+	taskInitialise = "files of MariaDB"
+	taskDatabases  = "databases"
+	taskIdentity   = "content of Keystone"
+	taskNova       = "content of Nova"
+	taskNeutron    = "content of Neutron"
+	taskGlance     = "content of Glance"
+)
+
+// plan says what needs what.
+func (l layout) plan(cache string, tell io.Writer) []task {
+	start := func(d daemon, needs ...string) task {
+		return task{d.name, needs, func(ctx context.Context) error { return l.startAndWait(ctx, d) }}
+	}
+	fill := func(name string, do func(context.Context, *client) error, needs ...string) task {
+		return task{name, append(needs, taskIdentity), func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			c, err := administrator(ctx)
+			if err != nil {
+				return err
+			}
+			return do(ctx, c)
+		}}
+	}
+	needsOfStore := map[string][]string{"mariadb": {taskInitialise}, "rabbitmq": {"epmd"}}
+	tasks := []task{
+		{taskInitialise, nil, l.initialise},
+		{taskDatabases, []string{"mariadb"}, func(ctx context.Context) error { return l.fillDatabases(ctx, cache, tell) }},
+		start(l.keystone(), taskDatabases, "memcached"),
+		{taskIdentity, []string{"keystone"}, fillKeystone},
+		fill(taskNova, fillNova, "nova-api", "placement"),
+		fill(taskNeutron, fillNeutron, "neutron"),
+		fill(taskGlance, fillGlance, "glance"),
+	}
+	for _, d := range l.stores() {
+		tasks = append(tasks, start(d, needsOfStore[d.name]...))
+	}
+	for _, d := range l.services() {
+		needs := []string{taskDatabases, "memcached", "rabbitmq"}
+		if d.name == "nova-conductor" || d.name == "nova-scheduler" {
+			needs = append(needs, taskIdentity) // they log in before they do anything else
+		}
+		tasks = append(tasks, start(d, needs...))
+	}
+	for _, d := range l.hypervisors() {
+		tasks = append(tasks, start(d, "placement", "nova-conductor"))
+	}
+	return tasks
+}
