@@ -1,6 +1,14 @@
 package fake
 
-import "slices"
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Flavor is a Nova flavor. RAM is in MiB, Disk in GiB.
 type Flavor struct {
@@ -10,61 +18,134 @@ type Flavor struct {
 	RAM        int               `json:"ram"`
 	Disk       int               `json:"disk"`
 	Ephemeral  int               `json:"OS-FLV-EXT-DATA:ephemeral"`
-	Swap       any               `json:"swap"` // "" before microversion 2.75, a number since
-	RxTxFactor float64           `json:"rxtx_factor"`
-	IsPublic   bool              `json:"os-flavor-access:is_public"`
 	ExtraSpecs map[string]string `json:"extra_specs,omitempty"` // shown since 2.61
 }
 
 func (c *Cloud) registerFlavors(e endpoint) {
-	c.novaRoute(e, "GET /flavors", func(*request, int) (reply, error) {
-		out := []any{}
-		for _, f := range c.nova.flavors.rows {
-			out = append(out, map[string]any{"id": f.ID, "name": f.Name, "links": []any{}})
-		}
-		return ok(map[string]any{"flavors": out})
+	c.novaRoute(e, "GET /flavors", func(q *request, micro int) (reply, error) {
+		return c.listFlavors(q, micro, func(f *Flavor) any { return f.brief(q, micro) })
 	})
 	c.novaRoute(e, "GET /flavors/detail", func(q *request, micro int) (reply, error) {
-		rows := c.nova.flavors.rows
-		if marker := q.values.Get("marker"); marker != "" {
-			rows = rows[slices.IndexFunc(rows, func(f *Flavor) bool { return f.ID == marker })+1:]
-		}
-		out := []Flavor{}
-		for _, f := range rows {
-			out = append(out, f.view(micro))
-		}
-		return ok(map[string]any{"flavors": out})
+		return c.listFlavors(q, micro, func(f *Flavor) any { return f.view(q, micro) })
 	})
 	c.novaRoute(e, "GET /flavors/{id}", func(q *request, micro int) (reply, error) {
 		f := c.nova.flavors.get(q.path("id"))
 		if f == nil {
-			return reply{}, notFound("", "Flavor %s could not be found.", q.path("id"))
+			return reply{}, noFlavor(q.path("id"))
 		}
-		return ok(map[string]any{"flavor": f.view(micro)})
+		return ok(map[string]any{"flavor": f.view(q, micro)})
 	})
 	c.novaRoute(e, "GET /flavors/{id}/os-extra_specs", func(q *request, _ int) (reply, error) {
 		f := c.nova.flavors.get(q.path("id"))
 		if f == nil {
-			return reply{}, notFound("", "Flavor %s could not be found.", q.path("id"))
+			return reply{}, noFlavor(q.path("id"))
 		}
-		specs := f.ExtraSpecs
-		if specs == nil {
-			specs = map[string]string{}
+		return ok(map[string]any{"extra_specs": f.specs()})
+	})
+	c.novaRoute(e, "POST /flavors", func(q *request, _ int) (reply, error) {
+		if !q.admin() {
+			return reply{}, policyForbids("os-flavor-manage:create")
 		}
-		return ok(map[string]any{"extra_specs": specs})
+		return reply{}, fail(http.StatusNotImplemented, "", "Flavors of the fake are made by AddFlavor.")
+	})
+	c.novaRoute(e, "DELETE /flavors/{id}", func(q *request, _ int) (reply, error) {
+		if !q.admin() {
+			return reply{}, policyForbids("os-flavor-manage:delete")
+		}
+		if c.nova.flavors.get(q.path("id")) == nil {
+			return reply{}, noFlavor(q.path("id"))
+		}
+		c.nova.flavors.remove(q.path("id"))
+		return accepted(nil)
 	})
 }
 
-func (f *Flavor) view(micro int) Flavor {
-	out := *f
-	out.Swap = ""
+func noFlavor(id string) error { return notFound("", "Flavor %s could not be found.", id) }
+
+// flavorSortKeys are the columns by which Nova sorts flavors, as far as the fake has them.
+func flavorSortKeys() map[string]func(a, b *Flavor) int {
+	return map[string]func(a, b *Flavor) int{
+		"flavorid":  func(a, b *Flavor) int { return strings.Compare(a.ID, b.ID) },
+		"name":      func(a, b *Flavor) int { return strings.Compare(a.Name, b.Name) },
+		"memory_mb": func(a, b *Flavor) int { return a.RAM - b.RAM },
+		"root_gb":   func(a, b *Flavor) int { return a.Disk - b.Disk },
+		"vcpus":     func(a, b *Flavor) int { return a.VCPUs - b.VCPUs },
+	}
+}
+
+// listFlavors filters by the least sizes alone.
+func (c *Cloud) listFlavors(q *request, micro int, view func(*Flavor) any) (reply, error) {
 	if micro >= 275 {
-		out.Swap = 0
+		if err := onlyParameters(q, "limit", "marker", "is_public", "minRam", "minDisk", "sort_key", "sort_dir"); err != nil {
+			return reply{}, err
+		}
 	}
-	if micro < 261 {
-		out.ExtraSpecs = nil
+	order, known := flavorSortKeys()[cmp.Or(q.values.Get("sort_key"), "flavorid")]
+	if !known {
+		key := q.values.Get("sort_key")
+		return reply{}, badRequest("", "Invalid input for query parameters sort_key. Value: %s. '%s' is not one of %s", key, key,
+			"['created_at', 'description', 'disabled', 'ephemeral_gb', 'flavorid', 'id', 'is_public', 'memory_mb', 'name', 'root_gb', "+
+				"'rxtx_factor', 'swap', 'updated_at', 'vcpu_weight', 'vcpus']")
 	}
-	return out
+	least := map[string]int{}
+	for _, parameter := range []string{"minRam", "minDisk"} {
+		value := q.values.Get(parameter)
+		n, err := strconv.Atoi(cmp.Or(value, "0"))
+		if err != nil {
+			return reply{}, badRequest("", "Invalid %s filter [%s]", parameter, value)
+		}
+		least[parameter] = n
+	}
+	rows := c.nova.flavors.where(func(f *Flavor) bool { return f.RAM >= least["minRam"] && f.Disk >= least["minDisk"] })
+	slices.SortStableFunc(rows, func(a, b *Flavor) int {
+		if q.values.Get("sort_dir") == "desc" {
+			a, b = b, a
+		}
+		return cmp.Or(order(a, b), strings.Compare(a.ID, b.ID))
+	})
+	part, err := novaPage(q, rows, c.nova.flavors.id)
+	if err != nil {
+		return reply{}, err
+	}
+	out := []any{}
+	for _, f := range part.rows {
+		out = append(out, view(f))
+	}
+	body := map[string]any{"flavors": out}
+	if part.links != nil {
+		body["flavors_links"] = part.links
+	}
+	return ok(body)
+}
+
+func (f *Flavor) specs() map[string]string {
+	if f.ExtraSpecs == nil {
+		return map[string]string{}
+	}
+	return f.ExtraSpecs
+}
+
+func (f *Flavor) brief(q *request, micro int) map[string]any {
+	view := map[string]any{"id": f.ID, "name": f.Name, "links": q.novaLinks("flavors", f.ID)}
+	if micro >= 255 {
+		view["description"] = nil
+	}
+	return view
+}
+
+func (f *Flavor) view(q *request, micro int) map[string]any {
+	view := f.brief(q, micro)
+	maps.Copy(view, map[string]any{
+		"vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "swap": "", "rxtx_factor": json.Number("1.0"),
+		"OS-FLV-EXT-DATA:ephemeral": f.Ephemeral, "OS-FLV-DISABLED:disabled": false, "os-flavor-access:is_public": true,
+	})
+	if micro >= 275 {
+		view["swap"] = 0
+	}
+	if micro >= 261 {
+		view["extra_specs"] = f.specs()
+	}
+	return view
 }
 
 // AddFlavor adds a public flavor and returns its ID.
@@ -74,6 +155,5 @@ func (c *Cloud) AddFlavor(f Flavor) string {
 	if f.ID == "" {
 		f.ID = newUUID()
 	}
-	f.IsPublic, f.RxTxFactor = true, 1
 	return c.nova.flavors.add(&f).ID
 }

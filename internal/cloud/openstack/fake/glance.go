@@ -1,6 +1,9 @@
 package fake
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -48,6 +51,7 @@ func (c *Cloud) registerGlance() {
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, apiVersion{id: "v2.16", status: "CURRENT", path: "v2/"}))
 	c.route(e, "GET /v2/images", c.listImages)
+	c.route(e, "POST /v2/images", c.createImage)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
 		i := c.glance.images.get(q.path("id"))
 		if i == nil || !c.readableImage(q, i) {
@@ -55,49 +59,173 @@ func (c *Cloud) registerGlance() {
 		}
 		return ok(*i)
 	})
-	c.otherwise(e)
+	c.route(e, "DELETE /v2/images/{id}", func(q *request) (reply, error) {
+		i := c.glance.images.get(q.path("id"))
+		switch {
+		case i == nil || !c.readableImage(q, i):
+			return reply{}, notFound("", "Failed to find image %s to delete", q.path("id"))
+		case !q.owns(i.Owner):
+			return reply{}, forbidden("", "You do not own this image")
+		}
+		c.glance.images.remove(i.ID)
+		return noContent()
+	})
+	c.open(e, "/", noSuchPath)
 }
 
 func (c *Cloud) readableImage(q *request, i *Image) bool {
 	return i.Visibility == "public" || i.Visibility == "community" || q.owns(i.Owner)
 }
 
+// createImage makes an image that waits for its data, which the fake has no use for.
+func (c *Cloud) createImage(q *request) (reply, error) {
+	in := Image{Visibility: "shared", Tags: []string{}}
+	if json.Unmarshal(q.body, &in) != nil {
+		return reply{}, badRequest("", "Malformed JSON in request body.")
+	}
+	if in.Visibility == "public" && !q.admin() {
+		return reply{}, forbidden("", "You are not authorized to complete publicize_image action.")
+	}
+	in.ID, in.Owner, in.Status = newUUID(), q.projectID, "queued"
+	return created(*c.addImage(&in))
+}
+
+// imageParameters are the parameters of a list that are no filters.
+func imageParameters() []string {
+	return []string{"limit", "marker", "sort", "sort_key", "sort_dir", "tag"}
+}
+
 func (c *Cloud) listImages(q *request) (reply, error) {
-	query := url.Values{}
-	for key, values := range q.values {
-		if key != "tag" {
-			query[key] = values
-		}
-		if name, isSet := strings.CutPrefix(q.values.Get(key), "in:"); isSet {
-			query[key] = strings.Split(name, ",")
-		}
+	if v := q.values.Get("visibility"); v != "" && !slices.Contains([]string{"public", "private", "shared", "community", "all"}, v) {
+		return reply{}, badRequest("", "Invalid visibility value: %s", v)
+	}
+	limit, err := imageLimit(q.values.Get("limit"))
+	if err != nil {
+		return reply{}, err
 	}
 	rows := c.glance.images.where(func(i *Image) bool {
-		return c.readableImage(q, i) && c.glance.filters.match(reflect.ValueOf(i).Elem(), query) &&
+		return c.readableImage(q, i) && c.imageMatches(i, q.values) &&
 			!slices.ContainsFunc(q.values["tag"], func(t string) bool { return !slices.Contains(i.Tags, t) })
 	})
-	sortRows(c.glance.filters, rows, q.values)
+	if err := c.sortImages(rows, q.values); err != nil {
+		return reply{}, err
+	}
 	if marker := q.values.Get("marker"); marker != "" {
+		if c.glance.images.get(marker) == nil {
+			return reply{}, badRequest("", "No image found with ID %s", marker)
+		}
 		rows = rows[slices.IndexFunc(rows, func(i *Image) bool { return i.ID == marker })+1:]
 	}
-	body := map[string]any{"schema": "/v2/schemas/images", "first": "/v2/images"}
-	if limit, err := strconv.Atoi(q.values.Get("limit")); err == nil && limit > 0 && len(rows) > limit {
-		rows = rows[:limit]
-		next := url.Values{"marker": {rows[limit-1].ID}, "limit": {strconv.Itoa(limit)}}
-		body["next"] = "/v2/images?" + next.Encode()
+	first := imagesLink(q.http.URL.RawQuery)
+	body := map[string]any{"schema": "/v2/schemas/images", "first": first}
+	if rows = rows[:min(limit, len(rows))]; len(rows) == limit && limit > 0 {
+		// A full page leads to the next, even if that is empty.
+		separator := "?"
+		if strings.Contains(first, "?") {
+			separator = "&"
+		}
+		body["next"] = first + separator + "marker=" + rows[limit-1].ID
 	}
 	body["images"] = copies(rows)
 	return ok(body)
+}
+
+// imageLimit is how many images a page has (limit_param_default, api_limit_max).
+func imageLimit(asked string) (int, error) {
+	if asked == "" {
+		return 25, nil
+	}
+	limit, err := strconv.Atoi(asked)
+	switch {
+	case err != nil:
+		return 0, badRequest("", "limit param must be an integer")
+	case limit < 0:
+		return 0, badRequest("", "limit param must be positive")
+	}
+	return min(limit, 1000), nil
+}
+
+// imagesLink repeats the parameters of a list without its marker.
+func imagesLink(query string) string {
+	var kept []string
+	for parameter := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(parameter, "=")
+		if plain, err := url.QueryUnescape(value); err == nil && key != "" && key != "marker" {
+			kept = append(kept, key+"="+url.QueryEscape(plain))
+		}
+	}
+	if len(kept) == 0 {
+		return "/v2/images"
+	}
+	return "/v2/images?" + strings.Join(kept, "&")
+}
+
+// imageMatches compares an image with the filters of a list. Any property is one, and capitals make no difference.
+func (c *Cloud) imageMatches(i *Image, query url.Values) bool {
+	for key, values := range query {
+		if slices.Contains(imageParameters(), key) || key == "visibility" && values[0] == "all" {
+			continue
+		}
+		index, known := c.glance.filters.fields[key]
+		if !known {
+			return false
+		}
+		wanted := []string{values[len(values)-1]}
+		if set, isSet := strings.CutPrefix(wanted[0], "in:"); isSet {
+			wanted = strings.Split(set, ",")
+		}
+		has := fmt.Sprint(reflect.ValueOf(i).Elem().FieldByIndex(index).Interface())
+		if !slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(strings.Trim(w, `"`), has) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// sortImages puts the newest first, unless the list asks for something else.
+func (c *Cloud) sortImages(rows []*Image, query url.Values) error {
+	slices.Reverse(rows)
+	keys, dirs := query["sort_key"], query["sort_dir"]
+	for one := range strings.SplitSeq(query.Get("sort"), ",") {
+		if key, dir, _ := strings.Cut(one, ":"); key != "" {
+			keys, dirs = append(keys, key), append(dirs, cmp.Or(dir, "desc"))
+		}
+	}
+	for _, key := range keys {
+		if possible := []string{"name", "status", "container_format", "disk_format", "size", "id", "created_at", "updated_at"}; !slices.Contains(possible, key) {
+			return badRequest("", "Invalid sort key: %s. It must be one of the following: %s.", key, strings.Join(possible, ", "))
+		}
+	}
+	for _, dir := range dirs {
+		if dir != "asc" && dir != "desc" {
+			return badRequest("", "Invalid sort direction: %s", dir)
+		}
+	}
+	for len(dirs) < len(keys) {
+		dirs = append(dirs, "desc")
+	}
+	sortRows(c.glance.filters, rows, url.Values{"sort_key": keys, "sort_dir": dirs})
+	return nil
 }
 
 // AddImage adds a public image and returns its ID.
 func (c *Cloud) AddImage(name, architecture string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, id := timestamp(c.now()), newUUID()
-	return c.glance.images.add(&Image{
-		ID: id, Name: name, Status: "active", Visibility: "public", ContainerFormat: "bare", DiskFormat: "qcow2",
+	owner := ""
+	if p := c.keystone.project(AdminProject); p != nil {
+		owner = p.id
+	}
+	return c.addImage(&Image{
+		ID: newUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
 		MinDisk: 1, Size: 1 << 16, Checksum: newHexID(), Architecture: architecture, Tags: []string{},
-		Self: "/v2/images/" + id, File: "/v2/images/" + id + "/file", Schema: "/v2/schemas/image", CreatedAt: now, UpdatedAt: now,
 	}).ID
+}
+
+func (c *Cloud) addImage(i *Image) *Image {
+	base := "/v2/images/" + i.ID
+	i.Self, i.File, i.Schema = base, base+"/file", "/v2/schemas/image"
+	i.CreatedAt = timestamp(c.now())
+	i.UpdatedAt = i.CreatedAt
+	return c.glance.images.add(i)
 }

@@ -1,13 +1,16 @@
 package fake
 
 import (
-	"crypto/ed25519"
+	"crypto/md5"
 	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -23,38 +26,77 @@ type KeyPair struct {
 	CreatedAt   string `json:"created_at"`
 }
 
+// keyPairKey is what key pairs are told apart by. The database of most clouds sees no difference between capitals and others.
+func keyPairKey(userID, name string) string { return userID + "/" + strings.ToLower(name) }
+
 func (c *Cloud) registerKeyPairs(e endpoint) {
-	c.novaRoute(e, "GET /os-keypairs", func(q *request, micro int) (reply, error) {
-		out := []any{}
-		for _, k := range c.nova.keyPairs.rows {
-			if k.UserID == q.userID {
-				out = append(out, map[string]any{"keypair": k.brief(micro)})
-			}
-		}
-		return ok(map[string]any{"keypairs": out})
-	})
+	c.novaRoute(e, "GET /os-keypairs", c.listKeyPairs)
 	c.novaRoute(e, "POST /os-keypairs", c.createKeyPair)
 	c.novaRoute(e, "GET /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
-		k, err := c.findKeyPair(q)
+		k, err := c.findKeyPair(q, micro, "show")
 		if err != nil {
 			return reply{}, err
 		}
 		view := k.brief(micro)
 		view["user_id"], view["created_at"], view["updated_at"] = k.UserID, k.CreatedAt, nil
-		view["id"], view["deleted"], view["deleted_at"] = 1, false, nil
+		view["deleted"], view["deleted_at"] = false, nil
 		return ok(map[string]any{"keypair": view})
 	})
 	c.novaRoute(e, "DELETE /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
-		k, err := c.findKeyPair(q)
+		k, err := c.findKeyPair(q, micro, "delete")
 		if err != nil {
 			return reply{}, err
 		}
-		c.nova.keyPairs.remove(k.UserID + "/" + k.Name)
+		c.nova.keyPairs.remove(keyPairKey(k.UserID, k.Name))
 		if micro < 202 {
 			return reply{status: http.StatusAccepted}, nil
 		}
 		return noContent()
 	})
+}
+
+// listKeyPairs lists them by name, and since microversion 2.35 in pages.
+func (c *Cloud) listKeyPairs(q *request, micro int) (reply, error) {
+	owner, err := keyPairOwner(q, micro, "index")
+	if err == nil && micro >= 275 {
+		err = onlyParameters(q, "user_id", "limit", "marker")
+	}
+	marker := q.values.Get("marker")
+	if err == nil && micro >= 235 && marker != "" && c.nova.keyPairs.get(keyPairKey(owner, marker)) == nil {
+		err = badRequest("", "Marker %s could not be found.", marker)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	rows := c.nova.keyPairs.where(func(k *KeyPair) bool { return k.UserID == owner })
+	slices.SortStableFunc(rows, func(a, b *KeyPair) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	part := page[KeyPair]{rows: rows}
+	if micro >= 235 {
+		if part, err = novaPage(q, rows, func(k *KeyPair) string { return k.Name }); err != nil {
+			return reply{}, err
+		}
+	}
+	out := []any{}
+	for _, k := range part.rows {
+		out = append(out, map[string]any{"keypair": k.brief(micro)})
+	}
+	body := map[string]any{"keypairs": out}
+	if part.links != nil {
+		body["keypairs_links"] = part.links
+	}
+	return ok(body)
+}
+
+// keyPairOwner is the user whose key pairs a call is about: its own, or since microversion 2.10 that which an operator names.
+func keyPairOwner(q *request, micro int, deed string) (string, error) {
+	named := q.values.Get("user_id")
+	if micro < 210 || named == "" || named == q.userID {
+		return q.userID, nil
+	}
+	if !q.admin() {
+		return "", policyForbids("os-keypairs:" + deed)
+	}
+	return named, nil
 }
 
 func (k *KeyPair) brief(micro int) map[string]any {
@@ -65,53 +107,77 @@ func (k *KeyPair) brief(micro int) map[string]any {
 	return view
 }
 
-func (c *Cloud) findKeyPair(q *request) (*KeyPair, error) {
-	k := c.nova.keyPairs.get(q.userID + "/" + q.path("id"))
+func (c *Cloud) findKeyPair(q *request, micro int, deed string) (*KeyPair, error) {
+	owner, err := keyPairOwner(q, micro, deed)
+	if err != nil {
+		return nil, err
+	}
+	k := c.nova.keyPairs.get(keyPairKey(owner, q.path("id")))
 	if k == nil {
-		return nil, notFound("", "Keypair %s not found for user %s", q.path("id"), q.userID)
+		return nil, notFound("", "Keypair %s not found for user %s", q.path("id"), owner)
 	}
 	return k, nil
 }
 
 type keyPairInput struct {
-	Name      string `json:"name"`
-	PublicKey string `json:"public_key"`
-	Type      string `json:"type"`
+	Name      string  `json:"name"`
+	PublicKey *string `json:"public_key"`
+	UserID    string  `json:"user_id"`
 }
 
-// check validates against the schema of the microversion.
-func (in *keyPairInput) check(micro int) error {
-	if in.Name == "" || len(in.Name) > 255 || strings.TrimSpace(in.Name) != in.Name {
-		return badRequest("", "Invalid input for field/attribute name. Value: %s. '%s' is too short", in.Name, in.Name)
+// What a name may consist of.
+const (
+	keyPairCharacters      = "_- 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	keyPairCharactersSince = "@." + keyPairCharacters // microversion 2.92
+)
+
+// keyPairRule is the schema of the microversion.
+func keyPairRule(micro int) rule {
+	allowed, required := keyPairCharacters, []string{"name"}
+	if micro >= 292 {
+		allowed, required = keyPairCharactersSince, []string{"name", "public_key"}
 	}
-	if in.Type != "" && micro < 202 {
-		return badRequest("", "Invalid input for field/attribute keypair. Value: ... Additional properties are not allowed ('type' was unexpected)")
+	safe := func(key string, value any) string {
+		if complaint := name(key, value); complaint != "" {
+			return complaint
+		}
+		if strings.ContainsFunc(pythonText(value), func(r rune) bool { return !strings.ContainsRune(allowed, r) }) {
+			return invalidName("Only expected characters: [" + allowed + "]")
+		}
+		return ""
 	}
-	if in.PublicKey == "" && micro >= 292 {
-		return badRequest("", "Invalid input for field/attribute keypair. 'public_key' is a required property")
+	properties := []property{{"name", safe}}
+	if micro >= 202 {
+		properties = append(properties, property{"type", all(isA("string"), among("ssh", "x509"))})
 	}
-	return nil
+	properties = append(properties, property{"public_key", isA("string")})
+	if micro >= 210 {
+		properties = append(properties, property{"user_id", isA("string")})
+	}
+	return object([]string{"keypair"}, property{"keypair", object(required, properties...)})
 }
 
 func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
-	var in keyPairInput
-	raw, found := unwrap(q.body, "keypair")
-	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute keypair. 'keypair' is a required property")
-	}
-	if err := in.check(micro); err != nil {
+	if err := validate(q.body, keyPairRule(micro)); err != nil {
 		return reply{}, err
 	}
-	mine := func(k *KeyPair) bool { return k.UserID == q.userID }
+	in := keyPairInput{UserID: q.userID}
+	if raw, _ := unwrap(q.body, "keypair"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	if in.UserID != q.userID && !q.admin() {
+		return reply{}, policyForbids("os-keypairs:create")
+	}
+	mine := func(k *KeyPair) bool { return k.UserID == in.UserID }
 	if c.exceeds(q.projectID, "key_pairs", c.nova.keyPairs.count(mine), 1) {
 		return reply{}, forbidden("", "Quota exceeded, too many key pairs.")
 	}
-	if c.nova.keyPairs.get(q.userID+"/"+in.Name) != nil {
-		return reply{}, conflict("", "Key pair '%s' already exists.", in.Name)
-	}
-	k, private, err := c.newKeyPair(q.userID, &in)
+	k, private, err := c.newKeyPair(&in)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.nova.keyPairs.get(keyPairKey(in.UserID, in.Name)) != nil {
+		return reply{}, conflict("", "Key pair '%s' already exists.", in.Name)
 	}
 	view := c.nova.keyPairs.add(k).brief(micro)
 	view["user_id"] = k.UserID
@@ -126,42 +192,46 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 }
 
 // newKeyPair takes the public key of the request, or makes a pair and returns the private key too.
-func (c *Cloud) newKeyPair(userID string, in *keyPairInput) (k *KeyPair, private string, err error) {
-	k = &KeyPair{Name: in.Name, PublicKey: in.PublicKey, Type: "ssh", UserID: userID, CreatedAt: timestamp(c.now())}
-	if k.PublicKey == "" {
-		if k.PublicKey, private, err = generateKey(in.Name); err != nil {
+func (c *Cloud) newKeyPair(in *keyPairInput) (k *KeyPair, private string, err error) {
+	k = &KeyPair{Name: in.Name, Type: "ssh", UserID: in.UserID, CreatedAt: manilaTime(c.now())}
+	if in.PublicKey == nil {
+		if k.PublicKey, private, err = generateKey(); err != nil {
 			return nil, "", err
 		}
+	} else {
+		k.PublicKey = *in.PublicKey
 	}
-	encoded := strings.Fields(k.PublicKey)
-	if len(encoded) < 2 {
+	if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(k.PublicKey)); err != nil {
 		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
 	}
-	blob, err := base64.StdEncoding.DecodeString(encoded[1])
+	// Nova takes what stands between the first two spaces, even if that is nothing.
+	encoded := strings.SplitN(k.PublicKey, " ", 3)[1]
+	blob, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
 		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
 	}
-	key, err := ssh.ParsePublicKey(blob)
-	if err != nil {
-		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
-	}
-	k.Fingerprint = ssh.FingerprintLegacyMD5(key)
+	k.Fingerprint = colons(md5.Sum(blob))
 	return k, private, nil
 }
 
-// generateKey makes a key pair in the formats of OpenSSH. Nova's would be RSA, which is slow to make.
-func generateKey(comment string) (public, private string, err error) {
-	pub, priv, err := ed25519.GenerateKey(rand.Reader)
+func colons(sum [md5.Size]byte) string {
+	parts := make([]string, len(sum))
+	for i, b := range sum {
+		parts[i] = fmt.Sprintf("%02x", b)
+	}
+	return strings.Join(parts, ":")
+}
+
+// generateKey makes a key pair as Nova does.
+func generateKey() (public, private string, err error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return "", "", fmt.Errorf("generating a key pair: %w", err)
 	}
-	key, err := ssh.NewPublicKey(pub)
+	pub, err := ssh.NewPublicKey(&key.PublicKey)
 	if err != nil {
 		return "", "", fmt.Errorf("encoding a public key: %w", err)
 	}
-	block, err := ssh.MarshalPrivateKey(priv, comment)
-	if err != nil {
-		return "", "", fmt.Errorf("encoding a private key: %w", err)
-	}
-	return string(ssh.MarshalAuthorizedKey(key)), string(pem.EncodeToMemory(block)), nil
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(pub))) + " Generated-by-Nova", string(pem.EncodeToMemory(block)), nil
 }

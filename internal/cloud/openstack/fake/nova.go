@@ -2,7 +2,10 @@ package fake
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +29,7 @@ type novaState struct {
 type novaCall func(q *request, micro int) (reply, error)
 
 func (c *Cloud) registerNova() {
-	c.nova.keyPairs = newTable(func(k *KeyPair) string { return k.UserID + "/" + k.Name })
+	c.nova.keyPairs = newTable(func(k *KeyPair) string { return keyPairKey(k.UserID, k.Name) })
 	c.nova.flavors = newTable(func(f *Flavor) string { return f.ID })
 	c.nova.servers = newTable(func(s *Server) string { return s.ID })
 	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
@@ -34,7 +37,10 @@ func (c *Cloud) registerNova() {
 	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
 	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, version))
 	one := func(q *request) (reply, error) {
-		return ok(map[string]any{"version": version.view(q.base() + novaPrefix)})
+		view := version.view(q.base() + novaPrefix)
+		links, _ := view["links"].([]any)
+		view["links"] = append(links, map[string]any{"rel": "describedby", "type": "text/html", "href": "http://docs.openstack.org/"})
+		return ok(map[string]any{"version": view})
 	}
 	c.open(e, "GET /v2.1", one)
 	c.open(e, "GET /v2.1/{$}", one)
@@ -44,7 +50,7 @@ func (c *Cloud) registerNova() {
 	c.registerServers(e)
 	c.registerServerParts(e)
 	c.registerAttachments(e)
-	c.otherwise(e)
+	c.open(e, "/", noSuchPath)
 }
 
 // novaRoute registers a call of Nova below its version.
@@ -68,6 +74,11 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 	})
 }
 
+// noSuchPath answers for paths that nothing is at, which services leave to their web framework.
+func noSuchPath(*request) (reply, error) {
+	return reply{status: http.StatusNotFound, body: wire.Page(http.StatusNotFound, "The resource could not be found.")}, nil
+}
+
 // microversion reads the version that a call asks for; without one it is the oldest.
 func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 	asked := q.http.Header.Get(novaMicroversion)
@@ -80,14 +91,62 @@ func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 	case "latest":
 		return 200 + c.config.novaMicro, nil
 	}
-	major, minor, _ := strings.Cut(asked, ".")
-	high, err1 := strconv.Atoi(major)
-	low, err2 := strconv.Atoi(minor)
-	if err1 != nil || err2 != nil {
+	parts := regexp.MustCompile(`^([1-9]\d*)\.([1-9]\d*|0)$`).FindStringSubmatch(asked)
+	if parts == nil {
 		return 0, badRequest("", "API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", asked)
 	}
-	if high != 2 || low < 1 || low > c.config.novaMicro {
+	low, err := strconv.Atoi(parts[2])
+	if err != nil || parts[1] != "2" || low < 1 || low > c.config.novaMicro {
 		return 0, fail(http.StatusNotAcceptable, "computeFault", "Version %s is not supported by the API. Minimum is 2.1 and maximum is 2.%d.", asked, c.config.novaMicro)
 	}
 	return 200 + low, nil
+}
+
+// novaLimit is how many rows a list of Nova has at most (max_limit).
+const novaLimit = 1000
+
+// novaPage cuts a page out of a list, as limit and marker ask for. It fails when there is no marker.
+func novaPage[T any](q *request, rows []*T, id func(*T) string) (page[T], error) {
+	if err := numberParameters(q, "limit"); err != nil {
+		return page[T]{}, err
+	}
+	part, err := paginate(rows, id, q, novaLimit)
+	if err != nil {
+		return page[T]{}, badRequest("", "marker [%s] not found", q.values.Get("marker"))
+	}
+	return part, nil
+}
+
+// numberParameters refuses parameters of a list that are no numbers.
+func numberParameters(q *request, names ...string) error {
+	for _, name := range names {
+		for _, value := range q.values[name] {
+			if strings.Trim(value, "0123456789") != "" {
+				return badRequest("", "Invalid input for query parameters %s. Value: %s. %s does not match '^[0-9]*$'", name, value, pythonRepr(value))
+			}
+		}
+	}
+	return nil
+}
+
+// onlyParameters refuses parameters of a list that do not exist, as Nova does since microversion 2.75.
+func onlyParameters(q *request, known ...string) error {
+	unknown := without(slices.Sorted(maps.Keys(q.values)), func(key string) bool { return slices.Contains(known, key) })
+	if len(unknown) > 0 {
+		return badRequest("", "Additional properties are not allowed (%s)", unexpected(unknown))
+	}
+	return nil
+}
+
+func policyForbids(deed string) error {
+	return forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", deed)
+}
+
+// novaLinks are the addresses of a resource, one of them without a version.
+func (q *request) novaLinks(collection, id string) []any {
+	base := q.base() + novaPrefix
+	return []any{
+		map[string]any{"rel": "self", "href": base + "/v2.1/" + collection + "/" + id},
+		map[string]any{"rel": "bookmark", "href": base + "/" + collection + "/" + id},
+	}
 }

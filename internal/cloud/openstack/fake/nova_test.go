@@ -298,7 +298,7 @@ func TestZonesAndImages(t *testing.T) {
 	image, err := images.Get(t.Context(), s.image, s.imageID(t, "gardenlinux-arm64")).Extract()
 	require.NoError(t, err)
 	require.Equal(t, "aarch64", image.Properties["architecture"])
-	require.Equal(t, "404 not JSON", problem(images.Get(t.Context(), s.image, "nope").Err))
+	require.Equal(t, "404", problem(images.Get(t.Context(), s.image, "nope").Err))
 	pages, err = images.List(s.image, images.ListOpts{Limit: 1}).AllPages(t.Context())
 	require.NoError(t, err)
 	all, err := images.ExtractImages(pages)

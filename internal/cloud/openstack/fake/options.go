@@ -79,7 +79,7 @@ func defaultConfig() config {
 		mtu:            1450,
 		policy:         Policy{SetGatewaySubnet: true},
 		interfaceOwner: "network:router_interface",
-		novaMicro:      96,
+		novaMicro:      93, // Zed
 		transitions:    map[string]Transition{},
 		hosts:          100,
 	}

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 )
 
@@ -40,6 +39,13 @@ func (c *Cloud) registerServerGroups(e endpoint) {
 		rows := c.nova.groups.where(func(g *ServerGroup) bool {
 			return g.ProjectID == q.projectID || q.admin() && q.values.Has("all_projects")
 		})
+		err := numberParameters(q, "limit", "offset")
+		if err == nil && micro >= 275 {
+			err = onlyParameters(q, "all_projects", "limit", "offset")
+		}
+		if err != nil {
+			return reply{}, err
+		}
 		offset, _ := strconv.Atoi(q.values.Get("offset"))
 		rows = rows[min(max(offset, 0), len(rows)):]
 		if limit, err := strconv.Atoi(q.values.Get("limit")); err == nil && limit > 0 {
@@ -77,45 +83,51 @@ func (c *Cloud) findServerGroup(q *request) (*ServerGroup, error) {
 	return g, nil
 }
 
+// serverGroupRule is the schema of the microversion.
+func serverGroupRule(micro int) rule {
+	policies := []string{"anti-affinity", "affinity"}
+	if micro >= 215 {
+		policies = append(policies, "soft-anti-affinity", "soft-affinity")
+	}
+	policy := all(isA("string"), among(policies...))
+	required := []string{"name", "policies"}
+	properties := []property{{"name", name}, {"policies", all(arrayOf(policy), long(1, 1))}}
+	if micro >= 264 {
+		required = []string{"name", "policy"}
+		properties = []property{{"name", name}, {"policy", policy}, {"rules", object(nil, property{"max_server_per_host", number(1)})}}
+	}
+	return object([]string{"server_group"}, property{"server_group", object(required, properties...)})
+}
+
 func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
-	raw, found := unwrap(q.body, "server_group")
+	if err := validate(q.body, serverGroupRule(micro)); err != nil {
+		return reply{}, err
+	}
 	var in struct {
 		Name     string   `json:"name"`
 		Policies []string `json:"policies"`
 		Policy   string   `json:"policy"`
 		Rules    struct {
-			MaxServerPerHost int `json:"max_server_per_host"`
+			MaxServerPerHost json.Number `json:"max_server_per_host"`
 		} `json:"rules"`
 	}
-	if !found || json.Unmarshal(raw, &in) != nil || in.Name == "" {
-		return reply{}, badRequest("", "Invalid input for field/attribute server_group. 'name' is a required property")
+	if raw, _ := unwrap(q.body, "server_group"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
 	}
 	policy := in.Policy
-	switch {
-	case micro >= 264 && len(in.Policies) > 0:
-		return reply{}, badRequest("", "Invalid input for field/attribute server_group. Additional properties are not allowed ('policies' was unexpected)")
-	case micro < 264 && in.Policy != "":
-		return reply{}, badRequest("", "Invalid input for field/attribute server_group. Additional properties are not allowed ('policy' was unexpected)")
-	case micro < 264 && len(in.Policies) == 1:
+	if micro < 264 {
 		policy = in.Policies[0]
 	}
-	allowed := []string{"anti-affinity", "affinity"}
-	if micro >= 215 {
-		allowed = append(allowed, "soft-anti-affinity", "soft-affinity")
-	}
-	if !slices.Contains(allowed, policy) {
-		return reply{}, badRequest("", "Invalid input for field/attribute policy. Value: %s. '%s' is not one of %v", policy, policy, allowed)
-	}
-	if in.Rules.MaxServerPerHost > 0 && policy != "anti-affinity" {
-		return reply{}, badRequest("", "Only anti-affinity policy supports rules.")
-	}
+	most, _ := strconv.Atoi(in.Rules.MaxServerPerHost.String()) // the schema has seen to it
 	mine := func(g *ServerGroup) bool { return g.ProjectID == q.projectID }
 	if c.exceeds(q.projectID, "server_groups", c.nova.groups.count(mine), 1) {
 		return reply{}, forbidden("", "Quota exceeded, too many server groups.")
 	}
+	if most > 0 && policy != "anti-affinity" {
+		return reply{}, badRequest("", "Only anti-affinity policy supports rules.")
+	}
 	g := &ServerGroup{
-		ID: newUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: in.Rules.MaxServerPerHost, Members: []string{},
-		ProjectID: q.projectID, UserID: q.userID,
+		ID: newUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: most, Members: []string{}, ProjectID: q.projectID, UserID: q.userID,
 	}
 	c.nova.groups.add(g)
 	return ok(map[string]any{"server_group": g.view(micro)})

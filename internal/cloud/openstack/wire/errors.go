@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"html"
 	"net/http"
 	"strconv"
 	"time"
@@ -141,10 +140,12 @@ func octaviaDialect(e *Error) Answer {
 	return JSON(e.Status, map[string]any{"faultcode": code, "faultstring": e.Message, "debuginfo": nil})
 }
 
-// glanceDialect is a small HTML page: Glance lets webob render its errors.
-func glanceDialect(e *Error) Answer {
-	title := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
-	page := fmt.Sprintf("<html>\n <head>\n  <title>%s</title>\n </head>\n <body>\n  <h1>%s</h1>\n  %s<br /><br />\n\n\n </body>\n</html>",
-		title, title, html.EscapeString(e.Message))
-	return Answer{Status: e.Status, Header: http.Header{"Content-Type": {"text/html; charset=UTF-8"}}, Body: []byte(page)}
+// glanceDialect is what webob makes of its page for people where a client accepts JSON.
+func glanceDialect(e *Error) Answer { return JSON(e.Status, Page(e.Status, e.Message)) }
+
+// Page is the body of an error for which a service leaves the words to webob, as all of them do for paths that they do not
+// have.
+func Page(status int, message string) map[string]any {
+	title := http.StatusText(status)
+	return map[string]any{"message": message + "<br /><br />\n\n\n", "code": fmt.Sprintf("%d %s", status, title), "title": title}
 }

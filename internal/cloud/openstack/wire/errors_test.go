@@ -38,9 +38,8 @@ func TestEveryServiceRefusesInItsOwnWords(t *testing.T) {
 	}
 }
 
-func TestGlanceRefusesWithAPage(t *testing.T) {
-	answer := (&wire.Error{Status: http.StatusNotFound, Message: "no <image>"}).AnswerOf(wire.Glance)
-	require.Contains(t, string(answer.Body), "<title>404 Not Found</title>")
-	require.Contains(t, string(answer.Body), "no &lt;image&gt;")
-	require.Equal(t, "text/html; charset=UTF-8", answer.Header.Get("Content-Type"))
+func TestGlanceLeavesTheWordsToItsFramework(t *testing.T) {
+	answer := (&wire.Error{Status: http.StatusNotFound, Message: "no image"}).AnswerOf(wire.Glance)
+	require.JSONEq(t, `{"code":"404 Not Found","message":"no image<br /><br />\n\n\n","title":"Not Found"}`, string(answer.Body))
+	require.Equal(t, "application/json", answer.Header.Get("Content-Type"))
 }

@@ -1,0 +1,315 @@
+package fake
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// rule checks a value of a request body that stands under a key, or nowhere in particular, and returns what is wrong with
+// it. Nova and Cinder check bodies by JSON schemas and answer with the first thing wrong, in the words of Python.
+type rule func(key string, value any) string
+
+// validate holds a body against a rule.
+func validate(body []byte, r rule) error {
+	value, err := decodeOrdered(json.NewDecoder(bytes.NewReader(body)))
+	if err != nil {
+		return badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+	}
+	if wrong := r("", value); wrong != "" {
+		return badRequest("", "%s", wrong)
+	}
+	return nil
+}
+
+// wrong is a complaint about a value.
+func wrong(key string, value any, format string, args ...any) string {
+	what := fmt.Sprintf(format, args...)
+	if key == "" {
+		return what
+	}
+	return fmt.Sprintf("Invalid input for field/attribute %s. Value: %s. %s", key, pythonText(value), what)
+}
+
+// all applies rules one after the other.
+func all(rules ...rule) rule {
+	return func(key string, value any) string {
+		for _, r := range rules {
+			if complaint := r(key, value); complaint != "" {
+				return complaint
+			}
+		}
+		return ""
+	}
+}
+
+// isA demands one of some types.
+func isA(types ...string) rule {
+	return func(key string, value any) string {
+		kind := kindOf(value)
+		if slices.Contains(types, kind) || kind == "integer" && slices.Contains(types, "number") {
+			return ""
+		}
+		quoted := make([]string, len(types))
+		for i, t := range types {
+			quoted[i] = "'" + t + "'"
+		}
+		return wrong(key, value, "%s is not of type %s", pythonRepr(value), strings.Join(quoted, ", "))
+	}
+}
+
+func kindOf(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	case []any:
+		return "array"
+	default:
+		return "object"
+	}
+}
+
+// among demands one of some texts.
+func among(values ...string) rule {
+	return func(key string, value any) string {
+		if s, isText := value.(string); isText && slices.Contains(values, s) {
+			return ""
+		}
+		quoted := make([]any, len(values))
+		for i, v := range values {
+			quoted[i] = v
+		}
+		return wrong(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(quoted))
+	}
+}
+
+// long demands a length, of texts in characters.
+func long(least, most int) rule {
+	return func(key string, value any) string {
+		var length int
+		switch v := value.(type) {
+		case string:
+			length = utf8.RuneCountInString(v)
+		case []any:
+			length = len(v)
+		default:
+			return ""
+		}
+		switch {
+		case length < least:
+			return wrong(key, value, "%s is too short", pythonRepr(value))
+		case length > most:
+			return wrong(key, value, "%s is too long", pythonRepr(value))
+		}
+		return ""
+	}
+}
+
+// number demands a whole number, which may be written as a text.
+func number(least int) rule {
+	return func(key string, value any) string {
+		if complaint := isA("integer", "string")(key, value); complaint != "" {
+			return complaint
+		}
+		if s, isText := value.(string); isText && strings.Trim(s, "0123456789") != "" {
+			return wrong(key, value, "%s does not match '^[0-9]*$'", pythonRepr(value))
+		}
+		if n, err := strconv.Atoi(pythonText(value)); err == nil && n < least {
+			return wrong(key, value, "%s is less than the minimum of %d", pythonRepr(value), least)
+		}
+		return ""
+	}
+}
+
+// text255 is a text of some length.
+func text255(least int) rule { return all(isA("string"), long(least, 255)) }
+
+// name is what Nova takes as a name.
+func name(key string, value any) string {
+	if complaint := text255(1)(key, value); complaint != "" {
+		return complaint
+	}
+	s, _ := value.(string)
+	if strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return invalidName("printable characters. Can not start or end with whitespace.")
+	}
+	return ""
+}
+
+func invalidName(mustBe string) string {
+	return "An invalid 'name' value was provided. The name must be: " + mustBe
+}
+
+// property is an attribute of an object.
+type property struct {
+	name string
+	rule rule
+}
+
+// object demands an object with these attributes and no others.
+func object(required []string, properties ...property) rule {
+	return objectOf(required, false, properties)
+}
+
+// openObject is an object that may have other attributes, too.
+func openObject(required []string, properties ...property) rule {
+	return objectOf(required, true, properties)
+}
+
+func objectOf(required []string, open bool, properties []property) rule {
+	return func(key string, value any) string {
+		if complaint := isA("object")(key, value); complaint != "" {
+			return complaint
+		}
+		dict, _ := value.(*dict)
+		var known []string
+		for _, p := range properties {
+			known = append(known, p.name)
+			if inner, there := dict.values[p.name]; there {
+				if complaint := p.rule(p.name, inner); complaint != "" {
+					return complaint
+				}
+			}
+		}
+		for _, name := range required {
+			if _, there := dict.values[name]; !there {
+				return wrong(key, value, "'%s' is a required property", name)
+			}
+		}
+		extra := without(dict.keys, func(k string) bool { return slices.Contains(known, k) })
+		if len(extra) > 0 && !open {
+			return wrong(key, value, "Additional properties are not allowed (%s)", unexpected(extra))
+		}
+		return ""
+	}
+}
+
+func unexpected(names []string) string {
+	verb := "was"
+	if len(names) > 1 {
+		verb = "were"
+	}
+	return "'" + strings.Join(names, "', '") + "' " + verb + " unexpected"
+}
+
+// arrayOf demands a list of things of a kind.
+func arrayOf(item rule) rule {
+	return func(key string, value any) string {
+		if complaint := isA("array")(key, value); complaint != "" {
+			return complaint
+		}
+		items, _ := value.([]any)
+		for i, one := range items {
+			if complaint := item(strconv.Itoa(i), one); complaint != "" {
+				return complaint
+			}
+		}
+		return ""
+	}
+}
+
+// dict is an object of JSON that keeps the order of its attributes, which Python's messages show.
+type dict struct {
+	keys   []string
+	values map[string]any
+}
+
+func decodeOrdered(decoder *json.Decoder) (any, error) {
+	decoder.UseNumber()
+	token, err := decoder.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('{'):
+		found := &dict{values: map[string]any{}}
+		for decoder.More() {
+			key, err := decoder.Token()
+			if err != nil {
+				return nil, err
+			}
+			name, _ := key.(string)
+			if found.values[name], err = decodeOrdered(decoder); err != nil {
+				return nil, err
+			}
+			found.keys = append(found.keys, name)
+		}
+		_, err := decoder.Token()
+		return found, err
+	case json.Delim('['):
+		found := []any{}
+		for decoder.More() {
+			one, err := decodeOrdered(decoder)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, one)
+		}
+		_, err := decoder.Token()
+		return found, err
+	}
+	return token, nil
+}
+
+// pythonText is a value as Python's str() writes it.
+func pythonText(value any) string {
+	if s, isText := value.(string); isText {
+		return s
+	}
+	return pythonRepr(value)
+}
+
+// pythonRepr is a value as Python's repr() writes it.
+func pythonRepr(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "None"
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case string:
+		return pythonQuote(v)
+	case []any:
+		parts := make([]string, len(v))
+		for i, one := range v {
+			parts[i] = pythonRepr(one)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case *dict:
+		parts := make([]string, len(v.keys))
+		for i, key := range v.keys {
+			parts[i] = pythonQuote(key) + ": " + pythonRepr(v.values[key])
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func pythonQuote(s string) string {
+	quote := "'"
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = `"`
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
+	if quote == "'" {
+		escaped = strings.ReplaceAll(escaped, "'", `\'`)
+	}
+	return quote + escaped + quote
+}
