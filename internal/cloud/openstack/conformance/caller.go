@@ -98,7 +98,7 @@ func (l *line) exchange(ctx context.Context, w *Caller, method string, s Service
 	if err != nil {
 		return nil, err
 	}
-	if w != nil {
+	if w != nil && w.token != "" {
 		request.Header.Set("X-Auth-Token", w.token)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {

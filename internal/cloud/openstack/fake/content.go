@@ -44,7 +44,7 @@ func (c *Cloud) fill() {
 	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
 	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
 	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
-		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id,
+		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id, roles: withImplied(memberRoles()),
 	})
 
 	public := c.newNetwork(admin.id)

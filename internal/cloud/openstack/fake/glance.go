@@ -70,7 +70,7 @@ func (c *Cloud) registerGlance() {
 		c.glance.images.remove(i.ID)
 		return noContent()
 	})
-	c.open(e, "/", noSuchPath)
+	c.otherwise(e)
 }
 
 func (c *Cloud) readableImage(q *request, i *Image) bool {

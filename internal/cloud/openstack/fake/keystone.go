@@ -31,15 +31,12 @@ type user struct {
 	roles                              map[string][]string // by project ID
 }
 
-// appCredential is bound to one user and one project; it has the user's roles there.
-type appCredential struct{ id, name, secret, userID, projectID string }
-
 type token struct {
-	id      string
-	who     identity
-	method  string
-	issued  time.Time
-	expires time.Time
+	id              string
+	audits          []string // its own, and that of the login from which it descends
+	who             identity
+	methods         []string
+	issued, expires time.Time
 }
 
 // identity is who makes a call, in which project.
@@ -159,19 +156,6 @@ func (c *Cloud) UserID(nameOrID string) string {
 	return ""
 }
 
-// AppCredentialID returns the ID of the user's application credential of that name, or "".
-func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	u := c.keystone.user(userNameOrID)
-	for _, a := range c.keystone.appCreds {
-		if u != nil && a.userID == u.id && a.name == name {
-			return a.id
-		}
-	}
-	return ""
-}
-
 // operator is an administrator who acts inside a project, as its member user where there is one.
 func (c *Cloud) operator(nameOrID string) (*identity, error) {
 	c.mu.Lock()
@@ -191,10 +175,16 @@ func (c *Cloud) operator(nameOrID string) (*identity, error) {
 }
 
 // identify is the middleware in front of every service.
-func (c *Cloud) identify(tokenID string) (*identity, *wire.Error) {
+func (c *Cloud) identify(tokenID string, service wire.Service) (*identity, *wire.Error) {
 	t := c.keystone.tokens[tokenID]
-	if t == nil || c.now().After(t.expires) {
-		return nil, unauthenticated()
+	if t == nil || !c.now().Before(t.expires) {
+		return nil, unauthenticatedAt(service)
+	}
+	if a := t.who.appCredentialID; a != "" && c.keystone.appCredential(a) == nil {
+		if service == wire.Keystone {
+			return nil, missingIdentity("Application Credential", a)
+		}
+		return nil, unauthenticatedAt(service)
 	}
 	return &t.who, nil
 }

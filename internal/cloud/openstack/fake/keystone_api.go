@@ -1,9 +1,7 @@
 package fake
 
 import (
-	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -19,8 +17,9 @@ func (c *Cloud) registerKeystone() {
 	e := endpoint{service: wire.Keystone, prefix: keystonePrefix}
 	version := func(q *request) map[string]any {
 		return map[string]any{
-			"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z", "media-types": []any{},
-			"links": []any{map[string]any{"rel": "self", "href": q.base() + keystonePrefix + "/v3/"}},
+			"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",
+			"media-types": []any{map[string]any{"base": "application/json", "type": "application/vnd.openstack.identity-v3+json"}},
+			"links":       []any{map[string]any{"rel": "self", "href": q.base() + keystonePrefix + "/v3/"}},
 		}
 	}
 	list := func(q *request) (reply, error) {
@@ -38,28 +37,63 @@ func (c *Cloud) registerKeystone() {
 		return ok(map[string]any{"catalog": c.catalog(q.base(), q.projectID), "links": map[string]any{}})
 	})
 	c.route(e, "GET /v3/auth/projects", c.listOwnProjects)
-	const ofUser = "/v3/users/{user}/application_credentials"
-	c.route(e, "POST "+ofUser, c.createAppCredential)
-	c.route(e, "GET "+ofUser, c.listAppCredentials)
-	c.route(e, "DELETE "+ofUser+"/{id}", c.deleteAppCredential)
+	c.route(e, "POST /v3/users/{user}/password", c.changePassword)
+	c.registerAppCredentials(e)
 	c.registerOperator(e)
 	c.otherwise(e)
 }
 
+// subject returns the token that a call is about, to its user and to administrators.
+func (c *Cloud) subject(q *request, action string) (*token, error) {
+	id := q.http.Header.Get("X-Subject-Token")
+	if id == "" && !q.admin() {
+		return nil, notAllowed(action)
+	}
+	t := c.keystone.tokens[id]
+	if t == nil || !c.now().Before(t.expires) {
+		return nil, unknownToken(id)
+	}
+	if t.who.userID != q.userID && !q.admin() {
+		return nil, notAllowed(action)
+	}
+	return t, nil
+}
+
 func (c *Cloud) showToken(q *request) (reply, error) {
-	t := c.keystone.tokens[q.http.Header.Get("X-Subject-Token")]
-	if t == nil || c.now().After(t.expires) {
-		return reply{}, notFound("", "Could not find token.")
+	t, err := c.subject(q, "identity:validate_token")
+	if err != nil {
+		return reply{}, err
 	}
 	return c.tokenReply(q, http.StatusOK, t)
 }
 
 func (c *Cloud) revokeToken(q *request) (reply, error) {
-	id := q.http.Header.Get("X-Subject-Token")
-	if c.keystone.tokens[id] == nil {
-		return reply{}, notFound("", "Could not find token.")
+	t, err := c.subject(q, "identity:revoke_token")
+	if err != nil {
+		return reply{}, err
 	}
-	delete(c.keystone.tokens, id)
+	delete(c.keystone.tokens, t.id)
+	return noContent()
+}
+
+// changePassword is for users who know the old one.
+func (c *Cloud) changePassword(q *request) (reply, error) {
+	var in struct {
+		Password string `json:"password"`
+		Original string `json:"original_password"`
+	}
+	if err := readIdentity(q, "user", &in); err != nil {
+		return reply{}, err
+	}
+	u, err := c.userOf(q)
+	if err != nil {
+		return reply{}, err
+	}
+	if u.password != in.Original {
+		return reply{}, unauthenticated()
+	}
+	u.password = in.Password
+	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return noContent()
 }
 
@@ -68,66 +102,8 @@ func (c *Cloud) listOwnProjects(q *request) (reply, error) {
 	u := c.keystone.user(q.userID)
 	for _, p := range c.keystone.projects {
 		if u.roles[p.id] != nil {
-			out = append(out, map[string]any{"id": p.id, "name": p.name, "domain_id": domainID, "enabled": true, "is_domain": false})
+			out = append(out, p.view())
 		}
 	}
-	return ok(map[string]any{"projects": out, "links": map[string]any{}})
-}
-
-func (a *appCredential) view() map[string]any {
-	return map[string]any{
-		"id": a.id, "name": a.name, "project_id": a.projectID, "description": nil, "expires_at": nil,
-		"unrestricted": false, "roles": []any{map[string]any{"name": roleMember}},
-	}
-}
-
-func (c *Cloud) createAppCredential(q *request) (reply, error) {
-	if q.path("user") != q.userID {
-		return reply{}, forbidden("", "You are not authorized to perform the requested action: identity:create_application_credential.")
-	}
-	if q.appCredentialID != "" {
-		return reply{}, forbidden("", "Using method 'application_credential' is not allowed for managing additional application credentials.")
-	}
-	var in struct {
-		Credential struct {
-			Name   string `json:"name"`
-			Secret string `json:"secret"`
-		} `json:"application_credential"`
-	}
-	if json.Unmarshal(q.body, &in) != nil || in.Credential.Name == "" {
-		return reply{}, badRequest("", "'name' is a required property")
-	}
-	if slices.ContainsFunc(c.keystone.appCreds, func(a *appCredential) bool {
-		return a.userID == q.userID && a.name == in.Credential.Name
-	}) {
-		return reply{}, conflict("", "Conflict occurred attempting to store application_credential - Duplicate entry found with name %s.", in.Credential.Name)
-	}
-	a := &appCredential{id: newHexID(), name: in.Credential.Name, secret: in.Credential.Secret, userID: q.userID, projectID: q.projectID}
-	if a.secret == "" {
-		a.secret = newHexID() + newHexID()
-	}
-	c.keystone.appCreds = append(c.keystone.appCreds, a)
-	view := a.view()
-	view["secret"] = a.secret // shown this once
-	return created(map[string]any{"application_credential": view})
-}
-
-func (c *Cloud) listAppCredentials(q *request) (reply, error) {
-	out := []map[string]any{}
-	for _, a := range c.keystone.appCreds {
-		if a.userID == q.path("user") && a.userID == q.userID {
-			out = append(out, a.view())
-		}
-	}
-	return ok(map[string]any{"application_credentials": out, "links": map[string]any{}})
-}
-
-func (c *Cloud) deleteAppCredential(q *request) (reply, error) {
-	mine := func(a *appCredential) bool { return a.id == q.path("id") && a.userID == q.userID }
-	if !slices.ContainsFunc(c.keystone.appCreds, mine) {
-		return reply{}, notFound("", "Could not find Application Credential: %s.", q.path("id"))
-	}
-	c.keystone.appCreds = slices.DeleteFunc(c.keystone.appCreds, mine)
-	c.dropTokens(func(t *token) bool { return t.who.appCredentialID == q.path("id") })
-	return noContent()
+	return identityList(q, "projects", out)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -19,12 +20,7 @@ type authRequest struct {
 		Token *struct {
 			ID string `json:"id"`
 		} `json:"token"`
-		AppCredential *struct {
-			ID     string    `json:"id"`
-			Name   string    `json:"name"`
-			Secret string    `json:"secret"`
-			User   *authUser `json:"user"`
-		} `json:"application_credential"`
+		AppCredential *authAppCredential `json:"application_credential"`
 	} `json:"identity"`
 	Scope *authScope `json:"scope"`
 }
@@ -40,12 +36,33 @@ type authUser struct {
 	Domain   *authName `json:"domain"`
 }
 
+type authAppCredential struct {
+	authName
+	Secret string    `json:"secret"`
+	User   *authUser `json:"user"`
+}
+
 type authScope struct {
-	Project *struct {
-		authName
-		Domain *authName `json:"domain"`
-	} `json:"project"`
+	Project *authProject `json:"project"`
+	Domain  *authName    `json:"domain"`
+	// unscoped is the word in the place of an object: not even the user's default project.
+	unscoped bool
+}
+
+type authProject struct {
+	authName
 	Domain *authName `json:"domain"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *authScope) UnmarshalJSON(raw []byte) error {
+	var word string
+	if json.Unmarshal(raw, &word) == nil {
+		s.unscoped = word == "unscoped"
+		return nil
+	}
+	type plain authScope
+	return json.Unmarshal(raw, (*plain)(s))
 }
 
 // isDefault reports whether the domain is the one that exists; Keystone compares names without case.
@@ -53,71 +70,138 @@ func (d *authName) isDefault() bool {
 	return d != nil && (d.ID == domainID || d.ID == "" && equalFold(d.Name, DefaultDomain))
 }
 
+// malformed is how Keystone refuses a request that it cannot make sense of.
+func malformed(what string) *wire.Error {
+	return badRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
+		"The client is assumed to be in error.", what)
+}
+
+func expecting(what, where string) *wire.Error {
+	return malformed("Expecting to find " + what + " in " + where)
+}
+
 func (c *Cloud) issueToken(q *request) (reply, error) {
-	raw, found := unwrap(q.body, "auth")
-	var in authRequest
-	if !found || json.Unmarshal(raw, &in) != nil || len(in.Identity.Methods) == 0 {
-		return reply{}, badRequest("", "Expecting to find auth in request body. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
-	}
-	who, err := c.authenticate(&in)
+	in, err := readLogin(q.body)
 	if err != nil {
 		return reply{}, err
 	}
-	t := &token{
-		id: "gAAAAA" + newHexID() + newHexID(), who: *who, method: in.Identity.Methods[0],
-		issued: c.now(), expires: c.now().Add(c.config.tokenLifetime),
+	t, err := c.authenticate(in)
+	if err != nil {
+		return reply{}, err
 	}
 	c.keystone.tokens[t.id] = t
 	return c.tokenReply(q, http.StatusCreated, t)
 }
 
-func (c *Cloud) authenticate(in *authRequest) (*identity, *wire.Error) {
+// readLogin reads the body and refuses what can be refused without knowing anybody.
+func readLogin(body []byte) (*authRequest, *wire.Error) {
+	var envelope map[string]json.RawMessage
+	if len(body) > 0 && json.Unmarshal(body, &envelope) != nil {
+		return nil, expecting("valid JSON", "request body")
+	}
+	in := &authRequest{}
+	raw, found := envelope["auth"]
+	if !found || json.Unmarshal(raw, in) != nil {
+		return nil, expecting("auth", "request body")
+	}
+	for _, method := range in.Identity.Methods {
+		sent, supported := map[string]bool{
+			"password": in.Identity.Password != nil, "token": in.Identity.Token != nil, "application_credential": in.Identity.AppCredential != nil,
+		}[method]
+		switch {
+		case !supported:
+			return nil, fail(http.StatusUnauthorized, "", "Attempted to authenticate with an unsupported method.")
+		case !sent:
+			return nil, expecting(method, "identity")
+		}
+	}
+	if s := in.Scope; s != nil && s.Project != nil && s.Project.ID == "" && s.Project.Domain == nil {
+		return nil, expecting("domain", "project")
+	}
+	return in, nil
+}
+
+func (c *Cloud) authenticate(in *authRequest) (*token, *wire.Error) {
 	id := &in.Identity
+	has := func(method string) bool { return slices.Contains(id.Methods, method) }
 	switch {
-	case slices.Contains(id.Methods, "password") && id.Password != nil:
-		u := c.findUser(&id.Password.User)
-		if u == nil || u.password != id.Password.User.Password {
-			return nil, unauthenticated()
-		}
-		return c.scope(u, in.Scope)
-	case slices.Contains(id.Methods, "application_credential") && id.AppCredential != nil:
+	case has("password"):
+		return c.authenticatePassword(in)
+	case has("application_credential"):
 		if in.Scope != nil {
-			return nil, fail(http.StatusUnauthorized, "", "Application credentials cannot request a scope.")
+			return nil, fail(http.StatusUnauthorized, "", "Error authenticating with application credential: Application credentials cannot request a scope.")
 		}
-		return c.authenticateApp(in)
-	case slices.Contains(id.Methods, "token") && id.Token != nil:
-		old, err := c.identify(id.Token.ID)
-		if err != nil {
-			return nil, err
-		}
-		return c.scope(c.keystone.user(old.userID), in.Scope)
+		return c.authenticateApp(id.AppCredential)
+	case has("token"):
+		return c.authenticateToken(in)
 	default:
 		return nil, unauthenticated()
 	}
 }
 
-func (c *Cloud) authenticateApp(in *authRequest) (*identity, *wire.Error) {
-	sent := in.Identity.AppCredential
-	var owner *user
-	if sent.ID == "" {
-		if sent.User == nil || sent.Name == "" {
-			return nil, badRequest("", "Expecting to find user in application_credential. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.")
-		}
-		if owner = c.findUser(sent.User); owner == nil {
-			return nil, unauthenticated()
-		}
+func (c *Cloud) newToken(who *identity, method string) *token {
+	now := c.now()
+	return &token{
+		id: "gAAAAA" + newHexID() + newHexID(), audits: []string{newHexID()}, who: *who, methods: []string{method},
+		issued: now, expires: now.Add(c.config.tokenLifetime),
 	}
-	for _, a := range c.keystone.appCreds {
-		byName := owner != nil && a.userID == owner.id && a.name == sent.Name
-		if (a.id == sent.ID || byName) && a.secret == sent.Secret {
-			who, err := c.scopeTo(c.keystone.user(a.userID), c.keystone.project(a.projectID))
-			if err == nil {
-				who.appCredentialID = a.id
-			}
-			return who, err
-		}
+}
+
+func (c *Cloud) authenticatePassword(in *authRequest) (*token, *wire.Error) {
+	sent := &in.Identity.Password.User
+	if err := sent.check(); err != nil {
+		return nil, err
 	}
-	return nil, unauthenticated()
+	u := c.findUser(sent)
+	if u == nil || u.disabled || u.password != sent.Password {
+		return nil, unauthenticated()
+	}
+	who, err := c.scope(u, in.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return c.newToken(who, "password"), nil
+}
+
+// check refuses what names nobody.
+func (u *authUser) check() *wire.Error {
+	switch {
+	case u.ID == "" && u.Name == "":
+		return badRequest("", "Invalid input for field identity/password/user: id or name must be present.")
+	case u.ID == "" && u.Domain == nil:
+		return expecting("domain", "user")
+	}
+	return nil
+}
+
+// authenticateToken trades a token for one that may be for another project, but lives no longer.
+func (c *Cloud) authenticateToken(in *authRequest) (*token, *wire.Error) {
+	old := c.keystone.tokens[in.Identity.Token.ID]
+	if old == nil {
+		return nil, unknownToken(in.Identity.Token.ID)
+	}
+	if _, err := c.identify(old.id, wire.Keystone); err != nil {
+		return nil, err
+	}
+	if old.who.appCredentialID != "" {
+		return nil, notAllowed("Using a delegated token to create another token is not allowed.")
+	}
+	who, err := c.scope(c.keystone.user(old.who.userID), in.Scope)
+	if err != nil {
+		return nil, err
+	}
+	t := c.newToken(who, "token")
+	t.expires, t.audits = old.expires, with(t.audits, old.audits...)
+	t.methods = with(without(old.methods, func(m string) bool { return m == "token" }), "token")
+	return t, nil
+}
+
+// unknownToken is what Keystone says of a token that it is asked about.
+func unknownToken(id string) *wire.Error {
+	if strings.HasPrefix(id, "gAAAAA") {
+		return notFound("", "Failed to validate token")
+	}
+	return notFound("", "Could not recognize Fernet token")
 }
 
 // findUser finds a user by ID, or by name and domain.
@@ -133,6 +217,11 @@ func (c *Cloud) findUser(in *authUser) *user {
 func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
 	switch {
 	case s == nil:
+		if who, err := c.scopeTo(u, c.keystone.project(u.defaultProject)); err == nil {
+			return who, nil
+		}
+		return &identity{userID: u.id, userName: u.name}, nil
+	case s.unscoped:
 		return &identity{userID: u.id, userName: u.name}, nil
 	case s.Project != nil:
 		for _, p := range c.keystone.projects {
@@ -166,10 +255,7 @@ func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:
 func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
 	domain := map[string]any{"id": domainID, "name": DefaultDomain}
 	body := map[string]any{
-		"methods":    []string{t.method},
-		"audit_ids":  []string{t.id[len(t.id)-22:]},
-		"issued_at":  keystoneTime(t.issued),
-		"expires_at": keystoneTime(t.expires),
+		"methods": t.methods, "audit_ids": t.audits, "issued_at": keystoneTime(t.issued), "expires_at": keystoneTime(t.expires),
 		"user": map[string]any{
 			"id": t.who.userID, "name": t.who.userName, "domain": domain, "password_expires_at": nil,
 		},
@@ -182,10 +268,15 @@ func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
 		body["roles"] = roles
 		body["is_domain"] = false
 		body["project"] = map[string]any{"id": t.who.projectID, "name": t.who.projectName, "domain": domain}
-		body["catalog"] = c.catalog(q.base(), t.who.projectID)
+		if !q.values.Has("nocatalog") {
+			body["catalog"] = c.catalog(q.base(), t.who.projectID)
+		}
 	}
-	if t.who.appCredentialID != "" {
-		body["application_credential"] = map[string]any{"id": t.who.appCredentialID, "restricted": true}
+	if a := c.keystone.appCredential(t.who.appCredentialID); a != nil {
+		body["application_credential"] = map[string]any{"id": a.id, "name": a.name, "restricted": !a.unrestricted.v}
+		if t.expires.Equal(a.expires) {
+			body["expires_at"] = a.expires.Format("2006-01-02T15:04:05") // as Keystone has it then, without a zone
+		}
 	}
 	return reply{status: status, body: map[string]any{"token": body}, header: map[string]string{"X-Subject-Token": t.id}}, nil
 }

@@ -95,6 +95,9 @@ func (c *Cloud) listUsers(q *request) (reply, error) {
 func (c *Cloud) listRoles(q *request) (reply, error) {
 	out := []any{}
 	for _, name := range slices.Sorted(maps.Keys(c.keystone.roles)) {
+		if q.values.Has("name") && q.values.Get("name") != name {
+			continue
+		}
 		out = append(out, map[string]any{
 			"id": c.keystone.roles[name], "name": name, "domain_id": nil, "description": nil,
 		})
@@ -118,8 +121,7 @@ func (in *projectInput) into(p *project) {
 func readIdentity(q *request, key string, into any) *wire.Error {
 	raw, found := unwrap(q.body, key)
 	if !found || json.Unmarshal(raw, into) != nil {
-		return badRequest("", "Expecting to find %s in request body. The server could not comply with the request since it is either "+
-			"malformed or otherwise incorrect. The client is assumed to be in error.", key)
+		return expecting(key, "request body")
 	}
 	return nil
 }

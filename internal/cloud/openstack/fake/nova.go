@@ -50,7 +50,7 @@ func (c *Cloud) registerNova() {
 	c.registerServers(e)
 	c.registerServerParts(e)
 	c.registerAttachments(e)
-	c.open(e, "/", noSuchPath)
+	c.otherwise(e)
 }
 
 // novaRoute registers a call of Nova below its version.
@@ -72,11 +72,6 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 		}
 		return out, failure
 	})
-}
-
-// noSuchPath answers for paths that nothing is at, which services leave to their web framework.
-func noSuchPath(*request) (reply, error) {
-	return reply{status: http.StatusNotFound, body: wire.Page(http.StatusNotFound, "The resource could not be found.")}, nil
 }
 
 // microversion reads the version that a call asks for; without one it is the oldest.

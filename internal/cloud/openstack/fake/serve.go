@@ -26,7 +26,8 @@ type handler func(q *request) (reply, error)
 // reply is an answer that says yes.
 type reply struct {
 	status int
-	body   any // encoded as JSON after the lock is released; nil means no body
+	body   any    // encoded as JSON after the lock is released; nil means no body
+	page   string // HTML in its place
 	header map[string]string
 }
 
@@ -40,6 +41,7 @@ func noContent() (reply, error) { return reply{status: http.StatusNoContent}, ni
 // request is what a handler sees of a call.
 type request struct {
 	*identity // who calls; nil for the few calls that need no token
+	service   wire.Service
 	http      *http.Request
 	values    url.Values
 	body      []byte
@@ -71,30 +73,23 @@ func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool)
 	c.mux.HandleFunc(full, func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, e, h, needsToken) })
 }
 
-// otherwise answers 404 for every path of a service that has no route.
-func (c *Cloud) otherwise(e endpoint) {
-	c.open(e, "/", func(*request) (reply, error) {
-		return reply{}, notFound("", "The resource could not be found.")
-	})
-}
-
 // serve is one call from its arrival to its answer.
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, h handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone in the middle of its own request
 	}
-	q := &request{http: r, values: r.URL.Query(), body: body}
+	q := &request{service: e.service, http: r, values: r.URL.Query(), body: body}
 	if who, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
 		q.identity = who
-		c.effect(q, h, false).in(e.service).Write(w)
+		c.effect(q, h, false).to(q).Write(w)
 		return
 	}
 
 	path := wire.PathOf(e.service, strings.TrimPrefix(r.URL.EscapedPath(), e.prefix))
 	c.Carry(w, wire.Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
-		func() wire.Answer { return c.effect(q, h, needsToken).in(e.service) },
-		func(err *wire.Error) wire.Answer { return answer{err: err}.in(e.service) })
+		func() wire.Answer { return c.effect(q, h, needsToken).to(q) },
+		func(err *wire.Error) wire.Answer { return answer{err: err}.to(q) })
 }
 
 // effect runs the handler below the lock.
@@ -103,7 +98,7 @@ func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
 	defer c.mu.Unlock()
 	c.settle()
 	if needsToken {
-		who, err := c.identify(q.http.Header.Get("X-Auth-Token"))
+		who, err := c.identify(q.http.Header.Get("X-Auth-Token"), q.service)
 		if err != nil {
 			return answer{err: err}
 		}
@@ -125,14 +120,18 @@ type answer struct {
 	err   *wire.Error
 }
 
-// in puts the answer into the words of the service.
-func (a answer) in(service wire.Service) wire.Answer {
+// to puts the answer into the words of the service that was asked.
+func (a answer) to(q *request) wire.Answer {
 	var out wire.Answer
 	switch {
 	case a.err != nil:
-		out = a.err.AnswerOf(service)
+		out = a.err.AnswerOf(q.service)
 		if a.err.Status == http.StatusUnauthorized {
-			out.Header.Set("WWW-Authenticate", `Keystone uri="`+keystonePrefix+`"`)
+			out.Header.Set("WWW-Authenticate", `Keystone uri="`+q.base()+keystonePrefix+`/v3"`)
+		}
+	case a.reply.page != "":
+		out = wire.Answer{
+			Status: a.reply.status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(a.reply.page),
 		}
 	case a.reply.body != nil:
 		out = wire.JSON(a.reply.status, a.reply.body)

@@ -41,8 +41,8 @@ func (e *Error) retryAfter() string {
 }
 
 func (s Service) dialect(e *Error) Answer {
-	if e.Status == http.StatusUnauthorized {
-		return keystoneDialect(e) // its middleware is in front of every service
+	if e.Status == http.StatusUnauthorized && s != Glance {
+		return keystoneDialect(e) // its middleware is in front of every service, but lets everybody pass to Glance
 	}
 	switch s {
 	case Neutron:

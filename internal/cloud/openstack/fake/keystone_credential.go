@@ -1,0 +1,252 @@
+package fake
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// appCredential is bound to one user and one project, in which it has some of the user's roles.
+type appCredential struct {
+	id, name, secret  string
+	description       Null
+	userID, projectID string
+	roles             []string
+	unrestricted      opt[bool]
+	expires           time.Time // zero for never
+}
+
+func (k *keystoneState) appCredential(id string) *appCredential {
+	for _, a := range k.appCreds {
+		if a.id == id && id != "" {
+			return a
+		}
+	}
+	return nil
+}
+
+// AppCredentialID returns the ID of the user's application credential of that name, or "".
+func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.keystone.user(userNameOrID)
+	for _, a := range c.keystone.appCreds {
+		if u != nil && a.userID == u.id && a.name == name {
+			return a.id
+		}
+	}
+	return ""
+}
+
+func (c *Cloud) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
+	a, err := c.findAppCredential(sent)
+	if err != nil {
+		return nil, err
+	}
+	u, p := c.keystone.user(a.userID), c.keystone.project(a.projectID)
+	expired := !a.expires.IsZero() && !c.now().Before(a.expires)
+	if a.secret != sent.Secret || u.disabled || expired {
+		return nil, unauthenticated()
+	}
+	if p.disabled {
+		return nil, notFound("", "Unable to validate token because project %s is disabled", p.id)
+	}
+	who, err := c.scopeTo(u, p)
+	if err != nil {
+		return nil, err
+	}
+	who.roles = without(who.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
+	who.appCredentialID = a.id
+	t := c.newToken(who, "application_credential")
+	if !a.expires.IsZero() && a.expires.Before(t.expires) {
+		t.expires = a.expires
+	}
+	return t, nil
+}
+
+func (c *Cloud) findAppCredential(sent *authAppCredential) (*appCredential, *wire.Error) {
+	switch {
+	case sent.ID != "":
+		if a := c.keystone.appCredential(sent.ID); a != nil {
+			return a, nil
+		}
+		return nil, missingIdentity("Application Credential", sent.ID)
+	case sent.Name == "":
+		return nil, expecting("name or ID", "application credential")
+	case sent.User == nil:
+		return nil, expecting("user", "application credential")
+	}
+	if err := sent.User.check(); err != nil {
+		return nil, err
+	}
+	owner := c.findUser(sent.User)
+	for _, a := range c.keystone.appCreds {
+		if owner != nil && a.userID == owner.id && a.name == sent.Name {
+			return a, nil
+		}
+	}
+	return nil, unauthenticated()
+}
+
+func (c *Cloud) registerAppCredentials(e endpoint) {
+	const ofUser = "/v3/users/{user}/application_credentials"
+	c.route(e, "POST "+ofUser, c.createAppCredential)
+	c.route(e, "GET "+ofUser, func(q *request) (reply, error) {
+		if q.path("user") != q.userID && !q.admin() {
+			return reply{}, notAllowed("identity:list_application_credentials")
+		}
+		out := []any{}
+		for _, a := range c.keystone.appCreds {
+			if a.userID == q.path("user") && (!q.values.Has("name") || q.values.Get("name") == a.name) {
+				out = append(out, c.appCredentialView(a))
+			}
+		}
+		return identityList(q, "application_credentials", out)
+	})
+	c.route(e, "GET "+ofUser+"/{id}", func(q *request) (reply, error) {
+		a, err := c.appCredentialOf(q, "identity:get_application_credential")
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(map[string]any{"application_credential": c.appCredentialView(a)})
+	})
+	c.route(e, "DELETE "+ofUser+"/{id}", func(q *request) (reply, error) {
+		if err := c.mayManage(q); err != nil {
+			return reply{}, err
+		}
+		a, err := c.appCredentialOf(q, "identity:delete_application_credential")
+		if err != nil {
+			return reply{}, err
+		}
+		c.keystone.appCreds = without(c.keystone.appCreds, func(other *appCredential) bool { return other == a })
+		return noContent()
+	})
+}
+
+func (c *Cloud) appCredentialView(a *appCredential) map[string]any {
+	roles := []any{}
+	for _, role := range a.roles {
+		roles = append(roles, map[string]any{"id": c.keystone.roles[role], "name": role, "domain_id": nil, "description": nil})
+	}
+	view := map[string]any{
+		"id": a.id, "name": a.name, "user_id": a.userID, "project_id": a.projectID, "description": a.description, "system": nil,
+		"expires_at": nil, "unrestricted": nil, "roles": roles,
+	}
+	if a.unrestricted.given() {
+		view["unrestricted"] = a.unrestricted.v
+	}
+	if !a.expires.IsZero() {
+		view["expires_at"] = a.expires.Format("2006-01-02T15:04:05.000000")
+	}
+	return view
+}
+
+// appCredentialOf returns what the path names, to its owner and to administrators.
+func (c *Cloud) appCredentialOf(q *request, action string) (*appCredential, error) {
+	if q.path("user") != q.userID && !q.admin() {
+		return nil, notAllowed(action)
+	}
+	a := c.keystone.appCredential(q.path("id"))
+	if a == nil || a.userID != q.path("user") {
+		return nil, missingIdentity("Application Credential", q.path("id"))
+	}
+	return a, nil
+}
+
+// mayManage refuses whoever came in by a credential that is not meant to make or remove others.
+func (c *Cloud) mayManage(q *request) error {
+	if a := c.keystone.appCredential(q.appCredentialID); a != nil && !a.unrestricted.v {
+		return notAllowed("Using method 'application_credential' is not allowed for managing additional application credentials.")
+	}
+	return nil
+}
+
+type appCredentialInput struct {
+	Name         string      `json:"name"`
+	Secret       string      `json:"secret"`
+	Description  Null        `json:"description"`
+	Unrestricted opt[bool]   `json:"unrestricted"`
+	ExpiresAt    opt[string] `json:"expires_at"`
+	Roles        []authName  `json:"roles"`
+}
+
+func (c *Cloud) createAppCredential(q *request) (reply, error) {
+	if q.path("user") != q.userID {
+		return reply{}, notAllowed("identity:create_application_credential")
+	}
+	if err := c.mayManage(q); err != nil {
+		return reply{}, err
+	}
+	var in appCredentialInput
+	if err := readIdentity(q, "application_credential", &in); err != nil {
+		return reply{}, err
+	}
+	if in.Name == "" {
+		return reply{}, badRequest("", "'name' is a required property")
+	}
+	a := &appCredential{
+		id: newHexID(), name: in.Name, secret: in.Secret, description: in.Description, unrestricted: in.Unrestricted,
+		userID: q.userID, projectID: q.projectID,
+	}
+	var err error
+	if a.expires, err = c.expiry(in.ExpiresAt); err != nil {
+		return reply{}, err
+	}
+	if a.roles, err = c.rolesFor(q, in.Roles); err != nil {
+		return reply{}, err
+	}
+	if slices.ContainsFunc(c.keystone.appCreds, func(a *appCredential) bool { return a.userID == q.userID && a.name == in.Name }) {
+		return reply{}, conflict("", "Conflict occurred attempting to store application_credential - Duplicate entry found with name %s.", in.Name)
+	}
+	if a.secret == "" {
+		a.secret = newSecret()
+	}
+	c.keystone.appCreds = append(c.keystone.appCreds, a)
+	view := c.appCredentialView(a)
+	view["secret"] = a.secret // shown this once
+	return created(map[string]any{"application_credential": view})
+}
+
+// newSecret has the 86 characters that Keystone gives a secret.
+func newSecret() string { return (newHexID() + newHexID() + newHexID())[:86] }
+
+// expiry reads the time at which an application credential ends.
+func (c *Cloud) expiry(sent opt[string]) (time.Time, error) {
+	if !sent.given() {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSuffix(sent.v, "Z")+"Z")
+	if err != nil {
+		return time.Time{}, malformed("Timestamp not in expected format")
+	}
+	if at.Before(c.now()) {
+		return time.Time{}, malformed("The 'expires_at' must not be before now")
+	}
+	return at, nil
+}
+
+// rolesFor returns the names of the roles that an application credential asks for, which are all of the caller's if it does not.
+func (c *Cloud) rolesFor(q *request, wanted []authName) ([]string, error) {
+	if len(wanted) == 0 {
+		return slices.Clone(q.roles), nil
+	}
+	roles := []string{}
+	for _, role := range wanted {
+		name := role.Name
+		for known, id := range c.keystone.roles {
+			if id == role.ID {
+				name = known
+			}
+		}
+		if c.keystone.roles[name] == "" {
+			return nil, notFound("", "Role %s is not defined", role.Name)
+		}
+		if !slices.Contains(q.roles, name) {
+			return nil, badRequest("", "Invalid application credential: Cannot create an application credential with unassigned role")
+		}
+		roles = append(roles, name)
+	}
+	return roles, nil
+}
