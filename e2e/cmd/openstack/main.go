@@ -70,7 +70,7 @@ func run(ctx context.Context, arguments []string) int {
 		return notUnderstood
 	}
 	err = c.do(ctx, terminal.New(os.Stdout))
-	var unfit *stack.Unfit
+	var unfit *stack.UnfitError
 	switch {
 	case err == nil:
 		return 0

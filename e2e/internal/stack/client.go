@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -129,11 +130,8 @@ func (c *client) ensure(ctx context.Context, in collection, properties, more obj
 		return found, nil
 	}
 	all := object{}
-	for _, part := range []object{properties, more} {
-		for key, value := range part {
-			all[key] = value
-		}
-	}
+	maps.Copy(all, properties)
+	maps.Copy(all, more)
 	if in.one == "" {
 		var made object
 		_, err = c.call(ctx, http.MethodPost, in.url, all, &made)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/template"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
@@ -36,7 +37,7 @@ const (
 
 // values are what templates may name.
 type values struct {
-	IP, Region, Domain                           string
+	IP, Region, Domain, Hosts                    string
 	Data, Locks, Socket                          string
 	ServiceUser, ServicePassword, ServiceProject string
 	StoreUser, StorePassword                     string
@@ -60,8 +61,12 @@ func (l layout) render() (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s: %w", shared, err)
 	}
+	var hosts []string
+	for _, zone := range Zones() {
+		hosts = append(hosts, hostOf(zone)+":"+zone)
+	}
 	data := values{
-		IP: IP, Region: fake.DefaultRegion, Domain: fake.DefaultDomain,
+		IP: IP, Region: fake.DefaultRegion, Domain: fake.DefaultDomain, Hosts: strings.Join(hosts, ","),
 		Data: l.data(), Locks: l.locks(), Socket: l.socket(),
 		ServiceUser: serviceUser, ServicePassword: servicePassword, ServiceProject: serviceProject,
 		StoreUser: storeUser, StorePassword: storePassword,

@@ -22,16 +22,16 @@ const longestSocket = 107
 // layout says what lies where below the state directory.
 type layout struct{ dir string }
 
-func (l layout) marker() string     { return filepath.Join(l.dir, ".trellis-openstack") }
-func (l layout) lock() string       { return filepath.Join(l.dir, ".lock") }
-func (l layout) clouds() string     { return filepath.Join(l.dir, "clouds.yaml") }
-func (l layout) etc() string        { return filepath.Join(l.dir, "etc") }
-func (l layout) python() string     { return filepath.Join(l.dir, "python") }
-func (l layout) data() string       { return filepath.Join(l.dir, "data") }
-func (l layout) locks() string      { return filepath.Join(l.dir, "locks") }
-func (l layout) logs() string       { return filepath.Join(l.dir, "log") }
-func (l layout) run() string        { return filepath.Join(l.dir, "run") }
-func (l layout) socket() string     { return filepath.Join(l.run(), "mariadb.sock") }
+func (l layout) marker() string { return filepath.Join(l.dir, ".trellis-openstack") }
+func (l layout) lock() string   { return filepath.Join(l.dir, ".lock") }
+func (l layout) clouds() string { return filepath.Join(l.dir, "clouds.yaml") }
+func (l layout) etc() string    { return filepath.Join(l.dir, "etc") }
+func (l layout) python() string { return filepath.Join(l.dir, "python") }
+func (l layout) data() string   { return filepath.Join(l.dir, "data") }
+func (l layout) locks() string  { return filepath.Join(l.dir, "locks") }
+func (l layout) logs() string   { return filepath.Join(l.dir, "log") }
+func (l layout) run() string    { return filepath.Join(l.dir, "run") }
+func (l layout) socket() string { return filepath.Join(l.run(), "mariadb.sock") }
 
 func (l layout) log(name string) string    { return filepath.Join(l.logs(), name+".log") }
 func (l layout) config(path string) string { return filepath.Join(l.etc(), path) }

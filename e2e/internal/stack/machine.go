@@ -11,10 +11,12 @@ import (
 	"strings"
 )
 
-// Unfit says what the machine lacks, a sentence each.
-type Unfit struct{ Needs []string }
+// UnfitError says what the machine lacks, a sentence each.
+type UnfitError struct{ Needs []string }
 
-func (u *Unfit) Error() string { return "this machine cannot run it:\n  " + strings.Join(u.Needs, "\n  ") }
+func (u *UnfitError) Error() string {
+	return "this machine cannot run it:\n  " + strings.Join(u.Needs, "\n  ")
+}
 
 // machine is what matters of a computer.
 type machine struct {

@@ -12,12 +12,12 @@ import (
 )
 
 // Up brings the cloud up: it starts what is not running, and makes what is not there. Whatever it has started when it fails
-// stays recorded, and goes with Down. The error is an *Unfit when the machine cannot run the cloud.
+// stays recorded, and goes with Down. The error is an *UnfitError when the machine cannot run the cloud.
 //
 // The directory cache keeps a dump of the fresh databases for the next time; "" does without.
 func (s *Stack) Up(ctx context.Context, cache string) error {
 	if needs := thisMachine().lacks(); len(needs) > 0 {
-		return &Unfit{needs}
+		return &UnfitError{needs}
 	}
 	there, err := s.layout.recognise()
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	}
 	if !there {
 		if needs := s.layout.taken(); len(needs) > 0 {
-			return &Unfit{needs}
+			return &UnfitError{needs}
 		}
 	}
 	if err := s.layout.create(); err != nil {
@@ -40,7 +40,7 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 		return err
 	}
 	if needs := s.layout.taken(); len(needs) > 0 {
-		return &Unfit{needs}
+		return &UnfitError{needs}
 	}
 
 	s.screen.Heading("A real OpenStack in " + s.layout.dir)
@@ -174,7 +174,7 @@ func (l layout) plan(cache string, tell io.Writer) []task {
 		tasks = append(tasks, start(d, needsOfStore[d.name]...))
 	}
 	for _, d := range l.services() {
-		needs := []string{taskDatabases, "memcached", "rabbitmq"}
+		needs := []string{"keystone", "rabbitmq"}
 		if d.name == "nova-conductor" || d.name == "nova-scheduler" {
 			needs = append(needs, taskIdentity) // they log in before they do anything else
 		}

@@ -32,12 +32,16 @@ def parts(balancer):
             yield constants.HEALTHMONITORS, pool.health_monitor
 
 
-def online(kind, row):
+def operating(kind, row):
     if not row.enabled:
         return constants.OFFLINE
-    if kind == constants.MEMBERS and not row.pool.health_monitor:
+    if kind == constants.MEMBERS and not is_monitored(row.pool):
         return constants.NO_MONITOR
     return constants.ONLINE
+
+
+def is_monitored(pool):
+    return pool.health_monitor and pool.health_monitor.provisioning_status != constants.PENDING_DELETE
 
 
 def outcome(balancer):
@@ -48,11 +52,9 @@ def outcome(balancer):
         entry = {'id': row.id}
         if cascade or row.provisioning_status == constants.PENDING_DELETE:
             entry[constants.PROVISIONING_STATUS] = constants.DELETED
-        elif row.provisioning_status in (constants.PENDING_CREATE, constants.PENDING_UPDATE):
-            entry[constants.PROVISIONING_STATUS] = constants.ACTIVE
-            entry[constants.OPERATING_STATUS] = online(kind, row)
         else:
-            continue
+            entry[constants.PROVISIONING_STATUS] = constants.ACTIVE
+            entry[constants.OPERATING_STATUS] = operating(kind, row)
         report.setdefault(kind, []).append(entry)
     return report
 
