@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,7 +62,10 @@ func TestConformance(t *testing.T) {
 
 func startFake(t *testing.T) conformance.Cloud {
 	t.Helper()
-	cloud := fake.New()
+	// Long enough that what comes at once finds a load balancer busy.
+	busy := fake.Transition{After: 30 * time.Millisecond}
+	cloud := fake.New(fake.WithTransition(fake.LoadBalancerCreate, busy),
+		fake.WithTransition(fake.LoadBalancerUpdate, busy), fake.WithTransition(fake.LoadBalancerDelete, busy))
 	require.NoError(t, cloud.Start("127.0.0.1:0"))
 	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
 	return conformance.Cloud{

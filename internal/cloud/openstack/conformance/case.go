@@ -36,11 +36,16 @@ type Case struct {
 	External Object
 }
 
-// patience is how long a cloud may take for what it does by and by.
+// patience is how long a cloud may take for what it does by and by. The pauses between two looks grow up to the longest: a fake is
+// done at once, and a real cloud has other things to do than to answer.
 const (
-	patience = 90 * time.Second
-	pause    = 150 * time.Millisecond
+	patience     = 90 * time.Second
+	firstPause   = 10 * time.Millisecond
+	longestPause = 150 * time.Millisecond
 )
+
+// longer is the pause after a pause.
+func longer(pause time.Duration) time.Duration { return min(2*pause, longestPause) }
 
 // Quietly does something that is not part of the behaviour: it is not written down.
 func (c *Case) Quietly(do func()) {
@@ -57,7 +62,7 @@ func (c *Case) Until(what string, so func() bool) {
 	c.Quietly(func() {
 		ctx, cancel := context.WithTimeout(c.Context(), patience)
 		defer cancel()
-		for !so() {
+		for pause := firstPause; !so(); pause = longer(pause) {
 			select {
 			case <-ctx.Done():
 				require.FailNow(c, "waited in vain until "+what)
@@ -114,7 +119,7 @@ func (c *Case) AtEnd(who *Caller, method string, s Service, path string, body an
 
 // remove deletes something and waits until it is gone. A cloud that is still busy with it is asked again.
 func (l *line) remove(ctx context.Context, who *Caller, s Service, path string) error {
-	for {
+	for pause := firstPause; ; pause = longer(pause) {
 		answer, err := l.exchange(ctx, who, http.MethodDelete, s, path, nil, nil)
 		if err != nil {
 			return fmt.Errorf("DELETE %s %s: %w", s, path, err)

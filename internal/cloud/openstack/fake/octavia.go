@@ -2,10 +2,11 @@ package fake
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -21,9 +22,26 @@ const (
 	lbPendingDelete = "PENDING_DELETE"
 )
 
+// The operating statuses of Octavia.
+const (
+	operatingOnline      = "ONLINE"
+	operatingOffline     = "OFFLINE"
+	operatingError       = "ERROR"
+	operatingUnmonitored = "NO_MONITOR" // of a member whose pool has no health monitor
+)
+
+// latestOctavia is the minor version of Octavia's API in the release Zed.
+const latestOctavia = 26
+
 // Ref is a resource named by its ID.
 type Ref struct {
 	ID string `json:"id"`
+}
+
+// VIP is a further address of a load balancer.
+type VIP struct {
+	SubnetID  string `json:"subnet_id"`
+	IPAddress string `json:"ip_address"`
 }
 
 // LoadBalancer is an Octavia load balancer.
@@ -40,6 +58,8 @@ type LoadBalancer struct {
 	VIPPortID          string   `json:"vip_port_id"`
 	VIPSubnetID        string   `json:"vip_subnet_id"`
 	VIPNetworkID       string   `json:"vip_network_id"`
+	VIPQoSPolicyID     Null     `json:"vip_qos_policy_id"`
+	AdditionalVIPs     []VIP    `json:"additional_vips"`
 	Provider           string   `json:"provider"`
 	FlavorID           Null     `json:"flavor_id"`
 	AvailabilityZone   Null     `json:"availability_zone"`
@@ -47,63 +67,128 @@ type LoadBalancer struct {
 	Listeners          []Ref    `json:"listeners"`
 	Pools              []Ref    `json:"pools"`
 	CreatedAt          string   `json:"created_at"`
-	UpdatedAt          string   `json:"updated_at"`
+	UpdatedAt          Null     `json:"updated_at"`
 }
 
 type octaviaState struct {
 	balancers *table[LoadBalancer]
 	parts     *table[balancerPart]
+	kinds     []*partKind
+	body      octaviaBody // of a load balancer
 	filters   filters
 }
 
 func (c *Cloud) registerOctavia() {
 	c.octavia.balancers = newTable(func(b *LoadBalancer) string { return b.ID })
 	c.octavia.parts = newTable(func(p *balancerPart) string { return p.id })
+	c.octavia.kinds, c.octavia.body = partKinds(), balancerBody()
 	c.octavia.filters = newFilters[LoadBalancer]()
+	for _, unfiltered := range []string{"tenant_id", "listeners", "pools", "additional_vips"} {
+		delete(c.octavia.filters.fields, unfiltered)
+	}
 	e := endpoint{service: wire.Octavia, prefix: octaviaPrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix,
-		apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2"}, apiVersion{id: "v2.27", status: "CURRENT", path: "v2"}))
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix, octaviaVersions()...))
 	for _, version := range []string{"/v2.0", "/v2"} {
 		base := version + "/lbaas/loadbalancers"
 		c.route(e, "GET "+base, c.listBalancers)
 		c.route(e, "POST "+base, c.createBalancer)
-		c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
-			b, err := c.findBalancer(q, q.path("id"))
-			if err != nil {
-				return reply{}, err
-			}
-			c.observe(b.ID)
-			return ok(map[string]any{"loadbalancer": *b})
-		})
+		c.route(e, "GET "+base+"/{id}", c.showBalancer)
 		c.route(e, "PUT "+base+"/{id}", c.updateBalancer)
 		c.route(e, "DELETE "+base+"/{id}", c.deleteBalancer)
+		c.route(e, "GET "+base+"/{id}/status", c.showStatuses)
 		c.registerBalancerParts(e, version+"/lbaas")
 	}
-	c.otherwise(e)
+	c.route(e, "/", func(*request) (reply, error) { return *unusual(http.StatusNotFound, "Not Found", ""), nil })
 }
 
+func octaviaVersions() []apiVersion {
+	var versions []apiVersion
+	for minor := range latestOctavia {
+		versions = append(versions, apiVersion{id: fmt.Sprintf("v2.%d", minor), status: "SUPPORTED", path: "v2"})
+	}
+	return append(versions, apiVersion{id: fmt.Sprintf("v2.%d", latestOctavia), status: "CURRENT", path: "v2"})
+}
+
+// octaviaTime is the form in which Octavia gives times: in UTC, without saying so.
+func octaviaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
+
+// mayBalance refuses who has no say about the load balancers of a project. Being a plain member is not enough.
+func mayBalance(q *request, projectID string) error {
+	if q.admin() || q.projectID == projectID && slices.Contains(q.roles, roleBalancers) {
+		return nil
+	}
+	return forbidden("", "Policy does not allow this request to be performed.")
+}
+
+// findBalancer returns a load balancer. Those of other projects are refused, not denied.
 func (c *Cloud) findBalancer(q *request, id string) (*LoadBalancer, error) {
 	b := c.octavia.balancers.get(id)
-	if b == nil || !q.owns(b.ProjectID) {
+	if b == nil {
 		return nil, notFound("", "Load Balancer %s not found.", id)
 	}
-	return b, nil
+	return b, mayBalance(q, b.ProjectID)
 }
 
-// changeable refuses changes of a load balancer that is on its way.
-func changeable(b *LoadBalancer) error {
-	if strings.HasPrefix(b.ProvisioningStatus, "PENDING_") {
-		return conflict("", "Load Balancer %s is immutable and cannot be updated.", b.ID)
+// changeable refuses changes of a load balancer that is on its way. What has failed can only be deleted.
+func changeable(b *LoadBalancer, deleting bool) error {
+	if b.ProvisioningStatus == lbActive || deleting && b.ProvisioningStatus == lbError {
+		return nil
 	}
-	return nil
+	return conflict("", "Invalid state %s of loadbalancer resource %s", b.ProvisioningStatus, b.ID)
+}
+
+func (c *Cloud) showBalancer(q *request) (reply, error) {
+	b, err := c.findBalancer(q, q.path("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	c.observe(b.ID)
+	var view any = *b
+	if fields := q.values["fields"]; len(fields) > 0 {
+		cut, err := onlyFields([]LoadBalancer{*b}, fields)
+		if err != nil {
+			return reply{}, err
+		}
+		view = reflect.ValueOf(cut).Index(0).Interface()
+	}
+	return ok(map[string]any{"loadbalancer": view})
+}
+
+// listedProject is whose load balancers the caller asks for.
+func (q *request) listedProject() string {
+	if project := q.values.Get("project_id"); project != "" {
+		return project
+	}
+	return q.projectID
+}
+
+// lists reports whether a list is to have what belongs to a project. Administrators see all unless they name one.
+func (q *request) lists(projectID string) bool {
+	return projectID == q.listedProject() || q.admin() && !q.values.Has("project_id")
+}
+
+func invalidFilter() *wire.Error {
+	return badRequest("", "One or more arguments are either duplicate or invalid")
 }
 
 func (c *Cloud) listBalancers(q *request) (reply, error) {
+	if err := mayBalance(q, q.listedProject()); err != nil {
+		return reply{}, err
+	}
+	filters := c.octavia.filters
+	if unknown := without(filters.unknown(q.values), func(key string) bool { return key == "sort" }); len(unknown) > 0 {
+		return reply{}, invalidFilter()
+	}
+	for _, key := range q.values["sort_key"] {
+		if _, known := filters.fields[key]; !known {
+			return reply{}, badRequest("", "Supplied sort key '%s' is not valid.", key)
+		}
+	}
 	rows := c.octavia.balancers.where(func(b *LoadBalancer) bool {
-		return q.owns(b.ProjectID) && matchTags(b.Tags, q.values) && c.octavia.filters.match(reflect.ValueOf(b).Elem(), q.values)
+		return q.lists(b.ProjectID) && matchTags(b.Tags, q.values) && filters.match(reflect.ValueOf(b).Elem(), q.values)
 	})
-	sortRows(c.octavia.filters, rows, q.values)
-	part, err := paginate(rows, c.octavia.balancers.id, q, c.config.pageSize)
+	sortRows(filters, rows, q.values)
+	part, err := octaviaPage(c, q, rows, c.octavia.balancers.id)
 	if err != nil {
 		return reply{}, err
 	}
@@ -113,111 +198,16 @@ func (c *Cloud) listBalancers(q *request) (reply, error) {
 	return listReply("loadbalancers", copies(part.rows), part.links, q)
 }
 
-type balancerInput struct {
-	Name             string    `json:"name"`
-	Description      string    `json:"description"`
-	AdminStateUp     opt[bool] `json:"admin_state_up"`
-	VIPPortID        string    `json:"vip_port_id"`
-	VIPSubnetID      string    `json:"vip_subnet_id"`
-	VIPNetworkID     string    `json:"vip_network_id"`
-	VIPAddress       string    `json:"vip_address"`
-	ProjectID        string    `json:"project_id"`
-	Provider         string    `json:"provider"`
-	FlavorID         string    `json:"flavor_id"`
-	AvailabilityZone string    `json:"availability_zone"`
-	Tags             []string  `json:"tags"`
-}
-
-func (c *Cloud) createBalancer(q *request) (reply, error) {
-	raw, found := unwrap(q.body, "loadbalancer")
-	var in balancerInput
-	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute loadbalancer. Mandatory field missing.")
-	}
-	projectID := q.projectID
-	if in.ProjectID != "" && q.owns(in.ProjectID) {
-		projectID = in.ProjectID
-	}
-	mine := func(b *LoadBalancer) bool { return b.ProjectID == projectID }
-	if c.exceeds(projectID, "load_balancer", c.octavia.balancers.count(mine), 1) {
-		return reply{}, forbidden("", "Quota has been met for resources: Load Balancer")
-	}
-	if in.Provider != "" && !slices.Contains([]string{"amphora", "octavia", "ovn"}, in.Provider) {
-		return reply{}, badRequest("", "Provider '%s' is not enabled.", in.Provider)
-	}
-	now := timestamp(c.now())
-	b := &LoadBalancer{
-		ID: newUUID(), Name: in.Name, Description: in.Description, ProjectID: projectID, TenantID: projectID,
-		ProvisioningStatus: lbPendingCreate, OperatingStatus: "OFFLINE", AdminStateUp: in.AdminStateUp.or(true),
-		Provider: in.Provider, FlavorID: Null(in.FlavorID), AvailabilityZone: Null(in.AvailabilityZone),
-		Tags: append([]string{}, in.Tags...), Listeners: []Ref{}, Pools: []Ref{}, CreatedAt: now, UpdatedAt: now,
-	}
-	if b.Provider == "" {
-		b.Provider = "amphora"
-	}
-	p, err := c.vipPort(q, b, &in)
-	if err != nil {
-		return reply{}, err
-	}
-	b.VIPPortID, b.VIPNetworkID = p.ID, p.NetworkID
-	b.VIPAddress, b.VIPSubnetID = p.FixedIPs[0].IPAddress, p.FixedIPs[0].SubnetID
-	c.octavia.balancers.add(b)
-	view := *b
-	c.begin(LoadBalancerCreate, b.ID, func(failed bool) { c.settleBalancer(b, failed) })
-	return created(map[string]any{"loadbalancer": view})
-}
-
-func (c *Cloud) settleBalancer(b *LoadBalancer, failed bool) {
-	b.ProvisioningStatus, b.OperatingStatus = lbActive, "ONLINE"
-	if failed {
-		b.ProvisioningStatus, b.OperatingStatus = lbError, "ERROR"
-	}
-	b.UpdatedAt = timestamp(c.now())
-}
-
-// vipPort is the port that carries the address of a load balancer: the caller's, or one that Octavia makes.
-func (c *Cloud) vipPort(q *request, b *LoadBalancer, in *balancerInput) (*Port, error) {
-	if in.VIPPortID != "" {
-		p := c.neutron.ports.get(in.VIPPortID)
-		if p == nil || !q.owns(p.ProjectID) || len(p.FixedIPs) == 0 {
-			return nil, badRequest("", "Port %s not found.", in.VIPPortID)
-		}
-		return p, nil
-	}
-	networkID := in.VIPNetworkID
-	if in.VIPSubnetID != "" {
-		s := c.neutron.subnets.get(in.VIPSubnetID)
-		if s == nil {
-			return nil, badRequest("", "Subnet %s not found.", in.VIPSubnetID)
-		}
-		networkID = s.NetworkID
-	}
-	if networkID == "" {
-		return nil, badRequest("", "Validation failure: VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
-	}
-	n, err := c.readableNetwork(q.identity, networkID)
-	if err != nil {
-		return nil, badRequest("", "Network %s not found.", networkID)
-	}
-	p := c.newPort(b.ProjectID, n, "Octavia", "lb-"+b.ID)
-	p.Name, p.AdminStateUp = "octavia-lb-"+b.ID, false
-	if in.VIPSubnetID != "" || in.VIPAddress != "" {
-		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.VIPSubnetID, IPAddress: in.VIPAddress}})
-	} else {
-		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
-	}
-	if err != nil {
-		return nil, fail(http.StatusInternalServerError, "", "Provider '%s' reports error: %v", b.Provider, err)
-	}
-	return c.neutron.ports.add(p), nil
-}
-
 func (c *Cloud) updateBalancer(q *request) (reply, error) {
+	attrs, invalid := c.octavia.body.read(q.body, true)
+	if invalid != nil {
+		return reply{}, invalid
+	}
 	b, err := c.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	if err := changeable(b); err != nil {
+	if err := changeable(b, false); err != nil {
 		return reply{}, err
 	}
 	var in struct {
@@ -226,18 +216,28 @@ func (c *Cloud) updateBalancer(q *request) (reply, error) {
 		AdminStateUp opt[bool]     `json:"admin_state_up"`
 		Tags         opt[[]string] `json:"tags"`
 	}
-	raw, found := unwrap(q.body, "loadbalancer")
-	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute loadbalancer. Mandatory field missing.")
+	if err := decodeInto(attrs, &in); err != nil {
+		return reply{}, err
 	}
 	in.Name.into(&b.Name)
 	in.Description.into(&b.Description)
 	in.AdminStateUp.into(&b.AdminStateUp)
-	if in.Tags.given() {
-		b.Tags = in.Tags.v
+	if in.Tags.set {
+		b.Tags = append([]string{}, in.Tags.v...)
 	}
+	b.UpdatedAt, b.ProvisioningStatus = Null(octaviaTime(c.now())), lbPendingUpdate
+	view := *b
 	c.changeBalancer(b)
-	return ok(map[string]any{"loadbalancer": *b})
+	return ok(map[string]any{"loadbalancer": view})
+}
+
+// decodeInto turns what has a form on the wire into something else that has the same.
+func decodeInto(from, into any) error {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
 }
 
 // changeBalancer makes a load balancer pending for as long as a change takes.
@@ -246,17 +246,57 @@ func (c *Cloud) changeBalancer(b *LoadBalancer) {
 	c.begin(LoadBalancerUpdate, b.ID, func(failed bool) { c.settleBalancer(b, failed) })
 }
 
+// settleBalancer ends whatever is under way at a load balancer and its parts.
+func (c *Cloud) settleBalancer(b *LoadBalancer, failed bool) {
+	now := octaviaTime(c.now())
+	for _, p := range c.partsOf(b) {
+		if p.provisioning == lbPendingDelete && !failed {
+			c.dropPart(b, p)
+		}
+	}
+	for _, p := range c.partsOf(b) {
+		p.provisioning, p.updated = settled(failed), now
+		p.operating = operatingStatus(failed, p.attrs["admin_state_up"] != false)
+		if p.kind.key == kindMember && p.operating == operatingOnline && len(c.below(p.parentID, kindHealthMonitor)) == 0 {
+			p.operating = operatingUnmonitored
+		}
+	}
+	b.ProvisioningStatus, b.OperatingStatus = settled(failed), operatingStatus(failed, b.AdminStateUp)
+	b.UpdatedAt = Null(now)
+}
+
+func settled(failed bool) string {
+	if failed {
+		return lbError
+	}
+	return lbActive
+}
+
+func operatingStatus(failed, enabled bool) string {
+	switch {
+	case failed:
+		return operatingError
+	case enabled:
+		return operatingOnline
+	default:
+		return operatingOffline
+	}
+}
+
+func (c *Cloud) partsOf(b *LoadBalancer) []*balancerPart {
+	return c.octavia.parts.where(func(p *balancerPart) bool { return p.balancerID == b.ID })
+}
+
 func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 	b, err := c.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	if err := changeable(b); err != nil {
-		return reply{}, err
+	if len(b.Listeners)+len(b.Pools) > 0 && !equalFold(q.values.Get("cascade"), "true") {
+		return reply{}, badRequest("", "Validation failure: Cannot delete Load Balancer %s - it has children", b.ID)
 	}
-	cascade := equalFold(q.values.Get("cascade"), "true")
-	if !cascade && c.octavia.parts.first(func(p *balancerPart) bool { return p.balancerID == b.ID }) != nil {
-		return reply{}, badRequest("", "Cannot delete Load Balancer %s - it has children", b.ID)
+	if err := changeable(b, true); err != nil {
+		return reply{}, err
 	}
 	b.ProvisioningStatus = lbPendingDelete
 	c.begin(LoadBalancerDelete, b.ID, func(failed bool) {
@@ -271,10 +311,10 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 
 // dropBalancer removes a load balancer with its parts, and the port that Octavia made for it.
 func (c *Cloud) dropBalancer(b *LoadBalancer) {
-	for _, part := range c.octavia.parts.where(func(p *balancerPart) bool { return p.balancerID == b.ID }) {
-		c.octavia.parts.remove(part.id)
+	for _, p := range c.partsOf(b) {
+		c.octavia.parts.remove(p.id)
 	}
-	if p := c.neutron.ports.get(b.VIPPortID); p != nil && p.DeviceOwner == "Octavia" {
+	if p := c.neutron.ports.get(b.VIPPortID); p != nil && p.DeviceOwner == ownerOctavia {
 		c.dropPort(p)
 	}
 	c.octavia.balancers.remove(b.ID)

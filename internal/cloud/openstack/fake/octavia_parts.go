@@ -1,178 +1,212 @@
 package fake
 
 import (
-	"encoding/json"
-	"maps"
+	"cmp"
+	"fmt"
+	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// balancerPart is a listener, pool, member or health monitor. The cloud keeps what was sent and adds the rest.
+// balancerPart is a listener, pool, member, health monitor, policy or rule.
 type balancerPart struct {
-	id, kind   string
+	kind       *partKind
+	id         string
 	balancerID string
-	poolID     string // of a member
-	attrs      map[string]any
+	// parentID is the pool of a member or health monitor, the listener of a policy, the policy of a rule.
+	parentID                string
+	attrs                   map[string]any // replaced as a whole
+	provisioning, operating string
+	created, updated        string
 }
 
-// partKind is how one kind of part appears in the API.
-type partKind struct {
-	one, many string
-	path      string
-	required  []string
+func (p *balancerPart) text(name string) string {
+	text, _ := p.attrs[name].(string)
+	return text
 }
 
-func partKinds() []partKind {
-	return []partKind{
-		{one: "listener", many: "listeners", path: "/listeners", required: []string{"protocol", "protocol_port"}},
-		{one: "pool", many: "pools", path: "/pools", required: []string{"protocol", "lb_algorithm"}},
-		{one: "member", many: "members", path: "/pools/{pool}/members", required: []string{"address", "protocol_port"}},
-		{one: "healthmonitor", many: "healthmonitors", path: "/healthmonitors", required: []string{"type", "delay", "timeout", "max_retries"}},
+func (p *balancerPart) set(name string, value any) {
+	changed := map[string]any{name: value}
+	for key, old := range p.attrs {
+		if key != name {
+			changed[key] = old
+		}
 	}
+	p.attrs = changed
 }
 
 func (c *Cloud) registerBalancerParts(e endpoint, base string) {
 	for _, k := range partKinds() {
 		c.route(e, "GET "+base+k.path, func(q *request) (reply, error) { return c.listParts(q, k) })
 		c.route(e, "POST "+base+k.path, func(q *request) (reply, error) { return c.createPart(q, k) })
-		c.route(e, "GET "+base+k.path+"/{id}", func(q *request) (reply, error) {
-			p, _, err := c.findPart(q, k, q.path("id"))
-			if err != nil {
-				return reply{}, err
-			}
-			return ok(map[string]any{k.one: c.partView(p)})
-		})
+		c.route(e, "GET "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.showPart(q, k) })
 		c.route(e, "PUT "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.updatePart(q, k) })
 		c.route(e, "DELETE "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.deletePart(q, k) })
 	}
+	c.route(e, "PUT "+base+"/pools/{parent}/members", c.replaceMembers)
 }
 
-func (c *Cloud) findPart(q *request, k partKind, id string) (*balancerPart, *LoadBalancer, error) {
-	p := c.octavia.parts.get(id)
-	if p == nil || p.kind != k.one {
-		return nil, nil, notFound("", "%s %s not found.", k.one, id)
+// partOf returns a part of a kind, or nil.
+func (c *Cloud) partOf(kind, id string) *balancerPart {
+	if p := c.octavia.parts.get(id); p != nil && p.kind.key == kind {
+		return p
+	}
+	return nil
+}
+
+func (c *Cloud) findPart(q *request, k *partKind, id string) (*balancerPart, *LoadBalancer, error) {
+	p := c.partOf(k.key, id)
+	if p == nil || q.path("parent") != "" && q.path("parent") != p.parentID {
+		return nil, nil, notFound("", "%s %s not found.", k.title, id)
 	}
 	b, err := c.findBalancer(q, p.balancerID)
-	if err != nil {
-		return nil, nil, notFound("", "%s %s not found.", k.one, id)
-	}
-	return p, b, nil
+	return p, b, err
 }
 
-// partView is a part on the wire. Its status is that of its load balancer.
+// leadsThrough returns the part that the path of a request lies below, if there is one. When it does not exist, Octavia
+// has not yet got as far as to answer in its usual form.
+func (c *Cloud) leadsThrough(q *request, k *partKind) (*balancerPart, *reply) {
+	id := q.path("parent")
+	if id == "" {
+		return nil, nil
+	}
+	kind := kindPool
+	if k.key == kindRule {
+		kind = kindPolicy
+	}
+	parent := c.partOf(kind, id)
+	if parent == nil {
+		return nil, unusual(http.StatusNotFound, "Bad Request", fmt.Sprintf("%s %s not found.", titleInPath(kind), id))
+	}
+	return parent, nil
+}
+
+// unusual is an error in the form of the framework below Octavia.
+func unusual(status int, title, description string) *reply {
+	return &reply{status: status, body: map[string]any{"code": status, "title": title, "description": description}}
+}
+
+func (c *Cloud) below(parentID, kind string) []*balancerPart {
+	return c.octavia.parts.where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
+}
+
+func (c *Cloud) listenersOf(pool *balancerPart) []*balancerPart {
+	return c.octavia.parts.where(func(p *balancerPart) bool {
+		return p.kind.key == kindListener && p.text("default_pool_id") == pool.id
+	})
+}
+
+func refs(parts []*balancerPart) []Ref {
+	out := []Ref{}
+	for _, p := range parts {
+		out = append(out, Ref{ID: p.id})
+	}
+	return out
+}
+
+// partView is a part on the wire.
 func (c *Cloud) partView(p *balancerPart) map[string]any {
-	view := maps.Clone(p.attrs)
-	b := c.octavia.balancers.get(p.balancerID)
-	view["id"], view["project_id"] = p.id, b.ProjectID
-	view["provisioning_status"], view["operating_status"] = b.ProvisioningStatus, b.OperatingStatus
-	if p.kind != "member" {
-		view["loadbalancers"] = []Ref{{ID: b.ID}}
+	view := p.kind.shown(p.attrs)
+	projectID := c.octavia.balancers.get(p.balancerID).ProjectID
+	view["id"], view["project_id"], view["tenant_id"] = p.id, projectID, projectID
+	view["provisioning_status"], view["operating_status"] = p.provisioning, p.operating
+	view["created_at"], view["updated_at"] = p.created, Null(p.updated)
+	switch p.kind.key {
+	case kindListener:
+		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(c.below(p.id, kindPolicy))
+	case kindPool:
+		view["loadbalancers"], view["listeners"] = []Ref{{ID: p.balancerID}}, refs(c.listenersOf(p))
+		view["members"] = refs(c.below(p.id, kindMember))
+		view["session_persistence"] = persistence(p.attrs["session_persistence"])
+		for _, monitor := range c.below(p.id, kindHealthMonitor) {
+			view["healthmonitor_id"] = monitor.id
+		}
+	case kindHealthMonitor:
+		view["pools"] = []Ref{{ID: p.parentID}}
+	case kindPolicy:
+		view["rules"] = refs(c.below(p.id, kindRule))
 	}
 	return view
 }
 
-func (c *Cloud) listParts(q *request, k partKind) (reply, error) {
-	out := []any{}
-	for _, p := range c.octavia.parts.rows {
-		b := c.octavia.balancers.get(p.balancerID)
-		name, _ := p.attrs["name"].(string)
-		if p.kind != k.one || !q.owns(b.ProjectID) || p.poolID != q.path("pool") {
-			continue
-		}
-		if wanted := q.values.Get("name"); wanted != "" && wanted != name {
-			continue
-		}
-		if wanted := q.values.Get("loadbalancer_id"); wanted != "" && wanted != b.ID {
-			continue
-		}
-		out = append(out, c.partView(p))
+func persistence(sent any) any {
+	attrs, given := sent.(map[string]any)
+	if !given {
+		return nil
 	}
-	return ok(map[string]any{k.many: out})
+	return map[string]any{
+		"type": attrs["type"], "cookie_name": attrs["cookie_name"],
+		"persistence_timeout": attrs["persistence_timeout"], "persistence_granularity": attrs["persistence_granularity"],
+	}
 }
 
-func (c *Cloud) createPart(q *request, k partKind) (reply, error) {
-	raw, found := unwrap(q.body, k.one)
-	var attrs map[string]any
-	if !found || json.Unmarshal(raw, &attrs) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute %s. Mandatory field missing.", k.one)
+func (c *Cloud) showPart(q *request, k *partKind) (reply, error) {
+	if _, missing := c.leadsThrough(q, k); missing != nil {
+		return *missing, nil
 	}
-	for _, name := range k.required {
-		if attrs[name] == nil {
-			return reply{}, badRequest("", "Invalid input for field/attribute %s. Value: 'None'. Mandatory field missing.", name)
-		}
-	}
-	b, err := c.balancerOf(q, attrs)
+	p, _, err := c.findPart(q, k, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	if err := changeable(b); err != nil {
-		return reply{}, err
-	}
-	samePort := func(p *balancerPart) bool {
-		return p.kind == k.one && p.balancerID == b.ID && p.attrs["protocol_port"] == attrs["protocol_port"] && p.attrs["protocol"] == attrs["protocol"]
-	}
-	if k.one == "listener" && c.octavia.parts.first(samePort) != nil {
-		return reply{}, conflict("", "Another Listener on this Load Balancer is already using protocol_port %v", attrs["protocol_port"])
-	}
-	p := &balancerPart{id: newUUID(), kind: k.one, balancerID: b.ID, poolID: q.path("pool"), attrs: attrs}
-	c.octavia.parts.add(p)
-	switch k.one {
-	case "listener":
-		b.Listeners = with(b.Listeners, Ref{ID: p.id})
-	case "pool":
-		b.Pools = with(b.Pools, Ref{ID: p.id})
-	}
-	c.changeBalancer(b)
-	return created(map[string]any{k.one: c.partView(p)})
+	return ok(map[string]any{k.key: c.partView(p)})
 }
 
-// balancerOf is the load balancer that a new part belongs to, named directly or by another part.
-func (c *Cloud) balancerOf(q *request, attrs map[string]any) (*LoadBalancer, error) {
-	if id, isSet := attrs["loadbalancer_id"].(string); isSet {
-		return c.findBalancer(q, id)
+func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
+	parent, missing := c.leadsThrough(q, k)
+	if missing != nil {
+		return *missing, nil
 	}
-	for _, id := range []any{attrs["listener_id"], attrs["pool_id"], q.path("pool")} {
-		text, _ := id.(string)
-		if p := c.octavia.parts.get(text); p != nil {
-			return c.findBalancer(q, p.balancerID)
+	if parent != nil {
+		if _, err := c.findBalancer(q, parent.balancerID); err != nil {
+			return reply{}, err
 		}
 	}
-	return nil, notFound("", "Pool %s not found.", q.path("pool"))
-}
-
-func (c *Cloud) updatePart(q *request, k partKind) (reply, error) {
-	p, b, err := c.findPart(q, k, q.path("id"))
+	if err := mayBalance(q, q.listedProject()); err != nil {
+		return reply{}, err
+	}
+	if err := k.checkFilters(q); err != nil {
+		return reply{}, err
+	}
+	page, err := octaviaPage(c, q, c.octavia.parts.where(func(p *balancerPart) bool {
+		return p.kind.key == k.key && p.parentID == cmp.Or(q.path("parent"), p.parentID) && c.listed(q, p)
+	}), c.octavia.parts.id)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := changeable(b); err != nil {
-		return reply{}, err
+	views := []map[string]any{}
+	for _, p := range page.rows {
+		views = append(views, c.partView(p))
 	}
-	raw, found := unwrap(q.body, k.one)
-	var attrs map[string]any
-	if !found || json.Unmarshal(raw, &attrs) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute %s. Mandatory field missing.", k.one)
-	}
-	changed := maps.Clone(p.attrs)
-	maps.Copy(changed, attrs)
-	p.attrs = changed
-	c.changeBalancer(b)
-	return ok(map[string]any{k.one: c.partView(p)})
+	return listReply(k.many, views, page.links, q)
 }
 
-func (c *Cloud) deletePart(q *request, k partKind) (reply, error) {
-	p, b, err := c.findPart(q, k, q.path("id"))
-	if err != nil {
-		return reply{}, err
+func (k *partKind) checkFilters(q *request) *wire.Error {
+	known := []string{"id", "project_id", "provisioning_status", "operating_status", "created_at", "updated_at", "sort"}
+	for name := range q.values {
+		isAttribute := slices.ContainsFunc(k.attributes, func(a octaviaAttribute) bool { return a.name == name && !a.hidden })
+		if !isAttribute && !reserved(name) && !slices.Contains(known, name) && !slices.Contains(k.listedBy, name) {
+			return invalidFilter()
+		}
 	}
-	if err := changeable(b); err != nil {
-		return reply{}, err
+	return nil
+}
+
+// listed reports whether a list that the caller asks for has the part in it.
+func (c *Cloud) listed(q *request, p *balancerPart) bool {
+	if !q.lists(c.octavia.balancers.get(p.balancerID).ProjectID) {
+		return false
 	}
-	inside := c.octavia.parts.where(func(o *balancerPart) bool { return o.poolID == p.id || o.attrs["pool_id"] == p.id })
-	for _, o := range append(slices.Clip(inside), p) {
-		c.octavia.parts.remove(o.id)
+	view := c.partView(p)
+	view["loadbalancer_id"], view["load_balancer_id"], view["pool_id"] = p.balancerID, p.balancerID, p.parentID
+	for name, wanted := range q.values {
+		if reserved(name) || name == "sort" {
+			continue
+		}
+		if !slices.ContainsFunc(wanted, func(s string) bool { return strings.EqualFold(s, fmt.Sprint(view[name])) }) {
+			return false
+		}
 	}
-	gone := func(r Ref) bool { return r.ID == p.id }
-	b.Listeners, b.Pools = without(b.Listeners, gone), without(b.Pools, gone)
-	c.changeBalancer(b)
-	return noContent()
+	return true
 }

@@ -155,7 +155,9 @@ func drawOthers(root *branch, mine State) {
 		root.add("subnet pool %s %s", p.Name, strings.Join(p.Prefixes, ", "))
 	}
 	for _, g := range mine.SecurityGroups {
-		used := slices.ContainsFunc(mine.Ports, func(p Port) bool { return slices.Contains(p.SecurityGroups, g.ID) })
+		used := slices.ContainsFunc(mine.Ports, func(p Port) bool {
+			return p.DeviceOwner != ownerOctavia && slices.Contains(p.SecurityGroups, g.ID)
+		})
 		if g.Name == defaultGroup && !used {
 			continue
 		}

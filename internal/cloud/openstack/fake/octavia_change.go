@@ -1,0 +1,281 @@
+package fake
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map[string]any) *balancerPart {
+	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kind })]
+	p := &balancerPart{
+		kind: k, id: newUUID(), balancerID: b.ID, parentID: parentID, attrs: attrs,
+		provisioning: lbPendingCreate, operating: operatingOffline, created: octaviaTime(c.now()),
+	}
+	if kind == kindMember && len(c.below(parentID, kindHealthMonitor)) == 0 {
+		p.operating = operatingUnmonitored
+	}
+	if kind == kindListener && p.text("default_pool_id") != "" {
+		p.updated = p.created
+	}
+	return p
+}
+
+// createPart checks in Octavia's order: the body, what it refers to, the quota, whether the load balancer is at rest, and what
+// is there already.
+func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
+	parent, missing := c.leadsThrough(q, k)
+	if missing != nil {
+		return *missing, nil
+	}
+	attrs, invalid := k.read(q.body, false)
+	if invalid != nil {
+		return reply{}, invalid
+	}
+	b, parent, err := c.placeOf(q, k, attrs, parent)
+	if err != nil {
+		return reply{}, err
+	}
+	parentID := ""
+	if parent != nil {
+		parentID = parent.id
+	}
+	p := c.newPart(k.key, b, parentID, attrs)
+	if err := c.checkPart(q, p); err != nil {
+		return reply{}, err
+	}
+	mine := func(o *balancerPart) bool {
+		return o.kind.key == k.key && c.octavia.balancers.get(o.balancerID).ProjectID == b.ProjectID
+	}
+	if c.exceeds(b.ProjectID, k.quota, c.octavia.parts.count(mine), 1) {
+		return reply{}, forbidden("", "Quota has been met for resources: %s", k.title)
+	}
+	if err := c.atRest(b, p); err != nil {
+		return reply{}, err
+	}
+	if err := c.clash(p); err != nil {
+		return reply{}, err
+	}
+	c.addPart(b, p)
+	for _, o := range c.affected(p) {
+		o.provisioning = lbPendingUpdate
+	}
+	p.provisioning = lbPendingCreate
+	view := c.partView(p)
+	c.changeBalancer(b)
+	return created(map[string]any{k.key: view})
+}
+
+// placeOf returns the load balancer of a new part, and the part in which it lies if there is one.
+func (c *Cloud) placeOf(q *request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
+	id := func(name string) string { text, _ := attrs[name].(string); return text }
+	balancerID := id("loadbalancer_id")
+	var within string // the kind in which it lies, named in the body
+	switch k.key {
+	case kindHealthMonitor:
+		within = kindPool
+	case kindPolicy:
+		within = kindListener
+	case kindPool:
+		if balancerID == "" && id("listener_id") == "" {
+			return nil, nil, badRequest("", "Validation failure: Must provide at least one of: loadbalancer_id, listener_id")
+		}
+		if listener := c.partOf(kindListener, id("listener_id")); balancerID == "" && listener != nil {
+			balancerID = listener.balancerID
+		}
+	}
+	if within != "" {
+		if parent = c.partOf(within, id(within+"_id")); parent == nil {
+			return nil, nil, notFound("", "%s %s not found.", strings.ToUpper(within[:1])+within[1:], id(within+"_id"))
+		}
+	}
+	if parent != nil {
+		balancerID = parent.balancerID
+	}
+	b, err := c.findBalancer(q, balancerID)
+	return b, parent, err
+}
+
+// checkPart checks what a new or changed part refers to.
+func (c *Cloud) checkPart(q *request, p *balancerPart) error {
+	switch p.kind.key {
+	case kindListener:
+		return c.poolExists(p.text("default_pool_id"))
+	case kindPool:
+		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil && listener.text("default_pool_id") != "" {
+			return conflict("", "This listener already has a default pool")
+		}
+	case kindMember:
+		if id := p.text("subnet_id"); id != "" && c.visibleSubnet(q.identity, id) == nil {
+			return badRequest("", "Subnet %s not found.", id)
+		}
+	case kindHealthMonitor:
+		return checkMonitor(p)
+	case kindPolicy:
+		if p.text("action") == "REDIRECT_TO_POOL" && p.text("redirect_pool_id") == "" {
+			return badRequest("", "Invalid L7 Policy arguments: redirect_pool_id or redirect_pool must not be None")
+		}
+		return c.poolExists(p.text("redirect_pool_id"))
+	}
+	return nil
+}
+
+func (c *Cloud) poolExists(id string) error {
+	if id != "" && c.partOf(kindPool, id) == nil {
+		return notFound("", "Pool %s not found.", id)
+	}
+	return nil
+}
+
+// checkMonitor fills in how pages are asked for, and refuses it where none are.
+func checkMonitor(p *balancerPart) error {
+	pages := strings.HasPrefix(p.text("type"), "HTTP")
+	for _, a := range []struct{ name, fallback string }{{"http_method", "GET"}, {"url_path", "/"}, {"expected_codes", "200"}} {
+		switch given := p.text(a.name) != ""; {
+		case pages && !given:
+			p.set(a.name, a.fallback)
+		case !pages && given:
+			return badRequest("", "%s is not a valid option for health monitors of type %s", a.name, p.text("type"))
+		}
+	}
+	return nil
+}
+
+// atRest refuses a change while one is under way.
+func (c *Cloud) atRest(b *LoadBalancer, p *balancerPart) *wire.Error {
+	parent := c.octavia.parts.get(p.parentID)
+	if parent != nil && parent.kind.key != kindListener && parent.provisioning != lbActive {
+		return conflict("", "%s %s is immutable and cannot be updated.", titleInPath(parent.kind.key), parent.id)
+	}
+	if b.ProvisioningStatus != lbActive {
+		return conflict("", "Load Balancer %s is immutable and cannot be updated.", b.ID)
+	}
+	return nil
+}
+
+// clash refuses a second part where there can only be one.
+func (c *Cloud) clash(p *balancerPart) error {
+	same := func(o *balancerPart, names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return o.attrs[name] != p.attrs[name] })
+	}
+	for _, o := range c.octavia.parts.rows {
+		if o.kind.key != p.kind.key || o.balancerID != p.balancerID || o.parentID != p.parentID {
+			continue
+		}
+		switch {
+		case p.kind.key == kindListener && same(o, "protocol_port") && transportOf(o) == transportOf(p):
+			return conflict("", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v",
+				o.text("protocol"), p.attrs["protocol_port"])
+		case p.kind.key == kindMember && same(o, "address", "protocol_port"):
+			return conflict("", "Another member on this pool is already using ip %s on protocol_port %v", p.text("address"), p.attrs["protocol_port"])
+		case p.kind.key == kindHealthMonitor:
+			return conflict("", "This pool already has a health monitor")
+		}
+	}
+	return nil
+}
+
+// transportOf is what a listener's protocol rests on.
+func transportOf(p *balancerPart) string {
+	if protocol := p.text("protocol"); protocol == "UDP" || protocol == "SCTP" {
+		return protocol
+	}
+	return "TCP"
+}
+
+func (c *Cloud) addPart(b *LoadBalancer, p *balancerPart) {
+	if p.kind.key == kindPolicy && p.attrs["position"] == nil {
+		p.set("position", len(c.below(p.parentID, kindPolicy))+1)
+	}
+	c.octavia.parts.add(p)
+	switch p.kind.key {
+	case kindListener:
+		b.Listeners = with(b.Listeners, Ref{ID: p.id})
+	case kindPool:
+		b.Pools = with(b.Pools, Ref{ID: p.id})
+		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil {
+			listener.set("default_pool_id", p.id)
+		}
+		p.set("listener_id", nil)
+	}
+}
+
+// affected are the parts that are busy while one changes: itself, what it lies in, and the listeners that lead to it.
+func (c *Cloud) affected(p *balancerPart) []*balancerPart {
+	out := []*balancerPart{p}
+	if p.kind.key == kindPool {
+		out = append(out, c.listenersOf(p)...)
+	}
+	if parent := c.octavia.parts.get(p.parentID); parent != nil {
+		out = append(out, c.affected(parent)...)
+	}
+	return out
+}
+
+func (c *Cloud) updatePart(q *request, k *partKind) (reply, error) {
+	if _, missing := c.leadsThrough(q, k); missing != nil {
+		return *missing, nil
+	}
+	attrs, invalid := k.read(q.body, true)
+	if invalid != nil {
+		return reply{}, invalid
+	}
+	p, b, err := c.findPart(q, k, q.path("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	changed := *p
+	changed.attrs = maps.Clone(p.attrs)
+	maps.Copy(changed.attrs, attrs)
+	if err := c.checkPart(q, &changed); err != nil {
+		return reply{}, err
+	}
+	if err := c.atRest(b, p); err != nil {
+		return reply{}, err
+	}
+	p.attrs, p.updated = changed.attrs, octaviaTime(c.now())
+	for _, o := range c.affected(p) {
+		o.provisioning = lbPendingUpdate
+	}
+	view := c.partView(p)
+	c.changeBalancer(b)
+	return ok(map[string]any{k.key: view})
+}
+
+func (c *Cloud) deletePart(q *request, k *partKind) (reply, error) {
+	if _, missing := c.leadsThrough(q, k); missing != nil {
+		return *missing, nil
+	}
+	p, b, err := c.findPart(q, k, q.path("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	leadsHere := func(o *balancerPart) bool { return o.kind.key == kindPolicy && o.text("redirect_pool_id") == p.id }
+	if policy := c.octavia.parts.first(leadsHere); policy != nil {
+		return reply{}, conflict("", "Pool %s is in use by L7 policy %s", p.id, policy.id)
+	}
+	if err := c.atRest(b, p); err != nil {
+		return reply{}, err
+	}
+	for _, o := range c.affected(p) {
+		o.provisioning = lbPendingUpdate
+	}
+	p.provisioning = lbPendingDelete
+	c.changeBalancer(b)
+	return noContent()
+}
+
+// dropPart removes a part with what lies in it.
+func (c *Cloud) dropPart(b *LoadBalancer, p *balancerPart) {
+	for _, inside := range c.octavia.parts.where(func(o *balancerPart) bool { return o.parentID == p.id }) {
+		c.dropPart(b, inside)
+	}
+	for _, listener := range c.listenersOf(p) {
+		listener.set("default_pool_id", nil)
+	}
+	gone := func(r Ref) bool { return r.ID == p.id }
+	b.Listeners, b.Pools = without(b.Listeners, gone), without(b.Pools, gone)
+	c.octavia.parts.remove(p.id)
+}

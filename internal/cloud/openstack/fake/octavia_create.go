@@ -1,0 +1,275 @@
+package fake
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// ownerOctavia is the device owner of the ports that Octavia makes.
+const ownerOctavia = "Octavia"
+
+type balancerInput struct {
+	Name             string           `json:"name"`
+	Description      string           `json:"description"`
+	AdminStateUp     opt[bool]        `json:"admin_state_up"`
+	VIPPortID        string           `json:"vip_port_id"`
+	VIPSubnetID      string           `json:"vip_subnet_id"`
+	VIPNetworkID     string           `json:"vip_network_id"`
+	VIPAddress       string           `json:"vip_address"`
+	AdditionalVIPs   []fixedIPInput   `json:"additional_vips"`
+	ProjectID        string           `json:"project_id"`
+	TenantID         string           `json:"tenant_id"`
+	Provider         string           `json:"provider"`
+	FlavorID         string           `json:"flavor_id"`
+	AvailabilityZone string           `json:"availability_zone"`
+	Tags             []string         `json:"tags"`
+	Listeners        []map[string]any `json:"listeners"`
+	Pools            []map[string]any `json:"pools"`
+}
+
+func (in *balancerInput) project(q *request) string {
+	for _, id := range []string{in.ProjectID, in.TenantID} {
+		if id != "" {
+			return id
+		}
+	}
+	return q.projectID
+}
+
+func unfit(format string, args ...any) *wire.Error {
+	return badRequest("", "Validation failure: "+format, args...)
+}
+
+func (c *Cloud) createBalancer(q *request) (reply, error) {
+	attrs, invalid := c.octavia.body.read(q.body, false)
+	if invalid != nil {
+		return reply{}, invalid
+	}
+	var in balancerInput
+	if err := decodeInto(attrs, &in); err != nil {
+		return reply{}, err
+	}
+	projectID := in.project(q)
+	if err := mayBalance(q, projectID); err != nil {
+		return reply{}, err
+	}
+	network, err := c.placeVIP(q, &in)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.checkOffers(&in, projectID); err != nil {
+		return reply{}, err
+	}
+	b := &LoadBalancer{
+		ID: newUUID(), Name: in.Name, Description: in.Description, ProjectID: projectID, TenantID: projectID,
+		ProvisioningStatus: lbPendingCreate, OperatingStatus: operatingOffline, AdminStateUp: in.AdminStateUp.or(true),
+		VIPPortID: in.VIPPortID, VIPSubnetID: in.VIPSubnetID, VIPNetworkID: network.ID, VIPAddress: in.VIPAddress,
+		AdditionalVIPs: []VIP{}, Provider: in.Provider, Tags: append([]string{}, in.Tags...),
+		Listeners: []Ref{}, Pools: []Ref{}, CreatedAt: octaviaTime(c.now()),
+	}
+	if b.Provider == "" {
+		b.Provider = "amphora"
+	}
+	parts, err := c.newTree(b, &in)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.carryVIP(b, &in, network); err != nil {
+		return reply{}, err
+	}
+	c.octavia.balancers.add(b)
+	for _, p := range parts {
+		c.addPart(b, p)
+	}
+	view, err := c.fullView(b)
+	if err != nil {
+		return reply{}, err
+	}
+	c.begin(LoadBalancerCreate, b.ID, func(failed bool) { c.settleBalancer(b, failed) })
+	return created(map[string]any{"loadbalancer": view})
+}
+
+// checkOffers checks what a cloud offers or not. This one has neither flavors nor zones.
+func (c *Cloud) checkOffers(in *balancerInput, projectID string) error {
+	mine := func(b *LoadBalancer) bool { return b.ProjectID == projectID }
+	switch {
+	case in.FlavorID != "":
+		return unfit("Invalid flavor_id.")
+	case in.AvailabilityZone != "":
+		return unfit("Invalid availability zone.")
+	case in.Provider != "" && !slices.Contains([]string{"amphora", "octavia", "ovn"}, in.Provider):
+		return badRequest("", "Provider '%s' is not enabled.", in.Provider)
+	case c.exceeds(projectID, "load_balancer", c.octavia.balancers.count(mine), 1):
+		return forbidden("", "Quota has been met for resources: Load Balancer")
+	default:
+		return nil
+	}
+}
+
+// placeVIP finds out in which network and subnet the address of a load balancer is to lie.
+func (c *Cloud) placeVIP(q *request, in *balancerInput) (*Network, error) {
+	var network *Network
+	var err error
+	switch {
+	case in.VIPPortID != "":
+		network, err = c.placeOnPort(q, in)
+	case in.VIPNetworkID != "":
+		network, err = c.placeInNetwork(q, in)
+	case in.VIPSubnetID != "":
+		s := c.visibleSubnet(q.identity, in.VIPSubnetID)
+		if s == nil {
+			return nil, badRequest("", "Subnet %s not found.", in.VIPSubnetID)
+		}
+		network = c.neutron.networks.get(s.NetworkID)
+	default:
+		return nil, unfit("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	used := []string{in.VIPSubnetID}
+	for _, vip := range in.AdditionalVIPs {
+		switch {
+		case slices.Contains(used, vip.SubnetID):
+			return nil, unfit("Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.")
+		case !slices.Contains(network.Subnets, vip.SubnetID):
+			return nil, unfit("All VIP subnets must belong to the same network.")
+		}
+		used = append(used, vip.SubnetID)
+	}
+	return network, nil
+}
+
+func (c *Cloud) visibleSubnet(who *identity, id string) *Subnet {
+	s := c.neutron.subnets.get(id)
+	if s == nil {
+		return nil
+	}
+	if _, err := c.readableNetwork(who, s.NetworkID); err != nil {
+		return nil
+	}
+	return s
+}
+
+func (c *Cloud) placeOnPort(q *request, in *balancerInput) (*Network, error) {
+	p := c.neutron.ports.get(in.VIPPortID)
+	if p == nil || !q.owns(p.ProjectID) {
+		return nil, badRequest("", "Port %s not found.", in.VIPPortID)
+	}
+	if p.DeviceID != "" {
+		return nil, unfit("Port %s is already used by device %s ", p.ID, p.DeviceID)
+	}
+	fits := func(ip FixedIP) bool {
+		if in.VIPSubnetID == "" && in.VIPAddress == "" {
+			return len(p.FixedIPs) == 1
+		}
+		return (in.VIPSubnetID == "" || ip.SubnetID == in.VIPSubnetID) && (in.VIPAddress == "" || ip.IPAddress == in.VIPAddress)
+	}
+	at := slices.IndexFunc(p.FixedIPs, fits)
+	switch {
+	case at >= 0:
+		in.VIPSubnetID, in.VIPAddress = p.FixedIPs[at].SubnetID, p.FixedIPs[at].IPAddress
+		return c.neutron.networks.get(p.NetworkID), nil
+	case in.VIPSubnetID != "":
+		return nil, unfit("No VIP address found on the specified VIP port within the specified subnet.")
+	case in.VIPAddress != "":
+		return nil, unfit("Specified VIP address not found on the specified VIP port.")
+	default:
+		return nil, unfit("VIP port's subnet could not be determined. Please specify either a VIP subnet or address.")
+	}
+}
+
+func (c *Cloud) placeInNetwork(q *request, in *balancerInput) (*Network, error) {
+	n, err := c.readableNetwork(q.identity, in.VIPNetworkID)
+	if err != nil {
+		return nil, badRequest("", "Network %s not found.", in.VIPNetworkID)
+	}
+	if in.VIPSubnetID != "" {
+		if !slices.Contains(n.Subnets, in.VIPSubnetID) {
+			return nil, badRequest("", "Subnet %s not found.", in.VIPSubnetID)
+		}
+		return n, nil
+	}
+	if in.VIPAddress != "" {
+		for _, id := range n.Subnets {
+			if prefixOf(c.neutron.subnets.get(id)).Contains(addrOf(in.VIPAddress)) {
+				in.VIPSubnetID = id
+				return n, nil
+			}
+		}
+		return nil, unfit("Supplied network does not contain a subnet for VIP address specified.")
+	}
+	if len(n.Subnets) == 0 {
+		return nil, unfit("Supplied network does not contain a subnet.")
+	}
+	for _, id := range n.Subnets {
+		s := c.neutron.subnets.get(id)
+		if c.hasRoom(s, addressesOfABalancer) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
+			in.VIPSubnetID = id
+			if s.IPVersion == 4 {
+				break
+			}
+		}
+	}
+	if in.VIPSubnetID == "" {
+		return nil, unfit("Subnet(s) in the supplied network do not contain enough available IPs.")
+	}
+	return n, nil
+}
+
+// addressesOfABalancer is how many addresses Octavia wants to be free in a subnet that it chooses itself.
+const addressesOfABalancer = 2
+
+// hasRoom reports whether a subnet has some free addresses.
+func (c *Cloud) hasRoom(s *Subnet, wanted int) bool {
+	if c.neutron.full[s.ID] {
+		return false
+	}
+	for _, pool := range s.AllocationPools {
+		end := addrOf(pool.End)
+		for addr := addrOf(pool.Start); addr.Compare(end) <= 0; addr = addr.Next() {
+			if _, taken := c.neutron.used[s.ID][addr]; !taken {
+				wanted--
+			}
+			if wanted == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// carryVIP makes the port that carries the addresses of a load balancer, unless the caller gave one.
+func (c *Cloud) carryVIP(b *LoadBalancer, in *balancerInput, n *Network) error {
+	if b.VIPPortID != "" {
+		return nil
+	}
+	p := c.newPort(b.ProjectID, n, ownerOctavia, "lb-"+b.ID)
+	p.Name, p.AdminStateUp = "octavia-lb-"+b.ID, false
+	p.SecurityGroups = []string{c.ensureDefaultGroup(b.ProjectID).ID}
+	wanted := append([]fixedIPInput{{SubnetID: in.VIPSubnetID, IPAddress: in.VIPAddress}}, in.AdditionalVIPs...)
+	ips, err := c.assign(n, p.ID, p.MACAddress, wanted)
+	if err != nil {
+		return neutronSaid(b, err)
+	}
+	p.FixedIPs = ips
+	c.neutron.ports.add(p)
+	b.VIPPortID, b.VIPAddress, b.VIPSubnetID = p.ID, ips[0].IPAddress, ips[0].SubnetID
+	for _, ip := range ips[1:] {
+		b.AdditionalVIPs = append(b.AdditionalVIPs, VIP(ip))
+	}
+	return nil
+}
+
+// neutronSaid passes on why there is no port.
+func neutronSaid(b *LoadBalancer, err error) error {
+	message := err.Error()
+	if e, isError := errors.AsType[*wire.Error](err); isError {
+		message = e.Message
+	}
+	return fail(http.StatusInternalServerError, "", "Provider '%s' reports error: %s\nNeutron server returns request_ids: ['req-%s']",
+		b.Provider, message, newUUID())
+}

@@ -1,0 +1,82 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// replaceMembers gives a pool the members in the body: those that it has by address and port are changed, the others made,
+// and whatever else the pool has is removed unless the caller says additive_only.
+func (c *Cloud) replaceMembers(q *request) (reply, error) {
+	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kindMember })]
+	pool, missing := c.leadsThrough(q, k)
+	if missing != nil {
+		return *missing, nil
+	}
+	wanted, err := readMembers(q, k)
+	if err != nil {
+		return reply{}, err
+	}
+	b, err := c.findBalancer(q, pool.balancerID)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.atRest(b, &balancerPart{kind: k, parentID: pool.id}); err != nil {
+		return reply{}, err
+	}
+	old := c.below(pool.id, kindMember)
+	if len(wanted)+len(old) == 0 {
+		return accepted(nil)
+	}
+	kept := map[string]bool{}
+	for _, attrs := range wanted {
+		kept[socketOf(attrs)] = true
+		at := slices.IndexFunc(old, func(p *balancerPart) bool { return socketOf(p.attrs) == socketOf(attrs) })
+		if at >= 0 {
+			changed := maps.Clone(old[at].attrs)
+			maps.Copy(changed, lacking(attrs, "subnet_id"))
+			old[at].attrs, old[at].provisioning = changed, lbPendingUpdate
+			continue
+		}
+		p := c.newPart(kindMember, b, pool.id, attrs)
+		if err := c.checkPart(q, p); err != nil {
+			return reply{}, err
+		}
+		c.addPart(b, p)
+	}
+	if !equalFold(q.values.Get("additive_only"), "true") {
+		for _, p := range old {
+			if !kept[socketOf(p.attrs)] {
+				p.provisioning = lbPendingDelete
+			}
+		}
+	}
+	for _, o := range c.affected(pool) {
+		o.provisioning = lbPendingUpdate
+	}
+	c.changeBalancer(b)
+	return reply{status: http.StatusAccepted}, nil
+}
+
+func readMembers(q *request, k *partKind) ([]map[string]any, error) {
+	var body struct {
+		Members []map[string]any `json:"members"`
+	}
+	if json.Unmarshal(q.body, &body) != nil {
+		return nil, badRequest("", "Request is not in valid JSON format")
+	}
+	for _, attrs := range body.Members {
+		if err := checkOctavia(attrs, k.attributes, "members_.members", false); err != nil {
+			return nil, err
+		}
+	}
+	return body.Members, nil
+}
+
+// socketOf is by what a member is known within its pool.
+func socketOf(attrs map[string]any) string {
+	return fmt.Sprint(attrs["address"], " ", attrs["protocol_port"])
+}

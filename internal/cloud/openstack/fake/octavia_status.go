@@ -1,0 +1,54 @@
+package fake
+
+// showStatuses answers with the statuses of a load balancer and of all that hangs below it.
+func (c *Cloud) showStatuses(q *request) (reply, error) {
+	b, err := c.findBalancer(q, q.path("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	listeners := []any{}
+	for _, p := range c.partsOf(b) {
+		if p.kind.key != kindListener {
+			continue
+		}
+		view := statusOf(p)
+		pools := []any{}
+		if pool := c.partOf(kindPool, p.text("default_pool_id")); pool != nil {
+			pools = append(pools, c.poolStatus(pool))
+		}
+		for _, policy := range c.below(p.id, kindPolicy) {
+			if pool := c.partOf(kindPool, policy.text("redirect_pool_id")); pool != nil {
+				pools = append(pools, c.poolStatus(pool))
+			}
+		}
+		view["pools"] = pools
+		listeners = append(listeners, view)
+	}
+	return ok(map[string]any{"statuses": map[string]any{"loadbalancer": map[string]any{
+		"id": b.ID, "name": b.Name, "provisioning_status": b.ProvisioningStatus, "operating_status": b.OperatingStatus,
+		"listeners": listeners,
+	}}})
+}
+
+func statusOf(p *balancerPart, more ...string) map[string]any {
+	view := map[string]any{
+		"id": p.id, "name": p.text("name"), "provisioning_status": p.provisioning, "operating_status": p.operating,
+	}
+	for _, name := range more {
+		view[name] = p.attrs[name]
+	}
+	return view
+}
+
+func (c *Cloud) poolStatus(pool *balancerPart) map[string]any {
+	view := statusOf(pool)
+	members := []any{}
+	for _, member := range c.below(pool.id, kindMember) {
+		members = append(members, statusOf(member, "address", "protocol_port"))
+	}
+	view["members"] = members
+	for _, monitor := range c.below(pool.id, kindHealthMonitor) {
+		view["health_monitor"] = statusOf(monitor, "type")
+	}
+	return view
+}

@@ -1,0 +1,122 @@
+package fake
+
+import "maps"
+
+// newTree makes the parts that a request wants together with their load balancer. Nothing is stored yet.
+func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, error) {
+	pools := in.Pools
+	for _, listener := range in.Listeners {
+		pool, given := listener["default_pool"].(map[string]any)
+		switch {
+		case given && pool["name"] == nil:
+			return nil, unfit("Pools must be named when creating a fully populated loadbalancer.")
+		case given && len(pool) > 1: // otherwise it names one
+			pools = append(pools, pool)
+		}
+	}
+	var parts []*balancerPart
+	ids := map[any]string{}
+	for _, attrs := range pools {
+		for _, name := range []string{"protocol", "lb_algorithm"} {
+			if attrs[name] == nil {
+				return nil, unfit("Pool definition for '%v' missing required attribute: %s", attrs["name"], name)
+			}
+		}
+		if ids[attrs["name"]] != "" {
+			return nil, unfit("Pool names must be unique when creating a fully populated loadbalancer.")
+		}
+		made, err := c.newPoolTree(b, attrs)
+		if err != nil {
+			return nil, err
+		}
+		ids[attrs["name"]] = made[0].id
+		parts = append(parts, made...)
+	}
+	for _, attrs := range in.Listeners {
+		own := lacking(attrs, "default_pool", "l7policies")
+		if pool, given := attrs["default_pool"].(map[string]any); given {
+			if own["default_pool_id"] = ids[pool["name"]]; own["default_pool_id"] == "" {
+				return nil, unfit("Pool '%v' was referenced but no full definition was found.", pool["name"])
+			}
+		}
+		listener := c.newPart(kindListener, b, "", own)
+		parts = append(parts, listener)
+		for _, policy := range objectsIn(attrs["l7policies"]) {
+			parts = append(parts, c.newPolicyTree(b, listener.id, policy)...)
+		}
+	}
+	return parts, nil
+}
+
+// newPoolTree makes a pool, the first of the result, with its health monitor and members.
+func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerPart, error) {
+	pool := c.newPart(kindPool, b, "", lacking(attrs, "members", "healthmonitor"))
+	parts := []*balancerPart{pool}
+	for _, attrs := range objectsIn(attrs["healthmonitor"]) {
+		monitor := c.newPart(kindHealthMonitor, b, pool.id, attrs)
+		if err := checkMonitor(monitor); err != nil {
+			return nil, err
+		}
+		parts = append(parts, monitor)
+	}
+	for _, member := range objectsIn(attrs["members"]) {
+		parts = append(parts, c.newPart(kindMember, b, pool.id, member))
+	}
+	return parts, nil
+}
+
+func (c *Cloud) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[string]any) []*balancerPart {
+	own := lacking(attrs, "rules")
+	own["listener_id"] = listenerID
+	policy := c.newPart(kindPolicy, b, listenerID, own)
+	parts := []*balancerPart{policy}
+	for _, rule := range objectsIn(attrs["rules"]) {
+		parts = append(parts, c.newPart(kindRule, b, policy.id, rule))
+	}
+	return parts
+}
+
+// lacking returns attributes without some.
+func lacking(attrs map[string]any, names ...string) map[string]any {
+	own := maps.Clone(attrs)
+	for _, name := range names {
+		delete(own, name)
+	}
+	return own
+}
+
+// fullView is a load balancer as the answer to its creation shows it: with its parts instead of their IDs.
+func (c *Cloud) fullView(b *LoadBalancer) (map[string]any, error) {
+	view := map[string]any{}
+	if err := decodeInto(b, &view); err != nil {
+		return nil, err
+	}
+	listeners, pools := []any{}, []any{}
+	for _, p := range c.partsOf(b) {
+		switch p.kind.key {
+		case kindListener:
+			full := lacking(c.partView(p), "loadbalancers")
+			full["l7policies"] = c.fullViews(p, kindPolicy)
+			listeners = append(listeners, full)
+		case kindPool:
+			full := lacking(c.partView(p), "loadbalancers", "healthmonitor_id")
+			// Octavia forgets the health monitor in this answer, though it makes one.
+			full["members"], full["healthmonitor"] = c.fullViews(p, kindMember), nil
+			pools = append(pools, full)
+		}
+	}
+	view["listeners"], view["pools"] = listeners, pools
+	return view, nil
+}
+
+func (c *Cloud) fullViews(parent *balancerPart, kind string) []any {
+	views := []any{}
+	for _, p := range c.below(parent.id, kind) {
+		view := c.partView(p)
+		if kind == kindPolicy {
+			view["rules"] = c.fullViews(p, kindRule)
+		}
+		views = append(views, view)
+	}
+	return views
+}
