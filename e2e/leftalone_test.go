@@ -13,13 +13,14 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/rig"
 )
 
 // testLeftAlone shows objects to the controller that are none of its business, now or ever: when it starts, and by a
 // change while it runs. That nothing happens is seen when another object, ordered later, is fulfilled: the controller has
 // then had both events of the others, and no worker was short.
-func (l *landscape) testLeftAlone(t *testing.T) {
-	w := l.newWorld(t)
+func testLeftAlone(t *testing.T, r *rig.Rig) {
+	w := r.NewWorld(t)
 	cases := map[string]*leftAlone{
 		"an object that waits for its state": {name: "wait-for-state", arrange: func(object *extensionsv1alpha1.Infrastructure) {
 			object.Annotations = map[string]string{v1beta1constants.GardenerOperation: v1beta1constants.GardenerOperationWaitForState}
@@ -33,24 +34,28 @@ func (l *landscape) testLeftAlone(t *testing.T) {
 		}},
 		"an object of another type": {name: "other-type", prepare: func(shoot *gardenlet.Shoot) { shoot.ProviderType = "local" }},
 	}
-	w.startController()
+	w.StartController()
 	for _, c := range cases {
 		c.arrive(w)
 	}
-	w.fulfil(w.shoot("left-alone-fence-1"))
-	w.stopController()
+	first := w.Fulfilled("left-alone-fence-1")
+	w.StopController()
 	for _, c := range cases {
 		c.remember(w)
 	}
 
-	w.startController()
+	w.StartController()
 	for _, c := range cases {
 		c.change(w)
 	}
-	w.fulfil(w.shoot("left-alone-fence-2"))
-	w.stopController()
+	second := w.Fulfilled("left-alone-fence-2")
+	w.StopController()
 	for sentence, c := range cases {
 		t.Run(sentence, func(t *testing.T) { c.check(t, w) })
+	}
+	w.StartController()
+	for _, shoot := range []*gardenlet.Shoot{first, second, cases["a changed spec that nobody ordered"].shoot} {
+		w.Destroy(shoot)
 	}
 }
 
@@ -68,43 +73,43 @@ type leftAlone struct {
 	status extensionsv1alpha1.InfrastructureStatus
 }
 
-func (c *leftAlone) arrive(w *world) {
-	c.shoot = openstack.NewShoot("left-alone-"+c.name, w.cloud, openstack.DefaultAccount())
+func (c *leftAlone) arrive(w *rig.World) {
+	c.shoot = openstack.NewShoot("left-alone-"+c.name, w.Cloud, w.Account)
 	if c.prepare != nil {
 		c.prepare(c.shoot)
 	}
-	w.prepare(c.shoot)
+	w.Prepare(c.shoot)
 	if c.fulfilled {
-		w.fulfil(c.shoot)
+		w.Fulfil(c.shoot)
 		return
 	}
-	object := w.gardenlet.Object(c.shoot)
+	object := w.Gardenlet.Object(c.shoot)
 	if c.arrange != nil {
 		c.arrange(object)
 	}
-	require.NoError(w.t, w.seed.Client.Create(w.t.Context(), object))
+	require.NoError(w.T, w.Seed.Client.Create(w.T.Context(), object))
 }
 
-func (c *leftAlone) remember(w *world) {
-	c.writes = len(w.writes(c.shoot))
-	c.status = w.get(c.shoot).Status
+func (c *leftAlone) remember(w *rig.World) {
+	c.writes = len(w.Writes(c.shoot))
+	c.status = w.Get(c.shoot).Status
 	if !c.fulfilled {
-		assert.Zero(w.t, c.writes, c.name)
+		assert.Zero(w.T, c.writes, c.name)
 	}
 }
 
 // change touches the spec and the annotations as gardenlet may, but orders nothing.
-func (c *leftAlone) change(w *world) {
-	object := w.get(c.shoot)
+func (c *leftAlone) change(w *rig.World) {
+	object := w.Get(c.shoot)
 	patch := client.MergeFrom(object.DeepCopy())
 	object.Spec.SSHPublicKey = []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAnotherKeyThatNobodyAskedToUseYet000000000000 other@example.org")
 	metav1.SetMetaDataAnnotation(&object.ObjectMeta, "example.org/touched", "true")
-	require.NoError(w.t, w.seed.Client.Patch(w.t.Context(), object, patch))
+	require.NoError(w.T, w.Seed.Client.Patch(w.T.Context(), object, patch))
 }
 
-func (c *leftAlone) check(t *testing.T, w *world) {
-	assert.Empty(t, w.writes(c.shoot)[c.writes:])
-	object := w.get(c.shoot)
+func (c *leftAlone) check(t *testing.T, w *rig.World) {
+	assert.Empty(t, w.Writes(c.shoot)[c.writes:])
+	object := w.Get(c.shoot)
 	assert.Equal(t, c.status, object.Status)
 	if !c.fulfilled {
 		assert.Empty(t, object.Finalizers)

@@ -15,73 +15,76 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/rig"
 )
 
 const (
-	manyShoots      = 200
+	manyInTotal     = 200
 	manyAccounts    = 4
 	manyConcurrency = 50
 )
 
 // testMany gives one process, built with the race detector, many shoots at once.
-func (l *landscape) testMany(t *testing.T) {
-	w := l.newWorld(t)
+func testMany(t *testing.T, r *rig.Rig) {
+	w := r.NewWorld(t)
 	var err error
-	w.binary, err = controller.Build(t.Context(), true)
+	w.Binary, err = controller.Build(t.Context(), true)
 	require.NoError(t, err)
-	w.options.Concurrency = manyConcurrency
-	shoots := w.manyShoots()
-	before := inventory(w.cloud)
-	w.cloud.ResetLog()
-	w.startController()
+	w.Options.Concurrency = manyConcurrency
+	accounts, shoots := manyShoots(w)
+	w.Cloud.ResetLog()
+	w.StartController()
 
-	w.forAll(shoots, func(shoot *gardenlet.Shoot) error { return w.gardenlet.Infrastructure(shoot).Deploy(t.Context()) })
-	w.eventually("all are ready", func() bool { return w.countMany(health.CheckExtensionObject) == manyShoots })
-	assert.Equal(t, manyAccounts, w.cloud.Logins(), "one login per account")
+	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Infrastructure(shoot).Deploy(t.Context()) })
+	w.Eventually("all are ready", func() bool { return countMany(w, health.CheckExtensionObject) == manyInTotal })
+	assert.Equal(t, manyAccounts, w.Cloud.Logins(), "one login per account")
 
-	w.forAll(shoots, func(shoot *gardenlet.Shoot) error { return w.gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
-	w.eventually("all are gone", func() bool { return w.countMany(func(client.Object) error { return nil }) == 0 })
-	assert.Equal(t, manyAccounts, w.cloud.Logins(), "still one login per account")
-	assert.Equal(t, before, inventory(w.cloud))
+	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
+	w.Eventually("all are gone", func() bool { return countMany(w, func(client.Object) error { return nil }) == 0 })
+	assert.Equal(t, manyAccounts, w.Cloud.Logins(), "still one login per account")
+	for _, account := range accounts {
+		left, err := account.Resources(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
 
-	w.stopController() // fails when the race detector has found something
-	assert.NotContains(t, w.log(), "DATA RACE")
+	w.StopController() // fails when the race detector has found something
+	assert.NotContains(t, w.Log(), "DATA RACE")
 }
 
 // manyShoots prepares shoots in turn over some accounts.
-func (w *world) manyShoots() []*gardenlet.Shoot {
-	var shoots []*gardenlet.Shoot
+func manyShoots(w *rig.World) (accounts []*openstack.Account, shoots []*gardenlet.Shoot) {
 	for i := range manyAccounts {
-		account, err := openstack.AddAccount(w.cloud, fmt.Sprintf("account-%d", i))
-		require.NoError(w.t, err)
-		for j := range manyShoots / manyAccounts {
-			shoots = append(shoots, openstack.NewShoot(fmt.Sprintf("many-%d-%d", i, j), w.cloud, account))
+		account := w.NewAccount()
+		accounts = append(accounts, account)
+		for j := range manyInTotal / manyAccounts {
+			shoots = append(shoots, openstack.NewShoot(fmt.Sprintf("many-%d-%d", i, j), w.Cloud, account))
 		}
 	}
-	w.forAll(shoots, func(shoot *gardenlet.Shoot) error { return w.gardenlet.Prepare(w.t.Context(), shoot) })
-	w.t.Cleanup(func() {
+	forAll(w.T, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Prepare(w.T.Context(), shoot) })
+	w.T.Cleanup(func() {
 		for _, shoot := range shoots {
-			assert.NoError(w.t, w.discard(shoot))
+			assert.NoError(w.T, w.Discard(shoot))
 		}
 	})
-	return shoots
+	return accounts, shoots
 }
 
-func (w *world) forAll(shoots []*gardenlet.Shoot, do func(*gardenlet.Shoot) error) {
-	w.t.Helper()
+func forAll(t *testing.T, shoots []*gardenlet.Shoot, do func(*gardenlet.Shoot) error) {
+	t.Helper()
 	var all errgroup.Group
 	all.SetLimit(16)
 	for _, shoot := range shoots {
 		all.Go(func() error { return do(shoot) })
 	}
-	require.NoError(w.t, all.Wait())
+	require.NoError(t, all.Wait())
 }
 
 // countMany counts the Infrastructures of testMany that pass a check.
-func (w *world) countMany(check func(client.Object) error) int {
-	w.t.Helper()
+func countMany(w *rig.World, check func(client.Object) error) int {
+	w.T.Helper()
 	list := &extensionsv1alpha1.InfrastructureList{}
-	require.NoError(w.t, w.seed.Client.List(w.t.Context(), list))
+	require.NoError(w.T, w.Seed.Client.List(w.T.Context(), list))
 	count := 0
 	for _, object := range list.Items {
 		if strings.HasPrefix(object.Name, "many-") && check(&object) == nil {

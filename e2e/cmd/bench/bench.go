@@ -12,6 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const megabyte = 1_000_000
@@ -20,6 +21,8 @@ const megabyte = 1_000_000
 type cost struct {
 	calls, logins int
 	wall          time.Duration
+	// log is the calls one by one, where they were seen.
+	log wire.Calls
 }
 
 // footprint is what the controller takes.
@@ -29,51 +32,81 @@ type footprint struct {
 }
 
 // bench measures in one landscape.
-type bench struct{ *landscape.Landscape }
+type bench struct {
+	*landscape.Landscape
+	screen *terminal.Screen
+}
 
-func run(ctx context.Context, screen *terminal.Screen, latency time.Duration) (err error) {
+// options say what is measured.
+type options struct {
+	latency time.Duration
+	// entry names the second cloud in clouds.yaml.
+	entry string
+}
+
+func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	screen.Heading("Trellis: what an Infrastructure costs")
-	l, err := landscape.Start(ctx, screen, latency)
+	l, err := landscape.Start(ctx, screen, o.latency)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	b := bench{l}
+	b := bench{Landscape: l, screen: screen}
 	l.Gardenlet.Interval = 10 * time.Millisecond
 
 	var taken footprint
-	costs := map[string]cost{}
-	err = screen.Step("measuring", func(io.Writer) (_ string, err error) {
-		if taken, err = b.footprint(ctx); err != nil {
-			return "", err
-		}
-		if costs[rowCold], err = b.coldStart(ctx); err != nil {
-			return "", err
-		}
-		return "calls, logins, time, memory", b.lifecycle(ctx, costs)
+	err = screen.Step("at rest", func(io.Writer) (_ string, err error) {
+		taken, err = b.footprint(ctx)
+		return "memory of the process", err
 	})
 	if err != nil {
 		return err
 	}
-	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", latency.Milliseconds()))
-	for _, line := range costTable(costs) {
-		screen.Linef("  %s", line)
+	standIn, err := b.costs(ctx, l.Place)
+	if err != nil {
+		return err
+	}
+	real, err := b.onRealCloud(ctx, o.entry)
+	if err != nil {
+		return err
+	}
+	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", o.latency.Milliseconds()))
+	b.print(costTable(standIn))
+	if real != nil {
+		screen.Heading("The same shoot on a real cloud")
+		b.print(realTable(standIn, real))
 	}
 	screen.Heading("The process")
-	for _, line := range footprintTable(taken) {
-		screen.Linef("  %s", line)
-	}
+	b.print(footprintTable(taken))
 	screen.Linef("\n%s", footnote)
-	return nil
+	return compare(standIn, real)
+}
+
+func (b bench) print(lines []string) {
+	for _, line := range lines {
+		b.screen.Linef("  %s", line)
+	}
+}
+
+// costs measures the rows of the table in one place.
+func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cost, error) {
+	costs := map[string]cost{}
+	err := b.screen.Step("measuring", func(io.Writer) (_ string, err error) {
+		if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
+			return "", err
+		}
+		return "calls, logins, time on the " + where.Cloud.Name(), b.lifecycle(ctx, where, costs)
+	})
+	return costs, err
 }
 
 // coldStart creates a shoot with the first login of the process, and removes it.
-func (b bench) coldStart(ctx context.Context) (cost, error) {
-	shoot, err := b.NewShoot(ctx, "cold")
+func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, error) {
+	shoot, err := b.NewShoot(ctx, "cold", where)
 	if err != nil {
 		return cost{}, err
 	}
-	first, err := b.measure(func() error { return b.fulfil(ctx, shoot) })
+	first, err := measure(where, func() error { return b.fulfil(ctx, shoot) })
 	if err != nil {
 		return cost{}, err
 	}
@@ -81,8 +114,8 @@ func (b bench) coldStart(ctx context.Context) (cost, error) {
 }
 
 // lifecycle creates, reconciles and deletes a shoot with the session that is there.
-func (b bench) lifecycle(ctx context.Context, costs map[string]cost) error {
-	shoot, err := b.NewShoot(ctx, "warm")
+func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[string]cost) error {
+	shoot, err := b.NewShoot(ctx, "warm", where)
 	if err != nil {
 		return err
 	}
@@ -96,7 +129,7 @@ func (b bench) lifecycle(ctx context.Context, costs map[string]cost) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if costs[step.row], err = b.measure(func() error { return step.do(ctx, shoot) }); err != nil {
+		if costs[step.row], err = measure(where, func() error { return step.do(ctx, shoot) }); err != nil {
 			return fmt.Errorf("measuring %s: %w", step.row, err)
 		}
 	}
@@ -104,14 +137,14 @@ func (b bench) lifecycle(ctx context.Context, costs map[string]cost) error {
 }
 
 // measure takes the time from the order until gardenlet sees it fulfilled.
-func (b bench) measure(do func() error) (cost, error) {
-	b.Cloud.ResetLog()
+func measure(where landscape.Place, do func() error) (cost, error) {
+	where.Cloud.ResetLog()
 	start := time.Now()
 	if err := do(); err != nil {
 		return cost{}, err
 	}
-	calls := b.Cloud.Log()
-	return cost{calls: len(calls), logins: calls.Logins(), wall: time.Since(start)}, nil
+	calls := where.Cloud.Log()
+	return cost{calls: len(calls), logins: calls.Logins(), wall: time.Since(start), log: calls}, nil
 }
 
 func (b bench) fulfil(ctx context.Context, shoot *gardenlet.Shoot) error {

@@ -13,6 +13,8 @@ const (
 	rowDelete = "delete"
 )
 
+func rows() []string { return []string{rowCold, rowFirst, rowNoOp, rowDelete} }
+
 const footnote = "Calls: logins included. At most: the budget, for a warm session. Wall time from the order to the sight of its result.\n" +
 	"Upstream: the upstream extension, which serves all contracts of OpenStack in one process; measured elsewhere, not by this run."
 
@@ -52,6 +54,18 @@ func costTable(costs map[string]cost) []string {
 			fmt.Sprint(c.calls), calls, fmt.Sprint(y.upstream.calls),
 			fmt.Sprint(c.logins), fmt.Sprint(y.budget.logins), fmt.Sprint(y.upstream.logins),
 			inSeconds(c.wall), wall, inSeconds(y.upstream.wall)))
+	}
+	return lines
+}
+
+// realTable renders what a real cloud costs beside the stand-in. There are no yardsticks for its time.
+func realTable(standIn, real map[string]cost) []string {
+	const layout = "%-20s %8s %9s   %8s %9s   %9s"
+	lines := []string{fmt.Sprintf(layout, "", "calls", "stand-in", "logins", "stand-in", "wall")}
+	for _, row := range rows() {
+		here, there := standIn[row], real[row]
+		lines = append(lines, fmt.Sprintf(layout, row,
+			fmt.Sprint(there.calls), fmt.Sprint(here.calls), fmt.Sprint(there.logins), fmt.Sprint(here.logins), inSeconds(there.wall)))
 	}
 	return lines
 }

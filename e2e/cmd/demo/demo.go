@@ -31,7 +31,7 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	d := &demo{Landscape: l, screen: screen, before: l.Cloud.State("")}
+	d := &demo{Landscape: l, screen: screen, before: l.Place.Cloud.StandIn.State("")}
 	acts := []func(context.Context) error{d.prepare, d.create, d.reconcile}
 	if exit {
 		acts = append(acts, d.delete)
@@ -48,7 +48,7 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 
 func (d *demo) prepare(ctx context.Context) error {
 	return d.screen.Step("shoot", func(io.Writer) (detail string, err error) {
-		d.shoot, err = d.NewShoot(ctx, "demo")
+		d.shoot, err = d.NewShoot(ctx, "demo", d.Place)
 		return d.shoot.Namespace() + " with Cluster and Secret cloudprovider", err
 	})
 }
@@ -61,7 +61,7 @@ func (d *demo) create(ctx context.Context) error {
 	}
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("What exists in the cloud")
-	for _, line := range openstack.Draw(d.Cloud.State("")) {
+	for _, line := range openstack.Draw(d.Place.Cloud.StandIn.State("")) {
 		d.screen.Linef("  %s", line)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (d *demo) delete(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	came, went := fake.Diff(d.before, d.Cloud.State(""))
+	came, went := fake.Diff(d.before, d.Place.Cloud.StandIn.State(""))
 	if len(came)+len(went) > 0 {
 		return fmt.Errorf("the cloud is not as it was before the shoot:\n  left behind: %s\n  missing: %s",
 			strings.Join(came, ", "), strings.Join(went, ", "))
@@ -164,12 +164,12 @@ func (d *demo) destroy(ctx context.Context) error {
 
 // measure shows the Infrastructure while do is under way, and returns what it cost as a sentence.
 func (d *demo) measure(ctx context.Context, do func(context.Context) error) (string, error) {
-	d.Cloud.ResetLog()
+	d.Place.Cloud.ResetLog()
 	start := time.Now()
 	if err := d.show(ctx, do); err != nil {
 		return "", err
 	}
-	calls := d.Cloud.Log()
+	calls := d.Place.Cloud.Log()
 	return fmt.Sprintf("%s to the cloud, %s among them, in %.1f s",
 		count(len(calls), "call"), count(calls.Logins(), "login"), time.Since(start).Seconds()), nil
 }

@@ -23,6 +23,8 @@ type Shoot struct {
 	InfrastructureConfig, CloudProfileConfig any
 	// Credentials is the data of the Secret cloudprovider.
 	Credentials map[string][]byte
+	// IPFamilies are those of the shoot's networks.
+	IPFamilies []gardencorev1beta1.IPFamily
 	// SSHPublicKey is the nodes'; none when the shoot disables SSH access.
 	SSHPublicKey []byte
 	// LastOperationType and LastOperationState are the shoot's own.
@@ -38,6 +40,7 @@ func NewShoot(name, providerType, region string) *Shoot {
 		Name: name, Project: "dev", UID: uuid.NewUUID(), ProviderType: providerType, Region: region,
 		LastOperationType:  gardencorev1beta1.LastOperationTypeCreate,
 		LastOperationState: gardencorev1beta1.LastOperationStateProcessing,
+		IPFamilies:         []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4},
 		SSHPublicKey: []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Vj7iS3TTy0o6R2nmFhyMbjPcKgpuwXIzqXTqE2vGq " +
 			name + "@example.org\n"),
 	}
@@ -57,7 +60,7 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			Kubernetes:   gardencorev1beta1.Kubernetes{Version: "1.36.3"},
 			Networking: &gardencorev1beta1.Networking{
 				Type: new("calico"), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
-				IPFamilies: []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4},
+				IPFamilies: s.IPFamilies,
 			},
 			Provider: gardencorev1beta1.Provider{
 				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig),

@@ -1,5 +1,5 @@
 // Package landscape brings up everything around one controller for programs that show something: a seed, an OpenStack
-// stand-in, the controller's process, and gardenlet. Each step is told on a screen. Tests have a bench of their own.
+// stand-in, the controller's process, and gardenlet. Each step is told on a screen. Tests stand on package rig.
 package landscape
 
 import (
@@ -21,13 +21,12 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
 // Landscape is what has been brought up.
 type Landscape struct {
 	Seed       *seed.Seed
-	Cloud      *fake.Cloud
+	Place      Place
 	Controller *controller.Controller
 	Gardenlet  *gardenlet.Gardenlet
 	// Binary is the path of the controller, Log that of its log.
@@ -37,6 +36,15 @@ type Landscape struct {
 	dir     string
 	latency time.Duration
 }
+
+// Place is where shoots live: an account in a cloud.
+type Place struct {
+	Cloud   *openstack.Cloud
+	Account *openstack.Account
+}
+
+// accountName is free in a new cloud.
+const accountName = "trellis"
 
 // Start brings everything up. Every call to the cloud takes as long as latency says. What has been started is stopped
 // again when something fails.
@@ -92,12 +100,15 @@ func (l *Landscape) buildController(ctx context.Context, _ io.Writer) (detail st
 	return fmt.Sprintf("%s, %d MB", controller.Name, info.Size()/1_000_000), nil
 }
 
-func (l *Landscape) startCloud(context.Context, io.Writer) (string, error) {
-	l.Cloud = fake.New(fake.WithLatency(l.latency))
-	if err := l.Cloud.Start("127.0.0.1:0"); err != nil {
+func (l *Landscape) startCloud(ctx context.Context, _ io.Writer) (detail string, err error) {
+	if l.Place.Cloud, err = openstack.NewFake(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("OpenStack stand-in at %s, %d ms per call", l.Cloud.AuthURL(), l.latency.Milliseconds()), nil
+	l.Place.Cloud.SetLatency(l.latency)
+	if l.Place.Account, err = l.Place.Cloud.NewAccount(ctx, accountName); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("OpenStack stand-in at %s, %d ms per call", l.Place.Cloud.AuthURL(), l.latency.Milliseconds()), nil
 }
 
 func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, err error) {
@@ -126,9 +137,9 @@ func (l *Landscape) startController(ctx context.Context, _ io.Writer) (string, e
 	return fmt.Sprintf("%s is ready, pid %d", controller.Name, l.Controller.PID()), nil
 }
 
-// NewShoot prepares a shoot that has everything made for it in the cloud.
-func (l *Landscape) NewShoot(ctx context.Context, name string) (*gardenlet.Shoot, error) {
-	shoot := openstack.NewShoot(name, l.Cloud, openstack.DefaultAccount())
+// NewShoot prepares a shoot that has everything made for it in a place.
+func (l *Landscape) NewShoot(ctx context.Context, name string, where Place) (*gardenlet.Shoot, error) {
+	shoot := openstack.NewShoot(name, where.Cloud, where.Account)
 	return shoot, l.Gardenlet.Prepare(ctx, shoot)
 }
 
@@ -140,8 +151,8 @@ func (l *Landscape) Stop() error {
 	if l.Controller != nil {
 		failures = append(failures, l.Controller.Terminate(ctx))
 	}
-	if l.Cloud != nil {
-		failures = append(failures, l.Cloud.Close())
+	if l.Place.Cloud != nil {
+		failures = append(failures, l.Place.Cloud.Close())
 	}
 	if l.Seed != nil {
 		failures = append(failures, l.Seed.Stop())

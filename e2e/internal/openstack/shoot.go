@@ -1,5 +1,6 @@
-// Package openstack brings shoots and the OpenStack stand-in together: it writes the configuration that users and admins
-// would write for that cloud, and draws what came of it. It must not know how an infrastructure is made.
+// Package openstack brings shoots and an OpenStack together, be it the stand-in or a real one: it stands between the two and
+// sees every call, gives each test an account of its own, writes the configuration that users and admins would write for
+// that cloud, and draws what came of it. It must not know how an infrastructure is made.
 package openstack
 
 import (
@@ -7,43 +8,16 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
 // Type is the provider type of the shoots.
 const Type = "openstack"
 
-// Account is a user of the cloud in one of its projects.
-type Account struct{ Project, User, Password string }
-
-// DefaultAccount is the one that every cloud has.
-func DefaultAccount() Account {
-	return Account{Project: fake.DefaultProject, User: fake.DefaultUser, Password: fake.DefaultPassword}
-}
-
-// AddAccount makes an account whose project has the given name.
-func AddAccount(cloud *fake.Cloud, name string) (Account, error) {
-	account := Account{Project: name, User: name + "-user", Password: name + "-password"}
-	cloud.AddProject(account.Project)
-	_, err := cloud.AddUser(account.User, account.Password, account.Project)
-	return account, err
-}
-
-// Credentials is the data of the Secret that a user keeps in the garden.
-func (a Account) Credentials() map[string][]byte {
-	return map[string][]byte{
-		"domainName": []byte(fake.DefaultDomain),
-		"tenantName": []byte(a.Project),
-		"username":   []byte(a.User),
-		"password":   []byte(a.Password),
-	}
-}
-
 // NewShoot returns a shoot in the cloud that has everything made for it: network, subnet, router, security group, key pair.
-func NewShoot(name string, cloud *fake.Cloud, account Account) *gardenlet.Shoot {
-	shoot := gardenlet.NewShoot(name, Type, fake.DefaultRegion)
+func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
+	shoot := gardenlet.NewShoot(name, Type, cloud.Region())
 	shoot.Credentials = account.Credentials()
-	shoot.InfrastructureConfig = InfrastructureConfig()
+	shoot.InfrastructureConfig = InfrastructureConfig(cloud)
 	shoot.CloudProfileConfig = &openstackv1alpha1.CloudProfileConfig{
 		TypeMeta:    typeMeta("CloudProfileConfig"),
 		KeyStoneURL: cloud.AuthURL(),
@@ -58,10 +32,10 @@ func NewShoot(name string, cloud *fake.Cloud, account Account) *gardenlet.Shoot 
 }
 
 // InfrastructureConfig is the configuration of a shoot that brings nothing of its own.
-func InfrastructureConfig() *openstackv1alpha1.InfrastructureConfig {
+func InfrastructureConfig(cloud *Cloud) *openstackv1alpha1.InfrastructureConfig {
 	return &openstackv1alpha1.InfrastructureConfig{
 		TypeMeta:         typeMeta("InfrastructureConfig"),
-		FloatingPoolName: fake.ExternalNetwork,
+		FloatingPoolName: cloud.ExternalNetwork(),
 		Networks:         openstackv1alpha1.Networks{Workers: "10.250.0.0/19"},
 	}
 }

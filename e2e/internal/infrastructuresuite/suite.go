@@ -1,0 +1,61 @@
+// Package infrastructuresuite tells what an infrastructure-controller for OpenStack does from its first order to its last,
+// as scenarios that run unchanged on any cloud: the stand-in, or a real one. The binary is a process, gardenlet's own code
+// orders, and what came of it is read from the seed and from the cloud. It must not know which cloud it is on, nor how a
+// controller goes about its work.
+package infrastructuresuite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/trellis-garden/trellis/e2e/internal/rig"
+)
+
+// Run plays all scenarios, one after another.
+func Run(t *testing.T, r *rig.Rig) {
+	t.Helper()
+	for _, scenario := range []struct {
+		name string
+		play func(*testing.T, *rig.Rig)
+	}{
+		{"Lifecycle", testLifecycle},
+		{"NoOp", testNoOp},
+		{"Budget", testBudget},
+		{"Login", testLogin},
+		{"Given", testGiven},
+		{"Adoption", testAdoption},
+		{"DualStack", testDualStack},
+		{"Drift", testDrift},
+		{"Move", testMove},
+		{"Trouble", testTrouble},
+		{"Crash", testCrash},
+		{"HalfMade", testHalfMade},
+		{"Blocked", testBlocked},
+		{"Leftovers", testLeftovers},
+		{"ForceDelete", testForceDelete},
+		{"EveryCall", testEveryCall},
+	} {
+		t.Run(scenario.name, func(t *testing.T) { scenario.play(t, r) })
+	}
+}
+
+// oneOfEach is what a default shoot consists of. The rules are two for what goes out, three for what comes in; the port is
+// the router's in the shoot's subnet.
+func oneOfEach() map[string]int {
+	return map[string]int{
+		"network": 1, "subnet": 1, "router": 1, "port": 1, "security group": 1, "security group rule": 5, "key pair": 1,
+	}
+}
+
+// assertOneOfEach makes sure that nothing was made twice for the only shoot in the account.
+func assertOneOfEach(w *rig.World) {
+	w.T.Helper()
+	assert.Equal(w.T, oneOfEach(), w.Kinds())
+}
+
+// assertEmpty makes sure that nothing is left of the only shoot in the account.
+func assertEmpty(w *rig.World) {
+	w.T.Helper()
+	assert.Empty(w.T, w.Inventory(), "nothing is left in the cloud")
+}

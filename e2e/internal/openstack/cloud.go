@@ -1,0 +1,127 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
+)
+
+// Cloud is an OpenStack in which shoots live, the stand-in or a real one. Shoots reach it through a proxy: all that their
+// controller says is in its log, and goes wrong as its dials say. What a test does itself goes past both.
+type Cloud struct {
+	*proxy.Proxy
+	// StandIn is behind the proxy, or nothing where a real cloud is.
+	StandIn *fake.Cloud
+
+	behind conformance.Cloud
+}
+
+// New returns a cloud in front of one that is there already and stays.
+func New(behind conformance.Cloud) (*Cloud, error) {
+	if behind.TLS != nil && behind.TLS.RootCAs != nil {
+		return nil, fmt.Errorf("cloud %q has certificates of its own, which the proxy does not know", behind.Name)
+	}
+	front, err := proxy.New(behind.AuthURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := front.Start("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	return &Cloud{Proxy: front, behind: behind}, nil
+}
+
+// NewFake starts a stand-in and returns a cloud in front of it. Both end together.
+func NewFake(options ...fake.Option) (*Cloud, error) {
+	standIn := fake.New(options...)
+	if err := standIn.Start("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	c, err := New(conformance.Cloud{
+		Name: "stand-in", AuthURL: standIn.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
+		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
+	})
+	if err != nil {
+		return nil, errors.Join(err, standIn.Close())
+	}
+	c.StandIn = standIn
+	return c, nil
+}
+
+// Name is for people.
+func (c *Cloud) Name() string { return c.behind.Name }
+
+// Region is where the shoots are.
+func (c *Cloud) Region() string { return c.behind.Region }
+
+// ExternalNetwork is the name of the network behind the shoots' routers.
+func (c *Cloud) ExternalNetwork() string { return c.behind.ExternalNetwork }
+
+// Close ends what was started.
+func (c *Cloud) Close() error {
+	err := c.Proxy.Close()
+	if c.StandIn != nil {
+		err = errors.Join(err, c.StandIn.Close())
+	}
+	return err
+}
+
+// Account is a plain member of a project of its own. Its methods act past the log and the dials: as the member, or as an
+// operator of the cloud.
+type Account struct{ *conformance.Tenant }
+
+// NewAccount makes an account. The name is free in the cloud.
+func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
+	tenant, err := conformance.NewTenant(ctx, c.behind, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Account{tenant}, nil
+}
+
+// Credentials is the data of the Secret that a user keeps in the garden.
+func (a *Account) Credentials() map[string][]byte {
+	return map[string][]byte{
+		"domainName": []byte(fake.DefaultDomain),
+		"tenantName": []byte(a.Project),
+		"username":   []byte(a.User),
+		"password":   []byte(a.Password),
+	}
+}
+
+// ApplicationCredential makes one, and returns the data of a Secret that holds it, and its ID.
+func (a *Account) ApplicationCredential(ctx context.Context, name string) (secret map[string][]byte, id string, err error) {
+	const word = "application-credential-secret"
+	answer, err := a.AsMember(ctx, "POST", conformance.Identity, "/v3/users/"+a.UserID+"/application_credentials", conformance.Body{
+		"application_credential": conformance.Body{"name": name, "secret": word},
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("making an application credential: %w", err)
+	}
+	id = answer.Text("application_credential.id")
+	return map[string][]byte{"applicationCredentialID": []byte(id), "applicationCredentialSecret": []byte(word)}, id, nil
+}
+
+// Resource is something in an account.
+type Resource struct {
+	Kind, ID, Name string
+	conformance.Object
+}
+
+// Resources lists all that the account has.
+func (a *Account) Resources(ctx context.Context) ([]Resource, error) {
+	items, err := a.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("looking what project %q has: %w", a.Project, err)
+	}
+	resources := make([]Resource, 0, len(items))
+	for _, item := range items {
+		resources = append(resources, Resource{Kind: item.Kind, ID: item.ID, Name: cmp.Or(item.Object.Text("name"), item.ID), Object: item.Object})
+	}
+	return resources, nil
+}

@@ -1,0 +1,84 @@
+// Package rig is what a test of a controller stands on: real API servers that look like seeds, the binary as it is shipped,
+// and for each test a world in which it may start and end that binary, order what gardenlet orders, and look at both the
+// seed and the cloud. It must not know what a controller does with an order.
+package rig
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+const (
+	// patience bounds every wait. It is generous, because it only costs time when a test fails.
+	patience = 3 * time.Minute
+	glance   = 50 * time.Millisecond
+)
+
+// Rig is what the tests of one controller share: two empty seeds, of which the second is for shoots that move, and the
+// binary as it is shipped. Each test runs its own process of it, so tests of a rig don't run in parallel.
+type Rig struct {
+	// Binary is a path.
+	Binary              string
+	Source, Destination *Seed
+
+	newCloud func() (*openstack.Cloud, error)
+}
+
+// Seed is a seed in which the controller is known.
+type Seed struct {
+	*seed.Seed
+	kubeconfig string // the controller's
+}
+
+// New builds the binary and starts the seeds. Every test asks newCloud for a cloud, and closes it.
+func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Rig {
+	t.Helper()
+	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
+	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
+	require.NoError(t, err)
+	binary, err := controller.Build(t.Context(), false)
+	require.NoError(t, err)
+	return &Rig{Binary: binary, Source: startSeed(t, programs), Destination: startSeed(t, programs), newCloud: newCloud}
+}
+
+func startSeed(t *testing.T, programs string) *Seed {
+	t.Helper()
+	s, err := seed.Start(t.Context(), programs, t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assertNothingForbidden(t, s)
+		assert.NoError(t, s.Stop())
+	})
+	kubeconfig, err := s.AddController(t.Context(), controller.Name, controller.Role())
+	require.NoError(t, err)
+	return &Seed{Seed: s, kubeconfig: kubeconfig}
+}
+
+// assertNothingForbidden makes sure that the controller has all the rights that it uses. A missing one need not break
+// anything that a test looks at: an Event that cannot be written is only missed by people.
+func assertNothingForbidden(t *testing.T, s *seed.Seed) {
+	t.Helper()
+	writes, err := s.Writes("")
+	require.NoError(t, err)
+	for _, write := range writes {
+		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
+	}
+}
+
+// withinPatience is for what must be done although the test is over.
+func withinPatience() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), patience)
+}

@@ -1,0 +1,23 @@
+//go:build openstack
+
+package openstack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/e2e/internal/infrastructuresuite"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+// TestInfrastructure runs the infrastructure-controller through its suite on the real cloud, each scenario in a project of
+// its own that must be empty at the end.
+func TestInfrastructure(t *testing.T) {
+	target, err := conformance.FromFile(operatorEntry())
+	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
+	r := rig.New(t, func() (*openstack.Cloud, error) { return openstack.New(target) })
+	infrastructuresuite.Run(t, r)
+}
