@@ -66,20 +66,20 @@ func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	real, err := b.onRealCloud(ctx, o.entry)
+	genuine, err := b.onRealCloud(ctx, o.entry)
 	if err != nil {
 		return err
 	}
 	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", o.latency.Milliseconds()))
 	b.print(costTable(standIn))
-	if real != nil {
+	if genuine != nil {
 		screen.Heading("The same shoot on a real cloud")
-		b.print(realTable(standIn, real))
+		b.print(realTable(standIn, genuine))
 	}
 	screen.Heading("The process")
 	b.print(footprintTable(taken))
 	screen.Linef("\n%s", footnote)
-	return compare(standIn, real)
+	return compare(standIn, genuine)
 }
 
 func (b bench) print(lines []string) {

@@ -27,8 +27,11 @@ func find(entry string) (cloud *conformance.Cloud, why string, err error) {
 	if entry == "" {
 		const variable = "OS_CLIENT_CONFIG_FILE"
 		file := filepath.Join(stack.DefaultDir, "clouds.yaml")
-		if _, err := os.Stat(file); err != nil {
+		switch _, err := os.Stat(file); {
+		case errors.Is(err, os.ErrNotExist):
 			return nil, "no real cloud beside it: OS_CLOUD names none, and `make openstack-up` has brought none up", nil
+		case err != nil:
+			return nil, "", fmt.Errorf("looking for a real cloud: %w", err)
 		}
 		if err := os.Setenv(variable, file); err != nil {
 			return nil, "", fmt.Errorf("setting %s: %w", variable, err)
@@ -70,13 +73,13 @@ func (b bench) onRealCloud(ctx context.Context, entry string) (costs map[string]
 }
 
 // compare returns an error that names the calls which differ between two clouds.
-func compare(standIn, real map[string]cost) error {
-	if real == nil {
+func compare(standIn, genuine map[string]cost) error {
+	if genuine == nil {
 		return nil
 	}
 	var failures []error
 	for _, row := range rows() {
-		here, there := standIn[row].log.Count(), real[row].log.Count()
+		here, there := standIn[row].log.Count(), genuine[row].log.Count()
 		names := map[string]bool{}
 		for name := range here {
 			names[name] = true

@@ -59,11 +59,11 @@ func costTable(costs map[string]cost) []string {
 }
 
 // realTable renders what a real cloud costs beside the stand-in. There are no yardsticks for its time.
-func realTable(standIn, real map[string]cost) []string {
+func realTable(standIn, genuine map[string]cost) []string {
 	const layout = "%-20s %8s %9s   %8s %9s   %9s"
 	lines := []string{fmt.Sprintf(layout, "", "calls", "stand-in", "logins", "stand-in", "wall")}
 	for _, row := range rows() {
-		here, there := standIn[row], real[row]
+		here, there := standIn[row], genuine[row]
 		lines = append(lines, fmt.Sprintf(layout, row,
 			fmt.Sprint(there.calls), fmt.Sprint(here.calls), fmt.Sprint(there.logins), fmt.Sprint(here.logins), inSeconds(there.wall)))
 	}
