@@ -31,7 +31,9 @@ type mistake struct {
 func mistakes() map[string]mistake {
 	return map[string]mistake{
 		"an unknown field": {
-			make: func(w *rig.World, shoot *gardenlet.Shoot) { shoot.InfrastructureConfig = withField(w, "flotingPoolName", "public") },
+			make: func(w *rig.World, shoot *gardenlet.Shoot) {
+				shoot.InfrastructureConfig = withField(w, "flotingPoolName", "public")
+			},
 			says: []string{"flotingPoolName", "unknown field"},
 		},
 		"a range of workers that is none": {

@@ -38,7 +38,7 @@ type Gardenlet struct {
 
 // New returns a gardenlet that looks more often and gives up sooner than a real one.
 func New(seed client.Client) *Gardenlet {
-	return &Gardenlet{Seed: seed, Interval: 100 * time.Millisecond, SevereThreshold: 20 * time.Second, Timeout: 2 * time.Minute}
+	return &Gardenlet{Seed: seed, Interval: 100 * time.Millisecond, SevereThreshold: time.Minute, Timeout: 5 * time.Minute}
 }
 
 // Prepare creates or updates what gardenlet puts into the seed before any extension object of the shoot: its namespace,

@@ -18,19 +18,21 @@ import (
 // way is a way in which a call to the cloud goes wrong.
 type way struct {
 	name string
-	// fault is what the cloud does; nothing where the controller is killed.
-	fault wire.Fault
+	// faults are what the cloud does, in turn from call to call; none where the controller is killed.
+	faults []wire.Fault
 	// killed is when the controller is killed, before the call's effect or after it.
 	killed wire.Phase
 }
 
 func ways() []way {
 	return []way{
-		{name: "refused with 503", fault: wire.Fault{Status: http.StatusServiceUnavailable}},
-		{name: "refused with 429", fault: wire.Fault{Status: http.StatusTooManyRequests, RetryAfter: time.Second}},
-		{name: "refused with 500", fault: wire.Fault{Status: http.StatusInternalServerError}},
-		{name: "cut off before its effect", fault: wire.Fault{Drop: wire.DropBefore}},
-		{name: "cut off after its effect", fault: wire.Fault{Drop: wire.DropAfter}},
+		{name: "refused", faults: []wire.Fault{
+			{Status: http.StatusServiceUnavailable},
+			{Status: http.StatusTooManyRequests, RetryAfter: time.Second},
+			{Status: http.StatusInternalServerError},
+		}},
+		{name: "cut off before its effect", faults: []wire.Fault{{Drop: wire.DropBefore}}},
+		{name: "cut off after its effect", faults: []wire.Fault{{Drop: wire.DropAfter}}},
 		{name: "last of a controller killed before its effect", killed: wire.Before},
 		{name: "last of a controller killed after its effect", killed: wire.After},
 	}
@@ -46,7 +48,7 @@ func testEveryCall(t *testing.T, r *rig.Rig) {
 		for j := range max(len(creation), len(deletion)) {
 			first, last := creation[j%len(creation)], deletion[j%len(deletion)]
 			passed := t.Run(fmt.Sprintf("%s/%s, %s", way.name, path(first), path(last)), func(t *testing.T) {
-				way.play(w.In(t), fmt.Sprintf("every-%d-%d", i, j), first, last)
+				way.play(w.In(t), fmt.Sprintf("every-%d-%d", i, j), j, first, last)
 			})
 			if !passed {
 				w = r.NewWorld(t) // what is left in the old one is no concern of the other cases
@@ -56,7 +58,7 @@ func testEveryCall(t *testing.T, r *rig.Rig) {
 }
 
 // play lets a call of a shoot's creation go wrong, and then one of its deletion.
-func (a way) play(w *rig.World, name string, first, last wire.Call) {
+func (a way) play(w *rig.World, name string, turn int, first, last wire.Call) {
 	w.T.Helper()
 	if first.Service == wire.Keystone && w.Controller != nil {
 		w.StopController() // which forgets its session
@@ -65,16 +67,16 @@ func (a way) play(w *rig.World, name string, first, last wire.Call) {
 		w.StartController()
 	}
 	shoot := w.Shoot(name)
-	a.strike(w, first, func() { w.Order(shoot) })
+	a.strike(w, turn, first, func() { w.Order(shoot) })
 	w.WaitHealthy(shoot)
 	assertOneOfEach(w)
-	a.strike(w, last, func() { w.OrderDeletion(shoot) })
+	a.strike(w, turn, last, func() { w.OrderDeletion(shoot) })
 	w.WaitGone(shoot)
 	assertEmpty(w)
 }
 
 // strike sets something off and lets a call go wrong. There is a controller afterwards.
-func (a way) strike(w *rig.World, call wire.Call, setOff func()) {
+func (a way) strike(w *rig.World, turn int, call wire.Call, setOff func()) {
 	w.T.Helper()
 	match := wire.Match{Service: call.Service, Method: call.Method, Path: call.Path}
 	if a.killed != "" {
@@ -82,7 +84,7 @@ func (a way) strike(w *rig.World, call wire.Call, setOff func()) {
 		w.StartController()
 		return
 	}
-	fault := a.fault
+	fault := a.faults[turn%len(a.faults)]
 	fault.Match = match
 	struck := w.Cloud.Inject(fault)
 	setOff()

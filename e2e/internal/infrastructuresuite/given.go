@@ -110,7 +110,8 @@ func testGivenIsVerified(t *testing.T, r *rig.Rig) {
 	}{
 		"a router that does not exist": {
 			openstackv1alpha1.Networks{Workers: "10.250.0.0/19", Router: &openstackv1alpha1.Router{ID: nobody}},
-			[]string{"networks.router.id", nobody}, false,
+			[]string{"networks.router.id", nobody},
+			false,
 		},
 		"a network that does not exist": {
 			openstackv1alpha1.Networks{Workers: "10.250.0.0/19", ID: new(nobody)}, []string{"networks.id", nobody}, false,

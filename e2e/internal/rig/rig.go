@@ -23,7 +23,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 	glance   = 50 * time.Millisecond
 )
 
