@@ -38,7 +38,8 @@ func (l layout) acquire() (release func(), err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errors.New("it is being brought up or down by somebody else right now")
+		_ = file.Close()
+		return nil, fmt.Errorf("the cloud in %s is being brought up or down by somebody else right now", l.dir)
 	}
 	if err != nil {
 		_ = file.Close()

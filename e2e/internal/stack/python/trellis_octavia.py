@@ -10,6 +10,7 @@ from octavia.api.drivers.driver_agent import driver_updater
 from octavia.common import constants
 from octavia.db import api as database
 from octavia.db import models
+from octavia_lib.common import constants as lib_constants
 from oslo_log import log
 
 LOG = log.getLogger(__name__)
@@ -70,7 +71,7 @@ def look():
         session.close()
     for report in reports:
         answer = driver_updater.DriverUpdater().update_loadbalancer_status(report)
-        if answer[constants.STATUS_CODE] != constants.DRVR_STATUS_CODE_OK:
+        if answer[lib_constants.STATUS_CODE] != lib_constants.DRVR_STATUS_CODE_OK:
             LOG.error('A report was refused: %s', answer)
 
 
