@@ -23,5 +23,6 @@
 //	identity.go   catalog, projects, users and roles
 //	content.go    zones, flavors, images, networks
 //	clouds.go     clouds.yaml
-//	up.go, down.go, status.go
+//	task.go       doing many things at once, each after what it needs
+//	stack.go      the type Stack and its lock; up.go, down.go and status.go are what it does
 package stack
