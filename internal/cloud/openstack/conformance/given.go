@@ -76,3 +76,13 @@ func (c *Case) SecurityGroup() Object {
 	c.Helper()
 	return c.Given(Network, "/v2.0/security-groups", Body{"security_group": Body{"name": "given"}})
 }
+
+// Attempt makes a request of the member that should be refused, and removes at the end what it makes if it is not.
+func (c *Case) Attempt(s Service, path string, body any) *Answer {
+	c.Helper()
+	answer := c.Member.Post(s, path, body)
+	if answer.Status < http.StatusMultipleChoices {
+		c.Remove(c.Member, s, path+"/"+answer.object().ID())
+	}
+	return answer
+}

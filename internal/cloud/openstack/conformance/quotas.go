@@ -1,5 +1,216 @@
 package conformance
 
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
 func quotas() []Behaviour {
-	return []Behaviour{}
+	return slices.Concat(quotasOfNetworking(), specialQuotasOfNetworking(), otherQuotas())
+}
+
+// quotaPath is where an operator sets the quota of the member's project, and around the values stands key.
+func (c *Case) quotaPath(s Service) (path, key string) {
+	switch s {
+	case Network:
+		return "/v2.0/quotas/" + c.Member.ProjectID, "quota"
+	case LoadBalancer:
+		return "/v2/lbaas/quotas/" + c.Member.ProjectID, "quota"
+	case Compute:
+		return "/v2.1/os-quota-sets/" + c.Member.ProjectID, "quota_set"
+	default: // Cinder wants the caller's own project in front
+		return "/v3/" + c.Operator.ProjectID + "/os-quota-sets/" + c.Member.ProjectID, "quota_set"
+	}
+}
+
+// Limit sets quotas of the member's project, quietly. They are lifted at the end of the case.
+func (c *Case) Limit(s Service, limits Body) {
+	c.Helper()
+	path, key := c.quotaPath(s)
+	c.AtEnd(c.Operator, http.MethodDelete, s, path, nil)
+	c.Quietly(func() {
+		answer := c.Operator.Put(s, path, Body{key: limits})
+		require.Lessf(c, answer.Status, 300, "%s: %s", answer.request, answer.Raw)
+	})
+}
+
+// limited is a resource of Neutron with a quota.
+type limited struct {
+	quota, collection string
+	// attributes are those of a new one, the n-th of the case.
+	attributes func(c *Case, n int) Body
+	// before is how many there are at first.
+	before func(c *Case) int
+}
+
+func none(*Case) int { return 0 }
+
+func limitedResources() []limited {
+	named := func(*Case, int) Body { return Body{"name": "limited"} }
+	return []limited{
+		{"network", "networks", named, none},
+		{"router", "routers", named, none},
+		{"security_group", "security-groups", named, func(c *Case) int {
+			c.Helper()
+			count := 0
+			c.Quietly(func() { count = len(c.Member.Get(Network, "/v2.0/security-groups?project_id="+c.Member.ProjectID).List("security_groups")) })
+			return count
+		}},
+		{"subnetpool", "subnetpools", func(*Case, int) Body { return Body{"name": "limited", "prefixes": []string{"10.9.0.0/16"}} }, none},
+		{"floatingip", "floatingips", func(c *Case, _ int) Body { return Body{"floating_network_id": c.External.ID()} }, none},
+		{"subnet", "subnets", func(c *Case, _ int) Body {
+			return Body{"network_id": c.Network().ID(), "cidr": "10.9.0.0/24", "ip_version": 4}
+		}, none},
+		{"port", "ports", func(c *Case, _ int) Body { return Body{"network_id": c.Network().ID()} }, none},
+	}
+}
+
+// quotasOfNetworking tries the same with everything that a project can have too much of.
+func quotasOfNetworking() []Behaviour {
+	var all []Behaviour
+	for _, l := range limitedResources() {
+		path, key := "/v2.0/"+l.collection, l.quota
+		all = append(all, behaviour("the quota of each "+strings.ReplaceAll(key, "_", " ")+" is kept, and what is deleted makes room", func(c *Case) {
+			c.Limit(Network, Body{l.quota: l.before(c) + 1})
+			body := func(n int) Body { return Body{key: l.attributes(c, n)} }
+			first := c.Given(Network, path, body(1))
+			c.Attempt(Network, path, body(2)).Refused(http.StatusConflict, "OverQuota").Saying("Quota exceeded for resources: ['%s'].", l.quota)
+			c.Member.Delete(Network, path+"/"+first.ID()).Succeeds(http.StatusNoContent)
+			c.Given(Network, path, body(3))
+		}))
+	}
+	return all
+}
+
+func specialQuotasOfNetworking() []Behaviour {
+	return []Behaviour{
+		behaviour("a quota of zero forbids, one of -1 does not limit, and one below what there is only stops", func(c *Case) {
+			try := func() *Answer { return c.Attempt(Network, "/v2.0/networks", Body{"network": Body{"name": "limited"}}) }
+			c.Limit(Network, Body{"network": 0})
+			try().Refused(http.StatusConflict, "OverQuota")
+			c.Limit(Network, Body{"network": -1})
+			c.Network()
+			c.Network()
+			c.Limit(Network, Body{"network": 1})
+			try().Refused(http.StatusConflict, "OverQuota")
+			assert.Len(c, c.Member.Get(Network, "/v2.0/networks?name=given&fields=name").List("networks"), 2)
+		}),
+		behaviour("several of a kind that are too many together are refused together", func(c *Case) {
+			c.Limit(Network, Body{"network": 1})
+			c.Member.Post(Network, "/v2.0/networks", Body{"networks": []Body{{"name": "limited"}, {"name": "limited"}}}).
+				Refused(http.StatusConflict, "OverQuota").Saying("Quota exceeded for resources: ['network'].")
+			assert.Empty(c, c.Member.Get(Network, "/v2.0/networks?name=limited").List("networks"))
+		}),
+		behaviour("the quota of rules stops a rule as well as a group, which is born with rules", func(c *Case) {
+			group := c.SecurityGroup()
+			rules := 0
+			c.Quietly(func() {
+				rules = len(c.Member.Get(Network, "/v2.0/security-group-rules?project_id="+c.Member.ProjectID).List("security_group_rules"))
+			})
+			c.Limit(Network, Body{"security_group_rule": rules})
+			c.Attempt(Network, "/v2.0/security-group-rules", Body{"security_group_rule": Body{
+				"security_group_id": group.ID(), "direction": "ingress", "ethertype": "IPv4", "protocol": "tcp",
+			}}).Refused(http.StatusConflict, "OverQuota").Saying("Quota exceeded for resources: ['security_group_rule'].")
+			c.Attempt(Network, "/v2.0/security-groups", Body{"security_group": Body{"name": "limited"}}).
+				Refused(http.StatusConflict, "OverQuota")
+			assert.Empty(c, c.Member.Get(Network, "/v2.0/security-groups?name=limited").List("security_groups"))
+		}),
+		behaviour("ports that Neutron makes for routers and floating IPs are never too many, but one in a subnet takes a place", func(c *Case) {
+			network := c.Network()
+			subnet := c.Subnet(network, "10.9.0.0/24")
+			c.Limit(Network, Body{"port": 0})
+			c.Interface(c.RouterWithGateway(), subnet)
+			address := c.Member.Post(Network, "/v2.0/floatingips", Body{"floatingip": Body{"floating_network_id": c.External.ID()}})
+			c.Remove(c.Member, Network, "/v2.0/floatingips/"+address.Succeeds(http.StatusCreated).ID())
+			c.Limit(Network, Body{"port": 1})
+			c.Attempt(Network, "/v2.0/ports", Body{"port": Body{"network_id": network.ID()}}).Refused(http.StatusConflict, "OverQuota")
+			c.Limit(Network, Body{"port": 2})
+			c.Port(network)
+		}),
+		behaviour("what is refused for another reason is refused for that, though the quota is used up", func(c *Case) {
+			c.Limit(Network, Body{"network": 0, "subnet": 0, "port": 0})
+			c.Attempt(Network, "/v2.0/networks", Body{"network": Body{"colour": "red"}}).Refused(http.StatusBadRequest, "HTTPBadRequest")
+			c.Attempt(Network, "/v2.0/ports", Body{"port": Body{"network_id": nowhereAtAll}}).Refused(http.StatusNotFound, "NetworkNotFound")
+		}),
+	}
+}
+
+// nowhereAtAll is the ID of nothing.
+const nowhereAtAll = "00000000-0000-4000-8000-000000000000"
+
+func otherQuotas() []Behaviour {
+	return []Behaviour{
+		behaviour("a project reads its own quotas, and only operators set and lift them", func(c *Case) {
+			for _, of := range []struct {
+				service Service
+				limits  Body
+			}{
+				{Network, Body{
+					"network": 1, "subnet": 2, "subnetpool": 3, "port": 4, "router": 5, "floatingip": 6, "security_group": 7,
+					"security_group_rule": 8, "rbac_policy": 9,
+				}},
+				{Compute, Body{"instances": 1, "cores": 2, "ram": 3, "key_pairs": 4, "server_groups": 5}},
+				{Volume, Body{"volumes": 1, "gigabytes": 2}},
+				{LoadBalancer, Body{"load_balancer": 1}},
+			} {
+				c.Limit(of.service, of.limits)
+				path, key := c.quotaPath(of.service)
+				c.Operator.Put(of.service, path, Body{key: of.limits})
+				own := strings.Replace(path, c.Operator.ProjectID, c.Member.ProjectID, 1)
+				shown := c.Member.Get(of.service, own).Succeeds(http.StatusOK)
+				for resource, limit := range of.limits {
+					assert.EqualValues(c, text(limit), shown.Text(resource), "%s: %s", of.service, resource)
+				}
+				theirs := strings.Replace(path, c.Operator.ProjectID, c.Stranger.ProjectID, 1)
+				for _, refused := range []*Answer{
+					c.Member.Put(of.service, own, Body{key: of.limits}),
+					c.Member.Delete(of.service, own),
+					c.Stranger.Get(of.service, theirs),
+				} {
+					assert.Equalf(c, http.StatusForbidden, refused.Status, "%s: %s", refused.request, refused.Raw)
+				}
+				c.Operator.Put(of.service, path, Body{key: Body{"wishes": 3}})
+				c.Operator.Delete(of.service, path)
+			}
+		}),
+		behaviour("a server beyond the quota is forbidden, with numbers", func(c *Case) {
+			network, _ := c.Site()
+			for _, limits := range []Body{
+				{"instances": 0, "cores": -1, "ram": -1}, {"instances": -1, "cores": 0, "ram": -1}, {"instances": -1, "cores": -1, "ram": 511},
+			} {
+				c.Limit(Compute, limits)
+				answer := c.Attempt(Compute, "/v2.1/servers", c.ServerBody(Body{"networks": []Body{{"uuid": network.ID()}}}))
+				answer.Refused(http.StatusForbidden, "forbidden").Saying("Quota exceeded for ")
+			}
+			assert.Empty(c, c.Member.Get(Compute, "/v2.1/servers").List("servers"))
+		}),
+		behaviour("a key pair or a server group beyond the quota is forbidden, and so is what nobody may do", func(c *Case) {
+			c.Limit(Compute, Body{"key_pairs": 0, "server_groups": 0})
+			c.Attempt(Compute, "/v2.1/os-keypairs", Body{"keypair": Body{"name": "limited"}}).
+				Refused(http.StatusForbidden, "forbidden").Saying("Quota exceeded, too many key pairs.")
+			c.Attempt(Compute, "/v2.1/os-server-groups", Body{"server_group": Body{"name": "limited", "policies": []string{"affinity"}}}).
+				Refused(http.StatusForbidden, "forbidden").Saying("Quota exceeded, too many server groups.")
+			assert.Empty(c, c.Member.Get(Compute, "/v2.1/os-keypairs").List("keypairs"))
+		}),
+		behaviour("a volume beyond the quota is too large a request, and may be tried again at once", func(c *Case) {
+			for _, limits := range []Body{{"volumes": 0, "gigabytes": -1}, {"volumes": -1, "gigabytes": 0}} {
+				c.Limit(Volume, limits)
+				answer := c.Attempt(Volume, "/v3/"+c.Member.ProjectID+"/volumes", Body{"volume": Body{"size": 1}})
+				answer.Refused(http.StatusRequestEntityTooLarge, "overLimit")
+				assert.Equal(c, "0", answer.Header.Get("Retry-After"))
+			}
+		}),
+		behaviour("a load balancer beyond the quota is forbidden", func(c *Case) {
+			subnet := c.Subnet(c.Network(), "10.9.0.0/24")
+			c.Limit(LoadBalancer, Body{"load_balancer": 0})
+			c.Attempt(LoadBalancer, "/v2/lbaas/loadbalancers", Body{"loadbalancer": Body{"name": "limited", "vip_subnet_id": subnet.ID()}}).
+				Refused(http.StatusForbidden, "Client").Saying("Quota has been met for resources: ")
+			assert.Empty(c, c.Member.Get(LoadBalancer, "/v2/lbaas/loadbalancers").List("loadbalancers"))
+			assert.Empty(c, c.Member.Get(Network, "/v2.0/ports?project_id="+c.Member.ProjectID+"&fixed_ips=subnet_id="+subnet.ID()).List("ports"))
+		}),
+	}
 }

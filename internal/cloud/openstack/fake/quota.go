@@ -1,5 +1,12 @@
 package fake
 
+import (
+	"errors"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
 // Unlimited is the quota of everything unless set.
 const Unlimited = -1
 
@@ -22,4 +29,11 @@ func (c *Cloud) checkQuota(projectID, resource string, have, more int) error {
 		return conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
 	}
 	return nil
+}
+
+// precedesQuota reports whether a create is refused before Neutron looks at the quota: it understands and authorises a request
+// first, for which it looks up the network that things are in.
+func precedesQuota(err error) bool {
+	refusal, isRefusal := errors.AsType[*wire.Error](err)
+	return isRefusal && slices.Contains([]string{"HTTPBadRequest", "PolicyNotAuthorized", "NetworkNotFound"}, refusal.Type)
 }

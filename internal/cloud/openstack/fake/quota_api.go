@@ -24,6 +24,8 @@ type quotaAPI struct {
 	denied func(deed string) *wire.Error
 	// unknown is what is answered for a resource that has no quota.
 	unknown func(resource string) *wire.Error
+	// body is checked first, where it is given.
+	body rule
 }
 
 func quotaAPIs() []quotaAPI {
@@ -48,9 +50,10 @@ func quotaAPIs() []quotaAPI {
 			denied: func(deed string) *wire.Error {
 				return forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", deed)
 			},
-			unknown: func(resource string) *wire.Error {
-				return badRequest("", "Invalid input for field/attribute quota_set. Additional properties are not allowed ('%s' was unexpected)", resource)
-			},
+			body: object([]string{"quota_set"}, property{"quota_set", object(nil,
+				property{"instances", number(Unlimited)}, property{"cores", number(Unlimited)}, property{"ram", number(Unlimited)},
+				property{"key_pairs", number(Unlimited)}, property{"server_groups", number(Unlimited)},
+			)}),
 		},
 		{
 			endpoint: endpoint{service: wire.Cinder, prefix: cinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
@@ -103,6 +106,11 @@ func (c *Cloud) quotaView(api *quotaAPI, projectID string) map[string]any {
 }
 
 func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
+	if api.body != nil {
+		if err := validate(q.body, api.body); err != nil {
+			return reply{}, err
+		}
+	}
 	raw, found := unwrap(q.body, api.key)
 	var limits map[string]int
 	if !found || json.Unmarshal(raw, &limits) != nil {

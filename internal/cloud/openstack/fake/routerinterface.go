@@ -113,9 +113,6 @@ func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, 
 		}
 	}
 	p := c.newPort(r.ProjectID, n, c.config.interfaceOwner, r.ID)
-	if err := c.checkQuota(r.ProjectID, "port", c.ownPorts(r.ProjectID), 1); err != nil {
-		return nil, "", err
-	}
 	if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
 		return nil, "", err
 	}

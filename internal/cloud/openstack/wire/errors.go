@@ -29,10 +29,16 @@ func (e *Error) AnswerOf(s Service) Answer {
 		said.Message = http.StatusText(e.Status)
 	}
 	answer := s.dialect(&said)
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 || e.isFull(s) {
 		answer.Header.Set("Retry-After", e.retryAfter())
 	}
 	return answer
+}
+
+// isFull reports whether the error is about a quota. Nova and its kin call that a request too large, and bid to try again in no
+// time at all.
+func (e *Error) isFull(s Service) bool {
+	return e.Status == http.StatusRequestEntityTooLarge && (s == Nova || s == Cinder || s == Manila)
 }
 
 // retryAfter is in whole seconds, rounded up.
@@ -101,7 +107,7 @@ func novaDialect(e *Error) Answer {
 		kind = faultName(e.Status)
 	}
 	fault := map[string]any{"code": e.Status, "message": e.Message}
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 || e.Status == http.StatusRequestEntityTooLarge {
 		fault["retryAfter"] = e.retryAfter()
 	}
 	return JSON(e.Status, map[string]any{kind: fault})

@@ -22,7 +22,7 @@ func TestEveryServiceRefusesInItsOwnWords(t *testing.T) {
 		"Nova":                {wire.Nova, wire.Error{Status: 409, Message: "taken"}, `{"conflictingRequest":{"code":409,"message":"taken"}}`},
 		"Nova, by type":       {wire.Nova, wire.Error{Status: 403, Type: "overQuota"}, `{"overQuota":{"code":403,"message":"Forbidden"}}`},
 		"Nova, for a while":   {wire.Nova, wire.Error{Status: 429, RetryAfter: 1500 * time.Millisecond}, `{"overLimit":{"code":429,"message":"Too Many Requests","retryAfter":"2"}}`},
-		"Cinder":              {wire.Cinder, wire.Error{Status: 413}, `{"overLimit":{"code":413,"message":"Request Entity Too Large"}}`},
+		"Cinder":              {wire.Cinder, wire.Error{Status: 413}, `{"overLimit":{"code":413,"message":"Request Entity Too Large","retryAfter":"0"}}`},
 		"Manila":              {wire.Manila, wire.Error{Status: 404}, `{"itemNotFound":{"code":404,"message":"Not Found"}}`},
 		"Octavia":             {wire.Octavia, wire.Error{Status: 409, Message: "immutable"}, `{"debuginfo":null,"faultcode":"Client","faultstring":"immutable"}`},
 		"Octavia, by status":  {wire.Octavia, wire.Error{Status: 500, Message: "broken"}, `{"debuginfo":null,"faultcode":"Server","faultstring":"broken"}`},
