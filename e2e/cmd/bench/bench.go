@@ -95,7 +95,7 @@ func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cos
 		if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
 			return "", err
 		}
-		return "calls, logins, time on the " + where.Cloud.Name(), b.lifecycle(ctx, where, costs)
+		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.lifecycle(ctx, where, costs)
 	})
 	return costs, err
 }

@@ -116,11 +116,14 @@ func withoutProgress(t *testing.T, writes []seed.Write) []seed.Write {
 	return slices.DeleteFunc(slices.Clone(writes), func(write seed.Write) bool {
 		var sent struct {
 			Status struct {
-				LastOperation gardencorev1beta1.LastOperation `json:"lastOperation"`
+				LastOperation struct {
+					Progress *int32 `json:"progress"`
+				} `json:"lastOperation"`
 			} `json:"status"`
 		}
 		require.NoError(t, json.Unmarshal(write.Body, &sent))
-		return sent.Status.LastOperation.State == gardencorev1beta1.LastOperationStateProcessing && write.Time.Sub(writes[0].Time) >= time.Second
+		progress := sent.Status.LastOperation.Progress
+		return progress != nil && *progress < 100 && write.Time.Sub(writes[0].Time) >= time.Second
 	})
 }
 

@@ -115,13 +115,15 @@ func (w *World) StartController() {
 	require.NoError(w.T, err)
 }
 
-// StopController asks the controller to end, which it must do in good order. All it had to write is written afterwards.
+// StopController asks the controller to end, which it must do in good order. All it had to write is written afterwards, and
+// what it had sent to the cloud has taken effect.
 func (w *World) StopController() {
 	w.T.Helper()
 	ctx, cancel := withinPatience()
 	defer cancel()
 	assert.NoError(w.T, w.Controller.Terminate(ctx))
 	w.Controller = nil
+	assert.NoError(w.T, w.Cloud.WaitIdle(ctx))
 }
 
 // KillController ends the controller as a power failure would. What it had sent to the cloud takes effect.
