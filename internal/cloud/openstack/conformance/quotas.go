@@ -40,7 +40,7 @@ func (c *Case) Limit(s Service, limits Body) {
 
 // limited is a resource of Neutron with a quota.
 type limited struct {
-	quota, collection string
+	called, quota, collection string
 	// attributes are those of a new one, the n-th of the case.
 	attributes func(c *Case, n int) Body
 	// before is how many there are at first.
@@ -52,20 +52,22 @@ func none(*Case) int { return 0 }
 func limitedResources() []limited {
 	named := func(*Case, int) Body { return Body{"name": "limited"} }
 	return []limited{
-		{"network", "networks", named, none},
-		{"router", "routers", named, none},
-		{"security_group", "security-groups", named, func(c *Case) int {
+		{"networks", "network", "networks", named, none},
+		{"routers", "router", "routers", named, none},
+		{"security groups", "security_group", "security-groups", named, func(c *Case) int {
 			c.Helper()
 			count := 0
-			c.Quietly(func() { count = len(c.Member.Get(Network, "/v2.0/security-groups?project_id="+c.Member.ProjectID).List("security_groups")) })
+			c.Quietly(func() {
+				count = len(c.Member.Get(Network, "/v2.0/security-groups?project_id="+c.Member.ProjectID).List("security_groups"))
+			})
 			return count
 		}},
-		{"subnetpool", "subnetpools", func(*Case, int) Body { return Body{"name": "limited", "prefixes": []string{"10.9.0.0/16"}} }, none},
-		{"floatingip", "floatingips", func(c *Case, _ int) Body { return Body{"floating_network_id": c.External.ID()} }, none},
-		{"subnet", "subnets", func(c *Case, _ int) Body {
+		{"subnet pools", "subnetpool", "subnetpools", func(*Case, int) Body { return Body{"name": "limited", "prefixes": []string{"10.9.0.0/16"}} }, none},
+		{"floating IPs", "floatingip", "floatingips", func(c *Case, _ int) Body { return Body{"floating_network_id": c.External.ID()} }, none},
+		{"subnets", "subnet", "subnets", func(c *Case, _ int) Body {
 			return Body{"network_id": c.Network().ID(), "cidr": "10.9.0.0/24", "ip_version": 4}
 		}, none},
-		{"port", "ports", func(c *Case, _ int) Body { return Body{"network_id": c.Network().ID()} }, none},
+		{"ports", "port", "ports", func(c *Case, _ int) Body { return Body{"network_id": c.Network().ID()} }, none},
 	}
 }
 
@@ -74,7 +76,7 @@ func quotasOfNetworking() []Behaviour {
 	var all []Behaviour
 	for _, l := range limitedResources() {
 		path, key := "/v2.0/"+l.collection, l.quota
-		all = append(all, behaviour("the quota of each "+strings.ReplaceAll(key, "_", " ")+" is kept, and what is deleted makes room", func(c *Case) {
+		all = append(all, behaviour("the quota of "+l.called+" is kept, and what is deleted makes room", func(c *Case) {
 			c.Limit(Network, Body{l.quota: l.before(c) + 1})
 			body := func(n int) Body { return Body{key: l.attributes(c, n)} }
 			first := c.Given(Network, path, body(1))
@@ -163,7 +165,7 @@ func otherQuotas() []Behaviour {
 				own := strings.Replace(path, c.Operator.ProjectID, c.Member.ProjectID, 1)
 				shown := c.Member.Get(of.service, own).Succeeds(http.StatusOK)
 				for resource, limit := range of.limits {
-					assert.EqualValues(c, text(limit), shown.Text(resource), "%s: %s", of.service, resource)
+					assert.Equalf(c, text(limit), shown.Text(resource), "%s: %s", of.service, resource)
 				}
 				theirs := strings.Replace(path, c.Operator.ProjectID, c.Stranger.ProjectID, 1)
 				for _, refused := range []*Answer{

@@ -45,7 +45,7 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 		}
 		endpoints := []map[string]any{}
 		for _, region := range c.config.regions {
-			for _, face := range []string{"public", "internal"} {
+			for _, face := range []string{"public", "internal", "admin"} {
 				endpoints = append(endpoints, map[string]any{
 					"id":        newHexID(),
 					"interface": face, "region": region, "region_id": region, "url": url,
@@ -60,15 +60,22 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 // apiVersion is an entry of a version document.
 type apiVersion struct {
 	id, status, path string
-	most, least      string // microversions, where the service has them
+	most, least      string // microversions
+	micro            bool   // the service tells microversions, if only that there are none
+	undated          bool   // the service does not tell since when the version is like this
+	documented       string // a further link, where there is one
 }
 
 func (v apiVersion) view(base string) map[string]any {
-	view := map[string]any{
-		"id": v.id, "status": v.status, "updated": "2013-07-23T11:33:21Z",
-		"links": []any{map[string]any{"rel": "self", "href": base + "/" + v.path}},
+	links := []any{map[string]any{"rel": "self", "href": base + "/" + v.path}}
+	if v.documented != "" {
+		links = append(links, map[string]any{"rel": "describedby", "type": "text/html", "href": v.documented})
 	}
-	if v.most != "" {
+	view := map[string]any{"id": v.id, "status": v.status, "links": links}
+	if !v.undated {
+		view["updated"] = "2013-07-23T11:33:21Z"
+	}
+	if v.micro {
 		view["version"], view["min_version"] = v.most, v.least
 	}
 	return view

@@ -49,7 +49,7 @@ func (c *Cloud) registerGlance() {
 	c.glance.images = newTable(func(i *Image) string { return i.ID })
 	c.glance.filters = newFilters[Image]()
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, apiVersion{id: "v2.16", status: "CURRENT", path: "v2/"}))
+	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
 	c.route(e, "GET /v2/images", c.listImages)
 	c.route(e, "POST /v2/images", c.createImage)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
@@ -71,6 +71,14 @@ func (c *Cloud) registerGlance() {
 		return noContent()
 	})
 	c.otherwise(e)
+}
+
+func glanceVersions() []apiVersion {
+	versions := []apiVersion{{id: "v2.15", status: "CURRENT", path: "v2/", undated: true}}
+	for minor := range 14 { // 2.14 never was
+		versions = append(versions, apiVersion{id: fmt.Sprintf("v2.%d", minor), status: "SUPPORTED", path: "v2/", undated: true})
+	}
+	return versions
 }
 
 func (c *Cloud) readableImage(q *request, i *Image) bool {

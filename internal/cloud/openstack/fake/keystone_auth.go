@@ -96,7 +96,7 @@ func (c *Cloud) issueToken(q *request) (reply, error) {
 // readLogin reads the body and refuses what can be refused without knowing anybody.
 func readLogin(body []byte) (*authRequest, *wire.Error) {
 	var envelope map[string]json.RawMessage
-	if len(body) > 0 && json.Unmarshal(body, &envelope) != nil {
+	if len(body) > 0 && json.Unmarshal(body, &envelope) != nil { // it may be JSON, but no object
 		return nil, expecting("valid JSON", "request body")
 	}
 	in := &authRequest{}

@@ -34,7 +34,7 @@ func (c *Cloud) registerManila() {
 	c.manila.networks = newTable(func(n *ShareNetwork) string { return n.ID })
 	c.manila.filters = newFilters[ShareNetwork]()
 	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
-	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", most: "2.87", least: "2.0"}
+	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", micro: true, most: "2.87", least: "2.0"}
 	list := versionDocument(http.StatusOK, manilaPrefix, version)
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
 	c.open(e, "GET /v2", list)

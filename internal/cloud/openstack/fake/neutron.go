@@ -48,9 +48,9 @@ func (c *Cloud) registerNeutron() {
 	n.ruleHome, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
 	e := endpoint{service: wire.Neutron, prefix: neutronPrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/"}))
-	c.route(e, "GET /v2.0", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
-	c.route(e, "GET /v2.0/{$}", func(*request) (reply, error) { return ok(map[string]any{"resources": []any{}}) })
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/", undated: true}))
+	c.route(e, "GET /v2.0/{$}", coreResources)
+	c.route(e, "GET /v2.0", func(*request) (reply, error) { return wrongPath(wire.Neutron, true) })
 	serveCollection(c, e, c.networkCollection())
 	serveCollection(c, e, c.subnetCollection())
 	serveCollection(c, e, c.subnetPoolCollection())
@@ -62,6 +62,16 @@ func (c *Cloud) registerNeutron() {
 	c.registerSecurityGroupRules(e)
 	c.registerNeutronFacts(e)
 	c.otherwise(e)
+}
+
+// coreResources is Neutron's table of contents. Extensions are not in it.
+func coreResources(q *request) (reply, error) {
+	out := []any{}
+	for _, name := range []string{"network", "subnet", "subnetpool", "port"} {
+		self := map[string]any{"rel": "self", "href": q.base() + neutronPrefix + "/v2.0/" + name + "s"}
+		out = append(out, map[string]any{"name": name, "collection": name + "s", "links": []any{self}})
+	}
+	return ok(map[string]any{"resources": out})
 }
 
 // extensions are the aliases of Neutron's extensions that are switched on.

@@ -34,13 +34,13 @@ func (c *Cloud) registerNova() {
 	c.nova.servers = newTable(func(s *Server) string { return s.ID })
 	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
 	e := endpoint{service: wire.Nova, prefix: novaPrefix}
-	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, version))
+	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", micro: true, most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
+	legacy := apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2/", micro: true}
+	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, legacy, version))
 	one := func(q *request) (reply, error) {
-		view := version.view(q.base() + novaPrefix)
-		links, _ := view["links"].([]any)
-		view["links"] = append(links, map[string]any{"rel": "describedby", "type": "text/html", "href": "http://docs.openstack.org/"})
-		return ok(map[string]any{"version": view})
+		documented := version
+		documented.documented = "http://docs.openstack.org/"
+		return ok(map[string]any{"version": documented.view(q.base() + novaPrefix)})
 	}
 	c.open(e, "GET /v2.1", one)
 	c.open(e, "GET /v2.1/{$}", one)

@@ -98,7 +98,7 @@ func (c *Cloud) registerOctavia() {
 		c.route(e, "GET "+base+"/{id}/status", c.showStatuses)
 		c.registerBalancerParts(e, version+"/lbaas")
 	}
-	c.route(e, "/", func(*request) (reply, error) { return *unusual(http.StatusNotFound, "Not Found", ""), nil })
+	c.otherwise(e)
 }
 
 func octaviaVersions() []apiVersion {

@@ -103,6 +103,9 @@ func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
 			return answer{err: err}
 		}
 		q.identity = who
+		if err := unreadable(q); err != nil {
+			return answer{err: err}
+		}
 	}
 	out, err := h(q)
 	if err == nil {

@@ -1,0 +1,93 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// unreadable refuses a body that is no JSON, which services do before they look at what is in it. In Neutron, what has always
+// been there does it in other words than what came as an extension.
+func unreadable(q *request) *wire.Error {
+	if len(q.body) == 0 || q.http.Method == http.MethodGet || q.http.Method == http.MethodDelete {
+		return nil
+	}
+	if !json.Valid(q.body) {
+		switch q.service {
+		case wire.Keystone:
+			return expecting("valid JSON", "request body")
+		case wire.Neutron:
+			if isCore(q) {
+				return badRequest("HTTPBadRequest", "Body contains invalid data")
+			}
+			return badRequest("MalformedRequestBody", "Malformed request body: Cannot understand JSON.")
+		case wire.Octavia:
+			return badRequest("", "Request is not in valid JSON format")
+		default:
+			return badRequest("", "Malformed request body")
+		}
+	}
+	if q.service == wire.Neutron {
+		return unreadableByNeutron(q)
+	}
+	return nil
+}
+
+func unreadableByNeutron(q *request) *wire.Error {
+	var envelope map[string]json.RawMessage
+	isObject := json.Unmarshal(q.body, &envelope) == nil
+	switch {
+	case isCore(q) && !isObject:
+		return badRequest("HTTPBadRequest", "Body contains invalid data")
+	case !isCore(q) && len(envelope) == 0:
+		return badRequest("HTTPBadRequest", "Resource body required")
+	case q.http.Method != http.MethodPost:
+		return nil
+	}
+	many := strings.ReplaceAll(path.Base(q.http.URL.Path), "-", "_")
+	one := strings.TrimSuffix(many, "s")
+	raw, isBulk := envelope[many]
+	if !isBulk {
+		return objectsOf(one, envelope[one])
+	}
+	if slices.Contains([]string{"routers", "floatingips", "subnetpools"}, many) {
+		return badRequest("HTTPBadRequest", "Bulk operation not supported")
+	}
+	var raws []json.RawMessage
+	if json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
+		return badRequest("HTTPBadRequest", "Resources required")
+	}
+	return objectsOf(one, raws...)
+}
+
+// objectsOf refuses what stands in the place of an object. That there is nothing is for others to say.
+func objectsOf(kind string, raws ...json.RawMessage) *wire.Error {
+	for _, raw := range raws {
+		var attributes map[string]json.RawMessage
+		if len(raw) > 0 && json.Unmarshal(raw, &attributes) != nil {
+			return badRequest("HTTPBadRequest", "Object '%s' contains invalid data", kind)
+		}
+	}
+	return nil
+}
+
+// isCore reports whether a call to Neutron is about what is no extension.
+func isCore(q *request) bool {
+	parts := strings.Split(strings.TrimPrefix(q.http.URL.Path, neutronPrefix+"/v2.0/"), "/")
+	return len(parts) <= 2 && slices.Contains([]string{"networks", "subnets", "ports"}, parts[0])
+}
+
+// unknownAttributes names what is not among the attributes of a kind, neither as it is shown nor as it is sent.
+func unknownAttributes[T any](raw json.RawMessage, into any) string {
+	shown, sent := wireNames(reflect.TypeFor[T]()), wireNames(reflect.TypeOf(into).Elem())
+	var attributes map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &attributes) // it has been read before
+	maps.DeleteFunc(attributes, func(name string, _ json.RawMessage) bool { return shown[name] != nil || sent[name] != nil })
+	return strings.Join(slices.Sorted(maps.Keys(attributes)), ", ")
+}
