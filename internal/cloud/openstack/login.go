@@ -54,6 +54,15 @@ func (i *identity) login(ctx context.Context) (*login, error) {
 	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err))
 }
 
+// turnsDown reports whether Keystone itself does not accept the credentials. It says so by 401, but by 404 of an application
+// credential whose ID it does not know. Whatever else answers 404 on the way there does not speak like Keystone.
+func (i *identity) turnsDown(err *cloud.Error) bool {
+	byCredential := i.credentials.ApplicationCredentialID != "" && i.credentials.Password == ""
+	fault, ok := errors.AsType[*ResponseError](err)
+	return err.Kind == cloud.Unauthenticated ||
+		ok && byCredential && fault.Status == http.StatusNotFound && fault.Type == http.StatusText(http.StatusNotFound)
+}
+
 func (i *identity) options() *tokens.AuthOptions {
 	c := i.credentials
 	options := &tokens.AuthOptions{Username: c.Username, Password: c.Password}
@@ -106,7 +115,8 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 func (i *identity) explain(err *cloud.Error) error {
 	endpoint := i.credentials.identityEndpoint()
 	switch {
-	case err.Kind == cloud.Unauthenticated:
+	case i.turnsDown(err):
+		err.Kind = cloud.Unauthenticated
 		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
 			"domain and project, and whether they have expired"
 	case err.Kind == cloud.NotFound:

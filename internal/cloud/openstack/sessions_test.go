@@ -140,6 +140,30 @@ func TestALoginThatFindsNoKeystoneNamesTheAddress(t *testing.T) {
 	assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "it may be a load balancer without a backend")
 }
 
+func TestAnApplicationCredentialThatIsGoneIsTheUsersTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body string
+		want cloud.Kind
+	}{
+		"Keystone does not know it": {
+			`{"error": {"code": 404, "title": "Not Found", "message": "Could not find Application Credential: one."}}`, cloud.Unauthenticated,
+		},
+		"somebody else has no such page": {`<html><h1>404 Not Found</h1></html>`, cloud.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			portal := roundTripper(func(*http.Request) (*http.Response, error) {
+				recorder := httptest.NewRecorder()
+				reply(recorder, http.StatusNotFound, tc.body)
+				return recorder.Result(), nil
+			})
+			sessions := openstack.NewSessions(openstack.Options{Transport: func(http.RoundTripper) http.RoundTripper { return portal }})
+			gone := openstack.Credentials{AuthURL: "https://cloud.test/identity", ApplicationCredentialID: "one", ApplicationCredentialSecret: "shh"}
+			_, err := sessions.Get(t.Context(), gone, "one")
+			assert.Equal(t, tc.want, cloud.KindOf(err))
+		})
+	}
+}
+
 func TestALoginWithoutATokenIsTheCloudsTrouble(t *testing.T) {
 	for name, body := range map[string]string{
 		"no token at all":          `{"token": {}}`,

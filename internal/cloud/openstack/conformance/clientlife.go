@@ -1,0 +1,349 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// idsOf are the IDs of what a list call returned.
+func idsOf[T any](c *Case, id func(T) string) func([]T, error) []string {
+	return func(all []T, err error) []string {
+		c.Helper()
+		require.NoError(c, err)
+		ids := []string{}
+		for _, one := range all {
+			ids = append(ids, id(one))
+		}
+		slices.Sort(ids)
+		return ids
+	}
+}
+
+func sorted(ids ...string) []string { return slices.Sorted(slices.Values(ids)) }
+
+// network makes a network with our client.
+func (c *Case) network(session *openstack.Session, name string) openstack.Network {
+	c.Helper()
+	made, err := session.CreateNetwork(c.Context(), openstack.NetworkCreate{Name: name, Description: "of the shoot"})
+	require.NoError(c, err)
+	c.Remove(c.Member, Network, "/v2.0/networks/"+made.ID)
+	return made
+}
+
+// subnet makes a subnet with our client.
+func (c *Case) subnet(session *openstack.Session, subnet openstack.SubnetCreate) openstack.Subnet {
+	c.Helper()
+	made, err := session.CreateSubnet(c.Context(), subnet)
+	require.NoError(c, err)
+	c.Remove(c.Member, Network, "/v2.0/subnets/"+made.ID)
+	return made
+}
+
+func (c *Case) router(session *openstack.Session, router openstack.RouterCreate) openstack.Router {
+	c.Helper()
+	made, err := session.CreateRouter(c.Context(), router)
+	require.NoError(c, err)
+	c.Remove(c.Member, Network, "/v2.0/routers/"+made.ID)
+	return made
+}
+
+func (c *Case) connect(session *openstack.Session, router openstack.Router, subnet openstack.Subnet) (portID string) {
+	c.Helper()
+	portID, err := session.AddRouterInterface(c.Context(), router.ID, subnet.ID)
+	require.NoError(c, err)
+	c.AtEnd(c.Member, "PUT", Network, "/v2.0/routers/"+router.ID+"/remove_router_interface", Body{"subnet_id": subnet.ID})
+	return portID
+}
+
+func clientsNetworks() []Behaviour {
+	return []Behaviour{
+		behaviour("our client makes a network, finds it in every way, changes it and deletes it", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			made, other := c.network(s, "shoot--garden--one"), c.network(s, "shoot--garden--two")
+			assert.Equal(c, []string{"shoot--garden--one", "of the shoot", c.Member.ProjectID, "ACTIVE"}, []string{made.Name, made.Description, made.ProjectID, made.Status})
+			assert.True(c, made.AdminStateUp)
+			assert.False(c, made.External || made.Shared)
+			assert.Positive(c, made.MTU)
+			assert.Positive(c, made.RevisionNumber)
+			assert.Empty(c, made.SubnetIDs)
+			ids := idsOf(c, func(n openstack.Network) string { return n.ID })
+			assert.Equal(c, sorted(made.ID, other.ID), ids(s.ListNetworks(ctx, openstack.NetworkFilter{IDs: []string{made.ID, other.ID, nowhere}})))
+			assert.Equal(c, []string{made.ID}, ids(s.ListNetworks(ctx, openstack.NetworkFilter{Name: made.Name, Description: "of the shoot"})))
+			assert.Empty(c, ids(s.ListNetworks(ctx, openstack.NetworkFilter{Name: made.Name, Description: "of"})))
+			assert.Equal(c, []string{c.External.ID()}, ids(s.ListNetworks(ctx, openstack.NetworkFilter{Name: c.cloud.ExternalNetwork, External: new(true)})))
+			assert.Empty(c, ids(s.ListNetworks(ctx, openstack.NetworkFilter{Name: made.Name, External: new(true)})))
+			changed, err := s.UpdateNetwork(ctx, made.ID, openstack.NetworkUpdate{Name: new("renamed"), Description: new(""), MTU: new(1300), AdminStateUp: new(false)})
+			require.NoError(c, err)
+			assert.Equal(c, "renamed", changed.Name)
+			assert.Equal(c, 1300, changed.MTU)
+			assert.Empty(c, changed.Description)
+			assert.False(c, changed.AdminStateUp)
+			require.NoError(c, s.DeleteNetwork(ctx, made.ID))
+			c.answered(cloud.NotFound, s.DeleteNetwork(ctx, made.ID))
+		}),
+		behaviour("our client makes subnets of both families, finds them in every way, changes them and deletes them", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			network := c.network(s, "one")
+			four := c.subnet(s, openstack.SubnetCreate{
+				NetworkID: network.ID, Name: "nodes", Description: "of the shoot", CIDR: "10.250.0.0/16", IPVersion: 4, DNSServers: []string{"192.0.2.1", "192.0.2.2"},
+			})
+			assert.Equal(c, []string{"nodes", "of the shoot", c.Member.ProjectID, network.ID, "10.250.0.0/16", "10.250.0.1"},
+				[]string{four.Name, four.Description, four.ProjectID, four.NetworkID, four.CIDR, four.GatewayIP})
+			assert.Equal(c, []string{"192.0.2.1", "192.0.2.2"}, four.DNSServers)
+			assert.Equal(c, []openstack.AllocationPool{{Start: "10.250.0.2", End: "10.250.255.254"}}, four.AllocationPools)
+			assert.Equal(c, 4, four.IPVersion)
+			assert.True(c, four.DHCP)
+			six := c.subnet(s, openstack.SubnetCreate{
+				NetworkID: network.ID, Name: "nodes", CIDR: "fd00:10:250::/64", IPVersion: 6, IPv6AddressMode: "dhcpv6-stateless", IPv6RAMode: "dhcpv6-stateless",
+			})
+			assert.Equal(c, []string{"dhcpv6-stateless", "dhcpv6-stateless", "fd00:10:250::"}, []string{six.IPv6AddressMode, six.IPv6RAMode, six.GatewayIP})
+			ids := idsOf(c, func(n openstack.Subnet) string { return n.ID })
+			assert.Equal(c, sorted(four.ID, six.ID), ids(s.ListSubnets(ctx, openstack.SubnetFilter{NetworkID: network.ID, Name: "nodes"})))
+			assert.Equal(c, sorted(four.ID, six.ID), ids(s.ListSubnets(ctx, openstack.SubnetFilter{IDs: []string{four.ID, six.ID}})))
+			assert.Equal(c, []string{four.ID}, ids(s.ListSubnets(ctx, openstack.SubnetFilter{NetworkID: network.ID, Description: "of the shoot"})))
+			networks, err := s.ListNetworks(ctx, openstack.NetworkFilter{IDs: []string{network.ID}})
+			require.NoError(c, err)
+			assert.ElementsMatch(c, []string{four.ID, six.ID}, networks[0].SubnetIDs)
+			changed, err := s.UpdateSubnet(ctx, four.ID, openstack.SubnetUpdate{Name: new("renamed"), DNSServers: new([]string)})
+			require.NoError(c, err)
+			assert.Equal(c, "renamed", changed.Name)
+			assert.Empty(c, changed.DNSServers)
+			changed, err = s.UpdateSubnet(ctx, four.ID, openstack.SubnetUpdate{DHCP: new(false), DNSServers: &[]string{"192.0.2.3"}})
+			require.NoError(c, err)
+			assert.False(c, changed.DHCP)
+			assert.Equal(c, []string{"192.0.2.3"}, changed.DNSServers)
+			require.NoError(c, s.DeleteSubnet(ctx, four.ID))
+			c.answered(cloud.NotFound, s.DeleteSubnet(ctx, four.ID))
+		}),
+		behaviour("our client takes subnets out of a subnet pool until that is empty", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			pool := c.Given(Network, "/v2.0/subnetpools", Body{"subnetpool": Body{
+				"name": "nodes", "prefixes": []string{"10.96.0.0/22"}, "default_prefixlen": 24, "min_prefixlen": 23, "max_prefixlen": 26,
+			}})
+			got, err := s.GetSubnetPool(ctx, pool.ID())
+			require.NoError(c, err)
+			assert.Equal(c, openstack.SubnetPool{
+				ID: pool.ID(), Name: "nodes", IPVersion: 4, Prefixes: []string{"10.96.0.0/22"}, DefaultPrefixLen: 24, MinPrefixLen: 23, MaxPrefixLen: 26,
+			}, got)
+			listed, err := s.ListSubnetPools(ctx, openstack.SubnetPoolFilter{IDs: []string{pool.ID()}, Name: "nodes"})
+			require.NoError(c, err)
+			assert.Equal(c, []openstack.SubnetPool{got}, listed)
+			network := c.network(s, "one")
+			subnet := func(length int) openstack.SubnetCreate {
+				return openstack.SubnetCreate{NetworkID: network.ID, SubnetPoolID: pool.ID(), PrefixLength: length, IPVersion: 4}
+			}
+			assert.Equal(c, pool.ID(), c.subnet(s, subnet(0)).SubnetPoolID)
+			c.subnet(s, subnet(23))
+			_, err = s.CreateSubnet(ctx, subnet(23))
+			c.answered(cloud.Depleted, err)
+			_, err = s.CreateSubnet(ctx, subnet(16))
+			c.answered(cloud.Configuration, err)
+			_, err = s.CreateSubnet(ctx, subnet(28))
+			c.answered(cloud.Configuration, err)
+			_, err = s.GetSubnetPool(ctx, nowhere)
+			c.answered(cloud.NotFound, err)
+		}),
+	}
+}
+
+func clientsRouters() []Behaviour {
+	return []Behaviour{
+		behaviour("our client makes a router with a gateway, connects a subnet, and finds their ports", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			router := c.router(s, openstack.RouterCreate{Name: "one", Description: "of the shoot", Gateway: &openstack.ExternalGateway{NetworkID: c.External.ID()}})
+			assert.Equal(c, []string{"one", "of the shoot", c.Member.ProjectID, "ACTIVE"}, []string{router.Name, router.Description, router.ProjectID, router.Status})
+			require.NotNil(c, router.Gateway)
+			assert.Equal(c, c.External.ID(), router.Gateway.NetworkID)
+			require.NotEmpty(c, router.Gateway.FixedIPs)
+			assert.NotEmpty(c, router.Gateway.FixedIPs[0].IPAddress)
+			assert.Contains(c, c.External.Texts("subnets"), router.Gateway.FixedIPs[0].SubnetID)
+			require.NotNil(c, router.Gateway.EnableSNAT)
+			assert.True(c, *router.Gateway.EnableSNAT)
+			network := c.network(s, "one")
+			subnet := c.subnet(s, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
+			portID := c.connect(s, router, subnet)
+			port, err := s.GetPort(ctx, portID)
+			require.NoError(c, err)
+			assert.Equal(c, []string{router.ID, "network:router_interface", network.ID}, []string{port.DeviceID, port.DeviceOwner, port.NetworkID})
+			assert.Equal(c, []openstack.FixedIP{{SubnetID: subnet.ID, IPAddress: "10.250.0.1"}}, port.FixedIPs)
+			given := c.Port(Object{"id": network.ID})
+			ids := idsOf(c, func(p openstack.Port) string { return p.ID })
+			assert.Equal(c, []string{portID}, ids(s.ListPorts(ctx, openstack.PortFilter{DeviceID: router.ID, SubnetIDs: []string{subnet.ID}})))
+			assert.Equal(c, []string{portID}, ids(s.ListPorts(ctx, openstack.PortFilter{DeviceOwner: "network:router_interface", NetworkID: network.ID})))
+			assert.Equal(c, sorted(portID, given.ID()), ids(s.ListPorts(ctx, openstack.PortFilter{NetworkID: network.ID})))
+			assert.Equal(c, sorted(portID, given.ID()), ids(s.ListPorts(ctx, openstack.PortFilter{IDs: []string{portID, given.ID()}})))
+			assert.Equal(c, sorted(portID, given.ID()), ids(s.ListPorts(ctx, openstack.PortFilter{SubnetIDs: []string{subnet.ID, nowhere}})))
+			assert.Equal(c, []string{given.ID()}, ids(s.ListPorts(ctx, openstack.PortFilter{NetworkID: network.ID, Name: "given"})))
+			require.NoError(c, s.DeletePort(ctx, given.ID()))
+			c.answered(cloud.NotFound, s.DeletePort(ctx, given.ID()))
+			require.NoError(c, s.RemoveRouterInterface(ctx, router.ID, subnet.ID))
+			c.answered(cloud.NotFound, s.RemoveRouterInterface(ctx, router.ID, subnet.ID))
+			require.NoError(c, s.DeleteRouter(ctx, router.ID))
+			_, err = s.GetRouter(ctx, router.ID)
+			c.answered(cloud.NotFound, err)
+			c.answered(cloud.NotFound, s.DeleteRouter(ctx, router.ID))
+		}),
+		behaviour("our client changes a router only as long as nobody else has, if that matters", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			network := c.network(s, "one")
+			subnet := c.subnet(s, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
+			made := c.router(s, openstack.RouterCreate{Name: "one"})
+			assert.Nil(c, made.Gateway)
+			c.connect(s, made, subnet)
+			before, err := s.GetRouter(ctx, made.ID)
+			require.NoError(c, err)
+			routes := []openstack.Route{{Destination: "10.96.0.0/24", NextHop: "10.250.0.9"}}
+			changed, err := s.UpdateRouter(ctx, made.ID, openstack.RouterUpdate{Routes: &routes, IfRevision: before.RevisionNumber})
+			require.NoError(c, err)
+			assert.Equal(c, routes, changed.Routes)
+			assert.Greater(c, changed.RevisionNumber, before.RevisionNumber)
+			_, err = s.UpdateRouter(ctx, made.ID, openstack.RouterUpdate{Routes: new([]openstack.Route), IfRevision: before.RevisionNumber})
+			assert.Equal(c, 412, c.answered(cloud.Conflict, err).Status)
+			after, err := s.GetRouter(ctx, made.ID)
+			require.NoError(c, err)
+			assert.Equal(c, changed, after)
+			changed, err = s.UpdateRouter(ctx, made.ID, openstack.RouterUpdate{Routes: new([]openstack.Route)})
+			require.NoError(c, err)
+			assert.Empty(c, changed.Routes)
+			changed, err = s.UpdateRouter(ctx, made.ID, openstack.RouterUpdate{Name: new("two"), Gateway: &openstack.ExternalGateway{NetworkID: c.External.ID()}})
+			require.NoError(c, err)
+			assert.Equal(c, "two", changed.Name)
+			require.NotNil(c, changed.Gateway)
+			ids := idsOf(c, func(r openstack.Router) string { return r.ID })
+			assert.Equal(c, []string{made.ID}, ids(s.ListRouters(ctx, openstack.RouterFilter{IDs: []string{made.ID, nowhere}, Name: "two"})))
+			assert.Empty(c, ids(s.ListRouters(ctx, openstack.RouterFilter{IDs: []string{made.ID}, Description: "of another"})))
+		}),
+	}
+}
+
+func clientsSecurityGroups() []Behaviour {
+	return []Behaviour{
+		behaviour("our client makes all rules of a security group in one request, and those that exist already do no harm", func(c *Case) {
+			s, tap := c.tapped()
+			ctx := c.Context()
+			group, err := s.CreateSecurityGroup(ctx, openstack.SecurityGroupCreate{Name: "nodes", Description: "of the shoot"})
+			require.NoError(c, err)
+			c.Remove(c.Member, Network, "/v2.0/security-groups/"+group.ID)
+			assert.Equal(c, []string{"nodes", "of the shoot", c.Member.ProjectID}, []string{group.Name, group.Description, group.ProjectID})
+			require.Len(c, group.Rules, 2)
+			assert.Equal(c, "egress", group.Rules[0].Direction)
+			rules := []openstack.SecurityGroupRule{
+				{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", RemoteGroupID: group.ID, Description: "among nodes"},
+				{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0"},
+				{SecurityGroupID: group.ID, Direction: "ingress", EtherType: "IPv6", Protocol: "udp", PortMin: 53, PortMax: 53},
+			}
+			tap.take()
+			made, err := s.CreateSecurityGroupRules(ctx, rules[:2])
+			require.NoError(c, err)
+			assert.Len(c, tap.take(), 1)
+			require.Len(c, made, 2)
+			for i := range made {
+				assert.NotEmpty(c, made[i].ID)
+				made[i].ID = ""
+			}
+			assert.ElementsMatch(c, rules[:2], made, "what was asked for, and nothing else")
+			made, err = s.CreateSecurityGroupRules(ctx, rules)
+			require.NoError(c, err)
+			require.Len(c, made, 1)
+			assert.Equal(c, "udp", made[0].Protocol)
+			assert.Len(c, tap.take(), 4, "all at once, and then one by one")
+			groups, err := s.ListSecurityGroups(ctx, openstack.SecurityGroupFilter{IDs: []string{group.ID}, Name: "nodes", Description: "of the shoot"})
+			require.NoError(c, err)
+			require.Len(c, groups, 1)
+			assert.Len(c, groups[0].Rules, 5)
+			require.NoError(c, s.DeleteSecurityGroupRule(ctx, made[0].ID))
+			c.answered(cloud.NotFound, s.DeleteSecurityGroupRule(ctx, made[0].ID))
+			changed, err := s.UpdateSecurityGroup(ctx, group.ID, openstack.SecurityGroupUpdate{Name: new("renamed"), Description: new("")})
+			require.NoError(c, err)
+			assert.Equal(c, "renamed", changed.Name)
+			require.NoError(c, s.DeleteSecurityGroup(ctx, group.ID))
+			c.answered(cloud.NotFound, s.DeleteSecurityGroup(ctx, group.ID))
+		}),
+	}
+}
+
+func clientsComputeAndBalancers() []Behaviour {
+	return []Behaviour{
+		behaviour("our client makes a key pair once, reads it back and deletes it", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			c.Remove(c.Member, Compute, keyPairPath("shoot--garden--one"))
+			made, err := s.CreateKeyPair(ctx, "shoot--garden--one", onePublicKey)
+			require.NoError(c, err)
+			assert.Equal(c, openstack.KeyPair{Name: "shoot--garden--one", PublicKey: onePublicKey, Fingerprint: onesFingerprint}, made)
+			got, err := s.GetKeyPair(ctx, "shoot--garden--one")
+			require.NoError(c, err)
+			assert.Equal(c, made, got)
+			_, err = s.CreateKeyPair(ctx, "shoot--garden--one", onePublicKey)
+			c.answered(cloud.Conflict, err)
+			require.NoError(c, s.DeleteKeyPair(ctx, "shoot--garden--one"))
+			c.answered(cloud.NotFound, s.DeleteKeyPair(ctx, "shoot--garden--one"))
+			_, err = s.GetKeyPair(ctx, "shoot--garden--one")
+			c.answered(cloud.NotFound, err)
+		}),
+		behaviour("our client finds load balancers and their floating IPs, and takes them down with all they have", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			balancer, _, _ := c.Served()
+			subnetID, networkID, portID := balancer.Text("vip_subnet_id"), balancer.Text("vip_network_id"), balancer.Text("vip_port_id")
+			router := c.RouterWithGateway()
+			c.Interface(router, Object{"id": subnetID})
+			floating := c.Given(Network, "/v2.0/floatingips", Body{"floatingip": Body{"floating_network_id": c.External.ID(), "port_id": portID, "description": "of the shoot"}})
+			ids := idsOf(c, func(b openstack.LoadBalancer) string { return b.ID })
+			assert.Equal(c, []string{balancer.ID()}, ids(s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPNetworkID: networkID})))
+			assert.Equal(c, []string{balancer.ID()}, ids(s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPSubnetID: subnetID, Name: "given"})))
+			assert.Empty(c, ids(s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPSubnetID: subnetID, Name: "other"})))
+			listed, err := s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{})
+			require.NoError(c, err)
+			assert.Equal(c, []openstack.LoadBalancer{{
+				ID: balancer.ID(), Name: "given", ProjectID: c.Member.ProjectID, ProvisioningStatus: "ACTIVE", VIPAddress: balancer.Text("vip_address"),
+				VIPPortID: portID, VIPSubnetID: subnetID, VIPNetworkID: networkID, Tags: []string{},
+			}}, listed)
+			addresses, err := s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{PortIDs: []string{portID, nowhere}})
+			require.NoError(c, err)
+			require.Len(c, addresses, 1)
+			ip := addresses[0]
+			assert.Equal(c, []string{floating.ID(), "of the shoot", c.Member.ProjectID, c.External.ID(), portID, balancer.Text("vip_address"), router.ID()},
+				[]string{ip.ID, ip.Description, ip.ProjectID, ip.FloatingNetworkID, ip.PortID, ip.FixedIP, ip.RouterID})
+			assert.Equal(c, floating.Text("floating_ip_address"), ip.Address)
+			found := idsOf(c, func(f openstack.FloatingIP) string { return f.ID })
+			assert.Equal(c, []string{ip.ID}, found(s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{RouterID: router.ID(), FloatingNetworkID: c.External.ID()})))
+			assert.Empty(c, found(s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{RouterID: router.ID(), Description: "of another"})))
+			assert.Equal(c, 400, c.answered(cloud.Unknown, s.DeleteLoadBalancer(ctx, balancer.ID(), false)).Status)
+			require.NoError(c, s.DeleteLoadBalancer(ctx, balancer.ID(), true))
+			c.Until("our client says that the load balancer is gone", func() bool {
+				left, err := s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPNetworkID: networkID})
+				require.NoError(c, err)
+				return len(left) == 0
+			})
+			c.answered(cloud.NotFound, s.DeleteLoadBalancer(ctx, balancer.ID(), true))
+			left, err := s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{Description: "of the shoot"})
+			require.NoError(c, err)
+			require.Len(c, left, 1)
+			assert.Empty(c, left[0].PortID)
+			require.NoError(c, s.DeleteFloatingIP(ctx, ip.ID))
+			c.answered(cloud.NotFound, s.DeleteFloatingIP(ctx, ip.ID))
+		}),
+		behaviour("our client names the server that keeps a port and a security group", func(c *Case) {
+			s, ctx := c.session(), c.Context()
+			network, _ := c.Site()
+			group := c.SecurityGroup()
+			server := c.Server(Body{"name": "shoot--garden--one-node", "networks": []Body{{"uuid": network.ID()}}, "security_groups": []Body{{"name": group.ID()}}})
+			ports, err := s.ListPorts(ctx, openstack.PortFilter{NetworkID: network.ID(), DeviceID: server.ID()})
+			require.NoError(c, err)
+			require.Len(c, ports, 1)
+			assert.Regexp(c, "^compute:", ports[0].DeviceOwner)
+			assert.Equal(c, []string{group.ID()}, ports[0].SecurityGroupIDs)
+			got, err := s.GetServer(ctx, ports[0].DeviceID)
+			require.NoError(c, err)
+			assert.Equal(c, openstack.Server{ID: server.ID(), Name: "shoot--garden--one-node", Status: "ACTIVE"}, got)
+			c.answered(cloud.InUse, s.DeleteSecurityGroup(ctx, group.ID()))
+			c.answered(cloud.InUse, s.DeleteNetwork(ctx, network.ID()))
+			_, err = s.GetServer(ctx, nowhere)
+			c.answered(cloud.NotFound, err)
+		}),
+	}
+}
