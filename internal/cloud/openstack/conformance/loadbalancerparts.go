@@ -147,6 +147,11 @@ func balancerPartsChanged() []Behaviour {
 				answer := c.Member.Put(LoadBalancer, membersPath(pool)+query, Body{"members": members})
 				require.Equalf(c, 202, answer.Status, "%s", answer.Raw)
 				c.settles(balancer)
+				c.Quietly(func() {
+					for _, member := range c.Member.Get(LoadBalancer, membersPath(pool)).List("members") {
+						c.Named(member.ID(), "member "+member.Text("address"))
+					}
+				})
 			}
 			addresses := func() []string {
 				var found []string

@@ -242,17 +242,17 @@ func balancersShown() []Behaviour {
 		behaviour("lists of load balancers come in pages, with links forth and back", func(c *Case) {
 			_, subnet := c.Balanced()
 			first, second := c.Balancer(subnet), c.Balancer(subnet)
-			page := func(query string) *Answer {
-				return c.Member.Get(LoadBalancer, balancersPath+"?sort_key=id&fields=name&"+query)
-			}
-			assert.Empty(c, c.Member.Get(LoadBalancer, balancersPath).Succeeds(200).Objects("loadbalancers_links"))
-			assert.Len(c, page("limit=1").Succeeds(200).Objects("loadbalancers_links"), 1)
 			low, high := first.ID(), second.ID()
 			if low > high {
 				low, high = high, low
 			}
 			c.Named(low, "first")
 			c.Named(high, "last")
+			page := func(query string) *Answer {
+				return c.Member.Get(LoadBalancer, balancersPath+"?sort_key=id&fields=name&"+query)
+			}
+			assert.Empty(c, c.Member.Get(LoadBalancer, balancersPath).Succeeds(200).Objects("loadbalancers_links"))
+			assert.Len(c, page("limit=1").Succeeds(200).Objects("loadbalancers_links"), 1)
 			assert.Len(c, page("limit=1&marker="+low).List("loadbalancers"), 1)
 			assert.Empty(c, page("limit=1&marker="+high).List("loadbalancers"))
 			c.Member.Get(LoadBalancer, balancersPath+"?marker="+nowhere).Refused(400, "Client")

@@ -59,8 +59,12 @@ func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerP
 		}
 		parts = append(parts, monitor)
 	}
-	for _, member := range objectsIn(attrs["members"]) {
-		parts = append(parts, c.newPart(kindMember, b, pool.id, member))
+	for _, attrs := range objectsIn(attrs["members"]) {
+		member := c.newPart(kindMember, b, pool.id, attrs)
+		if len(parts) > 1 && parts[1].kind.key == kindHealthMonitor {
+			member.operating = operatingOffline
+		}
+		parts = append(parts, member)
 	}
 	return parts, nil
 }
