@@ -32,13 +32,13 @@ func chosenByTheCloud(key string) (string, bool) {
 	switch key {
 	case "ip_address", "floating_ip_address", "fixed_ip_address", "vip_address", "addr", "accessIPv4", "accessIPv6":
 		return wordAddress, true
-	case "mac_address", "OS-EXT-IPS-MAC:mac_addr":
+	case "mac_address", "mac_addr", "OS-EXT-IPS-MAC:mac_addr":
 		return "{mac address}", true
 	case "adminPass", "secret", "private_key", "public_key", "fingerprint", "audit_ids", "hash", "token":
 		return wordSecret, true
 	case "hostId", "reservation_id", "OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname",
 		"OS-EXT-SRV-ATTR:instance_name", "binding:host_id", "availability_zone", "OS-EXT-AZ:availability_zone", "host",
-		"provider", "checksum", "os_hash_value", "locations", "direct_url", "volume_type", "attached_host", "host_name":
+		"provider", "checksum", "os_hash_value", "locations", "direct_url", "volume_type", "attached_host", "host_name", "device":
 		return wordChosen, true
 	}
 	return "", false
