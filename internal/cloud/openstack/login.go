@@ -80,10 +80,23 @@ func (i *identity) options() *tokens.AuthOptions {
 	return options
 }
 
+// moment is a time as Keystone writes it: in UTC, which it does not say of a token that ends with its application credential.
+type moment struct{ time.Time }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *moment) UnmarshalJSON(raw []byte) error {
+	if m.Time.UnmarshalJSON(raw) == nil {
+		return nil
+	}
+	parsed, err := time.Parse(`"2006-01-02T15:04:05"`, string(raw))
+	m.Time = parsed
+	return err
+}
+
 func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 	var body struct {
-		ExpiresAt time.Time             `json:"expires_at"`
-		IssuedAt  time.Time             `json:"issued_at"`
+		ExpiresAt moment                `json:"expires_at"`
+		IssuedAt  moment                `json:"issued_at"`
 		Catalog   []tokens.CatalogEntry `json:"catalog"`
 		User      tokens.User           `json:"user"`
 		Project   tokens.Project        `json:"project"`
@@ -96,9 +109,9 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 		return nil, fmt.Errorf("reading Keystone's answer: %w", err)
 	}
 	if body.IssuedAt.IsZero() {
-		body.IssuedAt = now
+		body.IssuedAt = moment{now}
 	}
-	lifetime := body.ExpiresAt.Sub(body.IssuedAt)
+	lifetime := body.ExpiresAt.Sub(body.IssuedAt.Time)
 	if token == "" || lifetime <= 0 {
 		return nil, errors.New("the answer holds no token that is good for any time")
 	}

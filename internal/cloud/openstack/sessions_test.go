@@ -164,6 +164,19 @@ func TestAnApplicationCredentialThatIsGoneIsTheUsersTrouble(t *testing.T) {
 	}
 }
 
+func TestATokenThatEndsWithItsApplicationCredentialIsRead(t *testing.T) {
+	portal := roundTripper(func(*http.Request) (*http.Response, error) {
+		recorder := httptest.NewRecorder()
+		recorder.Header().Set("X-Subject-Token", "token")
+		reply(recorder, http.StatusCreated, `{"token": {"issued_at": "2026-01-01T00:00:00.000000Z", "expires_at": "2026-01-01T00:20:00"}}`)
+		return recorder.Result(), nil
+	})
+	sessions := openstack.NewSessions(openstack.Options{Transport: func(http.RoundTripper) http.RoundTripper { return portal }})
+	session, err := sessions.Get(t.Context(), credentials(), "one")
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now().Add(20*time.Minute), session.Token().ExpiresAt, time.Minute)
+}
+
 func TestALoginWithoutATokenIsTheCloudsTrouble(t *testing.T) {
 	for name, body := range map[string]string{
 		"no token at all":          `{"token": {}}`,
