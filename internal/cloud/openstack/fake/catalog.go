@@ -45,7 +45,7 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 		}
 		endpoints := []map[string]any{}
 		for _, region := range c.config.regions {
-			for _, face := range []string{"public", "internal", "admin"} {
+			for _, face := range []string{"public", "internal"} {
 				endpoints = append(endpoints, map[string]any{
 					"id":        newHexID(),
 					"interface": face, "region": region, "region_id": region, "url": url,
