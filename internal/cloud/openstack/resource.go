@@ -48,7 +48,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 			return nil, err
 		}
 		found = append(found, objects...)
-		next := nextQuery(page[r.many+"_links"])
+		next := nextQuery(page[r.many+"_links"], f.query())
 		if next == nil || next.Encode() == query.Encode() || len(objects) == 0 {
 			break
 		}
@@ -122,8 +122,9 @@ func (r resource[T]) decode(answer map[string]json.RawMessage, key string, into 
 }
 
 // nextQuery returns the query of the next page, or nil on the last one. Only the query of the link is used: behind a proxy
-// its host and scheme are often not those through which the service can be reached.
-func nextQuery(links json.RawMessage) url.Values {
+// its host and scheme are often not those through which the service can be reached. What the link forgets of what was asked
+// for is added, since Octavia's say nothing but where to go on.
+func nextQuery(links json.RawMessage, asked url.Values) url.Values {
 	var decoded []struct {
 		Rel  string `json:"rel"`
 		Href string `json:"href"`
@@ -133,9 +134,16 @@ func nextQuery(links json.RawMessage) url.Values {
 	}
 	for _, link := range decoded {
 		next, err := url.Parse(link.Href)
-		if link.Rel == "next" && err == nil {
-			return next.Query()
+		if link.Rel != "next" || err != nil {
+			continue
 		}
+		query := next.Query()
+		for key, values := range asked {
+			if !query.Has(key) {
+				query[key] = values
+			}
+		}
+		return query
 	}
 	return nil
 }

@@ -11,5 +11,5 @@
 // The answers of a real cloud are kept in the folder testdata, one file for each area. They let the fake be checked where
 // no OpenStack is at hand, and show what a real one says. `make e2e-openstack` checks and renews them.
 //
-// The package speaks raw HTTP, without the client that it helps to prove, and knows neither Kubernetes nor the fake.
+// The package speaks raw HTTP, but for the one area that tries our own client, and knows neither Kubernetes nor the fake.
 package conformance
