@@ -225,9 +225,11 @@ func TestARevisionGuardsARoutersRoutes(t *testing.T) {
 	s, ctx := logInto(t, c), t.Context()
 	router, err := s.CreateRouter(ctx, openstack.RouterCreate{Name: "shoot"})
 	require.NoError(t, err)
-	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Description: new("first"), IfRevision: router.RevisionNumber})
+	read, err := s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Description: new("first")})
 	require.NoError(t, err)
-	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Routes: &[]openstack.Route{}, IfRevision: router.RevisionNumber})
+	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Routes: &[]openstack.Route{}, IfRevision: read.RevisionNumber})
+	require.NoError(t, err)
+	_, err = s.UpdateRouter(ctx, router.ID, openstack.RouterUpdate{Routes: &[]openstack.Route{}, IfRevision: read.RevisionNumber})
 	assert.Equal(t, cloud.Conflict, cloud.KindOf(err))
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +33,12 @@ func (n NullInt) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(int(n))
 }
+
+// IntText is a number that is written as a text.
+type IntText int
+
+// MarshalJSON implements json.Marshaler.
+func (n IntText) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.Itoa(int(n))) }
 
 // opt is an attribute of a request body: absent, null, or a value.
 type opt[T any] struct {

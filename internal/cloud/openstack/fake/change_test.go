@@ -125,7 +125,8 @@ func TestGroupsAndPoolsChange(t *testing.T) {
 	} {
 		require.Equal(t, test.want, problem(subnetpools.Create(t.Context(), s.network, test.opts).Err), sentence)
 	}
-	plant(t, s.cloud, "subnets", fake.Attrs{"network_id": s.networkID, "ip_version": 4, "subnetpool_id": pool.ID})
+	other := plant(t, s.cloud, "networks", fake.Attrs{})
+	plant(t, s.cloud, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "subnetpool_id": pool.ID})
 	require.Equal(t, "400 SubnetPoolDeleteError", problem(subnetpools.Delete(t.Context(), s.network, pool.ID).ExtractErr()))
 }
 

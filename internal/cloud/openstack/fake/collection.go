@@ -29,6 +29,12 @@ type collection[T any] struct {
 	create func(q *request, projectID string, raw json.RawMessage) (*T, error)
 	update func(q *request, row *T, raw json.RawMessage) error
 	remove func(q *request, row *T) error
+	// unguarded reports whether an update is done whatever If-Match says; nil means never.
+	unguarded func(raw json.RawMessage) bool
+	// unrevised says that the revision number of a new row is 0, not 1.
+	unrevised bool
+	// updated is how a row is shown after an update; nil means as always.
+	updated func(row *T) any
 	// discard undoes a create, for a bulk of which a later part fails.
 	discard func(row *T)
 
@@ -79,22 +85,26 @@ func (k *collection[T]) find(q *request) (*T, error) {
 	return row, nil
 }
 
-// findOwn returns the row that a call names, if the caller may change it. What one sees but does not own is, to a
-// change, not there.
+// findOwn returns the row that a call names, if the caller may change it.
 func (k *collection[T]) findOwn(q *request) (*T, error) {
 	row, err := k.find(q)
 	if err != nil {
 		return nil, err
 	}
 	if !q.owns(k.std(row).ProjectID) && (k.deletable == nil || !k.deletable(q.identity, row)) {
-		return nil, notFound("HTTPNotFound", "The resource could not be found.")
+		deed := map[string]string{http.MethodPut: "update", http.MethodDelete: "delete"}[q.http.Method]
+		return nil, forbidden("PolicyNotAuthorized", "rule:%s_%s is disallowed by policy", deed, k.one)
 	}
 	return row, nil
 }
 
 func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
-	if unknown := k.filters.unknown(q.values); len(unknown) > 0 {
-		return reply{}, badRequest("InvalidInput", "Invalid input for operation: ['%s'] is invalid attribute for filtering.", strings.Join(unknown, "', '"))
+	if err := k.filters.check(q.values); err != nil {
+		return reply{}, err
+	}
+	by, err := orderOf(k.filters, k.rows.id, q.values)
+	if err != nil {
+		return reply{}, err
 	}
 	match := func(row *T) bool {
 		return k.readable(q.identity, row) && matchTags(k.std(row).Tags, q.values) &&
@@ -110,8 +120,8 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	} else {
 		rows = k.rows.where(match)
 	}
-	sortRows(k.filters, rows, q.values)
-	part, err := paginate(rows, k.rows.id, q, c.config.pageSize)
+	slices.SortFunc(rows, by)
+	part, err := neutronPage(rows, k, by, q, c.config.pageSize)
 	if err != nil {
 		return reply{}, err
 	}
@@ -138,7 +148,7 @@ func listReply[T any](many string, rows []T, links []map[string]string, q *reque
 
 func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, error) {
 	var view any = *row
-	if fields := q.values["fields"]; len(fields) > 0 && status == http.StatusOK {
+	if fields := q.values["fields"]; len(fields) > 0 && q.http.Method == http.MethodGet {
 		cut, err := onlyFields([]T{*row}, fields)
 		if err != nil {
 			return reply{}, fmt.Errorf("cutting %s to fields: %w", k.one, err)
@@ -188,6 +198,9 @@ func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessag
 	if err != nil {
 		return nil, err
 	}
+	if k.unrevised {
+		k.std(row).RevisionNumber--
+	}
 	return row, nil
 }
 
@@ -209,7 +222,7 @@ func ownerOf(q *request, raw json.RawMessage) (string, json.RawMessage, error) {
 		delete(attrs, key)
 	}
 	if !q.owns(owner) {
-		return "", nil, badRequest("HTTPBadRequest", "Specifying 'project_id' other than the authenticated project in request requires admin privileges")
+		return "", nil, badRequest("HTTPBadRequest", "Specifying 'project_id' or 'tenant_id' other than the authenticated project in request requires admin or advsvc privileges")
 	}
 	rest, err := json.Marshal(attrs)
 	if err != nil {
@@ -223,33 +236,44 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.ifMatch(q, k.std(row)); err != nil {
-		return reply{}, err
-	}
 	raw, found := unwrap(q.body, k.one)
 	if !found {
 		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
 	}
+	if k.unguarded == nil || !k.unguarded(raw) {
+		if err := c.ifMatch(q, k.std(row)); err != nil {
+			return reply{}, err
+		}
+	}
 	if err := k.update(q, row, raw); err != nil {
 		return reply{}, err
 	}
-	c.touch(k.std(row))
+	if string(raw) != "{}" {
+		c.touch(k.std(row))
+	}
+	if k.updated != nil {
+		return ok(map[string]any{k.one: k.updated(row)})
+	}
 	return showRow(k, q, http.StatusOK, row)
 }
 
-// ifMatch implements the extension revision-if-match.
+// ifMatch implements the extension revision-if-match. A condition that is no revision is nobody's business.
 func (c *Cloud) ifMatch(q *request, std *Standard) error {
-	header := q.http.Header.Get("If-Match")
-	if header == "" || !c.config.hasExtension("revision-if-match") {
+	if !c.config.hasExtension("revision-if-match") {
 		return nil
 	}
-	text, isRevision := strings.CutPrefix(header, "revision_number=")
-	wanted, err := strconv.Atoi(text)
-	if !isRevision || err != nil {
-		return badRequest("InvalidRevisionNumber", "Invalid revision number %q in If-Match.", header)
-	}
-	if wanted != std.RevisionNumber {
-		return fail(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %d, but current revision is %d", wanted, std.RevisionNumber)
+	for tag := range strings.SplitSeq(q.http.Header.Get("If-Match"), ",") {
+		text, isRevision := strings.CutPrefix(strings.Trim(tag, ` "`), "revision_number=")
+		if !isRevision {
+			continue
+		}
+		wanted, err := strconv.Atoi(text)
+		if err != nil {
+			return badRequest("BadRequest", "Bad if-match request: Revision number etag must be in the format of revision_number=<int>.")
+		}
+		if wanted != std.RevisionNumber {
+			return fail(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %d, but current revision is %d", wanted, std.RevisionNumber)
+		}
 	}
 	return nil
 }
@@ -266,22 +290,4 @@ func (c *Cloud) newStandard(projectID, description string) Standard {
 		ID: newUUID(), ProjectID: projectID, TenantID: projectID, Description: description,
 		Tags: []string{}, RevisionNumber: 1, CreatedAt: now, UpdatedAt: now,
 	}
-}
-
-// decodeNeutron decodes attributes and answers for wrong ones as Neutron does.
-func decodeNeutron[T any](raw json.RawMessage, into any, verb string) error {
-	err := decodeStrictly(raw, into)
-	if err == nil {
-		return nil
-	}
-	if err.unknown == "" {
-		return badRequest("HTTPBadRequest", "Invalid input for %s. Reason: '%s' has the wrong type.", err.field, err.value)
-	}
-	if _, exists := wireNames(reflect.TypeFor[T]())[err.unknown]; exists {
-		if verb == http.MethodPut {
-			return badRequest("HTTPBadRequest", "Cannot update read-only attribute %s", err.unknown)
-		}
-		return badRequest("HTTPBadRequest", "Attribute '%s' not allowed in %s", err.unknown, verb)
-	}
-	return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", err.unknown)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // fixedIPInput is an address as a request asks for it: subnet, address, or both.
@@ -48,16 +49,22 @@ func usable(p netip.Prefix, addr netip.Addr) bool {
 	return addr != p.Addr() && addr != lastOf(p)
 }
 
+// hostsOf returns the first and the last address of a range that are not reserved.
+func hostsOf(p netip.Prefix) (first, last netip.Addr) {
+	first, last = p.Addr(), lastOf(p)
+	switch {
+	case first == last || first.Is4() && p.Bits() > 30:
+		return first, last
+	case first.Is4():
+		return first.Next(), last.Prev()
+	default:
+		return first.Next(), last
+	}
+}
+
 // defaultPools is the whole range without what is reserved and without the gateway.
 func defaultPools(s *Subnet) []AllocationPool {
-	p := prefixOf(s)
-	first, last := p.Addr(), lastOf(p)
-	if p.Bits() < p.Addr().BitLen()-1 {
-		first = first.Next()
-		if p.Addr().Is4() {
-			last = last.Prev()
-		}
-	}
+	first, last := hostsOf(prefixOf(s))
 	pools := []AllocationPool{}
 	add := func(from, to netip.Addr) {
 		if from.IsValid() && to.IsValid() && from.Compare(to) <= 0 {
@@ -65,7 +72,7 @@ func defaultPools(s *Subnet) []AllocationPool {
 		}
 	}
 	gateway := addrOf(string(s.GatewayIP))
-	if !gateway.IsValid() || gateway.Less(first) || last.Less(gateway) {
+	if first == last || !gateway.IsValid() || gateway.Less(first) || last.Less(gateway) {
 		add(first, last)
 		return pools
 	}
@@ -76,29 +83,6 @@ func defaultPools(s *Subnet) []AllocationPool {
 		add(gateway.Next(), last)
 	}
 	return pools
-}
-
-func checkPools(s *Subnet, pools []AllocationPool) error {
-	p, gateway := prefixOf(s), addrOf(string(s.GatewayIP))
-	for i, pool := range pools {
-		shown := pool.Start + "-" + pool.End
-		start, end := addrOf(pool.Start), addrOf(pool.End)
-		if !start.IsValid() || !end.IsValid() || start.Is4() != end.Is4() || end.Less(start) {
-			return badRequest("InvalidAllocationPool", "The allocation pool %s is not valid.", shown)
-		}
-		if !p.Contains(start) || !p.Contains(end) {
-			return badRequest("OutOfBoundsAllocationPool", "The allocation pool %s spans beyond the subnet cidr %s.", shown, p)
-		}
-		if gateway.IsValid() && start.Compare(gateway) <= 0 && gateway.Compare(end) <= 0 {
-			return conflict("GatewayConflictWithAllocationPools", "Gateway ip %s conflicts with allocation pool %s.", gateway, shown)
-		}
-		for _, other := range pools[:i] {
-			if start.Compare(addrOf(other.End)) <= 0 && addrOf(other.Start).Compare(end) <= 0 {
-				return conflict("OverlappingAllocationPools", "Found overlapping allocation pools: %s-%s %s for subnet %s.", other.Start, other.End, shown, p)
-			}
-		}
-	}
-	return nil
 }
 
 // claim takes one address of a subnet for a port.
@@ -135,7 +119,7 @@ func (c *Cloud) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
 			}
 		}
 	}
-	return FixedIP{}, conflict("IpAddressGenerationFailure", "No more IP addresses available for subnet %s.", s.ID)
+	return FixedIP{}, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", s.NetworkID)
 }
 
 // allocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
@@ -190,13 +174,76 @@ func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (Fixed
 		return c.allocate(s, portID, mac)
 	}
 	addr := addrOf(w.IPAddress)
-	if !addr.IsValid() {
-		return FixedIP{}, badRequest("HTTPBadRequest", "Invalid input for fixed_ips. Reason: '%s' is not a valid IP address.", w.IPAddress)
+	if isAuto(s) {
+		return FixedIP{}, badRequest("AllocationOnAutoAddressSubnet", "IPv6 address %s cannot be directly assigned to a port on subnet %s as the subnet is configured for automatic addresses", addr, s.ID)
 	}
 	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
 }
 
+// assignWithAuto is assign for a port that a member has. Automatic addresses are nobody's choice: it has one in each subnet that
+// gives such.
+func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+	auto := func(id string) bool {
+		s := c.neutron.subnets.get(id)
+		return s != nil && isAuto(s) && s.NetworkID == n.ID
+	}
+	ips, err := c.assign(n, p.ID, p.MACAddress, without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
+	if err != nil || isRouterInterface(p.DeviceOwner) {
+		return ips, err
+	}
+	for _, id := range n.Subnets {
+		if !auto(id) || slices.ContainsFunc(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == id }) {
+			continue
+		}
+		ip, err := c.allocate(c.neutron.subnets.get(id), p.ID, p.MACAddress)
+		if err != nil {
+			c.release(ips)
+			return nil, err
+		}
+		ips = append(ips, ip)
+	}
+	return ips, nil
+}
+
+// exchange gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
+// one in a subnet of which any address will do, and its automatic addresses. Either all is exchanged or nothing.
+func (c *Cloud) exchange(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+	left := slices.Clone(p.FixedIPs)
+	var kept []FixedIP
+	keep := func(is func(FixedIP) bool) bool {
+		at := slices.IndexFunc(left, is)
+		if at < 0 {
+			return false
+		}
+		kept, left = append(kept, left[at]), slices.Delete(left, at, at+1)
+		return true
+	}
+	wanted = without(wanted, func(w fixedIPInput) bool {
+		return w.IPAddress != "" && keep(func(ip FixedIP) bool { return addrOf(ip.IPAddress) == addrOf(w.IPAddress) })
+	})
+	wanted = without(wanted, func(w fixedIPInput) bool {
+		return w.IPAddress == "" && keep(func(ip FixedIP) bool { return ip.SubnetID == w.SubnetID })
+	})
+	for keep(func(ip FixedIP) bool { return isAuto(c.neutron.subnets.get(ip.SubnetID)) }) {
+	}
+	c.release(left)
+	more, err := c.assignWithAuto(n, p, wanted)
+	if err != nil {
+		for _, ip := range left {
+			c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
+		}
+		return nil, err
+	}
+	return append(append([]FixedIP{}, kept...), more...), nil
+}
+
 func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
+	if len(n.Subnets) == 0 {
+		return nil, invalid("IP allocation requires subnets for network")
+	}
+	if w.SubnetID == "" && w.IPAddress == "" {
+		return nil, invalid("IP allocation requires subnet_id or ip_address")
+	}
 	if w.SubnetID != "" {
 		s := c.neutron.subnets.get(w.SubnetID)
 		if s == nil {

@@ -1,8 +1,10 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -16,7 +18,6 @@ type networkInput struct {
 	External              opt[bool]     `json:"router:external"`
 	PortSecurity          opt[bool]     `json:"port_security_enabled"`
 	MTU                   opt[int]      `json:"mtu"`
-	DNSDomain             opt[string]   `json:"dns_domain"`
 	IsDefault             opt[bool]     `json:"is_default"`
 	AvailabilityZoneHints opt[[]string] `json:"availability_zone_hints"`
 }
@@ -99,8 +100,8 @@ func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
 	if !in.MTU.given() {
 		return nil
 	}
-	if in.MTU.v != 0 && in.MTU.v < 68 {
-		return badRequest("HTTPBadRequest", "Invalid input for mtu. Reason: '%d' is too small - must be at least '68'.", in.MTU.v)
+	if in.MTU.v < 0 {
+		return badValue("mtu", "'%d' should be non-negative", in.MTU.v)
 	}
 	if in.MTU.v > c.config.mtu {
 		return badRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
@@ -120,20 +121,22 @@ func (c *Cloud) applyNetwork(n *Network, in *networkInput) {
 	in.Shared.into(&n.Shared)
 	in.External.into(&n.External)
 	in.PortSecurity.into(&n.PortSecurity)
-	in.DNSDomain.into(&n.DNSDomain)
-	in.IsDefault.into(&n.IsDefault)
-	if in.MTU.given() && in.MTU.v != 0 {
-		n.MTU = in.MTU.v
+	if in.MTU.given() {
+		n.MTU = cmp.Or(in.MTU.v, c.config.mtu) // zero asks for the largest one
 	}
 }
 
 // deleteNetwork takes the subnets along, and the ports that Neutron made for itself. Any other port is in its way.
 func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
 	on := c.neutron.ports.where(func(p *Port) bool { return p.NetworkID == n.ID })
+	var inUse []string
 	for _, p := range on {
 		if p.DeviceOwner != ownerDHCP {
-			return conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network.", n.ID)
+			inUse = append(inUse, p.ID)
 		}
+	}
+	if len(inUse) > 0 {
+		return conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network, id for these ports is: %s.", n.ID, strings.Join(inUse, ","))
 	}
 	for _, p := range on {
 		c.dropPort(p)

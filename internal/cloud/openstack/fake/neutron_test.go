@@ -88,7 +88,7 @@ func TestWhatNeutronRefusesOfNetworks(t *testing.T) {
 		}, "400 HTTPBadRequest"},
 		"an attribute of the wrong type": {func(t *testing.T, s *site) error {
 			return s.post(t, "networks", fake.Attrs{"network": fake.Attrs{"mtu": "wide"}})
-		}, "400 HTTPBadRequest"},
+		}, "400 InvalidInput"},
 		"an MTU above the cloud's": {func(t *testing.T, s *site) error {
 			return networks.Create(t.Context(), s.network, mtu.CreateOptsExt{CreateOptsBuilder: networks.CreateOpts{}, MTU: 9000}).Err
 		}, "400 InvalidInput"},
@@ -106,14 +106,14 @@ func TestWhatNeutronRefusesOfNetworks(t *testing.T) {
 		}, "409 NetworkInUse"},
 		"deleting the external network": {func(t *testing.T, s *site) error {
 			return networks.Delete(t.Context(), s.network, s.publicID).ExtractErr()
-		}, "404 HTTPNotFound"},
+		}, "403 PolicyNotAuthorized"},
 		"more than the quota": {func(t *testing.T, s *site) error {
 			require.NoError(t, s.cloud.SetQuota("garden", "network", 1))
 			return networks.Create(t.Context(), s.network, networks.CreateOpts{}).Err
 		}, "409 OverQuota"},
 		"a filter that does not exist": {func(t *testing.T, s *site) error {
 			return s.get(t, "networks?colour=red")
-		}, "400 InvalidInput"},
+		}, "400 HTTPBadRequest"},
 		"a path that does not exist": {func(t *testing.T, s *site) error {
 			return s.get(t, "v2.0/networks")
 		}, "404 HTTPNotFound"},
@@ -121,6 +121,9 @@ func TestWhatNeutronRefusesOfNetworks(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, test.want, problem(test.do(t, newSite(t)))) })
 	}
 }
+
+// nowhere is an ID that nothing has.
+const nowhere = "00000000-0000-4000-8000-000000000000"
 
 func TestWhatNeutronRefusesOfSubnets(t *testing.T) {
 	create := func(change func(*subnets.CreateOpts)) func(*testing.T, *site) error {
@@ -135,21 +138,21 @@ func TestWhatNeutronRefusesOfSubnets(t *testing.T) {
 		want string
 	}{
 		"none of it":                  {create(func(*subnets.CreateOpts) {}), ""},
-		"a network that is not there": {create(func(o *subnets.CreateOpts) { o.NetworkID = "nope" }), "404 NetworkNotFound"},
+		"a network that is not there": {create(func(o *subnets.CreateOpts) { o.NetworkID = nowhere }), "404 NetworkNotFound"},
 		"a subnet in the external network": {func(t *testing.T, s *site) error {
 			return subnets.Create(t.Context(), s.network, subnets.CreateOpts{NetworkID: s.publicID, IPVersion: 4, CIDR: "10.1.0.0/16"}).Err
-		}, "403 PolicyNotAuthorized"},
+		}, "403 HTTPForbidden"},
 		"no version":                   {create(func(o *subnets.CreateOpts) { o.IPVersion = 0 }), "400 HTTPBadRequest"},
 		"neither range nor pool":       {create(func(o *subnets.CreateOpts) { o.CIDR = "" }), "400 BadRequest"},
-		"a range with host bits":       {create(func(o *subnets.CreateOpts) { o.CIDR = "10.1.0.7/16" }), "400 HTTPBadRequest"},
-		"no range at all":              {create(func(o *subnets.CreateOpts) { o.CIDR = "ten" }), "400 HTTPBadRequest"},
+		"a range with host bits":       {create(func(o *subnets.CreateOpts) { o.CIDR = "10.1.0.7/16" }), ""},
+		"no range at all":              {create(func(o *subnets.CreateOpts) { o.CIDR = "ten" }), "400 InvalidInput"},
 		"a range of the other version": {create(func(o *subnets.CreateOpts) { o.IPVersion = 6 }), "400 InvalidInput"},
 		"a range that overlaps":        {create(func(o *subnets.CreateOpts) { o.CIDR = "10.250.7.0/24" }), "400 InvalidInput"},
 		"a name as DNS server":         {create(func(o *subnets.CreateOpts) { o.DNSNameservers = []string{"dns.example"} }), "400 HTTPBadRequest"},
 		"six DNS servers": {create(func(o *subnets.CreateOpts) {
 			o.DNSNameservers = []string{"1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6"}
 		}), "400 DNSNameServersExhausted"},
-		"a gateway elsewhere": {create(func(o *subnets.CreateOpts) { o.GatewayIP = new("10.2.0.1") }), "400 InvalidInput"},
+		"a gateway elsewhere": {create(func(o *subnets.CreateOpts) { o.GatewayIP = new("10.2.0.1") }), ""},
 		"a gateway in a pool": {create(func(o *subnets.CreateOpts) {
 			o.AllocationPools = []subnets.AllocationPool{{Start: "10.1.0.1", End: "10.1.0.9"}}
 		}), "409 GatewayConflictWithAllocationPools"},
@@ -169,7 +172,7 @@ func TestWhatNeutronRefusesOfSubnets(t *testing.T) {
 		"automatic addresses outside a /64": {create(func(o *subnets.CreateOpts) {
 			o.IPVersion, o.CIDR, o.IPv6AddressMode, o.IPv6RAMode = 6, "fd00::/56", "slaac", "slaac"
 		}), "400 InvalidInput"},
-		"a pool of subnets that is not there": {create(func(o *subnets.CreateOpts) { o.CIDR, o.SubnetPoolID = "", "nope" }), "404 SubnetPoolNotFound"},
+		"a pool of subnets that is not there": {create(func(o *subnets.CreateOpts) { o.CIDR, o.SubnetPoolID = "", nowhere }), "404 SubnetPoolNotFound"},
 		"deleting a subnet with an interface": {func(t *testing.T, s *site) error {
 			return subnets.Delete(t.Context(), s.network, s.subnetID).ExtractErr()
 		}, "409 SubnetInUse"},
@@ -231,9 +234,9 @@ func TestWhatNeutronRefusesOfPortsAndGroups(t *testing.T) {
 		}, "400 InvalidIpForNetwork"},
 		"a port in the external network": {func(t *testing.T, s *site) error {
 			return ports.Create(t.Context(), s.network, ports.CreateOpts{NetworkID: s.publicID}).Err
-		}, "403 PolicyNotAuthorized"},
+		}, "403 HTTPForbidden"},
 		"a group that is not there": {func(t *testing.T, s *site) error {
-			return ports.Create(t.Context(), s.network, ports.CreateOpts{NetworkID: s.networkID, SecurityGroups: &[]string{"nope"}}).Err
+			return ports.Create(t.Context(), s.network, ports.CreateOpts{NetworkID: s.networkID, SecurityGroups: &[]string{nowhere}}).Err
 		}, "404 SecurityGroupNotFound"},
 		"deleting a group that a port has": {func(t *testing.T, s *site) error {
 			g := plant(t, s.cloud, "security-groups", fake.Attrs{"name": "g"})

@@ -20,10 +20,8 @@ type Network struct {
 	AdminStateUp          bool     `json:"admin_state_up"`
 	Shared                bool     `json:"shared"`
 	External              bool     `json:"router:external"`
-	IsDefault             bool     `json:"is_default"`
 	PortSecurity          bool     `json:"port_security_enabled"`
 	MTU                   int      `json:"mtu"`
-	DNSDomain             string   `json:"dns_domain"`
 	Subnets               []string `json:"subnets"`
 	AvailabilityZoneHints []string `json:"availability_zone_hints"`
 	AvailabilityZones     []string `json:"availability_zones"`
@@ -59,7 +57,6 @@ type Subnet struct {
 	AllocationPools []AllocationPool `json:"allocation_pools"`
 	HostRoutes      []HostRoute      `json:"host_routes"`
 	ServiceTypes    []string         `json:"service_types"`
-	SegmentID       Null             `json:"segment_id"`
 }
 
 // SubnetPool is a Neutron subnet pool.
@@ -68,9 +65,9 @@ type SubnetPool struct {
 	Name             string   `json:"name"`
 	Prefixes         []string `json:"prefixes"`
 	IPVersion        int      `json:"ip_version"`
-	DefaultPrefixLen int      `json:"default_prefixlen"`
-	MinPrefixLen     int      `json:"min_prefixlen"`
-	MaxPrefixLen     int      `json:"max_prefixlen"`
+	DefaultPrefixLen IntText  `json:"default_prefixlen"`
+	MinPrefixLen     IntText  `json:"min_prefixlen"`
+	MaxPrefixLen     IntText  `json:"max_prefixlen"`
 	DefaultQuota     NullInt  `json:"default_quota"`
 	AddressScopeID   Null     `json:"address_scope_id"`
 	Shared           bool     `json:"shared"`

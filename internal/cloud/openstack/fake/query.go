@@ -14,10 +14,14 @@ import (
 
 // filters compares rows of one type with the filters of a list call, by the names that the rows have on the wire.
 type filters struct {
+	row    reflect.Type
 	fields map[string][]int
 }
 
-func newFilters[T any]() filters { return filters{fields: wireNames(reflect.TypeFor[T]())} }
+func newFilters[T any]() filters {
+	row := reflect.TypeFor[T]()
+	return filters{row: row, fields: wireNames(row)}
+}
 
 // reserved reports whether a query parameter is not a filter.
 func reserved(key string) bool {
@@ -53,18 +57,22 @@ func (f filters) match(row reflect.Value, q url.Values) bool {
 	return true
 }
 
+// matchField compares texts as the databases below OpenStack do it: upper and lower case are the same.
 func matchField(field reflect.Value, values []string) bool {
+	is := func(have string) bool {
+		return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(have, want) })
+	}
 	switch v := field.Interface().(type) {
 	case []FixedIP:
 		return matchFixedIPs(v, values)
 	case []string:
-		return slices.ContainsFunc(v, func(s string) bool { return slices.Contains(values, s) })
+		return slices.ContainsFunc(v, is)
 	}
 	switch field.Kind() {
 	case reflect.String:
-		return slices.Contains(values, field.String())
+		return is(field.String())
 	case reflect.Int:
-		return slices.Contains(values, strconv.FormatInt(field.Int(), 10))
+		return is(strconv.FormatInt(field.Int(), 10))
 	case reflect.Bool:
 		return slices.ContainsFunc(values, func(s string) bool {
 			want, err := strconv.ParseBool(strings.ToLower(s))
@@ -77,19 +85,20 @@ func matchField(field reflect.Value, values []string) bool {
 
 // matchFixedIPs wants an address that lies in one of the given subnets and is one of the given addresses.
 func matchFixedIPs(ips []FixedIP, values []string) bool {
-	var subnets, addresses []string
+	wanted := url.Values{}
 	for _, value := range values {
-		key, wanted, _ := strings.Cut(value, "=")
-		switch key {
-		case "subnet_id":
-			subnets = append(subnets, wanted)
-		case "ip_address":
-			addresses = append(addresses, wanted)
-		}
+		key, one, _ := strings.Cut(value, "=")
+		wanted.Add(key, one)
+	}
+	subnets, addresses, parts := wanted["subnet_id"], wanted["ip_address"], wanted["ip_address_substr"]
+	if subnets == nil && addresses == nil && parts == nil {
+		return true
 	}
 	return slices.ContainsFunc(ips, func(ip FixedIP) bool {
+		holds := func(part string) bool { return strings.Contains(ip.IPAddress, part) }
 		return (subnets == nil || slices.Contains(subnets, ip.SubnetID)) &&
-			(addresses == nil || slices.Contains(addresses, ip.IPAddress))
+			(addresses == nil || slices.Contains(addresses, ip.IPAddress)) &&
+			(parts == nil || slices.ContainsFunc(parts, holds))
 	})
 }
 
@@ -134,13 +143,6 @@ func sortRows[T any](f filters, rows []*T, q url.Values) {
 		}
 		return 0
 	})
-}
-
-func compareFields(a, b reflect.Value) int {
-	if a.Kind() == reflect.Int {
-		return int(a.Int() - b.Int())
-	}
-	return strings.Compare(a.String(), b.String())
 }
 
 // page is a part of a list.

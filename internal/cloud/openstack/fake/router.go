@@ -30,8 +30,19 @@ func (c *Cloud) routerCollection() *collection[Router] {
 		rows: c.neutron.routers, std: func(r *Router) *Standard { return r.standard() },
 		missing: routerNotFound,
 		create:  c.createRouter, update: c.updateRouter, remove: c.deleteRouter,
-		discard: c.dropRouter,
+		discard:   c.dropRouter,
+		unrevised: true, unguarded: unguardedRouterUpdate,
 	}
+}
+
+// unguardedRouterUpdate reports whether an update is done whatever If-Match says: Neutron looks at it only when it changes the
+// routes or the gateway.
+func unguardedRouterUpdate(raw json.RawMessage) bool {
+	var sent map[string]json.RawMessage
+	if json.Unmarshal(raw, &sent) != nil {
+		return false
+	}
+	return sent["routes"] == nil && sent["external_gateway_info"] == nil
 }
 
 func routerNotFound(id string) *wire.Error {

@@ -9,9 +9,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// The most DNS servers a subnet may have.
-const maxDNSServers = 5
-
 // subnetInput are the attributes of a subnet that may be sent in a create.
 type subnetInput struct {
 	subnetChange
@@ -19,6 +16,7 @@ type subnetInput struct {
 	IPVersion       opt[int]    `json:"ip_version"`
 	CIDR            opt[string] `json:"cidr"`
 	SubnetPoolID    opt[string] `json:"subnetpool_id"`
+	UseDefaultPool  opt[bool]   `json:"use_default_subnetpool"`
 	PrefixLen       opt[int]    `json:"prefixlen"`
 	IPv6AddressMode opt[string] `json:"ipv6_address_mode"`
 	IPv6RAMode      opt[string] `json:"ipv6_ra_mode"`
@@ -47,7 +45,8 @@ func (c *Cloud) subnetCollection() *collection[Subnet] {
 		},
 		deletable: func(who *identity, s *Subnet) bool { return who.owns(c.neutron.networks.get(s.NetworkID).ProjectID) },
 		create:    c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
-		discard: c.dropSubnet,
+		unrevised: true,
+		discard:   c.dropSubnet,
 	}
 }
 
@@ -70,41 +69,79 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if err := decodeNeutron[Subnet](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if !in.NetworkID.given() {
-		return nil, required("network_id")
+	if err := in.check(); err != nil {
+		return nil, err
 	}
-	if !in.IPVersion.given() {
-		return nil, required("ip_version")
-	}
-	network, err := c.readableNetwork(q.identity, in.NetworkID.v)
+	network, err := c.ownNetwork(q, in.NetworkID.v, "subnet")
 	if err != nil {
 		return nil, err
 	}
-	if !q.owns(network.ProjectID) {
-		return nil, forbidden("PolicyNotAuthorized", "rule:create_subnet is disallowed by policy")
-	}
-	prefix, err := c.subnetPrefix(q, &in)
+	prefix, err := in.prefix()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIPv6Modes(&in, prefix); err != nil {
+	pool, err := c.poolOf(q, &in, prefix)
+	if err != nil {
 		return nil, err
 	}
-	for _, id := range network.Subnets {
-		if other := c.neutron.subnets.get(id); prefixOf(other).Overlaps(prefix) {
-			return nil, invalid("Requested subnet with cidr: %s for network: %s overlaps with another subnet", prefix, network.ID)
+	s := c.newSubnet(projectID, network.ID, "")
+	s.IPVersion, s.SubnetPoolID = in.IPVersion.v, Null(in.SubnetPoolID.v)
+	s.IPv6AddressMode, s.IPv6RAMode = Null(in.IPv6AddressMode.v), Null(in.IPv6RAMode.v)
+	if pool == nil {
+		if err := c.checkSubnet(&in, prefix); err != nil {
+			return nil, err
+		}
+	} else {
+		s.SubnetPoolID = Null(pool.ID)
+		if prefix, err = c.prefixFromPool(pool, &in, prefix); err != nil {
+			return nil, err
 		}
 	}
-	s := c.newSubnet(projectID, network.ID, prefix.String())
-	s.IPVersion, s.SubnetPoolID, s.GatewayIP = in.IPVersion.v, Null(in.SubnetPoolID.v), Null(prefix.Addr().Next().String())
-	s.IPv6AddressMode, s.IPv6RAMode = Null(in.IPv6AddressMode.v), Null(in.IPv6RAMode.v)
+	s.CIDR = prefix.String()
+	if !in.GatewayIP.set {
+		s.GatewayIP = Null(defaultGateway(prefix, pool != nil && !in.CIDR.given()).String())
+	}
 	if err := c.applySubnet(s, &in.subnetChange, true); err != nil {
+		return nil, err
+	}
+	if err := c.checkRoom(network, s, prefix); err != nil {
 		return nil, err
 	}
 	c.storeSubnet(network, s)
 	c.addAutoAddresses(s)
 	c.addDHCPAddress(network, s)
 	return s, nil
+}
+
+// ownNetwork returns the network in which the caller wants to have something new.
+func (c *Cloud) ownNetwork(q *request, id, what string) (*Network, error) {
+	n, err := c.readableNetwork(q.identity, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case q.owns(n.ProjectID) || n.Shared:
+		return n, nil
+	default:
+		return nil, forbidden("HTTPForbidden", "Tenant %s not allowed to create %s on this network", q.projectID, what)
+	}
+}
+
+// checkRoom refuses a subnet that has no place beside the others of its network.
+func (c *Cloud) checkRoom(n *Network, s *Subnet, prefix netip.Prefix) error {
+	if prefix.Bits() == 0 {
+		return invalid("0 is not allowed as CIDR prefix length")
+	}
+	for _, id := range n.Subnets {
+		if prefixOf(c.neutron.subnets.get(id)).Overlaps(prefix) {
+			return invalid("Requested subnet with cidr: %s for network: %s overlaps with another subnet", prefix, n.ID)
+		}
+	}
+	for _, id := range n.Subnets {
+		if other := c.neutron.subnets.get(id); other.IPVersion == s.IPVersion && other.SubnetPoolID != s.SubnetPoolID {
+			return badRequest("NetworkSubnetPoolAffinityError", "Subnets hosted on the same network must be allocated from the same subnet pool.")
+		}
+	}
+	return nil
 }
 
 // newSubnet is an IPv4 subnet with the defaults, without a gateway and not yet stored.
@@ -121,70 +158,12 @@ func (c *Cloud) storeSubnet(n *Network, s *Subnet) {
 	c.touch(n.standard())
 }
 
-// subnetPrefix is the range of a new subnet: as given, or taken from a subnet pool.
-func (c *Cloud) subnetPrefix(q *request, in *subnetInput) (netip.Prefix, error) {
-	if in.IPVersion.v != 4 && in.IPVersion.v != 6 {
-		return netip.Prefix{}, badRequest("HTTPBadRequest", "Invalid input for ip_version. Reason: '%d' is not in [4, 6].", in.IPVersion.v)
-	}
-	var prefix netip.Prefix
-	if in.CIDR.given() {
-		parsed, err := netip.ParsePrefix(in.CIDR.v)
-		if err != nil {
-			return prefix, badRequest("HTTPBadRequest", "Invalid input for cidr. Reason: '%s' is not a valid IP subnet.", in.CIDR.v)
-		}
-		if parsed != parsed.Masked() {
-			return prefix, badRequest("HTTPBadRequest", "Invalid input for cidr. Reason: '%s' isn't a recognized IP subnet cidr, '%s' is recommended.", in.CIDR.v, parsed.Masked())
-		}
-		if parsed.Addr().Is4() != (in.IPVersion.v == 4) {
-			return prefix, invalid("Subnet cidr %s does not match the ip_version %d", in.CIDR.v, in.IPVersion.v)
-		}
-		prefix = parsed
-	}
-	if in.SubnetPoolID.given() {
-		return c.prefixFromPool(q, in, prefix)
-	}
-	if !prefix.IsValid() {
-		return prefix, badRequest("BadRequest", "Bad subnets request: a subnetpool must be specified in the absence of a cidr.")
-	}
-	return prefix, nil
-}
-
-func checkIPv6Modes(in *subnetInput, prefix netip.Prefix) error {
-	modes := []string{"dhcpv6-stateful", "dhcpv6-stateless", "slaac"}
-	address, ra := in.IPv6AddressMode, in.IPv6RAMode
-	for name, mode := range map[string]opt[string]{"ipv6_address_mode": address, "ipv6_ra_mode": ra} {
-		if !mode.given() {
-			continue
-		}
-		if !slices.Contains(modes, mode.v) {
-			return badRequest("HTTPBadRequest", "Invalid input for %s. Reason: '%s' is not in ['dhcpv6-stateful', 'dhcpv6-stateless', 'slaac'].", name, mode.v)
-		}
-		if in.IPVersion.v == 4 {
-			return invalid("%s is not valid when ip_version is 4", name)
-		}
-	}
-	if !address.given() && !ra.given() {
-		return nil
-	}
-	if !in.EnableDHCP.or(true) {
-		return invalid("ipv6_ra_mode or ipv6_address_mode cannot be set when enable_dhcp is set to False")
-	}
-	if address.given() && ra.given() && address.v != ra.v {
-		return invalid("ipv6_ra_mode set to '%s' with ipv6_address_mode set to '%s' is not valid. If both attributes are set, they must be the same value", ra.v, address.v)
-	}
-	if autoMode(address.v) || autoMode(ra.v) {
-		if prefix.Bits() != 64 {
-			return invalid("Invalid CIDR %s for IPv6 address mode. OpenStack uses the EUI-64 address format, which requires the prefix to be /64", prefix)
-		}
-	}
-	return nil
-}
-
-func autoMode(mode string) bool { return mode == "slaac" || mode == "dhcpv6-stateless" }
-
 func (c *Cloud) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
 	var in subnetChange
 	if err := decodeNeutron[Subnet](raw, &in, http.MethodPut); err != nil {
+		return err
+	}
+	if err := in.check(); err != nil {
 		return err
 	}
 	changed := *s
@@ -192,11 +171,24 @@ func (c *Cloud) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
 		return err
 	}
 	*s = changed
+	c.touch(c.neutron.networks.get(s.NetworkID).standard())
 	return nil
 }
 
 // applySubnet checks and sets what may change in a subnet. A new subnet gets the default allocation pools.
 func (c *Cloud) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
+	if err := c.checkChange(s, in, isNew); err != nil {
+		return err
+	}
+	if in.GatewayIP.set {
+		s.GatewayIP = Null(in.GatewayIP.v)
+	}
+	switch {
+	case in.AllocationPools.given():
+		s.AllocationPools = in.AllocationPools.v
+	case isNew:
+		s.AllocationPools = defaultPools(s)
+	}
 	in.Name.into(&s.Name)
 	in.Description.into(&s.Description)
 	in.EnableDHCP.into(&s.EnableDHCP)
@@ -207,60 +199,7 @@ func (c *Cloud) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
 		s.HostRoutes = append([]HostRoute{}, in.HostRoutes.v...)
 	}
 	if in.DNSNameservers.set {
-		if err := checkDNSServers(s.ID, in.DNSNameservers.v); err != nil {
-			return err
-		}
 		s.DNSNameservers = append([]string{}, in.DNSNameservers.v...)
-	}
-	if in.GatewayIP.set {
-		if err := c.checkSubnetGateway(s, in.GatewayIP, isNew); err != nil {
-			return err
-		}
-		s.GatewayIP = Null(in.GatewayIP.v)
-	}
-	switch {
-	case in.AllocationPools.given():
-		if err := checkPools(s, in.AllocationPools.v); err != nil {
-			return err
-		}
-		s.AllocationPools = in.AllocationPools.v
-	case isNew:
-		s.AllocationPools = defaultPools(s)
-	}
-	return nil
-}
-
-func checkDNSServers(subnetID string, servers []string) error {
-	if len(servers) > maxDNSServers {
-		return badRequest("DNSNameServersExhausted", "Unable to complete operation for %s. The number of DNS nameservers exceeds the limit %d.", subnetID, maxDNSServers)
-	}
-	for i, server := range servers {
-		if _, err := netip.ParseAddr(server); err != nil {
-			return badRequest("HTTPBadRequest", "Invalid input for dns_nameservers. Reason: '%s' is not a valid nameserver. '%s' is not a valid IP address.", server, server)
-		}
-		if slices.Contains(servers[:i], server) {
-			return badRequest("HTTPBadRequest", "Invalid input for dns_nameservers. Reason: Duplicate nameserver '%s'.", server)
-		}
-	}
-	return nil
-}
-
-func (c *Cloud) checkSubnetGateway(s *Subnet, gateway opt[string], isNew bool) error {
-	if !isNew && string(s.GatewayIP) != gateway.v {
-		owner := c.neutron.used[s.ID][addrOf(string(s.GatewayIP))]
-		if p := c.neutron.ports.get(owner); p != nil && isRouterInterface(p.DeviceOwner) {
-			return conflict("GatewayIpInUse", "Current gateway ip %s already in use by port %s. Unable to update.", s.GatewayIP, p.ID)
-		}
-	}
-	if gateway.null {
-		return nil
-	}
-	addr, err := netip.ParseAddr(gateway.v)
-	if err != nil {
-		return badRequest("HTTPBadRequest", "Invalid input for gateway_ip. Reason: '%s' is not a valid IP address.", gateway.v)
-	}
-	if !usable(prefixOf(s), addr) {
-		return invalid("Gateway is not valid on subnet")
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/netip"
+	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -15,6 +18,7 @@ type subnetPoolInput struct {
 	DefaultPrefixLen opt[int]      `json:"default_prefixlen"`
 	MinPrefixLen     opt[int]      `json:"min_prefixlen"`
 	MaxPrefixLen     opt[int]      `json:"max_prefixlen"`
+	DefaultQuota     opt[int]      `json:"default_quota"`
 	AddressScopeID   opt[string]   `json:"address_scope_id"`
 	Shared           opt[bool]     `json:"shared"`
 	IsDefault        opt[bool]     `json:"is_default"`
@@ -27,6 +31,7 @@ func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
 		missing: poolNotFound,
 		visible: func(_ *identity, p *SubnetPool) bool { return p.Shared },
 		create:  c.createSubnetPool, update: c.updateSubnetPool, remove: c.deleteSubnetPool,
+		unrevised: true, updated: updatedPool,
 		discard: func(p *SubnetPool) { c.neutron.pools.remove(p.ID) },
 	}
 }
@@ -40,11 +45,13 @@ func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessa
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if len(in.Prefixes.v) == 0 {
-		return nil, required("prefixes")
+	for attribute, given := range map[string]bool{"name": in.Name.set, "prefixes": in.Prefixes.set} {
+		if !given {
+			return nil, required(attribute)
+		}
 	}
 	p := &SubnetPool{Standard: c.newStandard(projectID, "")}
-	if err := c.applySubnetPool(q, p, &in); err != nil {
+	if err := c.applySubnetPool(q, p, &in, "create"); err != nil {
 		return nil, err
 	}
 	return c.neutron.pools.add(p), nil
@@ -55,61 +62,151 @@ func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage)
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
+	if in.Shared.set {
+		return badRequest("HTTPBadRequest", "Cannot update read-only attribute shared")
+	}
 	changed := *p
-	if err := c.applySubnetPool(q, &changed, &in); err != nil {
+	if err := c.applySubnetPool(q, &changed, &in, "update"); err != nil {
 		return err
 	}
 	*p = changed
 	return nil
 }
 
-func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput) error {
-	if !q.admin() && (in.Shared.or(false) || in.IsDefault.or(false)) {
-		return denied("subnetpool", "shared")
+// updatedPool is how Neutron shows a pool after an update, and nowhere else: with numbers, and without what is null.
+func updatedPool(p *SubnetPool) any {
+	shown := struct {
+		SubnetPool
+		DefaultPrefixLen int  `json:"default_prefixlen"`
+		MinPrefixLen     int  `json:"min_prefixlen"`
+		MaxPrefixLen     int  `json:"max_prefixlen"`
+		DefaultQuota     int  `json:"default_quota,omitempty"`
+		AddressScopeID   Null `json:"address_scope_id,omitempty"`
+	}{*p, int(p.DefaultPrefixLen), int(p.MinPrefixLen), int(p.MaxPrefixLen), int(p.DefaultQuota), p.AddressScopeID}
+	return shown
+}
+
+func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, deed string) error {
+	if err := in.check(); err != nil {
+		return err
 	}
-	if in.Prefixes.given() {
+	for attribute, sent := range map[string]bool{"shared": in.Shared.or(false), "is_default": in.IsDefault.or(false)} {
+		if sent && !q.admin() {
+			return forbidden("PolicyNotAuthorized", "(rule:%[1]s_subnetpool and rule:%[1]s_subnetpool:%[2]s) is disallowed by policy", deed, attribute)
+		}
+	}
+	if in.Prefixes.set {
 		if err := p.setPrefixes(in.Prefixes.v); err != nil {
 			return err
+		}
+	}
+	if in.IsDefault.or(false) && !p.IsDefault {
+		if other := c.neutron.pools.first(func(o *SubnetPool) bool { return o.IsDefault && o.IPVersion == p.IPVersion }); other != nil {
+			return invalid("A default subnetpool for this IP family has already been set. Only one default may exist per IP family")
 		}
 	}
 	in.Name.into(&p.Name)
 	in.Description.into(&p.Description)
 	in.Shared.into(&p.Shared)
 	in.IsDefault.into(&p.IsDefault)
-	in.MinPrefixLen.into(&p.MinPrefixLen)
-	in.MaxPrefixLen.into(&p.MaxPrefixLen)
-	if p.DefaultPrefixLen == 0 {
-		p.DefaultPrefixLen = p.MinPrefixLen
+	if in.DefaultQuota.set {
+		p.DefaultQuota = NullInt(in.DefaultQuota.v)
 	}
-	in.DefaultPrefixLen.into(&p.DefaultPrefixLen)
-	if p.MinPrefixLen > p.MaxPrefixLen || p.DefaultPrefixLen < p.MinPrefixLen || p.DefaultPrefixLen > p.MaxPrefixLen {
-		return badRequest("IllegalSubnetPoolPrefixBounds", "Illegal prefix bounds: min_prefixlen=%d, default_prefixlen=%d, max_prefixlen=%d.", p.MinPrefixLen, p.DefaultPrefixLen, p.MaxPrefixLen)
+	return p.setBounds(in)
+}
+
+// check refuses what is wrong with the form of the attributes.
+func (in *subnetPoolInput) check() error {
+	for _, number := range []struct {
+		attribute string
+		sent      opt[int]
+	}{
+		{"default_quota", in.DefaultQuota}, {"default_prefixlen", in.DefaultPrefixLen},
+		{"min_prefixlen", in.MinPrefixLen}, {"max_prefixlen", in.MaxPrefixLen},
+	} {
+		if number.sent.v < 0 {
+			return badValue(number.attribute, "'%d' should be non-negative", number.sent.v)
+		}
+	}
+	for _, text := range in.Prefixes.v {
+		if _, err := netip.ParsePrefix(text); err != nil {
+			return badValue("prefixes", "'%s' is not a valid IP subnet", text)
+		}
+	}
+	if in.AddressScopeID.given() {
+		return checkID("address_scope_id", in.AddressScopeID)
 	}
 	return nil
 }
 
-// setPrefixes sets the ranges of a pool, which are all of one version; with the first ones come the default bounds.
-func (p *SubnetPool) setPrefixes(prefixes []string) error {
-	for _, text := range prefixes {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return badRequest("HTTPBadRequest", "Invalid input for prefixes. Reason: '%s' is not a valid IP subnet.", text)
+// setBounds sets how long the prefixes of subnets may be.
+func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
+	longest := IntText(32)
+	if p.IPVersion == 6 {
+		longest = 128
+	}
+	for bound, sent := range map[*IntText]opt[int]{&p.MinPrefixLen: in.MinPrefixLen, &p.MaxPrefixLen: in.MaxPrefixLen} {
+		if sent.set {
+			*bound = IntText(sent.v)
 		}
-		version := 6
-		if prefix.Addr().Is4() {
-			version = 4
+	}
+	if p.DefaultPrefixLen == 0 {
+		p.DefaultPrefixLen = p.MinPrefixLen
+	}
+	if in.DefaultPrefixLen.set {
+		p.DefaultPrefixLen = IntText(in.DefaultPrefixLen.v)
+	}
+	for _, rule := range []struct {
+		isBroken    bool
+		name        string
+		length      IntText
+		other       string
+		otherLength IntText
+	}{
+		{p.MinPrefixLen > p.MaxPrefixLen, "min_prefixlen", p.MinPrefixLen, "max_prefixlen", p.MaxPrefixLen},
+		{p.MaxPrefixLen > longest, "max_prefixlen", p.MaxPrefixLen, "ip_version_max", longest},
+		{p.DefaultPrefixLen < p.MinPrefixLen, "default_prefixlen", p.DefaultPrefixLen, "min_prefixlen", p.MinPrefixLen},
+		{p.DefaultPrefixLen > p.MaxPrefixLen, "default_prefixlen", p.DefaultPrefixLen, "max_prefixlen", p.MaxPrefixLen},
+	} {
+		if rule.isBroken {
+			return badRequest("IllegalSubnetPoolPrefixBounds", "Illegal prefix bounds: %s=%d, %s=%d.", rule.name, int(rule.length), rule.other, int(rule.otherLength))
 		}
-		switch {
-		case p.IPVersion != 0 && p.IPVersion != version:
-			return badRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
-		case p.IPVersion == 0 && version == 4:
-			p.MinPrefixLen, p.MaxPrefixLen = 8, 32
-		case p.IPVersion == 0:
+	}
+	return nil
+}
+
+// setPrefixes sets the ranges of a pool, which are all of one version; with the first ones come the default bounds. A pool
+// never shrinks.
+func (p *SubnetPool) setPrefixes(texts []string) error {
+	if len(texts) == 0 {
+		return badRequest("EmptySubnetPoolPrefixList", "Empty subnet pool prefix list.")
+	}
+	var prefixes []netip.Prefix
+	for _, text := range texts {
+		prefixes = append(prefixes, netip.MustParsePrefix(text).Masked())
+	}
+	version := versionOf(prefixes[0].Addr())
+	prefixes = compacted(prefixes)
+	for _, old := range p.Prefixes {
+		if !slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool {
+			return prefix.Overlaps(netip.MustParsePrefix(old)) && prefix.Bits() <= netip.MustParsePrefix(old).Bits()
+		}) {
+			return badRequest("IllegalSubnetPoolPrefixUpdate", "Illegal update to prefixes: Existing prefixes must be a subset of the new prefixes.")
+		}
+	}
+	if slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool { return versionOf(prefix.Addr()) != version }) {
+		return badRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
+	}
+	if p.IPVersion == 0 {
+		p.IPVersion, p.MinPrefixLen, p.MaxPrefixLen = version, 8, 32
+		if version == 6 {
 			p.MinPrefixLen, p.MaxPrefixLen = 64, 128
 		}
-		p.IPVersion = version
 	}
-	p.Prefixes = prefixes
+	p.Prefixes = nil
+	for _, prefix := range prefixes {
+		p.Prefixes = append(p.Prefixes, prefix.String())
+	}
 	return nil
 }
 
@@ -121,44 +218,166 @@ func (c *Cloud) deleteSubnetPool(_ *request, p *SubnetPool) error {
 	return nil
 }
 
-// prefixFromPool takes a range from a subnet pool: the given one, or the first free one of the wanted length.
-func (c *Cloud) prefixFromPool(q *request, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
-	p := c.neutron.pools.get(in.SubnetPoolID.v)
-	if p == nil || !q.owns(p.ProjectID) && !p.Shared {
-		return netip.Prefix{}, poolNotFound(in.SubnetPoolID.v)
+// poolOf is the subnet pool from which a new subnet takes its range; nil where the range is given and no pool is named.
+func (c *Cloud) poolOf(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
+	bad := func(format string, args ...any) error {
+		return badRequest("BadRequest", "Bad subnets request: "+format+".", args...)
+	}
+	switch {
+	case given.IsValid() && in.PrefixLen.given():
+		return nil, bad("cidr and prefixlen must not be supplied together")
+	case in.UseDefaultPool.v && in.SubnetPoolID.given():
+		return nil, bad("subnetpool_id and use_default_subnetpool cannot both be specified")
+	case in.UseDefaultPool.v:
+		version := in.IPVersion.v
+		if given.IsValid() {
+			version = versionOf(given.Addr())
+		}
+		pool := c.neutron.pools.first(func(p *SubnetPool) bool {
+			return p.IsDefault && p.IPVersion == version && (p.Shared || q.owns(p.ProjectID))
+		})
+		if pool == nil {
+			return nil, bad("No default subnetpool found for IPv%d", version)
+		}
+		return pool, c.checkFromPool(pool, in, given)
+	case !in.SubnetPoolID.given() && !given.IsValid():
+		return nil, bad("a subnetpool must be specified in the absence of a cidr")
+	case !in.SubnetPoolID.given():
+		return nil, nil
+	}
+	pool := c.neutron.pools.get(in.SubnetPoolID.v)
+	if pool == nil || !q.owns(pool.ProjectID) && !pool.Shared {
+		return nil, poolNotFound(in.SubnetPoolID.v)
+	}
+	return pool, c.checkFromPool(pool, in, given)
+}
+
+func (c *Cloud) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) error {
+	if !given.IsValid() && in.AllocationPools.given() {
+		return badRequest("BadRequest", "Bad subnets request: allocation_pools allowed only for specific subnet requests..")
 	}
 	if p.IPVersion != in.IPVersion.v {
-		return netip.Prefix{}, badRequest("BadRequest", "Bad subnets request: Cannot allocate IPv%d subnet from IPv%d subnet pool.", in.IPVersion.v, p.IPVersion)
+		return badRequest("BadRequest", "Bad subnets request: Cannot allocate IPv%d subnet from IPv%d subnet pool.", in.IPVersion.v, p.IPVersion)
 	}
-	bits := in.PrefixLen.or(p.DefaultPrefixLen)
+	return nil
+}
+
+// prefixFromPool takes a range from a subnet pool: the given one, or one of the wanted length. It comes out of the smallest
+// range that is free, so that large ones stay whole.
+func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
+	bits := in.PrefixLen.or(int(p.DefaultPrefixLen))
 	if given.IsValid() {
 		bits = given.Bits()
 	}
-	if bits < p.MinPrefixLen {
-		return netip.Prefix{}, badRequest("MinPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, minimum allowed prefix is %d.", bits, p.MinPrefixLen)
-	}
-	if bits > p.MaxPrefixLen {
+	if bits > int(p.MaxPrefixLen) {
 		return netip.Prefix{}, badRequest("MaxPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, maximum allowed prefix is %d.", bits, p.MaxPrefixLen)
 	}
+	if bits < int(p.MinPrefixLen) {
+		return netip.Prefix{}, badRequest("MinPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, minimum allowed prefix is %d.", bits, p.MinPrefixLen)
+	}
+	taken := c.takenFrom(p)
+	if units := p.unitsOf(bits); p.DefaultQuota != 0 && units+p.unitsOfAll(taken) > float64(p.DefaultQuota) {
+		return netip.Prefix{}, conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
+	}
+	// Neutron has no better status for a pool that ran dry: 500, but with a type.
+	ranDry := func(format string, args ...any) error {
+		return fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: "+format+".", args...)
+	}
+	if given.IsValid() {
+		if !insidePool(p, given) || overlapsAny(given, taken) {
+			return netip.Prefix{}, ranDry("Cannot allocate requested subnet from the available set of prefixes")
+		}
+		return given, nil
+	}
+	free := p.free(taken)
+	slices.SortStableFunc(free, func(a, b netip.Prefix) int { return b.Bits() - a.Bits() })
+	for _, one := range free {
+		if one.Bits() <= bits {
+			return netip.PrefixFrom(one.Addr(), bits), nil
+		}
+	}
+	return netip.Prefix{}, ranDry("Insufficient prefix space to allocate subnet size /%d", bits)
+}
+
+func (c *Cloud) takenFrom(p *SubnetPool) []netip.Prefix {
 	var taken []netip.Prefix
 	for _, s := range c.neutron.subnets.rows {
 		if string(s.SubnetPoolID) == p.ID {
 			taken = append(taken, prefixOf(s))
 		}
 	}
-	// Neutron has no better status for a pool that ran dry: 500, but with a type.
-	if given.IsValid() {
-		if !insidePool(p, given) || overlapsAny(given, taken) {
-			return netip.Prefix{}, fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: Cannot allocate requested subnet from the available set of prefixes.")
-		}
-		return given, nil
+	return taken
+}
+
+// unitsOf is what a range of a length counts against the pool's quota: addresses of IPv4, and /64s of IPv6.
+func (p *SubnetPool) unitsOf(bits int) float64 {
+	unit := 32
+	if p.IPVersion == 6 {
+		unit = 64
 	}
+	return math.Pow(2, float64(unit-bits))
+}
+
+func (p *SubnetPool) unitsOfAll(prefixes []netip.Prefix) float64 {
+	var sum float64
+	for _, prefix := range prefixes {
+		sum += p.unitsOf(prefix.Bits())
+	}
+	return sum
+}
+
+// free returns what is left of a pool's ranges, in the order of the addresses.
+func (p *SubnetPool) free(taken []netip.Prefix) []netip.Prefix {
+	var left []netip.Prefix
 	for _, text := range p.Prefixes {
-		if free := firstFree(netip.MustParsePrefix(text).Masked(), bits, taken); free.IsValid() {
-			return free, nil
+		left = append(left, remainder(netip.MustParsePrefix(text), taken)...)
+	}
+	slices.SortFunc(left, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
+	return left
+}
+
+// remainder returns the largest ranges inside a range that overlap nothing taken.
+func remainder(all netip.Prefix, taken []netip.Prefix) []netip.Prefix {
+	inside := without(taken, func(t netip.Prefix) bool { return !t.Overlaps(all) })
+	if len(inside) == 0 {
+		return []netip.Prefix{all}
+	}
+	if slices.ContainsFunc(inside, func(t netip.Prefix) bool { return t.Bits() <= all.Bits() }) {
+		return nil
+	}
+	lower, upper := halves(all)
+	return append(remainder(lower, inside), remainder(upper, inside)...)
+}
+
+// halves cuts a range in two.
+func halves(p netip.Prefix) (lower, upper netip.Prefix) {
+	raw := p.Addr().AsSlice()
+	raw[p.Bits()/8] |= 1 << (7 - p.Bits()%8)
+	middle, _ := netip.AddrFromSlice(raw)
+	return netip.PrefixFrom(p.Addr(), p.Bits()+1), netip.PrefixFrom(middle, p.Bits()+1)
+}
+
+// compacted returns ranges without those that lie in another one, and with neighbours put together.
+func compacted(prefixes []netip.Prefix) []netip.Prefix {
+	sorted := slices.Clone(prefixes)
+	slices.SortFunc(sorted, func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), a.Bits()-b.Bits())
+	})
+	var out []netip.Prefix
+	for _, next := range sorted {
+		if len(out) > 0 && out[len(out)-1].Overlaps(next) {
+			continue
+		}
+		out = append(out, next)
+		for len(out) > 1 && out[len(out)-1].Bits() == out[len(out)-2].Bits() {
+			whole := netip.PrefixFrom(out[len(out)-2].Addr(), out[len(out)-2].Bits()-1).Masked()
+			if whole.Addr() != out[len(out)-2].Addr() || !whole.Contains(out[len(out)-1].Addr()) {
+				break
+			}
+			out = append(out[:len(out)-2], whole)
 		}
 	}
-	return netip.Prefix{}, fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: Insufficient prefix space to allocate subnet size /%d.", bits)
+	return out
 }
 
 func insidePool(p *SubnetPool, wanted netip.Prefix) bool {
@@ -177,35 +396,4 @@ func overlapsAny(p netip.Prefix, taken []netip.Prefix) bool {
 		}
 	}
 	return false
-}
-
-// firstFree is the lowest range of the given length inside all that overlaps nothing taken. It jumps over what is
-// taken, so that the size of the pool does not matter.
-func firstFree(all netip.Prefix, bits int, taken []netip.Prefix) netip.Prefix {
-	if bits < all.Bits() {
-		return netip.Prefix{}
-	}
-	candidate := netip.PrefixFrom(all.Addr(), bits)
-	for all.Contains(candidate.Addr()) {
-		next := candidate
-		for _, t := range taken {
-			if !t.Overlaps(candidate) {
-				continue
-			}
-			end := lastOf(t)
-			if own := lastOf(candidate); end.Less(own) {
-				end = own
-			}
-			next = netip.PrefixFrom(end.Next(), bits)
-			break
-		}
-		if next == candidate {
-			return candidate
-		}
-		if !next.Addr().IsValid() {
-			break
-		}
-		candidate = next
-	}
-	return netip.Prefix{}
 }

@@ -2,14 +2,9 @@ package fake
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
-)
-
-// The most tags a resource may have, and the longest a tag may be.
-const (
-	maxTags      = 50
-	maxTagLength = 60
 )
 
 // serveTags registers the extension standard-attr-tag for a collection.
@@ -20,33 +15,28 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 	at := "/v2.0/" + k.path + "/{id}/tags"
 	on := func(pattern string, do func(q *request, std *Standard) (reply, error)) {
 		c.route(e, pattern, func(q *request) (reply, error) {
-			find := k.findOwn
-			if q.http.Method == http.MethodGet {
-				find = k.find
-			}
-			row, err := find(q)
+			row, err := k.find(q) // whoever sees something may tag it
 			if err != nil {
-				return reply{}, err
+				return reply{}, notFound("TagResourceNotFound", "Resource %s %s could not be found.", k.many, q.path("id"))
 			}
 			return do(q, k.std(row))
 		})
 	}
 	on("GET "+at, func(_ *request, std *Standard) (reply, error) { return ok(map[string]any{"tags": std.Tags}) })
 	on("PUT "+at, func(q *request, std *Standard) (reply, error) {
-		var tags []string
 		raw, found := unwrap(q.body, "tags")
-		if !found || json.Unmarshal(raw, &tags) != nil {
-			return reply{}, badRequest("HTTPBadRequest", "Invalid input for tags.")
+		if !found {
+			return reply{}, invalid("Invalid tags body")
 		}
-		if err := c.setTags(std, tags); err != nil {
-			return reply{}, err
+		tags, wrong := readTags(raw)
+		if wrong != "" {
+			return reply{}, invalid("%s", wrong)
 		}
+		c.setTags(std, tags)
 		return ok(map[string]any{"tags": std.Tags})
 	})
 	on("DELETE "+at, func(_ *request, std *Standard) (reply, error) {
-		if err := c.setTags(std, nil); err != nil {
-			return reply{}, err
-		}
+		c.setTags(std, nil)
 		return noContent()
 	})
 	missing := func(q *request) error {
@@ -59,36 +49,58 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		return noContent()
 	})
 	on("PUT "+at+"/{tag}", func(q *request, std *Standard) (reply, error) {
-		if err := c.setTags(std, with(std.Tags, q.path("tag"))); err != nil {
-			return reply{}, err
+		tag := q.path("tag")
+		if wrong := tooLong(tag); wrong != "" {
+			return reply{}, invalid("%s", wrong)
 		}
-		return reply{status: http.StatusCreated}, nil
+		if !slices.Contains(std.Tags, tag) {
+			c.setTags(std, with(std.Tags, tag))
+		}
+		return reply{status: http.StatusCreated, body: json.RawMessage("null")}, nil
 	})
 	on("DELETE "+at+"/{tag}", func(q *request, std *Standard) (reply, error) {
 		if !slices.Contains(std.Tags, q.path("tag")) {
 			return reply{}, missing(q)
 		}
-		if err := c.setTags(std, without(std.Tags, func(t string) bool { return t == q.path("tag") })); err != nil {
-			return reply{}, err
-		}
+		c.setTags(std, without(std.Tags, func(t string) bool { return t == q.path("tag") }))
 		return noContent()
 	})
 }
 
-func (c *Cloud) setTags(std *Standard, tags []string) error {
-	unique := []string{}
-	for _, t := range tags {
-		if t == "" || len(t) > maxTagLength {
-			return badRequest("HTTPBadRequest", "Invalid input for tags. Reason: '%s' exceeds maximum length of %d.", t, maxTagLength)
-		}
-		if !slices.Contains(unique, t) {
-			unique = append(unique, t)
-		}
-	}
-	if len(unique) > maxTags {
-		return badRequest("HTTPBadRequest", "Invalid input for tags. Reason: more than %d tags.", maxTags)
-	}
-	std.Tags = unique
+func (c *Cloud) setTags(std *Standard, tags []string) {
+	std.Tags = append([]string{}, tags...)
 	c.touch(std)
-	return nil
+}
+
+// readTags reads a list of tags, or says what is wrong with it.
+func readTags(raw json.RawMessage) (tags []string, wrong string) {
+	var sent any
+	if json.Unmarshal(raw, &sent) != nil {
+		return nil, "Invalid tags body"
+	}
+	list, isList := sent.([]any)
+	if !isList {
+		return nil, fmt.Sprintf("'%s' is not a list", pythonText(sent))
+	}
+	for _, one := range list {
+		tag, isText := one.(string)
+		if !isText {
+			return nil, fmt.Sprintf("'%s' is not a valid string", pythonText(one))
+		}
+		if wrong := tooLong(tag); wrong != "" {
+			return nil, wrong
+		}
+		if slices.Contains(tags, tag) {
+			return nil, fmt.Sprintf("Duplicate items in the list: '%s'", tag)
+		}
+		tags = append(tags, tag)
+	}
+	return tags, ""
+}
+
+func tooLong(tag string) string {
+	if len([]rune(tag)) > maxText {
+		return fmt.Sprintf("'%s' exceeds maximum length of %d", tag, maxText)
+	}
+	return ""
 }

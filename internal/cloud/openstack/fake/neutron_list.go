@@ -1,0 +1,178 @@
+package fake
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// unfilterable reports whether an attribute is shown but cannot be asked for.
+func unfilterable(key string) bool {
+	switch key {
+	case "subnets", "availability_zones", "availability_zone_hints", "ipv4_address_scope", "ipv6_address_scope",
+		"port_security_enabled", "allocation_pools", "dns_nameservers", "host_routes", "service_types", "prefixes",
+		"allowed_address_pairs", "binding:vnic_type", "routes", "external_gateway_info", "stateful", "security_group_rules":
+		return true
+	}
+	return false
+}
+
+// check refuses query parameters that are neither reserved nor attributes to filter by, and values of the wrong type.
+func (f filters) check(q url.Values) *wire.Error {
+	var unknown []string
+	for _, key := range slices.Sorted(maps.Keys(q)) {
+		if reserved(key) {
+			continue
+		}
+		index, isField := f.fields[key]
+		if !isField || unfilterable(key) {
+			unknown = append(unknown, key)
+			continue
+		}
+		for _, value := range q[key] {
+			if err := checkFilter(f.row.FieldByIndex(index).Type, value); err != nil {
+				return err
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		return badRequest("HTTPBadRequest", "%s is invalid attribute for filtering", pythonList(unknown))
+	}
+	return nil
+}
+
+func checkFilter(kind reflect.Type, value string) *wire.Error {
+	switch kind.Kind() {
+	case reflect.Bool:
+		if _, err := strconv.ParseBool(strings.ToLower(value)); err != nil {
+			return invalid("'%s' cannot be converted to boolean", value)
+		}
+	case reflect.Int:
+		if _, err := strconv.Atoi(value); err != nil {
+			return invalid("'%s' is not an integer", value)
+		}
+	}
+	return nil
+}
+
+// pythonList writes texts as Python writes a list of them.
+func pythonList(texts []string) string { return "['" + strings.Join(texts, "', '") + "']" }
+
+// order is how a list is sorted: by the given attributes, and then by ID.
+type order[T any] func(a, b *T) int
+
+// unsortable reports whether a list cannot be sorted by an attribute that it shows.
+func unsortable(key string) bool {
+	switch key {
+	case "description", "tags", "revision_number", "created_at", "updated_at", "shared", "router:external", "is_default", "fixed_ips",
+		"security_groups", "availability_zone_hints":
+		return true
+	}
+	return unfilterable(key)
+}
+
+func orderOf[T any](f filters, id func(*T) string, q url.Values) (order[T], *wire.Error) {
+	given := func(key string) []string { return without(q[key], func(value string) bool { return value == "" }) }
+	keys, dirs := given("sort_key"), given("sort_dir")
+	if len(keys) != len(dirs) {
+		return nil, badRequest("HTTPBadRequest", "The number of sort_keys and sort_dirs must be same")
+	}
+	if wrong := without(keys, func(key string) bool { return f.fields[key] != nil && !unsortable(key) }); len(wrong) > 0 {
+		return nil, badRequest("HTTPBadRequest", "%s is invalid attribute for sort_keys", pythonList(wrong))
+	}
+	if wrong := without(dirs, func(dir string) bool { return dir == "asc" || dir == "desc" }); len(wrong) > 0 {
+		return nil, badRequest("HTTPBadRequest", "%s is invalid value for sort_dirs, valid value is 'asc' and 'desc'", pythonList(wrong))
+	}
+	return func(a, b *T) int {
+		for i, key := range keys {
+			x, y := reflect.ValueOf(a).Elem().FieldByIndex(f.fields[key]), reflect.ValueOf(b).Elem().FieldByIndex(f.fields[key])
+			if way := compareFields(x, y); way != 0 && dirs[i] == "desc" {
+				return -way
+			} else if way != 0 {
+				return way
+			}
+		}
+		return cmp.Compare(id(a), id(b))
+	}, nil
+}
+
+func compareFields(a, b reflect.Value) int {
+	switch a.Kind() {
+	case reflect.Int:
+		return cmp.Compare(a.Int(), b.Int())
+	case reflect.Bool:
+		return cmp.Compare(strconv.FormatBool(a.Bool()), strconv.FormatBool(b.Bool()))
+	default:
+		return cmp.Compare(a.String(), b.String())
+	}
+}
+
+// neutronPage cuts the page that limit and marker ask for, or that the cloud's own page size imposes, out of a sorted list.
+// Without a limit, a marker means nothing.
+func neutronPage[T any](rows []*T, k *collection[T], by order[T], q *request, pageSize int) (page[T], *wire.Error) {
+	limit, err := neutronLimit(q.values, pageSize)
+	if err != nil || limit == 0 {
+		return page[T]{rows: rows}, err
+	}
+	back := strings.EqualFold(q.values.Get("page_reverse"), "true")
+	if id := q.values.Get("marker"); id != "" {
+		marker := k.rows.get(id)
+		if marker == nil || !k.readable(q.identity, marker) {
+			return page[T]{}, k.missing(id)
+		}
+		rows = without(rows, func(row *T) bool {
+			way := by(row, marker)
+			return back && way >= 0 || !back && way <= 0
+		})
+	}
+	switch {
+	case back:
+		rows = rows[max(0, len(rows)-limit):]
+	case len(rows) > limit:
+		rows = rows[:limit]
+	}
+	return page[T]{rows: rows, links: neutronLinks(rows, k.rows.id, q, len(rows) == limit, back)}, nil
+}
+
+func neutronLimit(q url.Values, pageSize int) (int, *wire.Error) {
+	sent := cmp.Or(q.Get("limit"), "0")
+	limit, err := strconv.Atoi(sent)
+	if err != nil || limit < 0 {
+		return 0, badRequest("BadRequest", "Bad limit request: Limit must be an integer 0 or greater and not '%s'.", sent)
+	}
+	if pageSize > 0 && (limit == 0 || limit > pageSize) {
+		limit = pageSize
+	}
+	return limit, nil
+}
+
+// neutronLinks leads to the pages before and after this one. Whether there is anything on them nobody has looked: only a page that
+// is not full is known to be the last one in its direction.
+func neutronLinks[T any](rows []*T, id func(*T) string, q *request, full, back bool) []map[string]string {
+	var links []map[string]string
+	link := func(rel string, at int) {
+		query := without(strings.Split(q.http.URL.RawQuery, "&"), func(parameter string) bool {
+			return parameter == "" || strings.HasPrefix(parameter, "marker=") || strings.HasPrefix(parameter, "page_reverse=")
+		})
+		if len(rows) > 0 {
+			query = append(query, "marker="+id(rows[at]))
+		}
+		if rel == "previous" {
+			query = append(query, "page_reverse=True")
+		}
+		links = append(links, map[string]string{"rel": rel, "href": q.base() + q.http.URL.Path + "?" + strings.Join(query, "&")})
+	}
+	if full || back {
+		link("next", len(rows)-1)
+	}
+	if full || !back {
+		link("previous", 0)
+	}
+	return links
+}
