@@ -43,7 +43,7 @@ func TestDualStack(t *testing.T) {
 		state := w.there()
 		var podRules []string
 		for _, rule := range state.SecurityGroups[len(state.SecurityGroups)-1].Rules {
-			if writtenByGardener(rule.Description) && rule.RemoteIPPrefix != "" && rule.Protocol == "" {
+			if writtenByGardener(string(rule.Description)) && rule.RemoteIPPrefix != "" && rule.Protocol == "" {
 				podRules = append(podRules, string(rule.RemoteIPPrefix))
 			}
 		}

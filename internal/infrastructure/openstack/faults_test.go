@@ -20,7 +20,7 @@ func shapes() map[string]func(w *world) {
 	return map[string]func(w *world){
 		"default": func(*world) {},
 		"dual stack with share network and selected floating subnet": func(w *world) {
-			w.config.FloatingPoolSubnetName = new("public-*")
+			w.selectFloatingSubnet("public-*")
 			w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 			w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
 			w.shoot.Spec.Networking.IPFamilies = append(w.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)

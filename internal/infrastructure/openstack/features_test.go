@@ -75,7 +75,7 @@ func TestBudgetOfFeatures(t *testing.T) {
 			},
 		},
 		"a selected floating subnet": {
-			use:   func(w *world) { w.config.FloatingPoolSubnetName = new("public-*") },
+			use:   func(w *world) { w.selectFloatingSubnet("public-*") },
 			first: map[string]int{getSubnets: 1},
 		},
 		"dual stack": {

@@ -249,7 +249,7 @@ func TestFloatingSubnets(t *testing.T) {
 	}
 	t.Run("a pattern selects the subnet, which is remembered", func(t *testing.T) {
 		w := newWorld(t)
-		w.config.FloatingPoolSubnetName = new("~public-(b|c)")
+		w.selectFloatingSubnet("~public-(b|c)")
 		w.mustReconcile()
 		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
 		assert.Equal(t, fake.ExternalSubnetB, w.state()["FloatingPoolSubnetName"])
@@ -257,7 +257,7 @@ func TestFloatingSubnets(t *testing.T) {
 	t.Run("an exhausted subnet gives way to the next candidate", func(t *testing.T) {
 		w := newWorld(t)
 		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
-		w.config.FloatingPoolSubnetName = new("public-*")
+		w.selectFloatingSubnet("public-*")
 		w.mustReconcile()
 		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
 		assert.Len(t, w.there().Routers, 1)
@@ -266,13 +266,14 @@ func TestFloatingSubnets(t *testing.T) {
 		w := newWorld(t)
 		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
 		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetB, true))
-		w.config.FloatingPoolSubnetName = new("public-*")
+		w.selectFloatingSubnet("public-*")
 		_, err := w.reconcile()
 		assert.ErrorContains(t, err, `none of the 2 subnets that floatingPoolSubnetName "public-*" selects has an address left`)
 		assert.Equal(t, cloud.Depleted, cloud.KindOf(err))
 	})
 	t.Run("D5: the cloud profile's default counts for a pool without region and with a pattern", func(t *testing.T) {
 		w := newWorld(t)
+		w.openFloatingSubnets()
 		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*", DefaultFloatingSubnet: new(fake.ExternalSubnetB)}}
 		w.mustReconcile()
 		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))

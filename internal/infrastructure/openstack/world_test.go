@@ -88,6 +88,17 @@ func newSessions() *cloudopenstack.Sessions {
 }
 
 // warmUp logs in, so that budgets are those of a warm session.
+// openFloatingSubnets lets the project see and choose the subnets of external networks, which a stock cloud does not.
+func (w *world) openFloatingSubnets() {
+	w.cloud.SetPolicy(fake.Policy{SeeExternalSubnets: true, SetGatewaySubnet: true})
+}
+
+// selectFloatingSubnet says in which subnet of the floating network the router's address lies.
+func (w *world) selectFloatingSubnet(pattern string) {
+	w.openFloatingSubnets()
+	w.config.FloatingPoolSubnetName = new(pattern)
+}
+
 func (w *world) warmUp() {
 	w.t.Helper()
 	w.session()

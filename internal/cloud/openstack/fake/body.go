@@ -45,7 +45,7 @@ func unreadableByNeutron(q *request) *wire.Error {
 	switch {
 	case isCore(q) && !isObject:
 		return badRequest("HTTPBadRequest", "Body contains invalid data")
-	case !isCore(q) && len(envelope) == 0:
+	case !isCore(q) && len(envelope) == 0 && !strings.HasSuffix(q.http.URL.Path, "_router_interface"):
 		return badRequest("HTTPBadRequest", "Resource body required")
 	case q.http.Method != http.MethodPost:
 		return nil

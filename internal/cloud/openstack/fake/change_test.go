@@ -79,6 +79,9 @@ func TestPortsChange(t *testing.T) {
 	require.NoError(t, err, "the address of before is free again")
 }
 
+// nobodys is an ID that nothing has.
+const nobodys = "11111111-2222-4333-8444-555555555555"
+
 func TestAPortBecomesARouterInterface(t *testing.T) {
 	s := newSite(t)
 	n := plant(t, s.cloud, "networks", fake.Attrs{})
@@ -93,9 +96,10 @@ func TestAPortBecomesARouterInterface(t *testing.T) {
 	remove := func(opts routers.RemoveInterfaceOpts) error {
 		return routers.RemoveInterface(t.Context(), s.network, s.routerID, opts).Err
 	}
-	require.Equal(t, "409 SubnetMismatchForPort", problem(remove(routers.RemoveInterfaceOpts{PortID: p, SubnetID: s.subnetID})))
-	require.Equal(t, "404 RouterInterfaceNotFound", problem(remove(routers.RemoveInterfaceOpts{PortID: "nope"})))
-	require.Equal(t, "404 SubnetNotFound", problem(remove(routers.RemoveInterfaceOpts{SubnetID: "nope"})))
+	require.Equal(t, "400 SubnetMismatchForPort", problem(remove(routers.RemoveInterfaceOpts{PortID: p, SubnetID: s.subnetID})))
+	require.Equal(t, "404 RouterInterfaceNotFound", problem(remove(routers.RemoveInterfaceOpts{PortID: s.port(t).ID})))
+	require.Equal(t, "404 SubnetNotFound", problem(remove(routers.RemoveInterfaceOpts{SubnetID: nobodys})))
+	require.Equal(t, "400 BadRequest", problem(remove(routers.RemoveInterfaceOpts{SubnetID: "nope"})))
 	require.NoError(t, remove(routers.RemoveInterfaceOpts{PortID: p}))
 	require.Equal(t, "404 PortNotFound", problem(ports.Get(t.Context(), s.network, p).Err))
 }
@@ -107,7 +111,7 @@ func TestGroupsAndPoolsChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"h", "d"}, []string{got.Name, got.Description})
 	standard := s.cloud.State("garden").SecurityGroups[0].ID
-	require.Equal(t, "400 SecurityGroupCannotUpdateDefault", problem(groups.Update(t.Context(), s.network, standard, groups.UpdateOpts{Name: "mine"}).Err))
+	require.Equal(t, "409 SecurityGroupCannotUpdateDefault", problem(groups.Update(t.Context(), s.network, standard, groups.UpdateOpts{Name: "mine"}).Err))
 
 	pool, err := subnetpools.Create(t.Context(), s.network, subnetpools.CreateOpts{Name: "p", Prefixes: []string{"10.0.0.0/8"}}).Extract()
 	require.NoError(t, err)

@@ -29,6 +29,8 @@ type collection[T any] struct {
 	create func(q *request, projectID string, raw json.RawMessage) (*T, error)
 	update func(q *request, row *T, raw json.RawMessage) error
 	remove func(q *request, row *T) error
+	// before is done before a list is read; nil means nothing.
+	before func(q *request)
 	// unguarded reports whether an update is done whatever If-Match says; nil means never.
 	unguarded func(raw json.RawMessage) bool
 	// unrevised says that the revision number of a new row is 0, not 1.
@@ -105,6 +107,9 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	by, err := orderOf(k.filters, k.rows.id, q.values)
 	if err != nil {
 		return reply{}, err
+	}
+	if k.before != nil {
+		k.before(q)
 	}
 	match := func(row *T) bool {
 		return k.readable(q.identity, row) && matchTags(k.std(row).Tags, q.values) &&
@@ -191,17 +196,18 @@ func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessag
 		return nil, err
 	}
 	have := k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
-	if err := c.checkQuota(projectID, k.quota, have, 1); err != nil {
-		return nil, err
-	}
+	over := c.checkQuota(projectID, k.quota, have, 1)
 	row, err := k.create(q, projectID, raw)
-	if err != nil {
-		return nil, err
-	}
-	if k.unrevised {
+	if err == nil && k.unrevised {
 		k.std(row).RevisionNumber--
 	}
-	return row, nil
+	switch {
+	case over == nil || precedesQuota(err):
+		return row, err
+	case err == nil:
+		k.discard(row)
+	}
+	return nil, over
 }
 
 // ownerOf takes tenant_id and project_id out of the attributes. Only administrators create for other projects.

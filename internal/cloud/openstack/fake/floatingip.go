@@ -41,36 +41,60 @@ func (c *Cloud) createFloatingIP(q *request, projectID string, raw json.RawMessa
 	if !in.FloatingNetworkID.given() {
 		return nil, required("floating_network_id")
 	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if in.FloatingIPAddress.given() && !q.admin() && !c.config.policy.SetFloatingAddress {
+		return nil, denied("create", "floatingip", "floating_ip_address")
+	}
 	n, err := c.readableNetwork(q.identity, in.FloatingNetworkID.v)
 	if err != nil {
 		return nil, err
 	}
 	if !n.External {
-		return nil, badRequest("BadRequest", "Bad floatingip request: Network %s is not a valid external network.", n.ID)
-	}
-	if in.FloatingIPAddress.given() && !q.admin() && !c.config.policy.SetFloatingAddress {
-		return nil, denied("floatingip", "floating_ip_address")
+		return nil, badFloatingIP("Network %s is not a valid external network", n.ID)
 	}
 	f := &FloatingIP{Standard: c.newStandard(projectID, in.Description.v), Status: "DOWN", FloatingNetworkID: n.ID}
-	if in.PortID.v != "" {
-		if err := c.connect(q, f, &in.floatingIPChange); err != nil {
-			return nil, err
-		}
-	}
 	p := c.newPort("", n, ownerFloatingIP, f.ID)
-	var ips []FixedIP
+	p.Status = "N/A"
 	if in.SubnetID.v != "" || in.FloatingIPAddress.v != "" {
-		ips, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.v, IPAddress: in.FloatingIPAddress.v}})
+		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.v, IPAddress: in.FloatingIPAddress.v}})
 	} else {
-		ips, err = c.floatingAddress(n, p)
+		p.FixedIPs, err = c.floatingAddress(n, p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.FixedIPs = ips
+	f.FloatingIPAddress = p.FixedIPs[0].IPAddress
+	if err := c.associate(q, f, &in.floatingIPChange); err != nil {
+		c.release(p.FixedIPs)
+		return nil, err
+	}
 	c.neutron.ports.add(p)
-	f.FloatingIPAddress = ips[0].IPAddress
 	return c.neutron.fips.add(f), nil
+}
+
+func badFloatingIP(format string, args ...any) error {
+	return badRequest("BadRequest", "Bad floatingip request: "+format+".", args...)
+}
+
+func (in *floatingIPInput) check() error {
+	if err := checkID("floating_network_id", in.FloatingNetworkID); err != nil {
+		return err
+	}
+	if in.SubnetID.given() {
+		if err := checkID("subnet_id", in.SubnetID); err != nil {
+			return err
+		}
+	}
+	return in.floatingIPChange.check()
+}
+
+func (in *floatingIPChange) check() error {
+	if !in.PortID.given() {
+		return nil
+	}
+	return checkID("port_id", in.PortID)
 }
 
 // floatingAddress takes an IPv4 address of an external network.
@@ -85,18 +109,20 @@ func (c *Cloud) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 	return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 }
 
+// updateFloatingIP leaves the port alone where the change does not mention it, except that a change of nothing takes it away.
 func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage) error {
 	var in floatingIPChange
 	if err := decodeNeutron[FloatingIP](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	if in.PortID.set {
+	if err := in.check(); err != nil {
+		return err
+	}
+	if in.PortID.set || in.FixedIPAddress.given() || !in.Description.set {
 		changed := *f
 		c.disconnect(&changed)
-		if in.PortID.v != "" {
-			if err := c.connect(q, &changed, &in); err != nil {
-				return err
-			}
+		if err := c.associate(q, &changed, &in); err != nil {
+			return err
 		}
 		*f = changed
 	}
@@ -104,34 +130,54 @@ func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage)
 	return nil
 }
 
-// connect leads a floating IP to an address of a port, through the router between them.
-func (c *Cloud) connect(q *request, f *FloatingIP, in *floatingIPChange) error {
+// associate leads a floating IP that leads nowhere to what a request asks for, if anything.
+func (c *Cloud) associate(q *request, f *FloatingIP, in *floatingIPChange) error {
+	if in.PortID.v == "" {
+		if in.FixedIPAddress.v != "" {
+			return badFloatingIP("fixed_ip_address cannot be specified without a port_id")
+		}
+		return nil
+	}
 	p := c.neutron.ports.get(in.PortID.v)
 	if p == nil || !q.owns(p.ProjectID) {
 		return portNotFound(in.PortID.v)
 	}
-	var target *FixedIP
-	for _, ip := range p.FixedIPs {
-		if addrOf(ip.IPAddress).Is4() && (in.FixedIPAddress.v == "" || in.FixedIPAddress.v == ip.IPAddress) {
-			target = &ip
-			break
-		}
-	}
-	if target == nil {
-		return badRequest("BadRequest", "Bad floatingip request: Cannot add floating IP to port %s that has no fixed IPv4 addresses.", p.ID)
-	}
-	taken := c.neutron.fips.first(func(o *FloatingIP) bool {
-		return o.ID != f.ID && string(o.PortID) == p.ID && string(o.FixedIPAddress) == target.IPAddress
-	})
-	if taken != nil {
-		return conflict("FloatingIPPortAlreadyAssociated", "Cannot associate floating IP %s (%s) with port %s using fixed IP %s, as that fixed IP already has a floating IP on external network %s.", f.FloatingIPAddress, f.ID, p.ID, target.IPAddress, f.FloatingNetworkID)
+	target, err := targetOf(p, in.FixedIPAddress.v)
+	if err != nil {
+		return err
 	}
 	r := c.routerBetween(target.SubnetID, f.FloatingNetworkID)
 	if r == nil {
 		return notFound("ExternalGatewayForFloatingIPNotFound", "External network %s is not reachable from subnet %s.  Therefore, cannot associate Port %s with a Floating IP.", f.FloatingNetworkID, target.SubnetID, p.ID)
 	}
+	taken := c.neutron.fips.first(func(o *FloatingIP) bool {
+		return o.ID != f.ID && string(o.PortID) == p.ID && string(o.FixedIPAddress) == target.IPAddress && o.FloatingNetworkID == f.FloatingNetworkID
+	})
+	if taken != nil {
+		return conflict("FloatingIPPortAlreadyAssociated", "Cannot associate floating IP %s (%s) with port %s using fixed IP %s, as that fixed IP already has a floating IP on external network %s.", f.FloatingIPAddress, f.ID, p.ID, target.IPAddress, f.FloatingNetworkID)
+	}
 	f.PortID, f.FixedIPAddress, f.RouterID, f.Status = Null(p.ID), Null(target.IPAddress), Null(r.ID), "ACTIVE"
 	return nil
+}
+
+// targetOf is the IPv4 address of a port that is meant, which need not be said when there is only one.
+func targetOf(p *Port, address string) (FixedIP, error) {
+	var candidates []FixedIP
+	for _, ip := range p.FixedIPs {
+		if addrOf(ip.IPAddress).Is4() && (address == "" || address == ip.IPAddress) {
+			candidates = append(candidates, ip)
+		}
+	}
+	switch {
+	case len(candidates) == 1:
+		return candidates[0], nil
+	case len(candidates) > 1:
+		return FixedIP{}, badFloatingIP("Port %s has multiple fixed IPv4 addresses.  Must provide a specific IPv4 address when assigning a floating IP", p.ID)
+	case address != "":
+		return FixedIP{}, badFloatingIP("Port %s does not have fixed ip %s", p.ID, address)
+	default:
+		return FixedIP{}, badFloatingIP("Cannot add floating IP to port %s that has no fixed IPv4 addresses", p.ID)
+	}
 }
 
 // routerBetween is a router that joins a subnet with an external network, or nil.

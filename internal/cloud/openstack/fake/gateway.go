@@ -1,68 +1,92 @@
 package fake
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 type gatewayInput struct {
-	NetworkID        string              `json:"network_id"`
+	NetworkID        opt[string]         `json:"network_id"`
 	EnableSNAT       opt[bool]           `json:"enable_snat"`
 	ExternalFixedIPs opt[[]fixedIPInput] `json:"external_fixed_ips"`
 	QoSPolicyID      opt[string]         `json:"qos_policy_id"`
 }
 
-// setGateway connects a router to an external network, changes the connection, or (null) cuts it.
+// given are the attributes that were sent.
+func (in *gatewayInput) given() []string {
+	var names []string
+	for _, attribute := range []struct {
+		name string
+		set  bool
+	}{
+		{"network_id", in.NetworkID.set},
+		{"enable_snat", in.EnableSNAT.set},
+		{"external_fixed_ips", in.ExternalFixedIPs.set},
+		{"qos_policy_id", in.QoSPolicyID.set},
+	} {
+		if attribute.set {
+			names = append(names, attribute.name)
+		}
+	}
+	return names
+}
+
+// check checks the input by itself.
+func (in *gatewayInput) check() error {
+	if !in.NetworkID.set {
+		return badValue("external_gateway_info", "Validation of dictionary's keys failed. Expected keys: {'network_id'} Provided keys: {'%s'}",
+			strings.Join(in.given(), "', '"))
+	}
+	return checkID("external_gateway_info", in.NetworkID)
+}
+
+// setGateway connects a router to an external network, changes the connection, or (null or empty) cuts it.
 func (c *Cloud) setGateway(q *request, r *Router, in opt[gatewayInput]) error {
-	if in.null || in.v.NetworkID == "" {
+	if in.null || len(in.v.given()) == 0 {
 		if err := c.checkGatewayUnused(r); err != nil {
 			return err
 		}
 		c.clearGateway(r)
 		return nil
 	}
+	if err := in.v.check(); err != nil {
+		return err
+	}
 	if err := c.gatewayPolicy(q, &in.v); err != nil {
 		return err
 	}
-	network, err := c.readableNetwork(q.identity, in.v.NetworkID)
+	network, err := c.externalNetwork(q, in.v.NetworkID.v)
 	if err != nil {
 		return err
 	}
-	if !network.External {
-		return badRequest("BadRequest", "Bad router request: Network %s is not an external network.", network.ID)
-	}
 	// Neutron falls back to its own default when enable_snat is not sent, also in an update.
 	snat := in.v.EnableSNAT.or(true)
-	if r.Gateway != nil && r.Gateway.NetworkID == network.ID && !in.v.ExternalFixedIPs.given() {
+	if r.Gateway != nil && r.Gateway.NetworkID == network.ID && len(in.v.ExternalFixedIPs.v) == 0 {
 		changed := *r.Gateway
 		changed.EnableSNAT = snat
 		r.Gateway = &changed
 		return nil
 	}
-	if r.Gateway != nil && r.Gateway.NetworkID != network.ID {
+	if r.Gateway == nil || r.Gateway.NetworkID != network.ID {
 		if err := c.checkGatewayUnused(r); err != nil {
 			return err
+		}
+		for _, id := range network.Subnets {
+			if err := c.checkOverlap(r, c.neutron.subnets.get(id)); err != nil {
+				return err
+			}
 		}
 	}
 	return c.connectGateway(r, network, in.v.ExternalFixedIPs.v, snat)
 }
 
-// gatewayPolicy refuses what only administrators may choose.
-func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
-	if q.admin() {
-		return nil
+// externalNetwork is the network to which a gateway shall lead.
+func (c *Cloud) externalNetwork(q *request, id string) (*Network, error) {
+	n, err := c.readableNetwork(q.identity, id)
+	if err == nil && !n.External {
+		return nil, badRouter("Network %s is not an external network", n.ID)
 	}
-	policy := c.config.policy
-	if in.EnableSNAT.given() && !policy.SetSNAT {
-		return denied("router:external_gateway_info", "enable_snat")
-	}
-	for _, ip := range in.ExternalFixedIPs.v {
-		allowed := policy.SetGatewaySubnet
-		if ip.IPAddress != "" {
-			allowed = policy.SetGatewayAddress
-		}
-		if !allowed {
-			return denied("router:external_gateway_info", "external_fixed_ips")
-		}
-	}
-	return nil
+	return n, err
 }
 
 // connectGateway makes the gateway port, with its new addresses before the old ones are given back.

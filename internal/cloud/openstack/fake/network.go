@@ -20,6 +20,9 @@ type networkInput struct {
 	MTU                   opt[int]      `json:"mtu"`
 	IsDefault             opt[bool]     `json:"is_default"`
 	AvailabilityZoneHints opt[[]string] `json:"availability_zone_hints"`
+	PhysicalNetwork       opt[string]   `json:"provider:physical_network"` // only checked, as are the next two
+	NetworkType           opt[string]   `json:"provider:network_type"`
+	SegmentationID        opt[int]      `json:"provider:segmentation_id"`
 }
 
 func (c *Cloud) networkCollection() *collection[Network] {
@@ -90,12 +93,8 @@ func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error
 }
 
 func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
-	if !q.admin() {
-		for attribute, sent := range map[string]bool{"shared": in.Shared.or(false), "router:external": in.External.or(false), "is_default": in.IsDefault.set} {
-			if sent {
-				return denied("network", attribute)
-			}
-		}
+	if err := networkPolicy(q, in); err != nil {
+		return err
 	}
 	if !in.MTU.given() {
 		return nil
@@ -107,11 +106,6 @@ func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
 		return badRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
 	}
 	return nil
-}
-
-// denied is what Neutron answers when its policy does not allow an attribute.
-func denied(resource, attribute string) *wire.Error {
-	return forbidden("PolicyNotAuthorized", "(rule:create_%s and rule:create_%s:%s) is disallowed by policy", resource, resource, attribute)
 }
 
 func (c *Cloud) applyNetwork(n *Network, in *networkInput) {

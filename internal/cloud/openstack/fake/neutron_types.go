@@ -90,14 +90,13 @@ type GatewayInfo struct {
 // Router is a Neutron router.
 type Router struct {
 	Standard
-	Name                  string       `json:"name"`
-	Status                string       `json:"status"`
-	AdminStateUp          bool         `json:"admin_state_up"`
-	Gateway               *GatewayInfo `json:"external_gateway_info"`
-	Routes                []HostRoute  `json:"routes"`
-	AvailabilityZoneHints []string     `json:"availability_zone_hints"`
-	AvailabilityZones     []string     `json:"availability_zones"`
-	FlavorID              Null         `json:"flavor_id"`
+	Name         string       `json:"name"`
+	Status       string       `json:"status"`
+	AdminStateUp bool         `json:"admin_state_up"`
+	Gateway      *GatewayInfo `json:"external_gateway_info"`
+	Routes       []HostRoute  `json:"routes"`
+	// AvailabilityZoneHints are shown where there are some: not every cloud knows zones for routers.
+	AvailabilityZoneHints []string `json:"availability_zone_hints,omitempty"`
 }
 
 // AddressPair is an additional address that a port may send from.
@@ -146,16 +145,18 @@ type SecurityGroup struct {
 // SecurityGroupRule is a rule of a security group. Without Protocol, ports or remote it stands for any.
 type SecurityGroupRule struct {
 	Standard
-	SecurityGroupID      string  `json:"security_group_id"`
-	Direction            string  `json:"direction"`
-	EtherType            string  `json:"ethertype"`
-	Protocol             Null    `json:"protocol"`
-	PortRangeMin         NullInt `json:"port_range_min"`
-	PortRangeMax         NullInt `json:"port_range_max"`
-	RemoteGroupID        Null    `json:"remote_group_id"`
-	RemoteAddressGroupID Null    `json:"remote_address_group_id"`
-	RemoteIPPrefix       Null    `json:"remote_ip_prefix"`
-	NormalizedCIDR       Null    `json:"normalized_cidr"`
+	Description          RuleText `json:"description"`
+	Tags                 []string `json:"tags,omitempty"` // rules have none
+	SecurityGroupID      string   `json:"security_group_id"`
+	Direction            string   `json:"direction"`
+	EtherType            string   `json:"ethertype"`
+	Protocol             Null     `json:"protocol"`
+	PortRangeMin         RulePort `json:"port_range_min"`
+	PortRangeMax         RulePort `json:"port_range_max"`
+	RemoteGroupID        Null     `json:"remote_group_id"`
+	RemoteAddressGroupID Null     `json:"remote_address_group_id"`
+	RemoteIPPrefix       Null     `json:"remote_ip_prefix"`
+	NormalizedCIDR       Null     `json:"normalized_cidr"`
 }
 
 func (s *Standard) standard() *Standard { return s }

@@ -54,17 +54,26 @@ type config struct {
 	dhcpPorts      bool
 }
 
-// Policy says what a plain project member may do. The zero value is the strictest.
+// Policy says what a plain project member may do. The zero value is that of a stock cloud.
 type Policy struct {
-	// SetSNAT allows enable_snat in a router's gateway; administrators only in a stock cloud.
+	// SeeExternalSubnets shows the subnets of external networks. In a stock cloud members only see the IDs.
+	SeeExternalSubnets bool
+	// SetSNAT allows enable_snat in a router's gateway.
 	SetSNAT bool
-	// SetGatewaySubnet allows external_fixed_ips that name a subnet only. Administrators only in the stock policy, but
-	// many clouds open it.
+	// SetGatewaySubnet allows external_fixed_ips that name a subnet only. Many clouds open that, together with
+	// SeeExternalSubnets.
 	SetGatewaySubnet bool
 	// SetGatewayAddress allows external_fixed_ips that name an address.
 	SetGatewayAddress bool
 	// SetFloatingAddress allows to choose the address of a floating IP.
 	SetFloatingAddress bool
+}
+
+// SetPolicy replaces the policy for plain members while the cloud runs.
+func (c *Cloud) SetPolicy(p Policy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.config.policy = p
 }
 
 // Option configures a new cloud.
@@ -77,11 +86,10 @@ func defaultConfig() config {
 		tokenLifetime:  time.Hour,
 		zones:          []string{"zone-a", "zone-b", "zone-c"},
 		mtu:            1450,
-		policy:         Policy{SetGatewaySubnet: true},
 		interfaceOwner: "network:router_interface",
 		novaMicro:      93, // Zed
 		transitions:    map[string]Transition{},
-		hosts:          100,
+		hosts:          3,
 	}
 }
 
@@ -105,7 +113,8 @@ func WithLatency(d time.Duration) Option { return func(c *config) { c.latency = 
 // WithZones names the availability zones of compute and network.
 func WithZones(zones ...string) Option { return func(c *config) { c.zones = zones } }
 
-// WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have.
+// WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have. The zones share
+// them; unless given, each zone has one.
 func WithHosts(n int) Option { return func(c *config) { c.hosts = n } }
 
 // WithDHCPPorts makes Neutron put a port of its own into every network with DHCP, as clouds with DHCP agents do.

@@ -95,8 +95,8 @@ func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*
 
 // applyPort sets everything but the addresses.
 func (c *Cloud) applyPort(q *request, p *Port, in *portInput, deed string) error {
-	if in.HostID.set && !q.admin() {
-		return forbidden("PolicyNotAuthorized", "(rule:%[1]s_port and rule:%[1]s_port:binding:host_id) is disallowed by policy", deed)
+	if err := portPolicy(q, c.neutron.networks.get(p.NetworkID), in, deed); err != nil {
+		return err
 	}
 	if in.HostID.v != "" {
 		p.Status = "ACTIVE"

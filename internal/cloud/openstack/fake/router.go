@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -58,14 +59,14 @@ func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) 
 		return nil, badRequest("HTTPBadRequest", "Attribute 'routes' not allowed in POST")
 	}
 	if !q.admin() && (in.Distributed.set || in.HA.set) {
-		return nil, denied("router", "distributed")
+		return nil, denied("create", "router", "distributed")
 	}
 	if err := c.checkZones(in.AvailabilityZoneHints.v); err != nil {
 		return nil, err
 	}
 	r := &Router{
 		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, Routes: []HostRoute{},
-		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.v...), AvailabilityZones: []string{},
+		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.v...),
 	}
 	if err := c.applyRouter(q, r, &in); err != nil {
 		return nil, err
@@ -116,6 +117,11 @@ func (c *Cloud) gatewayPort(routerID string) *Port {
 
 // checkRoutes wants every next hop to be a neighbour of the router.
 func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
+	for i, route := range routes {
+		if err := checkRoute(route, routes[:i]); err != nil {
+			return err
+		}
+	}
 	if len(routes) > maxRoutes {
 		return badRequest("RoutesExhausted", "Unable to complete operation for %s. The number of routes exceeds the maximum %d.", r.ID, maxRoutes)
 	}
@@ -123,34 +129,51 @@ func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
 	if gateway := c.gatewayPort(r.ID); gateway != nil {
 		reach = append(reach, gateway)
 	}
-	for i, route := range routes {
-		hop := addrOf(route.NextHop)
-		if _, err := netip.ParsePrefix(route.Destination); err != nil || !hop.IsValid() {
-			return badRequest("HTTPBadRequest", "Invalid input for routes. Reason: '%s' is not a valid IP subnet.", route.Destination)
-		}
-		if slices.Contains(routes[:i], route) {
-			return badRequest("HTTPBadRequest", "Invalid input for routes. Reason: Duplicate hostroute '%s'.", route.Destination)
-		}
-		shown := fmt.Sprintf("[{'destination': '%s', 'nexthop': '%s'}]", route.Destination, route.NextHop)
-		connected := false
+	for _, route := range routes {
+		hop, connected := addrOf(route.NextHop), false
 		for _, p := range reach {
 			for _, ip := range p.FixedIPs {
 				if addrOf(ip.IPAddress) == hop {
-					return badRequest("InvalidRoutes", "Invalid format for routes: %s, the nexthop is used by router", shown)
+					return badRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is used by router", route.shown())
 				}
 				connected = connected || prefixOf(c.neutron.subnets.get(ip.SubnetID)).Contains(hop)
 			}
 		}
 		if !connected {
-			return badRequest("InvalidRoutes", "Invalid format for routes: %s, the nexthop is not connected with router", shown)
+			return badRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is not connected with router", route.shown())
 		}
 	}
 	return nil
 }
 
+// checkRoute checks a route by itself and against those before it.
+func checkRoute(route HostRoute, before []HostRoute) error {
+	destination, err := netip.ParsePrefix(route.Destination)
+	switch {
+	case err != nil:
+		return badValue("routes", "'%s' is not a valid CIDR", route.Destination)
+	case destination != destination.Masked():
+		return badValue("routes", "'%s' is not a recognized CIDR, '%s' is recommended", route.Destination, destination.Masked())
+	case !addrOf(route.NextHop).IsValid():
+		return badValue("routes", "'%s' is not a valid IP address", route.NextHop)
+	case slices.Contains(before, route):
+		return badValue("routes", "Duplicate hostroute '%s'", route.shown())
+	}
+	return nil
+}
+
+// shown is a route as Python prints it.
+func (r HostRoute) shown() string {
+	return fmt.Sprintf("{'destination': '%s', 'nexthop': '%s'}", r.Destination, r.NextHop)
+}
+
 func (c *Cloud) deleteRouter(_ *request, r *Router) error {
-	if len(c.interfaces(r.ID)) > 0 {
-		return conflict("RouterInUse", "Router %s still has ports", r.ID)
+	if attached := c.interfaces(r.ID); len(attached) > 0 {
+		ids := make([]string, len(attached))
+		for i, p := range attached {
+			ids[i] = p.ID
+		}
+		return conflict("RouterInUse", "Router %s has ports still attached: %s", r.ID, strings.Join(ids, ", "))
 	}
 	if err := c.checkGatewayUnused(r); err != nil {
 		return err

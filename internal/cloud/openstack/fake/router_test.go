@@ -25,7 +25,7 @@ func TestWhatNeutronRefusesOfRouters(t *testing.T) {
 		want string
 	}{
 		"none of it": {gateway(func(s *site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.publicID} }), ""},
-		"a gateway to a network that is not there": {gateway(func(*site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: "nope"} }), "404 NetworkNotFound"},
+		"a gateway to a network that is not there": {gateway(func(*site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: "nope"} }), "400 HTTPBadRequest"},
 		"a gateway to an internal network":         {gateway(func(s *site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.networkID} }), "400 BadRequest"},
 		"SNAT chosen by a member": {gateway(func(s *site) routers.GatewayInfo {
 			return routers.GatewayInfo{NetworkID: s.publicID, EnableSNAT: new(true)}
@@ -34,9 +34,14 @@ func TestWhatNeutronRefusesOfRouters(t *testing.T) {
 			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{IPAddress: "198.18.0.77"}}}
 		}), "403 PolicyNotAuthorized"},
 		"a gateway in another network's subnet": {gateway(func(s *site) routers.GatewayInfo {
+			s.cloud.SetPolicy(fake.Policy{SetGatewaySubnet: true})
 			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: s.subnetID}}}
 		}), "400 InvalidInput"},
+		"an external subnet chosen by a member": {gateway(func(s *site) routers.GatewayInfo {
+			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: s.subnetID}}}
+		}), "403 PolicyNotAuthorized"},
 		"a gateway in a subnet that ran dry": {func(t *testing.T, s *site) error {
+			s.cloud.SetPolicy(fake.Policy{SetGatewaySubnet: true})
 			require.NoError(t, s.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
 			return gateway(func(s *site) routers.GatewayInfo {
 				return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: externalSubnet(t, s.cloud, fake.ExternalSubnetA)}}}

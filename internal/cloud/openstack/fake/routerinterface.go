@@ -51,75 +51,90 @@ func (c *Cloud) changeRoutes(q *request, r *Router, change func(have, sent []Hos
 }
 
 type interfaceInput struct {
-	SubnetID string `json:"subnet_id"`
-	PortID   string `json:"port_id"`
+	SubnetID opt[string] `json:"subnet_id"`
+	PortID   opt[string] `json:"port_id"`
+}
+
+func badRouter(format string, args ...any) error {
+	return badRequest("BadRequest", "Bad router request: "+format+".", args...)
+}
+
+// interfaceIn reads by what an interface is meant: a subnet, a port, or (to remove it) both.
+func interfaceIn(q *request) (interfaceInput, error) {
+	var in interfaceInput
+	if json.Unmarshal(q.body, &in) != nil || !in.SubnetID.set && !in.PortID.set {
+		return in, badRouter("Either subnet_id or port_id must be specified")
+	}
+	for _, id := range []opt[string]{in.PortID, in.SubnetID} {
+		if id.set && !isUUID(id.v) {
+			return in, badRouter("'%s' is not a valid UUID", id.v)
+		}
+	}
+	return in, nil
 }
 
 func (c *Cloud) addInterface(q *request, r *Router) (reply, error) {
-	var in interfaceInput
-	if json.Unmarshal(q.body, &in) != nil || in.SubnetID == "" && in.PortID == "" {
-		return reply{}, badRequest("BadRequest", "Bad router request: Either subnet_id or port_id must be specified.")
+	in, err := interfaceIn(q)
+	if err != nil {
+		return reply{}, err
 	}
-	if in.SubnetID != "" && in.PortID != "" {
-		return reply{}, badRequest("BadRequest", "Bad router request: Cannot specify both subnet-id and port-id.")
+	if in.SubnetID.set && in.PortID.set {
+		return reply{}, badRouter("Cannot specify both subnet-id and port-id")
 	}
 	connect := c.connectSubnet
-	if in.PortID != "" {
+	if in.PortID.set {
 		connect = c.connectPort
 	}
-	p, subnetID, err := connect(q, r, in)
+	p, subnetIDs, err := connect(q, r, in)
 	if err != nil {
 		return reply{}, err
 	}
 	c.touch(r.standard())
-	return interfaceReply(r, p, subnetID)
+	return interfaceReply(r, p, subnetIDs)
 }
 
-func interfaceReply(r *Router, p *Port, subnetID string) (reply, error) {
+func interfaceReply(r *Router, p *Port, subnetIDs []string) (reply, error) {
 	return ok(map[string]any{
-		"id": r.ID, "tenant_id": r.TenantID, "project_id": r.ProjectID, "port_id": p.ID, "network_id": p.NetworkID,
-		"subnet_id": subnetID, "subnet_ids": []string{subnetID}, "tags": r.Tags,
+		"id": r.ID, "tenant_id": r.TenantID, "port_id": p.ID, "network_id": p.NetworkID,
+		"subnet_id": subnetIDs[len(subnetIDs)-1], "subnet_ids": subnetIDs,
 	})
 }
 
 // connectSubnet gives the router a port with the subnet's gateway address. IPv6 subnets of one network share a port.
-func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, string, error) {
-	s := c.neutron.subnets.get(in.SubnetID)
-	if s == nil {
-		return nil, "", subnetNotFound(in.SubnetID)
+func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+	s := c.neutron.subnets.get(in.SubnetID.v)
+	if s == nil || !c.seesSubnet(q.identity, s) {
+		return nil, nil, subnetNotFound(in.SubnetID.v)
 	}
-	n, err := c.readableNetwork(q.identity, s.NetworkID)
-	if err != nil {
-		return nil, "", subnetNotFound(in.SubnetID)
-	}
-	if !q.owns(n.ProjectID) && !n.Shared {
-		return nil, "", badRequest("BadRequest", "Bad router request: Subnet %s is not owned by the project.", s.ID)
-	}
+	n := c.neutron.networks.get(s.NetworkID)
 	if s.GatewayIP == "" {
-		return nil, "", badRequest("BadRequest", "Bad router request: Subnet for router interface must have a gateway IP.")
+		return nil, nil, badRouter("Subnet for router interface must have a gateway IP")
+	}
+	if !q.owns(s.ProjectID) {
+		return nil, nil, badRouter("Cannot add interface to router because subnet %s is not owned by project making the request", s.ID)
 	}
 	if err := c.checkOverlap(r, s); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	gateway := FixedIP{SubnetID: s.ID, IPAddress: string(s.GatewayIP)}
 	if s.IPVersion == 6 {
 		if p := c.ipv6Interface(r, n.ID); p != nil {
 			if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
-				return nil, "", err
+				return nil, nil, err
 			}
 			p.FixedIPs = with(p.FixedIPs, gateway)
 			c.touch(p.standard())
-			return p, s.ID, nil
+			return p, []string{s.ID}, nil
 		}
 	}
 	p := c.newPort(r.ProjectID, n, c.config.interfaceOwner, r.ID)
 	if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	p.FixedIPs = []FixedIP{gateway}
 	c.neutron.ports.add(p)
 	c.activateInterface(p)
-	return p, s.ID, nil
+	return p, []string{s.ID}, nil
 }
 
 // ipv6Interface is the router's port on the network that carries IPv6 addresses, or nil.
@@ -141,90 +156,106 @@ func (c *Cloud) activateInterface(p *Port) {
 	})
 }
 
-// connectPort makes an existing port the router's.
-func (c *Cloud) connectPort(q *request, r *Router, in interfaceInput) (*Port, string, error) {
-	p := c.neutron.ports.get(in.PortID)
+// connectPort makes an existing port the router's. It keeps its security groups.
+func (c *Cloud) connectPort(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+	p := c.neutron.ports.get(in.PortID.v)
 	if p == nil || !q.owns(p.ProjectID) {
-		return nil, "", portNotFound(in.PortID)
+		return nil, nil, portNotFound(in.PortID.v)
 	}
 	if p.DeviceID != "" {
-		return nil, "", conflict("PortInUse", "Unable to complete operation on port %s for network %s. Port already has an attached device %s.", p.ID, p.NetworkID, p.DeviceID)
+		return nil, nil, conflict("PortInUse", "Unable to complete operation on port %s for network %s. Port already has an attached device %s.", p.ID, p.NetworkID, p.DeviceID)
 	}
 	if len(p.FixedIPs) == 0 {
-		return nil, "", badRequest("BadRequest", "Bad router request: Router port must have at least one fixed IP.")
+		return nil, nil, badRouter("Router port must have at least one fixed IP")
 	}
+	var subnetIDs []string
 	for _, ip := range p.FixedIPs {
 		if err := c.checkOverlap(r, c.neutron.subnets.get(ip.SubnetID)); err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
+		subnetIDs = append(subnetIDs, ip.SubnetID)
 	}
 	p.DeviceID, p.DeviceOwner = r.ID, c.config.interfaceOwner
-	p.SecurityGroups = []string{}
 	c.touch(p.standard())
 	c.activateInterface(p)
-	return p, p.FixedIPs[0].SubnetID, nil
+	return p, subnetIDs, nil
 }
 
-// checkOverlap refuses a subnet that the router has already, or that overlaps one it has.
+// checkOverlap refuses a subnet that the router has already, or that overlaps one it has or one of its external network.
 func (c *Cloud) checkOverlap(r *Router, s *Subnet) error {
+	var near []string
 	for _, p := range c.interfaces(r.ID) {
 		for _, ip := range p.FixedIPs {
 			if ip.SubnetID == s.ID {
-				return badRequest("BadRequest", "Bad router request: Router already has a port on subnet %s.", s.ID)
+				return badRouter("Router already has a port on subnet %s", s.ID)
 			}
-			if other := c.neutron.subnets.get(ip.SubnetID); prefixOf(other).Overlaps(prefixOf(s)) {
-				return badRequest("BadRequest", "Bad router request: Cidr %s of subnet %s overlaps with cidr %s of subnet %s.", s.CIDR, s.ID, other.CIDR, other.ID)
-			}
+			near = append(near, ip.SubnetID)
+		}
+	}
+	if r.Gateway != nil {
+		near = append(near, c.neutron.networks.get(r.Gateway.NetworkID).Subnets...)
+	}
+	for _, id := range near {
+		if other := c.neutron.subnets.get(id); prefixOf(other).Overlaps(prefixOf(s)) {
+			return badRouter("Cidr %s of subnet %s overlaps with cidr %s of subnet %s", s.CIDR, s.ID, other.CIDR, other.ID)
 		}
 	}
 	return nil
 }
 
 func (c *Cloud) removeInterface(q *request, r *Router) (reply, error) {
-	var in interfaceInput
-	if json.Unmarshal(q.body, &in) != nil || in.SubnetID == "" && in.PortID == "" {
-		return reply{}, badRequest("BadRequest", "Bad router request: Either subnet_id or port_id must be specified.")
-	}
-	p, subnetID, err := c.findInterface(r, in)
+	in, err := interfaceIn(q)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.checkInterfaceUnused(r, p, subnetID); err != nil {
+	p, subnetIDs, err := c.findInterface(q, r, in)
+	if err != nil {
 		return reply{}, err
 	}
-	if in.PortID == "" && len(p.FixedIPs) > 1 {
-		gone := func(ip FixedIP) bool { return ip.SubnetID == subnetID }
-		c.release(without(p.FixedIPs, func(ip FixedIP) bool { return !gone(ip) }))
-		p.FixedIPs = without(p.FixedIPs, gone)
+	for _, id := range subnetIDs {
+		if err := c.checkInterfaceUnused(r, p, id); err != nil {
+			return reply{}, err
+		}
+	}
+	gone := without(p.FixedIPs, func(ip FixedIP) bool { return !slices.Contains(subnetIDs, ip.SubnetID) })
+	if len(gone) < len(p.FixedIPs) {
+		c.release(gone)
+		p.FixedIPs = without(p.FixedIPs, func(ip FixedIP) bool { return slices.Contains(gone, ip) })
 		c.touch(p.standard())
 	} else {
 		c.dropPort(p)
 	}
 	c.touch(r.standard())
-	return interfaceReply(r, p, subnetID)
+	return interfaceReply(r, p, subnetIDs)
 }
 
-func (c *Cloud) findInterface(r *Router, in interfaceInput) (*Port, string, error) {
-	if in.PortID != "" {
+// findInterface returns a port of a router and those of its subnets that are meant.
+func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+	if in.PortID.set {
 		for _, p := range c.interfaces(r.ID) {
-			if p.ID == in.PortID {
-				if in.SubnetID != "" && !portIn(p, in.SubnetID) {
-					return nil, "", conflict("SubnetMismatchForPort", "Subnet on port %s does not match the requested subnet %s.", p.ID, in.SubnetID)
-				}
-				return p, p.FixedIPs[0].SubnetID, nil
+			if p.ID != in.PortID.v {
+				continue
 			}
+			if in.SubnetID.set && !portIn(p, in.SubnetID.v) {
+				return nil, nil, badRequest("SubnetMismatchForPort", "Subnet on port %s does not match the requested subnet %s.", p.ID, in.SubnetID.v)
+			}
+			var subnetIDs []string
+			for _, ip := range p.FixedIPs {
+				subnetIDs = append(subnetIDs, ip.SubnetID)
+			}
+			return p, subnetIDs, nil
 		}
-		return nil, "", notFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID)
+		return nil, nil, notFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID.v)
 	}
-	if c.neutron.subnets.get(in.SubnetID) == nil {
-		return nil, "", subnetNotFound(in.SubnetID)
+	if s := c.neutron.subnets.get(in.SubnetID.v); s == nil || !c.seesSubnet(q.identity, s) {
+		return nil, nil, subnetNotFound(in.SubnetID.v)
 	}
 	for _, p := range c.interfaces(r.ID) {
-		if portIn(p, in.SubnetID) {
-			return p, in.SubnetID, nil
+		if portIn(p, in.SubnetID.v) {
+			return p, []string{in.SubnetID.v}, nil
 		}
 	}
-	return nil, "", notFound("RouterInterfaceNotFoundForSubnet", "Router %s has no interface on subnet %s", r.ID, in.SubnetID)
+	return nil, nil, notFound("RouterInterfaceNotFoundForSubnet", "Router %s has no interface on subnet %s", r.ID, in.SubnetID.v)
 }
 
 // checkInterfaceUnused refuses while floating IPs or extra routes go through the subnet.

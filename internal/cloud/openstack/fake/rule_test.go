@@ -27,7 +27,7 @@ func TestRulesOfASecurityGroup(t *testing.T) {
 		"the same":                         {tcp, "409 SecurityGroupRuleExists"},
 		"the same, described otherwise":    {change(func(r *rules.CreateOpts) { r.Description = "again" }), "409 SecurityGroupRuleExists"},
 		"the same, protocol by number":     {change(func(r *rules.CreateOpts) { r.Protocol = "6" }), "409 SecurityGroupRuleExists"},
-		"the same, range with host bits":   {change(func(r *rules.CreateOpts) { r.RemoteIPPrefix = "10.7.0.0/8" }), "409 SecurityGroupRuleExists"},
+		"another range by its host bits":   {change(func(r *rules.CreateOpts) { r.RemoteIPPrefix = "10.7.0.0/8" }), ""},
 		"what the group was born with":     {rules.CreateOpts{Direction: "egress", EtherType: "IPv4", RemoteIPPrefix: "0.0.0.0/0"}, "409 SecurityGroupRuleExists"},
 		"an unknown direction":             {change(func(r *rules.CreateOpts) { r.Direction = "sideways" }), "400 HTTPBadRequest"},
 		"an unknown ether type":            {change(func(r *rules.CreateOpts) { r.EtherType = "IPv5" }), "400 SecurityGroupRuleInvalidEtherType"},

@@ -1,9 +1,11 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -24,6 +26,14 @@ func (c *Cloud) securityGroupCollection() *collection[SecurityGroup] {
 		visible: func(_ *identity, g *SecurityGroup) bool { return g.Shared },
 		create:  c.createSecurityGroup, update: c.updateSecurityGroup, remove: c.deleteSecurityGroup,
 		discard: c.dropSecurityGroup,
+		before:  c.beforeGroups,
+	}
+}
+
+// beforeGroups sees to it that a list finds the default group.
+func (c *Cloud) beforeGroups(q *request) {
+	if project := cmp.Or(q.values.Get("project_id"), q.values.Get("tenant_id"), q.projectID); q.owns(project) {
+		c.ensureDefaultGroup(project)
 	}
 }
 
@@ -39,22 +49,42 @@ func (c *Cloud) ensureDefaultGroup(projectID string) *SecurityGroup {
 	}
 	g = c.newSecurityGroup(projectID, defaultGroup, "Default security group")
 	for _, ether := range []string{"IPv4", "IPv6"} {
-		c.storeRule(g, &SecurityGroupRule{
-			Standard: c.newStandard(projectID, ""), SecurityGroupID: g.ID, Direction: "ingress", EtherType: ether, RemoteGroupID: Null(g.ID),
-		})
+		r := c.newRule(g, "ingress", ether)
+		r.RemoteGroupID = Null(g.ID)
+		c.storeRule(g, r)
 	}
 	return g
+}
+
+// rulesOfBirth is how many rules a new group has.
+const rulesOfBirth = 2
+
+// ownRules counts the rules of a project.
+func (c *Cloud) ownRules(projectID string) int {
+	count := 0
+	for _, g := range c.neutron.groups.rows {
+		if g.ProjectID == projectID {
+			count += len(g.Rules)
+		}
+	}
+	return count
 }
 
 // newSecurityGroup stores a group with the two rules that every group is born with.
 func (c *Cloud) newSecurityGroup(projectID, name, description string) *SecurityGroup {
 	g := &SecurityGroup{Standard: c.newStandard(projectID, description), Name: name, Stateful: true, Rules: []SecurityGroupRule{}}
 	for _, ether := range []string{"IPv4", "IPv6"} {
-		c.storeRule(g, &SecurityGroupRule{
-			Standard: c.newStandard(projectID, ""), SecurityGroupID: g.ID, Direction: "egress", EtherType: ether,
-		})
+		c.storeRule(g, c.newRule(g, "egress", ether))
 	}
 	return c.neutron.groups.add(g)
+}
+
+// newRule is a rule that lets everything of an IP version through, not yet stored.
+func (c *Cloud) newRule(g *SecurityGroup, direction, ether string) *SecurityGroupRule {
+	return &SecurityGroupRule{
+		Standard: c.newStandard(g.ProjectID, ""), SecurityGroupID: g.ID, Direction: direction, EtherType: ether,
+		Description: NoText, PortRangeMin: AnyPort, PortRangeMax: AnyPort,
+	}
 }
 
 func (c *Cloud) storeRule(g *SecurityGroup, r *SecurityGroupRule) {
@@ -67,9 +97,12 @@ func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMe
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
+	if strings.EqualFold(in.Name.v, defaultGroup) {
+		return nil, defaultGroupExists()
+	}
 	c.ensureDefaultGroup(projectID)
-	if in.Name.v == defaultGroup {
-		return nil, conflict("SecurityGroupDefaultAlreadyExists", "Default security group already exists.")
+	if err := c.checkQuota(projectID, "security_group_rule", c.ownRules(projectID), rulesOfBirth); err != nil {
+		return nil, err
 	}
 	g := c.newSecurityGroup(projectID, in.Name.v, in.Description.v)
 	g.Stateful = in.Stateful.or(true)
@@ -81,8 +114,14 @@ func (c *Cloud) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMe
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
+	if strings.EqualFold(in.Name.v, defaultGroup) {
+		return defaultGroupExists()
+	}
+	if in.Stateful.set && in.Stateful.v != g.Stateful && c.inUse(g) {
+		return groupInUse(g)
+	}
 	if in.Name.set && g.Name == defaultGroup {
-		return badRequest("SecurityGroupCannotUpdateDefault", "Updating default security group not allowed.")
+		return conflict("SecurityGroupCannotUpdateDefault", "Updating default security group not allowed.")
 	}
 	in.Name.into(&g.Name)
 	in.Description.into(&g.Description)
@@ -90,9 +129,22 @@ func (c *Cloud) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMe
 	return nil
 }
 
+func defaultGroupExists() *wire.Error {
+	return conflict("SecurityGroupDefaultAlreadyExists", "Default security group already exists.")
+}
+
+func groupInUse(g *SecurityGroup) *wire.Error {
+	return conflict("SecurityGroupInUse", "Security Group %s in use.", g.ID)
+}
+
+// inUse reports whether a port has the group.
+func (c *Cloud) inUse(g *SecurityGroup) bool {
+	return c.neutron.ports.first(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil
+}
+
 func (c *Cloud) deleteSecurityGroup(q *request, g *SecurityGroup) error {
-	if c.neutron.ports.first(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil {
-		return conflict("SecurityGroupInUse", "Security Group %s in use.", g.ID)
+	if c.inUse(g) {
+		return groupInUse(g)
 	}
 	if g.Name == defaultGroup && !q.admin() {
 		return conflict("SecurityGroupCannotRemoveDefault", "Insufficient rights for removing default security group.")

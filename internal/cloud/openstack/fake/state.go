@@ -144,7 +144,7 @@ func (r *SecurityGroupRule) brief() string {
 	if r.Protocol != "" {
 		parts = append(parts, string(r.Protocol))
 	}
-	if r.PortRangeMin != 0 || r.PortRangeMax != 0 {
+	if r.PortRangeMin != AnyPort || r.PortRangeMax != AnyPort {
 		parts = append(parts, fmt.Sprintf("%d-%d", r.PortRangeMin, r.PortRangeMax))
 	}
 	side := "from"

@@ -38,11 +38,8 @@ func (c *Cloud) subnetCollection() *collection[Subnet] {
 	return &collection[Subnet]{
 		one: "subnet", many: "subnets", path: "subnets", quota: "subnet",
 		rows: c.neutron.subnets, std: func(s *Subnet) *Standard { return s.standard() },
-		missing: subnetNotFound,
-		visible: func(who *identity, s *Subnet) bool {
-			_, err := c.readableNetwork(who, s.NetworkID)
-			return err == nil
-		},
+		missing:   subnetNotFound,
+		visible:   c.seesSubnet,
 		deletable: func(who *identity, s *Subnet) bool { return who.owns(c.neutron.networks.get(s.NetworkID).ProjectID) },
 		create:    c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
 		unrevised: true,

@@ -1,0 +1,115 @@
+package fake
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// What a plain member may not do, in the words of Neutron's policy engine.
+
+// denied is what Neutron answers when its policy does not allow an attribute.
+func denied(deed, resource, attribute string) *wire.Error {
+	return disallowed(deed+"_"+resource, "rule:"+deed+"_"+resource+":"+attribute)
+}
+
+// disallowed names the rule of a call and what else had to be allowed.
+func disallowed(rule, more string) *wire.Error {
+	return forbidden("PolicyNotAuthorized", "(rule:%s and %s) is disallowed by policy", rule, more)
+}
+
+// deedOf is how a policy calls what a request does.
+func deedOf(q *request) string {
+	if q.http.Method == http.MethodPut {
+		return "update"
+	}
+	return "create"
+}
+
+func networkPolicy(q *request, in *networkInput) error {
+	if q.admin() {
+		return nil
+	}
+	for _, attribute := range []struct {
+		name string
+		sent bool
+	}{
+		{"shared", in.Shared.or(false)},
+		{"router:external", in.External.or(false)},
+		{"is_default", in.IsDefault.set},
+		{"provider:network_type", in.NetworkType.set},
+		{"provider:physical_network", in.PhysicalNetwork.set},
+		{"provider:segmentation_id", in.SegmentationID.set},
+	} {
+		if attribute.sent {
+			return denied(deedOf(q), "network", attribute.name)
+		}
+	}
+	return nil
+}
+
+// portPolicy leaves to the network's owner what could disturb others in it, and to operators on which host a port is.
+func portPolicy(q *request, n *Network, in *portInput, deed string) error {
+	if q.admin() {
+		return nil
+	}
+	owner := q.owns(n.ProjectID)
+	for _, attribute := range []struct {
+		name    string
+		refused bool
+	}{
+		{"binding:host_id", in.HostID.set},
+		{"binding:profile", in.Profile.set},
+		{"mac_address", in.MACAddress.set && !owner},
+		{"port_security_enabled", in.PortSecurity.set && !owner},
+		{"device_owner", strings.HasPrefix(in.DeviceOwner.v, "network:") && !owner},
+	} {
+		if attribute.refused {
+			return denied(deed, "port", attribute.name)
+		}
+	}
+	withAddress := func(ip fixedIPInput) bool { return ip.IPAddress != "" }
+	if at := slices.IndexFunc(in.FixedIPs.v, withAddress); at >= 0 && !owner {
+		return portAddressDenied(deed, in.FixedIPs.v[at])
+	}
+	return nil
+}
+
+func portAddressDenied(deed string, ip fixedIPInput) *wire.Error {
+	rule := deed + "_port"
+	parts := fmt.Sprintf("rule:%s:fixed_ips:ip_address", rule)
+	if ip.SubnetID != "" {
+		parts = fmt.Sprintf("(%s and rule:%s:fixed_ips:subnet_id)", parts, rule)
+	}
+	return disallowed(rule, fmt.Sprintf("(rule:%s:fixed_ips and %s)", rule, parts))
+}
+
+// gatewayPolicy refuses what only administrators may choose, unless the cloud has opened it.
+func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
+	if q.admin() {
+		return nil
+	}
+	policy := c.config.policy
+	refused := in.EnableSNAT.set && !policy.SetSNAT || in.ExternalFixedIPs.set && !policy.SetGatewaySubnet && !policy.SetGatewayAddress
+	for _, ip := range in.ExternalFixedIPs.v {
+		refused = refused || ip.IPAddress != "" && !policy.SetGatewayAddress || ip.IPAddress == "" && !policy.SetGatewaySubnet
+	}
+	if !refused {
+		return nil
+	}
+	rule := deedOf(q) + "_router"
+	var parts []string
+	for _, attribute := range in.given() {
+		parts = append(parts, fmt.Sprintf("rule:%s:external_gateway_info:%s", rule, attribute))
+	}
+	return disallowed(rule, fmt.Sprintf("(rule:%s:external_gateway_info and (%s))", rule, strings.Join(parts, " and ")))
+}
+
+// seesSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
+func (c *Cloud) seesSubnet(who *identity, s *Subnet) bool {
+	n := c.neutron.networks.get(s.NetworkID)
+	return who.owns(s.ProjectID) || who.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
+}
