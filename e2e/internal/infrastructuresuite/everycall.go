@@ -50,8 +50,11 @@ func testEveryCall(t *testing.T, r *rig.Rig) {
 			passed := t.Run(fmt.Sprintf("%s/%s, %s", way.name, path(first), path(last)), func(t *testing.T) {
 				way.play(w.In(t), fmt.Sprintf("every-%d-%d", i, j), j, first, last)
 			})
-			if !passed {
-				w = r.NewWorld(t) // what is left in the old one is no concern of the other cases
+			if !passed { // what is left in this world is no concern of the other cases
+				if w.Controller != nil {
+					w.StopController()
+				}
+				w = r.NewWorld(t)
 			}
 		}
 	}
