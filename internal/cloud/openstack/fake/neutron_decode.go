@@ -84,7 +84,7 @@ func badValue(attribute, format string, args ...any) error {
 // checkTexts refuses names and descriptions that are null or too long.
 func checkTexts(in reflect.Value) error {
 	for name, index := range wireNames(in.Type()) {
-		text, isText := in.FieldByIndex(index).Interface().(opt[string])
+		text, isText := reflect.TypeAssert[opt[string]](in.FieldByIndex(index))
 		if !isText || !text.set || name != "name" && name != "description" && name != "device_id" && name != "device_owner" {
 			continue
 		}

@@ -1,0 +1,143 @@
+package fake
+
+import "slices"
+
+// allocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
+// for IPv6, and an address in every subnet with automatic addresses.
+func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
+	ips := []FixedIP{}
+	tried, served := map[int]bool{}, map[int]bool{}
+	for _, id := range n.Subnets {
+		s := c.neutron.subnets.get(id)
+		if !isAuto(s) {
+			tried[s.IPVersion] = true
+			if served[s.IPVersion] {
+				continue
+			}
+		}
+		ip, err := c.allocate(s, portID, mac)
+		if err != nil {
+			continue
+		}
+		ips = append(ips, ip)
+		served[s.IPVersion] = served[s.IPVersion] || !isAuto(s)
+	}
+	for version := range tried {
+		if !served[version] {
+			c.release(ips)
+			return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
+		}
+	}
+	return ips, nil
+}
+
+// assign takes the addresses that a request asks for. Either all are taken or none.
+func (c *Cloud) assign(n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
+	ips := []FixedIP{}
+	for _, w := range wanted {
+		ip, err := c.assignOne(n, portID, mac, w)
+		if err != nil {
+			c.release(ips)
+			return nil, err
+		}
+		ips = append(ips, ip)
+	}
+	return ips, nil
+}
+
+func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (FixedIP, error) {
+	s, err := c.subnetFor(n, w)
+	if err != nil {
+		return FixedIP{}, err
+	}
+	if w.IPAddress == "" {
+		return c.allocate(s, portID, mac)
+	}
+	addr := addrOf(w.IPAddress)
+	if isAuto(s) {
+		return FixedIP{}, badRequest("AllocationOnAutoAddressSubnet", "IPv6 address %s cannot be directly assigned to a port on subnet %s as the subnet is configured for automatic addresses", addr, s.ID)
+	}
+	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+}
+
+// assignWithAuto is assign for a port that a member has. Automatic addresses are nobody's choice: it has one in each subnet that
+// gives such.
+func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+	auto := func(id string) bool {
+		s := c.neutron.subnets.get(id)
+		return s != nil && isAuto(s) && s.NetworkID == n.ID
+	}
+	ips, err := c.assign(n, p.ID, p.MACAddress, without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
+	if err != nil || isRouterInterface(p.DeviceOwner) {
+		return ips, err
+	}
+	for _, id := range n.Subnets {
+		if !auto(id) || slices.ContainsFunc(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == id }) {
+			continue
+		}
+		ip, err := c.allocate(c.neutron.subnets.get(id), p.ID, p.MACAddress)
+		if err != nil {
+			c.release(ips)
+			return nil, err
+		}
+		ips = append(ips, ip)
+	}
+	return ips, nil
+}
+
+// exchange gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
+// one in a subnet of which any address will do, and its automatic addresses. Either all is exchanged or nothing.
+func (c *Cloud) exchange(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+	left := slices.Clone(p.FixedIPs)
+	var kept []FixedIP
+	keep := func(is func(FixedIP) bool) bool {
+		at := slices.IndexFunc(left, is)
+		if at < 0 {
+			return false
+		}
+		kept, left = append(kept, left[at]), slices.Delete(left, at, at+1)
+		return true
+	}
+	wanted = without(wanted, func(w fixedIPInput) bool {
+		return w.IPAddress != "" && keep(func(ip FixedIP) bool { return addrOf(ip.IPAddress) == addrOf(w.IPAddress) })
+	})
+	wanted = without(wanted, func(w fixedIPInput) bool {
+		return w.IPAddress == "" && keep(func(ip FixedIP) bool { return ip.SubnetID == w.SubnetID })
+	})
+	for keep(func(ip FixedIP) bool { return isAuto(c.neutron.subnets.get(ip.SubnetID)) }) {
+	}
+	c.release(left)
+	more, err := c.assignWithAuto(n, p, wanted)
+	if err != nil {
+		for _, ip := range left {
+			c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
+		}
+		return nil, err
+	}
+	return append(append([]FixedIP{}, kept...), more...), nil
+}
+
+func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
+	if len(n.Subnets) == 0 {
+		return nil, invalid("IP allocation requires subnets for network")
+	}
+	if w.SubnetID == "" && w.IPAddress == "" {
+		return nil, invalid("IP allocation requires subnet_id or ip_address")
+	}
+	if w.SubnetID != "" {
+		s := c.neutron.subnets.get(w.SubnetID)
+		if s == nil {
+			return nil, subnetNotFound(w.SubnetID)
+		}
+		if s.NetworkID != n.ID {
+			return nil, invalid("Failed to create port on network %s, because fixed_ips included invalid subnet %s", n.ID, s.ID)
+		}
+		return s, nil
+	}
+	for _, id := range n.Subnets {
+		if s := c.neutron.subnets.get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
+			return s, nil
+		}
+	}
+	return nil, badRequest("InvalidIpForNetwork", "IP address %s is not a valid IP for any of the subnets on the specified network.", w.IPAddress)
+}
