@@ -32,7 +32,9 @@ func testForceDelete(t *testing.T, r *rig.Rig) {
 	w.Cloud.SetHook(nil)
 	shoot.Annotations = nil
 	w.Update(shoot)
+	w.StopController() // which would take an object without a status for a new one
 	plantObject(w, shoot, nil)
+	w.StartController()
 	w.Destroy(shoot)
 	assertEmpty(w)
 }
