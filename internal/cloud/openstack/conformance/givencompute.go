@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -111,9 +112,6 @@ const serversPath = "/v2.1/servers"
 
 func serverPath(server Object) string { return serversPath + "/" + server.ID() }
 
-// on puts a server on networks or ports.
-func on(networks ...Body) []Body { return networks }
-
 // Volume makes a volume of 1 GiB and waits until it is available.
 func (c *Case) Volume(attributes Body) Object {
 	c.Helper()
@@ -155,4 +153,11 @@ func (c *Case) Colleague() *Caller {
 // withoutToken is somebody who has not logged in, and got the catalog from somebody else.
 func (c *Case) withoutToken() *Caller {
 	return c.bind(&Caller{endpoints: c.Member.endpoints})
+}
+
+// waitForTheNextSecond makes sure that what comes next is younger: Nova and Cinder sort by times in whole seconds.
+func (c *Case) waitForTheNextSecond() {
+	c.Helper()
+	start := time.Now()
+	c.Until("the next second has begun", func() bool { return time.Since(start) > time.Second })
 }

@@ -8,69 +8,98 @@ import (
 // registerAttachments serves the volumes of servers. They attach and detach at once.
 func (c *Cloud) registerAttachments(e endpoint) {
 	const base = "/servers/{id}/os-volume_attachments"
-	c.novaRoute(e, "GET "+base, func(q *request, _ int) (reply, error) {
+	c.novaRoute(e, "GET "+base, func(q *request, micro int) (reply, error) {
 		s, err := c.findServer(q)
 		if err != nil {
 			return reply{}, err
 		}
 		out := []any{}
-		for _, id := range s.Volumes {
-			out = append(out, attachmentView(s, id))
+		for _, d := range s.Disks {
+			out = append(out, d.view(s, micro))
 		}
 		return ok(map[string]any{"volumeAttachments": out})
 	})
 	c.novaRoute(e, "POST "+base, c.attachVolume)
-	c.novaRoute(e, "DELETE "+base+"/{volume}", c.detachVolume)
+	c.novaRoute(e, "GET "+base+"/{volume}", func(q *request, micro int) (reply, error) {
+		s, at, err := c.findDisk(q)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(map[string]any{"volumeAttachment": s.Disks[at].view(s, micro)})
+	})
+	c.novaRoute(e, "DELETE "+base+"/{volume}", func(q *request, _ int) (reply, error) {
+		s, at, err := c.findDisk(q)
+		if err != nil {
+			return reply{}, err
+		}
+		c.freeVolume(s.Disks[at].VolumeID)
+		s.Disks = slices.Delete(slices.Clone(s.Disks), at, at+1)
+		return accepted(nil)
+	})
 }
 
-func attachmentView(s *Server, volumeID string) map[string]any {
-	return map[string]any{
-		"id": volumeID, "volumeId": volumeID, "serverId": s.ID,
-		"device": "/dev/vd" + string(rune('b'+slices.Index(s.Volumes, volumeID))),
+func (c *Cloud) findDisk(q *request) (*Server, int, error) {
+	s, err := c.findServer(q)
+	if err != nil {
+		return nil, 0, err
 	}
+	at := slices.IndexFunc(s.Disks, func(d Disk) bool { return d.VolumeID == q.path("volume") })
+	if at < 0 {
+		return nil, 0, notFound("", "Instance %s is not attached to volume %s", s.ID, q.path("volume"))
+	}
+	return s, at, nil
 }
 
-func (c *Cloud) attachVolume(q *request, _ int) (reply, error) {
+func (d Disk) view(s *Server, micro int) map[string]any {
+	view := map[string]any{"id": d.VolumeID, "volumeId": d.VolumeID, "serverId": s.ID, "device": d.Device}
+	if micro >= 270 {
+		view["tag"] = nil
+	}
+	if micro >= 279 {
+		view["delete_on_termination"] = d.DeleteOnTermination
+	}
+	if micro >= 289 {
+		delete(view, "id")
+		view["attachment_id"] = d.attachmentID
+	}
+	return view
+}
+
+func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
+	properties := []property{{"volumeId", uuid}, {"device", isA("string", "null")}}
+	if micro >= 249 {
+		properties = append(properties, property{"tag", serverTag})
+	}
+	if micro >= 279 {
+		properties = append(properties, property{"delete_on_termination", boolean})
+	}
+	if err := validate(q.body, object([]string{"volumeAttachment"}, property{"volumeAttachment", object([]string{"volumeId"}, properties...)})); err != nil {
+		return reply{}, err
+	}
 	s, err := c.findServer(q)
 	if err != nil {
 		return reply{}, err
 	}
 	var in struct {
-		VolumeID string `json:"volumeId"`
+		VolumeID            string `json:"volumeId"`
+		DeleteOnTermination any    `json:"delete_on_termination"`
 	}
-	raw, found := unwrap(q.body, "volumeAttachment")
-	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Invalid input for field/attribute volumeAttachment. 'volumeId' is a required property")
+	if raw, _ := unwrap(q.body, "volumeAttachment"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
 	}
 	v := c.cinder.volumes.get(in.VolumeID)
-	if v == nil || !q.owns(v.ProjectID) {
+	switch {
+	case v == nil || !q.owns(v.ProjectID):
 		return reply{}, notFound("", "Volume %s could not be found.", in.VolumeID)
+	case slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.VolumeID == v.ID }):
+		return reply{}, badRequest("", "Invalid volume: volume %s is already attached to instances: %s", v.ID, s.ID)
+	case v.Status != "available":
+		return reply{}, badRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s'", v.ID, v.Status)
 	}
-	if v.Status != "available" {
-		return reply{}, badRequest("", "Invalid volume: volume %s status must be 'available'. Currently in '%s'", v.ID, v.Status)
-	}
-	s.Volumes = with(s.Volumes, v.ID)
-	v.Status = "in-use"
-	view := attachmentView(s, v.ID)
-	v.Attachments = []any{map[string]any{
-		"id": v.ID, "attachment_id": newUUID(), "volume_id": v.ID, "server_id": s.ID, "device": view["device"],
-		"host_name": s.Host, "attached_at": manilaTime(c.now()),
-	}}
-	return ok(map[string]any{"volumeAttachment": view})
-}
-
-func (c *Cloud) detachVolume(q *request, _ int) (reply, error) {
-	s, err := c.findServer(q)
-	if err != nil {
-		return reply{}, err
-	}
-	id := q.path("volume")
-	if !slices.Contains(s.Volumes, id) {
-		return reply{}, notFound("", "volume_id not found: %s", id)
-	}
-	s.Volumes = without(s.Volumes, func(v string) bool { return v == id })
-	c.freeVolume(id)
-	return accepted(nil)
+	disk := Disk{VolumeID: v.ID, Device: s.nextDevice(false), DeleteOnTermination: isTrue(in.DeleteOnTermination)}
+	c.connectDisk(s, &disk)
+	s.Disks = with(s.Disks, disk)
+	return ok(map[string]any{"volumeAttachment": disk.view(s, micro)})
 }
 
 func (c *Cloud) freeVolume(id string) {

@@ -1,8 +1,11 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -13,7 +16,7 @@ const cinderPrefix = "/volume"
 type Volume struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name"`
-	Description      Null              `json:"description"`
+	Description      string            `json:"description"`
 	ProjectID        string            `json:"os-vol-tenant-attr:tenant_id"`
 	UserID           string            `json:"user_id"`
 	Status           string            `json:"status"`
@@ -25,6 +28,8 @@ type Volume struct {
 	Attachments      []any             `json:"attachments"`
 	CreatedAt        string            `json:"created_at"`
 	UpdatedAt        Null              `json:"updated_at"`
+
+	madeByNova bool
 }
 
 type cinderState struct {
@@ -34,24 +39,38 @@ type cinderState struct {
 func (c *Cloud) registerCinder() {
 	c.cinder.volumes = newTable(func(v *Volume) string { return v.ID })
 	e := endpoint{service: wire.Cinder, prefix: cinderPrefix}
-	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", most: "3.71", least: "3.0"}
+	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", micro: true, most: "3.70", least: "3.0", documented: "https://docs.openstack.org/"}
 	list := versionDocument(http.StatusOK, cinderPrefix, version)
 	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
 	c.open(e, "GET /v3/{$}", list)
-	const base = "/v3/{project}/volumes"
-	c.route(e, "GET "+base, c.listVolumes)
-	c.route(e, "GET "+base+"/detail", c.listVolumes)
-	c.route(e, "POST "+base, c.createVolume)
-	c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
+	on := func(pattern string, h handler) { c.volumeRoute(e, pattern, h) }
+	on("GET /volumes", func(q *request) (reply, error) { return c.listVolumes(q, false) })
+	on("GET /volumes/detail", func(q *request) (reply, error) { return c.listVolumes(q, true) })
+	on("POST /volumes", c.createVolume)
+	on("GET /volumes/{id}", func(q *request) (reply, error) {
 		v, err := c.findVolume(q)
 		if err != nil {
 			return reply{}, err
 		}
 		c.observe(v.ID)
-		return ok(map[string]any{"volume": *v})
+		return ok(map[string]any{"volume": v.detail(q)})
 	})
-	c.route(e, "DELETE "+base+"/{id}", c.deleteVolume)
+	on("PUT /volumes/{id}", c.updateVolume)
+	on("DELETE /volumes/{id}", c.deleteVolume)
+	c.registerVolumeParts(on)
 	c.otherwise(e)
+}
+
+// volumeRoute registers a call below a project, which must be the caller's own. An operator who works on behalf of a project
+// needs not know its ID.
+func (c *Cloud) volumeRoute(e endpoint, pattern string, h handler) {
+	method, path, _ := strings.Cut(pattern, " ")
+	c.route(e, method+" /v3/{project}"+path, func(q *request) (reply, error) {
+		if q.path("project") != q.projectID && !q.admin() {
+			return reply{}, badRequest("", "Malformed request url")
+		}
+		return h(q)
+	})
 }
 
 func (c *Cloud) findVolume(q *request) (*Volume, error) {
@@ -62,31 +81,61 @@ func (c *Cloud) findVolume(q *request) (*Volume, error) {
 	return v, nil
 }
 
-func (c *Cloud) listVolumes(q *request) (reply, error) {
-	name := q.values.Get("name")
-	rows := c.cinder.volumes.where(func(v *Volume) bool {
-		return v.ProjectID == q.projectID && (name == "" || v.Name == name)
-	})
-	for _, v := range rows {
-		c.observe(v.ID)
+// volumeRule is the schema for a new volume. Attributes that it does not have are passed over.
+func volumeRule(key string, value any) string {
+	size := func(key string, value any) string {
+		if complaint := isA("integer", "string", "null")(key, value); complaint != "" || value == nil {
+			return complaint
+		}
+		return volumeSize(key, value)
 	}
-	return ok(map[string]any{"volumes": copies(rows)})
+	return object([]string{"volume"}, property{"volume", openObject(nil,
+		property{"name", isA("string", "null")}, property{"description", isA("string", "null")},
+		property{"size", size}, property{"metadata", volumeMetadata},
+	)})(key, value)
+}
+
+type volumeInput struct {
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Size             json.RawMessage   `json:"size"`
+	VolumeType       string            `json:"volume_type"`
+	AvailabilityZone string            `json:"availability_zone"`
+	ImageRef         string            `json:"imageRef"`
+	SnapshotID       string            `json:"snapshot_id"`
+	Metadata         map[string]string `json:"metadata"`
+}
+
+// check looks up what a new volume refers to.
+func (in *volumeInput) check(c *Cloud) error {
+	size := unquoted(in.Size)
+	switch {
+	case in.SnapshotID != "":
+		return notFound("", "Snapshot %s could not be found.", in.SnapshotID)
+	case in.VolumeType != "" && in.VolumeType != defaultVolumeType:
+		return notFound("", "Volume type with name %s could not be found.", in.VolumeType)
+	case in.ImageRef != "" && c.glance.images.get(in.ImageRef) == nil:
+		return badRequest("", "Invalid image identifier or unable to access requested image.")
+	case len(in.Name) > 255:
+		return badRequest("", "Invalid input received: name has %d characters, more than 255.", len(in.Name))
+	case size == "" || size == "null":
+		return badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+	}
+	return nil
 }
 
 func (c *Cloud) createVolume(q *request) (reply, error) {
-	raw, found := unwrap(q.body, "volume")
-	var in struct {
-		Name             string            `json:"name"`
-		Description      string            `json:"description"`
-		Size             int               `json:"size"`
-		VolumeType       string            `json:"volume_type"`
-		AvailabilityZone string            `json:"availability_zone"`
-		ImageRef         string            `json:"imageRef"`
-		Metadata         map[string]string `json:"metadata"`
+	if err := validate(q.body, volumeRule); err != nil {
+		return reply{}, err
 	}
-	if !found || json.Unmarshal(raw, &in) != nil || in.Size <= 0 {
-		return reply{}, badRequest("", "Invalid input for field/attribute size. Value: %d. %d is less than the minimum of 1", in.Size, in.Size)
+	var in volumeInput
+	if raw, _ := unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
+	if err := in.check(c); err != nil {
+		return reply{}, err
+	}
+	size, _ := strconv.Atoi(unquoted(in.Size)) // the schema has seen to it
 	have, gigabytes := 0, 0
 	for _, v := range c.cinder.volumes.rows {
 		if v.ProjectID == q.projectID {
@@ -96,29 +145,36 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 	if c.exceeds(q.projectID, "volumes", have, 1) {
 		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.limit(q.projectID, "volumes"))
 	}
-	if c.exceeds(q.projectID, "gigabytes", gigabytes, in.Size) {
-		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested %dG, quota is %dG and %dG has been consumed.", in.Size, c.limit(q.projectID, "gigabytes"), gigabytes)
+	if c.exceeds(q.projectID, "gigabytes", gigabytes, size) {
+		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested %dG, quota is %dG and %dG has been consumed.", size, c.limit(q.projectID, "gigabytes"), gigabytes)
 	}
-	v := &Volume{
-		ID: newUUID(), Name: in.Name, Description: Null(in.Description), ProjectID: q.projectID, UserID: q.userID, Status: "creating",
-		Size: in.Size, VolumeType: in.VolumeType, AvailabilityZone: in.AvailabilityZone, Bootable: "false",
-		Metadata: in.Metadata, Attachments: []any{}, CreatedAt: manilaTime(c.now()),
+	v := c.newVolume(q.projectID, q.userID, size)
+	v.Name, v.Description = in.Name, in.Description
+	v.AvailabilityZone = cmp.Or(in.AvailabilityZone, v.AvailabilityZone)
+	if in.Metadata != nil {
+		v.Metadata = in.Metadata
 	}
 	if in.ImageRef != "" {
 		v.Bootable = "true"
 	}
-	if v.AvailabilityZone == "" {
-		v.AvailabilityZone = "nova"
-	}
-	c.cinder.volumes.add(v)
-	view := *v
+	view := c.cinder.volumes.add(v).view(q)
 	c.begin(VolumeCreate, v.ID, func(failed bool) {
-		v.Status = "available"
+		v.Status, v.UpdatedAt = "available", Null(manilaTime(c.now()))
 		if failed {
 			v.Status = "error"
 		}
 	})
 	return accepted(map[string]any{"volume": view})
+}
+
+// defaultVolumeType is the type that every Cinder has.
+const defaultVolumeType = "__DEFAULT__"
+
+func (c *Cloud) newVolume(projectID, userID string, size int) *Volume {
+	return &Volume{
+		ID: newUUID(), ProjectID: projectID, UserID: userID, Status: "creating", Size: size, VolumeType: defaultVolumeType,
+		AvailabilityZone: "nova", Bootable: "false", Metadata: map[string]string{}, Attachments: []any{}, CreatedAt: manilaTime(c.now()),
+	}
 }
 
 func (c *Cloud) deleteVolume(q *request) (reply, error) {

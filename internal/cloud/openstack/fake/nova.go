@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,16 +101,38 @@ func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 // novaLimit is how many rows a list of Nova has at most (max_limit).
 const novaLimit = 1000
 
-// novaPage cuts a page out of a list, as limit and marker ask for. It fails when there is no marker.
+// novaPage cuts a page out of a list, as limit and marker ask for. It fails when there is no marker. A full page leads to the
+// next, even if that is empty.
 func novaPage[T any](q *request, rows []*T, id func(*T) string) (page[T], error) {
 	if err := numberParameters(q, "limit"); err != nil {
 		return page[T]{}, err
 	}
-	part, err := paginate(rows, id, q, novaLimit)
-	if err != nil {
-		return page[T]{}, badRequest("", "marker [%s] not found", q.values.Get("marker"))
+	if marker := q.values.Get("marker"); marker != "" {
+		at := slices.IndexFunc(rows, func(row *T) bool { return id(row) == marker })
+		if at < 0 {
+			return page[T]{}, badRequest("", "marker [%s] not found", marker)
+		}
+		rows = rows[at+1:]
 	}
-	return part, nil
+	limit := novaLimit
+	if asked, err := strconv.Atoi(q.values.Get("limit")); err == nil {
+		limit = min(asked, novaLimit)
+	}
+	if limit == 0 || len(rows) < limit {
+		return page[T]{rows: rows[:min(limit, len(rows))]}, nil
+	}
+	rows = rows[:limit]
+	return page[T]{rows: rows, links: []map[string]string{{"rel": "next", "href": q.nextPage(id(rows[limit-1]))}}}, nil
+}
+
+// nextPage repeats a list with another marker, as Nova and Cinder do.
+func (q *request) nextPage(marker string) string {
+	query := maps.Clone(q.values)
+	query.Del("marker")
+	if len(query) > 0 {
+		return q.base() + q.http.URL.Path + "?" + query.Encode() + "&marker=" + url.QueryEscape(marker)
+	}
+	return q.base() + q.http.URL.Path + "?marker=" + url.QueryEscape(marker)
 }
 
 // numberParameters refuses parameters of a list that are no numbers.

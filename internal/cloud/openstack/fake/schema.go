@@ -97,6 +97,51 @@ func among(values ...string) rule {
 	}
 }
 
+// anyOf demands that one of some rules holds.
+func anyOf(rules ...rule) rule {
+	return func(key string, value any) string {
+		for _, r := range rules {
+			if r(key, value) == "" {
+				return ""
+			}
+		}
+		return wrong(key, value, "%s is not valid under any of the given schemas", pythonRepr(value))
+	}
+}
+
+// written demands a text of a format that has a name.
+func written(format string, fits func(string) bool) rule {
+	return func(key string, value any) string {
+		if s, isText := value.(string); isText && !fits(s) {
+			return wrong(key, value, "%s is not a '%s'", pythonRepr(value), format)
+		}
+		return ""
+	}
+}
+
+// uuid demands an ID, with or without dashes.
+func uuid(key string, value any) string {
+	return all(isA("string"), written("uuid", func(s string) bool {
+		plain := strings.ReplaceAll(s, "-", "")
+		return len(plain) == 32 && strings.Trim(strings.ToLower(plain), "0123456789abcdef") == ""
+	}))(key, value)
+}
+
+// boolean demands a truth value, or a word for one.
+func boolean(key string, value any) string {
+	words := []any{
+		true, "True", "TRUE", "true", "1", "ON", "On", "on", "YES", "Yes", "yes",
+		false, "False", "FALSE", "false", "0", "OFF", "Off", "off", "NO", "No", "no",
+	}
+	if complaint := isA("boolean", "string")(key, value); complaint != "" {
+		return complaint
+	}
+	if !slices.Contains(words, value) {
+		return wrong(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(words))
+	}
+	return ""
+}
+
 // long demands a length, of texts in characters.
 func long(least, most int) rule {
 	return func(key string, value any) string {
@@ -129,7 +174,7 @@ func number(least int) rule {
 			return wrong(key, value, "%s does not match '^[0-9]*$'", pythonRepr(value))
 		}
 		if n, err := strconv.Atoi(pythonText(value)); err == nil && n < least {
-			return wrong(key, value, "%s is less than the minimum of %d", pythonRepr(value), least)
+			return wrong(key, value, "%d is less than the minimum of %d", n, least)
 		}
 		return ""
 	}
@@ -220,96 +265,4 @@ func arrayOf(item rule) rule {
 		}
 		return ""
 	}
-}
-
-// dict is an object of JSON that keeps the order of its attributes, which Python's messages show.
-type dict struct {
-	keys   []string
-	values map[string]any
-}
-
-func decodeOrdered(decoder *json.Decoder) (any, error) {
-	decoder.UseNumber()
-	token, err := decoder.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch token {
-	case json.Delim('{'):
-		found := &dict{values: map[string]any{}}
-		for decoder.More() {
-			key, err := decoder.Token()
-			if err != nil {
-				return nil, err
-			}
-			name, _ := key.(string)
-			if found.values[name], err = decodeOrdered(decoder); err != nil {
-				return nil, err
-			}
-			found.keys = append(found.keys, name)
-		}
-		_, err := decoder.Token()
-		return found, err
-	case json.Delim('['):
-		found := []any{}
-		for decoder.More() {
-			one, err := decodeOrdered(decoder)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, one)
-		}
-		_, err := decoder.Token()
-		return found, err
-	}
-	return token, nil
-}
-
-// pythonText is a value as Python's str() writes it.
-func pythonText(value any) string {
-	if s, isText := value.(string); isText {
-		return s
-	}
-	return pythonRepr(value)
-}
-
-// pythonRepr is a value as Python's repr() writes it.
-func pythonRepr(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if v {
-			return "True"
-		}
-		return "False"
-	case string:
-		return pythonQuote(v)
-	case []any:
-		parts := make([]string, len(v))
-		for i, one := range v {
-			parts[i] = pythonRepr(one)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case *dict:
-		parts := make([]string, len(v.keys))
-		for i, key := range v.keys {
-			parts[i] = pythonQuote(key) + ": " + pythonRepr(v.values[key])
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-func pythonQuote(s string) string {
-	quote := "'"
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		quote = `"`
-	}
-	escaped := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
-	if quote == "'" {
-		escaped = strings.ReplaceAll(escaped, "'", `\'`)
-	}
-	return quote + escaped + quote
 }

@@ -3,7 +3,9 @@ package fake
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // The message with which Nova's scheduler gives up.
@@ -11,83 +13,98 @@ const noValidHost = "No valid host was found. There are not enough hosts availab
 
 type serverInput struct {
 	Name             string            `json:"name"`
+	Description      *string           `json:"description"`
 	FlavorRef        string            `json:"flavorRef"`
 	ImageRef         string            `json:"imageRef"`
 	KeyName          string            `json:"key_name"`
 	AvailabilityZone string            `json:"availability_zone"`
 	Metadata         map[string]string `json:"metadata"`
 	UserData         string            `json:"user_data"`
-	ConfigDrive      bool              `json:"config_drive"`
+	ConfigDrive      any               `json:"config_drive"`
 	Networks         json.RawMessage   `json:"networks"`
-	SecurityGroups   []struct {
-		Name string `json:"name"`
-	} `json:"security_groups"`
-	BlockDevices []struct {
-		UUID       string `json:"uuid"`
-		SourceType string `json:"source_type"`
-	} `json:"block_device_mapping_v2"`
+	Tags             []string          `json:"tags"`
+	SecurityGroups   []serverGroupName `json:"security_groups"`
+	Devices          []deviceInput     `json:"block_device_mapping_v2"`
 }
 
-type serverNetwork struct {
-	UUID    string `json:"uuid"`
-	Port    string `json:"port"`
-	FixedIP string `json:"fixed_ip"`
+// serverGroupName names a security group; an ID will do, too.
+type serverGroupName struct {
+	Name string `json:"name"`
 }
 
-func (c *Cloud) createServer(q *request, _ int) (reply, error) {
-	raw, found := unwrap(q.body, "server")
+func (c *Cloud) createServer(q *request, micro int) (reply, error) {
+	if err := validate(q.body, serverRule(micro)); err != nil {
+		return reply{}, err
+	}
 	var in serverInput
-	if !found || json.Unmarshal(raw, &in) != nil || in.Name == "" || in.FlavorRef == "" {
-		return reply{}, badRequest("", "Invalid input for field/attribute server. 'name' and 'flavorRef' are required properties")
+	if raw, _ := unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
 	}
 	group, err := c.checkServer(q, &in)
 	if err != nil {
 		return reply{}, err
 	}
-	now := timestamp(c.now())
-	s := &Server{
-		ID: newUUID(), Name: in.Name, ProjectID: q.projectID, UserID: q.userID, Status: "BUILD", TaskState: "scheduling",
-		FlavorID: in.FlavorRef, ImageID: in.ImageRef, KeyName: in.KeyName, AvailabilityZone: in.AvailabilityZone,
-		Metadata: in.Metadata, UserData: in.UserData, ConfigDrive: in.ConfigDrive, CreatedAt: now, UpdatedAt: now,
-		SecurityGroups: []string{}, CreatedPorts: []string{}, Volumes: []string{},
-	}
-	if s.Metadata == nil {
-		s.Metadata = map[string]string{}
-	}
-	s.AvailabilityZone = cmp.Or(s.AvailabilityZone, c.config.zones[0])
-	for _, g := range in.SecurityGroups {
-		s.SecurityGroups = append(s.SecurityGroups, g.Name)
-	}
-	for _, d := range in.BlockDevices {
-		if d.SourceType == "volume" {
-			s.Volumes = append(s.Volumes, d.UUID)
-		}
-	}
+	host, zone, placed := c.hostOf(group, in.AvailabilityZone)
+	s := c.newServer(q, &in, micro)
+	s.AvailabilityZone = zone
 	if err := c.attachNetworks(q, s, in.Networks); err != nil {
 		return reply{}, err
 	}
+	if err := c.makeDisks(q, s, in.Devices); err != nil {
+		c.detachAll(s)
+		return reply{}, err
+	}
 	c.nova.servers.add(s)
-	host, hasHost := c.hostOf(group)
 	if group != nil {
 		s.GroupID = group.ID
 		group.Members = with(group.Members, s.ID)
 	}
-	c.begin(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, hasHost && !failed) })
+	c.begin(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, placed && !failed) })
+	groups := in.SecurityGroups
+	if groups == nil {
+		groups = []serverGroupName{{"default"}}
+	}
 	return accepted(map[string]any{"server": map[string]any{
-		"id": s.ID, "links": []any{}, "OS-DCF:diskConfig": "MANUAL", "adminPass": newHexID()[:12], "security_groups": in.SecurityGroups,
+		"id": s.ID, "links": q.novaLinks("servers", s.ID), "OS-DCF:diskConfig": "MANUAL", "adminPass": newHexID()[:12], "security_groups": groups,
 	}})
 }
 
+func (c *Cloud) newServer(q *request, in *serverInput, micro int) *Server {
+	now := timestamp(c.now())
+	s := &Server{
+		ID: newUUID(), Name: in.Name, Description: in.Description, ProjectID: q.projectID, UserID: q.userID, Status: "BUILD", TaskState: "scheduling",
+		FlavorID: in.FlavorRef, ImageID: in.ImageRef, KeyName: in.KeyName, Metadata: in.Metadata, UserData: in.UserData,
+		ConfigDrive: slices.Contains([]string{"true", "1", "on", "yes"}, strings.ToLower(fmt.Sprint(in.ConfigDrive))),
+		Tags:        with([]string{}, in.Tags...), CreatedAt: now, UpdatedAt: now, SecurityGroups: []string{}, CreatedPorts: []string{}, Disks: []Disk{},
+	}
+	if s.Metadata == nil {
+		s.Metadata = map[string]string{}
+	}
+	if micro < 219 {
+		s.Description = &in.Name
+	}
+	for _, g := range in.SecurityGroups {
+		s.SecurityGroups = append(s.SecurityGroups, g.Name)
+	}
+	return s
+}
+
 func (c *Cloud) finishBuild(s *Server, host string, placed bool) {
-	s.TaskState, s.UpdatedAt = "", timestamp(c.now())
+	s.TaskState = ""
+	c.touchServer(s)
 	if !placed {
 		s.Status, s.Fault = "ERROR", noValidHost
+		c.detachAll(s)
+		c.dropDisks(s)
 		return
 	}
-	s.Status, s.Host = "ACTIVE", host
+	s.Status, s.Host, s.LaunchedAt = "ACTIVE", host, manilaTime(c.now())
 	for _, p := range c.serverPorts(s.ID) {
 		p.Status = "ACTIVE"
 		c.touch(p.standard())
+	}
+	for i := range s.Disks {
+		c.connectDisk(s, &s.Disks[i])
 	}
 }
 
@@ -97,13 +114,13 @@ func (c *Cloud) checkServer(q *request, in *serverInput) (*ServerGroup, error) {
 	if flavor == nil {
 		return nil, badRequest("", "Flavor %s could not be found.", in.FlavorRef)
 	}
-	if in.ImageRef == "" && len(in.BlockDevices) == 0 {
-		return nil, badRequest("", "Invalid imageRef provided.")
+	if in.ImageRef == "" && len(in.Devices) == 0 {
+		return nil, badRequest("", "Missing imageRef attribute")
 	}
 	if in.ImageRef != "" && c.glance.images.get(in.ImageRef) == nil {
 		return nil, badRequest("", "Can not find requested image")
 	}
-	if in.KeyName != "" && c.nova.keyPairs.get(q.userID+"/"+in.KeyName) == nil {
+	if in.KeyName != "" && c.nova.keyPairs.get(keyPairKey(q.userID, in.KeyName)) == nil {
 		return nil, badRequest("", "Invalid key_name provided.")
 	}
 	if in.AvailabilityZone != "" && !slices.Contains(c.config.zones, in.AvailabilityZone) {
@@ -149,7 +166,7 @@ func (c *Cloud) groupByNameOrID(q *request, name string) (*SecurityGroup, error)
 	})
 	switch len(found) {
 	case 0:
-		return nil, badRequest("", "Security group %s not found for project %s.", name, q.projectID)
+		return nil, badRequest("", "Unable to find security_group with name or id '%s'", name)
 	case 1:
 		return found[0], nil
 	default:
@@ -174,85 +191,4 @@ func (c *Cloud) checkServerQuota(projectID string, flavor *Flavor) error {
 		}
 	}
 	return nil
-}
-
-// attachNetworks connects a new server: to ports that exist, or by ports that Nova makes.
-func (c *Cloud) attachNetworks(q *request, s *Server, raw json.RawMessage) error {
-	var wanted []serverNetwork
-	var word string
-	switch {
-	case len(raw) == 0:
-		own := c.neutron.networks.where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
-		if len(own) > 1 {
-			return conflict("", "Multiple possible networks found, use a Network ID to be more specific.")
-		}
-		for _, n := range own {
-			wanted = []serverNetwork{{UUID: n.ID}}
-		}
-	case json.Unmarshal(raw, &word) == nil: // "none" or "auto"
-		return nil
-	case json.Unmarshal(raw, &wanted) != nil:
-		return badRequest("", "Invalid input for field/attribute networks.")
-	}
-	for _, w := range wanted {
-		if err := c.attachNetwork(q, s, w); err != nil {
-			c.detachAll(s)
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
-	owner := "compute:" + s.AvailabilityZone
-	if w.Port != "" {
-		p := c.neutron.ports.get(w.Port)
-		if p == nil || !q.owns(p.ProjectID) {
-			return badRequest("", "Port id %s could not be found.", w.Port)
-		}
-		if p.DeviceID != "" {
-			return conflict("", "Port %s is still in use.", w.Port)
-		}
-		p.DeviceID, p.DeviceOwner = s.ID, owner
-		c.touch(p.standard())
-		return nil
-	}
-	n, err := c.readableNetwork(q.identity, w.UUID)
-	if err != nil {
-		return badRequest("", "Network %s could not be found.", w.UUID)
-	}
-	if c.exceeds(q.projectID, "port", c.ownPorts(q.projectID), 1) {
-		return forbidden("", "Maximum number of ports exceeded")
-	}
-	p := c.newPort(q.projectID, n, owner, s.ID)
-	for _, name := range s.SecurityGroups {
-		g, err := c.groupByNameOrID(q, name)
-		if err != nil {
-			return err
-		}
-		p.SecurityGroups = append(p.SecurityGroups, g.ID)
-	}
-	if len(p.SecurityGroups) == 0 {
-		p.SecurityGroups = []string{c.ensureDefaultGroup(q.projectID).ID}
-	}
-	if w.FixedIP != "" {
-		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{IPAddress: w.FixedIP}})
-	} else {
-		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
-	}
-	if err != nil {
-		return badRequest("", "No fixed IP addresses available for network: %s", n.ID)
-	}
-	s.CreatedPorts = append(s.CreatedPorts, c.neutron.ports.add(p).ID)
-	return nil
-}
-
-func (c *Cloud) detachAll(s *Server) {
-	for _, p := range c.serverPorts(s.ID) {
-		if slices.Contains(s.CreatedPorts, p.ID) {
-			c.dropPort(p)
-			continue
-		}
-		p.DeviceID, p.DeviceOwner = "", ""
-	}
 }

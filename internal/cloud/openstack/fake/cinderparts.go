@@ -1,0 +1,122 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"strconv"
+)
+
+// registerVolumeParts serves what hangs on a volume, and the types of volumes.
+func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
+	on := func(pattern string, do func(q *request, v *Volume) (reply, error)) {
+		route(pattern, func(q *request) (reply, error) {
+			v, err := c.findVolume(q)
+			if err != nil {
+				return reply{}, err
+			}
+			return do(q, v)
+		})
+	}
+	on("GET /volumes/{id}/metadata", func(_ *request, v *Volume) (reply, error) {
+		return ok(map[string]any{"metadata": v.Metadata})
+	})
+	on("POST /volumes/{id}/metadata", func(q *request, v *Volume) (reply, error) { return v.setMetadata(q, maps.Clone(v.Metadata)) })
+	on("PUT /volumes/{id}/metadata", func(q *request, v *Volume) (reply, error) { return v.setMetadata(q, map[string]string{}) })
+	on("DELETE /volumes/{id}/metadata/{key}", func(q *request, v *Volume) (reply, error) {
+		if _, there := v.Metadata[q.path("key")]; !there {
+			return reply{}, notFound("", "Volume %s has no metadata with key %s.", v.ID, q.path("key"))
+		}
+		v.Metadata = maps.Clone(v.Metadata)
+		delete(v.Metadata, q.path("key"))
+		return reply{status: http.StatusOK}, nil
+	})
+	on("POST /volumes/{id}/action", c.volumeAction)
+	typeID := newUUID()
+	route("GET /types", func(*request) (reply, error) {
+		return ok(map[string]any{"volume_types": []any{map[string]any{
+			"id": typeID, "name": defaultVolumeType, "description": "Default Volume Type", "extra_specs": map[string]any{},
+			"is_public": true, "os-volume-type-access:is_public": true,
+		}}})
+	})
+}
+
+// volumeMetadata demands texts under plain keys, of which Cinder takes more than Nova.
+func volumeMetadata(key string, value any) string {
+	if value == nil {
+		return ""
+	}
+	return metadataWith(regexp.MustCompile(`^[a-zA-Z0-9-_:. /]{1,255}$`))(key, value)
+}
+
+func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) {
+	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", volumeMetadata})); err != nil {
+		return reply{}, err
+	}
+	raw, _ := unwrap(q.body, "metadata")
+	if json.Unmarshal(raw, &onto) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	v.Metadata = onto
+	return ok(map[string]any{"metadata": onto})
+}
+
+func (c *Cloud) updateVolume(q *request) (reply, error) {
+	rule := object([]string{"volume"}, property{"volume", object(nil,
+		property{"name", isA("string", "null")}, property{"description", isA("string", "null")}, property{"metadata", volumeMetadata},
+	)})
+	if err := validate(q.body, rule); err != nil {
+		return reply{}, err
+	}
+	v, err := c.findVolume(q)
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Name        opt[string]       `json:"name"`
+		Description opt[string]       `json:"description"`
+		Metadata    map[string]string `json:"metadata"`
+	}
+	if raw, _ := unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	in.Name.into(&v.Name)
+	in.Description.into(&v.Description)
+	if in.Metadata != nil {
+		v.Metadata = in.Metadata
+	}
+	v.UpdatedAt = Null(manilaTime(c.now()))
+	return ok(map[string]any{"volume": v.view(q)})
+}
+
+// volumeAction extends.
+func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(q.body, &named) != nil || len(named) != 1 {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	for action := range named {
+		if action != "os-extend" {
+			return reply{}, badRequest("", "There is no such action: %s. Verify the request body and Content-Type header and try again.", action)
+		}
+	}
+	if err := validate(q.body, object(nil, property{"os-extend", object([]string{"new_size"}, property{"new_size", volumeSize})})); err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		NewSize json.RawMessage `json:"new_size"`
+	}
+	if json.Unmarshal(named["os-extend"], &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	size, _ := strconv.Atoi(unquoted(in.NewSize)) // the schema has seen to it
+	switch {
+	case v.Status != "available":
+		return reply{}, badRequest("", "Invalid volume: Volume %s status must be '('available',)' to extend, currently %s.", v.ID, v.Status)
+	case size <= v.Size:
+		return reply{}, badRequest("", "Invalid input received: New size for extend must be greater than current size. (current: %d, extended: %d).", v.Size, size)
+	}
+	v.Size, v.UpdatedAt = size, Null(manilaTime(c.now()))
+	return accepted(nil)
+}

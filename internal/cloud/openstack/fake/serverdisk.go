@@ -1,0 +1,143 @@
+package fake
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Disk is a volume of a server.
+type Disk struct {
+	VolumeID            string `json:"volume_id"`
+	Device              string `json:"device"`
+	DeleteOnTermination bool   `json:"delete_on_termination"`
+
+	attachmentID string
+}
+
+// deviceInput is a disk that a new server asks for.
+type deviceInput struct {
+	UUID                string          `json:"uuid"`
+	SourceType          string          `json:"source_type"`
+	DestinationType     string          `json:"destination_type"`
+	BootIndex           json.RawMessage `json:"boot_index"`
+	VolumeSize          json.RawMessage `json:"volume_size"`
+	VolumeType          string          `json:"volume_type"`
+	DeleteOnTermination any             `json:"delete_on_termination"`
+}
+
+func (in *deviceInput) boots() bool { return unquoted(in.BootIndex) == "0" }
+
+func (in *deviceInput) size() int {
+	size, _ := strconv.Atoi(unquoted(in.VolumeSize)) // the schema has seen to it
+	return size
+}
+
+// unquoted is a number that may be written as a text.
+func unquoted(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// makeDisks makes the volumes that a new server is to have, and takes those that exist.
+func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
+	if err := c.checkDisks(q, s, devices); err != nil {
+		return err
+	}
+	for i := range devices {
+		d := &devices[i]
+		disk := Disk{VolumeID: d.UUID, DeleteOnTermination: isTrue(d.DeleteOnTermination)}
+		switch {
+		case d.DestinationType == "local":
+			continue
+		case d.SourceType != "volume":
+			v := c.newVolume(q.projectID, q.userID, d.size())
+			v.VolumeType = cmp.Or(d.VolumeType, v.VolumeType)
+			v.madeByNova = true
+			if d.SourceType == "image" {
+				v.Bootable = "true"
+			} else {
+				v.Name = s.ID + "-blank-vol"
+			}
+			disk.VolumeID = c.cinder.volumes.add(v).ID
+		default:
+			c.cinder.volumes.get(d.UUID).Status = "attaching"
+		}
+		disk.Device = s.nextDevice(d.boots())
+		s.Disks = append(s.Disks, disk)
+	}
+	return nil
+}
+
+// checkDisks refuses what a server cannot boot from.
+func (c *Cloud) checkDisks(q *request, s *Server, devices []deviceInput) error {
+	if len(devices) == 0 {
+		return nil
+	}
+	if !slices.ContainsFunc(devices, func(d deviceInput) bool { return d.boots() }) && s.ImageID == "" {
+		return badRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
+	}
+	for _, d := range devices {
+		switch v := c.cinder.volumes.get(d.UUID); {
+		case d.SourceType == "image" && c.glance.images.get(d.UUID) == nil:
+			return badRequest("", "Block Device Mapping is Invalid: failed to get image %s.", d.UUID)
+		case d.SourceType != "volume":
+		case v == nil || !q.owns(v.ProjectID):
+			return badRequest("", "Block Device Mapping is Invalid: failed to get volume %s.", d.UUID)
+		case d.boots() && v.Bootable != "true":
+			return badRequest("", "Block Device %s is not bootable.", d.UUID)
+		case v.Status != "available":
+			return badRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s' status", v.ID, v.Status)
+		}
+	}
+	return nil
+}
+
+// nextDevice is where the next disk of a server appears.
+func (s *Server) nextDevice(boots bool) string {
+	if boots {
+		return "/dev/vda"
+	}
+	for letter := 'b'; ; letter++ {
+		device := "/dev/vd" + string(letter)
+		if !slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Device == device }) {
+			return device
+		}
+	}
+}
+
+// connectDisk says to Cinder that a volume is with a server now.
+func (c *Cloud) connectDisk(s *Server, d *Disk) {
+	v := c.cinder.volumes.get(d.VolumeID)
+	if v == nil {
+		return
+	}
+	if d.attachmentID == "" {
+		d.attachmentID = newUUID()
+	}
+	v.Status, v.UpdatedAt = "in-use", Null(manilaTime(c.now()))
+	v.Attachments = []any{map[string]any{
+		"id": v.ID, "attachment_id": d.attachmentID, "volume_id": v.ID, "server_id": s.ID, "device": d.Device,
+		"host_name": nil, "attached_at": manilaTime(c.now()),
+	}}
+}
+
+// dropDisks removes the volumes that are to go with a server and frees the others.
+func (c *Cloud) dropDisks(s *Server) {
+	for _, d := range s.Disks {
+		c.freeVolume(d.VolumeID)
+		if d.DeleteOnTermination {
+			c.cinder.volumes.remove(d.VolumeID)
+		}
+	}
+	s.Disks = []Disk{}
+}
+
+func isTrue(value any) bool {
+	return slices.Contains([]string{"true", "True", "1"}, fmt.Sprint(value))
+}

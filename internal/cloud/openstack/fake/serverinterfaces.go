@@ -1,0 +1,82 @@
+package fake
+
+import "encoding/json"
+
+// registerInterfaces serves the ports of servers. They attach and detach at once.
+func (c *Cloud) registerInterfaces(on serverPart) {
+	const base = "/servers/{id}/os-interface"
+	on("GET "+base, func(_ *request, s *Server) (reply, error) {
+		out := []any{}
+		for _, p := range c.serverPorts(s.ID) {
+			out = append(out, interfaceView(p))
+		}
+		return ok(map[string]any{"interfaceAttachments": out})
+	})
+	on("GET "+base+"/{port}", func(q *request, s *Server) (reply, error) {
+		p := c.neutron.ports.get(q.path("port"))
+		if p == nil || p.DeviceID != s.ID {
+			return reply{}, notFound("", "Instance %s does not have a port with id %s", s.ID, q.path("port"))
+		}
+		return ok(map[string]any{"interfaceAttachment": interfaceView(p)})
+	})
+	on("POST "+base, c.attachInterface)
+	on("DELETE "+base+"/{port}", func(q *request, s *Server) (reply, error) {
+		// Nova looks later whether there is such a port, and says nothing then.
+		if p := c.neutron.ports.get(q.path("port")); p != nil && p.DeviceID == s.ID {
+			c.detachPort(s, p)
+		}
+		return accepted(nil)
+	})
+}
+
+func interfaceView(p *Port) map[string]any {
+	addresses := []any{}
+	for _, ip := range p.FixedIPs {
+		addresses = append(addresses, map[string]any{"ip_address": ip.IPAddress, "subnet_id": ip.SubnetID})
+	}
+	return map[string]any{
+		"port_id": p.ID, "net_id": p.NetworkID, "mac_addr": p.MACAddress, "port_state": p.Status, "fixed_ips": addresses,
+	}
+}
+
+func (c *Cloud) attachInterface(q *request, s *Server) (reply, error) {
+	address := object([]string{"ip_address"}, property{"ip_address", isA("string")})
+	rule := object(nil, property{"interfaceAttachment", object(nil, property{"net_id", uuid}, property{"port_id", uuid}, property{"fixed_ips", arrayOf(address)})})
+	if err := validate(q.body, rule); err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		NetID    string    `json:"net_id"`
+		PortID   string    `json:"port_id"`
+		FixedIPs []FixedIP `json:"fixed_ips"`
+	}
+	if raw, found := unwrap(q.body, "interfaceAttachment"); found && json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	wanted := serverNetwork{UUID: in.NetID, Port: in.PortID}
+	switch {
+	case in.NetID != "" && in.PortID != "":
+		return reply{}, badRequest("", "Must not input both network_id and port_id")
+	case in.NetID == "" && in.PortID == "":
+		return reply{}, badRequest("", "Failed to attach network adapter device to %s", s.ID)
+	case in.PortID != "" && c.neutron.ports.get(in.PortID) == nil:
+		return reply{}, notFound("", "Port id %s could not be found.", in.PortID)
+	}
+	if len(in.FixedIPs) > 0 {
+		wanted.FixedIP = in.FixedIPs[0].IPAddress
+	}
+	before := map[string]bool{}
+	for _, p := range c.serverPorts(s.ID) {
+		before[p.ID] = true
+	}
+	if err := c.attachNetwork(q, s, wanted); err != nil {
+		return reply{}, err
+	}
+	for _, p := range c.serverPorts(s.ID) {
+		if !before[p.ID] {
+			p.Status = "ACTIVE"
+			return ok(map[string]any{"interfaceAttachment": interfaceView(p)})
+		}
+	}
+	return reply{}, badRequest("", "Failed to attach network adapter device to %s", s.ID)
+}

@@ -1,0 +1,124 @@
+package fake
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// serverNetwork is where a server asks to be connected: to a port that exists, or to a network.
+type serverNetwork struct {
+	UUID    string `json:"uuid"`
+	Port    string `json:"port"`
+	FixedIP string `json:"fixed_ip"`
+}
+
+// attachNetworks connects a new server: to ports that exist, or by ports that Nova makes.
+func (c *Cloud) attachNetworks(q *request, s *Server, raw json.RawMessage) error {
+	wanted, err := c.wantedNetworks(q, raw)
+	if err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		if err := c.attachNetwork(q, s, w); err != nil {
+			c.detachAll(s)
+			return err
+		}
+	}
+	return nil
+}
+
+// wantedNetworks is what a new server asks for. One that asks for nothing gets the project's only network.
+func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork, error) {
+	var wanted []serverNetwork
+	if string(raw) == `"none"` {
+		return nil, nil
+	}
+	if len(raw) == 0 || string(raw) == `"auto"` {
+		own := c.neutron.networks.where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
+		if len(own) > 1 {
+			return nil, conflict("", "Multiple possible networks found, use a Network ID to be more specific.")
+		}
+		for _, n := range own {
+			wanted = append(wanted, serverNetwork{UUID: n.ID})
+		}
+		return wanted, nil
+	}
+	if json.Unmarshal(raw, &wanted) != nil {
+		return nil, badRequest("", "Malformed request body")
+	}
+	seen := map[string]bool{}
+	for _, w := range wanted {
+		if w.Port != "" && seen[w.Port] {
+			return nil, badRequest("", "Port ID '%s' was specified twice: you cannot attach a port multiple times.", w.Port)
+		}
+		seen[w.Port] = true
+		if w.Port == "" && uuid("", w.UUID) != "" {
+			return nil, badRequest("", "Bad networks format: network uuid is not in proper format (%s)", w.UUID)
+		}
+	}
+	return wanted, nil
+}
+
+func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
+	owner := "compute:" + s.AvailabilityZone
+	if w.Port != "" {
+		p := c.neutron.ports.get(w.Port)
+		if p == nil || !q.owns(p.ProjectID) {
+			return badRequest("", "Port id %s could not be found.", w.Port)
+		}
+		if p.DeviceID != "" {
+			return conflict("", "Port %s is still in use.", w.Port)
+		}
+		p.DeviceID, p.DeviceOwner = s.ID, owner
+		c.touch(p.standard())
+		return nil
+	}
+	n, err := c.readableNetwork(q.identity, w.UUID)
+	if err != nil {
+		return badRequest("", "Network %s could not be found.", w.UUID)
+	}
+	if len(n.Subnets) == 0 {
+		return badRequest("", "Network %s requires a subnet in order to boot instances on.", n.ID)
+	}
+	if c.exceeds(q.projectID, "port", c.ownPorts(q.projectID), 1) {
+		return forbidden("", "Maximum number of ports exceeded")
+	}
+	p := c.newPort(q.projectID, n, owner, s.ID)
+	for _, name := range s.SecurityGroups {
+		g, err := c.groupByNameOrID(q, name)
+		if err != nil {
+			return err
+		}
+		p.SecurityGroups = append(p.SecurityGroups, g.ID)
+	}
+	if len(p.SecurityGroups) == 0 {
+		p.SecurityGroups = []string{c.ensureDefaultGroup(q.projectID).ID}
+	}
+	if w.FixedIP != "" {
+		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{IPAddress: w.FixedIP}})
+	} else {
+		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
+	}
+	if err != nil {
+		return badRequest("", "No fixed IP addresses available for network: %s", n.ID)
+	}
+	s.CreatedPorts = append(s.CreatedPorts, c.neutron.ports.add(p).ID)
+	return nil
+}
+
+// detachAll takes away the ports that Nova made for a server, and leaves the others free.
+func (c *Cloud) detachAll(s *Server) {
+	for _, p := range c.serverPorts(s.ID) {
+		c.detachPort(s, p)
+	}
+	s.CreatedPorts = []string{}
+}
+
+func (c *Cloud) detachPort(s *Server, p *Port) {
+	if slices.Contains(s.CreatedPorts, p.ID) {
+		c.dropPort(p)
+		return
+	}
+	p.DeviceID, p.DeviceOwner, p.Status = "", "", "DOWN"
+	c.touch(p.standard())
+}

@@ -1,0 +1,168 @@
+package fake
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/http"
+	"strings"
+)
+
+// serverView is a server on the wire.
+func (c *Cloud) serverView(q *request, s *Server, micro int) map[string]any {
+	view := c.serverCore(q, s, micro)
+	maps.Copy(view, map[string]any{
+		"OS-EXT-AZ:availability_zone": s.AvailabilityZone, "config_drive": "", "key_name": orNull(s.KeyName),
+		"OS-SRV-USG:launched_at": orNull(s.LaunchedAt), "OS-SRV-USG:terminated_at": nil,
+		"OS-EXT-STS:task_state": orNull(s.TaskState), "OS-EXT-STS:vm_state": vmState(s.Status), "OS-EXT-STS:power_state": powerState(s.Status),
+		"os-extended-volumes:volumes_attached": s.disksView(micro),
+	})
+	if s.ConfigDrive {
+		view["config_drive"] = "True"
+	}
+	if groups := c.serverGroupNames(s); len(groups) > 0 {
+		view["security_groups"] = groups
+	}
+	if q.admin() {
+		view["OS-EXT-SRV-ATTR:host"], view["OS-EXT-SRV-ATTR:hypervisor_hostname"] = orNull(s.Host), orNull(s.Host)
+		view["OS-EXT-SRV-ATTR:instance_name"] = "instance-" + s.ID[:8]
+		if micro >= 203 {
+			view["OS-EXT-SRV-ATTR:user_data"] = orNull(s.UserData)
+		}
+	}
+	return view
+}
+
+// serverCore is what a server shows even where Nova does not look further, as after a change.
+func (c *Cloud) serverCore(q *request, s *Server, micro int) map[string]any {
+	view := map[string]any{
+		"id": s.ID, "name": s.Name, "tenant_id": s.ProjectID, "user_id": s.UserID, "status": s.Status, "metadata": s.Metadata,
+		"created": s.CreatedAt, "updated": s.UpdatedAt, "accessIPv4": "", "accessIPv6": "", "OS-DCF:diskConfig": "MANUAL",
+		"image": "", "flavor": c.serverFlavor(q, s, micro), "hostId": s.hostID(), "addresses": c.serverAddresses(s),
+		"links": q.novaLinks("servers", s.ID),
+	}
+	if s.ImageID != "" {
+		view["image"] = map[string]any{"id": s.ImageID, "links": q.novaLinks("images", s.ImageID)[1:]}
+	}
+	switch s.Status {
+	case "ACTIVE", "BUILD":
+		view["progress"] = 0
+	case "ERROR":
+		view["fault"] = map[string]any{"code": http.StatusInternalServerError, "created": s.UpdatedAt, "message": s.Fault}
+	}
+	for since, attribute := range map[int]struct {
+		name  string
+		value any
+	}{
+		209: {"locked", false}, 219: {"description", s.Description}, 226: {"tags", s.Tags}, 263: {"trusted_image_certificates", nil},
+		271: {"server_groups", without([]string{s.GroupID}, func(id string) bool { return c.nova.groups.get(id) == nil })}, 273: {"locked_reason", nil},
+	} {
+		if micro >= since {
+			view[attribute.name] = attribute.value
+		}
+	}
+	return view
+}
+
+// hostID tells a project's servers on one host from those on another without naming the host.
+func (s *Server) hostID() string {
+	if s.Host == "" {
+		return ""
+	}
+	sum := sha256.Sum224([]byte(s.ProjectID + s.Host))
+	return hex.EncodeToString(sum[:])
+}
+
+func orNull(value string) any {
+	if value == "" {
+		return nil
+	}
+	return value
+}
+
+// vmState is Nova's inner name for a status.
+func vmState(status string) string {
+	switch status {
+	case "BUILD":
+		return "building"
+	case "SHUTOFF":
+		return "stopped"
+	default:
+		return strings.ToLower(status)
+	}
+}
+
+func powerState(status string) int {
+	switch status {
+	case "ACTIVE":
+		return 1
+	case "SHUTOFF":
+		return 4
+	default:
+		return 0
+	}
+}
+
+func (s *Server) disksView(micro int) []any {
+	out := []any{}
+	for _, d := range s.Disks {
+		view := map[string]any{"id": d.VolumeID}
+		if micro >= 203 {
+			view["delete_on_termination"] = d.DeleteOnTermination
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// serverGroupNames are the security groups of the ports of a server, port by port.
+func (c *Cloud) serverGroupNames(s *Server) []any {
+	out := []any{}
+	for _, p := range c.serverPorts(s.ID) {
+		for _, id := range p.SecurityGroups {
+			if g := c.neutron.groups.get(id); g != nil {
+				out = append(out, map[string]any{"name": g.Name})
+			}
+		}
+	}
+	return out
+}
+
+// serverFlavor is a reference before microversion 2.47, and a copy since.
+func (c *Cloud) serverFlavor(q *request, s *Server, micro int) map[string]any {
+	f := c.nova.flavors.get(s.FlavorID)
+	if micro < 247 || f == nil {
+		return map[string]any{"id": s.FlavorID, "links": q.novaLinks("flavors", s.FlavorID)[1:]}
+	}
+	return map[string]any{
+		"original_name": f.Name, "vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "ephemeral": f.Ephemeral, "swap": 0, "extra_specs": f.specs(),
+	}
+}
+
+// serverAddresses are grouped by the name of the network, floating IPs behind the others.
+func (c *Cloud) serverAddresses(s *Server) map[string]any {
+	fixed, floating := map[string][]any{}, map[string][]any{}
+	view := func(p *Port, addr, kind string) map[string]any {
+		version := 6
+		if addrOf(addr).Is4() {
+			version = 4
+		}
+		return map[string]any{"addr": addr, "version": version, "OS-EXT-IPS:type": kind, "OS-EXT-IPS-MAC:mac_addr": p.MACAddress}
+	}
+	for _, p := range c.serverPorts(s.ID) {
+		network := c.neutron.networks.get(p.NetworkID).Name
+		for _, ip := range p.FixedIPs {
+			fixed[network] = append(fixed[network], view(p, ip.IPAddress, "fixed"))
+		}
+		for _, f := range c.neutron.fips.rows {
+			if string(f.PortID) == p.ID {
+				floating[network] = append(floating[network], view(p, f.FloatingIPAddress, "floating"))
+			}
+		}
+	}
+	out := map[string]any{}
+	for network, addresses := range fixed {
+		out[network] = append(addresses, floating[network]...)
+	}
+	return out
+}
