@@ -77,12 +77,11 @@ func coreResources(q *request) (reply, error) {
 // extensions are the aliases of Neutron's extensions that are switched on.
 func (c *Cloud) extensions() []string {
 	return without([]string{
-		"agent", "availability_zone", "address-scope", "binding", "default-subnetpools", "dns-integration",
-		"external-net", "extraroute", "extraroute-atomic", "ext-gw-mode", "net-mtu", "net-mtu-writable",
-		"network_availability_zone", "pagination", "port-security", "project-id", "quotas", "rbac-policies",
-		"revision-if-match", "router", "router_availability_zone", "security-group", "sorting",
-		"standard-attr-description", "standard-attr-revisions", "standard-attr-tag", "standard-attr-timestamp",
-		"subnet_allocation", "tag-ports-during-bulk-creation", "filter-validation",
+		"address-scope", "agent", "allowed-address-pairs", "availability_zone", "binding", "default-subnetpools", "empty-string-filtering",
+		"ext-gw-mode", "external-net", "extraroute", "extraroute-atomic", "filter-validation", "ip-substring-filtering", "net-mtu",
+		"net-mtu-writable", "network_availability_zone", "pagination", "port-security", "port-security-groups-filtering", "project-id",
+		"quotas", "rbac-policies", "revision-if-match", "router", "router_availability_zone", "security-group", "sorting",
+		"standard-attr-description", "standard-attr-revisions", "standard-attr-tag", "standard-attr-timestamp", "subnet_allocation",
 	}, func(alias string) bool { return !c.config.hasExtension(alias) })
 }
 

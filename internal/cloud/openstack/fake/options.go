@@ -127,7 +127,7 @@ func WithMTU(mtu int) Option { return func(c *config) { c.mtu = mtu } }
 func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
 
 // WithoutExtensions switches Neutron extensions off, by alias: "revision-if-match", "standard-attr-tag",
-// "availability_zone", "router_availability_zone", "net-mtu-writable", "dns-integration".
+// "availability_zone", "router_availability_zone", "net-mtu-writable".
 func WithoutExtensions(aliases ...string) Option {
 	return func(c *config) { c.noExtensions = append(c.noExtensions, aliases...) }
 }
