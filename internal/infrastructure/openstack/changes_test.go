@@ -58,8 +58,8 @@ func TestRouterChange(t *testing.T) {
 
 	update, _ = routerChange(routerWant{snat: new(false)}, public, "", connected)
 	assert.Equal(t, &cloudopenstack.RouterUpdate{Gateway: &cloudopenstack.ExternalGateway{
-		NetworkID: public, EnableSNAT: new(false), FixedIPs: connected.Gateway.FixedIPs,
-	}}, update, "SNAT is repaired, and the address stays")
+		NetworkID: public, EnableSNAT: new(false),
+	}}, update, "SNAT is repaired without a word about the address, which stays and would need another right")
 
 	update, _ = routerChange(routerWant{}, public, "", cloudopenstack.Router{ID: "r", AdminStateUp: true})
 	assert.Equal(t, &cloudopenstack.RouterUpdate{}, update, "D12: a router without gateway gets one")

@@ -62,25 +62,32 @@ func matchesWildcard(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// floatingSubnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order.
-// An ID selects that one subnet.
-func floatingSubnetCandidates(pattern string, subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
-	selection, err := openstackv1alpha1.ParseSubnetPattern(pattern)
+// subnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order. An ID
+// selects that one subnet, also where the cloud does not show it: of an external network that is not shared, a plain member
+// sees no subnet.
+func (w floatingWant) subnetCandidates(subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
+	selection, err := openstackv1alpha1.ParseSubnetPattern(w.subnet)
 	if err != nil {
-		return nil, cloud.Errorf(cloud.Configuration, "floatingPoolSubnetName: %q: %w", pattern, err)
+		return nil, cloud.Errorf(cloud.Configuration, "%s: %q: %w", w.subnetField, w.subnet, err)
 	}
 	var candidates []cloudopenstack.Subnet
 	var names []string
 	for _, subnet := range subnets {
 		names = append(names, subnet.Name)
-		if subnet.IPVersion != 6 && (selection.Matches(subnet.Name) || subnet.ID == pattern) {
+		if subnet.IPVersion != 6 && (selection.Matches(subnet.Name) || subnet.ID == w.subnet) {
 			candidates = append(candidates, subnet)
 		}
 	}
-	if len(candidates) == 0 {
+	switch {
+	case len(subnets) == 0 && isID(w.subnet):
+		return []cloudopenstack.Subnet{{ID: w.subnet, Name: w.subnet}}, nil
+	case len(subnets) == 0:
+		return nil, cloud.Errorf(cloud.Configuration, "%s: %q cannot be looked up, since the cloud shows this project no subnet of the floating network; "+
+			"leave the field out, give the ID of a subnet, or ask the cloud's operator to share the network", w.subnetField, w.subnet)
+	case len(candidates) == 0:
 		slices.Sort(names)
 		return nil, cloud.Errorf(cloud.Configuration,
-			"floatingPoolSubnetName: %q selects no IPv4 subnet of the floating network, which has %s", pattern, strings.Join(names, ", "))
+			"%s: %q selects no IPv4 subnet of the floating network, which has %s", w.subnetField, w.subnet, strings.Join(names, ", "))
 	}
 	slices.SortFunc(candidates, func(a, b cloudopenstack.Subnet) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
 	return candidates, nil

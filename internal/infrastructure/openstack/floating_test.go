@@ -63,7 +63,7 @@ func TestFloatingSubnetCandidates(t *testing.T) {
 		"an ID":                         {"id-a", []string{"id-a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			candidates, err := floatingSubnetCandidates(test.pattern, subnets)
+			candidates, err := floatingWant{subnet: test.pattern}.subnetCandidates(subnets)
 			require.NoError(t, err)
 			var ids []string
 			for _, candidate := range candidates {
@@ -72,10 +72,15 @@ func TestFloatingSubnetCandidates(t *testing.T) {
 			assert.Equal(t, test.want, ids)
 		})
 	}
-	_, err := floatingSubnetCandidates("private-*", subnets)
+	_, err := floatingWant{subnet: "private-*"}.subnetCandidates(subnets)
 	assert.ErrorContains(t, err, "which has internal, public-6, public-a, public-b")
-	_, err = floatingSubnetCandidates("~(", subnets)
+	_, err = floatingWant{subnet: "~("}.subnetCandidates(subnets)
 	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+
+	const hidden = "11111111-1111-1111-1111-111111111111"
+	candidates, err := floatingWant{subnet: hidden}.subnetCandidates(nil)
+	require.NoError(t, err)
+	assert.Equal(t, hidden, candidates[0].ID, "an ID needs no look-up where the cloud shows no subnet")
 }
 
 func TestIDs(t *testing.T) {

@@ -142,13 +142,13 @@ func clusterNames(shoot *infrastructure.Shoot) []string {
 }
 
 func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {
-	wanted := floatingWant{pool: in.config.FloatingPoolName, subnet: value(in.config.FloatingPoolSubnetName)}
+	wanted := floatingWant{pool: in.config.FloatingPoolName, subnet: value(in.config.FloatingPoolSubnetName), subnetField: "floatingPoolSubnetName"}
 	if wanted.subnet != "" {
 		return wanted
 	}
 	domain := string(shoot.Credentials["domainName"])
 	if pool := in.profile.FindFloatingPool(wanted.pool, shoot.Infrastructure.Spec.Region, domain); pool != nil {
-		wanted.subnet = value(pool.DefaultFloatingSubnet)
+		wanted.subnet, wanted.subnetField = value(pool.DefaultFloatingSubnet), "constraints.floatingPools.defaultFloatingSubnet of the cloud profile"
 	}
 	return wanted
 }

@@ -2,7 +2,9 @@ package openstack
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -67,4 +69,23 @@ func blameSubnet(wanted subnetWant, err error) error {
 	default:
 		return err
 	}
+}
+
+// blameGateway says what a router's gateway asks for that the policy of a stock cloud reserves to its operator.
+func blameGateway(gateway cloudopenstack.ExternalGateway, subnetField string, err error) error {
+	if cloud.KindOf(err) != cloud.Unauthorized {
+		return err
+	}
+	const way = "the cloud's policy does not let this project choose %s; leave the field out, or ask the cloud's operator for the right to %s"
+	var wishes []string
+	if len(gateway.FixedIPs) > 0 {
+		wishes = append(wishes, subnetField+": "+fmt.Sprintf(way, "the subnet of a gateway", "external_gateway_info:external_fixed_ips"))
+	}
+	if gateway.EnableSNAT != nil {
+		wishes = append(wishes, "useSNAT of the cloud profile: "+fmt.Sprintf(way, "whether a gateway translates addresses", "external_gateway_info:enable_snat"))
+	}
+	if len(wishes) == 0 {
+		return err
+	}
+	return &cloud.Error{Kind: cloud.Unauthorized, Message: strings.Join(wishes, "; "), Err: err}
 }

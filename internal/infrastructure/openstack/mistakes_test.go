@@ -75,3 +75,36 @@ func TestRefusalsThatAreNobodysMistake(t *testing.T) {
 		})
 	}
 }
+
+func TestWishesThatAStockCloudRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(w *world)
+		kind cloud.Kind
+		want string
+	}{
+		"a floating subnet by name, which the project does not see": {func(w *world) {
+			w.config.FloatingPoolSubnetName = new("public-a")
+		}, cloud.Configuration, `floatingPoolSubnetName: "public-a" cannot be looked up, since the cloud shows this project no subnet of the floating network; leave the field out`},
+		"a floating subnet of the cloud profile": {func(w *world) {
+			w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*", DefaultFloatingSubnet: new("public-a")}}
+		}, cloud.Configuration, "constraints.floatingPools.defaultFloatingSubnet of the cloud profile: "},
+		"a floating subnet by ID, which the project may not choose": {func(w *world) {
+			w.config.FloatingPoolSubnetName = new("11111111-1111-1111-1111-111111111111")
+		}, cloud.Unauthorized, "floatingPoolSubnetName: the cloud's policy does not let this project choose the subnet of a gateway; leave the field out, or ask the cloud's operator"},
+		"source NAT": {func(w *world) {
+			w.profile.UseSNAT = new(true)
+		}, cloud.Unauthorized, "useSNAT of the cloud profile: the cloud's policy does not let this project choose whether a gateway translates addresses"},
+		"source NAT of a router that is there": {func(w *world) {
+			w.mustReconcile()
+			w.profile.UseSNAT = new(false)
+		}, cloud.Unauthorized, "useSNAT of the cloud profile: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.make(w)
+			_, err := w.reconcile()
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, test.kind, cloud.KindOf(err))
+		})
+	}
+}

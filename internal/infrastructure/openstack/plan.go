@@ -29,8 +29,9 @@ type plan struct {
 
 // floatingWant selects the external network and the subnet of it that gives the router its address.
 type floatingWant struct {
-	pool   string // name, pattern or ID
-	subnet string // pattern; empty leaves the choice to the cloud
+	pool        string // name, pattern or ID
+	subnet      string // pattern; empty leaves the choice to the cloud
+	subnetField string // which field says so
 }
 
 type networkWant struct {

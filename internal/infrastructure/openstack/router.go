@@ -74,8 +74,8 @@ func (p *pass) repairRouter(ctx context.Context, seen cloudopenstack.Router) (cl
 	var err error
 	if seen.Gateway == nil {
 		err = p.withGateway(ctx, func(gateway cloudopenstack.ExternalGateway) error { return attempt(&gateway) })
-	} else {
-		err = attempt(update.Gateway)
+	} else if err = attempt(update.Gateway); update.Gateway != nil {
+		err = blameGateway(*update.Gateway, "", err)
 	}
 	if err != nil {
 		return seen, fmt.Errorf("repairing router %s: %w", seen.ID, err)
@@ -101,7 +101,8 @@ func routerChange(wanted routerWant, externalID, floatingSubnet string, seen clo
 		findings = append(findings, fmt.Sprintf("router %s has its gateway in network %s, not in floating network %s; "+
 			"it is not moved, since that would change the addresses of the shoot", seen.ID, gateway.NetworkID, externalID))
 	case wanted.snat != nil && gateway.EnableSNAT != nil && *gateway.EnableSNAT != *wanted.snat: // some clouds hide it
-		update.Gateway = &cloudopenstack.ExternalGateway{NetworkID: gateway.NetworkID, EnableSNAT: wanted.snat, FixedIPs: gateway.FixedIPs}
+		// A gateway in the same network keeps its addresses, and naming them is a right of its own.
+		update.Gateway = &cloudopenstack.ExternalGateway{NetworkID: gateway.NetworkID, EnableSNAT: wanted.snat}
 		changed = true
 	}
 	if elsewhere := floatingSubnet != "" && seen.Gateway != nil && len(seen.Gateway.FixedIPs) > 0 &&
@@ -128,13 +129,13 @@ func givenRouterFindings(seen cloudopenstack.Router, external cloudopenstack.Net
 func (p *pass) withGateway(ctx context.Context, attempt func(cloudopenstack.ExternalGateway) error) error {
 	gateway := cloudopenstack.ExternalGateway{NetworkID: p.external.ID, EnableSNAT: p.plan.router.snat}
 	if p.floating.subnet == "" {
-		return attempt(gateway)
+		return blameGateway(gateway, "", attempt(gateway))
 	}
 	subnets, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{NetworkID: p.external.ID})
 	if err != nil {
 		return fmt.Errorf("reading the subnets of floating network %s: %w", p.external.ID, err)
 	}
-	candidates, err := floatingSubnetCandidates(p.floating.subnet, subnets)
+	candidates, err := p.floating.subnetCandidates(subnets)
 	if err != nil {
 		return err
 	}
@@ -146,11 +147,11 @@ func (p *pass) withGateway(ctx context.Context, attempt func(cloudopenstack.Exte
 			return nil
 		}
 		if cloud.KindOf(err) != cloud.Depleted {
-			return err
+			return blameGateway(gateway, p.floating.subnetField, err)
 		}
 		p.log.Info("A floating subnet has no address left", "subnet", candidate.Name, "id", candidate.ID)
 	}
-	return fmt.Errorf("none of the %d subnets that floatingPoolSubnetName %q selects has an address left: %w", len(candidates), p.floating.subnet, err)
+	return fmt.Errorf("none of the %d subnets that %s %q selects has an address left: %w", len(candidates), p.floating.subnetField, p.floating.subnet, err)
 }
 
 // awaitAddress waits until the router can be reached from outside. A router without an address is nothing final: clouds
