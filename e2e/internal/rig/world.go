@@ -123,7 +123,6 @@ func (w *World) StopController() {
 	defer cancel()
 	assert.NoError(w.T, w.Controller.Terminate(ctx))
 	w.Controller = nil
-	assert.NoError(w.T, w.Cloud.WaitIdle(ctx))
 }
 
 // KillController ends the controller as a power failure would. What it had sent to the cloud takes effect.

@@ -28,8 +28,13 @@ import (
 //
 // A login takes the same way without the first two.
 
-// longestAnswer bounds how much of an answer is read.
-const longestAnswer = 64 << 20
+const (
+	// longestAnswer bounds how much of an answer is read, in bytes.
+	longestAnswer = 64 << 20
+	// lastPatience is how long the answer to a change is still waited for when its caller has given up. It leaves an orderly
+	// end of the process, which may take 25 seconds, the time to save what came of it.
+	lastPatience = 15 * time.Second
+)
 
 // requestInfo is what a transport knows of a request besides what is in it.
 type requestInfo struct {
@@ -87,7 +92,7 @@ var ErrReadOnly = errors.New("this session may only read")
 
 // RoundTrip implements http.RoundTripper.
 func (t *readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+	if isLook(req) {
 		return t.next.RoundTrip(req)
 	}
 	closeBody(req)
@@ -180,7 +185,11 @@ func (t *single) takeTurn(ctx context.Context) error {
 }
 
 func (t *single) send(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), t.timeout)
+	if err := req.Context().Err(); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	ctx, cancel := t.lifetime(req)
 	defer cancel()
 	response, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err == nil {
@@ -189,11 +198,34 @@ func (t *single) send(req *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		return response, nil
-	case ctx.Err() != nil && req.Context().Err() == nil:
+	case req.Context().Err() != nil:
+		return nil, req.Context().Err()
+	case ctx.Err() != nil:
 		return nil, &timeoutError{after: t.timeout}
 	default:
 		return nil, err
 	}
+}
+
+// lifetime returns the context in which a request is sent. A look ends with its caller. What changes something takes effect
+// whether or not anybody waits for it, so that its answer is waited for a while longer: a process that ends in good order then
+// knows what it has made, and its successor does not make it again.
+func (t *single) lifetime(req *http.Request) (context.Context, context.CancelFunc) {
+	caller := req.Context()
+	if isLook(req) {
+		return context.WithTimeout(caller, t.timeout)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), t.timeout)
+	stop := context.AfterFunc(caller, func() {
+		if sleep(ctx, lastPatience) == nil {
+			cancel()
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+func isLook(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead
 }
 
 // readBody replaces the answer's body by what is in it.

@@ -60,6 +60,44 @@ func TestEveryRequestHasATimeoutOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestAChangeUnderWayIsWaitedForWhenItsCallerGivesUp(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes time.Duration
+		err   error
+	}{
+		"its answer counts":           {takes: 10 * time.Second},
+		"which has an end of its own": {takes: 40 * time.Second, err: context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stub := &stubCloud{serve: func(w http.ResponseWriter, req *http.Request) {
+					select {
+					case <-time.After(test.takes):
+						w.WriteHeader(http.StatusCreated)
+						_, _ = io.WriteString(w, `{"network": {"id": "made"}}`)
+					case <-req.Context().Done():
+					}
+				}}
+				session := stub.session(t, openstack.Options{RequestTimeout: time.Minute})
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				started := time.Now()
+				made, err := session.CreateNetwork(ctx, openstack.NetworkCreate{Name: "one"})
+				require.ErrorIs(t, err, test.err)
+				if test.err == nil {
+					assert.Equal(t, "made", made.ID)
+				} else {
+					assert.Equal(t, 16*time.Second, time.Since(started))
+				}
+
+				_, err = session.CreateNetwork(ctx, openstack.NetworkCreate{Name: "two"})
+				require.ErrorIs(t, err, context.Canceled)
+				assert.Len(t, stub.calls(), 1, "nothing begins after the end")
+			})
+		})
+	}
+}
+
 func TestTheTokenBucketSpreadsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{}
