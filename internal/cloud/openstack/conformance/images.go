@@ -63,6 +63,18 @@ func flavors() []Behaviour {
 			}
 			c.Member.Get(Compute, flavorsPath+"/"+nothing+"/os-extra_specs").Refused(404, "itemNotFound")
 		}),
+		behaviour("a flavor of an operator is there for everybody until it is deleted", func(c *Case) {
+			attributes := Body{"name": "conformance", "vcpus": 3, "ram": 128, "disk": 0}
+			made := c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).Succeeds(200)
+			path := flavorsPath + "/" + made.ID()
+			c.Remove(c.Operator, Compute, path)
+			c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).Refused(409, "conflictingRequest")
+			assert.Equal(c, "3", c.Member.Get(Compute, path).Succeeds(200).Text("vcpus"))
+			assert.Equal(c, "conformance", c.Member.Get(Compute, flavorsPath+"?sort_key=memory_mb&limit=1").List("flavors")[0].Text("name"))
+			c.Operator.Delete(Compute, path).Succeeds(202)
+			c.Member.Get(Compute, path).Refused(404, "itemNotFound")
+			c.Operator.Delete(Compute, path).Refused(404, "itemNotFound")
+		}),
 		behaviour("a plain member makes and deletes no flavors", func(c *Case) {
 			c.Member.Post(Compute, flavorsPath, Body{"flavor": Body{"name": "one", "vcpus": 1, "ram": 1, "disk": 1}}).Refused(403, "forbidden")
 			c.Member.Delete(Compute, flavorsPath+"/"+c.Flavor(tinyFlavor)).Refused(403, "forbidden")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,12 +41,7 @@ func (c *Cloud) registerFlavors(e endpoint) {
 		}
 		return ok(map[string]any{"extra_specs": f.specs()})
 	})
-	c.novaRoute(e, "POST /flavors", func(q *request, _ int) (reply, error) {
-		if !q.admin() {
-			return reply{}, policyForbids("os-flavor-manage:create")
-		}
-		return reply{}, fail(http.StatusNotImplemented, "", "Flavors of the fake are made by AddFlavor.")
-	})
+	c.novaRoute(e, "POST /flavors", c.createFlavor)
 	c.novaRoute(e, "DELETE /flavors/{id}", func(q *request, _ int) (reply, error) {
 		if !q.admin() {
 			return reply{}, policyForbids("os-flavor-manage:delete")
@@ -58,6 +52,38 @@ func (c *Cloud) registerFlavors(e endpoint) {
 		c.nova.flavors.remove(q.path("id"))
 		return accepted(nil)
 	})
+}
+
+func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
+	rule := object([]string{"flavor"}, property{"flavor", openObject([]string{"name", "ram", "vcpus", "disk"},
+		property{"name", name}, property{"ram", number(1)}, property{"vcpus", number(1)}, property{"disk", number(0)},
+	)})
+	if err := validate(q.body, rule); err != nil {
+		return reply{}, err
+	}
+	if !q.admin() {
+		return reply{}, policyForbids("os-flavor-manage:create")
+	}
+	var in struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		RAM  int    `json:"ram"`
+		CPUs int    `json:"vcpus"`
+		Disk int    `json:"disk"`
+	}
+	if raw, _ := unwrap(q.body, "flavor"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	for _, f := range c.nova.flavors.rows {
+		switch {
+		case f.Name == in.Name:
+			return reply{}, conflict("", "Flavor with name %s already exists.", f.Name)
+		case f.ID == in.ID:
+			return reply{}, conflict("", "Flavor with ID %s already exists.", f.ID)
+		}
+	}
+	f := c.nova.flavors.add(&Flavor{ID: cmp.Or(in.ID, newUUID()), Name: in.Name, VCPUs: in.CPUs, RAM: in.RAM, Disk: in.Disk})
+	return ok(map[string]any{"flavor": f.view(q, micro)})
 }
 
 func noFlavor(id string) error { return notFound("", "Flavor %s could not be found.", id) }
