@@ -8,6 +8,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/rig"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -52,6 +53,7 @@ func testCrash(t *testing.T, r *rig.Rig) {
 		w.Cloud.SetLatency(0)
 		w.StartController()
 		w.WaitHealthy(shoot)
+		require.NoError(t, w.Cloud.WaitIdle(t.Context()), "whatever was sent has had its effect")
 		assertOneOfEach(w)
 		w.Destroy(shoot)
 		assertEmpty(w)
