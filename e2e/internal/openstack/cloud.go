@@ -23,10 +23,11 @@ type Cloud struct {
 
 // New returns a cloud in front of one that is there already and stays.
 func New(behind conformance.Cloud) (*Cloud, error) {
-	if behind.TLS != nil && behind.TLS.RootCAs != nil {
-		return nil, fmt.Errorf("cloud %q has certificates of its own, which the proxy does not know", behind.Name)
+	var options []proxy.Option
+	if behind.TLS != nil {
+		options = append(options, proxy.WithTLS(behind.TLS))
 	}
-	front, err := proxy.New(behind.AuthURL)
+	front, err := proxy.New(behind.AuthURL, options...)
 	if err != nil {
 		return nil, err
 	}

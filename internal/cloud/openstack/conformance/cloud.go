@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -33,6 +34,9 @@ type Cloud struct {
 // Login is a user with a password in a project, all of them in the domain Default.
 type Login struct{ User, Password, Project string }
 
+// ExternalNetworkVariable is the environment variable that names a cloud's external network; it is "public" otherwise.
+const ExternalNetworkVariable = "TRELLIS_EXTERNAL_NETWORK"
+
 // FromFile reads a cloud from a clouds.yaml, which is looked for as OpenStack's own command line does it: in the file that
 // OS_CLIENT_CONFIG_FILE names, in the working directory, in the user's and the system's configuration. The entry must be an
 // administrator's, with a password.
@@ -45,7 +49,7 @@ func FromFile(entry string) (Cloud, error) {
 		return Cloud{}, fmt.Errorf("cloud %q of clouds.yaml has no username and password: both are needed, of an administrator", entry)
 	}
 	return Cloud{
-		Name: entry, AuthURL: auth.IdentityEndpoint, Region: endpoint.Region, ExternalNetwork: "public", TLS: trust,
+		Name: entry, AuthURL: auth.IdentityEndpoint, Region: endpoint.Region, ExternalNetwork: cmp.Or(os.Getenv(ExternalNetworkVariable), "public"), TLS: trust,
 		Operator: Login{User: auth.Username, Password: auth.Password, Project: cmp.Or(auth.TenantName, scopedTo(auth))},
 	}, nil
 }

@@ -46,6 +46,15 @@ func TestWhatIsWrittenDown(t *testing.T) {
 				"thing.created_at": `"{time}"`, "thing.href": `"{url}"`, "thing.mac_address": `"{mac address}"`, "thing.revision_number": "{number}",
 			},
 		},
+		"the form of a time stays": {
+			answer: `{"thing": {"a": "2026-01-02T03:04:05.123456", "b": "2026-01-02 03:04:05+00:00"}}`,
+			facts:  map[string]string{"thing.a": `"{time with 6 digits of a second without a zone}"`, "thing.b": `"{time after a blank of zone +00:00}"`},
+		},
+		"what was sent as part of something else was not sent": {
+			sent:   `{"thing": {"ip_address": "10.0.0.50"}}`,
+			answer: `{"thing": {"ip_address": "10.0.0.5"}}`,
+			facts:  map[string]string{"thing.ip_address": `"{address}"`},
+		},
 		"what was sent stays": {
 			sent:   `{"thing": {"mac_address": "fa:16:3e:00:00:01", "mtu": 1400}}`,
 			answer: `{"thing": {"mac_address": "fa:16:3e:00:00:01", "mtu": 1400}}`,

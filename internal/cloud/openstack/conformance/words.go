@@ -21,7 +21,6 @@ type words struct {
 const (
 	wordNumber  = "{number}"
 	wordID      = "{id}"
-	wordTime    = "{time}"
 	wordURL     = "{url}"
 	wordAddress = "{address}"
 	wordSecret  = "{secret}"
@@ -53,7 +52,7 @@ func numberOfTheCloud(key string) bool {
 var (
 	uuidPattern    = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	hexPattern     = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
-	timePattern    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?`)
+	timePattern    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
 	addressPattern = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
 	urlPattern     = regexp.MustCompile(`https?://[^\s"'<>]+`)
 	requestPattern = regexp.MustCompile(`\breq-[0-9a-f-]{36}\b`)
@@ -118,7 +117,26 @@ func (w *words) ofNumber(key, value string) string {
 	return value
 }
 
-func (w *words) hasSent(value string) bool { return strings.Contains(w.sent.String(), value) }
+// hasSent reports whether the case has sent a value, and not merely one that begins or ends with it.
+func (w *words) hasSent(value string) bool {
+	rest := w.sent.String()
+	for {
+		before, after, found := strings.Cut(rest, value)
+		if !found {
+			return false
+		}
+		if !endsInWord(before) && !beginsInWord(after) {
+			return true
+		}
+		rest = rest[len(before)+1:]
+	}
+}
+
+func endsInWord(text string) bool   { return text != "" && isWord(text[len(text)-1]) }
+func beginsInWord(text string) bool { return text != "" && isWord(text[0]) }
+func isWord(character byte) bool {
+	return character >= '0' && character <= '9' || character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z'
+}
 
 // inText replaces everything in a text that is not the same everywhere.
 func (w *words) inText(value string) string {
@@ -132,7 +150,7 @@ func (w *words) inText(value string) string {
 	}
 	value = requestPattern.ReplaceAllString(value, wordID)
 	value = urlPattern.ReplaceAllString(value, wordURL)
-	value = timePattern.ReplaceAllString(value, wordTime)
+	value = timePattern.ReplaceAllStringFunc(value, timeWord)
 	value = uuidPattern.ReplaceAllStringFunc(value, w.unlessSent(wordID))
 	value = hexPattern.ReplaceAllStringFunc(value, w.unlessSent(wordID))
 	return addressPattern.ReplaceAllStringFunc(value, func(found string) string {
@@ -142,6 +160,26 @@ func (w *words) inText(value string) string {
 		}
 		return found
 	})
+}
+
+// timeWord keeps the form of a time, which decides whether a client can read it.
+func timeWord(found string) string {
+	parts := timePattern.FindStringSubmatch(found)
+	word := "{time"
+	if parts[1] == " " {
+		word += " after a blank"
+	}
+	if digits := len(parts[2]) - 1; digits > 0 {
+		word += fmt.Sprintf(" with %d digits of a second", digits)
+	}
+	switch parts[3] {
+	case "Z":
+	case "":
+		word += " without a zone"
+	default:
+		word += " of zone " + parts[3]
+	}
+	return word + "}"
 }
 
 func (w *words) unlessSent(word string) func(string) string {

@@ -1,7 +1,7 @@
 // Package proxy puts a real OpenStack behind the log and the dials of package wire, so that a test sees and disturbs its
 // calls as it does those of the fake.
 //
-//	p, err := proxy.New("https://keystone.example.org/v3", proxy.WithCA(pem))
+//	p, err := proxy.New("https://keystone.example.org/v3", proxy.WithTLS(trust))
 //	if err := p.Start("127.0.0.1:0"); err != nil { ... }
 //	defer p.Close()
 //	... log in at p.AuthURL() with the credentials of the real cloud ...

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -36,33 +35,27 @@ type Proxy struct {
 }
 
 type config struct {
-	ca []byte
+	trust *tls.Config
 }
 
 // Option configures a new proxy.
 type Option func(*config)
 
-// WithCA trusts the certificates, in PEM, instead of the system's when speaking to the cloud.
-func WithCA(pem []byte) Option { return func(c *config) { c.ca = pem } }
+// WithTLS says how to speak to the cloud, such as which certificates to trust instead of the system's. The configuration is
+// not changed.
+func WithTLS(trust *tls.Config) Option { return func(c *config) { c.trust = trust } }
 
 // New returns a proxy for the cloud with that Keystone, which is asked nothing yet. It does not listen until Start.
 func New(authURL string, opts ...Option) (*Proxy, error) {
-	var c config
+	c := config{trust: &tls.Config{MinVersion: tls.VersionTLS12}}
 	for _, opt := range opts {
 		opt(&c)
-	}
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.ca != nil {
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(c.ca) {
-			return nil, errors.New("the CA holds no certificate in PEM")
-		}
 	}
 	p := &Proxy{
 		Tap: new(wire.Tap),
 		transport: &http.Transport{
 			Proxy:           http.ProxyFromEnvironment,
-			TLSClientConfig: trust,
+			TLSClientConfig: c.trust.Clone(),
 			// A connection that the service closes while it is used again would look like a fault of the cloud.
 			DisableKeepAlives: true,
 			// Bodies are read here, so nobody but us may ask for another encoding.

@@ -1,8 +1,9 @@
 package proxy_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -199,9 +200,10 @@ func TestACloudBehindTLSIsTrustedByItsCA(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
 
-	p := startProxy(t, server.URL+"/identity/v3", proxy.WithCA(ca))
+	p := startProxy(t, server.URL+"/identity/v3", proxy.WithTLS(&tls.Config{RootCAs: trusted}))
 	s := logInto(t, p)
 	_, err := s.CreateNetwork(t.Context(), openstack.NetworkCreate{Name: "n"})
 	require.NoError(t, err)
