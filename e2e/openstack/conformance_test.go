@@ -20,8 +20,8 @@ var record = flag.Bool("record", false, "keep what the real cloud answers, for t
 
 const (
 	records = "../../internal/cloud/openstack/conformance/testdata/zed"
-	// leastBehaviours must pass on both clouds.
-	leastBehaviours = 120
+	// leastBehaviours must pass on both clouds. The number keeps behaviours from getting lost.
+	leastBehaviours = 400
 )
 
 // operatorEntry is the name of the administrator in clouds.yaml.
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 		answers[result.Name] = result.Exchanges
 	}
 	differences := map[string][]string{}
-	complete := true
+	complete := len(fakeResults) > 0
 	for _, result := range fakeResults {
 		complete = complete && result.Tried
 		if !result.Tried {
