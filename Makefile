@@ -73,12 +73,12 @@ test: envtest-assets ## Run all tests: units, contract suites, and the binaries 
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete
-	@cd e2e && go run ./cmd/bench
+	@cd e2e && go run ./cmd/bench --dir '$(OPENSTACK)'
 
 ##@ Against a real OpenStack (Debian 12, root)
 
 # A cloud of your own: OS_CLOUD names an administrator's entry in clouds.yaml. Otherwise one is brought up on this machine.
-OPENSTACK := $(or $(TRELLIS_OPENSTACK),/var/lib/trellis-openstack)
+OPENSTACK := $(abspath $(or $(TRELLIS_OPENSTACK),/var/lib/trellis-openstack))
 ifdef OS_CLOUD
 openstack-or-yours := @true
 else
@@ -89,21 +89,21 @@ endif
 
 .PHONY: openstack-up
 openstack-up: ## Bring up a real OpenStack on loopback (4 minutes, later less than one)
-	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack up --dir $(OPENSTACK)
+	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack up --dir '$(OPENSTACK)'
 
 .PHONY: openstack-down
 openstack-down: ## Stop it and remove its state; the packages stay
-	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack down --dir $(OPENSTACK)
+	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack down --dir '$(OPENSTACK)'
 
 .PHONY: e2e-openstack
-e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECORD=1 keeps what it answers
+e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECORD=zed keeps what it answers
 	$(openstack-or-yours)
 	$(call say,'the fake and the real cloud behave alike')
-	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 60m -run TestConformance $(if $(RECORD),-record)
+	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 60m -run TestConformance $(if $(RECORD),-record=$(RECORD))
 	$(call say,'the Infrastructure suite on the real cloud')
 	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 90m -v -run TestInfrastructure
 	$(call say,'what it costs on both clouds')
-	@$(MAKE) bench
+	@cd e2e && go run ./cmd/bench --cloud $$OS_CLOUD
 	@echo 'The cloud stays up. make openstack-down stops it and removes its state.'
 
 ##@ Change

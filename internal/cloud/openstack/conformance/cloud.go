@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -48,8 +49,14 @@ func FromFile(entry string) (Cloud, error) {
 	if auth.Username == "" || auth.Password == "" {
 		return Cloud{}, fmt.Errorf("cloud %q of clouds.yaml has no username and password: both are needed, of an administrator", entry)
 	}
+	if domain := cmp.Or(auth.DomainID, strings.ToLower(auth.DomainName), "default"); domain != "default" {
+		return Cloud{}, fmt.Errorf("cloud %q of clouds.yaml is a user's of domain %q: an administrator of the domain Default is needed", entry, domain)
+	}
+	if endpoint.Region == "" {
+		return Cloud{}, fmt.Errorf("cloud %q of clouds.yaml has no region_name", entry)
+	}
 	return Cloud{
-		Name: entry, AuthURL: auth.IdentityEndpoint, Region: endpoint.Region, ExternalNetwork: cmp.Or(os.Getenv(ExternalNetworkVariable), "public"), TLS: trust,
+		Name: entry, AuthURL: strings.TrimRight(auth.IdentityEndpoint, "/"), Region: endpoint.Region, ExternalNetwork: cmp.Or(os.Getenv(ExternalNetworkVariable), "public"), TLS: trust,
 		Operator: Login{User: auth.Username, Password: auth.Password, Project: cmp.Or(auth.TenantName, scopedTo(auth))},
 	}, nil
 }

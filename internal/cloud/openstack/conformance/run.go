@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net/http"
 	"testing"
 	"time"
 
@@ -28,9 +27,8 @@ type Result struct {
 func Run(t *testing.T, cloud Cloud, progress io.Writer) []Result {
 	t.Helper()
 	one, other := tenant(t, cloud, "one"), tenant(t, cloud, "other")
-	external, err := one.AsMember(t.Context(), http.MethodGet, Network, "/v2.0/networks?name="+cloud.ExternalNetwork, nil)
+	around, err := look(t.Context(), one)
 	require.NoError(t, err)
-	require.Lenf(t, external.Objects("networks"), 1, "external networks of the name %q", cloud.ExternalNetwork)
 
 	var results []Result
 	for _, area := range Areas() {
@@ -41,7 +39,7 @@ func Run(t *testing.T, cloud Cloud, progress io.Writer) []Result {
 				start := time.Now()
 				t.Run(b.Name, func(t *testing.T) {
 					result.Tried = true
-					c := newCase(t, one, other, external.Objects("networks")[0])
+					c := newCase(t, one, other, around)
 					t.Cleanup(func() { result.Passed, result.Exchanges = !t.Failed(), c.recorder.all })
 					b.Check(c)
 				})
@@ -74,18 +72,18 @@ func tenant(t *testing.T, cloud Cloud, role string) *Tenant {
 	return made
 }
 
-func newCase(t *testing.T, one, other *Tenant, external Object) *Case {
+func newCase(t *testing.T, one, other *Tenant, around surroundings) *Case {
 	t.Helper()
-	c := &Case{T: t, line: one.line, recorder: &recorder{words: newWords()}, External: external, Login: one.Login, StrangersLogin: other.Login}
+	c := &Case{T: t, line: one.line, recorder: &recorder{words: newWords(around.ranges...)}, External: around.external, Login: one.Login, StrangersLogin: other.Login}
 	c.Member, c.Stranger, c.Operator = c.bind(one.member), c.bind(other.member), c.bind(one.operator)
 	for id, word := range map[string]string{
 		c.Member.ProjectID: "project", c.Member.UserID: "user", one.Project: "project name", one.User: "user name",
 		c.Stranger.ProjectID: "stranger's project", c.Stranger.UserID: "stranger", other.Project: "stranger's project name", other.User: "stranger's name",
-		c.Operator.ProjectID: "operator's project", c.Operator.UserID: "operator", external.ID(): "external network",
+		c.Operator.ProjectID: "operator's project", c.Operator.UserID: "operator", around.external.ID(): "external network",
 	} {
 		c.Named(id, word)
 	}
-	for i, subnet := range external.Texts("subnets") {
+	for i, subnet := range around.external.Texts("subnets") {
 		c.Named(subnet, "external subnet "+string(rune('a'+i)))
 	}
 	return c

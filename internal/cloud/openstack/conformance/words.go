@@ -15,6 +15,8 @@ type words struct {
 	names map[string]string // by ID
 	count map[string]int    // how many of a kind have a word
 	sent  strings.Builder
+	// external are the ranges of the external network.
+	external []netip.Prefix
 }
 
 // These attributes are chosen by the cloud. Where a case sends a value of its own, it stays as it is.
@@ -37,7 +39,8 @@ func chosenByTheCloud(key string) (string, bool) {
 		return wordSecret, true
 	case "hostId", "reservation_id", "OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname",
 		"OS-EXT-SRV-ATTR:instance_name", "binding:host_id", "availability_zone", "OS-EXT-AZ:availability_zone", "host",
-		"provider", "checksum", "os_hash_value", "locations", "direct_url", "volume_type", "attached_host", "host_name", "device":
+		"provider", "checksum", "os_hash_value", "locations", "direct_url", "volume_type", "attached_host", "host_name", "device", "fqdn",
+		"hostname":
 		return wordChosen, true
 	}
 	return "", false
@@ -45,7 +48,7 @@ func chosenByTheCloud(key string) (string, bool) {
 
 func numberOfTheCloud(key string) bool {
 	return slices.Contains([]string{
-		"revision_number", "mtu", "provider:segmentation_id", "OS-DCF:progress", "progress", "size", "min_disk", "min_ram", "virtual_size",
+		"revision_number", "mtu", "provider:segmentation_id", "OS-DCF:progress", "progress", "id", "size", "min_disk", "min_ram", "virtual_size",
 	}, key)
 }
 
@@ -58,7 +61,9 @@ var (
 	requestPattern = regexp.MustCompile(`\breq-[0-9a-f-]{36}\b`)
 )
 
-func newWords() words { return words{names: map[string]string{}, count: map[string]int{}} }
+func newWords(external ...netip.Prefix) words {
+	return words{names: map[string]string{}, count: map[string]int{}, external: external}
+}
 
 // name gives an ID a word of the caller's choice.
 func (w *words) name(id, word string) {
@@ -155,7 +160,9 @@ func (w *words) inText(value string) string {
 	value = hexPattern.ReplaceAllStringFunc(value, w.unlessSent(wordID))
 	return addressPattern.ReplaceAllStringFunc(value, func(found string) string {
 		// Addresses within a subnet follow from what was sent; only those of the external network are the cloud's.
-		if address, err := netip.ParseAddr(found); err == nil && externalRange().Contains(address) && !w.hasSent(found) {
+		address, err := netip.ParseAddr(found)
+		isExternal := func(r netip.Prefix) bool { return r.Contains(address) }
+		if err == nil && slices.ContainsFunc(w.external, isExternal) && !w.hasSent(found) {
 			return wordAddress
 		}
 		return found
@@ -190,6 +197,3 @@ func (w *words) unlessSent(word string) func(string) string {
 		return word
 	}
 }
-
-// externalRange is the range of RFC 2544, in which test clouds have their external network.
-func externalRange() netip.Prefix { return netip.MustParsePrefix("198.18.0.0/15") }
