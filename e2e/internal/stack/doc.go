@@ -17,6 +17,7 @@
 //	packages.go   Debian packages
 //	files.go      configuration and Python back ends, written from config/ and python/
 //	daemons.go    the processes
+//	kernel.go     what the kernel says of processes
 //	process.go    starting, recognising and ending a process that outlives this one
 //	database.go   databases and their schemas
 //	client.go     HTTP to the cloud

@@ -79,7 +79,7 @@ func (l layout) stopRecorded(ctx context.Context, grace time.Duration, names []s
 		var left []status
 		for _, name := range names {
 			if i, found := l.recorded(name); found {
-				left = append(left, i.session(all)...)
+				left = append(left, l.session(i, all)...)
 			}
 		}
 		return left

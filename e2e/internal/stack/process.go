@@ -8,120 +8,87 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// mark is the environment variable by which a process tells what state directory it belongs to.
-const mark = "TRELLIS_OPENSTACK"
+// mark is the environment variable by which a process tells what state directory it belongs to. Nobody sets one of this
+// name for another purpose: who carries it is killed.
+const mark = "TRELLIS_OPENSTACK_PROCESS_OF"
 
 // glance is the pause between two looks at something that will change soon.
 const glance = 100 * time.Millisecond
 
-// identity tells one process from all others, also from a later one that gets the same number.
-type identity struct {
-	pid   int
-	start uint64 // when the process began, in clock ticks since the machine did
-}
-
-// status is what the kernel says of a process.
-type status struct {
-	identity
-	session int
-	dead    bool // ended, but its parent hasn't looked yet
-}
-
-// statusOf reads the kernel's line about a process (man 5 proc, /proc/pid/stat).
-func statusOf(pid int) (status, error) {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+// carriesMark reports whether the environment of a process says that it belongs to a state directory.
+func carriesMark(pid int, dir string) bool {
+	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
-		return status{}, err
+		return false
 	}
-	return parseStatus(string(line))
-}
-
-func parseStatus(line string) (status, error) {
-	// The name of the program stands in parentheses and may contain anything.
-	open, closing := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
-	if open < 0 || closing < open {
-		return status{}, fmt.Errorf("no name of a program in %q", line)
-	}
-	fields := strings.Fields(line[closing+1:])
-	const state, session, start = 0, 3, 19
-	if len(fields) <= start {
-		return status{}, fmt.Errorf("too few fields in %q", line)
-	}
-	pid, err1 := strconv.Atoi(strings.TrimSpace(line[:open]))
-	sid, err2 := strconv.Atoi(fields[session])
-	began, err3 := strconv.ParseUint(fields[start], 10, 64)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return status{}, fmt.Errorf("parsing %q: %w", line, err)
-	}
-	return status{identity{pid, began}, sid, fields[state] == "Z" || fields[state] == "X"}, nil
-}
-
-// processes are all processes of the machine. Those that end meanwhile are left out.
-func processes() []status {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var all []status
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		if s, err := statusOf(pid); err == nil {
-			all = append(all, s)
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
+		if string(variable) == mark+"="+dir {
+			return true
 		}
 	}
-	return all
+	return false
 }
 
-// isAlive reports whether the process still runs.
-func (i identity) isAlive() bool {
-	s, err := statusOf(i.pid)
-	return err == nil && s.identity == i && !s.dead
+// marked are the living processes that carry the mark of a state directory. This program and those above it are never
+// among them: they may have got the mark from whoever looks into a process of the cloud.
+func marked(dir string, all []status) []status {
+	spared := withAncestors(os.Getpid())
+	var found []status
+	for _, s := range all {
+		if !s.dead && !spared[s.pid] && carriesMark(s.pid, dir) {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
-// session are the living processes of the session that a process has led. The kernel gives a process number away again
-// only when no session has it any more, so they are its own even when the leader has ended.
-func (i identity) session(all []status) []status {
+// owns reports whether a process works in the state directory or carries its mark. Both are inherited, and either can
+// be lost: Neutron writes its title over its environment.
+func (l layout) owns(pid int) bool {
+	dir, err := filepath.EvalSymlinks(l.dir)
+	if err != nil {
+		dir = l.dir
+	}
+	where, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err == nil && (where == dir || strings.HasPrefix(where, dir+"/")) {
+		return true
+	}
+	return carriesMark(pid, l.dir)
+}
+
+// session are the living processes of the session that a process has led, even when the leader has ended. Its number may
+// have gone to a stranger since, so that each must also belong to the cloud by itself.
+func (l layout) session(i identity, all []status) []status {
 	var members []status
 	for _, s := range all {
 		if s.pid == i.pid && s.start != i.start {
 			return nil
 		}
-		if s.session == i.pid && !s.dead {
+		if s.session == i.pid && !s.dead && l.owns(s.pid) {
 			members = append(members, s)
 		}
 	}
 	return members
 }
 
-// marked are the living processes that carry the mark of a state directory.
-func marked(dir string, all []status) []status {
-	var found []status
-	for _, s := range all {
-		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.pid))
-		if err != nil || s.dead {
-			continue
-		}
-		for variable := range bytes.SplitSeq(environment, []byte{0}) {
-			if string(variable) == mark+"="+dir {
-				found = append(found, s)
-			}
-		}
-	}
-	return found
-}
-
 func (l layout) record(name string) string { return filepath.Join(l.run(), name+".pid") }
 
-// recorded returns the process that was started under a name, or false.
+// remember records a process under a name. A state directory outlives a reboot, so that the era belongs to it.
+func (l layout) remember(name string, i identity) error {
+	era, err := era()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(l.record(name), fmt.Appendf(nil, "%d %d %s\n", i.pid, i.start, era), 0o600)
+}
+
+// recorded returns the process that was started under a name, or false. A record of another era says nothing; older
+// records don't tell theirs, and only what the cloud owns counts for them as for all.
 func (l layout) recorded(name string) (identity, bool) {
 	content, err := os.ReadFile(l.record(name))
 	if err != nil {
@@ -131,13 +98,23 @@ func (l layout) recorded(name string) (identity, bool) {
 	if _, err := fmt.Sscanf(string(content), "%d %d", &i.pid, &i.start); err != nil {
 		return identity{}, false
 	}
+	if fields := strings.Fields(string(content)); len(fields) > 2 {
+		if now, err := era(); err != nil || fields[2] != now {
+			return identity{}, false
+		}
+	}
 	return i, true
 }
 
-// isRunning reports whether the process that was started under a name still runs.
-func (l layout) isRunning(name string) bool {
+// running returns the process that was started under a name, if it still runs.
+func (l layout) running(name string) (identity, bool) {
 	i, found := l.recorded(name)
-	return found && i.isAlive()
+	return i, found && i.isAlive() && l.owns(i.pid)
+}
+
+func (l layout) isRunning(name string) bool {
+	_, yes := l.running(name)
+	return yes
 }
 
 // environment is all that a process of the cloud inherits. Another Python than Debian's would not find Debian's modules.
@@ -167,7 +144,7 @@ func (l layout) start(d daemon) error {
 	}
 	s, err := statusOf(cmd.Process.Pid)
 	if err == nil {
-		err = os.WriteFile(l.record(d.name), fmt.Appendf(nil, "%d %d\n", s.pid, s.start), 0o600)
+		err = l.remember(d.name, s.identity)
 	}
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", d.name, errors.Join(err, cmd.Process.Kill()))

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,47 +16,6 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
-
-func TestParseStatus(t *testing.T) {
-	const tail = " 1 4242 4200 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876543 10 11"
-	for sentence, test := range map[string]struct {
-		line string
-		want status
-		fail bool
-	}{
-		"a process that sleeps":                       {line: "4242 (uwsgi) S" + tail, want: status{identity{4242, 9876543}, 4200, false}},
-		"a zombie is dead":                            {line: "4242 (uwsgi) Z" + tail, want: status{identity{4242, 9876543}, 4200, true}},
-		"a name with a blank and parentheses":         {line: "4242 (a) S 1 (b) R" + tail, want: status{identity{4242, 9876543}, 4200, false}},
-		"a line that ends early is not understood":    {line: "4242 (uwsgi) S 1 2", fail: true},
-		"a line without a program is not understood":  {line: "4242", fail: true},
-		"a line without numbers is not understood":    {line: "x (uwsgi) S" + tail, fail: true},
-		"parentheses the wrong way are not either":    {line: ")4242( S" + tail, fail: true},
-		"the number of a session must be a number":    {line: "4242 (uwsgi) S 1 4242 x 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 9876543", fail: true},
-		"the beginning of a process must be a number": {line: "4242 (uwsgi) S 1 4242 4200 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 x", fail: true},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			got, err := parseStatus(test.line)
-			if test.fail {
-				assert.Error(t, err)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, test.want, got)
-		})
-	}
-}
-
-func TestIdentity(t *testing.T) {
-	me, err := statusOf(os.Getpid())
-	require.NoError(t, err)
-	assert.True(t, me.isAlive())
-	reused := identity{me.pid, me.start - 1}
-	assert.False(t, reused.isAlive(), "the number is the same, the process is another")
-	leader, err := statusOf(me.session)
-	require.NoError(t, err)
-	assert.NotEmpty(t, leader.identity.session(processes()))
-	assert.Empty(t, identity{leader.pid, leader.start - 1}.session(processes()), "nobody of a foreign session is touched")
-}
 
 // shell is a daemon that runs a script.
 func shell(name, script string) daemon {
@@ -91,22 +52,94 @@ func TestDownEndsEverything(t *testing.T) {
 	}
 }
 
-func TestAReusedNumberIsNotTouched(t *testing.T) {
-	l, other := newTestLayout(t), newTestLayout(t)
-	require.NoError(t, l.create())
-	require.NoError(t, other.create())
-	require.NoError(t, other.start(shell("bystander", "while :; do sleep 0.01; done")))
-	bystander, found := other.recorded("bystander")
-	require.True(t, found)
-	require.NoError(t, os.WriteFile(l.record("daemon"), fmt.Appendf(nil, "%d %d\n", bystander.pid, bystander.start-1), 0o600))
+// A record that doesn't mean what it says must neither show a stranger as ours nor end it.
+func TestStrangersAreNotTouched(t *testing.T) {
+	now, err := era()
+	require.NoError(t, err)
+	const forever = "while :; do sleep 0.01; done"
+	for sentence, test := range map[string]struct {
+		script string
+		record func(bystander identity) string
+	}{
+		"a number that was given away again": {forever, func(i identity) string {
+			return fmt.Sprintf("%d %d %s\n", i.pid, i.start-1, now)
+		}},
+		"a session whose leader has gone, below a number that was given away again": {forever + " & echo $!", func(i identity) string {
+			return fmt.Sprintf("%d %d %s\n", i.pid, i.start-1, now)
+		}},
+		"a record of another boot": {forever, func(i identity) string {
+			return fmt.Sprintf("%d %d %s\n", i.pid, i.start, strings.Replace(now, now[:8], "01234567", 1))
+		}},
+		"a record of another namespace": {forever, func(i identity) string {
+			return fmt.Sprintf("%d %d %s\n", i.pid, i.start, now[:36]+"/pid:[1]")
+		}},
+		"a record without an era": {forever, func(i identity) string {
+			return fmt.Sprintf("%d %d\n", i.pid, i.start)
+		}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			l, other := newTestLayout(t), newTestLayout(t)
+			require.NoError(t, l.create())
+			require.NoError(t, other.create())
+			require.NoError(t, other.start(shell("bystander", test.script)))
+			bystander, found := other.recorded("bystander")
+			require.True(t, found)
+			if test.script != forever {
+				waitForLog(t, other, "bystander", "\n")
+				require.Eventually(t, func() bool { return !bystander.isAlive() }, 10*time.Second, 10*time.Millisecond)
+			}
+			require.NoError(t, os.WriteFile(l.record("daemon"), []byte(test.record(bystander)), 0o600))
 
-	assert.False(t, l.isRunning("daemon"))
-	_, err := l.stop(t.Context(), false)
+			assert.False(t, l.isRunning("daemon"))
+			_, err := l.stop(t.Context(), false)
+			require.NoError(t, err)
+			assert.NoFileExists(t, l.record("daemon"))
+			assert.NotEmpty(t, other.session(bystander, processes()), "they live on")
+			_, err = other.stop(t.Context(), false)
+			require.NoError(t, err)
+			assert.Empty(t, marked(other.dir, processes()))
+		})
+	}
+}
+
+// An older build wrote another mark and no era. Some daemons have lost their environment.
+func TestARecordWithoutAnEraStillCounts(t *testing.T) {
+	l := newTestLayout(t)
+	require.NoError(t, l.create())
+	older := exec.Command("/bin/sh", "-c", "while :; do sleep 0.01; done")
+	older.Dir, older.Env = l.dir, []string{"PATH=/usr/bin:/bin"}
+	older.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	require.NoError(t, older.Start())
+	s, err := statusOf(older.Process.Pid)
 	require.NoError(t, err)
-	assert.True(t, bystander.isAlive())
-	_, err = other.stop(t.Context(), false)
+	require.NoError(t, os.WriteFile(l.record("daemon"), fmt.Appendf(nil, "%d %d\n", s.pid, s.start), 0o600))
+
+	assert.True(t, l.isRunning("daemon"))
+	_, err = l.stop(t.Context(), false)
 	require.NoError(t, err)
-	assert.False(t, bystander.isAlive())
+	assert.False(t, s.isAlive())
+	require.Error(t, older.Wait(), "a signal has ended it")
+}
+
+// The test runs itself once more, below a shell, both with the mark in their environment.
+func TestDownSparesWhoCallsIt(t *testing.T) {
+	if dir := os.Getenv(mark); dir != "" {
+		l := layout{dir: dir}
+		require.NoError(t, l.create())
+		require.NoError(t, l.start(shell("daemon", "while :; do sleep 0.01; done")))
+		_, err := l.stop(t.Context(), false)
+		require.NoError(t, err)
+		return
+	}
+	l := newTestLayout(t)
+	command := exec.Command("/bin/sh", "-c", `sleep 60 & "$0" -test.run="^$1\$" -test.count=1 && echo the shell is there; wait; echo the sleeper is gone`,
+		os.Args[0], t.Name())
+	command.Env = append(os.Environ(), mark+"="+l.dir)
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, string(output))
+	assert.Contains(t, string(output), "PASS")
+	assert.Contains(t, string(output), "the shell is there")
+	assert.Contains(t, string(output), "the sleeper is gone", "beside them, the mark says who belongs to the cloud")
 }
 
 func TestStartingTwiceStartsOnce(t *testing.T) {

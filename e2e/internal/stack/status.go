@@ -22,7 +22,7 @@ func (s *Stack) Status() (bool, error) {
 	s.screen.Linef("%s", s.screen.Styled(terminal.Dim, fmt.Sprintf(columns, " ", "DAEMON", "PID", "ADDRESS", "LOG")))
 	for _, d := range s.layout.daemons() {
 		sign, number, address := s.screen.Styled(terminal.Red, "✗"), "-", "-"
-		if i, found := s.layout.recorded(d.name); found && i.isAlive() {
+		if i, yes := s.layout.running(d.name); yes {
 			sign, number = s.screen.Styled(terminal.Green, "✓"), strconv.Itoa(i.pid)
 		} else {
 			all = false
