@@ -87,7 +87,7 @@ func (p policyFile) saved() string { return string(p) + ".before-trellis-opensta
 
 // forbid makes the script say no, and keeps the one that is there.
 func (p policyFile) forbid() error {
-	if err := p.restore(); err != nil { // what an earlier run was killed over
+	if err := p.restore(); err != nil { // or ours would be kept as theirs
 		return err
 	}
 	if err := os.Rename(string(p), p.saved()); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -99,13 +99,19 @@ func (p policyFile) forbid() error {
 	return nil
 }
 
-// restore puts the script back as forbid has found it.
+// restore puts the script back as forbid has found it. A script that somebody has put there since stays.
 func (p policyFile) restore() error {
 	content, err := os.ReadFile(string(p))
-	if err == nil && bytes.Equal(content, []byte(forbidAll)) {
-		if err := os.Remove(string(p)); err != nil {
-			return fmt.Errorf("restoring %s: %w", p, err)
-		}
+	switch isOurs := bytes.Equal(content, []byte(forbidAll)); {
+	case err == nil && !isOurs:
+		return nil
+	case err == nil:
+		err = os.Remove(string(p))
+	case errors.Is(err, os.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("restoring %s: %w", p, err)
 	}
 	if err := os.Rename(p.saved(), string(p)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("restoring %s: %w", p, err)

@@ -56,3 +56,21 @@ func TestThePolicyIsPutBackAsItWas(t *testing.T) {
 		})
 	}
 }
+
+func TestAPolicyThatSomebodyHasWrittenSinceStays(t *testing.T) {
+	p := policyFile(filepath.Join(t.TempDir(), "policy-rc.d"))
+	require.NoError(t, os.WriteFile(string(p), []byte("earlier"), 0o600))
+	require.NoError(t, p.forbid())
+	require.NoError(t, os.WriteFile(string(p), []byte("later"), 0o600))
+
+	require.NoError(t, p.restore())
+	content, err := os.ReadFile(string(p))
+	require.NoError(t, err)
+	assert.Equal(t, "later", string(content))
+
+	require.NoError(t, os.Remove(string(p)))
+	require.NoError(t, p.restore())
+	content, err = os.ReadFile(string(p))
+	require.NoError(t, err)
+	assert.Equal(t, "earlier", string(content), "nothing stands in its way")
+}

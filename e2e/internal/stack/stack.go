@@ -12,6 +12,7 @@ import (
 // Stack is the cloud of a machine, whether it runs or not.
 type Stack struct {
 	layout layout
+	policy policyFile
 	screen *terminal.Screen
 }
 
@@ -21,7 +22,7 @@ func New(dir string, screen *terminal.Screen) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stack{layout: l, screen: screen}, nil
+	return &Stack{layout: l, policy: debianPolicy, screen: screen}, nil
 }
 
 // Dir is the state directory.

@@ -44,7 +44,7 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	}
 
 	s.screen.Heading("A real OpenStack in " + s.layout.dir)
-	if err := s.screen.Step("packages", func(tell io.Writer) (string, error) { return s.layout.installPackages(ctx, tell) }); err != nil {
+	if err := s.screen.Step("packages", func(tell io.Writer) (string, error) { return s.installPackages(ctx, tell) }); err != nil {
 		return err
 	}
 	if err := s.screen.Step("files", func(io.Writer) (string, error) { return s.layout.etc(), s.layout.writeFiles() }); err != nil {
@@ -72,7 +72,10 @@ func (l layout) forgetDead(ctx context.Context) error {
 	return l.stopRecorded(ctx, graceOfServices, slices.DeleteFunc(names, l.isRunning))
 }
 
-func (l layout) installPackages(ctx context.Context, tell io.Writer) (string, error) {
+func (s *Stack) installPackages(ctx context.Context, tell io.Writer) (string, error) {
+	if err := s.policy.restore(); err != nil { // an earlier run may have been killed while it installed
+		return "", err
+	}
 	missing, err := missingPackages(ctx)
 	if err != nil {
 		return "", err
@@ -80,10 +83,10 @@ func (l layout) installPackages(ctx context.Context, tell io.Writer) (string, er
 	if len(missing) == 0 {
 		return fmt.Sprintf("all %d are installed", len(packages())), nil
 	}
-	log := l.log("apt")
+	log := s.layout.log("apt")
 	fmt.Fprintf(tell, "installing %s\n", strings.Join(missing, " "))
 	fmt.Fprintf(tell, "follow it with: tail -f %s\n", log)
-	return fmt.Sprintf("%d installed", len(missing)), install(ctx, missing, debianPolicy, log)
+	return fmt.Sprintf("%d installed", len(missing)), install(ctx, missing, s.policy, log)
 }
 
 // startCloud starts all processes and fills all services. It returns how many processes there are.
