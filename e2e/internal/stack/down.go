@@ -33,6 +33,9 @@ func (s *Stack) Down(ctx context.Context, keep bool) error {
 		return err
 	}
 	defer release()
+	if err := s.policy.restore(); err != nil { // Up may have been killed while it installed packages
+		return err
+	}
 	if err := s.screen.Step("processes", func(io.Writer) (string, error) { return s.layout.stop(ctx, keep) }); err != nil {
 		return err
 	}
@@ -40,10 +43,7 @@ func (s *Stack) Down(ctx context.Context, keep bool) error {
 		if keep {
 			return "kept in " + s.layout.dir, nil
 		}
-		if err := os.RemoveAll(s.layout.dir); err != nil {
-			return "", fmt.Errorf("removing the state: %w", err)
-		}
-		return s.layout.dir + " is gone", nil
+		return s.layout.dir + " is gone", s.layout.remove()
 	})
 }
 

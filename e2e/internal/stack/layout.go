@@ -95,6 +95,36 @@ func (l layout) create() error {
 	return nil
 }
 
+// remove removes the state directory.
+func (l layout) remove() error {
+	paths, err := l.removal()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("removing the state: %w", err)
+		}
+	}
+	return nil
+}
+
+// removal is what remove removes, in this order. The marker goes last: without it nobody would touch what is left when
+// this program is killed meanwhile. The lock goes shortly before, since it keeps others from making the directory anew.
+func (l layout) removal() ([]string, error) {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return nil, fmt.Errorf("removing the state: %w", err)
+	}
+	var paths []string
+	for _, entry := range entries {
+		if path := filepath.Join(l.dir, entry.Name()); path != l.marker() && path != l.lock() {
+			paths = append(paths, path)
+		}
+	}
+	return append(paths, l.lock(), l.marker(), l.dir), nil
+}
+
 // isDone reports whether something was noted as done.
 func (l layout) isDone(what string) bool {
 	_, err := os.Stat(l.done(what))

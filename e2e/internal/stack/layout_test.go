@@ -56,6 +56,24 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
+func TestWhateverIsLeftOfARemovalIsRecognised(t *testing.T) {
+	l := newTestLayout(t)
+	require.NoError(t, l.create())
+	release, err := l.acquire()
+	require.NoError(t, err)
+	defer release()
+	paths, err := l.removal()
+	require.NoError(t, err)
+	assert.Contains(t, paths, l.data())
+	for _, path := range paths {
+		there, err := l.recognise()
+		require.NoError(t, err, "before %s", path)
+		assert.Equal(t, path != l.dir, there, "only an empty directory is as good as none")
+		require.NoError(t, os.RemoveAll(path))
+	}
+	assert.NoDirExists(t, l.dir)
+}
+
 func TestAStateDirectoryWhoseSocketsNobodyCouldReach(t *testing.T) {
 	const suffix = "/run/mariadb.sock"
 	fits := "/" + strings.Repeat("d", longestSocket-len(suffix)-1)

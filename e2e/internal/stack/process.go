@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -194,28 +195,45 @@ func lastLines(path string) string {
 	return fmt.Sprintf("\nthe end of %s:\n    %s", path, strings.Join(lines, "\n    "))
 }
 
+// graceAfterKill is how long the kernel may take to end what was killed. Who hangs in a call to a disk takes for ever.
+const graceAfterKill = 10 * time.Second
+
 // end ends processes: it asks for it, waits for as long as grace, and kills what is left. members looks who is left.
 func end(ctx context.Context, grace time.Duration, members func() []status) error {
-	deadline := time.Now().Add(grace)
-	for signal := syscall.SIGTERM; ; {
+	for _, s := range members() {
+		// Who ends between the look and the signal has done what it should.
+		_ = syscall.Kill(s.pid, syscall.SIGTERM)
+	}
+	left, err := await(ctx, grace, members)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	left, err = await(ctx, graceAfterKill, func() []status {
+		all := members() // among them may be some that began since
+		for _, s := range all {
+			_ = syscall.Kill(s.pid, syscall.SIGKILL)
+		}
+		return all
+	})
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	var numbers []string
+	for _, s := range left {
+		numbers = append(numbers, strconv.Itoa(s.pid))
+	}
+	return fmt.Errorf("still there %s after they were killed: processes %s", graceAfterKill, strings.Join(numbers, ", "))
+}
+
+// await waits until no members are left, but not longer than patience. It returns those that are left.
+func await(ctx context.Context, patience time.Duration, members func() []status) ([]status, error) {
+	for deadline := time.Now().Add(patience); ; {
 		left := members()
-		if len(left) == 0 {
-			return nil
-		}
-		if signal != 0 {
-			for _, s := range left {
-				// Who ends between the look and the signal has done what it should.
-				_ = syscall.Kill(s.pid, signal)
-			}
-		}
-		if signal != syscall.SIGKILL {
-			signal = 0
-		}
-		if time.Now().After(deadline) {
-			signal = syscall.SIGKILL
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left, nil
 		}
 		if err := pause(ctx, glance); err != nil {
-			return err
+			return left, err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -185,12 +186,16 @@ func TestDown(t *testing.T) {
 	s, err := New(dir, screen)
 	require.NoError(t, err)
 
+	s.policy = policyFile(filepath.Join(t.TempDir(), "policy-rc.d"))
+
 	require.NoError(t, s.Down(t.Context(), false), "nothing is there, nothing is to be done")
 	require.NoError(t, s.layout.create())
 	require.NoError(t, s.layout.start(shell("daemon", "while :; do sleep 0.01; done")))
 	i, _ := s.layout.recorded("daemon")
+	require.NoError(t, s.policy.forbid())
 
 	require.NoError(t, s.Down(t.Context(), true))
+	assert.NoFileExists(t, string(s.policy), "what a killed Up has left goes")
 	assert.False(t, i.isAlive())
 	assert.DirExists(t, dir)
 	require.NoError(t, s.Down(t.Context(), false))
@@ -206,6 +211,17 @@ func TestDown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(output), "nothing to do")
 	assert.Contains(t, string(output), dir+" is gone")
+}
+
+func TestEndDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const beyondAllNumbers = 1 << 30
+		stubborn := []status{{identity: identity{pid: beyondAllNumbers}}, {identity: identity{pid: beyondAllNumbers + 1}}}
+		begin := time.Now()
+		err := end(t.Context(), time.Minute, func() []status { return stubborn })
+		require.ErrorContains(t, err, "processes 1073741824, 1073741825")
+		assert.InDelta(t, time.Minute+graceAfterKill, time.Since(begin), float64(time.Second))
+	})
 }
 
 func TestEndGivesTimeBeforeItKills(t *testing.T) {
