@@ -40,7 +40,7 @@ func (l layout) initialise(ctx context.Context) error {
 		return fmt.Errorf("initialising MariaDB: %w", err)
 	}
 	err := l.tool(ctx, "mariadb-install", nil, "/usr/bin/mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+dir,
-		"--auth-root-authentication-method=normal", "--skip-test-db")
+		"--auth-root-authentication-method=socket", "--skip-test-db")
 	if err != nil {
 		return fmt.Errorf("initialising MariaDB: %w", err)
 	}
@@ -52,12 +52,7 @@ func (l layout) fillDatabases(ctx context.Context, cache string, tell io.Writer)
 	if l.isDone(schemaDone) {
 		return nil
 	}
-	var sql strings.Builder
-	for _, name := range databases() {
-		fmt.Fprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s;\n", name)
-	}
-	fmt.Fprintf(&sql, "CREATE USER IF NOT EXISTS '%[1]s'@'%%' IDENTIFIED BY '%[2]s'; GRANT ALL ON *.* TO '%[1]s'@'%%';\n", storeUser, storePassword)
-	if err := l.sql(ctx, strings.NewReader(sql.String())); err != nil {
+	if err := l.sql(ctx, strings.NewReader(emptyDatabases())); err != nil {
 		return fmt.Errorf("creating databases: %w", err)
 	}
 	dump, err := dumpFile(ctx, cache)
@@ -79,6 +74,19 @@ func (l layout) fillDatabases(ctx context.Context, cache string, tell io.Writer)
 		return err
 	}
 	return l.note(schemaDone)
+}
+
+// emptyDatabases is the script that makes all databases and the account of the services. Its password is public, and
+// MariaDB runs as root: the account has rights to these databases, and none to files or to anything else of the server.
+func emptyDatabases() string {
+	var sql strings.Builder
+	fmt.Fprintf(&sql, "CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s';\n", storeUser, storePassword)
+	for _, name := range databases() {
+		fmt.Fprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s;\n", name)
+		pattern := strings.ReplaceAll(name, "_", `\_`) // which alone would stand for any letter
+		fmt.Fprintf(&sql, "GRANT ALL ON `%s`.* TO '%s'@'%%';\n", pattern, storeUser)
+	}
+	return sql.String()
 }
 
 // migrate runs the services' own migrations, in two lanes.

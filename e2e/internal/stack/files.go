@@ -26,7 +26,9 @@ var pythonFiles embed.FS
 // shared is the file of what templates have in common.
 const shared = "shared.tmpl"
 
-// What nobody outside needs to know. Nothing but loopback is listened on.
+// Accounts between the parts of the cloud. They are public like all of its passwords, so none of them may give more than
+// the cloud itself: all parts listen on loopback only, and the account of the stores has rights to the cloud's databases
+// and nothing else of MariaDB, which runs as root.
 const (
 	serviceUser     = "service"
 	servicePassword = "service-secret"
@@ -38,7 +40,7 @@ const (
 // values are what templates may name.
 type values struct {
 	IP, Region, Domain, Hosts                    string
-	Data, Locks, Socket                          string
+	Data, Locks, Socket, Files                   string
 	ServiceUser, ServicePassword, ServiceProject string
 	StoreUser, StorePassword                     string
 }
@@ -67,7 +69,7 @@ func (l layout) render() (map[string][]byte, error) {
 	}
 	data := values{
 		IP: IP, Region: fake.DefaultRegion, Domain: fake.DefaultDomain, Hosts: strings.Join(hosts, ","),
-		Data: l.data(), Locks: l.locks(), Socket: l.socket(),
+		Data: l.data(), Locks: l.locks(), Socket: l.socket(), Files: l.files(),
 		ServiceUser: serviceUser, ServicePassword: servicePassword, ServiceProject: serviceProject,
 		StoreUser: storeUser, StorePassword: storePassword,
 	}

@@ -36,6 +36,7 @@ func TestConfiguration(t *testing.T) {
 	} {
 		assert.Contains(t, string(files[path]), want, path)
 	}
+	assert.Contains(t, string(files["mariadb.cnf"]), "\nsecure-file-priv = "+l.data()+"/mariadb-files\n")
 	assert.NotContains(t, string(files["nova/nova.conf"]), "[database]", "nova-compute must not know it")
 	assert.Contains(t, string(files["neutron/neutron.conf"]), "hosts = host-zone-a:zone-a,host-zone-b:zone-b,host-zone-c:zone-c\n")
 }

@@ -28,6 +28,7 @@ func (l layout) clouds() string { return filepath.Join(l.dir, "clouds.yaml") }
 func (l layout) etc() string    { return filepath.Join(l.dir, "etc") }
 func (l layout) python() string { return filepath.Join(l.dir, "python") }
 func (l layout) data() string   { return filepath.Join(l.dir, "data") }
+func (l layout) files() string  { return filepath.Join(l.data(), "mariadb-files") }
 func (l layout) locks() string  { return filepath.Join(l.dir, "locks") }
 func (l layout) logs() string   { return filepath.Join(l.dir, "log") }
 func (l layout) run() string    { return filepath.Join(l.dir, "run") }
@@ -69,22 +70,27 @@ func (l layout) recognise() (there bool, err error) {
 	return true, nil
 }
 
-// create makes the state directory, unless it is there.
+// create makes the state directory, unless it is there. Nobody but its owner may look into it: all daemons run as root,
+// and believe whoever reaches a socket or a file in it.
 func (l layout) create() error {
 	there, err := l.recognise()
 	if err != nil {
 		return err
 	}
 	if !there {
-		if err := os.MkdirAll(l.dir, 0o755); err != nil {
+		if err := os.MkdirAll(l.dir, 0o700); err != nil {
 			return fmt.Errorf("making the state directory: %w", err)
 		}
 		if err := os.WriteFile(l.marker(), []byte(markerText), 0o600); err != nil {
 			return fmt.Errorf("marking the state directory: %w", err)
 		}
 	}
+	// It may have been there with other rights: empty, or made by an older build.
+	if err := os.Chmod(l.dir, 0o700); err != nil {
+		return fmt.Errorf("closing the state directory to others: %w", err)
+	}
 	for _, dir := range []string{
-		l.etc(), l.python(), l.locks(), l.logs(), l.run(), l.data(),
+		l.etc(), l.python(), l.locks(), l.logs(), l.run(), l.data(), l.files(),
 		filepath.Join(l.data(), "nova"), filepath.Join(l.data(), "neutron"), filepath.Join(l.data(), "cinder", "conversion"),
 		filepath.Join(l.data(), "glance", "images"), filepath.Join(l.data(), "glance", "staging"), filepath.Join(l.data(), "glance", "tasks"),
 	} {

@@ -56,6 +56,26 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
+func TestNobodyElseLooksIntoTheStateDirectory(t *testing.T) {
+	for sentence, prepare := range map[string]func(*testing.T, layout){
+		"a new one":          func(*testing.T, layout) {},
+		"one that was empty": func(t *testing.T, l layout) { require.NoError(t, os.Mkdir(l.dir, 0o755)) },
+		"one of an older build": func(t *testing.T, l layout) {
+			require.NoError(t, l.create())
+			require.NoError(t, os.Chmod(l.dir, 0o755))
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			l := newTestLayout(t)
+			prepare(t, l)
+			require.NoError(t, l.create())
+			info, err := os.Stat(l.dir)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+		})
+	}
+}
+
 func TestWhateverIsLeftOfARemovalIsRecognised(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
