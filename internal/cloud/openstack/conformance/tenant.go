@@ -26,10 +26,18 @@ func NewTenant(ctx context.Context, cloud Cloud, name string) (*Tenant, error) {
 		return nil, fmt.Errorf("the operator: %w", err)
 	}
 	t := &Tenant{line: l, operator: operator, Login: Login{User: name + "-user", Password: name + "-password", Project: name}}
-	if err := t.make(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("making project %q: %w", name, err), t.Remove(ctx))
+	// A caller who gives up meanwhile is heard at the end: an answer that nobody reads takes an ID with it.
+	if err := errors.Join(detached(ctx, t.make), ctx.Err()); err != nil {
+		return nil, errors.Join(fmt.Errorf("making project %q: %w", name, err), detached(ctx, t.Remove))
 	}
 	return t, nil
+}
+
+// detached does something that must come to its end although its caller has given up.
+func detached(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	return do(ctx)
 }
 
 func (t *Tenant) make(ctx context.Context) error {
