@@ -133,7 +133,8 @@ func (w *World) KillController() {
 	require.NoError(w.T, w.Cloud.WaitIdle(w.T.Context()))
 }
 
-// KillAt sets something off and kills the controller at the first call that matches, in the given phase.
+// KillAt sets something off and kills the controller at the first call that matches, in the given phase. No call is held
+// any longer afterwards, even when setting it off ends the test.
 func (w *World) KillAt(match wire.Match, phase wire.Phase, setOff func()) {
 	w.T.Helper()
 	reached, dead := make(chan struct{}), make(chan struct{})
@@ -146,6 +147,11 @@ func (w *World) KillAt(match wire.Match, phase wire.Phase, setOff func()) {
 		<-dead
 		return wire.Cut
 	})
+	release := sync.OnceFunc(func() {
+		close(dead)
+		w.Cloud.SetHook(nil)
+	})
+	defer release()
 	setOff()
 	select {
 	case <-reached:
@@ -154,8 +160,7 @@ func (w *World) KillAt(match wire.Match, phase wire.Phase, setOff func()) {
 	}
 	w.Controller.Kill()
 	w.Controller = nil
-	close(dead)
-	w.Cloud.SetHook(nil)
+	release()
 	require.NoError(w.T, w.Cloud.WaitIdle(w.T.Context()))
 }
 

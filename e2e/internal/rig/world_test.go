@@ -1,0 +1,53 @@
+package rig
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// TestKillAtHoldsNoCallOfATestThatEnded lets a test end, as a failed requirement does, while a call is held.
+func TestKillAtHoldsNoCallOfATestThatEnded(t *testing.T) {
+	cloud, err := openstack.NewFake()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
+	w := &World{T: t, Cloud: cloud, Process: &Process{}}
+
+	answered, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.KillAt(wire.Match{Method: http.MethodGet}, wire.Before, func() {
+			go func() {
+				defer close(answered)
+				answer, err := http.Get(cloud.AuthURL() + "/users")
+				if err == nil {
+					_ = answer.Body.Close()
+				}
+			}()
+			w.Eventually("a call is under way", func() bool { return len(cloud.Log()) == 1 })
+			runtime.Goexit()
+		})
+	}()
+	<-ended
+	select {
+	case <-answered:
+	case <-time.After(10 * time.Second):
+		cloud.SetHook(nil)
+		require.FailNow(t, "the call is still held")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, cloud.WaitIdle(ctx))
+
+	answer, err := http.Get(cloud.AuthURL() + "/users")
+	require.NoError(t, err, "the next call is let through")
+	require.NoError(t, answer.Body.Close())
+}
