@@ -50,14 +50,20 @@ func testEveryCall(t *testing.T, r *rig.Rig) {
 			passed := t.Run(fmt.Sprintf("%s/%s, %s", way.name, path(first), path(last)), func(t *testing.T) {
 				way.play(w.In(t), fmt.Sprintf("every-%d-%d", i, j), j, first, last)
 			})
-			if !passed { // what is left in this world is no concern of the other cases
-				if w.Controller != nil {
-					w.StopController()
-				}
-				w = r.NewWorld(t)
+			if !passed {
+				w = another(t, r, w)
 			}
 		}
 	}
+}
+
+// another returns a new world, for the cases that follow a failed one: what that has left is no concern of theirs.
+func another(t *testing.T, r *rig.Rig, w *rig.World) *rig.World {
+	t.Helper()
+	if w.Controller != nil {
+		w.StopController()
+	}
+	return r.NewWorld(t)
 }
 
 // play lets a call of a shoot's creation go wrong, and then one of its deletion.
@@ -139,9 +145,10 @@ func testHalfMade(t *testing.T, r *rig.Rig) {
 	creation, _ := callsOfALife(w)
 	writes := creation.Where(func(call wire.Call) bool { return call.Writes() && !call.IsLogin() })
 	for i, write := range writes {
-		t.Run("without "+path(write), func(t *testing.T) {
+		passed := t.Run("without "+path(write), func(t *testing.T) {
 			w := w.In(t)
 			shoot := w.Shoot(fmt.Sprintf("half-made-%d", i))
+			t.Cleanup(w.Cloud.ClearFaults)
 			w.Cloud.Inject(wire.Fault{
 				Match: wire.Match{Service: write.Service, Method: write.Method, Path: write.Path},
 				Times: -1, Status: http.StatusInternalServerError,
@@ -154,23 +161,35 @@ func testHalfMade(t *testing.T, r *rig.Rig) {
 			w.Cloud.ClearFaults()
 			assertEmpty(w)
 		})
+		if !passed {
+			w = another(t, r, w)
+			w.StartController()
+		}
 	}
-	t.Run("right after its order", func(t *testing.T) {
-		w := w.In(t)
-		shoot := w.Shoot("half-made-at-once")
-		w.Order(shoot)
-		w.Destroy(shoot)
-		assertEmpty(w)
-	})
-	t.Run("while it is made", func(t *testing.T) {
-		w := w.In(t)
-		shoot := w.Shoot("half-made-meanwhile")
-		w.Cloud.ResetLog()
-		w.Order(shoot)
-		w.Eventually("something is made", func() bool {
-			return len(w.Cloud.Log().Where(func(call wire.Call) bool { return call.Writes() && !call.IsLogin() })) > 0
+	testDeletedEarly(t, r)
+}
+
+// testDeletedEarly deletes shoots as soon as they were ordered, or a little later.
+func testDeletedEarly(t *testing.T, r *rig.Rig) {
+	for _, c := range []struct {
+		name, shoot string
+		await       func(*rig.World)
+	}{
+		{"right after its order", "half-made-at-once", func(*rig.World) {}},
+		{"while it is made", "half-made-meanwhile", func(w *rig.World) {
+			w.Eventually("something is made", func() bool {
+				return len(w.Cloud.Log().Where(func(call wire.Call) bool { return call.Writes() && !call.IsLogin() })) > 0
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := r.NewWorld(t)
+			w.StartController()
+			shoot := w.Shoot(c.shoot)
+			w.Order(shoot)
+			c.await(w)
+			w.Destroy(shoot)
+			assertEmpty(w)
 		})
-		w.Destroy(shoot)
-		assertEmpty(w)
-	})
+	}
 }
