@@ -22,8 +22,13 @@ plain processes on loopback. APIs, policy, address management, scheduling and st
 would need hardware is replaced: servers are objects that nothing runs in, networks carry no packets, volumes no bytes.
 Needs Debian 12, root, 4 GiB of memory and 2 GiB of disk, and a package mirror when packages are missing.
 
+Its passwords are public. Therefore everything listens on loopback only, the state directory is open to root alone, and the
+databases' account has rights to the cloud's databases and to no file. Who may log in to this machine can still use the
+cloud as its administrator: bring it up only where you trust those who can.
+
   up            install what is missing, start what is not running, fill it with zones, flavors, images and the network
-                "public", and write clouds.yaml (clouds admin, member, member-appcred). Do it again at any time.
+                "public", and write clouds.yaml (clouds admin, member, member-appcred). Do it again at any time. Units of
+                packages that it installs are disabled in systemd: nothing of them runs but what it starts itself.
   down          end all processes and remove all state; Debian's packages and the cache stay
   down --keep   end all processes and keep the state. Don't keep servers: the fake hypervisors forget them.
   status        print what runs; exit code 1 unless everything does

@@ -45,5 +45,6 @@ func TestHelp(t *testing.T) {
 		require.ErrorIs(t, err, flag.ErrHelp)
 		assert.Contains(t, out.String(), "Usage: openstack")
 		assert.Contains(t, out.String(), stack.DefaultDir+"/clouds.yaml")
+		assert.NotContains(t, out.String(), "%!", "every place is filled")
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // packages are the Debian packages. Never the ones named after the daemons themselves (nova-compute, cinder-volume): they
@@ -24,7 +27,7 @@ func packages() []string {
 	}
 }
 
-// installedPackages returns those of some packages that are installed, with their versions.
+// installedPackages returns those of some packages that are installed, with their versions. No names stand for all.
 func installedPackages(ctx context.Context, names []string) (map[string]string, error) {
 	query := exec.CommandContext(ctx, "dpkg-query", append([]string{"--show", "--showformat", `${Package} ${Version} ${db:Status-Status}\n`}, names...)...)
 	output, err := query.Output()
@@ -54,24 +57,82 @@ func missingPackages(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(packages(), func(name string) bool { return versions[name] != "" }), nil
 }
 
-// install installs packages. None of the daemons in them is started by Debian.
+// install installs packages. None of the daemons in them, nor in what they bring along, is started: not now, which the
+// policy forbids, and not by systemd when the machine boots, since that would take ports and memory from the machine.
 func install(ctx context.Context, names []string, policy policyFile, log string) (err error) {
+	before, err := installedPackages(ctx, nil)
+	if err != nil {
+		return err
+	}
 	if err := policy.forbid(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, policy.restore()) }()
-	environment := append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true", "LC_ALL=C.UTF-8")
-	if err := runLogged(ctx, log, environment, "apt-get", "update"); err != nil {
+	defer func() {
+		// What was installed before it failed, or before somebody pressed Ctrl-C, is to be left in order too.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, policy.restore(), disableNew(ctx, before, log))
+	}()
+	if err := runLogged(ctx, log, aptEnvironment(), "apt-get", "update"); err != nil {
 		return fmt.Errorf("updating the lists of packages: %w", err)
 	}
 	command := append([]string{
 		"apt-get", "install", "--yes", "--no-install-recommends",
 		"-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0",
 	}, names...)
-	if err := runLogged(ctx, log, environment, command...); err != nil {
+	if err := runLogged(ctx, log, aptEnvironment(), command...); err != nil {
 		return fmt.Errorf("installing packages: %w", err)
 	}
 	return nil
+}
+
+func aptEnvironment() []string {
+	return append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true", "LC_ALL=C.UTF-8")
+}
+
+// disableNew takes the units of packages that were not there before from what systemd starts with the machine. Those of
+// others are somebody else's.
+func disableNew(ctx context.Context, before map[string]string, log string) error {
+	now, err := installedPackages(ctx, nil)
+	if err != nil {
+		return err
+	}
+	added := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(name string) bool { return before[name] != "" })
+	if len(added) == 0 {
+		return nil
+	}
+	files, err := exec.CommandContext(ctx, "dpkg-query", append([]string{"--listfiles"}, added...)...).Output()
+	if err != nil {
+		return fmt.Errorf("asking for the files of new packages: %w", err)
+	}
+	units := unitsAmong(files, isFile)
+	if !thisMachine().has("systemctl") || len(units) == 0 {
+		return nil
+	}
+	if err := runLogged(ctx, log, aptEnvironment(), append([]string{"systemctl", "disable"}, units...)...); err != nil {
+		return fmt.Errorf("disabling the daemons of new packages: %w", err)
+	}
+	return nil
+}
+
+// unitsAmong are the names of the units of systemd that could be started with the machine, out of a list of paths.
+// Links are other names of units that stand for themselves, and templates are no units yet.
+func unitsAmong(paths []byte, isFile func(path string) bool) []string {
+	var units []string
+	for line := range strings.Lines(string(paths)) {
+		path := strings.TrimSpace(line)
+		dir, name := filepath.Split(path)
+		isUnit := slices.Contains([]string{".service", ".socket", ".timer", ".path"}, filepath.Ext(name))
+		if strings.HasSuffix(dir, "/lib/systemd/system/") && isUnit && !strings.Contains(name, "@.") && isFile(path) {
+			units = append(units, name)
+		}
+	}
+	return units
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // policyFile is the path of the script that Debian's packages ask whether they may start a daemon.

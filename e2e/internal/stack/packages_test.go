@@ -14,6 +14,78 @@ func TestParseInstalled(t *testing.T) {
 	assert.Equal(t, map[string]string{"nova-common": "2:26.2.2-1~deb12u5"}, parseInstalled([]byte(output)))
 }
 
+func TestUnitsOfPackages(t *testing.T) {
+	const paths = `/.
+/lib/systemd/system
+/lib/systemd/system/epmd.service
+/lib/systemd/system/epmd.socket
+/lib/systemd/system/epmd@.service
+/lib/systemd/system/multi-user.target.wants/other.service
+/usr/lib/systemd/system/dump.timer
+/usr/lib/systemd/user/desktop.service
+/usr/share/doc/epmd/README
+/lib/systemd/system/alias.service
+/lib/systemd/system/slice.slice
+`
+	isFile := func(path string) bool { return filepath.Base(path) != "alias.service" }
+	assert.Equal(t, []string{"epmd.service", "epmd.socket", "dump.timer"}, unitsAmong([]byte(paths), isFile))
+}
+
+// program puts a script into a directory of programs.
+func program(t *testing.T, dir, name, script string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700))
+}
+
+func TestInstalledDaemonsDoNotRun(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		end  string
+		fail bool
+	}{
+		"when all is installed":           {end: "exit 0"},
+		"when apt-get fails half the way": {end: "exit 100", fail: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			t.Setenv("MACHINE", dir)
+			// Of two packages with a daemon one is there before; the other comes with what it depends on.
+			require.NoError(t, write(filepath.Join(dir, "installed"), []byte("postgresql 15 installed\n")))
+			for _, name := range []string{"postgresql", "memcached", "epmd"} {
+				unit := filepath.Join(dir, "lib/systemd/system", name+".service")
+				require.NoError(t, write(unit, nil))
+				require.NoError(t, write(filepath.Join(dir, name+".list"), []byte(unit+"\n")))
+			}
+			program(t, dir, "dpkg-query", `case $1 in --show) cat "$MACHINE/installed";; *) shift; for p; do cat "$MACHINE/$p.list"; done;; esac`)
+			program(t, dir, "systemctl", `echo "$@" >>"$MACHINE/disabled"`)
+			program(t, dir, "apt-get", `[ "$1" = update ] && exit
+				cp "$MACHINE/policy-rc.d" "$MACHINE/policy-meanwhile"
+				printf 'memcached 1.6 installed\nepmd 25 installed\n' >>"$MACHINE/installed"; `+test.end)
+
+			policy := policyFile(filepath.Join(dir, "policy-rc.d"))
+			err := install(t.Context(), []string{"memcached"}, policy, filepath.Join(dir, "log"))
+			assert.Equal(t, test.fail, err != nil, err)
+			meanwhile, err := os.ReadFile(filepath.Join(dir, "policy-meanwhile"))
+			require.NoError(t, err)
+			assert.Equal(t, forbidAll, string(meanwhile))
+			assert.NoFileExists(t, string(policy))
+			disabled, err := os.ReadFile(filepath.Join(dir, "disabled"))
+			require.NoError(t, err)
+			assert.Equal(t, "disable epmd.service memcached.service\n", string(disabled))
+		})
+	}
+}
+
+func TestOnlyFilesAreUnits(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "a.service"), filepath.Join(dir, "b.service")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	assert.True(t, isFile(file))
+	assert.False(t, isFile(link))
+	assert.False(t, isFile(filepath.Join(dir, "c.service")))
+}
+
 func TestThePolicyIsPutBackAsItWas(t *testing.T) {
 	const theirs = "#!/bin/sh\nexit 0\n"
 	put := func(t *testing.T, p policyFile) { require.NoError(t, os.WriteFile(string(p), []byte(theirs), 0o700)) }
