@@ -17,6 +17,15 @@ import (
 
 const megabyte = 1_000_000
 
+// The shoots that are made in each place, one after the other.
+const (
+	coldShoot = "cold"
+	warmShoot = "warm"
+)
+
+// errEnded says why a measurement was cut short.
+var errEnded = errors.New("the controller has ended")
+
 // cost is what one operation took; logins are calls, too.
 type cost struct {
 	calls, logins int
@@ -40,8 +49,8 @@ type bench struct {
 // options say what is measured.
 type options struct {
 	latency time.Duration
-	// entry names the second cloud in clouds.yaml.
-	entry string
+	// entry names the second cloud in clouds.yaml. Without a name it is the one whose state is in dir, if there is one.
+	entry, dir string
 }
 
 func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
@@ -66,20 +75,12 @@ func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	genuine, err := b.onRealCloud(ctx, o.entry)
-	if err != nil {
-		return err
-	}
 	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", o.latency.Milliseconds()))
 	b.print(costTable(standIn))
-	if genuine != nil {
-		screen.Heading("The same shoot on a real cloud")
-		b.print(realTable(standIn, genuine))
-	}
 	screen.Heading("The process")
 	b.print(footprintTable(taken))
 	screen.Linef("\n%s", footnote)
-	return compare(standIn, genuine)
+	return b.secondColumn(ctx, o, standIn)
 }
 
 func (b bench) print(lines []string) {
@@ -88,21 +89,45 @@ func (b bench) print(lines []string) {
 	}
 }
 
-// costs measures the rows of the table in one place.
+// costs measures the rows of the table in one place, all of them or none.
 func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cost, error) {
 	costs := map[string]cost{}
-	err := b.screen.Step("measuring", func(io.Writer) (_ string, err error) {
-		if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
-			return "", err
-		}
-		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.lifecycle(ctx, where, costs)
+	err := b.screen.Step("measuring", func(io.Writer) (string, error) {
+		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.whileItRuns(ctx, func(ctx context.Context) (err error) {
+			if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
+				return err
+			}
+			return b.lifecycle(ctx, where, costs)
+		})
 	})
-	return costs, err
+	if err != nil {
+		return nil, err
+	}
+	return costs, nil
+}
+
+// whileItRuns does something that the controller has a part in, and does not wait for one that has ended.
+func (b bench) whileItRuns(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	exited := b.Controller.Exited()
+	go func() {
+		select {
+		case <-exited:
+			cancel(errEnded)
+		case <-ctx.Done():
+		}
+	}()
+	err := do(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 // coldStart creates a shoot with the first login of the process, and removes it.
 func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, error) {
-	shoot, err := b.NewShoot(ctx, "cold", where)
+	shoot, err := b.NewShoot(ctx, coldShoot, where)
 	if err != nil {
 		return cost{}, err
 	}
@@ -115,7 +140,7 @@ func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, erro
 
 // lifecycle creates, reconciles and deletes a shoot with the session that is there.
 func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[string]cost) error {
-	shoot, err := b.NewShoot(ctx, "warm", where)
+	shoot, err := b.NewShoot(ctx, warmShoot, where)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
+	"github.com/trellis-garden/trellis/e2e/internal/stack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
@@ -22,19 +24,23 @@ reconcile, one with nothing to do, and the deletion; then the size and the idle 
 the stand-in for OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
 
   --latency D    how long each call to the stand-in takes (default 200ms)
-  --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml (default: the one that OS_CLOUD names, or else the
-                 one that make openstack-up has brought up)
+  --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml, the file that OS_CLIENT_CONFIG_FILE names
+                 (default: the one that make openstack-up has brought up, if it runs; OS_CLOUD is not enough)
+  --dir DIR      the state directory of the one that make openstack-up has brought up (default %s)
   --help         print this page
+
+In the real cloud, a project and a user are made and removed again. Ctrl-C removes them, too; a second one does not wait.
 
 Exit codes: 0 done, 1 failed or the calls differ, 2 not understood.
 `
 
 func main() {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
+	flags.Usage = func() { fmt.Fprintf(flags.Output(), usage, stack.DefaultDir) }
 	var o options
 	flags.DurationVar(&o.latency, "latency", 200*time.Millisecond, "")
-	flags.StringVar(&o.entry, "cloud", os.Getenv("OS_CLOUD"), "")
+	flags.StringVar(&o.entry, "cloud", "", "")
+	flags.StringVar(&o.dir, "dir", stack.DefaultDir, "")
 	switch err := flags.Parse(os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(0)
@@ -42,7 +48,8 @@ func main() {
 		os.Exit(2)
 	}
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // from then on a signal ends the program at once
 	err := run(ctx, terminal.New(os.Stdout), o)
 	stop()
 	if err != nil {

@@ -7,52 +7,102 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/stack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// cleanUpTimeout bounds the removal of an account in a real cloud.
-const cleanUpTimeout = 2 * time.Minute
+const (
+	// cleanUpTimeout bounds each step of a retreat from a real cloud.
+	cleanUpTimeout = 2 * time.Minute
+	// greetTimeout bounds the first look at a real cloud.
+	greetTimeout = 30 * time.Second
+)
 
-// find returns the second cloud: the one that was named, or else the one that `make openstack-up` brings up. Without
-// either it says why there is none.
-func find(entry string) (cloud *conformance.Cloud, why string, err error) {
-	if entry == "" {
-		const variable = "OS_CLIENT_CONFIG_FILE"
-		file := filepath.Join(stack.DefaultDir, "clouds.yaml")
-		switch _, err := os.Stat(file); {
-		case errors.Is(err, os.ErrNotExist):
-			return nil, "no real cloud beside it: OS_CLOUD names none, and `make openstack-up` has brought none up", nil
-		case err != nil:
-			return nil, "", fmt.Errorf("looking for a real cloud: %w", err)
-		}
-		if err := os.Setenv(variable, file); err != nil {
-			return nil, "", fmt.Errorf("setting %s: %w", variable, err)
-		}
-		entry = "admin"
+// secondColumn measures on a real cloud, where there is one, and prints it beside the stand-in.
+func (b bench) secondColumn(ctx context.Context, o options, standIn map[string]cost) error {
+	target, why, err := find(ctx, o)
+	if err != nil {
+		return err
 	}
-	found, err := conformance.FromFile(entry)
+	if target == nil {
+		b.screen.Linef("\nno second column: %s", why)
+		return nil
+	}
+	b.screen.Heading("The same shoot on a real cloud")
+	genuine, err := b.onRealCloud(ctx, *target)
+	if genuine == nil {
+		return err
+	}
+	b.screen.Linef("")
+	b.print(realTable(standIn, genuine))
+	return errors.Join(err, compare(standIn, genuine))
+}
+
+// find returns the second cloud: the one that was asked for, or else the one that make openstack-up has brought up. That
+// need not be there: without it find says why.
+func find(ctx context.Context, o options) (target *conformance.Cloud, why string, err error) {
+	if o.entry == "" {
+		return discover(ctx, filepath.Join(o.dir, "clouds.yaml"))
+	}
+	found, err := conformance.FromFile(o.entry)
+	if err != nil {
+		return nil, "", err
+	}
+	return &found, "", nil
+}
+
+func discover(ctx context.Context, path string) (target *conformance.Cloud, why string, err error) {
+	const variable = "OS_CLIENT_CONFIG_FILE"
+	file, err := os.Open(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, "make openstack-up has brought no real cloud up, and --cloud names none", nil
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Sprintf("the real cloud is somebody else's: %v", err), nil
+	case err != nil:
+		return nil, "", fmt.Errorf("looking for a real cloud: %w", err)
+	}
+	_ = file.Close()
+	if err := os.Setenv(variable, path); err != nil {
+		return nil, "", fmt.Errorf("setting %s: %w", variable, err)
+	}
+	found, err := conformance.FromFile("admin")
+	if err != nil {
+		return nil, "", err
+	}
+	err = greet(ctx, found.AuthURL)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Sprintf("the real cloud does not run: %v", err), nil
+	}
 	return &found, "", err
 }
 
-// onRealCloud measures on the second cloud, or says why not and returns nothing. Nothing is added to the time of a call there.
-func (b bench) onRealCloud(ctx context.Context, entry string) (costs map[string]cost, err error) {
-	target, why, err := find(entry)
+// greet fails when nobody listens at a URL.
+func greet(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if target == nil {
-		b.screen.Linef("  %s", why)
-		return nil, nil
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
 	}
-	cloud, err := openstack.New(*target)
+	return answer.Body.Close()
+}
+
+// onRealCloud measures on the second cloud, in an account of its own. Nothing is added to the time of a call there.
+func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs map[string]cost, err error) {
+	cloud, err := openstack.New(target)
 	if err != nil {
 		return nil, err
 	}
@@ -63,20 +113,43 @@ func (b bench) onRealCloud(ctx context.Context, entry string) (costs map[string]
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		// The account goes, too, when Ctrl-C ended the measurement.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
-		defer cancel()
-		err = errors.Join(err, account.Remove(ctx))
-	}()
-	return b.costs(ctx, landscape.Place{Cloud: cloud, Account: account})
+	where := landscape.Place{Cloud: cloud, Account: account}
+	costs, err = b.costs(ctx, where)
+	if err != nil {
+		b.screen.Linef("  removing project %q and what is in it", account.Project)
+		err = errors.Join(err, b.retreat(ctx, where))
+	}
+	return costs, errors.Join(err, detached(ctx, account.Remove))
+}
+
+// retreat empties the account after a measurement that was cut short, as far as the controller still can. The controller
+// has ended afterwards, so what is left then stays as it is.
+func (b bench) retreat(ctx context.Context, where landscape.Place) error {
+	var failures []error
+	for _, name := range []string{coldShoot, warmShoot} {
+		err := detached(ctx, func(ctx context.Context) error {
+			return b.whileItRuns(ctx, func(ctx context.Context) error {
+				return b.destroy(ctx, openstack.NewShoot(name, where.Cloud, where.Account))
+			})
+		})
+		if err != nil {
+			failures = append(failures, fmt.Errorf("removing shoot %s: %w", name, err))
+		}
+	}
+	failures = append(failures, detached(ctx, b.Controller.Terminate), detached(ctx, where.Cloud.WaitIdle))
+	b.Controller = nil
+	return errors.Join(failures...)
+}
+
+// detached does something that must be done although Ctrl-C has ended everything else.
+func detached(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	return do(ctx)
 }
 
 // compare returns an error that names the calls which differ between two clouds.
 func compare(standIn, genuine map[string]cost) error {
-	if genuine == nil {
-		return nil
-	}
 	var failures []error
 	for _, row := range rows() {
 		here, there := standIn[row].log.Count(), genuine[row].log.Count()

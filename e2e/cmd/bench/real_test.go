@@ -1,12 +1,22 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"os"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -22,7 +32,6 @@ func TestCompare(t *testing.T) {
 		standIn, genuine map[string]cost
 		says             []string
 	}{
-		"no second cloud":              {calls("GET"), nil, nil},
 		"the same calls, in any order": {calls("GET", "POST"), calls("POST", "GET"), nil},
 		"a call more on the real cloud": {
 			calls("GET"), calls("GET", "GET"), []string{"first: neutron GET /v2.0/networks: 1 on the stand-in, 2 on the real cloud"},
@@ -44,16 +53,146 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestFindingTheSecondCloud(t *testing.T) {
-	t.Setenv("OS_CLIENT_CONFIG_FILE", t.TempDir()+"/clouds.yaml")
-	require.NoError(t, os.WriteFile(os.Getenv("OS_CLIENT_CONFIG_FILE"), []byte(`clouds:
-  mine: {region_name: here, auth: {auth_url: "https://keystone.example.org/v3", username: root, password: secret, project_name: admin}}
-`), 0o600))
-	cloud, why, err := find("mine")
-	require.NoError(t, err)
-	assert.Empty(t, why)
-	assert.Equal(t, "https://keystone.example.org/v3", cloud.AuthURL)
+// writeClouds writes a clouds.yaml with the entries admin and mine.
+func writeClouds(t *testing.T, path, authURL string) {
+	t.Helper()
+	entry := fmt.Sprintf("{region_name: %s, auth: {auth_url: %q, username: %s, password: %s, project_name: %s, user_domain_name: Default, project_domain_name: Default}}",
+		fake.DefaultRegion, authURL, fake.AdminUser, fake.AdminPassword, fake.AdminProject)
+	require.NoError(t, os.WriteFile(path, []byte("clouds:\n  admin: "+entry+"\n  mine: "+entry+"\n"), 0o600))
+}
 
-	_, _, err = find("another")
-	assert.ErrorContains(t, err, `cloud "another"`)
+func startCloud(t *testing.T) *fake.Cloud {
+	t.Helper()
+	cloud := fake.New()
+	require.NoError(t, cloud.Start("127.0.0.1:0"))
+	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
+	return cloud
+}
+
+func TestFindingTheSecondCloud(t *testing.T) {
+	theirs, ours := t.TempDir()+"/clouds.yaml", t.TempDir()
+	writeClouds(t, theirs, "https://keystone.example.org/v3")
+	t.Setenv("OS_CLIENT_CONFIG_FILE", theirs)
+	t.Setenv("OS_CLOUD", "mine")
+
+	target, _, err := find(t.Context(), options{entry: "mine", dir: ours})
+	require.NoError(t, err)
+	assert.Equal(t, "https://keystone.example.org/v3", target.AuthURL)
+	_, _, err = find(t.Context(), options{entry: "another", dir: ours})
+	require.ErrorContains(t, err, `cloud "another"`)
+
+	target, why, err := find(t.Context(), options{dir: ours})
+	require.NoError(t, err)
+	assert.Nil(t, target, "OS_CLOUD alone leads nowhere")
+	assert.Contains(t, why, "has brought no real cloud up")
+
+	cloud := startCloud(t)
+	writeClouds(t, ours+"/clouds.yaml", cloud.AuthURL())
+	target, _, err = find(t.Context(), options{dir: ours})
+	require.NoError(t, err)
+	assert.Equal(t, cloud.AuthURL(), target.AuthURL)
+}
+
+func TestNoSecondColumn(t *testing.T) {
+	t.Setenv("OS_CLIENT_CONFIG_FILE", "") // is set meanwhile
+	for sentence, c := range map[string]struct {
+		prepare func(t *testing.T, dir string)
+		says    string
+	}{
+		"nothing there": {func(*testing.T, string) {}, "no second column: make openstack-up has brought no real cloud up, and --cloud names none"},
+		"it does not run": {func(t *testing.T, dir string) {
+			address, err := process.FreeAddress()
+			require.NoError(t, err)
+			writeClouds(t, dir+"/clouds.yaml", "http://"+address+"/v3")
+		}, "no second column: the real cloud does not run: "},
+		"it is not readable": {func(t *testing.T, dir string) {
+			if os.Geteuid() == 0 {
+				t.Skip("root may read everything")
+			}
+			writeClouds(t, dir+"/clouds.yaml", "http://127.0.0.1:5000/v3")
+			require.NoError(t, os.Chmod(dir+"/clouds.yaml", 0))
+		}, "no second column: the real cloud is somebody else's: open "},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			c.prepare(t, dir)
+			screen, read := newScreen(t)
+			require.NoError(t, bench{screen: screen}.secondColumn(t.Context(), options{dir: dir}, nil))
+			assert.Contains(t, read(), c.says)
+		})
+	}
+}
+
+// newScreen returns a screen and what stands on it.
+func newScreen(t *testing.T) (screen *terminal.Screen, read func() string) {
+	t.Helper()
+	file, err := os.Create(t.TempDir() + "/screen")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, file.Close()) })
+	return terminal.New(file), func() string {
+		content, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		return string(content)
+	}
+}
+
+// content is all that a cloud has, and its projects.
+func content(t *testing.T, cloud *fake.Cloud) []any {
+	t.Helper()
+	projects, err := cloud.Operate(fake.AdminProject, http.MethodGet, wire.Keystone, "/v3/projects", nil)
+	require.NoError(t, err)
+	return []any{cloud.State(""), projects}
+}
+
+// TestTheSecondCloudIsLeftAsItWas takes another stand-in for the real cloud.
+func TestTheSecondCloudIsLeftAsItWas(t *testing.T) {
+	cloud := startCloud(t)
+	target := conformance.Cloud{
+		Name: "real", AuthURL: cloud.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
+		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
+	}
+	before := content(t, cloud)
+	screen, read := newScreen(t)
+	b := startBench(t, screen)
+
+	costs, err := b.onRealCloud(t.Context(), target)
+	require.NoError(t, err)
+	assert.Len(t, costs, len(rows()))
+	assert.Equal(t, before, content(t, cloud), "after a measurement")
+	require.NotNil(t, b.Controller)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	atFirstCreate(cloud, cancel)
+	_, err = b.onRealCloud(ctx, target)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, before, content(t, cloud), "after Ctrl-C")
+	assert.Nil(t, b.Controller, "nothing is made any more")
+	assert.Contains(t, read(), "removing project ")
+
+	b = startBench(t, screen)
+	atFirstCreate(cloud, b.Controller.Kill)
+	_, err = b.onRealCloud(t.Context(), target)
+	require.ErrorIs(t, err, errEnded)
+	require.ErrorContains(t, err, "is not empty: [network ", "without a controller, what is left is named")
+	assert.NotEqual(t, before, content(t, cloud))
+}
+
+func startBench(t *testing.T, screen *terminal.Screen) bench {
+	t.Helper()
+	l, err := landscape.Start(t.Context(), screen, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, l.Stop()) })
+	l.Gardenlet.Interval = 10 * time.Millisecond
+	return bench{Landscape: l, screen: screen}
+}
+
+// atFirstCreate does something when the first network exists and nobody knows yet.
+func atFirstCreate(cloud *fake.Cloud, do func()) {
+	var once sync.Once
+	cloud.SetHook(func(event wire.Event) wire.Verdict {
+		if event.Phase == wire.After && event.Call.Method == http.MethodPost && event.Call.Path == "/v2.0/networks" {
+			once.Do(do)
+		}
+		return wire.Proceed
+	})
 }
