@@ -73,7 +73,7 @@ test: envtest-assets ## Run all tests: units, contract suites, and the binaries 
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete
-	@cd e2e && go run ./cmd/bench --dir '$(OPENSTACK)'
+	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/bench && exec $(CACHE)/e2e/bench --dir '$(OPENSTACK)'
 
 ##@ Against a real OpenStack (Debian 12, root)
 
@@ -103,7 +103,7 @@ e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECOR
 	$(call say,'the Infrastructure suite on the real cloud')
 	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 90m -v -run TestInfrastructure
 	$(call say,'what it costs on both clouds')
-	@cd e2e && go run ./cmd/bench --cloud $$OS_CLOUD
+	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/bench && $(CACHE)/e2e/bench --cloud "$$OS_CLOUD"
 	@echo 'The cloud stays up. make openstack-down stops it and removes its state.'
 
 ##@ Change
