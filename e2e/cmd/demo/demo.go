@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
 // demo is one showing.
@@ -20,7 +18,6 @@ type demo struct {
 	*landscape.Landscape
 	screen *terminal.Screen
 	shoot  *gardenlet.Shoot
-	before fake.State
 }
 
 // run shows everything and stops everything, in whatever way it ends.
@@ -31,7 +28,7 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	d := &demo{Landscape: l, screen: screen, before: l.Place.Cloud.StandIn.State("")}
+	d := &demo{Landscape: l, screen: screen}
 	acts := []func(context.Context) error{d.prepare, d.create, d.reconcile}
 	if exit {
 		acts = append(acts, d.delete)
@@ -114,10 +111,15 @@ func (d *demo) delete(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	came, went := fake.Diff(d.before, d.Place.Cloud.StandIn.State(""))
-	if len(came)+len(went) > 0 {
-		return fmt.Errorf("the cloud is not as it was before the shoot:\n  left behind: %s\n  missing: %s",
-			strings.Join(came, ", "), strings.Join(went, ", "))
+	left, err := d.Place.Account.Resources(ctx)
+	if err != nil {
+		return err
+	}
+	for _, resource := range left {
+		err = errors.Join(err, fmt.Errorf("left behind in the cloud: %s %s (%s)", resource.Kind, resource.Name, resource.ID))
+	}
+	if err != nil {
+		return err
 	}
 	d.screen.Linef("  %s the cloud is empty again", d.screen.Styled(terminal.Green, "✓"))
 	return nil

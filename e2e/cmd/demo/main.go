@@ -43,8 +43,9 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, terminal.New(os.Stdout), *latency, *exit)
+	interrupted := ctx.Err() != nil // stop ends the context, too
 	stop()
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !interrupted {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
