@@ -166,6 +166,7 @@ func testHalfMade(t *testing.T, r *rig.Rig) {
 			w.StartController()
 		}
 	}
+	w.StopController() // two processes on one seed would both take what comes next
 	testDeletedEarly(t, r)
 }
 
