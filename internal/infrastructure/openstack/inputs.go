@@ -68,23 +68,16 @@ func (in *inputs) settleForDelete(recorded *ledger, errs field.ErrorList) error 
 	return nil
 }
 
-// credentials settles who logs in and where. Who is the Secret's business. Where is the cloud profile's as soon as it knows
-// a Keystone for the region: its URL and CA bundle win over the Secret's, and it alone can turn the verification of
-// certificates off, so that no Secret can send a login elsewhere. The upstream extension has the same order, by writing the
-// profile's values into the Secret.
+// credentials settles who logs in and where.
 func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		return credentials, err
 	}
-	if keystone, known := in.profile.Keystone(shoot.Infrastructure.Spec.Region); known {
-		credentials.AuthURL = keystone.URL
-		credentials.Insecure = false
-		if ca := value(keystone.CACert); ca != "" {
-			credentials.CACert = ca
-		}
-	}
-	credentials.Insecure = credentials.Insecure || in.profile.KeyStoneForceInsecure
+	keystone, _ := in.profile.Keystone(shoot.Infrastructure.Spec.Region)
+	credentials = credentials.At(cloudopenstack.Keystone{
+		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
+	})
 	return credentials, credentials.Complete()
 }
 
