@@ -1,0 +1,39 @@
+package controlplane
+
+import (
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+)
+
+// Driver knows what a control plane needs of one cloud. All methods are pure: they call nobody, keep nothing, and answer
+// the same question with the same answer, down to the order of lists. The contract does everything else.
+type Driver interface {
+	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Plan, not before the
+	// ControlPlane is deleted.
+	Validate(shoot *Shoot) field.ErrorList
+	// Plan says what the control plane consists of. An error is classified (package cloud); inputs that Validate accepts do
+	// not fail.
+	Plan(shoot *Shoot) (*Plan, error)
+	// Tune says what has to be different in Gardener's own components of a shoot of this cloud.
+	Tune(cluster *contract.Cluster) (*tuning.Tuning, error)
+	// CompleteCredentials changes the data of the Secret cloudprovider to what the cloud profile knows better than whoever
+	// made the credentials: where the cloud is, and how to trust it. It changes data in place.
+	CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error
+}
+
+// Shoot is everything that a driver may know about the shoot it plans for. It is read-only.
+type Shoot struct {
+	// ControlPlane is the object as it was read at the start of the pass.
+	ControlPlane *extensionsv1alpha1.ControlPlane
+	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
+	Cluster *contract.Cluster
+	// Credentials is the data of the Secret that the ControlPlane refers to.
+	Credentials map[string][]byte
+	// TechnicalID is the shoot's name in the cloud, e.g. "shoot--dev--one".
+	TechnicalID string
+	// PodRanges and ServiceRanges are the effective ranges in CIDR notation, those of the shoot's status before those of its spec.
+	PodRanges, ServiceRanges []string
+}

@@ -1,0 +1,88 @@
+package openstack
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/controlplane"
+)
+
+// inputs are a shoot's decoded documents.
+type inputs struct {
+	config         *openstackv1alpha1.ControlPlaneConfig
+	profile        *openstackv1alpha1.CloudProfileConfig
+	infrastructure *openstackv1alpha1.InfrastructureStatus
+	// credentials are complete: they say who logs in, where, and whom to trust.
+	credentials cloudopenstack.Credentials
+	// technicalID is the shoot's name in the cloud, clusterName what the components call it: the namespace. They are the
+	// same but for self-hosted shoots.
+	technicalID, clusterName string
+	region                   string
+	// kubernetesVersion is the shoot's, e.g. "1.36.3".
+	kubernetesVersion string
+	// routesPods is true when the network plugin routes pods natively, so that somebody must program routes.
+	routesPods bool
+	// podRanges are in CIDR notation.
+	podRanges []string
+}
+
+func configPath() *field.Path { return field.NewPath("spec", "providerConfig") }
+func statusPath() *field.Path { return field.NewPath("spec", "infrastructureProviderStatus") }
+func profilePath() *field.Path {
+	return field.NewPath("cloudProfile", "spec", "providerConfig")
+}
+
+// decodeInputs reads all documents. Each error says in which document it is.
+func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
+	var errs field.ErrorList
+	note := func(path *field.Path, err error) {
+		if err != nil {
+			errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+		}
+	}
+	in := &inputs{
+		technicalID: shoot.TechnicalID, clusterName: shoot.ControlPlane.Namespace, region: shoot.ControlPlane.Spec.Region,
+		kubernetesVersion: shoot.Cluster.Shoot.Spec.Kubernetes.Version, podRanges: shoot.PodRanges,
+	}
+	var err error
+	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
+	note(configPath(), err)
+	in.infrastructure, err = openstackv1alpha1.DecodeInfrastructureStatus(shoot.ControlPlane.Spec.InfrastructureProviderStatus)
+	note(statusPath(), err)
+	in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
+	note(profilePath(), err)
+	if networks := shoot.Cluster.Shoot.Spec.Networking; networks != nil && networks.Type != nil {
+		in.routesPods, err = networking.NativeRouting(*networks.Type, networks.ProviderConfig)
+		note(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
+	}
+	if in.profile != nil {
+		in.credentials, err = completeCredentials(shoot.Credentials, in.profile, in.region)
+		note(field.NewPath("spec", "secretRef"), err)
+	}
+	return in, errs
+}
+
+// completeCredentials settles who logs in and where.
+func completeCredentials(data map[string][]byte, profile *openstackv1alpha1.CloudProfileConfig, region string) (cloudopenstack.Credentials, error) {
+	credentials, err := cloudopenstack.ParseCredentials(data)
+	if err != nil {
+		return credentials, err
+	}
+	credentials = credentials.At(keystoneOf(profile, region))
+	return credentials, credentials.Complete()
+}
+
+func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) cloudopenstack.Keystone {
+	keystone, _ := profile.Keystone(region)
+	return cloudopenstack.Keystone{URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: profile.KeyStoneForceInsecure}
+}
+
+func value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}

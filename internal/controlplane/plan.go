@@ -1,0 +1,56 @@
+package controlplane
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+)
+
+// Plan is what a shoot's control plane needs of its cloud.
+type Plan struct {
+	// Configs are files that components in the seed mount. They may hold credentials.
+	Configs []Config
+	// Certificates are server certificates that components in the seed mount.
+	Certificates []Certificate
+	// Components run in the seed, besides those that the CSI drivers bring along.
+	Components []component.Component
+	// CSIDrivers are the storage drivers.
+	CSIDrivers []csi.Driver
+	// ShootObjects go to the shoot as they are: RBAC of the components, above all. They hold no credentials.
+	ShootObjects []client.Object
+	// StorageClasses and SnapshotClasses are those of the shoot. Whoever works in the shoot may choose another default.
+	StorageClasses  []storagev1.StorageClass
+	SnapshotClasses []csi.SnapshotClass
+	// Retired are objects in the shoot that upstream's extension left there for ever (resources.gardener.cloud/keep-object),
+	// in a form that does no harm. They are deleted from shoots that come from upstream.
+	Retired []client.Object
+	// StaleNodeConditions are removed from all nodes once, when the plan names them first.
+	StaleNodeConditions []NodeCondition
+}
+
+// Config is a set of files. Each version of it becomes an immutable Secret of its own.
+type Config struct {
+	// Name is what components call it (component.Files).
+	Name string
+	// Files maps file names to content.
+	Files map[string][]byte
+}
+
+// Certificate is a server certificate for a Service in the shoot's namespace, signed by the control plane's own CA. A
+// component sees it as tls.crt and tls.key, after the manner of corev1.SecretTypeTLS.
+type Certificate struct {
+	// Name is what components call it (component.Files), and the name of the certificate.
+	Name string
+	// Service is the name of the Service.
+	Service string
+}
+
+// NodeCondition selects conditions of nodes.
+type NodeCondition struct {
+	// Type is the condition's type, Reasons the reasons for which it is stale.
+	Type    corev1.NodeConditionType
+	Reasons []string
+}
