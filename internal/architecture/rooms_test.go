@@ -36,6 +36,15 @@ func composition() []room {
 			},
 		},
 		{
+			packages: "cmd/controlplane-controller",
+			because:  "a binary composes the process, its own contract and that contract's drivers",
+			mayImport: []string{
+				"internal/manager/...", "internal/contract", "internal/controlplane/...", gardenerTypes,
+				"github.com/gardener/etcd-druid/api/...", vpaTypes, monitoringTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/..."},
+		},
+		{
 			packages: "internal/manager",
 			because:  "the process knows controller-runtime, but no contract, no driver and no cloud",
 			mayImport: []string{
@@ -95,6 +104,51 @@ func contracts() []room {
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/cloud",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/component",
+			because:  "what runs in the seed is described and rendered without knowing any cloud, cluster or contract",
+			mayImport: slices.Concat([]string{
+				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/csi",
+			because:  "storage drivers are described and rendered without knowing any cloud, cluster or contract",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane/component", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/tuning",
+			because:  "changes of Gardener's own components are pure functions over the objects",
+			mayImport: slices.Concat([]string{
+				"sigs.k8s.io/yaml", "github.com/gardener/etcd-druid/api/...", "github.com/coreos/go-systemd/v22/unit",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/pkg/manager"},
+		},
+		{
+			packages: "internal/controlplane/openstack",
+			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/contract", "internal/cloud", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
+				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardenerTypes,
+			}),
+		},
+		{
+			packages: "internal/controlplane",
+			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
+				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -182,6 +236,9 @@ func surroundings() []room {
 const (
 	gardenerTypes = gardener + "/pkg/apis/..."
 	prometheus    = "github.com/prometheus/client_golang/prometheus"
+	// Types of objects that controllers write besides Gardener's own.
+	vpaTypes        = "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/..."
+	monitoringTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/..."
 )
 
 // gardenerLight lists what of Gardener a contract may use: types, and the packages that bring little with them.

@@ -59,7 +59,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		pace:     newPace(options.Retry),
 	}
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
-	claimed = append(claimed, wakesUp(c.Finalizer, options.IgnoreOperationAnnotation))
+	claimed = append(claimed, wakesUp(c, options.IgnoreOperationAnnotation))
 	err = builder.ControllerManagedBy(mgr).
 		Named(c.Name).
 		For(c.New(), builder.WithPredicates(claimed...)).

@@ -16,7 +16,7 @@ type Object interface {
 	extensionsv1alpha1.Object
 }
 
-// Contract declares what is particular to one contract. All fields but the last are required.
+// Contract declares what is particular to one contract. All fields but the last two are required.
 type Contract[O Object] struct {
 	// Name is the kind in lower case, e.g. "infrastructure". It names the controller and labels its metrics.
 	Name string
@@ -30,6 +30,8 @@ type Contract[O Object] struct {
 	Actuator Actuator[O]
 	// Stateless contracts never write status.state nor status.resources: for Worker both belong to gardenlet.
 	Stateless bool
+	// Sequel is what is left to do after gardenlet has gone on; nil for nothing.
+	Sequel *Sequel[O]
 }
 
 // Actuator does a contract's work on one object. Implementations are shared by concurrent passes over different objects;

@@ -16,6 +16,10 @@ import (
 
 const testFinalizer = "extensions.gardener.cloud/infrastructure"
 
+func testContract() Contract[*extensionsv1alpha1.Infrastructure] {
+	return Contract[*extensionsv1alpha1.Infrastructure]{Finalizer: testFinalizer}
+}
+
 // situation describes an Infrastructure in the few facts that decisions depend on.
 type situation struct {
 	order         string
@@ -211,17 +215,17 @@ func TestUpdatesWakeUpOnlyByWhatTheyOrderAnew(t *testing.T) {
 		"a changed spec starts nothing":                                                      {idle, with(func(s *situation) { s.newGeneration = true }), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := wakesUp(testFinalizer, false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})
+			got := wakesUp(testContract(), false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})
 			assert.Equal(t, tc.want, got)
 		})
 	}
 	t.Run("a changed spec wakes up when the operation annotation is ignored", func(t *testing.T) {
 		changed := with(func(s *situation) { s.newGeneration = true })
-		assert.True(t, wakesUp(testFinalizer, true).Update(event.UpdateEvent{ObjectOld: idle.object(t), ObjectNew: changed.object(t)}))
+		assert.True(t, wakesUp(testContract(), true).Update(event.UpdateEvent{ObjectOld: idle.object(t), ObjectNew: changed.object(t)}))
 	})
 	t.Run("after a start only what is pending wakes up", func(t *testing.T) {
 		unfinished := with(func(s *situation) { s.state = failedOnce })
-		assert.False(t, wakesUp(testFinalizer, false).Create(event.CreateEvent{Object: idle.object(t)}))
-		assert.True(t, wakesUp(testFinalizer, false).Create(event.CreateEvent{Object: unfinished.object(t)}))
+		assert.False(t, wakesUp(testContract(), false).Create(event.CreateEvent{Object: idle.object(t)}))
+		assert.True(t, wakesUp(testContract(), false).Create(event.CreateEvent{Object: unfinished.object(t)}))
 	})
 }

@@ -10,13 +10,17 @@ import (
 // wakesUp lets through the events that can start a pass. A newly seen object (the process has just started, or the object
 // has) counts by what it is; an update only by what it orders anew, so that our own writes start nothing and the pauses
 // between retries are kept.
-func wakesUp(finalizer string, ignoreOperationAnnotation bool) predicate.Predicate {
+func wakesUp[O Object](c Contract[O], ignoreOperationAnnotation bool) predicate.Predicate {
 	pending := func(o client.Object) bool {
-		object, ok := o.(Object)
-		return ok && Pending(object, finalizer, ignoreOperationAnnotation)
+		object, ok := o.(O)
+		return ok && Pending(object, c.Finalizer, ignoreOperationAnnotation)
+	}
+	awaits := func(o client.Object) bool {
+		object, ok := o.(O)
+		return ok && c.Sequel.awaited(object)
 	}
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return pending(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return pending(e.Object) || awaits(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return ordersAnew(e.ObjectOld, e.ObjectNew, ignoreOperationAnnotation) && pending(e.ObjectNew)
 		},

@@ -38,9 +38,9 @@ type reconciler[O Object] struct {
 	pace     *pace
 }
 
-// Reconcile runs a pass over the object if it is pending.
+// Reconcile runs a pass over the object if it is pending or its sequel is due.
 func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	run, err := r.prepare(ctx, request)
+	run, again, err := r.prepare(ctx, request)
 	switch {
 	case errors.Is(err, errOrderChanged) || apierrors.IsConflict(err):
 		logf.FromContext(ctx).V(1).Info("The object changed while its order was being accepted, starting over")
@@ -48,42 +48,60 @@ func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request
 	case err != nil:
 		return reconcile.Result{}, err
 	case run == nil:
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	if err := run.execute(ctx); err != nil {
 		r.pace.atLeast(request, retryAfter(err))
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{RequeueAfter: r.contract.Sequel.nextLook(run.writer.known)}, nil
 }
 
-// prepare reads the object, decides, and accepts the order. It returns nil when there is nothing to do.
-func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) (*run[O], error) {
+// prepare reads the object, decides, and accepts the order. It returns no run when there is nothing to do, or not yet: then
+// it says after what time to ask again.
+func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) (*run[O], time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
 	log := logf.FromContext(ctx)
 	object := r.contract.New()
 	if err := r.reader.Get(ctx, request.NamespacedName, object); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, 0, client.IgnoreNotFound(err)
 	}
-	if !Pending(object, r.contract.Finalizer, r.options.IgnoreOperationAnnotation) {
+	if pending, again, err := r.pending(ctx, object); !pending || err != nil {
 		log.V(1).Info("Nothing to do")
-		return nil, nil
+		return nil, again, err
 	}
 	cluster, err := ReadCluster(ctx, r.reader, request.Namespace)
 	if err != nil {
-		return nil, r.failWithoutCluster(ctx, object, err)
+		return nil, 0, r.failWithoutCluster(ctx, object, err)
 	}
 	d := decide(object, cluster.Shoot)
 	if d.deed == deedNone {
 		log.Info("Leaving the object alone", "reason", d.reason)
-		return nil, nil
+		return nil, 0, nil
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)
 	if err := run.accept(ctx); err != nil {
-		return nil, fmt.Errorf("accepting the order: %w", err)
+		return nil, 0, fmt.Errorf("accepting the order: %w", err)
 	}
-	return run, nil
+	return run, 0, nil
+}
+
+// pending reports whether the object waits for work, be it ordered or its sequel, and if its sequel is not due yet, when to
+// look again.
+func (r *reconciler[O]) pending(ctx context.Context, object O) (bool, time.Duration, error) {
+	if Pending(object, r.contract.Finalizer, r.options.IgnoreOperationAnnotation) {
+		return true, 0, nil
+	}
+	sequel := r.contract.Sequel
+	if !sequel.awaited(object) {
+		return false, 0, nil
+	}
+	due, err := sequel.Due(ctx, r.reader, object)
+	if err != nil {
+		return false, 0, fmt.Errorf("looking whether %s can go on: %w", r.contract.Name, err)
+	}
+	return due, sequel.Interval, nil
 }
 
 // failWithoutCluster lets everybody see that the Cluster is missing or damaged, and keeps the API server's passing troubles
