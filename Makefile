@@ -59,10 +59,14 @@ bin/%: FORCE
 envtest-assets: ## Build etcd and kube-apiserver for tests and the demo, once (3 to 4 minutes)
 	@cd e2e && go run ./cmd/assets >/dev/null
 
+.PHONY: e2e-assets
+e2e-assets: ## Build what else tests run: controllers of Kubernetes and Gardener, once (4 to 5 minutes)
+	@cd e2e && go run ./cmd/assets control-plane >/dev/null
+
 ##@ Test
 
 .PHONY: test
-test: envtest-assets ## Run all tests: units, contract suites, and the binaries against a real API server
+test: e2e-assets ## Run all tests: units, contract suites, and the binaries against a real API server
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
 	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 20m ./...
 	@tail -n 1 $(CACHE)/suites.txt

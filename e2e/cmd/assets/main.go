@@ -12,20 +12,21 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
+// controlPlane is a word for several programs.
+const controlPlane = "control-plane"
+
 func main() {
 	flag.Usage = func() {
 		fmt.Fprintf(flag.CommandLine.Output(), `Usage: go run ./cmd/assets [program...]
 
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
+%s stands for all that tests of control planes run.
 The folder is .cache/envtest of the checkout, or the one that %s names.
-`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), assets.DirVariable)
+`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, assets.DirVariable)
 	}
 	flag.Parse()
-	names := flag.Args()
-	if len(names) == 0 {
-		names = assets.APIServer()
-	}
+	names := programs(flag.Args())
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	dir, err := assets.Ensure(ctx, os.Stderr, names...)
@@ -35,4 +36,20 @@ The folder is .cache/envtest of the checkout, or the one that %s names.
 		os.Exit(1)
 	}
 	fmt.Println(dir)
+}
+
+// programs are those that the arguments name.
+func programs(args []string) []string {
+	if len(args) == 0 {
+		return assets.APIServer()
+	}
+	var names []string
+	for _, arg := range args {
+		if arg == controlPlane {
+			names = append(names, assets.ControlPlane()...)
+		} else {
+			names = append(names, arg)
+		}
+	}
+	return names
 }

@@ -23,12 +23,21 @@ const DirVariable = "TRELLIS_ASSETS"
 // APIServer lists what a real API server takes.
 func APIServer() []string { return []string{"etcd", "kube-apiserver"} }
 
+// ControlPlane lists what a seed with a shoot's control plane takes, and the shoot's API server: besides APIServer the
+// controllers around it, and one component that the control plane consists of.
+func ControlPlane() []string {
+	return append(APIServer(), "kube-controller-manager", "gardener-resource-manager", "openstack-cloud-controller-manager")
+}
+
 // packages maps a program to the Go package that it is built from.
 func packages() map[string]string {
 	return map[string]string{
-		"etcd":           "go.etcd.io/etcd/server/v3",
-		"kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-		"kubectl":        "k8s.io/kubernetes/cmd/kubectl",
+		"etcd":                               "go.etcd.io/etcd/server/v3",
+		"gardener-resource-manager":          "github.com/gardener/gardener/cmd/gardener-resource-manager",
+		"kube-apiserver":                     "k8s.io/kubernetes/cmd/kube-apiserver",
+		"kube-controller-manager":            "k8s.io/kubernetes/cmd/kube-controller-manager",
+		"kubectl":                            "k8s.io/kubernetes/cmd/kubectl",
+		"openstack-cloud-controller-manager": "k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager",
 	}
 }
 

@@ -13,6 +13,10 @@ const gomod = `module example
 
 require (
 	go.etcd.io/etcd/server/v3 v3.6.8
+	github.com/gardener/gardener v1.149.3 // indirect
+	github.com/gardener/gardener/pkg/apis v1.149.2
+	k8s.io/cloud-provider v0.36.3
+	k8s.io/cloud-provider-openstack v1.36.0
 	k8s.io/kubernetes v1.36.3 // a comment
 )
 
@@ -43,6 +47,12 @@ func TestStamp(t *testing.T) {
 	assert.Equal(t, "-s -w", stampOf(etcd).flags)
 	assert.Equal(t, first.String(), stampOf(apiserver).String(), "the same inputs give the same stamp")
 
+	manager := stampOf(build{name: "gardener-resource-manager", pkg: packages()["gardener-resource-manager"], source: source})
+	assert.Equal(t, "v1.149.3", manager.version)
+	assert.Contains(t, manager.flags, "version.gitVersion=v1.149.3")
+	cloudController := stampOf(build{name: "ccm", pkg: packages()["openstack-cloud-controller-manager"], source: source})
+	assert.Contains(t, cloudController.flags, "k8s.io/cloud-provider-openstack/pkg/version.Version=v1.36.0")
+
 	write("go.sum", "two")
 	assert.NotEqual(t, first.String(), stampOf(apiserver).String(), "other sources give another stamp")
 
@@ -54,7 +64,8 @@ func TestStamp(t *testing.T) {
 func TestEnsureRefusesUnknownPrograms(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
-	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are etcd, kube-apiserver, kubectl`)
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are etcd, gardener-resource-manager, `+
+		`kube-apiserver, kube-controller-manager, kubectl, openstack-cloud-controller-manager`)
 }
 
 func TestEnsureIsQuietWhenThereIsNothingToDo(t *testing.T) {

@@ -58,17 +58,20 @@ func (b build) version() (string, error) {
 	return "", fmt.Errorf("go.mod requires no module that has the package %s", b.pkg)
 }
 
-// linkerFlags strips the program and, for those of Kubernetes, tells it its version: without that a kube-apiserver calls
-// itself v0.0.0-master and clients that check the version refuse it.
+// linkerFlags strips the program and tells it its version, as its makers do. Without that a kube-apiserver calls itself
+// v0.0.0-master and clients that check the version refuse it, and a cloud-controller-manager has none to show to its cloud.
 func (b build) linkerFlags(version string) string {
 	flags := "-s -w"
-	if !strings.HasPrefix(b.pkg, "k8s.io/kubernetes/") {
-		return flags
+	if strings.HasPrefix(b.pkg, "go.etcd.io/") {
+		return flags // it knows by itself
 	}
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	for _, variable := range []string{"gitVersion=" + version, "gitMajor=" + major, "gitMinor=" + minor, "gitTreeState=clean"} {
 		flags += " -X k8s.io/component-base/version." + variable
+	}
+	if strings.HasPrefix(b.pkg, "k8s.io/cloud-provider-openstack/") {
+		flags += " -X k8s.io/cloud-provider-openstack/pkg/version.Version=" + version
 	}
 	return flags
 }
