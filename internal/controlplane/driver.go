@@ -11,6 +11,9 @@ import (
 // Driver knows what a control plane needs of one cloud. All methods are pure: they call nobody, keep nothing, and answer
 // the same question with the same answer, down to the order of lists. The contract does everything else.
 type Driver interface {
+	// References names the entries of the shoot's spec.resources whose Secrets the driver needs. A configuration that cannot be
+	// read has none.
+	References(shoot *Shoot) []string
 	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Plan, not before the
 	// ControlPlane is deleted.
 	Validate(shoot *Shoot) field.ErrorList
@@ -32,6 +35,11 @@ type Shoot struct {
 	Cluster *contract.Cluster
 	// Credentials is the data of the Secret that the ControlPlane refers to.
 	Credentials map[string][]byte
+	// Referenced is the data of the Secrets that References asked for, by their names in the shoot's spec.resources. Those that
+	// are not there are left out.
+	Referenced map[string]map[string][]byte
+	// New is true while the shoot is being created and nobody has worked on the ControlPlane before. It is false in doubt.
+	New bool
 	// TechnicalID is the shoot's name in the cloud, e.g. "shoot--dev--one".
 	TechnicalID string
 	// PodRanges and ServiceRanges are the effective ranges in CIDR notation, those of the shoot's status before those of its spec.

@@ -16,6 +16,10 @@ type inputs struct {
 	infrastructure *openstackv1alpha1.InfrastructureStatus
 	// credentials are complete: they say who logs in, where, and whom to trust.
 	credentials cloudopenstack.Credentials
+	// manilaCredentials are those that the user gave for Manila alone; nil when there are none.
+	manilaCredentials *cloudopenstack.Credentials
+	// isNew is true while the shoot is being created.
+	isNew bool
 	// technicalID is the shoot's name in the cloud, clusterName what the components call it: the namespace. They are the
 	// same but for self-hosted shoots.
 	technicalID, clusterName string
@@ -44,7 +48,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	}
 	in := &inputs{
 		technicalID: shoot.TechnicalID, clusterName: shoot.ControlPlane.Namespace, region: shoot.ControlPlane.Spec.Region,
-		kubernetesVersion: shoot.Cluster.Shoot.Spec.Kubernetes.Version, podRanges: shoot.PodRanges,
+		isNew: shoot.New, kubernetesVersion: shoot.Cluster.Shoot.Spec.Kubernetes.Version, podRanges: shoot.PodRanges,
 	}
 	var err error
 	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
