@@ -10,7 +10,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/infrastructuresuite"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/rig"
@@ -42,7 +41,7 @@ func testHeartbeat(t *testing.T, r *rig.Rig) {
 	w.StartController()
 	lease := &coordinationv1.Lease{}
 	w.Eventually("the heartbeat is there", func() bool {
-		err := w.Seed.Client.Get(t.Context(), client.ObjectKey{Namespace: controller.Name, Name: extensions.HeartBeatResourceName}, lease)
+		err := w.Seed.Client.Get(t.Context(), client.ObjectKey{Namespace: r.Controller.Name, Name: extensions.HeartBeatResourceName}, lease)
 		require.NoError(t, client.IgnoreNotFound(err))
 		return err == nil && lease.Spec.RenewTime != nil && lease.Spec.RenewTime.After(start)
 	})

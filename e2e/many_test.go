@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/rig"
@@ -28,7 +27,7 @@ const (
 func testMany(t *testing.T, r *rig.Rig) {
 	w := r.NewWorld(t)
 	var err error
-	w.Binary, err = controller.Build(t.Context(), true)
+	w.Binary, err = r.Controller.Build(t.Context(), true)
 	require.NoError(t, err)
 	w.Options.Concurrency = manyConcurrency
 	accounts, shoots := manyShoots(w)

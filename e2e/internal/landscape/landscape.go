@@ -32,6 +32,7 @@ type Landscape struct {
 	// Binary is the path of the controller, Log that of its log.
 	Binary, Log string
 
+	what    controller.Binary
 	screen  *terminal.Screen
 	dir     string
 	latency time.Duration
@@ -54,7 +55,7 @@ func Start(ctx context.Context, screen *terminal.Screen, latency time.Duration) 
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for this run: %w", err)
 	}
-	l := &Landscape{screen: screen, dir: dir, latency: latency, Log: filepath.Join(dir, "controller.log")}
+	l := &Landscape{what: controller.Infrastructure(), screen: screen, dir: dir, latency: latency, Log: filepath.Join(dir, "controller.log")}
 	steps := []struct {
 		name string
 		do   func(context.Context, io.Writer) (string, error)
@@ -90,14 +91,14 @@ func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (str
 }
 
 func (l *Landscape) buildController(ctx context.Context, _ io.Writer) (detail string, err error) {
-	if l.Binary, err = controller.Build(ctx, false); err != nil {
+	if l.Binary, err = l.what.Build(ctx, false); err != nil {
 		return "", err
 	}
 	info, err := os.Stat(l.Binary)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s, %d MB", controller.Name, info.Size()/1_000_000), nil
+	return fmt.Sprintf("%s, %d MB", l.what.Name, info.Size()/1_000_000), nil
 }
 
 func (l *Landscape) startCloud(ctx context.Context, _ io.Writer) (detail string, err error) {
@@ -124,17 +125,17 @@ func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, 
 }
 
 func (l *Landscape) startController(ctx context.Context, _ io.Writer) (string, error) {
-	kubeconfig, err := l.Seed.AddController(ctx, controller.Name, controller.Role())
+	kubeconfig, err := l.Seed.AddController(ctx, l.what.Name, l.what.Role)
 	if err != nil {
 		return "", err
 	}
-	l.Controller, err = controller.Start(ctx, controller.Options{
-		Binary: l.Binary, Kubeconfig: kubeconfig, Output: l.Log, LeaderElection: true,
+	l.Controller, err = l.what.Start(ctx, controller.Options{
+		Path: l.Binary, Kubeconfig: kubeconfig, Output: l.Log, LeaderElection: true,
 	})
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is ready, pid %d", controller.Name, l.Controller.PID()), nil
+	return fmt.Sprintf("%s is ready, pid %d", l.what.Name, l.Controller.PID()), nil
 }
 
 // NewShoot prepares a shoot that has everything made for it in a place.

@@ -30,7 +30,8 @@ const (
 // Rig is what the tests of one controller share: two empty seeds, of which the second is for shoots that move, and the
 // binary as it is shipped. Each test runs its own process of it, so tests of a rig don't run in parallel.
 type Rig struct {
-	// Binary is a path.
+	// Controller is what runs, Binary the path of it.
+	Controller          controller.Binary
 	Binary              string
 	Source, Destination *Seed
 
@@ -49,12 +50,16 @@ func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Rig {
 	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
 	require.NoError(t, err)
-	binary, err := controller.Build(t.Context(), false)
+	what := controller.Infrastructure()
+	binary, err := what.Build(t.Context(), false)
 	require.NoError(t, err)
-	return &Rig{Binary: binary, Source: startSeed(t, programs), Destination: startSeed(t, programs), newCloud: newCloud}
+	return &Rig{
+		Controller: what, Binary: binary,
+		Source: startSeed(t, programs, what), Destination: startSeed(t, programs, what), newCloud: newCloud,
+	}
 }
 
-func startSeed(t *testing.T, programs string) *Seed {
+func startSeed(t *testing.T, programs string, what controller.Binary) *Seed {
 	t.Helper()
 	s, err := seed.Start(t.Context(), programs, t.TempDir())
 	require.NoError(t, err)
@@ -62,7 +67,7 @@ func startSeed(t *testing.T, programs string) *Seed {
 		assertNothingForbidden(t, s)
 		assert.NoError(t, s.Stop())
 	})
-	kubeconfig, err := s.AddController(t.Context(), controller.Name, controller.Role())
+	kubeconfig, err := s.AddController(t.Context(), what.Name, what.Role)
 	require.NoError(t, err)
 	return &Seed{Seed: s, kubeconfig: kubeconfig}
 }

@@ -33,6 +33,7 @@ type World struct {
 	Binary  string
 	Options controller.Options
 
+	what   controller.Binary
 	output string
 }
 
@@ -58,7 +59,7 @@ func (r *Rig) newWorld(t *testing.T, s *Seed, cloud *openstack.Cloud, account *o
 	t.Helper()
 	w := &World{
 		T: t, Seed: s, Cloud: cloud, Account: account, Gardenlet: gardenlet.New(s.Client), Process: &Process{}, Binary: r.Binary,
-		output: filepath.Join(t.TempDir(), "controller.log"),
+		what: r.Controller, output: filepath.Join(t.TempDir(), "controller.log"),
 	}
 	t.Cleanup(w.end)
 	return w
@@ -107,11 +108,11 @@ func (w *World) StartController() {
 	w.T.Helper()
 	require.Nil(w.T, w.Controller, "one controller at a time")
 	options := w.Options
-	options.Binary, options.Kubeconfig, options.Output = w.Binary, w.Seed.kubeconfig, w.output
+	options.Path, options.Kubeconfig, options.Output = w.Binary, w.Seed.kubeconfig, w.output
 	ctx, cancel := context.WithTimeout(w.T.Context(), patience)
 	defer cancel()
 	var err error
-	w.Controller, err = controller.Start(ctx, options)
+	w.Controller, err = w.what.Start(ctx, options)
 	require.NoError(w.T, err)
 }
 
