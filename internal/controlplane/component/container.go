@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -35,7 +36,7 @@ func (c Container) Build(image string) corev1.Container {
 func (c Container) mounts() []corev1.VolumeMount {
 	var mounts []corev1.VolumeMount
 	for _, files := range c.Files {
-		mounts = append(mounts, corev1.VolumeMount{Name: files.Source, MountPath: files.Path, ReadOnly: true})
+		mounts = append(mounts, corev1.VolumeMount{Name: files.volumeName(), MountPath: files.Path, ReadOnly: true})
 	}
 	if c.ShootAccess != "" {
 		mounts = append(mounts, corev1.VolumeMount{Name: kubeconfigVolumeName(c.ShootAccess), MountPath: path.Dir(KubeconfigPath), ReadOnly: true})
@@ -56,7 +57,7 @@ func Volumes(containers []Container, surroundings Surroundings) ([]corev1.Volume
 			if !found {
 				return nil, fmt.Errorf("container %q mounts %q, which the plan has not", container.Name, files.Source)
 			}
-			volumes = append(volumes, filesVolume(files.Source, secret))
+			volumes = append(volumes, files.volume(secret))
 		}
 		if container.ShootAccess != "" {
 			volumes = append(volumes, kubeconfigVolume(container.ShootAccess, surroundings.GenericKubeconfig))
@@ -75,9 +76,12 @@ func Volumes(containers []Container, surroundings Surroundings) ([]corev1.Volume
 	return volumes, nil
 }
 
-// filesVolume is readable for the pod's group, which the kubelet makes the owner.
-func filesVolume(source, secret string) corev1.Volume {
-	return corev1.Volume{Name: source, VolumeSource: corev1.VolumeSource{
+// volumeName is the source's name in the characters that a volume's name may have.
+func (f Files) volumeName() string { return strings.ReplaceAll(f.Source, "/", "-") }
+
+// volume is readable for the pod's group, which the kubelet makes the owner.
+func (f Files) volume(secret string) corev1.Volume {
+	return corev1.Volume{Name: f.volumeName(), VolumeSource: corev1.VolumeSource{
 		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: new(int32(0o440))},
 	}}
 }

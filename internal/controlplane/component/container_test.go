@@ -16,7 +16,7 @@ func TestAContainerMountsEverythingThatItNames(t *testing.T) {
 	plugin := component.Container{
 		Name: "plugin", Command: []string{"/bin/plugin"}, Args: []string{"--v=3"},
 		Requests:    corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("11m")},
-		Files:       []component.Files{{Source: "cloud", Path: "/etc/cloud"}},
+		Files:       []component.Files{{Source: "cloud", Path: "/etc/cloud"}, {Source: component.CABundleOf("peer"), Path: "/etc/peer"}},
 		ShootAccess: "csi-plugin",
 		Shared:      []component.SharedFolder{{Name: "socket", Path: "/csi"}},
 	}
@@ -30,6 +30,7 @@ func TestAContainerMountsEverythingThatItNames(t *testing.T) {
 	assert.Empty(t, built.Resources.Limits)
 	assert.Equal(t, []corev1.VolumeMount{
 		{Name: "cloud", MountPath: "/etc/cloud", ReadOnly: true},
+		{Name: "peer-ca", MountPath: "/etc/peer", ReadOnly: true},
 		{Name: "kubeconfig-csi-plugin", MountPath: "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig", ReadOnly: true},
 		{Name: "socket", MountPath: "/csi"},
 	}, built.VolumeMounts)
@@ -39,12 +40,12 @@ func TestAContainerMountsEverythingThatItNames(t *testing.T) {
 }
 
 func TestVolumesAreWhatContainersMount(t *testing.T) {
-	surroundings := component.Surroundings{GenericKubeconfig: "generic-1a2b3c4d", Secrets: map[string]string{"cloud": "cloud-5e6f7a8b"}}
+	surroundings := component.Surroundings{GenericKubeconfig: "generic-1a2b3c4d", Secrets: map[string]string{"cloud": "cloud-5e6f7a8b", "peer/ca": "ca-peer-bundle-9c0d1e2f"}}
 	socket := []component.SharedFolder{{Name: "socket", Path: "/csi"}}
 	volumes, err := component.Volumes([]component.Container{
 		{Name: "plugin", Files: []component.Files{{Source: "cloud", Path: "/etc/cloud"}}, Shared: socket},
 		{Name: "sidecar", ShootAccess: "csi-sidecar", Shared: []component.SharedFolder{{Name: "socket", Path: "/elsewhere"}}},
-		{Name: "second", ShootAccess: "csi-sidecar", Files: []component.Files{{Source: "cloud", Path: "/other"}}},
+		{Name: "second", ShootAccess: "csi-sidecar", Files: []component.Files{{Source: "cloud", Path: "/other"}, {Source: "peer/ca", Path: "/etc/peer"}}},
 	}, surroundings)
 	require.NoError(t, err)
 	projection := func(secret, key string) corev1.VolumeProjection {
@@ -62,6 +63,7 @@ func TestVolumesAreWhatContainersMount(t *testing.T) {
 				projection("shoot-access-csi-sidecar", "token"),
 			},
 		}}},
+		{Name: "peer-ca", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "ca-peer-bundle-9c0d1e2f", DefaultMode: new(int32(0o440))}}},
 		{Name: "socket", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 	}, volumes))
 }

@@ -1,0 +1,156 @@
+package component
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// prometheusName is the Prometheus that looks at a shoot's control plane.
+	prometheusName = "shoot"
+	// prometheusAccess is the Secret with which it logs in at components that ask the shoot's kube-apiserver who is who.
+	prometheusAccess = shootAccessPrefix + "prometheus-shoot"
+	// bundleKey is the key of a CA bundle in the Secrets of Gardener's secrets manager.
+	bundleKey = "bundle.crt"
+)
+
+// monitoring returns the Service by which Prometheus finds the pods, the ServiceMonitor, and the alerts if there are any.
+func (c Component) monitoring(s Surroundings) ([]client.Object, error) {
+	port, found := c.metricsPort()
+	if !found {
+		return nil, fmt.Errorf("no container has the port %q, which has the metrics", c.Metrics.Port)
+	}
+	service, err := c.metricsService(s, port)
+	if err != nil {
+		return nil, err
+	}
+	serviceMonitor, err := c.serviceMonitor(s)
+	if err != nil {
+		return nil, err
+	}
+	objects := []client.Object{service, serviceMonitor}
+	if len(c.Metrics.Alerts) > 0 {
+		objects = append(objects, c.prometheusRule(s))
+	}
+	return objects, nil
+}
+
+func (c Component) metricsPort() (corev1.ContainerPort, bool) {
+	for _, container := range c.Containers {
+		for _, port := range container.Ports {
+			if port.Name == c.Metrics.Port {
+				return port, true
+			}
+		}
+	}
+	return corev1.ContainerPort{}, false
+}
+
+// metricsService is headless: Prometheus scrapes pods, and nobody else has business with it.
+func (c Component) metricsService(s Surroundings, port corev1.ContainerPort) (*corev1.Service, error) {
+	scraped, err := json.Marshal([]networkingv1.NetworkPolicyPort{{
+		Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(port.ContainerPort)),
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("writing the port that Prometheus may reach: %w", err)
+	}
+	annotation := resourcesv1alpha1.NetworkPolicyFromPolicyAnnotationPrefix + v1beta1constants.LabelNetworkPolicyScrapeTargets +
+		resourcesv1alpha1.NetworkPolicyFromPolicyAnnotationSuffix
+	return &corev1.Service{
+		TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: c.Name, Namespace: s.Namespace, Labels: maps.Clone(c.Selector),
+			Annotations: map[string]string{annotation: string(scraped)},
+		},
+		Spec: corev1.ServiceSpec{
+			Type:      corev1.ServiceTypeClusterIP,
+			ClusterIP: corev1.ClusterIPNone,
+			Selector:  maps.Clone(c.Selector),
+			Ports: []corev1.ServicePort{{
+				Name: port.Name, Port: port.ContainerPort, TargetPort: intstr.FromInt32(port.ContainerPort), Protocol: corev1.ProtocolTCP,
+			}},
+		},
+	}, nil
+}
+
+func (c Component) serviceMonitor(s Surroundings) (*monitoringv1.ServiceMonitor, error) {
+	endpoint := monitoringv1.Endpoint{
+		Port:           c.Metrics.Port,
+		RelabelConfigs: []monitoringv1.RelabelConfig{{Action: "labelmap", Regex: `__meta_kubernetes_service_label_(.+)`}},
+		MetricRelabelConfigs: []monitoringv1.RelabelConfig{{
+			Action: "keep", SourceLabels: []monitoringv1.LabelName{"__name__"}, Regex: `^(` + strings.Join(c.Metrics.Keep, "|") + `)$`,
+		}},
+	}
+	if c.Metrics.Certificate != "" {
+		bundle, found := s.Secrets[CABundleOf(c.Metrics.Certificate)]
+		if !found {
+			return nil, fmt.Errorf("the plan has no CA bundle of certificate %q, which the metrics endpoint serves", c.Metrics.Certificate)
+		}
+		endpoint.Scheme = new(monitoringv1.SchemeHTTPS)
+		endpoint.HTTPConfigWithTLSFiles = verifiedTLS(bundle, c.Name+"."+s.Namespace+".svc")
+	}
+	return &monitoringv1.ServiceMonitor{
+		TypeMeta:   metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: monitoringv1.ServiceMonitorsKind},
+		ObjectMeta: c.prometheusMeta(s),
+		Spec: monitoringv1.ServiceMonitorSpec{
+			Selector:  metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
+			Endpoints: []monitoringv1.Endpoint{endpoint},
+		},
+	}, nil
+}
+
+// verifiedTLS lets Prometheus see who answers before it shows its token.
+func verifiedTLS(bundle, serverName string) monitoringv1.HTTPConfigWithTLSFiles {
+	key := func(secret, key string) *corev1.SecretKeySelector {
+		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key}
+	}
+	return monitoringv1.HTTPConfigWithTLSFiles{
+		TLSConfig: &monitoringv1.TLSConfig{SafeTLSConfig: monitoringv1.SafeTLSConfig{
+			CA:         monitoringv1.SecretOrConfigMap{Secret: key(bundle, bundleKey)},
+			ServerName: new(serverName),
+		}},
+		HTTPConfigWithoutTLS: monitoringv1.HTTPConfigWithoutTLS{
+			Authorization: &monitoringv1.SafeAuthorization{Credentials: key(prometheusAccess, resourcesv1alpha1.DataKeyToken)},
+		},
+	}
+}
+
+func (c Component) prometheusRule(s Surroundings) *monitoringv1.PrometheusRule {
+	rules := make([]monitoringv1.Rule, 0, len(c.Metrics.Alerts))
+	for _, alert := range c.Metrics.Alerts {
+		rule := monitoringv1.Rule{
+			Alert: alert.Name,
+			Expr:  intstr.FromString(alert.Expression),
+			Labels: map[string]string{
+				"service": c.Name, "severity": alert.Severity, "type": "seed", "visibility": alert.Visibility,
+			},
+			Annotations: map[string]string{"summary": alert.Summary, "description": alert.Description},
+		}
+		if alert.For != "" {
+			rule.For = new(monitoringv1.Duration(alert.For))
+		}
+		rules = append(rules, rule)
+	}
+	return &monitoringv1.PrometheusRule{
+		TypeMeta:   metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: monitoringv1.PrometheusRuleKind},
+		ObjectMeta: c.prometheusMeta(s),
+		Spec:       monitoringv1.PrometheusRuleSpec{Groups: []monitoringv1.RuleGroup{{Name: c.Name + ".rules", Rules: rules}}},
+	}
+}
+
+func (c Component) prometheusMeta(s Surroundings) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: prometheusName + "-" + c.Name, Namespace: s.Namespace, Labels: map[string]string{"prometheus": prometheusName},
+	}
+}

@@ -1,0 +1,128 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Objects returns the objects of a component for the shoot's namespace, always in the same order, the Deployment first. They
+// know their kinds. The Secrets that ask for access to the shoot are not among them (see ShootAccessSecret).
+func Objects(c Component, s Surroundings) ([]client.Object, error) {
+	deployment, err := c.deployment(s)
+	if err != nil {
+		return nil, fmt.Errorf("component %q: %w", c.Name, err)
+	}
+	objects := []client.Object{deployment, c.podDisruptionBudget(s), c.verticalPodAutoscaler(s)}
+	if c.Metrics != nil {
+		monitoring, err := c.monitoring(s)
+		if err != nil {
+			return nil, fmt.Errorf("component %q: %w", c.Name, err)
+		}
+		objects = append(objects, monitoring...)
+	}
+	return objects, nil
+}
+
+func (c Component) deployment(s Surroundings) (*appsv1.Deployment, error) {
+	pod, err := c.podSpec(s)
+	if err != nil {
+		return nil, err
+	}
+	labels := maps.Clone(c.Selector)
+	labels[v1beta1constants.GardenRole] = v1beta1constants.GardenRoleControlPlane
+	labels[resourcesv1alpha1.HighAvailabilityConfigType] = resourcesv1alpha1.HighAvailabilityConfigTypeController
+	deployment := &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: s.Namespace, Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas:             new(s.replicas()),
+			RevisionHistoryLimit: new(int32(2)),
+			Selector:             &metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: c.podLabels()}, Spec: *pod},
+		},
+	}
+	// Without these annotations gardener-resource-manager would take the Secrets for garbage.
+	if err := references.InjectAnnotations(deployment); err != nil {
+		return nil, fmt.Errorf("naming the Secrets that it uses: %w", err)
+	}
+	return deployment, nil
+}
+
+// replicas is one when awake: gardener-resource-manager makes it more where the shoot is to be highly available.
+func (s Surroundings) replicas() int32 {
+	if s.Asleep {
+		return 0
+	}
+	return 1
+}
+
+func (c Component) podLabels() map[string]string {
+	labels := maps.Clone(c.Selector)
+	labels[v1beta1constants.GardenRole] = v1beta1constants.GardenRoleControlPlane
+	labels[v1beta1constants.LabelPodMaintenanceRestart] = "true"
+	labels[v1beta1constants.LabelNetworkPolicyToDNS] = v1beta1constants.LabelNetworkPolicyAllowed
+	if len(c.ShootAccesses()) > 0 {
+		labels[resourcesv1alpha1.NetworkPolicyLabelKeyPrefix+"to-kube-apiserver-tcp-443"] = v1beta1constants.LabelNetworkPolicyAllowed
+	}
+	for _, destination := range c.Reaches {
+		labels["networking.gardener.cloud/"+string(destination)] = v1beta1constants.LabelNetworkPolicyAllowed
+	}
+	return labels
+}
+
+func (c Component) podSpec(s Surroundings) (*corev1.PodSpec, error) {
+	if len(c.Containers) == 0 {
+		return nil, errors.New("it has no containers")
+	}
+	if c.User <= 0 {
+		return nil, errors.New("it must not run as root")
+	}
+	volumes, err := Volumes(c.Containers, s)
+	if err != nil {
+		return nil, err
+	}
+	containers := make([]corev1.Container, 0, len(c.Containers))
+	for _, container := range c.Containers {
+		image, err := s.Image(container.Image)
+		if err != nil {
+			return nil, fmt.Errorf("looking up the image of container %q: %w", container.Name, err)
+		}
+		containers = append(containers, container.Build(image))
+	}
+	return &corev1.PodSpec{
+		AutomountServiceAccountToken: new(false),
+		PriorityClassName:            c.Priority,
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   new(true),
+			RunAsUser:      new(c.User),
+			RunAsGroup:     new(c.User),
+			FSGroup:        new(c.User),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: containers,
+		Volumes:    volumes,
+	}, nil
+}
+
+func (c Component) podDisruptionBudget(s Surroundings) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{
+		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: s.Namespace, Labels: maps.Clone(c.Selector)},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable:             new(intstr.FromInt32(1)),
+			Selector:                   &metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
+			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
+		},
+	}
+}

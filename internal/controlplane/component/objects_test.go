@@ -1,0 +1,184 @@
+package component_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+)
+
+// -update writes the golden files instead of comparing with them.
+var update = flag.Bool("update", false, "write golden files")
+
+// checkGolden compares objects with what a file under testdata says that they are.
+func checkGolden(t *testing.T, name string, objects []client.Object) {
+	t.Helper()
+	documents := make([]string, 0, len(objects))
+	for _, object := range objects {
+		document, err := yaml.Marshal(object)
+		require.NoError(t, err)
+		documents = append(documents, string(document))
+	}
+	golden := filepath.Join("testdata", name)
+	got := strings.Join(documents, "---\n")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
+}
+
+// loom is a component that has everything a component can have.
+func loom() component.Component {
+	socket := []component.SharedFolder{{Name: "socket", Path: "/run/loom"}}
+	return component.Component{
+		Name:     "loom",
+		Selector: map[string]string{"app": "loom", "role": "weaver"},
+		Priority: "gardener-system-300",
+		User:     65532,
+		Containers: []component.Container{
+			{
+				Name: "weaver", Image: "weaver-image", Command: []string{"/bin/weaver"},
+				Args:        []string{"--cloud-config=/etc/cloud/cloud.conf", "--secure-port=8443"},
+				Env:         []corev1.EnvVar{{Name: "SOCKET", Value: "/run/loom/loom.sock"}},
+				Ports:       []corev1.ContainerPort{{Name: "metrics", ContainerPort: 8443, Protocol: corev1.ProtocolTCP}},
+				Requests:    corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("50Mi")},
+				Files:       []component.Files{{Source: "cloud", Path: "/etc/cloud"}, {Source: "loom-server", Path: "/etc/tls"}},
+				ShootAccess: "weaver",
+				Shared:      socket,
+			},
+			{
+				Name: "shuttle", Image: "shuttle-image", Shared: socket, ShootAccess: "shuttle",
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("10Mi")},
+			},
+			{Name: "ear", Image: "ear-image", Shared: socket, ShootAccess: "shuttle"},
+		},
+		Reaches: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
+		Metrics: &component.Metrics{
+			Port: "metrics", Certificate: "loom-server", Keep: []string{"threads_total", "knots"},
+			Alerts: []component.Alert{
+				{
+					Name: "LoomDown", Expression: `absent(up{job="loom"} == 1)`, For: "15m", Severity: "critical", Visibility: "all",
+					Summary: "The loom is down.", Description: "Nothing is woven.",
+				},
+				{
+					Name: "LoomKnots", Expression: `knots > 3`, Severity: "warning", Visibility: "operator",
+					Summary: "The loom has knots.", Description: "The cloth will be uneven.",
+				},
+			},
+		},
+	}
+}
+
+func surroundings() component.Surroundings {
+	return component.Surroundings{
+		Namespace:         "shoot--dev--one",
+		GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
+		Secrets: map[string]string{
+			"cloud": "cloud-1a2b3c4d", "loom-server": "loom-server-2b3c4d5e", "loom-server/ca": "ca-loom-bundle-3c4d5e6f",
+		},
+		Image: func(name string) (string, error) { return "registry.example.org/" + name + ":v1", nil },
+	}
+}
+
+func TestObjectsOfAComponent(t *testing.T) {
+	awake, err := component.Objects(loom(), surroundings())
+	require.NoError(t, err)
+	checkGolden(t, "awake.yaml", awake)
+
+	again, err := component.Objects(loom(), surroundings())
+	require.NoError(t, err)
+	assert.Equal(t, awake, again)
+}
+
+func TestAComponentOfAShootThatSleepsHasNoPods(t *testing.T) {
+	asleep := surroundings()
+	asleep.Asleep = true
+	objects, err := component.Objects(loom(), asleep)
+	require.NoError(t, err)
+	deployment := objects[0].(*appsv1.Deployment)
+	assert.Zero(t, *deployment.Spec.Replicas)
+
+	awake, err := component.Objects(loom(), surroundings())
+	require.NoError(t, err)
+	deployment.Spec.Replicas = new(int32(1))
+	assert.Equal(t, awake, objects, "nothing else is different")
+}
+
+func TestAComponentWithoutMetricsAndShootAccess(t *testing.T) {
+	plain := loom()
+	plain.Metrics, plain.Reaches = nil, nil
+	plain.Containers = []component.Container{{Name: "weaver", Image: "weaver-image"}}
+	objects, err := component.Objects(plain, surroundings())
+	require.NoError(t, err)
+	checkGolden(t, "plain.yaml", objects)
+	assert.Empty(t, plain.ShootAccesses())
+}
+
+func TestMetricsWithoutTLSAreScrapedWithoutAToken(t *testing.T) {
+	open := loom()
+	open.Metrics.Certificate, open.Metrics.Alerts = "", nil
+	objects, err := component.Objects(open, surroundings())
+	require.NoError(t, err)
+	require.Len(t, objects, 5, "no alerts, no PrometheusRule")
+	endpoint := objects[4].(*monitoringv1.ServiceMonitor).Spec.Endpoints[0]
+	assert.Nil(t, endpoint.Scheme)
+	assert.Nil(t, endpoint.TLSConfig)
+	assert.Nil(t, endpoint.Authorization)
+}
+
+func TestObjectsComplainAboutWhatCannotRun(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		spoil     func(*component.Component, *component.Surroundings)
+		complaint string
+	}{
+		"a component without containers": {
+			func(c *component.Component, _ *component.Surroundings) { c.Containers = nil }, "it has no containers",
+		},
+		"a component that runs as root": {
+			func(c *component.Component, _ *component.Surroundings) { c.User = 0 }, "it must not run as root",
+		},
+		"an image that the vector has not": {
+			func(_ *component.Component, s *component.Surroundings) {
+				s.Image = func(string) (string, error) { return "", errors.New("no such image") }
+			}, `looking up the image of container "weaver": no such image`,
+		},
+		"files that the plan has not": {
+			func(_ *component.Component, s *component.Surroundings) { delete(s.Secrets, "cloud") }, `mounts "cloud", which the plan has not`,
+		},
+		"metrics on a port that nobody has": {
+			func(c *component.Component, _ *component.Surroundings) { c.Metrics.Port = "metric" }, `no container has the port "metric"`,
+		},
+		"metrics whose certificate nobody can verify": {
+			func(_ *component.Component, s *component.Surroundings) { delete(s.Secrets, "loom-server/ca") }, `no CA bundle of certificate "loom-server"`,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			spoiled, around := loom(), surroundings()
+			test.spoil(&spoiled, &around)
+			objects, err := component.Objects(spoiled, around)
+			assert.ErrorContains(t, err, test.complaint)
+			assert.ErrorContains(t, err, `component "loom": `)
+			assert.Nil(t, objects)
+		})
+	}
+}
+
+func TestShootAccessSecret(t *testing.T) {
+	checkGolden(t, "shootaccess.yaml", []client.Object{component.ShootAccessSecret("weaver", "shoot--dev--one")})
+	assert.Equal(t, []string{"shuttle", "weaver"}, loom().ShootAccesses())
+}
