@@ -117,7 +117,8 @@ type LoadBalancerClass struct {
 	// Name is the class's name.
 	Name string `json:"name"`
 	// Purpose is `default` for the class of Services that choose none, `private` for load balancers without a floating
-	// IP, or `vpn` (CloudProfile only).
+	// IP, or `vpn` (CloudProfile only). Where no class has the purpose default (or private), one of that name takes its
+	// place; where none is the default in either way, the first class is.
 	// +optional
 	Purpose *string `json:"purpose"`
 	// FloatingSubnetID is the ID of the subnet of the external network.
@@ -129,13 +130,22 @@ type LoadBalancerClass struct {
 	// FloatingSubnetName is a name or pattern that selects subnets of the external network.
 	// +optional
 	FloatingSubnetName *string `json:"floatingSubnetName,omitempty"`
-	// FloatingNetworkID is the ID of the external network, where it is not the shoot's.
+	// FloatingNetworkID is the ID of the external network.
+	//
+	// Default: that of the default class; without one there, the shoot's.
 	// +optional
 	FloatingNetworkID *string `json:"floatingNetworkID,omitempty"`
 	// SubnetID is the ID of the subnet for the address of load balancers without a floating IP.
 	// +optional
 	SubnetID *string `json:"subnetID,omitempty"`
 }
+
+// Purposes of load balancer classes.
+const (
+	LoadBalancerPurposeDefault = "default" // of the class of Services that choose none
+	LoadBalancerPurposePrivate = "private" // of the class of load balancers without a floating IP
+	LoadBalancerPurposeVPN     = "vpn"     // of a class that is added to whatever classes the user gives
+)
 
 // LoadBalancerProvider allows an Octavia provider.
 type LoadBalancerProvider struct {

@@ -18,6 +18,14 @@ type ControlPlaneConfig struct {
 	LoadBalancerClasses []LoadBalancerClass `json:"loadBalancerClasses,omitempty"`
 	// LoadBalancerProvider is the Octavia provider, one of those that the CloudProfile lists.
 	LoadBalancerProvider string `json:"loadBalancerProvider"`
+	// LoadBalancer configures all load balancers of the shoot.
+	// Trellis extension.
+	// +optional
+	LoadBalancer *LoadBalancerConfig `json:"loadBalancer,omitempty"`
+	// NodeAddresses says which addresses of its nodes the cloud-controller-manager reports, and in which order.
+	// Trellis extension.
+	// +optional
+	NodeAddresses *NodeAddresses `json:"nodeAddresses,omitempty"`
 	// Zone has no effect.
 	//
 	// Deprecated: leave it out.
@@ -30,9 +38,106 @@ type ControlPlaneConfig struct {
 
 // CloudControllerManagerConfig configures the cloud-controller-manager.
 type CloudControllerManagerConfig struct {
-	// FeatureGates switches features of the cloud-controller-manager on or off.
+	// FeatureGates switches features of the cloud-controller-manager on or off. A name that its version does not know
+	// keeps it from starting.
 	// +optional
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+}
+
+// LoadBalancerConfig configures all load balancers of a shoot. What a Service says by annotation wins.
+type LoadBalancerConfig struct {
+	// AvailabilityZone is the Octavia availability zone of new load balancers. Which zones there are is listed by
+	// `openstack loadbalancer availabilityzone list`; they need not be those of the nodes.
+	//
+	// Default: the cloud chooses.
+	// +optional
+	AvailabilityZone *string `json:"availabilityZone,omitempty"`
+	// FlavorID is the ID of the Octavia flavor of new load balancers.
+	//
+	// Default: the cloud chooses.
+	// +optional
+	FlavorID *string `json:"flavorID,omitempty"`
+	// MaxSharedLB is how many Services may share a load balancer that one of them names by annotation. With 1 none is
+	// shared.
+	//
+	// Default: 2.
+	// +optional
+	MaxSharedLB *int32 `json:"maxSharedLB,omitempty"`
+	// CascadeDelete lets Octavia delete all parts of a load balancer in one call. Providers that cannot do that need
+	// false.
+	//
+	// Default: true.
+	// +optional
+	CascadeDelete *bool `json:"cascadeDelete,omitempty"`
+	// IngressHostname gives load balancers that speak the proxy protocol a host name where others have their address in
+	// the status of the Service, so that pods of the shoot too go through the load balancer instead of around it.
+	// +optional
+	IngressHostname *IngressHostname `json:"ingressHostname,omitempty"`
+	// Monitor is the health monitor of load balancers.
+	// +optional
+	Monitor *HealthMonitor `json:"monitor,omitempty"`
+}
+
+// IngressHostname gives load balancers that speak the proxy protocol a host name: their address, a dot, and a suffix.
+type IngressHostname struct {
+	// Enabled is true for host names.
+	Enabled bool `json:"enabled"`
+	// Suffix is a DNS domain that resolves every name of this form to the address in it.
+	//
+	// Default: nip.io.
+	// +optional
+	Suffix *string `json:"suffix,omitempty"`
+}
+
+// HealthMonitor says how load balancers find out which nodes work.
+type HealthMonitor struct {
+	// Enabled is false for load balancers that send traffic to all nodes. Services with externalTrafficPolicy Local need
+	// a monitor.
+	//
+	// Default: true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Delay is the time between two probes of a node, in whole seconds.
+	//
+	// Default: 20s.
+	// +optional
+	Delay *metav1.Duration `json:"delay,omitempty"`
+	// Timeout is for how long a probe waits, in whole seconds. Many clouds want it to be shorter than delay.
+	//
+	// Default: 30s.
+	// +optional
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+	// MaxRetries is how many probes in a row have to succeed until a node gets traffic. Between 1 and 10.
+	//
+	// Default: 2.
+	// +optional
+	MaxRetries *int32 `json:"maxRetries,omitempty"`
+	// MaxRetriesDown is how many probes in a row have to fail until a node gets no more traffic. Between 1 and 10.
+	//
+	// Default: 3.
+	// +optional
+	MaxRetriesDown *int32 `json:"maxRetriesDown,omitempty"`
+}
+
+// NodeAddresses says which addresses of nodes the cloud-controller-manager reports, and in which order.
+type NodeAddresses struct {
+	// PublicNetworkNames are the names of networks in which the addresses of nodes are external.
+	// +optional
+	PublicNetworkNames []string `json:"publicNetworkNames,omitempty"`
+	// InternalNetworkNames are the names of networks, besides the shoot's own, in which the addresses of nodes are
+	// internal. Addresses in networks that are neither public nor internal are not reported.
+	// +optional
+	InternalNetworkNames []string `json:"internalNetworkNames,omitempty"`
+	// SortOrder are ranges (CIDR): addresses in the first come first, and so on. All others come last.
+	//
+	// Default: the cloud's order.
+	// +optional
+	SortOrder []string `json:"sortOrder,omitempty"`
+	// IPv6Disabled leaves out all IPv6 addresses. Not allowed in a shoot with IPv6.
+	//
+	// Default: false.
+	// +optional
+	IPv6Disabled *bool `json:"ipv6Disabled,omitempty"`
 }
 
 // Storage configures storage.

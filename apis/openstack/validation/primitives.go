@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,6 +22,19 @@ func validateName(name, remedy string, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.TooLong(path, name, maxNameLength)}
 	case strings.ContainsAny(name, "{}[]\r\n"):
 		return field.ErrorList{field.Invalid(path, name, "braces, brackets and line breaks are not allowed: give "+remedy)}
+	}
+	return nil
+}
+
+// validateLine refuses what cannot be written on one line of a configuration file.
+func validateLine(text, remedy string, path *field.Path) field.ErrorList {
+	switch {
+	case text == "":
+		return field.ErrorList{field.Required(path, "give "+remedy)}
+	case utf8.RuneCountInString(text) > maxNameLength:
+		return field.ErrorList{field.TooLong(path, text, maxNameLength)}
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+		return field.ErrorList{field.Invalid(path, text, "line breaks and control characters are not allowed: give "+remedy)}
 	}
 	return nil
 }

@@ -1,0 +1,149 @@
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// ControlPlaneSurroundings is what a ControlPlaneConfig has to fit.
+type ControlPlaneSurroundings struct {
+	// Profile is the CloudProfile's configuration.
+	Profile *v1alpha1.CloudProfileConfig
+	// FloatingPoolName is the shoot's external network as the InfrastructureConfig names it, Region its region, and Domain
+	// the Keystone domain (by name) of its project.
+	FloatingPoolName, Region, Domain string
+	// ShareNetwork is true when the shoot has a Manila share network, or asks for one.
+	ShareNetwork bool
+	// IPv6 is true when the Shoot's ipFamilies contain IPv6.
+	IPv6 bool
+}
+
+// ValidateControlPlaneConfig checks a configuration by itself and against its surroundings. oldConfig is the one that was
+// accepted before, nil for a new shoot.
+//
+// Whatever depends on the CloudProfile, and the load balancer classes altogether, are checked only as far as they differ
+// from oldConfig: a CloudProfile changes, and the upstream extension admits classes that this function does not. A shoot
+// that lives with them shall go on living. Whoever does not know what was before, but that it was accepted, gives config
+// twice.
+//
+// Names of feature gates are checked for their form only: which there are is known to the cloud-controller-manager of the
+// shoot's version alone.
+func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneSurroundings, fldPath *field.Path) field.ErrorList {
+	var oldClasses []v1alpha1.LoadBalancerClass
+	if oldConfig != nil {
+		oldClasses = oldConfig.LoadBalancerClasses
+	}
+	classesPath := fldPath.Child("loadBalancerClasses")
+
+	errs := validateLoadBalancerProvider(config, oldConfig, in, fldPath.Child("loadBalancerProvider"))
+	errs = append(errs, validateLoadBalancerClasses(config.LoadBalancerClasses, oldClasses, ofUsers, classesPath)...)
+	errs = append(errs, validateOfferedClasses(config.LoadBalancerClasses, oldClasses, in, classesPath)...)
+	errs = append(errs, validateLoadBalancerConfig(config.LoadBalancer, fldPath.Child("loadBalancer"))...)
+	errs = append(errs, validateNodeAddresses(config.NodeAddresses, in.IPv6, fldPath.Child("nodeAddresses"))...)
+	if manager := config.CloudControllerManager; manager != nil {
+		errs = append(errs, validateFeatureGates(manager.FeatureGates, fldPath.Child("cloudControllerManager", "featureGates"))...)
+	}
+	if storage := config.Storage; storage != nil && storage.CSIManila != nil && storage.CSIManila.Enabled && !in.ShareNetwork {
+		errs = append(errs, field.Invalid(fldPath.Child("storage", "csiManila", "enabled"), true,
+			"Manila needs a share network: set networks.shareNetwork.enabled to true in the InfrastructureConfig, or this to false"))
+	}
+	return errs
+}
+
+func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+	offered := loadBalancerProviders(in.Profile, in.Region)
+	provider := config.LoadBalancerProvider
+	switch {
+	case provider == "" && len(offered) > 0:
+		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(quoted(offered), ", "))}
+	case provider == "":
+		return field.ErrorList{field.Required(path, "give the name of an Octavia provider, such as amphora or ovn")}
+	case oldConfig != nil && oldConfig.LoadBalancerProvider == provider, slices.Contains(offered, provider):
+		return nil
+	case len(offered) == 0:
+		return field.ErrorList{field.Invalid(path, provider,
+			fmt.Sprintf("the CloudProfile has no load balancer provider for region %q: ask its admin to add one", in.Region))}
+	default:
+		return field.ErrorList{field.Invalid(path, provider,
+			fmt.Sprintf("the CloudProfile does not allow it in region %q: choose one of %s", in.Region, strings.Join(quoted(offered), ", ")))}
+	}
+}
+
+// loadBalancerProviders lists the providers for a region. Entries without region are for regions without their own.
+func loadBalancerProviders(profile *v1alpha1.CloudProfileConfig, region string) []string {
+	var regional, general []string
+	for _, provider := range profile.Constraints.LoadBalancerProviders {
+		switch {
+		case provider.Region == nil:
+			general = append(general, provider.Name)
+		case *provider.Region == region:
+			regional = append(regional, provider.Name)
+		}
+	}
+	if len(regional) > 0 {
+		return regional
+	}
+	return general
+}
+
+func validateFeatureGates(gates map[string]bool, path *field.Path) field.ErrorList {
+	form := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		if !form.MatchString(name) {
+			errs = append(errs, field.Invalid(path.Key(name), name, "give the name of a feature gate: letters and digits, a letter first"))
+		}
+	}
+	return errs
+}
+
+func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *field.Path) field.ErrorList {
+	if addresses == nil {
+		return nil
+	}
+	errs := validateNetworkNames(addresses.PublicNetworkNames, path.Child("publicNetworkNames"))
+	errs = append(errs, validateNetworkNames(addresses.InternalNetworkNames, path.Child("internalNetworkNames"))...)
+	for i, name := range addresses.InternalNetworkNames {
+		if slices.Contains(addresses.PublicNetworkNames, name) {
+			errs = append(errs, field.Invalid(path.Child("internalNetworkNames").Index(i), name,
+				"a network is either internal or public: remove the name here or in publicNetworkNames"))
+		}
+	}
+	for i, text := range addresses.SortOrder {
+		_, invalid := parseRange(text, path.Child("sortOrder").Index(i))
+		errs = append(errs, invalid...)
+		if slices.Contains(addresses.SortOrder[:i], text) {
+			errs = append(errs, duplicate(path.Child("sortOrder").Index(i), text))
+		}
+	}
+	if addresses.IPv6Disabled != nil && *addresses.IPv6Disabled && ipv6 {
+		errs = append(errs, field.Forbidden(path.Child("ipv6Disabled"), "nodes of a shoot with IPv6 need their IPv6 addresses: remove the field"))
+	}
+	return errs
+}
+
+func validateNetworkNames(names []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, name := range names {
+		errs = append(errs, validateLine(name, "the name of a network", path.Index(i))...)
+		if slices.Contains(names[:i], name) {
+			errs = append(errs, duplicate(path.Index(i), name))
+		}
+	}
+	return errs
+}
+
+func quoted(texts []string) []string {
+	result := make([]string, len(texts))
+	for i, text := range texts {
+		result[i] = fmt.Sprintf("%q", text)
+	}
+	return result
+}
