@@ -153,4 +153,20 @@ type CSIManila struct {
 	//
 	// Default: false.
 	Enabled bool `json:"enabled"`
+	// CredentialsRef names credentials for Manila alone. The driver needs some on every node and takes them from a Secret
+	// in the shoot, where all who may read Secrets of kube-system can read them. Best are those of an application
+	// credential whose access rules allow nothing but Manila (service type sharev2). Required for new shoots, and
+	// wherever Manila is switched on.
+	// Trellis extension.
+	//
+	// Default: the credentials of the infrastructure, in shoots that had Manila without this field before.
+	// +optional
+	CredentialsRef *CredentialsReference `json:"credentialsRef,omitempty"`
+}
+
+// CredentialsReference names credentials that the Shoot refers to.
+type CredentialsReference struct {
+	// Name is the name of an entry in spec.resources of the Shoot that refers to a Secret. The Secret has the keys that
+	// one with credentials of the infrastructure has.
+	Name string `json:"name"`
 }

@@ -21,6 +21,8 @@ type ControlPlaneSurroundings struct {
 	FloatingPoolName, Region, Domain string
 	// ShareNetwork is true when the shoot has a Manila share network, or asks for one.
 	ShareNetwork bool
+	// Secrets are the names of those entries in the Shoot's spec.resources that refer to Secrets.
+	Secrets []string
 	// IPv6 is true when the Shoot's ipFamilies contain IPv6.
 	IPv6 bool
 }
@@ -29,8 +31,8 @@ type ControlPlaneSurroundings struct {
 // accepted before, nil for a new shoot.
 //
 // Whatever depends on the CloudProfile, and the load balancer classes altogether, are checked only as far as they differ
-// from oldConfig: a CloudProfile changes, and the upstream extension admits classes that this function does not. A shoot
-// that lives with them shall go on living. Whoever does not know what was before, but that it was accepted, gives config
+// from oldConfig, and so is whether Manila has credentials of its own: a CloudProfile changes, and the upstream extension
+// admits what this function does not. A shoot that lives with that shall go on living. Whoever does not know what was before, but that it was accepted, gives config
 // twice.
 //
 // Names of feature gates are checked for their form only: which there are is known to the cloud-controller-manager of the
@@ -50,9 +52,39 @@ func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, 
 	if manager := config.CloudControllerManager; manager != nil {
 		errs = append(errs, validateFeatureGates(manager.FeatureGates, fldPath.Child("cloudControllerManager", "featureGates"))...)
 	}
-	if storage := config.Storage; storage != nil && storage.CSIManila != nil && storage.CSIManila.Enabled && !in.ShareNetwork {
-		errs = append(errs, field.Invalid(fldPath.Child("storage", "csiManila", "enabled"), true,
+	return append(errs, validateManila(manilaOf(config), manilaOf(oldConfig), in, fldPath.Child("storage", "csiManila"))...)
+}
+
+// manilaOf returns the configuration of Manila if it is enabled.
+func manilaOf(config *v1alpha1.ControlPlaneConfig) *v1alpha1.CSIManila {
+	if config == nil || config.Storage == nil || config.Storage.CSIManila == nil || !config.Storage.CSIManila.Enabled {
+		return nil
+	}
+	return config.Storage.CSIManila
+}
+
+func validateManila(manila, oldManila *v1alpha1.CSIManila, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+	if manila == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if !in.ShareNetwork {
+		errs = append(errs, field.Invalid(path.Child("enabled"), true,
 			"Manila needs a share network: set networks.shareNetwork.enabled to true in the InfrastructureConfig, or this to false"))
+	}
+	var (
+		refPath       = path.Child("credentialsRef")
+		hadNoneBefore = oldManila != nil && oldManila.CredentialsRef == nil
+	)
+	switch reference := manila.CredentialsRef; {
+	case reference == nil && !hadNoneBefore:
+		errs = append(errs, field.Required(refPath, "give the name of a Secret in the Shoot's spec.resources with credentials for Manila alone; "+
+			"without it every user of the shoot could read the infrastructure's credentials"))
+	case reference != nil && reference.Name == "":
+		errs = append(errs, field.Required(refPath.Child("name"), "give the name of a Secret in the Shoot's spec.resources"))
+	case reference != nil && !slices.Contains(in.Secrets, reference.Name):
+		errs = append(errs, field.Invalid(refPath.Child("name"), reference.Name,
+			"the Shoot's spec.resources refer to no Secret by this name: add it there, or correct the name"))
 	}
 	return errs
 }

@@ -75,18 +75,34 @@ func duration(text string) *metav1.Duration {
 	return &result
 }
 
-func manila(s *controlPlane) {
-	s.config.Storage = &v1alpha1.Storage{CSIManila: &v1alpha1.CSIManila{Enabled: true}}
+// manila switches Manila on where everything that it needs is there, but for what the changes take away.
+func manila(changes ...func(*controlPlane, *v1alpha1.CSIManila)) func(*controlPlane) {
+	return func(s *controlPlane) {
+		config := &v1alpha1.CSIManila{Enabled: true, CredentialsRef: &v1alpha1.CredentialsReference{Name: "shares"}}
+		s.config.Storage = &v1alpha1.Storage{CSIManila: config}
+		s.in.ShareNetwork, s.in.Secrets = true, []string{"other", "shares"}
+		for _, change := range changes {
+			change(s, config)
+		}
+	}
 }
+
+func withoutCredentials(_ *controlPlane, config *v1alpha1.CSIManila) { config.CredentialsRef = nil }
 
 func TestControlPlaneConfigsThatAreFine(t *testing.T) {
 	for sentence, change := range map[string]func(*controlPlane){
-		"a provider and nothing else":                    func(*controlPlane) {},
-		"the second of the region's own providers":       func(s *controlPlane) { s.in.Region, s.config.LoadBalancerProvider = "asia", "a10" },
-		"a deprecated zone, whatever it is":              func(s *controlPlane) { s.config.Zone = new("") },
-		"a feature gate":                                 func(s *controlPlane) { s.config.CloudControllerManager = gates("ContextualLogging") },
-		"Manila with a share network":                    func(s *controlPlane) { manila(s); s.in.ShareNetwork = true },
-		"Manila switched off, without one":               func(s *controlPlane) { manila(s); s.config.Storage.CSIManila.Enabled = false },
+		"a provider and nothing else":                        func(*controlPlane) {},
+		"the second of the region's own providers":           func(s *controlPlane) { s.in.Region, s.config.LoadBalancerProvider = "asia", "a10" },
+		"a feature gate":                                     func(s *controlPlane) { s.config.CloudControllerManager = gates("ContextualLogging") },
+		"Manila with a share network and its credentials":    manila(),
+		"a living shoot that has Manila without credentials": func(s *controlPlane) { s.livesWith(manila(withoutCredentials)) },
+		"a living shoot that gives Manila its credentials": func(s *controlPlane) {
+			s.livesWith(manila(withoutCredentials))
+			manila()(s)
+		},
+		"Manila switched off, without anything that it needs": manila(withoutCredentials, func(s *controlPlane, config *v1alpha1.CSIManila) {
+			config.Enabled, s.in.ShareNetwork, s.in.Secrets = false, false, nil
+		}),
 		"a class on a second external network":           class(func(c *v1alpha1.LoadBalancerClass) { c.FloatingNetworkID = new(uuid) }),
 		"a class whose subnet is chosen by a regexp":     class(func(c *v1alpha1.LoadBalancerClass) { c.FloatingSubnetName = new(`~dmz-\d`) }),
 		"a class with brackets and quotes in its name":   class(func(c *v1alpha1.LoadBalancerClass) { c.Name = `"mine" [1]` }),
@@ -191,7 +207,36 @@ func TestControlPlaneConfigsThatAreRefused(t *testing.T) {
 			func(s *controlPlane) { s.config.CloudControllerManager = gates("A=true --leader-elect") },
 			"config.cloudControllerManager.featureGates[A=true --leader-elect]", "letters and digits",
 		},
-		"Manila without a share network": {manila, "config.storage.csiManila.enabled", "set networks.shareNetwork.enabled to true"},
+		"Manila without a share network": {
+			manila(func(s *controlPlane, _ *v1alpha1.CSIManila) { s.in.ShareNetwork = false }),
+			"config.storage.csiManila.enabled", "set networks.shareNetwork.enabled to true",
+		},
+		"Manila without credentials of its own in a new shoot (D20)": {
+			manila(withoutCredentials),
+			"config.storage.csiManila.credentialsRef", "could read the infrastructure's credentials",
+		},
+		"Manila without credentials of its own, switched on in a living shoot (D20)": {
+			func(s *controlPlane) {
+				s.livesWith(func(*controlPlane) {})
+				manila(withoutCredentials)(s)
+			},
+			"config.storage.csiManila.credentialsRef", "credentials for Manila alone",
+		},
+		"Manila's credentials, taken away from a living shoot (D20)": {
+			func(s *controlPlane) {
+				s.livesWith(manila())
+				manila(withoutCredentials)(s)
+			},
+			"config.storage.csiManila.credentialsRef", "credentials for Manila alone",
+		},
+		"Manila's credentials without a name": {
+			manila(func(_ *controlPlane, config *v1alpha1.CSIManila) { config.CredentialsRef.Name = "" }),
+			"config.storage.csiManila.credentialsRef.name", "in the Shoot's spec.resources",
+		},
+		"Manila's credentials in a Secret that the Shoot does not refer to": {
+			manila(func(s *controlPlane, _ *v1alpha1.CSIManila) { s.in.Secrets = []string{"other"} }),
+			"config.storage.csiManila.credentialsRef.name", "add it there",
+		},
 		"a class without a name": {
 			class(func(c *v1alpha1.LoadBalancerClass) { c.Name = "" }),
 			"config.loadBalancerClasses[0].name", "the name by which Services choose",
