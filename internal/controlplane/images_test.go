@@ -1,0 +1,83 @@
+package controlplane_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/controlplane"
+)
+
+func TestEveryImageIsKnownForEveryVersionOfKubernetes(t *testing.T) {
+	images, err := controlplane.ReadImages()
+	require.NoError(t, err)
+	for _, version := range []string{"1.32.0", "1.33.13", "1.34.4", "1.35.1", "1.36.3"} {
+		find := controlplane.ImagesFor(images, version)
+		for _, name := range []string{
+			"csi-provisioner", "csi-attacher", "csi-snapshotter", "csi-snapshot-controller", "csi-resizer", "csi-node-driver-registrar",
+			"csi-liveness-probe",
+		} {
+			image, err := find(name)
+			assert.NoError(t, err)
+			assert.Regexp(t, `^registry\.k8s\.io/sig-storage/[a-z-]+:v[0-9.]+$`, image)
+		}
+	}
+}
+
+func TestImagesFollowTheShootsVersion(t *testing.T) {
+	images, err := controlplane.ReadImages()
+	require.NoError(t, err)
+	for version, want := range map[string]string{"1.33.9": ":v5.", "1.34.0": ":v6."} {
+		image, err := controlplane.ImagesFor(images, version)("csi-provisioner")
+		require.NoError(t, err)
+		assert.Contains(t, image, want, version)
+	}
+}
+
+func TestDriversAddImages(t *testing.T) {
+	images, err := controlplane.ReadImages([]byte("images: [{name: loom, repository: example.org/loom, tag: v7, targetVersion: 1.36.x}]"))
+	require.NoError(t, err)
+	image, err := controlplane.ImagesFor(images, "1.36.2")("loom")
+	require.NoError(t, err)
+	assert.Equal(t, "example.org/loom:v7", image)
+
+	_, err = controlplane.ImagesFor(images, "1.35.0")("loom")
+	assert.ErrorContains(t, err, `finding image "loom" for Kubernetes 1.35.0: `)
+	_, err = controlplane.ImagesFor(images, "1.36.2")("csi-attacher")
+	assert.NoError(t, err, "the contract's own are still there")
+
+	_, err = controlplane.ReadImages([]byte("images: [{name: loom}]"))
+	assert.ErrorContains(t, err, "reading image vector: ")
+}
+
+func TestTheOperatorOverwritesImages(t *testing.T) {
+	overwrite := filepath.Join(t.TempDir(), "images.yaml")
+	t.Setenv("IMAGEVECTOR_OVERWRITE", overwrite)
+	write := func(content string) { require.NoError(t, os.WriteFile(overwrite, []byte(content), 0o600)) }
+
+	write(`images:
+- {name: csi-attacher, repository: mirror.example.org/csi-attacher}
+- {name: csi-provisioner, targetVersion: ">= 1.34", repository: mirror.example.org/csi-provisioner, tag: v6.9.9}
+`)
+	images, err := controlplane.ReadImages()
+	require.NoError(t, err)
+	for name, want := range map[string]string{
+		"csi-attacher":    "mirror.example.org/csi-attacher:v4.12.0",
+		"csi-provisioner": "mirror.example.org/csi-provisioner:v6.9.9",
+		"csi-snapshotter": "registry.k8s.io/sig-storage/csi-snapshotter:v8.6.0",
+	} {
+		image, err := controlplane.ImagesFor(images, "1.36.0")(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, image)
+	}
+
+	write("images: {")
+	_, err = controlplane.ReadImages()
+	assert.ErrorContains(t, err, "overwriting image vector by $IMAGEVECTOR_OVERWRITE: ")
+	require.NoError(t, os.Remove(overwrite))
+	_, err = controlplane.ReadImages()
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
