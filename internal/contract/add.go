@@ -1,8 +1,10 @@
 package contract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/controllerutils/predicate"
@@ -31,6 +33,8 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Clock is the real one when nil.
 	Clock clock.WithTicker
+	// HealthInterval is how often AddHealth's controller looks at each object; 0 means half a minute.
+	HealthInterval time.Duration
 }
 
 // Add adds the contract's controller to a manager. The manager's client must not cache Secrets and Clusters.
@@ -79,6 +83,7 @@ func (o Options) withDefaults() Options {
 		o.MaxConcurrentReconciles = 5
 	}
 	o.Retry = o.Retry.withDefaults()
+	o.HealthInterval = cmp.Or(o.HealthInterval, defaultHealthInterval)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

@@ -14,5 +14,8 @@
 // A crash between any two of these steps loses nothing: Pending has the rules that bring the object back. A reconcile that
 // finds nothing to do costs two writes.
 //
+// Beside the passes, a second controller looks at the objects from time to time and keeps their conditions (health.go). The
+// two write the same status, and neither touches what is the other's.
+//
 // The package knows no single contract, driver or SDK.
 package contract

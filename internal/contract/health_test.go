@@ -1,0 +1,328 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+const (
+	healthy  gardencorev1beta1.ConditionType = "ControlPlaneHealthy"
+	observed gardencorev1beta1.ConditionType = "Observed"
+)
+
+// healthStage is a stage whose process also looks at the object's health.
+type healthStage struct {
+	*stage
+	looks         atomic.Int32
+	mutex         sync.Mutex
+	check         contract.Check[*object]
+	health        contract.Health[*object]
+	healthOptions contract.Options
+}
+
+func newHealthStage(t *testing.T) *healthStage {
+	t.Helper()
+	s := &healthStage{stage: newStage(t, &actuator{})}
+	s.health = contract.Health[*object]{
+		Name: "infrastructure", New: func() *object { return &object{} },
+		Types: []gardencorev1beta1.ConditionType{healthy},
+		Check: func(ctx context.Context, look contract.Look[*object]) (contract.Findings, error) {
+			s.looks.Add(1)
+			s.mutex.Lock()
+			check := s.check
+			s.mutex.Unlock()
+			return check(ctx, look)
+		},
+	}
+	s.healthOptions = s.options
+	s.healthOptions.HealthInterval = 20 * time.Millisecond
+	s.finds(contract.Finding{Healthy: true})
+	return s
+}
+
+func (s *healthStage) checks(check contract.Check[*object]) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.check = check
+}
+
+func (s *healthStage) finds(finding contract.Finding) {
+	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+		return contract.Findings{healthy: finding}, nil
+	})
+}
+
+func (s *healthStage) start() *contracttest.Life {
+	s.t.Helper()
+	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
+	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
+		return errors.Join(contract.Add(mgr, s.contract, s.options), contract.AddHealth(mgr, s.health, s.healthOptions))
+	})
+	require.NoError(s.t, err)
+	return life
+}
+
+// create runs the process and brings the object into being.
+func (s *healthStage) create(changes ...func(*object)) {
+	s.t.Helper()
+	life := s.start()
+	s.t.Cleanup(func() { require.NoError(s.t, life.Stop()) })
+	s.deploy(v1beta1constants.GardenerOperationReconcile, changes...)
+	s.ready()
+}
+
+// waitStatus waits until the condition has the status and returns it.
+func (s *healthStage) waitStatus(want gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
+	s.t.Helper()
+	o := s.wait(func(o *object) error {
+		condition := v1beta1helper.GetCondition(o.Status.Conditions, healthy)
+		return unless(condition != nil && condition.Status == want, "the condition is not "+string(want))
+	})
+	return *v1beta1helper.GetCondition(o.Status.Conditions, healthy)
+}
+
+// lookOften waits until there have been some more looks, the last of which are over.
+func (s *healthStage) lookOften() {
+	s.t.Helper()
+	enough := s.looks.Load() + 10
+	require.Eventually(s.t, func() bool { return s.looks.Load() >= enough }, 30*time.Second, 5*time.Millisecond)
+}
+
+// lookNoMore gives looks a chance to happen that must not.
+func (s *healthStage) lookNoMore() {
+	s.t.Helper()
+	time.Sleep(100 * time.Millisecond) // the last look may still be under way
+	before := s.looks.Load()
+	time.Sleep(300 * time.Millisecond) // 15 intervals
+	assert.Equal(s.t, before, s.looks.Load())
+}
+
+func (s *healthStage) writesDuring(do func()) []string {
+	s.t.Helper()
+	s.faults.Arm(nil)
+	do()
+	calls, _, _ := s.faults.Disarm()
+	names := []string{}
+	for _, call := range calls {
+		names = append(names, call.String())
+	}
+	return names
+}
+
+// observe adds the condition of somebody else, under an optimistic lock as everybody has to.
+func (s *healthStage) observe(ctx context.Context, message string) error {
+	for {
+		o, err := s.Get(ctx)
+		if err != nil {
+			return err
+		}
+		patch := client.MergeFromWithOptions(o.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		o.Status.Conditions = v1beta1helper.MergeConditions(o.Status.Conditions, gardencorev1beta1.Condition{
+			Type: observed, Status: gardencorev1beta1.ConditionTrue, Reason: "Seen", Message: message,
+			LastTransitionTime: metav1.Now(), LastUpdateTime: metav1.Now(),
+		})
+		err = s.server.Client.Status().Patch(ctx, o, patch)
+		if err == nil || !isConflict(err) {
+			return err
+		}
+	}
+}
+
+func isConflict(err error) bool {
+	var status interface{ Status() metav1.Status }
+	return errors.As(err, &status) && status.Status().Code == http.StatusConflict
+}
+
+func TestHealthIsWrittenWhenItChangesAndOnlyThen(t *testing.T) {
+	s := newHealthStage(t)
+	s.create()
+	first := s.waitStatus(gardencorev1beta1.ConditionTrue)
+	require.NoError(t, s.observe(t.Context(), "seen"))
+	time.Sleep(time.Second) // for times to differ, which are cut to the second
+
+	assert.Empty(t, s.writesDuring(s.lookOften), "nothing changes")
+	s.finds(contract.Finding{Message: "It is down.", Codes: []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}})
+	second := s.waitStatus(gardencorev1beta1.ConditionFalse)
+	version := s.get().ResourceVersion
+	s.lookOften()
+	assert.Equal(t, version, s.get().ResourceVersion, "one change is one write")
+	assert.Equal(t, "It is down.", second.Message)
+	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}, second.Codes)
+	assert.True(t, second.LastTransitionTime.After(first.LastTransitionTime.Time))
+	assert.NotNil(t, v1beta1helper.GetCondition(s.get().Status.Conditions, observed), "others' conditions stay")
+}
+
+func TestHealthOfANewObjectIsKnownAtOnce(t *testing.T) {
+	s := newHealthStage(t)
+	s.healthOptions.HealthInterval = time.Hour
+	released := make(chan struct{})
+	s.actuator.reconcile = func(context.Context, *pass) error {
+		s.lookNoMore()
+		assert.Zero(t, s.looks.Load(), "what is being created is not looked at")
+		close(released)
+		return nil
+	}
+	s.create()
+	<-released
+	s.waitStatus(gardencorev1beta1.ConditionTrue)
+}
+
+func TestHealthSurvivesARestart(t *testing.T) {
+	s := newHealthStage(t)
+	life := s.start()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	s.waitStatus(gardencorev1beta1.ConditionTrue)
+	require.NoError(t, life.Stop())
+	s.finds(contract.Finding{Message: "It is down."})
+	life = s.start()
+	s.waitStatus(gardencorev1beta1.ConditionFalse)
+	require.NoError(t, life.Stop())
+}
+
+func TestHealthHasGraceByTheClock(t *testing.T) {
+	s := newHealthStage(t)
+	now := clocktesting.NewFakeClock(time.Now().Truncate(time.Second))
+	s.healthOptions.Clock = now
+	s.create()
+	s.waitStatus(gardencorev1beta1.ConditionTrue)
+	now.Step(time.Hour)
+	s.finds(contract.Finding{Message: "It is down.", Grace: time.Minute})
+	since := s.waitStatus(gardencorev1beta1.ConditionProgressing).LastTransitionTime
+	assert.True(t, since.Equal(new(metav1.NewTime(now.Now()))))
+	now.Step(time.Minute)
+	assert.Empty(t, s.writesDuring(s.lookOften), "the minute is not over")
+	now.Step(time.Second)
+	s.waitStatus(gardencorev1beta1.ConditionFalse)
+
+	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+		return nil, errors.New("forbidden")
+	})
+	assert.Contains(t, s.waitStatus(gardencorev1beta1.ConditionUnknown).Message, "forbidden")
+}
+
+func TestHealthGivesWayToOthers(t *testing.T) {
+	s := newHealthStage(t)
+	s.create()
+	s.waitStatus(gardencorev1beta1.ConditionTrue)
+	var once sync.Once
+	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+		once.Do(func() { assert.NoError(t, s.observe(t.Context(), "meanwhile")) })
+		return contract.Findings{healthy: {Message: "It is down."}}, nil
+	})
+	writes := s.writesDuring(func() { s.waitStatus(gardencorev1beta1.ConditionFalse) })
+	assert.Contains(t, writes, "kube PATCH /infrastructures/one/status (2)", "the first one was refused")
+	other := v1beta1helper.GetCondition(s.get().Status.Conditions, observed)
+	require.NotNil(t, other, "what was written during a look is not undone")
+	assert.Equal(t, "meanwhile", other.Message)
+}
+
+func TestHealthOfWhatIsDeletedOrMovedIsLeftAlone(t *testing.T) {
+	keep := func(o *object) { o.Finalizers = []string{"example.com/observer"} }
+	for sentence, test := range map[string]struct {
+		begin func(*healthStage) error
+		over  func(*object) bool
+	}{
+		"deleted": {
+			begin: func(s *healthStage) error { return s.Destroy(s.t.Context()) },
+			over:  func(o *object) bool { return !o.DeletionTimestamp.IsZero() && len(o.Finalizers) == 1 },
+		},
+		"moved": {
+			begin: func(s *healthStage) error {
+				return s.Request(s.t.Context(), v1beta1constants.GardenerOperationMigrate)
+			},
+			over: func(o *object) bool {
+				return o.Annotations[v1beta1constants.GardenerOperation] == "" &&
+					o.Status.LastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
+					o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newHealthStage(t)
+			s.create(keep)
+			before := s.waitStatus(gardencorev1beta1.ConditionTrue)
+			entered, leave := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+				once.Do(func() { close(entered) })
+				<-leave
+				return contract.Findings{healthy: {Message: "It is down."}}, nil
+			})
+			<-entered
+			require.NoError(t, test.begin(s))
+			s.wait(func(o *object) error { return unless(test.over(o), "not over yet") })
+			close(leave)
+			s.lookNoMore()
+			o := s.get()
+			assert.Equal(t, []gardencorev1beta1.Condition{before}, o.Status.Conditions)
+			o.Finalizers = nil
+			require.NoError(t, s.server.Client.Update(t.Context(), o))
+		})
+	}
+}
+
+func TestHealthOfWhatIsNotOurs(t *testing.T) {
+	s := newHealthStage(t)
+	life := s.start()
+	s.deploy(v1beta1constants.GardenerOperationReconcile, func(o *object) { o.Spec.Type = "other" })
+	require.NoError(t, s.PatchStatus(t.Context(), func(o *object) {
+		o.Status.LastOperation = &gardencorev1beta1.LastOperation{
+			Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded, LastUpdateTime: metav1.Now(),
+		}
+	}))
+	s.lookNoMore()
+	assert.Zero(t, s.looks.Load())
+	require.NoError(t, life.Stop())
+}
+
+func TestHealthCheckThatPanicsHasFailed(t *testing.T) {
+	s := newHealthStage(t)
+	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) { panic("boom") })
+	s.create()
+	condition := s.waitStatus(gardencorev1beta1.ConditionProgressing)
+	assert.Equal(t, gardencorev1beta1.ConditionCheckError, condition.Reason)
+	assert.Contains(t, condition.Message, "boom")
+	s.finds(contract.Finding{Healthy: true})
+	s.waitStatus(gardencorev1beta1.ConditionTrue)
+}
+
+func TestHealthCheckThatIsCutShortHasNotFailed(t *testing.T) {
+	s := newHealthStage(t)
+	s.healthOptions.HealthInterval = time.Hour
+	entered := make(chan struct{})
+	s.checks(func(ctx context.Context, _ contract.Look[*object]) (contract.Findings, error) {
+		close(entered)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	life := s.start()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	<-entered
+	require.NoError(t, life.Stop())
+	assert.Empty(t, s.get().Status.Conditions)
+}
+
+func TestHealthRefusesContradictions(t *testing.T) {
+	health := contract.Health[*object]{Types: []gardencorev1beta1.ConditionType{healthy}}
+	require.Error(t, contract.AddHealth(nil, health, contract.Options{}), "no types to claim")
+	health.Retired = health.Types
+	require.ErrorContains(t, contract.AddHealth(nil, health, contract.Options{Types: []string{"test"}}), "cannot be kept and retired")
+}
