@@ -1,0 +1,21 @@
+package component
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ServingFlags make a component that is built on Kubernetes' library for servers serve on a port over TLS, with the certificate
+// that it finds in a folder (see Files).
+func ServingFlags(port int32, folder string) []string {
+	return []string{
+		fmt.Sprintf("--secure-port=%d", port),
+		"--tls-cert-file=" + path.Join(folder, corev1.TLSCertKey),
+		"--tls-private-key-file=" + path.Join(folder, corev1.TLSPrivateKeyKey),
+		"--tls-cipher-suites=" + strings.Join(kubernetesutils.TLSCipherSuites, ","),
+	}
+}
