@@ -25,7 +25,8 @@ type Pod struct {
 	DropVolumes []string
 	// DropLabels are taken away from the pods.
 	DropLabels []string
-	// AddVolumes and AddMounts are added, or replace those of the same name.
+	// AddVolumes are added, or replace those of the same name. AddMounts are added to the main container, or replace those of
+	// the same path.
 	AddVolumes []corev1.Volume
 	AddMounts  []corev1.VolumeMount
 }
