@@ -31,8 +31,8 @@ type Controller struct {
 	ContainerPrefix string
 	// User is the ID of the user that the processes run as.
 	User int64
-	// Plugin is the driver's own container. It finds the socket's path in the variable CSI_ENDPOINT and its folder mounted;
-	// the liveness probe is added.
+	// Plugin is the driver's own container. It finds the socket's address, for its flag, in the variable CSI_ENDPOINT
+	// ("unix:///csi/csi.sock") and the folder mounted; the liveness probe is added.
 	Plugin component.Container
 	// Extra are further containers of the cloud's own.
 	Extra []component.Container
@@ -51,12 +51,12 @@ type Sidecars struct {
 type Sidecar struct {
 	// ShootAccess is the name of the ServiceAccount in the shoot's kube-system, which is also that of its roles.
 	ShootAccess string
-	// Args come after those that every driver needs (socket, kubeconfig, leader election, timeout, pace).
+	// Args come after those that every driver needs (socket, kubeconfig, leader election, timeout, pace), see sidecars.go.
 	Args []string
 }
 
-// Node is the part of a driver that runs on every node: a privileged DaemonSet in the shoot's kube-system with the plugin, a
-// registrar and a liveness probe. It has no credentials.
+// Node is the part of a driver that runs on every node: a DaemonSet in the shoot's kube-system with the plugin, a registrar and
+// a liveness probe, on the host's network. Whoever mounts is privileged, nobody else. It has no credentials and no rights.
 type Node struct {
 	// Name and Selector are the DaemonSet's. The ServiceAccount is called ServiceAccount.
 	Name           string
@@ -64,26 +64,31 @@ type Node struct {
 	ServiceAccount string
 	// ContainerPrefix precedes the names of the standard containers.
 	ContainerPrefix string
-	// Plugin is the driver's own container, see Controller.Plugin. Files name entries of Secrets.
+	// Plugin is the driver's own container, see Controller.Plugin. Files name entries of Secrets. ShootAccess has no meaning.
 	Plugin component.Container
-	// Extra are further containers of the cloud's own. Volumes and mounts are those of the node's folders that they need.
+	// Mounter is the container that mounts, if that is not Plugin: one that Plugin passes the work on to, by a socket in a
+	// folder that both share.
+	Mounter *component.Container
+	// Extra are further containers of the cloud's own.
 	Extra []component.Container
-	// Secrets hold what Plugin and Extra mount (component.Files.Source), by name. Users of the shoot can read them: never
+	// Secrets hold what the containers mount (component.Files.Source), by name. Users of the shoot can read them: never
 	// credentials of the cloud.
 	Secrets map[string]map[string][]byte
-	// HostFolders are mounted into Plugin besides those that every plugin needs.
+	// HostFolders are mounted into who mounts, besides the kubelet's folder.
 	HostFolders []HostFolder
 	// HealthPort is the port on the host's network that the liveness probe listens on; unique among drivers.
 	HealthPort int32
-	// Critical nodes wait for this driver before they take workload.
+	// Critical makes new nodes wait for this driver before they take workload.
 	Critical bool
 }
 
-// HostFolder is a folder of the node that a plugin sees.
+// HostFolder is a folder of the node that a container sees.
 type HostFolder struct {
+	// Name is the volume's name, HostPath the folder on the node, Path the folder in the container.
 	Name, HostPath, Path string
 	Type                 corev1.HostPathType
-	Propagation          corev1.MountPropagationMode
+	// Propagation of mounts between both; empty means none.
+	Propagation corev1.MountPropagationMode
 }
 
 // SnapshotClass is a VolumeSnapshotClass of the shoot.

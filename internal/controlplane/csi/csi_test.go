@@ -1,0 +1,260 @@
+package csi_test
+
+import (
+	"errors"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+)
+
+// -update writes the golden files instead of comparing with them.
+var update = flag.Bool("update", false, "write golden files")
+
+// checkGolden compares objects with what a file under testdata says that they are.
+func checkGolden(t *testing.T, name string, objects []client.Object) {
+	t.Helper()
+	documents := make([]string, 0, len(objects))
+	for _, object := range objects {
+		document, err := yaml.Marshal(object)
+		require.NoError(t, err)
+		documents = append(documents, string(document))
+	}
+	golden := filepath.Join("testdata", name)
+	got := strings.Join(documents, "---\n")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, want, []byte(got), "%s differs, -update accepts it", golden)
+}
+
+// barn is a storage driver that has everything a driver can have.
+func barn() csi.Driver {
+	return csi.Driver{
+		Name: "barn.csi.example.org",
+		Spec: storagev1.CSIDriverSpec{AttachRequired: new(true), PodInfoOnMount: new(false)},
+		Controller: csi.Controller{
+			Name: "barn-controller", Selector: map[string]string{"app": "barn", "role": "controller"}, ContainerPrefix: "barn-", User: 65532,
+			Plugin: component.Container{
+				Name: "barn-driver", Image: "barn-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
+				Env:   []corev1.EnvVar{{Name: "COLOR", Value: "red"}},
+				Files: []component.Files{{Source: "barn-config", Path: "/etc/barn"}},
+			},
+			Extra: []component.Container{{Name: "barn-mouse", Image: "mouse-image"}},
+			Sidecars: csi.Sidecars{
+				Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner", Args: []string{"--feature-gates=Topology=true"}},
+				Attacher:    &csi.Sidecar{ShootAccess: "csi-attacher"},
+				Snapshotter: &csi.Sidecar{ShootAccess: "csi-snapshotter"},
+				Resizer:     &csi.Sidecar{ShootAccess: "csi-resizer"},
+			},
+			Reaches: []component.Destination{component.PublicNetworks},
+		},
+		Node: csi.Node{
+			Name: "barn-node", Selector: map[string]string{"app": "barn", "role": "node"}, ServiceAccount: "barn-node", ContainerPrefix: "barn-",
+			Plugin: component.Container{
+				Name: "barn-driver", Image: "barn-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
+				Files: []component.Files{{Source: "barn-settings", Path: "/etc/barn"}},
+			},
+			Extra:       []component.Container{{Name: "barn-cat", Image: "cat-image"}},
+			Secrets:     map[string]map[string][]byte{"barn-settings": {"settings": []byte("limit=25")}},
+			HostFolders: []csi.HostFolder{{Name: "device-dir", HostPath: "/dev", Path: "/dev", Type: corev1.HostPathDirectory, Propagation: corev1.MountPropagationHostToContainer}},
+			HealthPort:  9808, Critical: true,
+		},
+		RolePrefix: "extensions.gardener.cloud:provider-barn:",
+	}
+}
+
+// shed is a driver whose plugin has somebody else mount, and which shares ServiceAccounts with barn.
+func shed() csi.Driver {
+	driver := barn()
+	driver.Name = "shed.csi.example.org"
+	driver.Controller.Name, driver.Controller.ContainerPrefix = "shed-controller", "shed-"
+	driver.Controller.Sidecars = csi.Sidecars{
+		Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner"}, Resizer: &csi.Sidecar{ShootAccess: "csi-provisioner"},
+	}
+	between := []component.SharedFolder{{Name: "between-dir", Path: "/between"}}
+	driver.Node = csi.Node{
+		Name: "shed-node", Selector: map[string]string{"app": "shed"}, ServiceAccount: "shed-node", ContainerPrefix: "shed-",
+		Plugin:     component.Container{Name: "shed-driver", Image: "shed-image", Shared: between},
+		Mounter:    &component.Container{Name: "shed-mounter", Image: "mounter-image", Shared: between},
+		HealthPort: 9809,
+	}
+	return driver
+}
+
+func images(name string) (string, error) { return "registry.example.org/" + name + ":v1", nil }
+
+func surroundings() component.Surroundings {
+	return component.Surroundings{
+		Namespace: "shoot--dev--one", GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
+		Secrets: map[string]string{"barn-config": "barn-config-1a2b3c4d"}, Image: images,
+	}
+}
+
+func shootObjects(t *testing.T, shoot csi.Shoot, drivers ...csi.Driver) []client.Object {
+	t.Helper()
+	shoot.Image = images
+	objects, err := csi.ShootObjects(drivers, shoot)
+	require.NoError(t, err)
+	return objects
+}
+
+// of returns the objects of a type.
+func of[T client.Object](objects []client.Object) []T {
+	var found []T
+	for _, object := range objects {
+		if object, is := object.(T); is {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+func TestADriverInTheSeed(t *testing.T) {
+	objects, err := component.Objects(barn().Component(), surroundings())
+	require.NoError(t, err)
+	checkGolden(t, "controller.yaml", objects)
+	assert.Equal(t, []string{"csi-attacher", "csi-provisioner", "csi-resizer", "csi-snapshotter"}, barn().Component().ShootAccesses())
+}
+
+func TestADriverInTheShoot(t *testing.T) {
+	checkGolden(t, "shoot.yaml", shootObjects(t, csi.Shoot{VerticalPodAutoscaler: true}, barn()))
+	both := shootObjects(t, csi.Shoot{}, barn(), shed())
+	assert.Equal(t, both, shootObjects(t, csi.Shoot{}, barn(), shed()), "the same every time")
+}
+
+func TestTheSnapshotController(t *testing.T) {
+	objects, err := component.Objects(csi.SnapshotController(), surroundings())
+	require.NoError(t, err)
+	checkGolden(t, "snapshotcontroller.yaml", objects)
+	assert.Equal(t, []string{"csi-snapshot-controller"}, csi.SnapshotController().ShootAccesses())
+}
+
+func TestWithoutSnapshotterThereIsNoSnapshotController(t *testing.T) {
+	assert.True(t, csi.HasSnapshots([]csi.Driver{shed(), barn()}))
+	assert.False(t, csi.HasSnapshots([]csi.Driver{shed()}))
+	assert.False(t, csi.HasSnapshots(nil))
+	for _, role := range of[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, shed())) {
+		assert.NotContains(t, role.Name, "snapshot")
+	}
+}
+
+func TestSidecarsThatADriverDoesNotUseAreLeftOut(t *testing.T) {
+	var names []string
+	for _, container := range shed().Component().Containers {
+		names = append(names, container.Name)
+	}
+	assert.Equal(t, []string{"barn-driver", "barn-mouse", "shed-provisioner", "shed-resizer", "shed-liveness-probe"}, names)
+}
+
+func TestOnlyWhoMountsIsPrivileged(t *testing.T) {
+	daemonSets := of[*appsv1.DaemonSet](shootObjects(t, csi.Shoot{}, barn(), shed()))
+	require.Len(t, daemonSets, 2)
+	for i, want := range []string{"barn-driver", "shed-mounter"} {
+		for _, container := range daemonSets[i].Spec.Template.Spec.Containers {
+			privileged := container.SecurityContext.Privileged != nil && *container.SecurityContext.Privileged
+			assert.Equal(t, container.Name == want, privileged, container.Name)
+			assert.Equal(t, privileged, slices.ContainsFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.MountPath == "/var/lib/kubelet" }))
+		}
+	}
+}
+
+func TestAShootWithoutVerticalPodAutoscalerGetsNoObjectsForIt(t *testing.T) {
+	for _, object := range shootObjects(t, csi.Shoot{}, barn()) {
+		assert.NotEqual(t, "VerticalPodAutoscaler", object.GetObjectKind().GroupVersionKind().Kind)
+	}
+}
+
+func TestAnotherContentOfASecretRollsTheNodesPods(t *testing.T) {
+	before := shootObjects(t, csi.Shoot{}, barn())
+	changed := barn()
+	changed.Node.Secrets["barn-settings"]["settings"] = []byte("limit=26")
+	after := shootObjects(t, csi.Shoot{}, changed)
+
+	secrets := of[*corev1.Secret](slices.Concat(before, after))
+	require.Len(t, secrets, 2)
+	assert.NotEqual(t, secrets[0].Name, secrets[1].Name)
+	for i, objects := range [][]client.Object{before, after} {
+		daemonSet := of[*appsv1.DaemonSet](objects)[0]
+		assert.True(t, *secrets[i].Immutable)
+		assert.True(t, slices.ContainsFunc(daemonSet.Spec.Template.Spec.Volumes, func(volume corev1.Volume) bool {
+			return volume.Secret != nil && volume.Secret.SecretName == secrets[i].Name
+		}))
+		assert.Contains(t, slices.Collect(maps.Values(daemonSet.Annotations)), secrets[i].Name, "nobody takes it for garbage")
+	}
+}
+
+func TestDriversThatShareAServiceAccountShareItsRights(t *testing.T) {
+	objects := shootObjects(t, csi.Shoot{}, barn(), shed())
+	names := map[string]int{}
+	for _, role := range of[*rbacv1.ClusterRole](objects) {
+		names[role.Name]++
+		if strings.HasSuffix(role.Name, ":csi-provisioner") {
+			assert.True(t, may(role.Rules, "", "persistentvolumes", "create"), "what the provisioner may")
+			assert.True(t, may(role.Rules, "", "persistentvolumeclaims/status", "patch"), "what shed's resizer may, by the same account")
+		}
+	}
+	for name, times := range names {
+		assert.Equal(t, 1, times, name)
+	}
+	assert.Len(t, names, 5)
+}
+
+func may(rules []rbacv1.PolicyRule, group, resource, verb string) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
+		return slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) && slices.Contains(rule.Verbs, verb)
+	})
+}
+
+func TestNobodyMayReadSecretsOrDoEverything(t *testing.T) {
+	for _, role := range of[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, barn(), shed())) {
+		for _, rule := range role.Rules {
+			assert.NotContains(t, rule.Resources, "secrets", role.Name)
+			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
+				assert.NotContains(t, words, "*", role.Name)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeMadeIsToldByName(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		spoil     func(*csi.Driver, *csi.Shoot)
+		complaint string
+	}{
+		"a Secret that the node's part mounts and does not bring along": {
+			func(driver *csi.Driver, _ *csi.Shoot) { driver.Node.Secrets = nil },
+			`storage driver "barn.csi.example.org": mounting for DaemonSet "barn-node": container "barn-driver" mounts "barn-settings"`,
+		},
+		"an image that nobody knows": {
+			func(_ *csi.Driver, shoot *csi.Shoot) {
+				shoot.Image = func(string) (string, error) { return "", errors.New("no such image") }
+			},
+			`looking up the image of container "barn-driver" in DaemonSet "barn-node": no such image`,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			driver, shoot := barn(), csi.Shoot{Image: images}
+			test.spoil(&driver, &shoot)
+			_, err := csi.ShootObjects([]csi.Driver{driver}, shoot)
+			assert.ErrorContains(t, err, test.complaint)
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package csi
+
+import (
+	"path"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+)
+
+// nodeContainer is a container of a DaemonSet, with what it sees of the node.
+type nodeContainer struct {
+	component.Container
+	sees []corev1.VolumeMount
+	// mounts says that it mounts file systems for pods, which takes privileges.
+	mounts bool
+}
+
+// nodeContainers returns the containers in the order in which they stand in the pod.
+func (d Driver) nodeContainers() []nodeContainer {
+	node := d.Node
+	socket := corev1.VolumeMount{Name: pluginVolume, MountPath: socketFolder}
+	containers := []nodeContainer{{
+		Container: probed(node.Plugin, node.HealthPort), sees: []corev1.VolumeMount{socket},
+	}}
+	if node.Mounter != nil {
+		containers = append(containers, nodeContainer{Container: *node.Mounter})
+	}
+	mounter := &containers[len(containers)-1]
+	mounter.mounts, mounter.sees = true, slices.Concat(mounter.sees, d.folders())
+	for _, extra := range node.Extra {
+		containers = append(containers, nodeContainer{Container: extra})
+	}
+	return append(containers,
+		nodeContainer{
+			Container: d.registrar(), sees: []corev1.VolumeMount{socket, {Name: registrationVolume, MountPath: "/registration"}},
+		},
+		nodeContainer{
+			Container: livenessProbe(node.ContainerPrefix, node.HealthPort), sees: []corev1.VolumeMount{socket},
+		},
+	)
+}
+
+// build makes the container. Who mounts is left its own file system: it keeps mount points there for a moment.
+func (c nodeContainer) build(image string) corev1.Container {
+	container := c.Build(image)
+	container.VolumeMounts = slices.Concat(c.sees, container.VolumeMounts)
+	if c.mounts {
+		container.SecurityContext = &corev1.SecurityContext{Privileged: new(true), AllowPrivilegeEscalation: new(true)}
+	}
+	return container
+}
+
+// registrar tells the kubelet where it finds the plugin's socket.
+func (d Driver) registrar() component.Container {
+	return component.Container{
+		Name:     d.Node.ContainerPrefix + "node-driver-registrar",
+		Image:    "csi-node-driver-registrar",
+		Args:     []string{"--csi-address=" + socketPath, "--kubelet-registration-path=" + path.Join(d.pluginFolder(), path.Base(socketPath)), "--v=3"},
+		Requests: requests("32Mi"),
+	}
+}
+
+// pluginFolder is where the kubelet expects the socket.
+func (d Driver) pluginFolder() string { return path.Join(kubeletFolder, "plugins", d.Name) }
+
+// folders are what who mounts sees of the node. What it mounts under the kubelet's folder must be seen outside, where the pods
+// are for which it mounts.
+func (d Driver) folders() []corev1.VolumeMount {
+	mounts := []corev1.VolumeMount{{
+		Name: kubeletVolume, MountPath: kubeletFolder, MountPropagation: new(corev1.MountPropagationBidirectional),
+	}}
+	for _, folder := range d.Node.HostFolders {
+		mount := corev1.VolumeMount{Name: folder.Name, MountPath: folder.Path}
+		if folder.Propagation != "" {
+			mount.MountPropagation = new(folder.Propagation)
+		}
+		mounts = append(mounts, mount)
+	}
+	return mounts
+}
+
+// hostVolumes are the node's folders that the pod sees.
+func (d Driver) hostVolumes() []corev1.Volume {
+	volumes := []corev1.Volume{
+		hostVolume(kubeletVolume, kubeletFolder, corev1.HostPathDirectory),
+		hostVolume(pluginVolume, d.pluginFolder(), corev1.HostPathDirectoryOrCreate),
+		hostVolume(registrationVolume, path.Join(kubeletFolder, "plugins_registry"), corev1.HostPathDirectory),
+	}
+	for _, folder := range d.Node.HostFolders {
+		volumes = append(volumes, hostVolume(folder.Name, folder.HostPath, folder.Type))
+	}
+	return volumes
+}
+
+func hostVolume(name, folder string, kind corev1.HostPathType) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: folder, Type: &kind}}}
+}
