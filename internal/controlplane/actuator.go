@@ -1,0 +1,143 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
+
+// actuator lets the driver of the object's type plan, and does the work.
+type actuator struct {
+	drivers map[string]Driver
+	images  imagevector.ImageVector
+}
+
+var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)
+
+// plan asks the driver of the object's type.
+func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
+	driver, ok := a.drivers[p.Object.Spec.Type]
+	if !ok {
+		return nil, nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+	}
+	shoot, err := readShoot(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := readReferenced(ctx, p, shoot, driver.References(shoot)); err != nil {
+		return nil, nil, err
+	}
+	if problems := driver.Validate(shoot); len(problems) > 0 {
+		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+	}
+	plan, err := driver.Plan(shoot)
+	if err != nil {
+		return nil, nil, fmt.Errorf("planning the control plane: %w", err)
+	}
+	return shoot, plan, nil
+}
+
+// readShoot gathers a driver's inputs.
+func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
+	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
+	}
+	credentials, err := readCredentials(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	technicalID := p.Cluster.Shoot.Status.TechnicalID
+	if technicalID == "" {
+		technicalID = p.Object.Namespace
+	}
+	pods, services := effectiveRanges(p.Cluster)
+	return &Shoot{
+		ControlPlane:  p.Object.DeepCopy(),
+		Cluster:       p.Cluster,
+		Credentials:   credentials,
+		New:           p.FirstAttempt,
+		TechnicalID:   technicalID,
+		PodRanges:     pods,
+		ServiceRanges: services,
+	}, nil
+}
+
+// readReferenced reads the Secrets that the user referred to, which gardenlet has copied, and enters them into the status,
+// so that they travel with the shoot. One that is not there would keep the shoot from travelling.
+func readReferenced(ctx context.Context, p *pass, shoot *Shoot, names []string) error {
+	shoot.Referenced = map[string]map[string][]byte{}
+	p.Object.Status.Resources = nil
+	for _, resource := range p.Cluster.Shoot.Spec.Resources {
+		if resource.ResourceRef.Kind != "Secret" || !slices.Contains(names, resource.Name) {
+			continue
+		}
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{Namespace: p.Object.Namespace, Name: v1beta1constants.ReferencedResourcesPrefix + resource.ResourceRef.Name}
+		err := p.Client.Get(ctx, key, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading Secret %s, which the shoot's resource %q refers to: %w", key.Name, resource.Name, err)
+		}
+		if err != nil {
+			continue
+		}
+		shoot.Referenced[resource.Name] = secret.Data
+		p.Object.Status.Resources = append(p.Object.Status.Resources, gardencorev1beta1.NamedResourceReference{
+			Name:        resource.Name,
+			ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: key.Name},
+		})
+	}
+	return nil
+}
+
+// effectiveRanges prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.
+func effectiveRanges(cluster *contract.Cluster) (pods, services []string) {
+	if spec := cluster.Shoot.Spec.Networking; spec != nil {
+		pods, services = given(spec.Pods), given(spec.Services)
+	}
+	if status := cluster.Shoot.Status.Networking; status != nil {
+		if len(status.Pods) > 0 {
+			pods = status.Pods
+		}
+		if len(status.Services) > 0 {
+			services = status.Services
+		}
+	}
+	return pods, services
+}
+
+func given(value *string) []string {
+	if value == nil || *value == "" {
+		return nil
+	}
+	return []string{*value}
+}
+
+// readCredentials reads the Secret, uncached. That it is missing is a matter for whoever manages the shoot.
+func readCredentials(ctx context.Context, p *pass) (map[string][]byte, error) {
+	ref := p.Object.Spec.SecretRef
+	secret := &corev1.Secret{}
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, cloud.Errorf(cloud.Configuration,
+			"spec.secretRef: the Secret %s/%s with the cloud credentials does not exist; restore it, the control plane cannot reach the cloud without",
+			ref.Namespace, ref.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the credentials Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return secret.Data, nil
+}

@@ -1,0 +1,46 @@
+package controlplane
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+const (
+	// Finalizer is upstream's, so that a ControlPlane can change hands in both directions.
+	Finalizer = "extensions.gardener.cloud/controlplane"
+	// timeout bounds one pass. gardenlet waits three minutes for a ControlPlane and then asks again; a deletion waits for
+	// what users made in the shoot, too.
+	timeout = 10 * time.Minute
+	// sleepInterval is the pause between two looks whether gardenlet has stopped the kube-apiserver.
+	sleepInterval = 5 * time.Second
+)
+
+// Add adds the ControlPlane controller to a manager. drivers holds a driver for each type in options.Types; images are
+// those of the contract and of all drivers (see ReadImages).
+func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
+	for _, name := range options.Types {
+		if drivers[name] == nil {
+			return fmt.Errorf("no control plane driver for type %q; there are: %s",
+				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+		}
+	}
+	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.ControlPlane]{
+		Name:      "controlplane",
+		Finalizer: Finalizer,
+		New:       func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
+		Timeout:   timeout,
+		Actuator:  &actuator{drivers: drivers, images: images},
+		Sequel: &contract.Sequel[*extensionsv1alpha1.ControlPlane]{
+			Awaited: fallsAsleep, Due: kubeAPIServerSleeps, Interval: sleepInterval,
+		},
+	}, options)
+}

@@ -1,0 +1,101 @@
+package controlplane
+
+import (
+	"context"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// removal is one pass that takes a control plane away. It needs nothing of the configuration, which may be broken by now.
+type removal struct {
+	pass      *pass
+	resources resources
+	secrets   secrets
+}
+
+func newRemoval(p *pass) *removal {
+	return &removal{
+		pass:      p,
+		resources: resources{client: p.Client, namespace: p.Object.Namespace},
+		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+	}
+}
+
+// inShoot lists the ManagedResources whose objects are in the shoot, upstream's included. One that was left would keep
+// gardenlet waiting for ever.
+func inShoot() []string {
+	return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot, resourceUpstreamWebhooks}
+}
+
+func inSeed() []string { return []string{resourceSeed, resourceUpstreamConfiguration} }
+
+// Delete takes away first what is in the shoot, while the controllers in the seed can still clean up after themselves:
+// storage classes and snapshots, then the drivers; then the controllers; at last their configuration and certificates.
+func (a *actuator) Delete(ctx context.Context, p *pass) error {
+	r := newRemoval(p)
+	graph := contract.NewGraph("deleting control plane")
+	classes := graph.Add(contract.Task{Name: "deleting storage classes", Do: r.removes(resourceStorageClasses)})
+	crds := graph.Add(contract.Task{
+		Name: "deleting custom resource definitions", Do: r.removes(resourceShootCRDs), After: []contract.TaskID{classes},
+	})
+	shoot := graph.Add(contract.Task{
+		Name: "deleting components in the shoot", Do: r.removes(resourceShoot, resourceUpstreamWebhooks), After: []contract.TaskID{crds},
+	})
+	seed := graph.Add(contract.Task{
+		Name: "deleting components in the seed", Do: r.removes(inSeed()...), After: []contract.TaskID{shoot},
+	})
+	configs := graph.Add(contract.Task{Name: "deleting configuration", Do: r.secrets.removeAll, After: []contract.TaskID{seed}})
+	graph.Add(contract.Task{Name: "deleting certificates", Do: r.deleteCertificates, After: []contract.TaskID{configs}})
+	return p.Track.Run(ctx, graph)
+}
+
+// Migrate stops what runs in the seed and forgets about the shoot, where everything stays as it is. The CA stays, too: it
+// has been handed on already, and goes with the namespace.
+func (a *actuator) Migrate(ctx context.Context, p *pass) error {
+	r := newRemoval(p)
+	graph := contract.NewGraph("migrating control plane")
+	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
+		for _, name := range inShoot() {
+			if err := r.resources.letGo(ctx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	shoot := graph.Add(contract.Task{
+		Name: "forgetting about the shoot", Do: r.removes(inShoot()...), After: []contract.TaskID{kept},
+	})
+	seed := graph.Add(contract.Task{
+		Name: "deleting components in the seed", Do: r.removes(inSeed()...), After: []contract.TaskID{shoot},
+	})
+	graph.Add(contract.Task{Name: "deleting configuration", Do: r.secrets.removeAll, After: []contract.TaskID{seed}})
+	return p.Track.Run(ctx, graph)
+}
+
+// ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
+func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
+	r := newRemoval(p)
+	for _, name := range append(inShoot(), inSeed()...) {
+		if _, err := r.resources.delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := r.secrets.deleteAll(ctx); err != nil {
+		return err
+	}
+	return r.deleteCertificates(ctx)
+}
+
+// removes returns a step that removes ManagedResources side by side.
+func (r *removal) removes(names ...string) func(context.Context) error {
+	return func(ctx context.Context) error { return r.resources.remove(ctx, names...) }
+}
+
+// deleteCertificates issues none, so that all that were issued before are superfluous.
+func (r *removal) deleteCertificates(ctx context.Context) error {
+	authority, err := newAuthority(ctx, r.pass)
+	if err != nil {
+		return err
+	}
+	return authority.Cleanup(ctx)
+}

@@ -1,0 +1,275 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// The names of the ManagedResources are upstream's: those of them that hold the same things change their content when a
+// shoot changes hands, and gardener-resource-manager deletes nothing.
+const (
+	resourceSeed           = "extension-controlplane-seed"
+	resourceShoot          = "extension-controlplane-shoot"
+	resourceShootCRDs      = "extension-controlplane-shoot-crds"
+	resourceStorageClasses = "extension-controlplane-storageclasses"
+
+	// Upstream's alone: its configuration is in Secrets of ours, and there are no webhooks in shoots.
+	resourceUpstreamConfiguration = "extension-controlplane-configuration-seed"
+	resourceUpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
+)
+
+// managedResource is a set of objects that gardener-resource-manager keeps in the seed or in the shoot.
+type managedResource struct {
+	name string
+	// seed says in which cluster.
+	seed    bool
+	objects []client.Object
+	// annotations are those of the ManagedResource itself.
+	annotations map[string]string
+}
+
+// resources reads and writes the ManagedResources of one namespace, and writes only what differs.
+type resources struct {
+	client    client.Client
+	namespace string
+}
+
+// apply makes the API server hold the ManagedResource. It does not wait for anybody to act upon it.
+func (r resources) apply(ctx context.Context, wanted managedResource) error {
+	data, err := manifests(wanted.objects, r.client.Scheme())
+	if err != nil {
+		return fmt.Errorf("writing the manifests of %s: %w", wanted.name, err)
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "managedresource-" + wanted.name}, Data: data, Type: corev1.SecretTypeOpaque,
+	}
+	if err := kubernetesutils.MakeUnique(secret); err != nil {
+		return fmt.Errorf("naming the manifests of %s: %w", wanted.name, err)
+	}
+	if err := createUnlessThere(ctx, r.client, secret); err != nil {
+		return err
+	}
+	superseded, err := r.refer(ctx, wanted, secret.Name)
+	if err != nil {
+		return err
+	}
+	return r.deleteSecrets(ctx, superseded)
+}
+
+// refer makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before.
+func (r resources) refer(ctx context.Context, wanted managedResource, secretName string) (superseded []string, err error) {
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: wanted.name}}
+	err = r.client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("reading ManagedResource %s: %w", wanted.name, err)
+	}
+	missing := err != nil
+	if !resource.DeletionTimestamp.IsZero() {
+		return nil, cloud.Errorf(cloud.Unavailable, "ManagedResource %s is still being deleted", wanted.name)
+	}
+	before := resource.DeepCopy()
+	wanted.describe(resource, secretName)
+	for _, ref := range before.Spec.SecretRefs {
+		if ref.Name != secretName {
+			superseded = append(superseded, ref.Name)
+		}
+	}
+	switch {
+	case missing:
+		err = r.client.Create(ctx, resource)
+	case equality.Semantic.DeepEqual(before, resource):
+		return nil, nil
+	default:
+		err = r.client.Patch(ctx, resource, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing ManagedResource %s: %w", wanted.name, err)
+	}
+	return superseded, nil
+}
+
+// describe changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
+func (m managedResource) describe(resource *resourcesv1alpha1.ManagedResource, secretName string) {
+	resource.Spec = resourcesv1alpha1.ManagedResourceSpec{
+		SecretRefs:  []corev1.LocalObjectReference{{Name: secretName}},
+		KeepObjects: new(false),
+	}
+	if m.seed {
+		resource.Spec.Class = new(v1beta1constants.SeedResourceManagerClass)
+	} else {
+		resource.Spec.InjectLabels = map[string]string{v1beta1constants.ShootNoCleanup: "true"}
+	}
+	// Which Secrets are referred to is written into annotations, for the collector of unused Secrets.
+	maps.DeleteFunc(resource.Annotations, func(key, _ string) bool {
+		return strings.HasPrefix(key, references.AnnotationKeyPrefix) || key == annotationAsleep
+	})
+	if resource.Annotations == nil {
+		resource.Annotations = map[string]string{}
+	}
+	maps.Copy(resource.Annotations, m.annotations)
+	resource.Annotations[references.AnnotationKey(references.KindSecret, secretName)] = secretName
+}
+
+// waitApplied waits until gardener-resource-manager has applied what is there now.
+func (r resources) waitApplied(ctx context.Context, name string) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		resource := &resourcesv1alpha1.ManagedResource{}
+		if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
+			return "", fmt.Errorf("reading ManagedResource %s: %w", name, err)
+		}
+		if err := health.CheckManagedResourceApplied(resource); err != nil {
+			return fmt.Sprintf("gardener-resource-manager has not applied %s yet (%v)", name, err), nil
+		}
+		return "", nil
+	})
+}
+
+func (r resources) exists(ctx context.Context, name string) (bool, error) {
+	err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, &resourcesv1alpha1.ManagedResource{})
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading ManagedResource %s: %w", name, err)
+	}
+	return err == nil, nil
+}
+
+// listed returns those of the objects that gardener-resource-manager counts among the ManagedResource's.
+func (r resources) listed(ctx context.Context, name string, objects []client.Object) ([]client.Object, error) {
+	if len(objects) == 0 {
+		return nil, nil
+	}
+	resource := &resourcesv1alpha1.ManagedResource{}
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	var found []client.Object
+	for _, object := range objects {
+		kind := object.GetObjectKind().GroupVersionKind().Kind
+		if slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
+			return ref.Kind == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
+		}) {
+			found = append(found, object)
+		}
+	}
+	return found, nil
+}
+
+// letGo tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
+func (r resources) letGo(ctx context.Context, name string) error {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if resource.Spec.KeepObjects != nil && *resource.Spec.KeepObjects {
+		return nil
+	}
+	before := resource.DeepCopy()
+	resource.Spec.KeepObjects = new(true)
+	if err := r.client.Patch(ctx, resource, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("letting go of the objects of ManagedResource %s: %w", name, err)
+	}
+	return nil
+}
+
+// delete orders the deletion of the ManagedResource and returns the names of its Secrets, which are needed until it is gone.
+func (r resources) delete(ctx context.Context, name string) ([]string, error) {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if resource.DeletionTimestamp.IsZero() {
+		if err := r.client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("deleting ManagedResource %s: %w", name, err)
+		}
+	}
+	var secrets []string
+	for _, ref := range resource.Spec.SecretRefs {
+		secrets = append(secrets, ref.Name)
+	}
+	return secrets, nil
+}
+
+// remove deletes ManagedResources side by side and waits until they and their objects are gone.
+func (r resources) remove(ctx context.Context, names ...string) error {
+	var secrets []string
+	for _, name := range names {
+		theirs, err := r.delete(ctx, name)
+		if err != nil {
+			return err
+		}
+		secrets = append(secrets, theirs...)
+	}
+	for _, name := range names {
+		if err := r.waitGone(ctx, name); err != nil {
+			return err
+		}
+	}
+	return r.deleteSecrets(ctx, secrets)
+}
+
+func (r resources) waitGone(ctx context.Context, name string) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		resource := &resourcesv1alpha1.ManagedResource{}
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource)
+		if apierrors.IsNotFound(err) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading ManagedResource %s: %w", name, err)
+		}
+		return stillThere(resource), nil
+	})
+}
+
+// stillThere says why a ManagedResource that was deleted is not gone.
+func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
+	for _, condition := range resource.Status.Conditions {
+		if condition.Type == resourcesv1alpha1.ResourcesApplied && condition.Message != "" {
+			return fmt.Sprintf("ManagedResource %s is not gone yet (%s)", resource.Name, condition.Message)
+		}
+	}
+	return fmt.Sprintf("ManagedResource %s is not gone yet", resource.Name)
+}
+
+func (r resources) deleteSecrets(ctx context.Context, names []string) error {
+	for _, name := range names {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
+		if err := r.client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting Secret %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// createUnlessThere creates an immutable Secret whose name says what is in it. It reads no content.
+func createUnlessThere(ctx context.Context, c client.Client, secret *corev1.Secret) error {
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := c.Get(ctx, client.ObjectKeyFromObject(secret), found)
+	if err == nil && found.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("looking for Secret %s: %w", secret.Name, err)
+	}
+	if err := c.Create(ctx, secret); err != nil {
+		return fmt.Errorf("creating Secret %s: %w", secret.Name, err)
+	}
+	return nil
+}

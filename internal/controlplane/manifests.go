@@ -1,0 +1,63 @@
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// manifests writes each object as a file for gardener-resource-manager. The same objects end in the same bytes.
+func manifests(objects []client.Object, scheme *runtime.Scheme) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, object := range objects {
+		content, err := manifest(object, scheme)
+		if err != nil {
+			return nil, fmt.Errorf("writing %T %q: %w", object, object.GetName(), err)
+		}
+		name := fileName(content)
+		if files[name] != nil {
+			return nil, fmt.Errorf("%s is there twice", name)
+		}
+		if files[name], err = yaml.Marshal(content.Object); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	return files, nil
+}
+
+// manifest returns the object as its author meant it: with kind and version, and without what the API server fills in.
+func manifest(object client.Object, scheme *runtime.Scheme) (*unstructured.Unstructured, error) {
+	kind := object.GetObjectKind().GroupVersionKind()
+	if kind.Empty() {
+		kinds, _, err := scheme.ObjectKinds(object)
+		if err != nil {
+			return nil, err
+		}
+		kind = kinds[0]
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	content := &unstructured.Unstructured{Object: fields}
+	content.SetGroupVersionKind(kind)
+	unstructured.RemoveNestedField(content.Object, "status")
+	unstructured.RemoveNestedField(content.Object, "metadata", "creationTimestamp")
+	unstructured.RemoveNestedField(content.Object, "spec", "template", "metadata", "creationTimestamp")
+	return content, nil
+}
+
+// fileName is unique among objects and made of characters that a key of a Secret may have.
+func fileName(object *unstructured.Unstructured) string {
+	name := strings.Join([]string{strings.ToLower(object.GetKind()), object.GetNamespace(), object.GetName()}, "__")
+	return strings.Map(func(r rune) rune {
+		if r == ':' || r == '/' {
+			return '_'
+		}
+		return r
+	}, name) + ".yaml"
+}

@@ -1,0 +1,123 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// nodePage is how many nodes are read at a time.
+const nodePage = 200
+
+// keyKubeconfig is the key of a kubeconfig in Gardener's Secrets.
+const keyKubeconfig = "kubeconfig"
+
+// names returns the conditions as the status of a ControlPlane keeps them.
+func (c NodeCondition) names() []string {
+	var names []string
+	for _, reason := range c.Reasons {
+		names = append(names, fmt.Sprintf("%s/%s", c.Type, reason))
+	}
+	return names
+}
+
+func (c NodeCondition) matches(condition corev1.NodeCondition) bool {
+	return condition.Type == c.Type && slices.Contains(c.Reasons, condition.Reason)
+}
+
+// cleanNodes removes stale conditions from all nodes of the shoot.
+func cleanNodes(ctx context.Context, seed client.Reader, namespace string, stale []NodeCondition) error {
+	shoot, err := shootClient(ctx, seed, namespace)
+	if err != nil {
+		return err
+	}
+	page := client.ListOptions{Limit: nodePage}
+	for {
+		nodes := &corev1.NodeList{}
+		if err := shoot.List(ctx, nodes, &page); err != nil {
+			return cloud.Errorf(cloud.Unavailable, "listing the shoot's nodes: %w", err)
+		}
+		for i := range nodes.Items {
+			if err := cleanNode(ctx, shoot, &nodes.Items[i], stale); err != nil {
+				return err
+			}
+		}
+		if nodes.Continue == "" {
+			return nil
+		}
+		page.Continue = nodes.Continue
+	}
+}
+
+// cleanNode writes under an optimistic lock: kubelet and network plugin write the same list.
+func cleanNode(ctx context.Context, shoot client.Client, node *corev1.Node, stale []NodeCondition) error {
+	isStale := func(condition corev1.NodeCondition) bool {
+		return slices.ContainsFunc(stale, func(s NodeCondition) bool { return s.matches(condition) })
+	}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if !slices.ContainsFunc(node.Status.Conditions, isStale) {
+			return nil
+		}
+		cleaned := node.DeepCopy()
+		cleaned.Status.Conditions = slices.DeleteFunc(cleaned.Status.Conditions, isStale)
+		err := shoot.Status().Update(ctx, cleaned)
+		if apierrors.IsConflict(err) {
+			if readErr := shoot.Get(ctx, client.ObjectKeyFromObject(node), node); readErr != nil {
+				return readErr
+			}
+		}
+		return err
+	})
+	if client.IgnoreNotFound(err) != nil {
+		return cloud.Errorf(cloud.Unavailable, "removing stale conditions from node %q: %w", node.Name, err)
+	}
+	return nil
+}
+
+// shootClient speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions. The one with
+// the address inside of the seed goes first, traffic to the outside costs money.
+func shootClient(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
+	secret := &corev1.Secret{}
+	for _, name := range []string{v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener} {
+		err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+		if err == nil {
+			break
+		}
+		if !apierrors.IsNotFound(err) || name == v1beta1constants.SecretNameGardener {
+			return nil, fmt.Errorf("reading the kubeconfig of the shoot from Secret %s: %w", name, err)
+		}
+	}
+	config, err := restConfig(secret.Data[keyKubeconfig])
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig in Secret %s: %w", secret.Name, err)
+	}
+	shoot, err := client.New(config, client.Options{})
+	if err != nil {
+		return nil, cloud.Errorf(cloud.Unavailable, "reaching the shoot's kube-apiserver: %w", err)
+	}
+	return shoot, nil
+}
+
+// restConfig trusts the kubeconfig as far as gardenlet wrote it: it names no programs to run.
+func restConfig(kubeconfig []byte) (*rest.Config, error) {
+	parsed, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	for name, user := range parsed.AuthInfos {
+		if user.Exec != nil || user.AuthProvider != nil {
+			return nil, fmt.Errorf("user %q logs in by a program, which is refused", name)
+		}
+	}
+	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
+}

@@ -1,0 +1,267 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+)
+
+// rolloutPatience is how long a pass waits, when a shoot comes from upstream, for pods that use none of upstream's
+// configuration any more. What is in the way then, stays until the next pass.
+const rolloutPatience = time.Minute
+
+// deployment is one pass that brings a control plane into being.
+type deployment struct {
+	pass      *pass
+	shoot     *Shoot
+	plan      *Plan
+	sleep     sleep
+	left      status
+	resources resources
+	secrets   secrets
+	authority *authority
+	parts     *parts
+
+	// certificates and configs are set by the tasks of these names, for those that come after.
+	certificates, configs map[string]string
+	cleaned               bool
+}
+
+// Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it, but not until
+// pods run: whether they do is told by conditions, and what is broken must not keep the rest of the shoot from being mended.
+// In a shoot that sleeps or falls asleep nobody applies anything, so nobody is waited for.
+func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
+	shoot, plan, err := a.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	d, err := a.newDeployment(ctx, p, shoot, plan)
+	if err != nil {
+		return err
+	}
+	if err := p.Track.Run(ctx, d.graph()); err != nil {
+		return err
+	}
+	p.Remarks = append(p.Remarks, plan.Remarks...)
+	return d.newStatus().leaveIn(p.Object)
+}
+
+func (a *actuator) newDeployment(ctx context.Context, p *pass, shoot *Shoot, plan *Plan) (*deployment, error) {
+	sleep, err := sleepOf(ctx, p.Client, p.Object.Namespace, p.Cluster.Shoot)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := newAuthority(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &deployment{
+		pass: p, shoot: shoot, plan: plan, sleep: sleep, left: statusOf(p.Object), authority: authority,
+		parts:     newParts(plan, a.images, p.Cluster.Shoot.Spec.Kubernetes),
+		resources: resources{client: p.Client, namespace: p.Object.Namespace},
+		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+	}, nil
+}
+
+// graph is the order of a deployment. Seed and shoot go side by side: what runs in the seed waits by itself for its rights
+// in the shoot.
+func (d *deployment) graph() *contract.Graph {
+	graph := contract.NewGraph("reconciling control plane")
+	certificates := graph.Add(contract.Task{Name: "issuing certificates", Do: d.issueCertificates})
+	configs := graph.Add(contract.Task{Name: "writing configuration", Do: d.writeConfigs})
+	access := graph.Add(contract.Task{Name: "ensuring access to the shoot", Do: d.writeShootAccess})
+	seed := graph.Add(contract.Task{
+		Name: "deploying components in the seed", Do: d.deploySeed, After: []contract.TaskID{certificates, configs, access},
+	})
+	crds := graph.Add(contract.Task{Name: "deploying custom resource definitions in the shoot", Do: d.deployCRDs})
+	shoot := graph.Add(contract.Task{Name: "deploying components in the shoot", Do: d.deployShoot})
+	classes := graph.Add(contract.Task{
+		Name: "deploying storage classes in the shoot", Do: d.deployStorageClasses, After: []contract.TaskID{crds},
+	})
+	everything := []contract.TaskID{seed, crds, shoot, classes}
+	graph.Add(contract.Task{
+		Name: "removing stale conditions from nodes", Do: d.cleanNodes, SkipIf: !d.mustCleanNodes(), After: everything,
+	})
+	graph.Add(contract.Task{Name: "removing what upstream's extension left", Do: d.removeUpstreamsOwn, After: everything})
+	graph.Add(contract.Task{Name: "removing certificates that are not needed", Do: d.authority.Cleanup, After: everything})
+	return graph
+}
+
+func (d *deployment) issueCertificates(ctx context.Context) (err error) {
+	d.certificates, err = d.authority.issue(ctx, d.plan.Certificates)
+	return err
+}
+
+func (d *deployment) writeConfigs(ctx context.Context) (err error) {
+	d.configs, err = d.secrets.writeConfigs(ctx, d.plan.Configs)
+	return err
+}
+
+func (d *deployment) writeShootAccess(ctx context.Context) error {
+	return d.secrets.writeShootAccess(ctx, d.parts.shootAccess())
+}
+
+func (d *deployment) deploySeed(ctx context.Context) error {
+	names := maps.Clone(d.certificates)
+	maps.Copy(names, d.configs)
+	objects, err := d.parts.seedObjects(component.Surroundings{
+		Namespace: d.pass.Object.Namespace, Asleep: d.sleep == asleep, Secrets: names,
+		GenericKubeconfig: genericKubeconfig(d.pass.Cluster),
+	})
+	if err != nil {
+		return err
+	}
+	resource := managedResource{name: resourceSeed, seed: true, objects: objects}
+	if d.sleep == asleep {
+		resource.annotations = map[string]string{annotationAsleep: "true"}
+	}
+	if err := d.resources.apply(ctx, resource); err != nil {
+		return err
+	}
+	return d.resources.waitApplied(ctx, resource.name)
+}
+
+// genericKubeconfig returns the name of the Secret with the kubeconfig that all components of a shoot share.
+func genericKubeconfig(cluster *contract.Cluster) string {
+	if name := cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]; name != "" {
+		return name
+	}
+	return v1beta1constants.SecretNameGenericTokenKubeconfig
+}
+
+func (d *deployment) deployCRDs(ctx context.Context) error {
+	definitions, err := csi.CRDs()
+	if err != nil {
+		return err
+	}
+	return d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: definitions})
+}
+
+func (d *deployment) deployStorageClasses(ctx context.Context) error {
+	return d.applyInShoot(ctx, managedResource{name: resourceStorageClasses, objects: d.parts.classes()})
+}
+
+// deployShoot first applies retired objects that are still there in their harmless form, and then leaves them out:
+// gardener-resource-manager deletes what is left out only when nothing in the shoot tells it to keep the object.
+func (d *deployment) deployShoot(ctx context.Context) error {
+	objects, err := d.parts.shootObjects()
+	if err != nil {
+		return err
+	}
+	retired, err := d.resources.listed(ctx, resourceShoot, d.plan.Retired)
+	if err != nil {
+		return fmt.Errorf("looking for objects of upstream's extension: %w", err)
+	}
+	wanted := managedResource{name: resourceShoot, objects: objects}
+	if len(retired) > 0 {
+		wanted.objects = append(append([]client.Object{}, objects...), retired...)
+		if err := d.applyInShoot(ctx, wanted); err != nil || d.sleep != awake {
+			return err
+		}
+		wanted.objects = objects
+	}
+	return d.applyInShoot(ctx, wanted)
+}
+
+func (d *deployment) applyInShoot(ctx context.Context, wanted managedResource) error {
+	if err := d.resources.apply(ctx, wanted); err != nil || d.sleep != awake {
+		return err
+	}
+	return d.resources.waitApplied(ctx, wanted.name)
+}
+
+// mustCleanNodes reports whether the plan names stale conditions that were not removed yet, and can be.
+func (d *deployment) mustCleanNodes() bool {
+	return d.sleep == awake && !d.pass.FirstAttempt && !containsAll(d.left.CleanedNodeConditions, d.staleNodeConditions())
+}
+
+func (d *deployment) staleNodeConditions() []string {
+	var names []string
+	for _, stale := range d.plan.StaleNodeConditions {
+		names = append(names, stale.names()...)
+	}
+	return names
+}
+
+func (d *deployment) cleanNodes(ctx context.Context) error {
+	if err := cleanNodes(ctx, d.pass.Client, d.pass.Object.Namespace, d.plan.StaleNodeConditions); err != nil {
+		return err
+	}
+	d.cleaned = true
+	return nil
+}
+
+// removeUpstreamsOwn deletes the ManagedResources that only upstream's extension has, once nothing uses what is in them.
+func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
+	if err := d.removeUpstreamsWebhooks(ctx); err != nil {
+		return err
+	}
+	there, err := d.resources.exists(ctx, resourceUpstreamConfiguration)
+	if err != nil || !there {
+		return err
+	}
+	if rolledOut := d.waitRolledOut(ctx); !rolledOut {
+		d.pass.Remarks = append(d.pass.Remarks, "pods may still use the configuration of the extension before, which stays for now")
+		return nil
+	}
+	return d.resources.remove(ctx, resourceUpstreamConfiguration)
+}
+
+// removeUpstreamsWebhooks removes webhooks whose server is gone. In a shoot that sleeps nobody could; they do no harm there.
+func (d *deployment) removeUpstreamsWebhooks(ctx context.Context) error {
+	if d.sleep != awake {
+		return nil
+	}
+	return d.resources.remove(ctx, resourceUpstreamWebhooks)
+}
+
+func (d *deployment) waitRolledOut(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, rolloutPatience)
+	defer cancel()
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		resource := &resourcesv1alpha1.ManagedResource{}
+		if err := d.pass.Client.Get(ctx, client.ObjectKey{Namespace: d.pass.Object.Namespace, Name: resourceSeed}, resource); err != nil {
+			return "", err
+		}
+		if err := health.CheckManagedResource(resource); err != nil {
+			return err.Error(), nil
+		}
+		if err := health.CheckManagedResourceProgressing(resource); err != nil {
+			return err.Error(), nil
+		}
+		return "", nil
+	}) == nil
+}
+
+// newStatus is what this pass leaves for the next. In a new shoot there are no nodes that could have stale conditions.
+func (d *deployment) newStatus() status {
+	next := status{FallingAsleep: d.sleep == fallingAsleep}
+	stale := d.staleNodeConditions()
+	if d.cleaned || d.pass.FirstAttempt || containsAll(d.left.CleanedNodeConditions, stale) {
+		next.CleanedNodeConditions = stale
+	}
+	return next
+}
+
+func containsAll(set, wanted []string) bool {
+	there := map[string]bool{}
+	for _, name := range set {
+		there[name] = true
+	}
+	for _, name := range wanted {
+		if !there[name] {
+			return false
+		}
+	}
+	return true
+}

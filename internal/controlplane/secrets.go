@@ -1,0 +1,155 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+)
+
+// labelOwner marks the Secrets that the contract writes itself, with the ControlPlane's name, so that they are found again
+// when nobody knows any more what they were for.
+const labelOwner = "controlplane.trellis.garden/owner"
+
+// secrets are those that the contract writes itself into one shoot's namespace.
+type secrets struct {
+	client           client.Client
+	namespace, owner string
+}
+
+// writeConfigs writes every config as an immutable Secret whose name says what is in it, and returns the names for
+// component.Surroundings. Those of earlier contents stay until nothing refers to them.
+func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string]string, error) {
+	names := map[string]string{}
+	for _, config := range configs {
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: config.Name, Labels: map[string]string{labelOwner: s.owner}},
+			Data:       config.Files, Type: corev1.SecretTypeOpaque,
+		}
+		if err := kubernetesutils.MakeUnique(secret); err != nil {
+			return nil, fmt.Errorf("naming config %s: %w", config.Name, err)
+		}
+		if err := createUnlessThere(ctx, s.client, secret); err != nil {
+			return nil, err
+		}
+		names[config.Name] = secret.Name
+	}
+	return names, nil
+}
+
+// writeShootAccess makes sure that each ServiceAccount has a Secret for which gardener-resource-manager gets a token, and
+// deletes those of ServiceAccounts that nobody needs any more.
+func (s secrets) writeShootAccess(ctx context.Context, serviceAccounts []string) error {
+	needed := sets.New[string]()
+	for _, name := range serviceAccounts {
+		secret := component.ShootAccessSecret(name, s.namespace)
+		needed.Insert(secret.Name)
+		if err := s.ensureShootAccess(ctx, secret); err != nil {
+			return err
+		}
+	}
+	return s.deleteOwned(ctx, func(secret *metav1.PartialObjectMetadata) bool {
+		return isShootAccess(secret) && !needed.Has(secret.Name)
+	})
+}
+
+// ensureShootAccess leaves alone what gardener-resource-manager writes into the Secret: the token and when to renew it.
+func (s secrets) ensureShootAccess(ctx context.Context, wanted *corev1.Secret) error {
+	metav1.SetMetaDataLabel(&wanted.ObjectMeta, labelOwner, s.owner)
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := s.client.Get(ctx, client.ObjectKeyFromObject(wanted), found)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading Secret %s: %w", wanted.Name, err)
+	}
+	if err != nil {
+		if err := s.client.Create(ctx, wanted); err != nil {
+			return fmt.Errorf("creating Secret %s: %w", wanted.Name, err)
+		}
+		return nil
+	}
+	before := found.DeepCopy()
+	found.Labels = merged(found.Labels, wanted.Labels)
+	found.Annotations = merged(found.Annotations, wanted.Annotations)
+	if equality.Semantic.DeepEqual(before, found) {
+		return nil
+	}
+	if err := s.client.Patch(ctx, found, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("correcting Secret %s: %w", wanted.Name, err)
+	}
+	return nil
+}
+
+// deleteAll orders the deletion of everything that the contract has written itself.
+func (s secrets) deleteAll(ctx context.Context) error {
+	return s.deleteOwned(ctx, func(*metav1.PartialObjectMetadata) bool { return true })
+}
+
+// removeAll also waits until it is gone: gardener-resource-manager takes back the tokens first, and is gone itself soon.
+func (s secrets) removeAll(ctx context.Context) error {
+	if err := s.deleteAll(ctx); err != nil {
+		return err
+	}
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		list, err := s.owned(ctx)
+		if err != nil || len(list.Items) == 0 {
+			return "", err
+		}
+		return fmt.Sprintf("Secret %s is not gone yet", list.Items[0].Name), nil
+	})
+}
+
+// deleteOwned deletes those of them that which selects.
+func (s secrets) deleteOwned(ctx context.Context, which func(*metav1.PartialObjectMetadata) bool) error {
+	list, err := s.owned(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		secret := &list.Items[i]
+		if !which(secret) {
+			continue
+		}
+		if err := s.client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting Secret %s: %w", secret.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s secrets) owned(ctx context.Context) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := s.client.List(ctx, list, client.InNamespace(s.namespace), client.MatchingLabels{labelOwner: s.owner}); err != nil {
+		return nil, fmt.Errorf("listing the control plane's Secrets: %w", err)
+	}
+	return list, nil
+}
+
+func isShootAccess(secret *metav1.PartialObjectMetadata) bool {
+	reference := component.ShootAccessSecret("any", secret.Namespace)
+	for key, value := range reference.Labels {
+		if secret.Labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+func merged(found, wanted map[string]string) map[string]string {
+	result := maps.Clone(found)
+	if result == nil {
+		result = map[string]string{}
+	}
+	maps.Copy(result, wanted)
+	return result
+}

@@ -1,0 +1,46 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"fmt"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// status is what one pass leaves for the next in the object's provider status. Nobody else needs it, and it does not
+// travel to another seed: there everything is found out anew.
+type status struct {
+	metav1.TypeMeta `json:",inline"`
+	// FallingAsleep is true while the shoot is hibernated and gardenlet has not stopped its kube-apiserver yet.
+	FallingAsleep bool `json:"fallingAsleep,omitempty"`
+	// CleanedNodeConditions are the stale conditions that were removed from all nodes, as "type/reason".
+	CleanedNodeConditions []string `json:"cleanedNodeConditions,omitempty"`
+}
+
+const (
+	statusVersion = "controlplane.trellis.garden/v1alpha1"
+	statusKind    = "ControlPlaneStatus"
+)
+
+// statusOf returns what the pass before has left. Somebody else's status counts as none.
+func statusOf(object *extensionsv1alpha1.ControlPlane) status {
+	var left status
+	raw := object.Status.ProviderStatus
+	if raw == nil || json.Unmarshal(raw.Raw, &left) != nil || left.APIVersion != statusVersion || left.Kind != statusKind {
+		return status{}
+	}
+	return left
+}
+
+// leaveIn writes the status into the object.
+func (s status) leaveIn(object *extensionsv1alpha1.ControlPlane) error {
+	s.TypeMeta = metav1.TypeMeta{APIVersion: statusVersion, Kind: statusKind}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encoding provider status: %w", err)
+	}
+	object.Status.ProviderStatus = &runtime.RawExtension{Raw: raw}
+	return nil
+}
