@@ -1,0 +1,80 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// mutating answers requests to create or update objects of one kind with what mutate makes of them. Everything else passes as
+// it is: other kinds, subresources, what is being deleted. old is nil when the object is created.
+//
+// The patch holds nothing but what mutate changed. Fields that this program has never heard of are in neither of the two
+// documents that it comes from.
+func mutating[Kind any, Object interface {
+	*Kind
+	client.Object
+}](kind schema.GroupVersionKind, mutate func(ctx context.Context, object, old Object) error,
+) admission.Handler {
+	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+		creates, updates := request.Operation == admissionv1.Create, request.Operation == admissionv1.Update
+		if request.Kind != metav1.GroupVersionKind(kind) || request.SubResource != "" || !creates && !updates {
+			return admission.Allowed("")
+		}
+		var object, old Object = new(Kind), nil
+		if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the %s: %w", kind.Kind, err))
+		}
+		if updates {
+			old = new(Kind)
+			if err := json.Unmarshal(request.OldObject.Raw, old); err != nil {
+				return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the %s as it was: %w", kind.Kind, err))
+			}
+		}
+		if object.GetDeletionTimestamp() != nil {
+			return admission.Allowed("")
+		}
+		before := object.DeepCopyObject()
+		if err := mutate(ctx, object, old); err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		response, err := patched(before, object)
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with the tuned one: %w", kind.Kind, err))
+		}
+		return response
+	})
+}
+
+// patched allows a request on the condition that one object takes the place of the other.
+func patched(before, after any) (admission.Response, error) {
+	var documents [2]any
+	for i, object := range []any{before, after} {
+		raw, err := json.Marshal(object)
+		if err != nil {
+			return admission.Response{}, err
+		}
+		if err := utiljson.Unmarshal(raw, &documents[i]); err != nil {
+			return admission.Response{}, err
+		}
+	}
+	response := admission.Allowed("")
+	operations := difference("", documents[0], documents[1])
+	if len(operations) == 0 {
+		return response, nil
+	}
+	patch, err := json.Marshal(operations)
+	if err != nil {
+		return admission.Response{}, err
+	}
+	response.Patch, response.PatchType = patch, new(admissionv1.PatchTypeJSONPatch)
+	return response, nil
+}

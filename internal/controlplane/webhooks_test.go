@@ -1,0 +1,349 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+)
+
+// tuningDriver tunes, and is good for nothing else.
+type tuningDriver struct {
+	Driver
+	tuning tuning.Tuning
+	err    error
+}
+
+func (d tuningDriver) Tune(*contract.Cluster) (*tuning.Tuning, error) { return &d.tuning, d.err }
+
+func (d tuningDriver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
+	data["region"] = []byte(cluster.Shoot.Spec.Region)
+	return d.err
+}
+
+func externalCloud() tuningDriver {
+	return tuningDriver{tuning: tuning.Tuning{
+		KubeAPIServer:         tuning.Pod{DropFlags: []string{"--cloud-provider"}},
+		KubeControllerManager: tuning.Pod{SetFlags: map[string]string{"--cloud-provider": "external"}, DropVolumes: []string{"etc-ssl"}},
+		Kubelet:               tuning.Kubelet{SetFlags: map[string]string{"--cloud-provider": "external"}},
+		Files:                 []extensionsv1alpha1.File{{Path: "/opt/new"}},
+	}}
+}
+
+const shootCluster = `{"metadata":{"name":"shoot--dev--one"},"spec":{
+  "shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","spec":{"region":"eu"}},
+  "cloudProfile":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"CloudProfile"}}}`
+
+// seedWith returns a seed with Cluster resources, and counts who reads them.
+func seedWith(t *testing.T, reads *int, clusters ...string) client.Reader {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, extensionsv1alpha1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			*reads++
+			return inner.Get(ctx, key, object, options...)
+		},
+	})
+	for _, text := range clusters {
+		cluster := &extensionsv1alpha1.Cluster{}
+		require.NoError(t, json.Unmarshal([]byte(text), cluster))
+		builder.WithObjects(cluster)
+	}
+	return builder.Build()
+}
+
+// call asks the webhook of some name.
+func call(t *testing.T, driver Driver, seed client.Reader, name string, request admission.Request) admission.Response {
+	t.Helper()
+	webhooks, err := Webhooks(map[string]Driver{"test": driver}, seed, WebhookOptions{
+		Types:       []string{"test"},
+		EtcdStorage: tuning.EtcdStorage{Main: tuning.EtcdVolume{ClassName: new("fast")}},
+	})
+	require.NoError(t, err)
+	for _, webhook := range webhooks {
+		if webhook.Name == name+".test" {
+			return webhook.Handler.Handle(t.Context(), request)
+		}
+	}
+	require.Fail(t, "there is no such webhook", name)
+	return admission.Response{}
+}
+
+// patchOf returns the patch as an API server reads it.
+func patchOf(t *testing.T, response admission.Response) []patchOperation {
+	t.Helper()
+	require.NoError(t, response.Complete(admission.Request{}))
+	if response.Patch == nil {
+		return nil
+	}
+	assert.Equal(t, admissionv1.PatchTypeJSONPatch, *response.PatchType)
+	var operations []patchOperation
+	require.NoError(t, json.Unmarshal(response.Patch, &operations))
+	return operations
+}
+
+// create returns a request to create an object. Its kind is written as group/version/kind.
+func create(kind, object string) admission.Request {
+	parts := strings.Split(kind, "/")
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Operation: admissionv1.Create,
+		Kind:      metav1.GroupVersionKind{Group: parts[0], Version: parts[1], Kind: parts[2]},
+		Object:    runtime.RawExtension{Raw: []byte(object)},
+	}}
+}
+
+func update(kind, old, object string) admission.Request {
+	request := create(kind, object)
+	request.Operation, request.OldObject.Raw = admissionv1.Update, []byte(old)
+	return request
+}
+
+const (
+	deploymentKind = "apps/v1/Deployment"
+	oscKind        = "extensions.gardener.cloud/v1alpha1/OperatingSystemConfig"
+	secretKind     = "/v1/Secret"
+	etcdKind       = "druid.gardener.cloud/v1alpha1/Etcd"
+
+	// Fields that this program has never heard of stand where lists and objects change.
+	kubeControllerManager = `{"metadata":{"namespace":"shoot--dev--one","name":"kube-controller-manager"},"spec":{"template":{"spec":{
+		"containers":[{"name":"beside"},{"name":"kube-controller-manager","command":["/kcm","--v=2"],"unheardOf":1,
+			"volumeMounts":[{"name":"ca","mountPath":"/a","unheardOf":1}]}],
+		"volumes":[{"name":"ca","unheardOf":1}]}}}}`
+	kubeAPIServer = `{"metadata":{"namespace":"shoot--dev--one","name":"kube-apiserver"},"spec":{"template":{"spec":{
+		"containers":[{"name":"kube-apiserver","command":["/kas"],"args":["--a=1","--cloud-provider=aws","--b=1"]}]}}}}`
+	nodeConfig = `{"metadata":{"namespace":"shoot--dev--one","name":"pool"},"spec":{"purpose":"reconcile","type":"os","units":[
+		{"name":"kubelet.service","content":"[Service]\nExecStart=/kubelet","unheardOf":1}],"files":[{"path":"/opt/old","content":{},"unheardOf":1}]}}`
+	credentialsSecret = `{"metadata":{"namespace":"shoot--dev--one","name":"cloudprovider"},"data":{"username":"bWU="}}`
+	etcdMain          = `{"metadata":{"namespace":"shoot--dev--one","name":"etcd-main"},"spec":{"replicas":1,"unheardOf":1}}`
+	etcdWithClass     = `{"metadata":{"namespace":"shoot--dev--one","name":"etcd-main"},"spec":{"replicas":1,"storageClass":""}}`
+)
+
+func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		webhook string
+		request admission.Request
+		want    []patchOperation
+		reads   int
+	}{
+		"a kube-controller-manager gets a flag": {
+			"controlplane", create(deploymentKind, kubeControllerManager),
+			[]patchOperation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
+			1,
+		},
+		"and just the same when it is updated": {
+			"controlplane", update(deploymentKind, `{}`, kubeControllerManager),
+			[]patchOperation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
+			1,
+		},
+		"a kube-apiserver loses one": {
+			"controlplane", create(deploymentKind, kubeAPIServer),
+			[]patchOperation{{Op: "remove", Path: "/spec/template/spec/containers/0/args/1"}},
+			1,
+		},
+		"what is tuned already is not changed": {
+			"controlplane", create(deploymentKind, strings.Replace(kubeControllerManager, `"--v=2"`, `"--cloud-provider=external"`, 1)), nil, 1,
+		},
+		"nodes get a flag and a file": {
+			"operatingsystemconfig", create(oscKind, nodeConfig),
+			[]patchOperation{
+				{Op: "add", Path: "/spec/files/1", Value: map[string]any{"path": "/opt/new", "content": map[string]any{}}},
+				{
+					Op: "replace", Path: "/spec/units/0/content",
+					Value: "[Service]\nExecStart=/kubelet \\\n    --cloud-provider=external",
+				},
+			},
+			1,
+		},
+		"credentials are completed": {
+			"cloudprovider", create(secretKind, credentialsSecret),
+			[]patchOperation{{Op: "add", Path: "/data/region", Value: "ZXU="}},
+			1,
+		},
+		"credentials without data as well": {
+			"cloudprovider", create(secretKind, strings.Replace(credentialsSecret, `"data"`, `"other"`, 1)),
+			[]patchOperation{{Op: "add", Path: "/data", Value: map[string]any{"region": "ZXU="}}},
+			1,
+		},
+		"an etcd is born with a class": {
+			"etcd", create(etcdKind, etcdMain), []patchOperation{{Op: "add", Path: "/spec/storageClass", Value: "fast"}}, 0,
+		},
+		"an etcd keeps the class that it was born with": {
+			"etcd", update(etcdKind, etcdWithClass, etcdMain), []patchOperation{{Op: "add", Path: "/spec/storageClass", Value: ""}}, 0,
+		},
+		"an etcd that was born without stays without": {
+			"etcd", update(etcdKind, etcdMain, etcdMain), nil, 0,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			reads := 0
+			response := call(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
+			require.True(t, response.Allowed, "%+v", response.Result)
+			assert.Empty(t, cmp.Diff(test.want, patchOf(t, response)))
+			assert.Equal(t, test.reads, reads, "the Cluster is large")
+		})
+	}
+}
+
+func TestWhatIsNotMeantPassesAsItIsAndCostsNothing(t *testing.T) {
+	deleting := func(object string) string {
+		return strings.Replace(object, `"metadata":{`, `"metadata":{"deletionTimestamp":"2026-11-20T12:00:00Z",`, 1)
+	}
+	scale := update(deploymentKind, kubeControllerManager, kubeControllerManager)
+	scale.SubResource = "scale"
+	gone := create(secretKind, "")
+	gone.Operation, gone.OldObject.Raw = admissionv1.Delete, []byte(credentialsSecret)
+	for sentence, test := range map[string]struct {
+		webhook string
+		request admission.Request
+	}{
+		"a Deployment of another name":                   {"controlplane", create(deploymentKind, strings.ReplaceAll(kubeAPIServer, "kube-apiserver", "machine-controller-manager"))},
+		"a Deployment that is being deleted":             {"controlplane", update(deploymentKind, deleting(kubeAPIServer), deleting(kubeAPIServer))},
+		"a Secret of another name":                       {"cloudprovider", create(secretKind, strings.ReplaceAll(credentialsSecret, "cloudprovider", "other"))},
+		"a Secret that is being deleted":                 {"cloudprovider", update(secretKind, deleting(credentialsSecret), deleting(credentialsSecret))},
+		"what provisions machines":                       {"operatingsystemconfig", create(oscKind, strings.Replace(nodeConfig, "reconcile", "provision", 1))},
+		"an OperatingSystemConfig that is being deleted": {"operatingsystemconfig", update(oscKind, deleting(nodeConfig), deleting(nodeConfig))},
+		"an Etcd of another name":                        {"etcd", create(etcdKind, strings.Replace(etcdMain, "etcd-main", "etcd-other", 1))},
+		"an Etcd that is being deleted":                  {"etcd", update(etcdKind, deleting(etcdWithClass), deleting(etcdMain))},
+		"another kind":                                   {"controlplane", create("apps/v1/StatefulSet", kubeAPIServer)},
+		"another version":                                {"controlplane", create("apps/v2/Deployment", kubeAPIServer)},
+		"a subresource":                                  {"controlplane", scale},
+		"a deletion":                                     {"cloudprovider", gone},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			reads := 0
+			response := call(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
+			assert.True(t, response.Allowed)
+			assert.Empty(t, patchOf(t, response))
+			assert.Zero(t, reads)
+		})
+	}
+}
+
+func TestARefusalSaysWhatIsWrongWithWhat(t *testing.T) {
+	broken := externalCloud()
+	broken.err = errors.New("the cloud profile is odd")
+	for sentence, test := range map[string]struct {
+		driver   Driver
+		clusters []string
+		webhook  string
+		request  admission.Request
+		code     int32
+		want     string
+	}{
+		"there is no Cluster": {
+			externalCloud(), nil, "controlplane", create(deploymentKind, kubeAPIServer), http.StatusInternalServerError,
+			"tuning Deployment shoot--dev--one/kube-apiserver: there is no Cluster resource of the namespace's name, which would say what its cloud needs",
+		},
+		"the Cluster lacks the cloud profile": {
+			externalCloud(),
+			[]string{`{"metadata":{"name":"shoot--dev--one"},"spec":{"shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot"}}}`},
+			"cloudprovider", create(secretKind, credentialsSecret), http.StatusInternalServerError,
+			`completing Secret shoot--dev--one/cloudprovider: the Cluster resource "shoot--dev--one" lacks the shoot or the cloud profile`,
+		},
+		"the Cluster is damaged": {
+			externalCloud(),
+			[]string{`{"metadata":{"name":"shoot--dev--one"},"spec":{"shoot":{"kind":"Pod"}}}`},
+			"operatingsystemconfig", create(oscKind, nodeConfig), http.StatusInternalServerError,
+			`tuning OperatingSystemConfig shoot--dev--one/pool: the Cluster resource is damaged: decoding spec.shoot of "shoot--dev--one": ` +
+				`expected core.gardener.cloud/v1beta1, Kind=Shoot, got /, Kind=Pod`,
+		},
+		"the driver cannot tune": {
+			broken,
+			[]string{shootCluster},
+			"controlplane", create(deploymentKind, kubeControllerManager), http.StatusInternalServerError,
+			"tuning Deployment shoot--dev--one/kube-controller-manager: the cloud profile is odd",
+		},
+		"the driver cannot complete credentials": {
+			broken,
+			[]string{shootCluster},
+			"cloudprovider", create(secretKind, credentialsSecret), http.StatusInternalServerError,
+			"completing Secret shoot--dev--one/cloudprovider: the cloud profile is odd",
+		},
+		"the object is malformed": {
+			externalCloud(),
+			[]string{shootCluster},
+			"operatingsystemconfig", create(oscKind, strings.Replace(nodeConfig, "ExecStart", "ExecEnd", 1)),
+			http.StatusInternalServerError,
+			"tuning OperatingSystemConfig shoot--dev--one/pool: spec.units[kubelet.service].content: Invalid value: expected exactly one ExecStart in the section Service",
+		},
+		"the object is of another shape": {
+			externalCloud(), nil, "etcd", create(etcdKind, `{"spec":[]}`), http.StatusBadRequest,
+			"decoding the Etcd: json: cannot unmarshal array into Go struct field Etcd.spec of type v1alpha1.EtcdSpec",
+		},
+		"the old object is no object": {
+			externalCloud(), nil, "etcd", update(etcdKind, "", etcdMain), http.StatusBadRequest,
+			"decoding the Etcd as it was: unexpected end of JSON input",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			response := call(t, test.driver, seedWith(t, new(int), test.clusters...), test.webhook, test.request)
+			assert.False(t, response.Allowed)
+			assert.Empty(t, patchOf(t, response))
+			assert.Equal(t, test.want, response.Result.Message)
+			assert.Equal(t, test.code, response.Result.Code)
+		})
+	}
+}
+
+func TestAWebhookIsDeclaredForEachType(t *testing.T) {
+	rules := func(group, version, resource string) []admissionregistrationv1.RuleWithOperations {
+		return []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{"CREATE", "UPDATE"},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource},
+				Scope: new(admissionregistrationv1.NamespacedScope),
+			},
+		}}
+	}
+	labels := func(keyAndValue ...string) metav1.LabelSelector {
+		return metav1.LabelSelector{MatchLabels: map[string]string{keyAndValue[0]: keyAndValue[1]}}
+	}
+	marked := labels("provider.extensions.gardener.cloud/mutated-by-controlplane-webhook", "true")
+	etcds := labels("gardener.cloud/role", "controlplane")
+	etcds.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "role", Operator: "In", Values: []string{"main", "events"}}}
+	var want []Webhook
+	for _, name := range []string{"one", "two"} {
+		shoot, seed := labels("shoot.gardener.cloud/provider", name), labels("seed.gardener.cloud/provider", name)
+		want = append(
+			want,
+			Webhook{Name: "controlplane." + name, Path: "/controlplane/" + name, Rules: rules("apps", "v1", "deployments"), NamespaceSelector: shoot, ObjectSelector: marked},
+			Webhook{
+				Name: "operatingsystemconfig." + name, Path: "/operatingsystemconfig/" + name,
+				Rules: rules("extensions.gardener.cloud", "v1alpha1", "operatingsystemconfigs"), NamespaceSelector: shoot, ObjectSelector: marked,
+			},
+			Webhook{
+				Name: "cloudprovider." + name, Path: "/cloudprovider/" + name, Rules: rules("", "v1", "secrets"),
+				NamespaceSelector: shoot, ObjectSelector: labels("gardener.cloud/purpose", "cloudprovider"),
+			},
+			Webhook{Name: "etcd." + name, Path: "/etcd/" + name, Rules: rules("druid.gardener.cloud", "v1alpha1", "etcds"), NamespaceSelector: seed, ObjectSelector: etcds},
+		)
+	}
+
+	drivers := map[string]Driver{"one": externalCloud(), "two": externalCloud(), "three": externalCloud()}
+	got, err := Webhooks(drivers, nil, WebhookOptions{Types: []string{"one", "two"}})
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(want, got, cmpopts.IgnoreFields(Webhook{}, "Handler")))
+
+	_, err = Webhooks(drivers, nil, WebhookOptions{Types: []string{"four"}})
+	require.EqualError(t, err, `no control plane driver for type "four"; there are: one, three, two`)
+}

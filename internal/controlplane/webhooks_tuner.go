@@ -1,0 +1,97 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+)
+
+// tuner applies what one driver knows to objects in shoots' namespaces. It looks at the Cluster only once it is sure to need it.
+type tuner struct {
+	driver Driver
+	reader client.Reader
+}
+
+func (t *tuner) tuneDeployment(ctx context.Context, deployment, _ *appsv1.Deployment) error {
+	switch deployment.Name {
+	case v1beta1constants.DeploymentNameKubeAPIServer:
+		tuned, err := t.tuningFor(ctx, "Deployment", deployment)
+		if err != nil {
+			return err
+		}
+		return tuning.TuneKubeAPIServer(deployment, tuned.KubeAPIServer)
+	case v1beta1constants.DeploymentNameKubeControllerManager:
+		tuned, err := t.tuningFor(ctx, "Deployment", deployment)
+		if err != nil {
+			return err
+		}
+		return tuning.TuneKubeControllerManager(deployment, tuned.KubeControllerManager)
+	default:
+		return nil
+	}
+}
+
+func (t *tuner) tuneOperatingSystemConfig(ctx context.Context, config, _ *extensionsv1alpha1.OperatingSystemConfig) error {
+	if config.Spec.Purpose != extensionsv1alpha1.OperatingSystemConfigPurposeReconcile {
+		return nil
+	}
+	tuned, err := t.tuningFor(ctx, "OperatingSystemConfig", config)
+	if err != nil {
+		return err
+	}
+	return tuning.TuneOperatingSystemConfig(config, *tuned)
+}
+
+func (t *tuner) completeCredentials(ctx context.Context, secret, _ *corev1.Secret) error {
+	if secret.Name != v1beta1constants.SecretNameCloudProvider {
+		return nil
+	}
+	cluster, err := t.cluster(ctx, secret.Namespace)
+	if err != nil {
+		return fmt.Errorf("completing Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	if secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	if err := t.driver.CompleteCredentials(secret.Data, cluster); err != nil {
+		return fmt.Errorf("completing Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}
+
+func (t *tuner) tuningFor(ctx context.Context, kind string, object client.Object) (*tuning.Tuning, error) {
+	cluster, err := t.cluster(ctx, object.GetNamespace())
+	if err != nil {
+		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
+	}
+	tuned, err := t.driver.Tune(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
+	}
+	return tuned, nil
+}
+
+// cluster returns a Cluster with a shoot and a cloud profile.
+func (t *tuner) cluster(ctx context.Context, namespace string) (*contract.Cluster, error) {
+	cluster, err := contract.ReadCluster(ctx, t.reader, namespace)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, errors.New("there is no Cluster resource of the namespace's name, which would say what its cloud needs")
+	case err != nil:
+		return nil, err
+	case cluster.Shoot == nil || cluster.CloudProfile == nil:
+		return nil, fmt.Errorf("the Cluster resource %q lacks the shoot or the cloud profile", namespace)
+	default:
+		return cluster, nil
+	}
+}
