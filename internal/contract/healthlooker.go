@@ -25,6 +25,9 @@ import (
 // conflictPause is how soon an object is looked at again that changed during a look.
 const conflictPause = 200 * time.Millisecond
 
+// lookTimeout bounds one look: a few requests to the API server.
+const lookTimeout = 15 * time.Second
+
 // looker looks at the objects of one contract, one look at a time for each.
 type looker[O Object] struct {
 	health   Health[O]
@@ -65,7 +68,7 @@ func (l *looker[O]) Reconcile(ctx context.Context, request reconcile.Request) (r
 
 // check calls the Check with a deadline and contains its panics.
 func (l *looker[O]) check(ctx context.Context, object O) (findings Findings, err error) {
-	ctx, cancel := context.WithTimeout(ctx, l.interval)
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	defer func() {
 		if recovered := recover(); recovered != nil {
