@@ -1,0 +1,145 @@
+package openstack
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/controlplane"
+)
+
+// Names of the configs, which are upstream's, and of the files in them.
+const (
+	ccmConfigName    = "cloud-provider-config"
+	cinderConfigName = "cloud-provider-disk-config-csi"
+	cloudConfigFile  = "cloudprovider.conf"
+	keystoneCAFile   = "keystone-ca.crt"
+	// cloudConfigFolder is where components see the files of a config.
+	cloudConfigFolder = "/etc/kubernetes/cloudprovider"
+)
+
+// ccmConfig is the configuration of the cloud-controller-manager.
+func (in *inputs) ccmConfig() (controlplane.Config, error) {
+	file := &iniFile{}
+	in.writeGlobal(file)
+	in.writeMetadata(file)
+	if err := in.writeLoadBalancers(file); err != nil {
+		return controlplane.Config{}, err
+	}
+	in.writeNetworking(file)
+	if in.routesPods {
+		file.section("Route")
+		file.set("router-id", in.infrastructure.Networks.Router.ID)
+	}
+	return in.configOf(ccmConfigName, file)
+}
+
+// cinderConfig is the configuration of the controller of the Cinder driver.
+func (in *inputs) cinderConfig() (controlplane.Config, error) {
+	file := &iniFile{}
+	in.writeGlobal(file)
+	in.writeMetadata(file)
+	in.writeBlockStorage(file)
+	return in.configOf(cinderConfigName, file)
+}
+
+// cinderNodeFiles are the configuration of the Cinder driver on nodes, which never logs in: it holds no credentials. What it
+// says about volumes is what the controller is told too, since the two share it between them: the controller goes by
+// ignore-volume-az, nodes by the rest.
+func (in *inputs) cinderNodeFiles() (map[string][]byte, error) {
+	file := &iniFile{}
+	in.writeBlockStorage(file)
+	data, err := file.bytes()
+	if err != nil {
+		return nil, fmt.Errorf("writing the configuration of the Cinder driver on nodes: %w", err)
+	}
+	return map[string][]byte{cloudConfigFile: data}, nil
+}
+
+// configOf makes a config of a file that logs in, and of whom it trusts.
+func (in *inputs) configOf(name string, file *iniFile) (controlplane.Config, error) {
+	data, err := file.bytes()
+	if err != nil {
+		return controlplane.Config{}, fmt.Errorf("writing %s: %w", name, err)
+	}
+	config := controlplane.Config{Name: name, Files: map[string][]byte{cloudConfigFile: data}}
+	if bundle := in.credentials.CACert; bundle != "" {
+		config.Files[keystoneCAFile] = []byte(bundle)
+	}
+	return config, nil
+}
+
+func (in *inputs) writeGlobal(file *iniFile) {
+	file.section("Global")
+	for _, fact := range loginFacts(in.credentials, in.region) {
+		file.setFrom(fact.where(), fact.inFile, fact.value)
+	}
+	if in.credentials.CACert != "" {
+		file.set("ca-file", cloudConfigFolder+"/"+keystoneCAFile)
+	}
+}
+
+// writeMetadata writes the time that a call to OpenStack may take, which has come to stand under this headline.
+func (in *inputs) writeMetadata(file *iniFile) {
+	if timeout := in.profile.RequestTimeout; timeout != nil && timeout.Duration > 0 {
+		file.section("Metadata")
+		file.set("request-timeout", timeout.Duration.String())
+	}
+}
+
+func (in *inputs) writeBlockStorage(file *iniFile) {
+	file.section("BlockStorage")
+	file.set("rescan-on-resize", boolText(in.profile.RescanBlockStorageOnResize))
+	file.set("ignore-volume-az", boolText(in.profile.IgnoreVolumeAZ))
+	file.set("node-volume-attach-limit", numberText(in.profile.NodeVolumeAttachLimit))
+}
+
+// writeNetworking says which addresses of a server are a node's. The shoot's own network is always among the internal ones:
+// as soon as one is named, addresses in all others do not count.
+func (in *inputs) writeNetworking(file *iniFile) {
+	addresses := in.config.NodeAddresses
+	if addresses == nil {
+		addresses = &openstackv1alpha1.NodeAddresses{}
+	}
+	file.section("Networking")
+	file.set("internal-network-name", in.infrastructure.Networks.Name)
+	for _, name := range addresses.InternalNetworkNames {
+		if name != in.infrastructure.Networks.Name {
+			file.set("internal-network-name", name)
+		}
+	}
+	for _, name := range addresses.PublicNetworkNames {
+		file.set("public-network-name", name)
+	}
+	file.set("address-sort-order", strings.Join(addresses.SortOrder, ","))
+	file.set("ipv6-support-disabled", boolText(addresses.IPv6Disabled))
+}
+
+// nodeSubnet returns the ID of the IPv4 subnet of the nodes.
+func (in *inputs) nodeSubnet() (string, error) {
+	for _, subnet := range in.infrastructure.Networks.Subnets {
+		if subnet.Purpose == openstackv1alpha1.PurposeNodes && subnet.ID != "" {
+			return subnet.ID, nil
+		}
+	}
+	return "", cloud.Errorf(cloud.Configuration, "%s names no subnet of purpose %q: the Infrastructure must be reconciled first",
+		statusPath(), openstackv1alpha1.PurposeNodes)
+}
+
+// boolText writes a switch; nil is empty.
+func boolText(on *bool) string {
+	if on == nil {
+		return ""
+	}
+	return strconv.FormatBool(*on)
+}
+
+// numberText writes a number; nil is empty.
+func numberText(figure *int32) string {
+	if figure == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*figure))
+}

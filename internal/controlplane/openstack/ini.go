@@ -1,0 +1,82 @@
+package openstack
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// iniFile writes a file for gopkg.in/gcfg.v1, which is what reads the configuration of everything in
+// cloud-provider-openstack. Its syntax is that of git's configuration files: [Section] or [Section "label"], and lines
+// key = "value". Within the quotes a backslash stands before a backslash or a quote; \n and \t are a line feed and a tab, in
+// values only. There is nothing for a carriage return, which it drops without a word, NUL, which it refuses, and bytes that
+// are not UTF-8. A text with one of these is a problem that the whole file fails with: half a password is worse than none.
+type iniFile struct {
+	text     strings.Builder
+	place    string
+	problems []string
+}
+
+// section begins a section.
+func (f *iniFile) section(name string) { f.begin(name, "") }
+
+// labeled begins a section with a label, which must not be empty.
+func (f *iniFile) labeled(name, label string) {
+	place := fmt.Sprintf("the label %q of [%s]", label, name)
+	if label == "" {
+		f.problems = append(f.problems, place+" is empty: give a name")
+	}
+	if strings.Contains(label, "\n") {
+		f.problems = append(f.problems, place+" holds a line break, which a configuration file cannot express there: remove it")
+	}
+	f.check(place, label)
+	f.begin(name, ` "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(label)+`"`)
+}
+
+func (f *iniFile) begin(name, label string) {
+	if f.text.Len() > 0 {
+		f.text.WriteByte('\n')
+	}
+	f.place = name
+	fmt.Fprintf(&f.text, "[%s%s]\n", name, label)
+}
+
+// set writes a key of the section unless its value is empty: for gcfg an empty value is a value.
+func (f *iniFile) set(key, value string) {
+	f.setFrom(fmt.Sprintf("%q of [%s]", key, f.place), key, value)
+}
+
+// setFrom does the same for a value that somebody else gave under another name. Errors name the origin, never the value.
+func (f *iniFile) setFrom(origin, key, value string) {
+	if value == "" {
+		return
+	}
+	f.check(origin, value)
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value)
+	fmt.Fprintf(&f.text, "%s = \"%s\"\n", key, escaped)
+}
+
+func (f *iniFile) check(origin, text string) {
+	var what string
+	switch {
+	case !utf8.ValidString(text):
+		what = "bytes that are not UTF-8"
+	case strings.Contains(text, "\x00"):
+		what = "a NUL character"
+	case strings.Contains(text, "\r"):
+		what = "a carriage return"
+	default:
+		return
+	}
+	f.problems = append(f.problems, fmt.Sprintf("%s holds %s, which a configuration file cannot express: use a text without", origin, what))
+}
+
+// bytes returns the file, or as a cloud.Configuration error everything that it cannot express.
+func (f *iniFile) bytes() ([]byte, error) {
+	if len(f.problems) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "%s", strings.Join(f.problems, "; "))
+	}
+	return []byte(f.text.String()), nil
+}

@@ -1,0 +1,190 @@
+package openstack
+
+import (
+	"slices"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// What load balancers are told when the user says nothing; the figures are upstream's.
+const (
+	monitorDelay      = "20s"
+	monitorTimeout    = "30s"
+	monitorMaxRetries = "2"
+)
+
+// anySubnet is a pattern that every subnet matches, whatever its name.
+const anySubnet = "~.*"
+
+// writeLoadBalancers writes what is the same for all load balancers, and the classes among which Services choose.
+func (in *inputs) writeLoadBalancers(file *iniFile) error {
+	nodes, err := in.nodeSubnet()
+	if err != nil {
+		return err
+	}
+	classes := in.loadBalancerClasses()
+	global := in.globalClass(classes, nodes)
+
+	file.section("LoadBalancer")
+	file.set("lb-version", "v2")
+	file.set("lb-provider", in.config.LoadBalancerProvider)
+	if in.config.LoadBalancerProvider == "ovn" { // it knows no other method, and leaves source addresses as they are
+		file.set("lb-method", "SOURCE_IP_PORT")
+		file.set("manage-security-groups", "true")
+	}
+	in.writeLoadBalancerOptions(file)
+	writeClass(file, global)
+	for _, class := range classes {
+		file.labeled("LoadBalancerClass", class.Name)
+		writeClass(file, ownSubnets(class, global))
+	}
+	return nil
+}
+
+func (in *inputs) writeLoadBalancerOptions(file *iniFile) {
+	options := in.config.LoadBalancer
+	if options == nil {
+		options = &openstackv1alpha1.LoadBalancerConfig{}
+	}
+	writeMonitor(file, options.Monitor)
+	file.set("availability-zone", value(options.AvailabilityZone))
+	file.set("flavor-id", value(options.FlavorID))
+	file.set("max-shared-lb", numberText(options.MaxSharedLB))
+	file.set("cascade-delete", boolText(options.CascadeDelete))
+	if hostname := options.IngressHostname; hostname != nil && hostname.Enabled {
+		file.set("enable-ingress-hostname", "true")
+		file.set("ingress-hostname-suffix", value(hostname.Suffix))
+	}
+}
+
+func writeMonitor(file *iniFile, monitor *openstackv1alpha1.HealthMonitor) {
+	if monitor == nil {
+		monitor = &openstackv1alpha1.HealthMonitor{}
+	}
+	enabled, delay, timeout, retries := "true", monitorDelay, monitorTimeout, monitorMaxRetries
+	if monitor.Enabled != nil {
+		enabled = boolText(monitor.Enabled)
+	}
+	if monitor.Delay != nil {
+		delay = monitor.Delay.Duration.String()
+	}
+	if monitor.Timeout != nil {
+		timeout = monitor.Timeout.Duration.String()
+	}
+	if monitor.MaxRetries != nil {
+		retries = numberText(monitor.MaxRetries)
+	}
+	file.set("create-monitor", enabled)
+	file.set("monitor-delay", delay)
+	file.set("monitor-timeout", timeout)
+	file.set("monitor-max-retries", retries)
+	file.set("monitor-max-retries-down", numberText(monitor.MaxRetriesDown))
+}
+
+// writeClass writes the networks of a class. What it leaves out is taken from [LoadBalancer].
+func writeClass(file *iniFile, class openstackv1alpha1.LoadBalancerClass) {
+	file.set("floating-network-id", value(class.FloatingNetworkID))
+	switch {
+	case value(class.FloatingSubnetID) != "":
+		file.set("floating-subnet-id", *class.FloatingSubnetID)
+	case value(class.FloatingSubnetName) != "":
+		file.set("floating-subnet", *class.FloatingSubnetName)
+	default:
+		file.set("floating-subnet-tags", value(class.FloatingSubnetTags))
+	}
+	file.set("subnet-id", value(class.SubnetID))
+}
+
+// loadBalancerClasses are the user's classes, or else those of the floating pool in the cloud profile. The cloud profile's
+// class for VPN is always among them, once.
+func (in *inputs) loadBalancerClasses() []openstackv1alpha1.LoadBalancerClass {
+	var offered []openstackv1alpha1.LoadBalancerClass
+	if pool := in.floatingPool(); pool != nil {
+		offered = pool.LoadBalancerClasses
+	}
+	if len(in.config.LoadBalancerClasses) == 0 {
+		return uniqueNames(offered)
+	}
+	classes := slices.Clone(in.config.LoadBalancerClasses)
+	for _, class := range offered {
+		if value(class.Purpose) == openstackv1alpha1.LoadBalancerPurposeVPN {
+			classes = append(classes, class)
+			break
+		}
+	}
+	return uniqueNames(classes)
+}
+
+// uniqueNames keeps the first class of each name: a second one would be merged into it key by key.
+func uniqueNames(classes []openstackv1alpha1.LoadBalancerClass) []openstackv1alpha1.LoadBalancerClass {
+	var result []openstackv1alpha1.LoadBalancerClass
+	for _, class := range classes {
+		if !slices.ContainsFunc(result, func(other openstackv1alpha1.LoadBalancerClass) bool { return other.Name == class.Name }) {
+			result = append(result, class)
+		}
+	}
+	return result
+}
+
+// floatingPool is the cloud profile's entry for the shoot's external network, which users call by its name or its ID.
+func (in *inputs) floatingPool() *openstackv1alpha1.FloatingPool {
+	network := in.infrastructure.Networks.FloatingPool
+	if pool := in.profile.FindFloatingPool(network.Name, in.region, in.credentials.DomainName); pool != nil {
+		return pool
+	}
+	return in.profile.FindFloatingPool(network.ID, in.region, in.credentials.DomainName)
+}
+
+// globalClass is what counts for Services that choose no class: the shoot's networks, changed by the private and the default
+// class.
+func (in *inputs) globalClass(classes []openstackv1alpha1.LoadBalancerClass, nodeSubnet string) openstackv1alpha1.LoadBalancerClass {
+	global := openstackv1alpha1.LoadBalancerClass{FloatingNetworkID: &in.infrastructure.Networks.FloatingPool.ID, SubnetID: &nodeSubnet}
+	if private := classFor(openstackv1alpha1.LoadBalancerPurposePrivate, classes); private != nil && value(private.SubnetID) != "" {
+		global.SubnetID = private.SubnetID
+	}
+	byDefault := classFor(openstackv1alpha1.LoadBalancerPurposeDefault, classes)
+	if byDefault == nil && len(classes) > 0 {
+		byDefault = &classes[0]
+	}
+	if byDefault == nil {
+		return global
+	}
+	if value(byDefault.FloatingNetworkID) != "" {
+		global.FloatingNetworkID = byDefault.FloatingNetworkID
+	}
+	if value(byDefault.SubnetID) != "" {
+		global.SubnetID = byDefault.SubnetID
+	}
+	global.FloatingSubnetID, global.FloatingSubnetName, global.FloatingSubnetTags = byDefault.FloatingSubnetID, byDefault.FloatingSubnetName, byDefault.FloatingSubnetTags
+	return global
+}
+
+// classFor finds a class by its purpose, or else by its name.
+func classFor(purpose string, classes []openstackv1alpha1.LoadBalancerClass) *openstackv1alpha1.LoadBalancerClass {
+	for i := range classes {
+		if value(classes[i].Purpose) == purpose {
+			return &classes[i]
+		}
+	}
+	for i := range classes {
+		if classes[i].Name == purpose {
+			return &classes[i]
+		}
+	}
+	return nil
+}
+
+// ownSubnets lets a class on another external network choose among all subnets there, if it chooses none itself: otherwise
+// the choice for all Services would count for it, which is one on the wrong network.
+func ownSubnets(class, global openstackv1alpha1.LoadBalancerClass) openstackv1alpha1.LoadBalancerClass {
+	elsewhere := value(class.FloatingNetworkID) != "" && value(class.FloatingNetworkID) != value(global.FloatingNetworkID)
+	if elsewhere && !choosesSubnets(class) && choosesSubnets(global) {
+		every := anySubnet
+		class.FloatingSubnetName = &every
+	}
+	return class
+}
+
+func choosesSubnets(class openstackv1alpha1.LoadBalancerClass) bool {
+	return value(class.FloatingSubnetID) != "" || value(class.FloatingSubnetName) != "" || value(class.FloatingSubnetTags) != ""
+}
