@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cloud-provider-openstack/pkg/client"
+	cinder "k8s.io/cloud-provider-openstack/pkg/csi/cinder/openstack"
+	manila "k8s.io/cloud-provider-openstack/pkg/csi/manila/options"
+	"k8s.io/cloud-provider-openstack/pkg/openstack"
+
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+)
+
+// cloudConfigs is where the golden configurations of OpenStack's components are, each with a file beside it that says what
+// it means.
+const cloudConfigs = "../internal/controlplane/openstack/testdata/cloudconfig"
+
+// meaning is what a golden configuration means to whoever reads it.
+type meaning struct {
+	// Config is what the reader's own structure holds, apart from its defaults.
+	Config json.RawMessage `json:"config"`
+	// Login is what is sent to Keystone; nothing for components that do not log in.
+	Login json.RawMessage `json:"login"`
+}
+
+// TestCloudControllerManagerUnderstandsItsConfiguration reads every golden cloud.conf with the code of the
+// cloud-controller-manager, and logs in with it.
+func TestCloudControllerManagerUnderstandsItsConfiguration(t *testing.T) {
+	forEachMeaning(t, "ccm", ".conf", func(t *testing.T, file []byte, means meaning) {
+		got, err := openstack.ReadConfig(bytes.NewReader(file))
+		require.NoError(t, err)
+		want, err := openstack.ReadConfig(strings.NewReader("")) // the defaults
+		require.NoError(t, err)
+		overlay(t, means.Config, &want)
+		require.Equal(t, want, got)
+		requireLogin(t, means.Login, &got.Global)
+	})
+}
+
+// TestCinderUnderstandsItsConfiguration does the same for both halves of the Cinder driver.
+func TestCinderUnderstandsItsConfiguration(t *testing.T) {
+	for _, half := range []string{"cinder", "node"} {
+		forEachMeaning(t, half, ".conf", func(t *testing.T, file []byte, means meaning) {
+			path := filepath.Join(t.TempDir(), "cloudprovider.conf")
+			require.NoError(t, os.WriteFile(path, file, 0o600))
+			got, err := cinder.GetConfigFromFiles([]string{path})
+			require.NoError(t, err)
+			var want cinder.Config
+			overlay(t, means.Config, &want)
+			require.Equal(t, want, got)
+			if half == "node" {
+				require.Empty(t, got.Global, "a node has no credentials")
+				return
+			}
+			require.Contains(t, got.Global, "", "the cloud that the driver looks for when nobody names one")
+			requireLogin(t, means.Login, got.Global[""])
+		})
+	}
+}
+
+// TestManilaUnderstandsItsSecret reads every golden Secret as the Manila driver reads those that come with its requests.
+func TestManilaUnderstandsItsSecret(t *testing.T) {
+	forEachMeaning(t, "manila", ".secret.json", func(t *testing.T, file []byte, means meaning) {
+		var secret map[string]string
+		overlay(t, file, &secret)
+		got, err := manila.NewOpenstackOptions(secret)
+		require.NoError(t, err)
+		want := &client.AuthOpts{}
+		overlay(t, means.Config, want)
+		require.Equal(t, want, got)
+		got.CAFileContents = "" // a stand-in that is no certificate
+		requireLogin(t, means.Login, got)
+	})
+}
+
+// forEachMeaning hands out the golden files of a component, each as a test of its own.
+func forEachMeaning(t *testing.T, component, extension string, check func(*testing.T, []byte, meaning)) {
+	t.Helper()
+	_ = os.Getenv(controller.SourcesVariable) // noted by go test, which does not watch the files of other modules
+	files, err := filepath.Glob(filepath.Join(cloudConfigs, component, "*"+extension))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 3)
+	for _, name := range files {
+		name = strings.TrimSuffix(name, extension)
+		t.Run(component+"/"+filepath.Base(name), func(t *testing.T) {
+			file, err := os.ReadFile(name + extension)
+			require.NoError(t, err)
+			expected, err := os.ReadFile(name + ".json")
+			require.NoError(t, err)
+			var means meaning
+			overlay(t, expected, &means)
+			check(t, file, means)
+		})
+	}
+}
+
+// overlay writes what data says over what is there. It knows every word of data or fails.
+func overlay(t *testing.T, data []byte, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(into))
+}
+
+// requireLogin logs in with the client that all components share, and looks at what it sends.
+func requireLogin(t *testing.T, want json.RawMessage, options *client.AuthOpts) {
+	t.Helper()
+	if want == nil {
+		require.Empty(t, options.AuthURL, "a configuration that logs in, of which nobody says how")
+		return
+	}
+	keystone := &loginRecorder{}
+	server := httptest.NewServer(keystone)
+	defer server.Close()
+
+	reached := *options
+	reached.AuthURL, reached.CAFile = server.URL+"/v3", ""
+	_, err := client.NewOpenStackClient(&reached, "test")
+	require.NoError(t, err)
+	keystone.mu.Lock()
+	defer keystone.mu.Unlock()
+	require.Len(t, keystone.logins, 1)
+	assert.JSONEq(t, string(want), keystone.logins[0])
+}
+
+// loginRecorder is a Keystone that lets everybody in and remembers how they asked.
+type loginRecorder struct {
+	mu     sync.Mutex
+	logins []string
+}
+
+// ServeHTTP implements http.Handler.
+func (k *loginRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || r.URL.Path != "/v3/auth/tokens" {
+		http.NotFound(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	k.mu.Lock()
+	k.logins = append(k.logins, string(body))
+	k.mu.Unlock()
+	w.Header().Set("X-Subject-Token", "token")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, `{"token":{"expires_at":"2999-01-01T00:00:00.000000Z","catalog":[]}}`)
+}
