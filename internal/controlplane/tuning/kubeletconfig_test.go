@@ -17,12 +17,12 @@ func encodings() map[string]func(string) string {
 }
 
 func TestTheKubeletsConfigurationIsTunedInItsEncoding(t *testing.T) {
-	fields := map[string]any{"enableControllerAttachDetach": true, "resolverConfig": "/etc/other.conf", "limit": 7, "gates": map[string]bool{"A": true}}
+	fields := map[string]any{"enableControllerAttachDetach": true, "resolvConf": "/etc/other.conf", "limit": 7, "gates": map[string]bool{"A": true}}
 	for sentence, test := range map[string]struct{ config, want string }{
 		"fields are set or replaced, and those of a later version survive": {
 			`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-resolverConfig: /etc/resolv.conf
+resolvConf: /etc/resolv.conf
 maxPods: 110
 neverHeardOf:
   big: 9007199254740993
@@ -42,12 +42,12 @@ neverHeardOf:
   - b
   - a
   text: "on"
-resolverConfig: /etc/other.conf
+resolvConf: /etc/other.conf
 `,
 		},
 		"a configuration that is right keeps its bytes": {
-			"kind: KubeletConfiguration\n# a comment\nlimit:   7\nresolverConfig: '/etc/other.conf'\ngates: {A: true}\nenableControllerAttachDetach: true\n",
-			"kind: KubeletConfiguration\n# a comment\nlimit:   7\nresolverConfig: '/etc/other.conf'\ngates: {A: true}\nenableControllerAttachDetach: true\n",
+			"kind: KubeletConfiguration\n# a comment\nlimit:   7\nresolvConf: '/etc/other.conf'\ngates: {A: true}\nenableControllerAttachDetach: true\n",
+			"kind: KubeletConfiguration\n# a comment\nlimit:   7\nresolvConf: '/etc/other.conf'\ngates: {A: true}\nenableControllerAttachDetach: true\n",
 		},
 	} {
 		for encoding, encode := range encodings() {

@@ -38,6 +38,6 @@ type Kubelet struct {
 	// StartBefore are command lines that the unit runs before the kubelet (ExecStartPre).
 	StartBefore []string
 	// Config holds fields of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) by their JSON names, e.g.
-	// "enableControllerAttachDetach". They win over what is there.
+	// "enableControllerAttachDetach" or "resolvConf". They win over what is there.
 	Config map[string]any
 }

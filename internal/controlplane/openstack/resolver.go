@@ -1,0 +1,112 @@
+package openstack
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+const (
+	// resolvConf is the file that kubelets give to pods as their resolv.conf.
+	resolvConf = "/etc/resolv-for-kubelet.conf"
+	// resolvScript makes it. All names here are upstream's: a node that changes hands keeps its parts.
+	resolvScript = "/opt/bin/update-resolv-conf.sh"
+)
+
+// resolver brings options of resolv.conf that a landscape wants to its nodes.
+type resolver struct{ options []string }
+
+// newResolver reads the options from a cloud profile. They end up in a script, so that only what can be an option passes
+// (resolv.conf(5): names, numbers, and colons between them).
+func newResolver(profile *openstackv1alpha1.CloudProfileConfig) (resolver, error) {
+	sane := regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+	var r resolver
+	for i, entry := range profile.ResolvConfOptions {
+		for option := range strings.FieldsSeq(entry) {
+			if !sane.MatchString(option) {
+				path := profilePath().Child("resolvConfOptions").Index(i)
+				return r, field.Invalid(path, entry, "an option of resolv.conf consists of letters, digits and any of - _ . :")
+			}
+			r.options = append(r.options, option)
+		}
+	}
+	return r, nil
+}
+
+// units run the script whenever the machine starts, before the kubelet, and whenever its resolv.conf changes. Without the
+// second, a new name server would reach no pod.
+func (r resolver) units() []extensionsv1alpha1.Unit {
+	return []extensionsv1alpha1.Unit{
+		{Name: "update-resolv-conf.path", Enable: new(true), Content: new(resolvPathUnit)},
+		{Name: "update-resolv-conf.service", Enable: new(true), Content: new(resolvServiceUnit), FilePaths: []string{resolvScript}},
+	}
+}
+
+func (r resolver) files() []extensionsv1alpha1.File {
+	return []extensionsv1alpha1.File{{
+		Path:        resolvScript,
+		Permissions: new(uint32(0o755)),
+		Content: extensionsv1alpha1.FileContent{
+			Inline: &extensionsv1alpha1.FileContentInline{Data: fmt.Sprintf(resolvScriptTemplate, strings.Join(r.options, " "))},
+		},
+	}}
+}
+
+const resolvPathUnit = `[Unit]
+Description=Watch the name servers of this machine
+
+[Path]
+PathChanged=/run/systemd/resolve/resolv.conf
+PathChanged=/etc/resolv.conf
+
+[Install]
+WantedBy=multi-user.target
+`
+
+const resolvServiceUnit = `[Unit]
+Description=Make ` + resolvConf + ` from the resolv.conf of this machine
+After=network.target
+Before=kubelet.service
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStart=` + resolvScript + `
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// resolvScriptTemplate takes the options. Where there are none, a symbolic link is always up to date; so it is where there is
+// no resolv.conf yet. The old file stays until the new one is complete.
+const resolvScriptTemplate = `#!/bin/sh
+# Makes the file that pods get as their resolv.conf: the machine's own, with the options of the cloud profile.
+set -eu
+umask 022
+
+options='%s'
+target=` + resolvConf + `
+
+# The other one names systemd-resolved's listener, which pods cannot reach.
+source=/run/systemd/resolve/resolv.conf
+if [ ! -f "$source" ]; then
+  source=/etc/resolv.conf
+fi
+
+rm -f "$target.new"
+if [ -n "$options" ] && [ -f "$source" ]; then
+  {
+    cat "$source"
+    printf '\noptions %%s\n' "$options"
+  } >"$target.new"
+else
+  ln -s "$source" "$target.new"
+fi
+mv -f "$target.new" "$target"
+echo "made $target from $source"
+`
