@@ -32,6 +32,8 @@ type config struct {
 	logLevel           string
 	logFormat          string
 
+	webhooks WebhookOptions
+
 	help    bool
 	version bool
 }
@@ -53,20 +55,26 @@ func defaultConfig(b Binary, around surroundings) config {
 		metricsBindAddress:      ":8080",
 		logLevel:                logInfo,
 		logFormat:               logJSON,
+		webhooks:                defaultWebhookOptions(b, around),
 	}
 }
 
 // sections lists all flags as --help shows them. Parsing a flag stores its value in c.
 func (c *config) sections(b Binary) []section {
-	return []section{
+	sections := []section{
 		{title: "What it serves", flags: c.servingFlags(b)},
 		{title: "API server, leader election and heartbeat", flags: c.clusterFlags()},
-		{title: "Health, metrics and logs", flags: c.observabilityFlags()},
-		{title: "Questions", flags: []setting{
+	}
+	if len(b.Webhooks) > 0 {
+		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags()})
+	}
+	return append(sections,
+		section{title: "Health, metrics and logs", flags: c.observabilityFlags()},
+		section{title: "Questions", flags: []setting{
 			{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
 			{name: "version", usage: "Print version, commit and date.", parse: boolean(&c.version)},
 		}},
-	}
+	)
 }
 
 func (c *config) servingFlags(b Binary) []setting {
@@ -180,11 +188,12 @@ func (c *config) observabilityFlags() []setting {
 }
 
 // check returns what is wrong beyond the single flag.
-func (c *config) check() error {
+func (c *config) check() []error {
+	var wrong []error
 	if c.leaderElection && c.leaderElectionNamespace == "" {
-		return errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false")
+		wrong = append(wrong, errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false"))
 	}
-	return nil
+	return append(wrong, c.webhooks.check()...)
 }
 
 func (c *config) parseRole(role string) error {

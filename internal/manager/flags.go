@@ -65,9 +65,10 @@ func parseFlags(b Binary, args []string, around surroundings) (config, error) {
 			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
-	if err := cfg.check(); err != nil {
+	for _, err := range cfg.check() {
 		found.addf("%v", err)
 	}
+	cfg.webhooks = cfg.webhooks.completed()
 	return cfg, found.err()
 }
 

@@ -16,20 +16,24 @@ import (
 var update = flag.Bool("update", false, "write golden files")
 
 func TestHelpPage(t *testing.T) {
-	golden := filepath.Join("testdata", "help.txt")
-	var stdout, stderr bytes.Buffer
+	for name, binary := range map[string]Binary{"help.txt": testBinary(), "help-webhooks.txt": webhookBinary()} {
+		t.Run(name, func(t *testing.T) {
+			golden := filepath.Join("testdata", name)
+			var stdout, stderr bytes.Buffer
 
-	code := testBinary().run(t.Context(), []string{"--help"}, surroundings{}, &stdout, &stderr)
+			code := binary.run(t.Context(), []string{"--help"}, surroundings{}, &stdout, &stderr)
 
-	require.Equal(t, exitClean, code)
-	require.Empty(t, stderr.String())
-	if *update {
-		require.NoError(t, os.WriteFile(golden, stdout.Bytes(), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), stdout.String()); diff != "" {
-		t.Errorf("help page differs from %s (-want +got), -update accepts it:\n%s", golden, diff)
+			require.Equal(t, exitClean, code)
+			require.Empty(t, stderr.String())
+			if *update {
+				require.NoError(t, os.WriteFile(golden, stdout.Bytes(), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			if diff := cmp.Diff(string(want), stdout.String()); diff != "" {
+				t.Errorf("help page differs from %s (-want +got), -update accepts it:\n%s", golden, diff)
+			}
+		})
 	}
 }
 

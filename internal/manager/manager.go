@@ -25,7 +25,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one controller binary. All fields are required.
+// Binary describes one controller binary. All fields but Webhooks are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -33,6 +33,9 @@ type Binary struct {
 	Description string
 	// Types are the provider types compiled in: what --types may name.
 	Types []string
+	// Webhooks are the names of the admission webhooks compiled in: what --disable-webhooks may name. A binary with webhooks
+	// has flags for them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
+	Webhooks []string
 	// AddToScheme registers the API types that the binary works with, besides the core types.
 	AddToScheme func(*runtime.Scheme) error
 	// Setup adds to the process what the binary is for. Nothing runs before it returns.
@@ -41,6 +44,8 @@ type Binary struct {
 
 // Process is what a Binary's Setup builds upon.
 type Process struct {
+	// Name is the Binary's.
+	Name string
 	// Manager runs what Setup adds to it. Its client reads from the API server, never from a cache.
 	Manager ctrlmanager.Manager
 	// Types are the provider types to serve: a non-empty subset of the Binary's.
@@ -53,6 +58,8 @@ type Process struct {
 	IgnoreOperationAnnotation bool
 	// GardenerVersion is the version of the gardenlet next door, e.g. "v1.149.3", or empty when not told.
 	GardenerVersion string
+	// Webhooks says how to serve admission webhooks. It is of no meaning to a Binary without webhooks.
+	Webhooks WebhookOptions
 	// Log is the process's root logger.
 	Log logr.Logger
 	// Registerer takes metrics; they are served with those of the process.
@@ -120,12 +127,14 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 		return err
 	}
 	process := &Process{
+		Name:                      b.Name,
 		Manager:                   mgr,
 		Types:                     cfg.types,
 		Classes:                   cfg.classes,
 		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
 		IgnoreOperationAnnotation: cfg.ignoreOperationAnnotation,
 		GardenerVersion:           cfg.gardenerVersion,
+		Webhooks:                  cfg.webhooks,
 		Log:                       log,
 		Registerer:                metrics.Registry,
 	}

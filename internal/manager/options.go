@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -75,7 +76,8 @@ func (b Binary) newManager(cfg config, log logr.Logger) (ctrlmanager.Manager, er
 
 func (b Binary) newScheme() (*k8sruntime.Scheme, error) {
 	scheme := k8sruntime.NewScheme()
-	builder := k8sruntime.NewSchemeBuilder(corev1.AddToScheme, coordinationv1.AddToScheme, b.AddToScheme)
+	builder := k8sruntime.NewSchemeBuilder(corev1.AddToScheme, coordinationv1.AddToScheme,
+		admissionregistrationv1.AddToScheme, b.AddToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("registering API types: %w", err)
 	}

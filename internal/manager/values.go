@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +99,46 @@ func checkHostPort(text string) error {
 		return fmt.Errorf("has %q for a port", port)
 	}
 	return nil
+}
+
+func port(target *int) parser {
+	return func(text string) error {
+		value, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return errors.New("is no number")
+		}
+		if len(validation.IsValidPortNum(int(value))) > 0 {
+			return errors.New("is no port")
+		}
+		*target = int(value)
+		return nil
+	}
+}
+
+func host(target *string) parser { return matching(target, hostFaults, "is no host") }
+
+func hostFaults(text string) []string {
+	if net.ParseIP(text) != nil {
+		return nil
+	}
+	return validation.IsDNS1123Subdomain(strings.ToLower(text))
+}
+
+// hostWithOptionalPort takes what stands between the scheme and the path of a URL.
+func hostWithOptionalPort(target *string) parser {
+	return func(text string) error {
+		location, err := url.Parse("https://" + text)
+		if err != nil || location.Host != text || strings.HasSuffix(text, ":") || len(hostFaults(location.Hostname())) > 0 {
+			return errors.New("is no host with an optional port")
+		}
+		if number := location.Port(); number != "" {
+			if err := port(new(int))(number); err != nil {
+				return fmt.Errorf("has %q for a port", number)
+			}
+		}
+		*target = text
+		return nil
+	}
 }
 
 func namespaceName(target *string) parser {

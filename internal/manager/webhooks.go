@@ -1,0 +1,159 @@
+package manager
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// How API servers reach the webhooks of a process; values of --webhook-config-mode.
+const (
+	// WebhookModeService is by a Service of the cluster that the API server belongs to.
+	WebhookModeService = "service"
+	// WebhookModeURL is by a URL that the command line gives.
+	WebhookModeURL = "url"
+	// WebhookModeURLService is by a URL with the name of the Service: for an API server that runs in the cluster of the
+	// process, but serves another one.
+	WebhookModeURLService = "url-service"
+)
+
+// allWebhooks stands for all webhooks of the binary in --disable-webhooks.
+const allWebhooks = "*"
+
+// WebhookOptions is what the command line says about serving admission webhooks. Package internal/manager/webhook acts on it.
+type WebhookOptions struct {
+	// Compiled are the names of all webhooks of the binary, Disabled those of them that must not be served.
+	Compiled, Disabled []string
+	// Mode is one of the constants above.
+	Mode string
+	// URL is host or host:port of the server as the API server sees it. Empty unless the mode is WebhookModeURL.
+	URL string
+	// ServicePort is the port of the Service.
+	ServicePort int
+	// Namespace is where the Service is and where the certificates are kept. It may be empty when all webhooks are disabled.
+	Namespace string
+	// OwnerNamespace is the namespace that the registrations go away with. It may be empty when all webhooks are disabled.
+	OwnerNamespace string
+	// ServerHost and ServerPort are where the process listens. No host means all addresses.
+	ServerHost string
+	ServerPort int
+}
+
+// Serves reports whether the webhook of that name is to be served if there is use for it.
+func (o WebhookOptions) Serves(name string) bool {
+	return slices.Contains(o.Compiled, name) && !slices.Contains(o.Disabled, name)
+}
+
+func defaultWebhookOptions(b Binary, around surroundings) WebhookOptions {
+	return WebhookOptions{
+		Compiled:   b.Webhooks,
+		Mode:       WebhookModeService,
+		Namespace:  around.podNamespace,
+		ServerPort: 9443,
+	}
+}
+
+func webhookModes() []string {
+	return []string{WebhookModeService, WebhookModeURL, WebhookModeURLService}
+}
+
+// webhookFlags have upstream's names (gardener/extensions/pkg/webhook/cmd and .../controller/cmd).
+func (c *config) webhookFlags() []setting {
+	const ports = "1 to 65535"
+	o := &c.webhooks
+	return []setting{
+		{
+			name: "disable-webhooks", value: "NAME,...", defaults: "none",
+			usage:   "Webhooks not to serve. What was registered for them is taken back.",
+			allowed: strings.Join(o.Compiled, ", ") + ", or " + allWebhooks + " for all",
+			parse:   c.parseDisabledWebhooks,
+		},
+		{
+			name: "webhook-config-mode", value: "MODE", defaults: o.Mode,
+			usage:   "How the API server reaches the webhooks: by a Service, by a URL, or by a URL with the name of the Service.",
+			allowed: strings.Join(webhookModes(), ", "),
+			parse:   oneOf(&o.Mode, webhookModes()),
+		},
+		{
+			name: "webhook-config-url", value: "HOST[:PORT]",
+			usage:   "Where the API server reaches the webhooks in mode " + WebhookModeURL + ".",
+			allowed: "a host with an optional port, without https:// and path",
+			parse:   hostWithOptionalPort(&o.URL),
+		},
+		{
+			name: "webhook-config-service-port", value: "PORT", defaults: "the server's port",
+			usage:   "Port of the Service.",
+			allowed: ports,
+			parse:   port(&o.ServicePort),
+		},
+		{
+			name: "webhook-config-namespace", value: "NAMESPACE", defaults: "the pod's namespace",
+			usage: "Namespace of the Service and of the Secrets with certificates. " +
+				"The label issued-at-time=0 on one of these renews it at once.",
+			allowed: "the name of a namespace",
+			parse:   namespaceName(&o.Namespace),
+		},
+		{
+			name: "webhook-config-owner-namespace", value: "NAMESPACE", defaults: "that namespace",
+			usage:   "Namespace that owns what is registered: when it is deleted, the API server forgets the webhooks.",
+			allowed: "the name of a namespace",
+			parse:   namespaceName(&o.OwnerNamespace),
+		},
+		{
+			name: "webhook-config-server-host", value: "HOST", defaults: "all addresses",
+			usage:   "Address that the webhook server listens on.",
+			allowed: "an IP address or a host name",
+			parse:   host(&o.ServerHost),
+		},
+		{
+			name: "webhook-config-server-port", value: "PORT", defaults: fmt.Sprint(o.ServerPort),
+			usage:   "Port that the webhook server listens on.",
+			allowed: ports,
+			parse:   port(&o.ServerPort),
+		},
+	}
+}
+
+// parseDisabledWebhooks takes an empty list too: charts render one.
+func (c *config) parseDisabledWebhooks(text string) error {
+	if text == "" {
+		c.webhooks.Disabled = nil
+		return nil
+	}
+	compiled := c.webhooks.Compiled
+	parse := listOf(&c.webhooks.Disabled, "is not compiled in", append(slices.Clone(compiled), allWebhooks))
+	if err := parse(text); err != nil {
+		return err
+	}
+	if slices.Contains(c.webhooks.Disabled, allWebhooks) {
+		c.webhooks.Disabled = slices.Clone(compiled)
+	}
+	return nil
+}
+
+// completed fills in what follows from other flags.
+func (o WebhookOptions) completed() WebhookOptions {
+	o.ServicePort = cmp.Or(o.ServicePort, o.ServerPort)
+	o.OwnerNamespace = cmp.Or(o.OwnerNamespace, o.Namespace)
+	return o
+}
+
+// check returns what is wrong beyond the single flag.
+func (o WebhookOptions) check() []error {
+	if !slices.ContainsFunc(o.Compiled, o.Serves) {
+		return nil
+	}
+	var wrong []error
+	if o.Namespace == "" {
+		wrong = append(wrong, errors.New("--webhook-config-namespace: required outside a pod; or --disable-webhooks="+allWebhooks))
+	}
+	switch {
+	case o.Mode == WebhookModeURL && o.URL == "":
+		wrong = append(wrong, errors.New("--webhook-config-url: required with --webhook-config-mode="+WebhookModeURL))
+	case o.Mode != WebhookModeURL && o.URL != "":
+		wrong = append(wrong, errors.New("--webhook-config-url: of use only with --webhook-config-mode="+WebhookModeURL))
+	}
+	return wrong
+}
