@@ -45,6 +45,15 @@ func composition() []room {
 			mayNotLink: []string{"internal/infrastructure/..."},
 		},
 		{
+			packages: "internal/manager/webhook",
+			because:  "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
+			mayImport: []string{
+				"internal/manager", "sigs.k8s.io/controller-runtime/...", "k8s.io/utils/clock",
+				gardener + "/pkg/apis/core/v1beta1/constants", gardener + "/pkg/utils/secrets/...",
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/manager",
 			because:  "the process knows controller-runtime, but no contract, no driver and no cloud",
 			mayImport: []string{

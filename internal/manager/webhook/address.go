@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+// address is where the API server finds the webhook server.
+type address struct {
+	mode string
+	// location is host or host:port of mode "url".
+	location string
+	// service, namespace and port are of the other modes.
+	service, namespace string
+	port               int
+}
+
+func addressOf(binary string, options manager.WebhookOptions) address {
+	return address{
+		mode:      options.Mode,
+		location:  options.URL,
+		service:   configurationName(binary),
+		namespace: options.Namespace,
+		port:      options.ServicePort,
+	}
+}
+
+// clientConfig is what the API server is told for one path.
+func (a address) clientConfig(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
+	config := admissionregistrationv1.WebhookClientConfig{CABundle: caBundle}
+	switch a.mode {
+	case manager.WebhookModeURL:
+		config.URL = new((&url.URL{Scheme: "https", Host: a.location, Path: path}).String())
+	case manager.WebhookModeURLService:
+		host := fmt.Sprintf("%s.%s:%d", a.service, a.namespace, a.port)
+		config.URL = new((&url.URL{Scheme: "https", Host: host, Path: path}).String())
+	default:
+		config.Service = &admissionregistrationv1.ServiceReference{
+			Namespace: a.namespace, Name: a.service, Path: &path, Port: new(int32(a.port)),
+		}
+	}
+	return config
+}
+
+// host is the name by which the API server calls, and for which it demands a certificate.
+func (a address) host() string {
+	switch a.mode {
+	case manager.WebhookModeURL:
+		return (&url.URL{Host: a.location}).Hostname()
+	case manager.WebhookModeURLService:
+		return a.service + "." + a.namespace
+	default:
+		return a.service + "." + a.namespace + ".svc"
+	}
+}
+
+// names are those that the certificate is for. A Service has all of its names in both of its modes, so that a change between
+// them renews nothing.
+func (a address) names() (dns []string, ips []net.IP) {
+	if a.mode != manager.WebhookModeURL {
+		return []string{a.service, a.service + "." + a.namespace, a.service + "." + a.namespace + ".svc"}, nil
+	}
+	if ip := net.ParseIP(a.host()); ip != nil {
+		return nil, []net.IP{ip}
+	}
+	return []string{a.host()}, nil
+}

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"flag"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+// -update writes the golden files instead of comparing with them.
+var update = flag.Bool("update", false, "write golden files")
+
+func optionsOf(mode string) manager.WebhookOptions {
+	options := manager.WebhookOptions{
+		Compiled:    []string{"tune", "guard"},
+		Mode:        mode,
+		ServicePort: 443,
+		Namespace:   "extension-controlplane",
+	}
+	if mode == manager.WebhookModeURL {
+		options.URL = "webhooks.example.org:9443"
+	}
+	return options
+}
+
+func TestConfigurations(t *testing.T) {
+	guard := configMapWebhook("guard", allow)
+	guard.Kind = Validating
+	webhooks, err := complete([]Webhook{configMapWebhook("tune", allow), guard}, []string{"tune", "guard"})
+	require.NoError(t, err)
+	for _, mode := range []string{manager.WebhookModeService, manager.WebhookModeURL, manager.WebhookModeURLService} {
+		t.Run(mode, func(t *testing.T) {
+			var got []byte
+			for _, c := range configurations("controlplane-controller", webhooks, addressOf("controlplane-controller", optionsOf(mode))) {
+				shape(c, metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "extension-controlplane"}, []byte("the authorities"))
+				page, err := yaml.Marshal(c.object())
+				require.NoError(t, err)
+				got = append(append(got, "---\n"...), page...)
+			}
+			golden := filepath.Join("testdata", mode+".yaml")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, got, 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("configurations differ from %s (-want +got), -update accepts them:\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+func TestConfigurationsOfOneKind(t *testing.T) {
+	webhooks, err := complete([]Webhook{configMapWebhook("tune", allow)}, []string{"tune"})
+	require.NoError(t, err)
+	both := configurations("x", webhooks, address{})
+	require.Len(t, both, 2)
+	assert.True(t, both[0].wanted())
+	assert.False(t, both[1].wanted(), "a configuration without webhooks is none")
+}
+
+func TestAddress(t *testing.T) {
+	service := []string{
+		"gardener-extension-x", "gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc",
+	}
+	tests := map[string]struct {
+		mode, url string
+		host      string
+		dns       []string
+		ips       []net.IP
+	}{
+		"a service is called by its name": {
+			mode: manager.WebhookModeService, host: "gardener-extension-x.extension-controlplane.svc", dns: service,
+		},
+		"a service is called by its name in a URL": {
+			mode: manager.WebhookModeURLService, host: "gardener-extension-x.extension-controlplane", dns: service,
+		},
+		"a host is called by its name": {
+			mode: manager.WebhookModeURL, url: "example.org", host: "example.org", dns: []string{"example.org"},
+		},
+		"a port is no part of the name": {
+			mode: manager.WebhookModeURL, url: "example.org:9443", host: "example.org", dns: []string{"example.org"},
+		},
+		"an address is no name": {
+			mode: manager.WebhookModeURL, url: "10.1.2.3:9443", host: "10.1.2.3", ips: []net.IP{net.ParseIP("10.1.2.3")},
+		},
+		"an address of IPv6 loses its brackets": {
+			mode: manager.WebhookModeURL, url: "[2001:db8::1]:9443", host: "2001:db8::1", ips: []net.IP{net.ParseIP("2001:db8::1")},
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			options := optionsOf(test.mode)
+			options.URL = test.url
+			a := addressOf("x", options)
+			dns, ips := a.names()
+			assert.Equal(t, test.host, a.host())
+			assert.Equal(t, test.dns, dns)
+			assert.Equal(t, test.ips, ips)
+		})
+	}
+}

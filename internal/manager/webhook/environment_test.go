@@ -1,0 +1,309 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+const (
+	patience = time.Minute
+	pause    = 50 * time.Millisecond
+)
+
+// quick is a timing with the proportions of the default one, as far as a test can wait.
+func quick() timing {
+	return timing{
+		keep: 200 * time.Millisecond, reload: time.Second, first: pause, retry: pause,
+		trust: 2 * time.Second, settle: 2 * time.Second,
+		keepOldAuthority: time.Minute + 5*time.Second, // certificates are born a minute old
+	}
+}
+
+// startAPIServer starts a real API server for the test.
+func startAPIServer(t *testing.T) (*rest.Config, client.Client) {
+	t.Helper()
+	ctrllog.SetLogger(logr.Discard()) // controller-runtime's webhook server logs through a global
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets = filepath.Join("..", "..", "..", ".cache", "envtest")
+	}
+	env := &envtest.Environment{BinaryAssetsDirectory: assets}
+	config, err := env.Start()
+	require.NoError(t, err, "is there an API server? make envtest-assets builds one")
+	t.Cleanup(func() { assert.NoError(t, env.Stop()) })
+	config.QPS = -1
+	c, err := client.New(config, client.Options{})
+	require.NoError(t, err)
+	return config, c
+}
+
+// landscape is what the replicas of one binary share: an API server, a namespace, and an address in front of them.
+type landscape struct {
+	config    *rest.Config
+	client    client.Client
+	binary    string
+	namespace string
+	entrance  *entrance
+}
+
+// newLandscape makes a namespace in which webhooks are called. Binaries of different tests know nothing of each other.
+func newLandscape(t *testing.T, config *rest.Config, c client.Client, binary string) *landscape {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "webhooks-", Labels: map[string]string{"test": "webhooks"},
+	}}
+	require.NoError(t, c.Create(t.Context(), namespace))
+	l := &landscape{config: config, client: c, binary: binary, namespace: namespace.Name, entrance: newEntrance(t)}
+	t.Cleanup(func() { // so that no request of another test waits for a webhook of this one
+		meta := metav1.ObjectMeta{Name: configurationName(binary)}
+		for _, object := range []client.Object{
+			&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
+			&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta},
+		} {
+			assert.NoError(t, client.IgnoreNotFound(c.Delete(context.WithoutCancel(t.Context()), object)))
+		}
+	})
+	return l
+}
+
+// replica is a running process.
+type replica struct {
+	process *manager.Process
+	// address is where it listens, health where it tells how it is.
+	address, health string
+	logs            *buffer
+	// writes counts what it has written to the API server, but for the Lease.
+	writes atomic.Int64
+	stop   func()
+}
+
+// start starts a replica behind the entrance. It ends when the test does, or is told to.
+func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhooks ...Webhook) *replica {
+	t.Helper()
+	r := &replica{address: freeAddress(t), health: freeAddress(t), logs: &buffer{}}
+	log := funcr.New(func(prefix, args string) { r.logs.add(prefix + " " + args + "\n") }, funcr.Options{})
+	mgr, err := ctrlmanager.New(l.config, ctrlmanager.Options{
+		Scheme: clientgoscheme.Scheme, Logger: log, Metrics: metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: r.health,
+		NewClient:              r.newClient,
+		LeaderElection:         true, LeaderElectionID: l.binary, LeaderElectionNamespace: l.namespace, LeaderElectionReleaseOnCancel: true,
+		RetryPeriod: new(100 * time.Millisecond),
+	})
+	require.NoError(t, err)
+	host, portText, err := net.SplitHostPort(r.address)
+	require.NoError(t, err)
+	port, err := strconv.Atoi(portText)
+	require.NoError(t, err)
+	r.process = &manager.Process{
+		Name: l.binary, Manager: mgr, Log: log,
+		Webhooks: manager.WebhookOptions{
+			Compiled: []string{"tune", "guard", "wait"}, Disabled: disabled,
+			Mode: manager.WebhookModeURL, URL: l.entrance.address, ServerHost: host, ServerPort: port,
+			Namespace: l.namespace, OwnerNamespace: l.namespace,
+		},
+	}
+	require.NoError(t, serve(r.process, timing, webhooks))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		assert.NoError(t, <-ended)
+		l.entrance.remove(r.address)
+		if t.Failed() {
+			t.Logf("logs of %s:\n%s", r.address, r.logs)
+		}
+	})
+	t.Cleanup(r.stop)
+	l.entrance.add(r.address)
+	return r
+}
+
+// newClient returns a client that does not cache, as that of a manager.Process, and counts.
+func (r *replica) newClient(config *rest.Config, options client.Options) (client.Client, error) {
+	options.Cache = nil
+	c, err := client.NewWithWatch(config, options)
+	if err != nil {
+		return nil, err
+	}
+	return interceptor.NewClient(c, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			r.writes.Add(1)
+			return c.Create(ctx, object, options...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			r.writes.Add(1)
+			return c.Update(ctx, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			r.writes.Add(1)
+			return c.Patch(ctx, object, patch, options...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			r.writes.Add(1)
+			return c.Delete(ctx, object, options...)
+		},
+	}), nil
+}
+
+func (r *replica) leads() bool {
+	select {
+	case <-r.process.Manager.Elected():
+		return true
+	default:
+		return false
+	}
+}
+
+// readiness returns status and text of the webhooks' readiness check.
+func (r *replica) readiness(ctx context.Context) (int, string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.health+"/readyz?verbose", nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, errors.Join(errors.New(string(body)), err).Error()
+}
+
+func (r *replica) awaitReady(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		status, _ := r.readiness(t.Context())
+		return status == http.StatusOK
+	}, patience, pause, "logs:\n%s", r.logs)
+}
+
+// entrance passes connections to replicas in turn, as a Service does: to none that does not listen.
+type entrance struct {
+	address string
+
+	mutex    sync.Mutex
+	replicas []string
+	turn     atomic.Uint64
+}
+
+func newEntrance(t *testing.T) *entrance {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	e := &entrance{address: listener.Addr().String()}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go e.pass(context.WithoutCancel(t.Context()), connection)
+		}
+	}()
+	return e
+}
+
+func (e *entrance) add(replica string) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.replicas = append(e.replicas, replica)
+}
+
+func (e *entrance) remove(replica string) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	var others []string
+	for _, other := range e.replicas {
+		if other != replica {
+			others = append(others, other)
+		}
+	}
+	e.replicas = others
+}
+
+func (e *entrance) pass(ctx context.Context, inside net.Conn) {
+	defer func() { _ = inside.Close() }()
+	e.mutex.Lock()
+	replicas := e.replicas
+	e.mutex.Unlock()
+	for range replicas {
+		outside, err := new(net.Dialer).DialContext(ctx, "tcp", replicas[e.turn.Add(1)%uint64(len(replicas))])
+		if err != nil {
+			continue
+		}
+		go func() {
+			_, _ = io.Copy(outside, inside)
+			_ = outside.Close()
+		}()
+		_, _ = io.Copy(inside, outside)
+		return
+	}
+}
+
+// freeAddress returns an address on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, listener.Close()) }()
+	return listener.Addr().String()
+}
+
+// buffer collects logs; it may be read while it is written.
+type buffer struct {
+	mutex   sync.Mutex
+	content bytes.Buffer
+}
+
+func (b *buffer) add(line string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.content.WriteString(line)
+}
+
+func (b *buffer) String() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.content.String()
+}
+
+func refuses(t *testing.T, address string) bool {
+	t.Helper()
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err == nil {
+		_ = connection.Close()
+	}
+	return err != nil
+}

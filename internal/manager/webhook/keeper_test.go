@@ -1,0 +1,81 @@
+package webhook
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+// newKeeper returns a keeper of a process that serves, or does not, in a cluster with some objects.
+func newKeeper(t *testing.T, serving error, webhooks []Webhook, objects ...client.Object) *keeper {
+	t.Helper()
+	c := fake.NewClientBuilder().WithObjects(objects...).Build()
+	completed, err := complete(webhooks, []string{"tune"})
+	require.NoError(t, err)
+	a := addressOf("x", optionsOf(manager.WebhookModeService))
+	return &keeper{
+		client: c,
+		registrar: &registrar{
+			client: c, binary: "x", webhooks: completed, address: a, ownerNamespace: a.namespace, log: logr.Discard(),
+		},
+		certificate: newCertificate(logr.Discard()), names: secretNamesOf("x", a.namespace), address: a,
+		serving: func() error { return serving },
+		timing:  defaultTiming(), trust: trust{}, log: logr.Discard(),
+	}
+}
+
+func ownNamespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: optionsOf("").Namespace}}
+}
+
+func (k *keeper) registered(t *testing.T) bool {
+	t.Helper()
+	err := k.client.Get(t.Context(), client.ObjectKey{Name: configurationName("x")}, &admissionregistrationv1.MutatingWebhookConfiguration{})
+	require.NoError(t, client.IgnoreNotFound(err))
+	return !apierrors.IsNotFound(err)
+}
+
+func TestNothingIsRegisteredBeforeItIsServed(t *testing.T) {
+	webhooks := []Webhook{configMapWebhook("tune", allow)}
+	k := newKeeper(t, errors.New("not listening"), webhooks, ownNamespace())
+	require.ErrorIs(t, k.keep(t.Context()), errNotServing)
+	assert.False(t, k.registered(t))
+	require.NoError(t, k.certificate.check(), "it could serve now")
+
+	k.serving = func() error { return nil }
+	require.NoError(t, k.keep(t.Context()))
+	assert.True(t, k.registered(t))
+}
+
+func TestAnOwnerThatDoesNotExistIsNamed(t *testing.T) {
+	k := newKeeper(t, nil, []Webhook{configMapWebhook("tune", allow)})
+	require.ErrorContains(t, k.keep(t.Context()), `reading namespace "extension-controlplane" that owns the webhooks`)
+	assert.False(t, k.registered(t))
+}
+
+func TestRegistrationsAreTakenBackWithoutANamespaceForSecrets(t *testing.T) {
+	foreign := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurationName("y")}}
+	own := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurationName("x")}}
+	k := newKeeper(t, nil, nil, foreign, own)
+	k.names.namespace = ""
+	require.NoError(t, k.keep(t.Context()))
+	assert.False(t, k.registered(t))
+	assert.NoError(t, k.client.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign))
+}
+
+func TestWhoKeepsAndWhoReloads(t *testing.T) {
+	assert.True(t, (&keeper{}).NeedLeaderElection(), "two that renew would disturb each other")
+	assert.False(t, (&reloader{}).NeedLeaderElection(), "every replica serves")
+	assert.False(t, newServer("", 0, nil).NeedLeaderElection(), "every replica serves")
+}

@@ -1,0 +1,109 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+// timing is how long things take and last.
+type timing struct {
+	// keep and reload are how often the leader looks at everything, and each replica at its certificate.
+	keep, reload time.Duration
+	// first is how often they look at the very first start, retry how soon after a failure.
+	first, retry time.Duration
+	// trust is how long all API servers together may take to see a change of a configuration.
+	trust time.Duration
+	// settle is how long all replicas together may take to load a certificate.
+	settle time.Duration
+	// keepOldAuthority is the least age of an authority at which the one before is deleted.
+	keepOldAuthority time.Duration
+}
+
+// defaultTiming costs three small reads of the API server every half minute, and one list of a handful of Secrets per
+// replica. The long pauses of a renewal are free: it begins 10 days before it has to be over.
+func defaultTiming() timing {
+	return timing{
+		keep:             30 * time.Second,
+		reload:           30 * time.Second,
+		first:            time.Second,
+		retry:            5 * time.Second,
+		trust:            5 * time.Minute,
+		settle:           10 * time.Minute,
+		keepOldAuthority: 24 * time.Hour,
+	}
+}
+
+// passTimeout bounds one pass, so that a hanging API server costs one pass only.
+const passTimeout = time.Minute
+
+// Serve makes the process serve webhooks, of which it leaves out those that the command line disables. Called with none, it
+// makes the process take back what an earlier one has registered. A Setup calls it once. The error names everything that is
+// wrong with the webhooks.
+func Serve(p *manager.Process, webhooks ...Webhook) error {
+	return serve(p, defaultTiming(), webhooks)
+}
+
+func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
+	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
+	if err != nil {
+		return fmt.Errorf("serving webhooks: %w", err)
+	}
+	enabled := make([]Webhook, 0, len(webhooks))
+	for _, w := range webhooks {
+		if p.Webhooks.Serves(w.Name) {
+			enabled = append(enabled, w)
+		}
+	}
+
+	log := p.Log.WithName("webhooks")
+	certificate := newCertificate(log)
+	server := newServer(p.Webhooks.ServerHost, p.Webhooks.ServerPort, certificate)
+	address := addressOf(p.Name, p.Webhooks)
+	names := secretNamesOf(p.Name, p.Webhooks.Namespace)
+	runnables := []ctrlmanager.Runnable{&keeper{
+		client: p.Manager.GetClient(),
+		registrar: &registrar{
+			client: p.Manager.GetClient(), binary: p.Name, webhooks: enabled, address: address,
+			ownerNamespace: p.Webhooks.OwnerNamespace, log: log,
+		},
+		certificate: certificate, names: names, address: address,
+		serving: func() error { return server.ready(nil) },
+		timing:  timing, trust: trust{}, log: log,
+	}}
+	if len(enabled) > 0 {
+		for _, w := range enabled {
+			server.serve(w, log)
+		}
+		if err := p.Manager.AddReadyzCheck("webhooks", healthz.Checker(server.ready)); err != nil {
+			return fmt.Errorf("adding readiness check of webhooks: %w", err)
+		}
+		runnables = append(runnables, server, &reloader{
+			reader: p.Manager.GetClient(), certificate: certificate, names: names, address: address, timing: timing, log: log,
+		})
+	}
+	for _, runnable := range runnables {
+		if err := p.Manager.Add(runnable); err != nil {
+			return fmt.Errorf("adding webhooks: %w", err)
+		}
+	}
+	return nil
+}
+
+// repeat calls pass until ctx ends. A pass returns the pause before the next one.
+func repeat(ctx context.Context, pass func(context.Context) time.Duration) {
+	for ctx.Err() == nil {
+		bounded, cancel := context.WithTimeout(ctx, passTimeout)
+		pause := pass(bounded)
+		cancel()
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}

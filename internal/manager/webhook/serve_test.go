@@ -1,0 +1,286 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// tune is a handler that writes into ConfigMaps.
+func tune(_ context.Context, request admission.Request) admission.Response {
+	object := &corev1.ConfigMap{}
+	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
+	}
+	object.Data = map[string]string{"tuned": "true"}
+	tuned, err := json.Marshal(object)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	return admission.PatchResponseFromRaw(request.Object.Raw, tuned)
+}
+
+func guardWebhook() Webhook {
+	guard := configMapWebhook("guard", func(context.Context, admission.Request) admission.Response {
+		return admission.Denied("nobody gets past the guard")
+	})
+	guard.Kind = Validating
+	return guard
+}
+
+// configMap asks for the webhook of that name.
+func (l *landscape) configMap(webhook string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: l.namespace, GenerateName: "test-", Labels: map[string]string{"admit": webhook},
+	}}
+}
+
+// tuned creates a ConfigMap, for no longer than the call lasts, and reports whether the webhook has been at work.
+func (l *landscape) tuned(ctx context.Context) (bool, error) {
+	object := l.configMap("tune")
+	err := l.client.Create(ctx, object, client.DryRunAll)
+	return object.Data["tuned"] == "true", err
+}
+
+func (l *landscape) awaitTuned(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		tuned, err := l.tuned(t.Context())
+		return tuned && err == nil
+	}, patience, pause)
+}
+
+// mutating returns the configuration, or an empty one when there is none.
+func (l *landscape) mutating(t *testing.T) *admissionregistrationv1.MutatingWebhookConfiguration {
+	t.Helper()
+	object := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	err := l.client.Get(t.Context(), client.ObjectKey{Name: configurationName(l.binary)}, object)
+	assert.NoError(t, client.IgnoreNotFound(err))
+	return object
+}
+
+// secrets maps the names of the binary's Secrets to their resource versions.
+func (l *landscape) secrets(t *testing.T) map[string]string {
+	t.Helper()
+	list := &corev1.SecretList{}
+	require.NoError(t, l.client.List(t.Context(), list, client.InNamespace(l.namespace)))
+	versions := map[string]string{}
+	for _, secret := range list.Items {
+		versions[secret.Name] = secret.ResourceVersion
+	}
+	return versions
+}
+
+// TestServe holds processes to their promises against a real API server.
+func TestServe(t *testing.T) {
+	config, c := startAPIServer(t)
+	for sentence, test := range map[string]func(*testing.T, *landscape){
+		"webhooks are registered and called":                        testRegistration,
+		"what others change is repaired, what is right is not":      testRepair,
+		"a standby serves what the leader has made, and takes over": testStandby,
+		"a replica without a certificate is not ready":              testReadiness,
+		"a restart finds everything as it was":                      testRestart,
+		"what is not served any more is taken back":                 testDisabled,
+		"who has been let in gets an answer":                        testEnd,
+		"a renewal of the authority fails no request":               testRenewal,
+		"two renewals at once fail no request":                      testRenewalDuringRenewal,
+		"lost certificates are made again":                          testLoss,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			binary := "binary-" + freeAddress(t)[len("127.0.0.1:"):]
+			test(t, newLandscape(t, config, c, binary))
+		})
+	}
+}
+
+func testRegistration(t *testing.T, l *landscape) {
+	l.start(t, quick(), nil, configMapWebhook("tune", tune), guardWebhook())
+	l.awaitTuned(t)
+
+	registered := l.mutating(t)
+	require.Len(t, registered.Webhooks, 1)
+	assert.Equal(t, "tune."+l.binary+".extensions.gardener.cloud", registered.Webhooks[0].Name)
+	assert.Equal(t, "true", registered.Labels["remediation.webhook.shoot.gardener.cloud/exclude"])
+	namespace := &corev1.Namespace{}
+	require.NoError(t, l.client.Get(t.Context(), client.ObjectKey{Name: l.namespace}, namespace))
+	require.Len(t, registered.OwnerReferences, 1)
+	assert.Equal(t, namespace.UID, registered.OwnerReferences[0].UID)
+
+	require.Eventually(t, func() bool {
+		return apierrors.IsForbidden(l.client.Create(t.Context(), l.configMap("guard"), client.DryRunAll))
+	}, patience, pause)
+	assert.ErrorContains(t, l.client.Create(t.Context(), l.configMap("guard"), client.DryRunAll), "nobody gets past the guard")
+
+	stranger := l.configMap("nobody")
+	require.NoError(t, l.client.Create(t.Context(), stranger))
+	assert.Empty(t, stranger.Data, "the object selector must keep the webhook away")
+	elsewhere := l.configMap("tune")
+	elsewhere.Namespace = metav1.NamespaceDefault
+	require.NoError(t, l.client.Create(t.Context(), elsewhere))
+	assert.Empty(t, elsewhere.Data, "the namespace selector must keep the webhook away")
+}
+
+func testRepair(t *testing.T, l *landscape) {
+	r := l.start(t, quick(), nil, configMapWebhook("tune", tune), guardWebhook())
+	l.awaitTuned(t)
+	right := l.mutating(t)
+
+	// By then it has also looked for outdated Secrets.
+	require.Eventually(t, func() bool { return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quick().settle }, patience, pause)
+	before := r.writes.Load()
+	assert.Never(t, func() bool { return r.writes.Load() > before }, 5*quick().keep, pause, "what is right must not be written")
+
+	wrong := right.DeepCopy()
+	wrong.Webhooks[0].ClientConfig.CABundle = nil
+	wrong.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Ignore)
+	wrong.Webhooks[0].MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "never", Expression: "false"}}
+	wrong.Labels = map[string]string{"foreign": "label"}
+	wrong.OwnerReferences = nil
+	require.NoError(t, l.client.Update(t.Context(), wrong))
+	require.Eventually(t, func() bool { return l.mutating(t).ResourceVersion != wrong.ResourceVersion }, patience, pause)
+	repaired := l.mutating(t)
+	assert.Equal(t, right.Webhooks, repaired.Webhooks)
+	assert.Equal(t, right.OwnerReferences, repaired.OwnerReferences)
+	assert.Equal(t, map[string]string{"foreign": "label", "remediation.webhook.shoot.gardener.cloud/exclude": "true"}, repaired.Labels)
+
+	require.NoError(t, l.client.Delete(t.Context(), repaired))
+	l.awaitTuned(t)
+	assert.Equal(t, right.Webhooks, l.mutating(t).Webhooks)
+}
+
+func testStandby(t *testing.T, l *landscape) {
+	leader := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	leader.awaitReady(t)
+	standby := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	standby.awaitReady(t)
+	require.False(t, standby.leads())
+	assert.Equal(t, l.shown(t, leader), l.shown(t, standby), "both must show the same certificate")
+
+	l.awaitTuned(t)
+	l.entrance.remove(leader.address)
+	leader.stop()
+	require.Eventually(t, standby.leads, patience, pause)
+	l.awaitTuned(t)
+	require.NoError(t, l.client.Delete(t.Context(), l.mutating(t)))
+	l.awaitTuned(t)
+}
+
+func testReadiness(t *testing.T, l *landscape) {
+	// Somebody else leads, who makes no certificates.
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: l.binary},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("somebody"), LeaseDurationSeconds: new(int32(3600)),
+			AcquireTime: new(metav1.NowMicro()), RenewTime: new(metav1.NowMicro()),
+		},
+	}
+	require.NoError(t, l.client.Create(t.Context(), lease))
+	standby := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	require.Eventually(t, func() bool {
+		status, _ := standby.readiness(t.Context())
+		return status == http.StatusInternalServerError
+	}, patience, pause)
+	assert.True(t, refuses(t, standby.address), "it must not listen either")
+
+	require.NoError(t, l.client.Delete(t.Context(), lease))
+	standby.awaitReady(t)
+}
+
+func testRestart(t *testing.T, l *landscape) {
+	before := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	l.awaitTuned(t)
+	// By then the leader had time to do everything that it ever does.
+	require.Eventually(t, func() bool { return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quick().settle }, patience, pause)
+	secrets, registered, shown := l.secrets(t), l.mutating(t), l.shown(t, before)
+	before.stop()
+	assert.Equal(t, secrets, l.secrets(t), "a process that ends leaves everything behind")
+	assert.Equal(t, registered, l.mutating(t), "a process that ends leaves everything behind")
+
+	after := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	after.awaitReady(t)
+	require.Eventually(t, after.leads, patience, pause)
+	assert.Never(t, func() bool { return after.writes.Load() > 0 }, 5*quick().keep, pause, "there is nothing to do")
+	assert.Equal(t, secrets, l.secrets(t))
+	assert.Equal(t, shown, l.shown(t, after))
+}
+
+func testDisabled(t *testing.T, l *landscape) {
+	webhooks := []Webhook{configMapWebhook("tune", tune), configMapWebhook("wait", allow), guardWebhook()}
+	key := client.ObjectKey{Name: configurationName(l.binary)}
+	first := l.start(t, quick(), nil, webhooks...)
+	require.Eventually(t, func() bool {
+		return l.client.Get(t.Context(), key, &admissionregistrationv1.ValidatingWebhookConfiguration{}) == nil
+	}, patience, pause)
+	require.Len(t, l.mutating(t).Webhooks, 2)
+
+	first.stop()
+	second := l.start(t, quick(), []string{"wait", "guard"}, webhooks...)
+	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, patience, pause)
+	assert.Equal(t, "tune."+l.binary+".extensions.gardener.cloud", l.mutating(t).Webhooks[0].Name)
+	require.Eventually(t, func() bool {
+		return apierrors.IsNotFound(l.client.Get(t.Context(), key, &admissionregistrationv1.ValidatingWebhookConfiguration{}))
+	}, patience, pause)
+	second.stop()
+
+	l.start(t, quick(), []string{"tune", "wait", "guard"}, webhooks...)
+	require.Eventually(t, func() bool {
+		return apierrors.IsNotFound(l.client.Get(t.Context(), key, &admissionregistrationv1.MutatingWebhookConfiguration{})) &&
+			len(l.secrets(t)) == 0
+	}, patience, pause)
+	tuned, err := l.tuned(t.Context())
+	require.NoError(t, err)
+	assert.False(t, tuned)
+}
+
+func testEnd(t *testing.T, l *landscape) {
+	called, release := make(chan struct{}, 1), make(chan struct{})
+	r := l.start(t, quick(), nil, configMapWebhook("wait", func(ctx context.Context, request admission.Request) admission.Response {
+		if request.Name == "first" {
+			called <- struct{}{}
+			select {
+			case <-release:
+			case <-ctx.Done():
+				return admission.Errored(http.StatusInternalServerError, ctx.Err())
+			}
+		}
+		return admission.Allowed("")
+	}))
+	r.awaitReady(t)
+	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, patience, pause)
+	created := make(chan error, 1)
+	go func() {
+		object := l.configMap("wait")
+		object.Name = "first"
+		for { // the API server needs a moment to see the webhook
+			err := l.client.Create(t.Context(), object.DeepCopy(), client.DryRunAll)
+			select {
+			case <-release:
+				created <- err
+				return
+			default:
+			}
+		}
+	}()
+	<-called
+	stopped := make(chan struct{})
+	go func() {
+		r.stop()
+		close(stopped)
+	}()
+	require.Eventually(t, func() bool { return refuses(t, r.address) }, patience, pause, "it must be on its way down")
+	close(release)
+	assert.NoError(t, <-created)
+	<-stopped
+}

@@ -1,0 +1,155 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// certificate is what this process shows to API servers. It lives in memory alone.
+type certificate struct {
+	current atomic.Pointer[serverCertificate]
+	once    sync.Once
+	loaded  chan struct{} // closed when there is one
+	log     logr.Logger
+}
+
+func newCertificate(log logr.Logger) *certificate {
+	return &certificate{loaded: make(chan struct{}), log: log}
+}
+
+// load replaces the certificate. Nothing instead of one is no reason to give up what there is.
+func (c *certificate) load(server *serverCertificate) {
+	if server == nil {
+		return
+	}
+	if before := c.current.Swap(server); before == nil || !before.Leaf.Equal(server.Leaf) {
+		c.log.Info("Loaded webhook server certificate", "secret", server.secret, "notAfter", server.Leaf.NotAfter)
+	}
+	c.once.Do(func() { close(c.loaded) })
+}
+
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	server := c.current.Load()
+	if server == nil {
+		return nil, errors.New("there is no certificate yet")
+	}
+	return &server.Certificate, nil
+}
+
+// check returns why the certificate is of no use.
+func (c *certificate) check() error {
+	server := c.current.Load()
+	switch {
+	case server == nil:
+		return errors.New("there is no certificate yet")
+	case time.Now().After(server.Leaf.NotAfter):
+		return fmt.Errorf("the certificate has expired at %s", server.Leaf.NotAfter.Format(time.RFC3339))
+	default:
+		return nil
+	}
+}
+
+// server is controller-runtime's, but does not listen before there is a certificate. It runs on all replicas.
+type server struct {
+	ctrlwebhook.Server
+	certificate *certificate
+}
+
+func newServer(host string, port int, certificate *certificate) *server {
+	return &server{
+		Server: ctrlwebhook.NewServer(ctrlwebhook.Options{
+			Host: host, Port: port,
+			TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificate.get }},
+		}),
+		certificate: certificate,
+	}
+}
+
+// Start implements manager.Runnable.
+func (s *server) Start(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.certificate.loaded:
+		return s.Server.Start(ctx)
+	}
+}
+
+// ready returns why API servers should not call this process.
+func (s *server) ready(request *http.Request) error {
+	if err := s.certificate.check(); err != nil {
+		return err
+	}
+	return s.StartedChecker()(request)
+}
+
+// serve adds an endpoint.
+func (s *server) serve(w Webhook, log logr.Logger) {
+	log = log.WithValues("webhook", w.Name)
+	s.Register(w.Path, &admission.Webhook{
+		Handler: bounded{Handler: w.Handler, timeout: w.Timeout},
+		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
+			return admission.DefaultLogConstructor(log, request)
+		},
+	})
+}
+
+// bounded gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
+// gets an answer.
+type bounded struct {
+	admission.Handler
+	timeout time.Duration
+}
+
+// Handle implements admission.Handler.
+func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.timeout)
+	defer cancel()
+	return b.Handler.Handle(ctx, request)
+}
+
+// reloader brings new certificates from Secrets to the server. It runs on all replicas.
+type reloader struct {
+	reader      client.Reader
+	certificate *certificate
+	names       secretNames
+	address     address
+	timing      timing
+	log         logr.Logger
+}
+
+var _ ctrlmanager.LeaderElectionRunnable = (*reloader)(nil)
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (r *reloader) NeedLeaderElection() bool { return false }
+
+// Start implements manager.Runnable. It outlives every error of the API server.
+func (r *reloader) Start(ctx context.Context) error {
+	repeat(ctx, func(pass context.Context) time.Duration {
+		keys, err := readKeyring(pass, r.reader, r.names)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.log.Error(err, "Reloading webhook server certificate failed")
+			}
+			return min(r.timing.reload, r.timing.retry)
+		}
+		r.certificate.load(keys.usable(r.address.host(), time.Now()))
+		if r.certificate.check() != nil {
+			return min(r.timing.reload, r.timing.first)
+		}
+		return r.timing.reload
+	})
+	return nil
+}

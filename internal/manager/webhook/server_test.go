@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+func TestCertificate(t *testing.T) {
+	later, earlier := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
+	authority := newIssuer(t, "authority", later)
+	c := newCertificate(logr.Discard())
+	_, err := c.get(nil)
+	assert.EqualError(t, err, "there is no certificate yet")
+	assert.EqualError(t, c.check(), "there is no certificate yet")
+
+	expired := authority.server(t, "x", earlier)
+	c.load(expired)
+	assert.EqualError(t, c.check(), "the certificate has expired at "+expired.Leaf.NotAfter.Format(time.RFC3339))
+
+	good := authority.server(t, "x", later)
+	c.load(good)
+	c.load(nil)
+	shown, err := c.get(nil)
+	require.NoError(t, err)
+	assert.Same(t, &good.Certificate, shown, "nothing instead of a certificate is no reason to give it up")
+	assert.NoError(t, c.check())
+}
+
+func TestHandlersHaveTheTimeThatAPIServersWait(t *testing.T) {
+	process, end := context.WithCancel(t.Context())
+	end()
+	handler := bounded{timeout: time.Minute, Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
+		deadline, ok := ctx.Deadline()
+		assert.True(t, ok)
+		assert.WithinDuration(t, time.Now().Add(time.Minute), deadline, 10*time.Second)
+		assert.NoError(t, ctx.Err(), "the end of the process must not end the handler")
+		return admission.Allowed("")
+	})}
+	assert.True(t, handler.Handle(process, admission.Request{}).Allowed)
+}
+
+func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
+	s := newServer("", 0, newCertificate(logr.Discard()))
+	completed, err := complete([]Webhook{configMapWebhook("tune", func(context.Context, admission.Request) admission.Response {
+		panic("oh")
+	})}, []string{"tune"})
+	require.NoError(t, err)
+	s.serve(completed[0], logr.Discard())
+
+	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tune", bytes.NewBufferString(review))
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	s.WebhookMux().ServeHTTP(answer, request)
+	assert.Contains(t, answer.Body.String(), `"uid":"1","allowed":false`)
+	assert.Contains(t, answer.Body.String(), `panic: oh`)
+}

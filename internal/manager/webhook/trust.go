@@ -1,0 +1,33 @@
+package webhook
+
+import (
+	"crypto/x509"
+	"time"
+)
+
+// trust remembers since when API servers have been told to trust an authority, as far as this process has seen it. A process
+// that becomes the leader begins anew, which costs nothing but a few minutes of a renewal that has days.
+type trust map[string]time.Time
+
+// observe takes the authorities that the configurations have at the moment.
+func (t trust) observe(authorities []*x509.Certificate, now time.Time) {
+	found := map[string]bool{}
+	for _, authority := range authorities {
+		key := string(authority.Raw)
+		found[key] = true
+		if _, known := t[key]; !known {
+			t[key] = now
+		}
+	}
+	for key := range t {
+		if !found[key] {
+			delete(t, key)
+		}
+	}
+}
+
+// lasts reports whether the authority has been trusted for that long without a break.
+func (t trust) lasts(authority *x509.Certificate, long time.Duration, now time.Time) bool {
+	since, known := t[string(authority.Raw)]
+	return known && now.Sub(since) >= long
+}

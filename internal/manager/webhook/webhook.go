@@ -1,0 +1,133 @@
+package webhook
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// Kind is what a webhook does with objects.
+type Kind string
+
+const (
+	// Mutating webhooks change objects, or refuse them.
+	Mutating Kind = "mutating"
+	// Validating webhooks refuse objects.
+	Validating Kind = "validating"
+)
+
+// Webhook is an admission webhook that a binary serves.
+type Webhook struct {
+	// Name is one of manager.Binary.Webhooks. The API server knows the webhook as <name>.<binary>.extensions.gardener.cloud.
+	Name string
+	// Kind is required.
+	Kind Kind
+	// Path of the endpoint. Defaults to "/" and the name.
+	Path string
+	// Rules say what the webhook is called for. A rule without scope is about objects in namespaces and outside.
+	Rules []admissionregistrationv1.RuleWithOperations
+	// NamespaceSelector and ObjectSelector are required and may not select everything: a webhook that fails for want of a
+	// selector takes the whole cluster with it. Objects outside namespaces pass any NamespaceSelector.
+	NamespaceSelector, ObjectSelector metav1.LabelSelector
+	// FailurePolicy is what happens when the webhook can't be called. Defaults to Fail.
+	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// Timeout is how long the webhook may take, in whole seconds up to 30. Defaults to 10 seconds.
+	Timeout time.Duration
+	// Handler decides. Its context ends with the Timeout, not with the process.
+	Handler admission.Handler
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	longestTimeout = 30 * time.Second // the API server takes no more
+)
+
+// completed returns the webhook with its defaults.
+func (w Webhook) completed() Webhook {
+	w.Path = cmp.Or(w.Path, "/"+w.Name)
+	w.FailurePolicy = cmp.Or(w.FailurePolicy, admissionregistrationv1.Fail)
+	w.Timeout = cmp.Or(w.Timeout, defaultTimeout)
+	rules := make([]admissionregistrationv1.RuleWithOperations, 0, len(w.Rules))
+	for _, rule := range w.Rules {
+		if rule.Scope == nil {
+			rule.Scope = new(admissionregistrationv1.AllScopes)
+		}
+		rules = append(rules, rule)
+	}
+	w.Rules = rules
+	return w
+}
+
+// check returns everything that is wrong with a completed webhook.
+func (w Webhook) check() error {
+	var wrong []error
+	complain := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("webhook %q "+format, append([]any{w.Name}, args...)...))
+	}
+	if w.Kind != Mutating && w.Kind != Validating {
+		complain("is neither mutating nor validating but %q", w.Kind)
+	}
+	if !strings.HasPrefix(w.Path, "/") {
+		complain("has the path %q, which does not begin with a slash", w.Path)
+	}
+	if len(w.Rules) == 0 {
+		complain("has no rules: it would never be called")
+	}
+	if err := checkSelector(w.NamespaceSelector); err != nil {
+		complain("has a wrong namespace selector: %w", err)
+	}
+	if err := checkSelector(w.ObjectSelector); err != nil {
+		complain("has a wrong object selector: %w", err)
+	}
+	if w.FailurePolicy != admissionregistrationv1.Fail && w.FailurePolicy != admissionregistrationv1.Ignore {
+		complain("has the failure policy %q", w.FailurePolicy)
+	}
+	if w.Timeout < time.Second || w.Timeout > longestTimeout || w.Timeout%time.Second != 0 {
+		complain("has a timeout of %v: allowed are whole seconds from 1 to 30", w.Timeout)
+	}
+	if w.Handler == nil {
+		complain("has no handler")
+	}
+	return errors.Join(wrong...)
+}
+
+func checkSelector(selector metav1.LabelSelector) error {
+	parsed, err := metav1.LabelSelectorAsSelector(&selector)
+	if err == nil && parsed.Empty() {
+		return errors.New("it selects everything")
+	}
+	return err
+}
+
+// complete returns the webhooks with their defaults. Its error names everything that is wrong with them.
+func complete(webhooks []Webhook, compiled []string) ([]Webhook, error) {
+	completed := make([]Webhook, 0, len(webhooks))
+	known, names, paths := sets.New(compiled...), sets.New[string](), sets.New[string]()
+	var wrong []error
+	for _, w := range webhooks {
+		w = w.completed()
+		if !known.Has(w.Name) {
+			wrong = append(wrong, fmt.Errorf("webhook %q is none of the binary's: %q", w.Name, compiled))
+		}
+		if names.Has(w.Name) {
+			wrong = append(wrong, fmt.Errorf("webhook %q exists twice", w.Name))
+		}
+		if paths.Has(w.Path) {
+			wrong = append(wrong, fmt.Errorf("webhook %q has the path %q of another one", w.Name, w.Path))
+		}
+		names.Insert(w.Name)
+		paths.Insert(w.Path)
+		if err := w.check(); err != nil {
+			wrong = append(wrong, err)
+		}
+		completed = append(completed, w)
+	}
+	return completed, errors.Join(wrong...)
+}

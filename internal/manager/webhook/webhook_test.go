@@ -1,0 +1,132 @@
+package webhook
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+func selectorOf(key, value string) metav1.LabelSelector {
+	return metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
+}
+
+func allow(context.Context, admission.Request) admission.Response { return admission.Allowed("") }
+
+// configMapWebhook is a webhook for ConfigMaps with the label admit=<name>, in namespaces with the label test=webhooks.
+func configMapWebhook(name string, handler admission.HandlerFunc) Webhook {
+	return Webhook{
+		Name: name,
+		Kind: Mutating,
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"},
+			},
+		}},
+		NamespaceSelector: selectorOf("test", "webhooks"),
+		ObjectSelector:    selectorOf("admit", name),
+		Handler:           handler,
+	}
+}
+
+func TestCompleteGivesDefaults(t *testing.T) {
+	completed, err := complete([]Webhook{configMapWebhook("controlplane", allow)}, []string{"controlplane", "cloudprovider"})
+	require.NoError(t, err)
+	require.Len(t, completed, 1)
+	assert.Equal(t, "/controlplane", completed[0].Path)
+	assert.Equal(t, admissionregistrationv1.Fail, completed[0].FailurePolicy)
+	assert.Equal(t, 10*time.Second, completed[0].Timeout)
+	assert.Equal(t, new(admissionregistrationv1.AllScopes), completed[0].Rules[0].Scope)
+}
+
+func TestCompleteLeavesTheCallersRulesAlone(t *testing.T) {
+	webhook := configMapWebhook("controlplane", allow)
+	_, err := complete([]Webhook{webhook}, []string{"controlplane"})
+	require.NoError(t, err)
+	assert.Nil(t, webhook.Rules[0].Scope)
+}
+
+func TestCompleteRefuses(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Webhook)
+		want   string
+	}{
+		"a webhook without a namespace selector": {
+			change: func(w *Webhook) { w.NamespaceSelector = metav1.LabelSelector{} },
+			want:   `webhook "a" has a wrong namespace selector: it selects everything`,
+		},
+		"a webhook without an object selector": {
+			change: func(w *Webhook) { w.ObjectSelector = metav1.LabelSelector{} },
+			want:   `webhook "a" has a wrong object selector: it selects everything`,
+		},
+		"a selector that makes no sense": {
+			change: func(w *Webhook) {
+				w.ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is", Values: []string{"b"}}}
+			},
+			want: `webhook "a" has a wrong object selector: "Is" is not a valid label selector operator`,
+		},
+		"a webhook that is neither mutating nor validating": {
+			change: func(w *Webhook) { w.Kind = "" },
+			want:   `webhook "a" is neither mutating nor validating but ""`,
+		},
+		"a path that is none": {
+			change: func(w *Webhook) { w.Path = "a" },
+			want:   `webhook "a" has the path "a", which does not begin with a slash`,
+		},
+		"a webhook that would never be called": {
+			change: func(w *Webhook) { w.Rules = nil },
+			want:   `webhook "a" has no rules: it would never be called`,
+		},
+		"a failure policy that does not exist": {
+			change: func(w *Webhook) { w.FailurePolicy = "Pass" },
+			want:   `webhook "a" has the failure policy "Pass"`,
+		},
+		"a timeout that API servers refuse": {
+			change: func(w *Webhook) { w.Timeout = time.Minute },
+			want:   `webhook "a" has a timeout of 1m0s: allowed are whole seconds from 1 to 30`,
+		},
+		"a timeout that API servers can't be told": {
+			change: func(w *Webhook) { w.Timeout = 1500 * time.Millisecond },
+			want:   `webhook "a" has a timeout of 1.5s: allowed are whole seconds from 1 to 30`,
+		},
+		"a webhook without a handler": {
+			change: func(w *Webhook) { w.Handler = nil },
+			want:   `webhook "a" has no handler`,
+		},
+		"a webhook that --disable-webhooks can't name": {
+			change: func(w *Webhook) { w.Name = "c" },
+			want:   `webhook "c" is none of the binary's: ["a" "b"]`,
+		},
+		"two webhooks with one name": {
+			change: func(w *Webhook) { w.Name, w.Path = "b", "/a" },
+			want:   `webhook "b" exists twice`,
+		},
+		"two webhooks with one path": {
+			change: func(w *Webhook) { w.Path = "/b" },
+			want:   `webhook "b" has the path "/b" of another one`,
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			webhook := configMapWebhook("a", allow)
+			test.change(&webhook)
+			_, err := complete([]Webhook{webhook, configMapWebhook("b", allow)}, []string{"a", "b"})
+			assert.EqualError(t, err, test.want)
+		})
+	}
+}
+
+func TestCompleteReportsEverythingAtOnce(t *testing.T) {
+	webhook := configMapWebhook("a", allow)
+	webhook.Kind, webhook.Handler = "", nil
+	_, err := complete([]Webhook{webhook, configMapWebhook("c", allow)}, []string{"a"})
+	assert.EqualError(t, err, `webhook "a" is neither mutating nor validating but ""
+webhook "a" has no handler
+webhook "c" is none of the binary's: ["a"]`)
+}
