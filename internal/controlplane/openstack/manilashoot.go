@@ -1,0 +1,93 @@
+package openstack
+
+import (
+	"maps"
+
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+)
+
+const (
+	manilaClass = "csi-manila-nfs"
+	// manilaLogin is the name of the Secret that the driver logs in with, manilaLoginRole of the right to read it.
+	manilaLogin     = "manila-csi-plugin"
+	manilaLoginRole = rolePrefix + "csi-manila-secret"
+)
+
+// manilaShootObjects are what only this driver needs in the shoot: whom it logs in as, the right of its sidecars to read
+// that, and classes. Classes stand here and not among the others since upstream's extension has them in the ManagedResource
+// of components: moved to that of classes, they would be deleted on the way. None is the default, so there is no choice of users to
+// be respected.
+func (in *inputs) manilaShootObjects() ([]client.Object, error) {
+	if !in.hasManila() {
+		return nil, nil
+	}
+	data, err := in.manilaSecret()
+	if err != nil {
+		return nil, err
+	}
+	objects := []client.Object{
+		// Its name is written into volumes, so it does not change with the content. It is read with each request.
+		&corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{Name: manilaLogin, Namespace: metav1.NamespaceSystem},
+			Type:       corev1.SecretTypeOpaque,
+			Data:       data,
+		},
+		role(manilaLoginRole, []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{manilaLogin},
+		}}),
+		roleBinding(manilaLoginRole, manilaLoginRole,
+			serviceAccount(accountProvisioner), serviceAccount(accountResizer), serviceAccount(accountSnapshotter)),
+		in.manilaStorageClass(manilaClass, nil),
+		in.manilaStorageClass(manilaClass+"-auto", map[string]string{"autoTopology": "true"}),
+	}
+	for _, zone := range in.zones {
+		objects = append(objects, in.manilaStorageClass(manilaClass+"-"+zone, map[string]string{"availability": zone}))
+	}
+	return append(objects, manilaSnapshotClass()), nil
+}
+
+// manilaStorageClass makes shares in the shoot's share network that nodes, and nobody else, may mount.
+func (in *inputs) manilaStorageClass(name string, more map[string]string) *storagev1.StorageClass {
+	parameters := map[string]string{
+		"type":            "default",
+		"nfs-shareClient": in.nodeRange,
+	}
+	if network := in.infrastructure.Networks.ShareNetwork; network != nil {
+		parameters["shareNetworkID"] = network.ID
+	}
+	for _, call := range []string{"provisioner", "node-stage", "node-publish", "controller-expand"} {
+		maps.Copy(parameters, manilaLoginFor(call))
+	}
+	maps.Copy(parameters, more)
+	return &storagev1.StorageClass{
+		TypeMeta:             metav1.TypeMeta{APIVersion: storagev1.SchemeGroupVersion.String(), Kind: "StorageClass"},
+		ObjectMeta:           metav1.ObjectMeta{Name: name, Annotations: map[string]string{resourcesv1alpha1.DeleteOnInvalidUpdate: "true"}},
+		Provisioner:          manilaDriver,
+		Parameters:           parameters,
+		MountOptions:         []string{"nfsvers=4.1"},
+		AllowVolumeExpansion: new(true),
+		VolumeBindingMode:    new(storagev1.VolumeBindingWaitForFirstConsumer),
+	}
+}
+
+func manilaSnapshotClass() client.Object {
+	class := csi.SnapshotClass{Name: manilaClass, Driver: manilaDriver, DeletionPolicy: "Delete", Parameters: manilaLoginFor("snapshotter")}.Object()
+	class.SetAnnotations(map[string]string{resourcesv1alpha1.DeleteOnInvalidUpdate: "true"})
+	return class
+}
+
+// manilaLoginFor lets a kind of request carry the Secret.
+func manilaLoginFor(call string) map[string]string {
+	return map[string]string{
+		"csi.storage.k8s.io/" + call + "-secret-name":      manilaLogin,
+		"csi.storage.k8s.io/" + call + "-secret-namespace": metav1.NamespaceSystem,
+	}
+}

@@ -1,0 +1,38 @@
+package openstack
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+)
+
+func TestStorageClasses(t *testing.T) {
+	ours := storageInputs(false)
+	checkGolden(t, filepath.Join("storageclasses", "builtin.yaml"), csi.Classes(ours.storageClasses(), ours.snapshotClasses()))
+
+	profiles := storageInputs(false)
+	profiles.profile.StorageClasses = []openstackv1alpha1.StorageClassDefinition{
+		{
+			Name: "fast", Default: new(true), Provisioner: new("cinder.csi.openstack.org"), Parameters: map[string]string{"type": "fast", "availability": "nova"},
+			Annotations: map[string]string{"example.org/price": "high"}, Labels: map[string]string{"tier": "1"},
+			ReclaimPolicy: new("Retain"), VolumeBindingMode: new("WaitForFirstConsumer"),
+		},
+		{Name: "plain", Default: new(false), Provisioner: new("")},
+		{Name: "foreign", Provisioner: new("barn.csi.example.org")},
+	}
+	checkGolden(t, filepath.Join("storageclasses", "profile.yaml"), csi.Classes(profiles.storageClasses(), nil))
+}
+
+func TestOfOurClassesExactlyOneIsTheDefault(t *testing.T) {
+	var defaults []string
+	for _, class := range storageInputs(false).storageClasses() {
+		if class.Annotations[csi.DefaultStorageClassAnnotation] == "true" {
+			defaults = append(defaults, class.Name)
+		}
+	}
+	assert.Equal(t, []string{"default"}, defaults)
+}
