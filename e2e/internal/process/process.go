@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -25,6 +26,11 @@ type Process struct {
 // Start starts the program at path. What it prints is appended to the file output. The process does not get the
 // terminal's Ctrl-C, and dies with its parent where the operating system offers that.
 func Start(path string, args []string, env []string, output string) (*Process, error) {
+	return StartBare(path, args, append(os.Environ(), env...), output)
+}
+
+// StartBare is Start for a program whose environment is env and nothing else.
+func StartBare(path string, args []string, env []string, output string) (*Process, error) {
 	file, err := os.OpenFile(output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the output of %s: %w", path, err)
@@ -32,7 +38,7 @@ func Start(path string, args []string, env []string, output string) (*Process, e
 	defer func() { _ = file.Close() }()
 	cmd := exec.Command(path, args...)
 	cmd.Stdout, cmd.Stderr = file, file
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append([]string{}, env...) // nil would be the environment of this process
 	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", path, err)
@@ -69,6 +75,17 @@ func (p *Process) Terminate(ctx context.Context) error {
 	return nil
 }
 
+// End asks the process to end and waits for it, and kills it when ctx ends first. Other than Terminate it is for programs
+// that are not ours: it does not mind how they end.
+func (p *Process) End(ctx context.Context) {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		p.Kill()
+	}
+}
+
 // Kill ends the process at once, without any chance to clean up, and waits until it is gone.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
@@ -83,6 +100,19 @@ func (p *Process) Output() (string, error) {
 
 // WaitForOK waits until a GET of url is answered with 200. It fails at once when the process ends.
 func (p *Process) WaitForOK(ctx context.Context, url string) error {
+	return p.WaitFor(ctx, url, func(ctx context.Context) error { return get(ctx, http.DefaultClient, url) })
+}
+
+// WaitForTLS is WaitForOK for a server whose certificate is made by somebody whom nobody knows. It must be one on this
+// machine that this process started.
+func (p *Process) WaitForTLS(ctx context.Context, url string) error {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	return p.WaitFor(ctx, url, func(ctx context.Context) error { return get(ctx, client, url) })
+}
+
+// WaitFor waits until a check of something finds no fault with it. It fails at once when the process ends.
+func (p *Process) WaitFor(ctx context.Context, what string, check func(context.Context) error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for last := errors.New("not asked yet"); ; {
@@ -91,21 +121,21 @@ func (p *Process) WaitForOK(ctx context.Context, url string) error {
 			output, _ := p.Output()
 			return fmt.Errorf("process ended before it was ready: %s\n%s", p.cmd.ProcessState, output)
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w; last: %w", url, ctx.Err(), last)
+			return fmt.Errorf("waiting for %s: %w; last: %w", what, ctx.Err(), last)
 		case <-tick.C:
-			if last = get(ctx, url); last == nil {
+			if last = check(ctx); last == nil {
 				return nil
 			}
 		}
 	}
 }
 
-func get(ctx context.Context, url string) error {
+func get(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

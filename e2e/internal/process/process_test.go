@@ -2,6 +2,8 @@ package process
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -62,6 +64,44 @@ func TestWaitForOK(t *testing.T) {
 	require.NoError(t, err)
 	err = shell(t, "echo no such flag; exit 2").WaitForOK(t.Context(), "http://"+address)
 	assert.ErrorContains(t, err, "exit status 2\nno such flag", "the output says why")
+}
+
+func TestWaitForTLSAsksWhomNobodyKnows(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	_, err := http.Get(server.URL)
+	require.ErrorContains(t, err, "certificate")
+	require.NoError(t, shell(t, "sleep 60").WaitForTLS(t.Context(), server.URL))
+}
+
+func TestEndDoesNotMindHow(t *testing.T) {
+	for sentence, script := range map[string]string{
+		"a process that ends with an error": `trap 'exit 3' TERM; echo hello; while :; do sleep 0.01; done`,
+		"a process that does not listen":    `trap '' TERM; echo hello; while :; do sleep 0.01; done`,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			p := shell(t, script)
+			require.Eventually(t, func() bool {
+				output, err := p.Output()
+				return err == nil && output == "hello\n"
+			}, 10*time.Second, time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			p.End(ctx)
+			<-p.Exited()
+		})
+	}
+}
+
+func TestStartBareHasNoOtherEnvironment(t *testing.T) {
+	p, err := StartBare("/usr/bin/env", nil, []string{"GREETING=hello"}, filepath.Join(t.TempDir(), "output"))
+	require.NoError(t, err)
+	<-p.Exited()
+	output, err := p.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "GREETING=hello\n", output)
 }
 
 func TestFreeAddressCanBeListenedOn(t *testing.T) {

@@ -1,0 +1,54 @@
+// Package kcm runs kube-controller-manager beside an API server, with those of its controllers that do what others wait for:
+// Deployments and DaemonSets become pods, what belongs to nobody is collected, namespaces are emptied, and each has a
+// ServiceAccount. There is no scheduler and no node, see package workload.
+package kcm
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+)
+
+// Name is the name of the program.
+const Name = "kube-controller-manager"
+
+// Start starts the program of the folder programs for the API server of an administrator's kubeconfig, and waits until it is
+// healthy. What it writes goes to dir.
+func Start(ctx context.Context, programs, dir, kubeconfig string) (*process.Process, error) {
+	address, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := strings.Cut(address, ":")
+	args := []string{
+		"--kubeconfig=" + kubeconfig,
+		"--controllers=" + strings.Join(controllers(), ","),
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + port,
+		"--cert-dir=" + dir,
+		"--leader-elect=false",
+		"--use-service-account-credentials=false",
+		// Nobody else uses the API server as much, and every test waits for what is done here.
+		"--kube-api-qps=500",
+		"--kube-api-burst=1000",
+	}
+	p, err := process.Start(filepath.Join(programs, Name), args, nil, filepath.Join(dir, Name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.WaitForTLS(ctx, "https://"+address+"/healthz"); err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("starting %s: %w", Name, err)
+	}
+	return p, nil
+}
+
+func controllers() []string {
+	return []string{
+		"deployment-controller", "replicaset-controller", "daemonset-controller",
+		"garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
+	}
+}

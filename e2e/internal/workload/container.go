@@ -1,0 +1,159 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+)
+
+const (
+	// refresh is how often a container's files are brought up to date. A real kubelet takes about a minute.
+	refresh = time.Second
+	// glance is how often a file is looked for that is not there yet.
+	glance = 100 * time.Millisecond
+	// grace is how long a container has to end when it is asked to.
+	grace = 30 * time.Second
+)
+
+// Run says which container of a Deployment becomes a process, and how.
+type Run struct {
+	// Namespace, Deployment and Container name it.
+	Namespace, Deployment, Container string
+	// Program is the path of what its image holds. If the container has a command, it must be one of the same name.
+	Program string
+	// Flags are given another value, or come last: for what pods have for themselves but processes share, as an address to
+	// listen at. The names are without dashes.
+	Flags map[string]string
+	// Dir is a new folder for the container's files, and for what it prints, in the file "output".
+	Dir string
+}
+
+// Container is a container that runs as a process: with the arguments, the environment and the files that it has in its
+// Deployment, and with nothing else. Where its file system would begin with a mount path, the real one begins with a folder; all
+// arguments and files that name a mount path name that folder instead. Files follow their Secrets as in a pod.
+type Container struct {
+	*process.Process
+
+	run    Run
+	client client.Client
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// RunContainer starts a container. Like a kubelet it waits for Secrets and ConfigMaps, and keys in them, that are not there yet.
+func RunContainer(ctx context.Context, c client.Client, run Run) (*Container, error) {
+	if err := os.Mkdir(run.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder of container %s: %w", run.Container, err)
+	}
+	container := &Container{run: run, client: c}
+	if err := container.start(ctx); err != nil {
+		return nil, err
+	}
+	return container, nil
+}
+
+// Restart ends the process and starts the container as it is described now.
+func (c *Container) Restart(ctx context.Context) error {
+	c.Stop()
+	return c.start(ctx)
+}
+
+// Stop ends the process, and with it the care for its files.
+func (c *Container) Stop() {
+	if c.cancel == nil {
+		return
+	}
+	c.cancel()
+	<-c.ended
+	c.cancel = nil
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	c.End(ctx)
+}
+
+func (c *Container) start(ctx context.Context) error {
+	spec, container, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	root := filepath.Join(c.run.Dir, "root")
+	if err := os.RemoveAll(root); err != nil {
+		return fmt.Errorf("removing the files of an earlier container: %w", err)
+	}
+	files, err := mount(spec, container, root)
+	if err != nil {
+		return fmt.Errorf("mounting the files of container %s: %w", container.Name, err)
+	}
+	if err := files.await(ctx, c.client, c.run.Namespace); err != nil {
+		return fmt.Errorf("waiting for the files of container %s: %w", container.Name, err)
+	}
+	args, env, err := c.commandLine(container, files)
+	if err != nil {
+		return err
+	}
+	c.Process, err = process.StartBare(c.run.Program, args, env, filepath.Join(c.run.Dir, "output"))
+	if err != nil {
+		return err
+	}
+	care, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	c.cancel, c.ended = cancel, ended
+	go func() {
+		defer close(ended)
+		files.keepFresh(care, c.client, c.run.Namespace)
+	}()
+	return nil
+}
+
+// read finds the container in its Deployment.
+func (c *Container) read(ctx context.Context) (*corev1.PodSpec, *corev1.Container, error) {
+	deployment := &appsv1.Deployment{}
+	if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Deployment}, deployment); err != nil {
+		return nil, nil, fmt.Errorf("reading Deployment %s: %w", c.run.Deployment, err)
+	}
+	spec := &deployment.Spec.Template.Spec
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == c.run.Container {
+			return spec, &spec.Containers[i], nil
+		}
+	}
+	return nil, nil, fmt.Errorf("no container %s in Deployment %s", c.run.Container, c.run.Deployment)
+}
+
+// commandLine returns the container's arguments and environment.
+func (c *Container) commandLine(container *corev1.Container, files *mounts) (args, env []string, err error) {
+	args = slices.Clone(container.Args)
+	if len(container.Command) > 0 {
+		if name := filepath.Base(container.Command[0]); name != filepath.Base(c.run.Program) {
+			return nil, nil, fmt.Errorf("container %s runs %s, not %s", container.Name, name, c.run.Program)
+		}
+		args = slices.Concat(container.Command[1:], args)
+	}
+	var variables []string
+	for _, variable := range container.Env {
+		if variable.ValueFrom != nil {
+			return nil, nil, fmt.Errorf("container %s takes %s from somewhere, which is not played here", container.Name, variable.Name)
+		}
+		variables = append(variables, "$("+variable.Name+")", variable.Value)
+		env = append(env, variable.Name+"="+files.relocate(variable.Value))
+	}
+	for i, arg := range args {
+		args[i] = files.relocate(strings.NewReplacer(variables...).Replace(arg))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.run.Flags)) {
+		args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--"+name+"=") })
+		args = append(args, "--"+name+"="+c.run.Flags[name])
+	}
+	return args, env, nil
+}

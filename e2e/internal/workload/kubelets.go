@@ -1,0 +1,136 @@
+// Package workload plays the nodes of a cluster that has none: pods become ready as if they ran, unless a test wants them not
+// to, and a single container may be run for real, as the process that it would be in a pod. It must not know what runs.
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// Kubelets answer for all pods of a cluster. A pod is bound to no node; it lives from its creation to its deletion. Whatever
+// counts pods, such as a Deployment's status, is left to Kubernetes' own controllers.
+type Kubelets struct {
+	client client.Client
+	stop   context.CancelFunc
+	leave  <-chan struct{} // closed by stop
+	ended  chan error
+	wake   chan event.GenericEvent
+
+	lock sync.Mutex
+	held map[client.ObjectKey]bool
+}
+
+// Start answers for the pods of the cluster that an administrator's config leads to.
+func Start(ctx context.Context, cluster *rest.Config) (*Kubelets, error) {
+	mgr, err := manager.New(cluster, manager.Options{
+		Scheme:     clientgoscheme.Scheme,
+		Logger:     logr.Discard(),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
+	}
+	k := &Kubelets{
+		client: mgr.GetClient(), ended: make(chan error, 1), wake: make(chan event.GenericEvent), held: map[client.ObjectKey]bool{},
+	}
+	err = builder.ControllerManagedBy(mgr).
+		For(&corev1.Pod{}).
+		WatchesRawSource(source.Channel(k.wake, handler.EnqueueRequestsFromMapFunc(k.pods))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		Complete(reconcile.AsReconciler(k.client, k))
+	if err != nil {
+		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	k.stop, k.leave = stop, run.Done()
+	go func() { k.ended <- mgr.Start(run) }()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		return nil, errors.Join(fmt.Errorf("waiting for pods: %w", ctx.Err()), k.Stop())
+	}
+	return k, nil
+}
+
+// Stop leaves all pods as they are.
+func (k *Kubelets) Stop() error {
+	k.stop()
+	if err := <-k.ended; err != nil {
+		return fmt.Errorf("answering for pods: %w", err)
+	}
+	return nil
+}
+
+// Hold keeps the pods of a Deployment or DaemonSet from becoming ready. Those that are ready already are no longer.
+func (k *Kubelets) Hold(namespace, name string) { k.set(namespace, name, true) }
+
+// Release ends what Hold has begun.
+func (k *Kubelets) Release(namespace, name string) { k.set(namespace, name, false) }
+
+func (k *Kubelets) set(namespace, name string, held bool) {
+	k.lock.Lock()
+	k.held[client.ObjectKey{Namespace: namespace, Name: name}] = held
+	k.lock.Unlock()
+	select {
+	case k.wake <- event.GenericEvent{Object: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}:
+	case <-k.leave:
+	}
+}
+
+// pods lists the pods in the namespace of an object.
+func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.Request {
+	list := &corev1.PodList{}
+	if err := k.client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
+		return nil // of the cache: the manager has ended
+	}
+	var requests []reconcile.Request
+	for _, pod := range list.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&pod)})
+	}
+	return requests
+}
+
+// Reconcile tells what has become of a pod.
+func (k *Kubelets) Reconcile(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
+	if pod.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
+	}
+	k.lock.Lock()
+	held := k.held[client.ObjectKey{Namespace: pod.Namespace, Name: workloadOf(pod)}]
+	k.lock.Unlock()
+	pending := pod.Status.Phase != corev1.PodRunning
+	if held && pending || !pending && isReady(pod) != held {
+		return reconcile.Result{}, nil
+	}
+	patch := client.MergeFrom(pod.DeepCopy())
+	report(&pod.Status, pod.Spec.Containers, !held)
+	return reconcile.Result{}, client.IgnoreNotFound(k.client.Status().Patch(ctx, pod, patch))
+}
+
+// workloadOf names what a pod was made for. A ReplicaSet carries the name of its Deployment and the hash of the template.
+func workloadOf(pod *corev1.Pod) string {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return pod.Name
+	}
+	return strings.TrimSuffix(owner.Name, "-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey])
+}

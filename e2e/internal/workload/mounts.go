@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// mounts are the files of a container.
+type mounts struct {
+	root    string
+	volumes map[string][]origin // by mount path
+}
+
+// mount says what lies at the mount paths of a container. Kinds of volumes that a container in a seed has no need of are errors.
+func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mounts, error) {
+	volumes := map[string]corev1.Volume{}
+	for _, volume := range spec.Volumes {
+		volumes[volume.Name] = volume
+	}
+	m := &mounts{root: root, volumes: map[string][]origin{}}
+	for _, mounted := range container.VolumeMounts {
+		volume, found := volumes[mounted.Name]
+		if !found || mounted.SubPath != "" {
+			return nil, fmt.Errorf("mount path %s is not played here", mounted.MountPath)
+		}
+		origins, err := originsOf(volume)
+		if err != nil {
+			return nil, err
+		}
+		m.volumes[filepath.Clean(mounted.MountPath)] = origins
+	}
+	return m, nil
+}
+
+// await writes all files as soon as there is everything to be written.
+func (m *mounts) await(ctx context.Context, c client.Client, namespace string) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		err := m.write(ctx, c, namespace)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// keepFresh brings all files up to date again and again, until ctx ends. Like a kubelet it keeps what is there when that fails.
+func (m *mounts) keepFresh(ctx context.Context, c client.Client, namespace string) {
+	tick := time.NewTicker(refresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = m.write(ctx, c, namespace)
+		}
+	}
+}
+
+// write brings all files up to date.
+func (m *mounts) write(ctx context.Context, c client.Client, namespace string) error {
+	for path, origins := range m.volumes {
+		folder := filepath.Join(m.root, path)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		for _, origin := range origins {
+			content, err := origin.read(ctx, c, namespace)
+			if err != nil {
+				return err
+			}
+			for name, data := range content {
+				if err := m.writeFile(filepath.Join(folder, name), data); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// writeFile replaces a file at once if it is another one.
+func (m *mounts) writeFile(path string, data []byte) error {
+	if utf8.Valid(data) {
+		data = []byte(m.relocate(string(data)))
+	}
+	if found, err := os.ReadFile(path); err == nil && bytes.Equal(found, data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// relocate lets a text speak of the folders in which the files really are.
+func (m *mounts) relocate(text string) string {
+	paths := slices.Collect(maps.Keys(m.volumes))
+	slices.SortFunc(paths, func(a, b string) int { return len(b) - len(a) })
+	var relocated strings.Builder
+	for i := 0; i < len(text); {
+		at := slices.IndexFunc(paths, func(path string) bool { return beginsWithPath(text, i, path) })
+		if at < 0 {
+			relocated.WriteByte(text[i])
+			i++
+			continue
+		}
+		relocated.WriteString(filepath.Join(m.root, paths[at]))
+		i += len(paths[at])
+	}
+	return relocated.String()
+}
+
+// beginsWithPath tells whether a path stands at a position of a text, not as a part of another path.
+func beginsWithPath(text string, position int, path string) bool {
+	if !strings.HasPrefix(text[position:], path) {
+		return false
+	}
+	end := position + len(path)
+	return (position == 0 || text[position-1] != '/' && !isOfName(text[position-1])) && (end == len(text) || !isOfName(text[end]))
+}
+
+func isOfName(character byte) bool {
+	return strings.IndexByte("-._", character) >= 0 ||
+		'0' <= character && character <= '9' || 'a' <= character && character <= 'z' || 'A' <= character && character <= 'Z'
+}
