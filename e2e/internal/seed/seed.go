@@ -12,12 +12,6 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/client/kubernetes"
-	"github.com/gardener/gardener/pkg/component"
-	"github.com/gardener/gardener/pkg/component/extensions/crds"
-	"golang.org/x/sync/errgroup"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -33,22 +27,27 @@ const (
 type Seed struct {
 	// Client is an administrator's and does not cache.
 	Client client.Client
-	// Kubeconfig is the path of an administrator's kubeconfig.
+	// Kubeconfig is the path of an administrator's kubeconfig, Config what is in it, without client-side rate limits.
 	Kubeconfig string
+	Config     *rest.Config
 
 	dir         string
 	audit       string
 	environment *envtest.Environment
+	hosting     *hosting // nothing where no control planes run
 }
 
 // Start starts an API server from the programs in the folder programs, and installs Gardener's CRDs. Everything it writes
 // goes to dir, which the caller removes after Stop.
-func Start(ctx context.Context, programs, dir string) (*Seed, error) {
+func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed, error) {
 	s := &Seed{dir: dir, audit: filepath.Join(dir, "audit.log")}
+	for _, option := range options {
+		option(s)
+	}
 	if err := s.startAPIServer(programs); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepare(ctx, programs); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
@@ -69,6 +68,9 @@ func (s *Seed) startAPIServer(programs string) error {
 	apiServer.Configure().
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", s.audit)
+	if s.hosting != nil {
+		apiServer.Configure().Disable("disable-admission-plugins") // without ServiceAccount, that is
+	}
 	s.environment.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(programs, "etcd")}
 	s.environment.ControlPlane.Etcd.Configure().Append("unsafe-no-fsync")
 	if _, err := s.environment.Start(); err != nil {
@@ -78,52 +80,40 @@ func (s *Seed) startAPIServer(programs string) error {
 }
 
 // prepare makes a seed of a bare API server.
-func (s *Seed) prepare(ctx context.Context) error {
-	config := rest.CopyConfig(s.environment.Config)
-	config.QPS = -1
+func (s *Seed) prepare(ctx context.Context, programs string) error {
+	s.Config = rest.CopyConfig(s.environment.Config)
+	s.Config.QPS = -1
 	var err error
-	if s.Client, err = client.New(config, client.Options{Scheme: kubernetes.SeedScheme}); err != nil {
+	if s.Client, err = client.New(s.Config, client.Options{Scheme: kubernetes.SeedScheme}); err != nil {
 		return fmt.Errorf("creating a client: %w", err)
 	}
 	s.Kubeconfig = filepath.Join(s.dir, "admin.kubeconfig")
 	if err := os.WriteFile(s.Kubeconfig, s.environment.KubeConfig, 0o600); err != nil {
 		return fmt.Errorf("writing the administrator's kubeconfig: %w", err)
 	}
-	definitions, err := crds.NewCRD(s.Client, true, true)
-	if err != nil {
-		return fmt.Errorf("reading Gardener's CRDs: %w", err)
+	if err := s.define(ctx); err != nil {
+		return err
 	}
-	if err := component.OpWait(definitions).Deploy(ctx); err != nil {
-		return fmt.Errorf("deploying Gardener's CRDs: %w", err)
+	if err := s.warmUp(ctx); err != nil {
+		return err
 	}
-	return s.warmUp(ctx)
-}
-
-// warmUp lists every kind of Gardener's extensions once. The API server begins to cache a kind when it is first asked for
-// it, and asks to come back in a second; for all kinds one after another that would be ten.
-func (s *Seed) warmUp(ctx context.Context) error {
-	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
-	if err := s.Client.List(ctx, definitions); err != nil {
-		return fmt.Errorf("listing the CRDs: %w", err)
-	}
-	all, ctx := errgroup.WithContext(ctx)
-	for _, definition := range definitions.Items {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: definition.Spec.Group, Version: definition.Spec.Versions[0].Name, Kind: definition.Spec.Names.ListKind,
-		})
-		all.Go(func() error { return s.Client.List(ctx, list) })
-	}
-	if err := all.Wait(); err != nil {
-		return fmt.Errorf("listing Gardener's extensions: %w", err)
+	if s.hosting != nil {
+		return s.hosting.start(ctx, s, programs)
 	}
 	return nil
 }
 
-// Stop ends both processes.
+// Etcd is the address of the seed's etcd. Another API server may keep its own there, under a prefix of its own.
+func (s *Seed) Etcd() string { return s.environment.ControlPlane.Etcd.URL.String() }
+
+// Stop ends all processes.
 func (s *Seed) Stop() error {
-	if err := s.environment.Stop(); err != nil {
-		return fmt.Errorf("stopping etcd and kube-apiserver: %w", err)
+	var failures []error
+	if s.hosting != nil {
+		failures = append(failures, s.hosting.stop())
 	}
-	return nil
+	if err := s.environment.Stop(); err != nil {
+		failures = append(failures, fmt.Errorf("stopping etcd and kube-apiserver: %w", err))
+	}
+	return errors.Join(failures...)
 }

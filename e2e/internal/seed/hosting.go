@@ -1,0 +1,81 @@
+package seed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/kcm"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/workload"
+)
+
+// Option adds something to a seed.
+type Option func(*Seed)
+
+// HostingControlPlanes makes a seed in which control planes of shoots run: it knows all kinds that their components consist
+// of, has Gardener's priority classes, turns Deployments into pods, and pods into running ones. A pod needs its ServiceAccount
+// and its priority class, as in any seed.
+func HostingControlPlanes() Option {
+	return func(s *Seed) { s.hosting = &hosting{} }
+}
+
+// hosting is what a seed has around the API server when control planes run in it.
+type hosting struct {
+	controllers *process.Process
+	kubelets    *workload.Kubelets
+}
+
+// Kubelets are those of a seed that hosts control planes.
+func (s *Seed) Kubelets() *workload.Kubelets { return s.hosting.kubelets }
+
+func (h *hosting) start(ctx context.Context, s *Seed, programs string) error {
+	for _, class := range priorityClasses() {
+		if err := s.Client.Create(ctx, class); err != nil {
+			return fmt.Errorf("creating Gardener's priority classes: %w", err)
+		}
+	}
+	var err error
+	if h.controllers, err = kcm.Start(ctx, programs, s.dir, s.Kubeconfig); err != nil {
+		return err
+	}
+	h.kubelets, err = workload.Start(ctx, s.Config)
+	return err
+}
+
+func (h *hosting) stop() error {
+	var failures []error
+	if h.kubelets != nil {
+		failures = append(failures, h.kubelets.Stop())
+	}
+	if h.controllers != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		h.controllers.End(ctx)
+	}
+	return errors.Join(failures...)
+}
+
+// priorityClasses are those that gardenlet gives to a seed (pkg/component/seed/system in Gardener).
+func priorityClasses() []client.Object {
+	var classes []client.Object
+	for name, value := range map[string]int32{
+		v1beta1constants.PriorityClassNameSeedSystem900:        999998900,
+		v1beta1constants.PriorityClassNameSeedSystem800:        999998800,
+		v1beta1constants.PriorityClassNameSeedSystem700:        999998700,
+		v1beta1constants.PriorityClassNameSeedSystem600:        999998600,
+		v1beta1constants.PriorityClassNameShootControlPlane500: 999998500,
+		v1beta1constants.PriorityClassNameShootControlPlane400: 999998400,
+		v1beta1constants.PriorityClassNameShootControlPlane300: 999998300,
+		v1beta1constants.PriorityClassNameShootControlPlane200: 999998200,
+		v1beta1constants.PriorityClassNameShootControlPlane100: 999998100,
+	} {
+		classes = append(classes, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value})
+	}
+	return classes
+}
