@@ -1,6 +1,6 @@
 // Package gardenlet plays gardenlet towards an extension controller, with gardenlet's own code: it fills a shoot's
-// namespace, deploys the Infrastructure and waits for it through Gardener's component library, and carries its state from
-// seed to seed in a ShootState that Gardener computes. It must not know any controller.
+// namespace, deploys Infrastructure and ControlPlane and waits for them through Gardener's component library, and carries their
+// state from seed to seed in a ShootState that Gardener computes. It must not know any controller.
 package gardenlet
 
 import (

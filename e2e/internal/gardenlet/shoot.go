@@ -19,8 +19,12 @@ type Shoot struct {
 	UID types.UID
 	// ProviderType and Region say where the shoot runs.
 	ProviderType, Region string
-	// InfrastructureConfig is the user's, CloudProfileConfig the admin's. Both are encoded as JSON.
-	InfrastructureConfig, CloudProfileConfig any
+	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's. All are encoded as JSON.
+	InfrastructureConfig, ControlPlaneConfig, CloudProfileConfig any
+	// InfrastructureStatus is what the Infrastructure said when it was ready. It is encoded as JSON.
+	InfrastructureStatus any
+	// Hibernated is what the user wishes.
+	Hibernated bool
 	// Credentials is the data of the Secret cloudprovider.
 	Credentials map[string][]byte
 	// IPFamilies are those of the shoot's networks.
@@ -58,12 +62,13 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},
 			Region:       s.Region,
 			Kubernetes:   gardencorev1beta1.Kubernetes{Version: "1.36.3"},
+			Hibernation:  &gardencorev1beta1.Hibernation{Enabled: &s.Hibernated},
 			Networking: &gardencorev1beta1.Networking{
 				Type: new("calico"), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
 				IPFamilies: s.IPFamilies,
 			},
 			Provider: gardencorev1beta1.Provider{
-				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig),
+				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig), ControlPlaneConfig: raw(s.ControlPlaneConfig),
 				Workers: []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}},
 			},
 		},

@@ -1,0 +1,120 @@
+package shoot_test
+
+import (
+	"slices"
+	"testing"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	"github.com/gardener/gardener/pkg/utils/gardener/tokenrequest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// testTokens logs in to the shoot with what the seed has been given for it.
+func testTokens(t *testing.T, g *ground) {
+	namespaces := &corev1.NamespaceList{}
+	admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.SecretNameGardener, Namespace: g.shoot.Namespace()}}
+	require.True(t, get(t, g.seed.Client, admin))
+	config, err := clientcmd.RESTConfigFromKubeConfig(admin.Data[kubernetes.KubeConfig])
+	require.NoError(t, err)
+	eventually(t, "Gardener has all rights", func() bool { return clientFor(t, config).List(t.Context(), namespaces) == nil })
+
+	access := gardenerutils.NewShootAccessSecret("component", g.shoot.Namespace())
+	require.NoError(t, access.Reconcile(t.Context(), g.seed.Client))
+	first := g.awaitToken(t, access.Secret, "")
+	require.True(t, get(t, g.cluster.Client, &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Name: "component", Namespace: metav1.NamespaceSystem},
+	}))
+	component := g.genericConfig(t)
+	component.BearerToken = first
+	err = clientFor(t, component).List(t.Context(), namespaces)
+	assert.True(t, apierrors.IsForbidden(err), "known, but without a right: %v", err)
+	assert.ErrorContains(t, err, "system:serviceaccount:kube-system:component")
+	eventually(t, "the refusal is recorded", func() bool { return slices.Contains(g.refused(t, "component"), "list namespaces /") })
+
+	require.NoError(t, tokenrequest.RenewAccessSecrets(t.Context(), g.seed.Client, client.InNamespace(g.shoot.Namespace())))
+	component.BearerToken = g.awaitToken(t, access.Secret, first)
+	assert.True(t, apierrors.IsForbidden(clientFor(t, component).List(t.Context(), namespaces)), "a new token is as good")
+}
+
+// genericKubeconfig returns the name of the Secret with it, which the Cluster says.
+func (g *ground) genericKubeconfig(t *testing.T) string {
+	t.Helper()
+	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
+	require.True(t, get(t, g.seed.Client, cluster))
+	return cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]
+}
+
+// genericConfig reads the generic kubeconfig, which leaves it to everybody to bring a token.
+func (g *ground) genericConfig(t *testing.T) *rest.Config {
+	t.Helper()
+	name := g.genericKubeconfig(t)
+	assert.Regexp(t, "^generic-token-kubeconfig-[0-9a-f]{8}$", name)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
+	require.True(t, get(t, g.seed.Client, secret))
+	kubeconfig, err := clientcmd.Load(secret.Data[kubernetes.KubeConfig])
+	require.NoError(t, err)
+	user := kubeconfig.AuthInfos[kubeconfig.Contexts[kubeconfig.CurrentContext].AuthInfo]
+	assert.Equal(t, gardenerutils.PathShootToken, user.TokenFile)
+	user.TokenFile = ""
+	config, err := clientcmd.NewDefaultClientConfig(*kubeconfig, nil).ClientConfig()
+	require.NoError(t, err)
+	return config
+}
+
+// awaitToken returns the token in a Secret once it is another one.
+func (g *ground) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
+	t.Helper()
+	eventually(t, "there is a new token", func() bool {
+		require.True(t, get(t, g.seed.Client, secret))
+		token = string(secret.Data["token"])
+		return token != than
+	})
+	return token
+}
+
+func (g *ground) refused(t *testing.T, serviceAccount string) []string {
+	t.Helper()
+	refused, err := g.cluster.Refused(serviceAccount)
+	require.NoError(t, err)
+	return refused
+}
+
+func clientFor(t *testing.T, config *rest.Config) client.Client {
+	t.Helper()
+	c, err := client.New(config, client.Options{Scheme: kubernetes.ShootScheme})
+	require.NoError(t, err)
+	return c
+}
+
+// testHibernation sends the shoot's API server to sleep, and wakes it; then the shoot goes for ever.
+func testHibernation(t *testing.T, g *ground) {
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made-before", Namespace: metav1.NamespaceDefault}}
+	require.NoError(t, g.cluster.Client.Create(t.Context(), made))
+	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 0))
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.DeploymentNameKubeAPIServer, Namespace: g.shoot.Namespace()}}
+	require.True(t, get(t, g.seed.Client, deployment))
+	assert.Zero(t, deployment.Status.Replicas)
+	assert.Zero(t, g.pods(t, g.seed.Client, g.shoot.Namespace(), deployment.Spec.Selector.MatchLabels))
+	require.NoError(t, g.cluster.Sleep())
+	require.Error(t, g.cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(made), made))
+
+	require.NoError(t, g.cluster.Wake(t.Context()))
+	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 1))
+	assert.True(t, get(t, g.cluster.Client, made), "nothing is lost")
+	require.NoError(t, g.gardenlet.RemoveAccess(t.Context(), g.shoot), "the resource manager has found the shoot again")
+
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
+	require.NoError(t, g.seed.Client.Delete(t.Context(), namespace))
+	eventually(t, "the shoot's namespace is gone", func() bool { return !get(t, g.seed.Client, namespace) })
+}

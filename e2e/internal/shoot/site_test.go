@@ -1,0 +1,87 @@
+package shoot_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+// site is where the nodes of a shoot are in the cloud, by IDs, and the server of one.
+type site struct {
+	external, network, subnet, router, server string
+	serverName, flavorName, zone, address     string
+}
+
+// makeSite makes what an infrastructure consists of, and a server.
+func (g *ground) makeSite(t *testing.T) site {
+	t.Helper()
+	s := site{
+		external:   g.pick(t, conformance.Network, "/v2.0/networks", "networks", g.cloud.ExternalNetwork()),
+		serverName: "node-1", flavorName: "m1.small",
+	}
+	s.network = g.create(t, conformance.Network, "/v2.0/networks", "network", conformance.Body{"name": "nodes"})
+	s.subnet = g.create(t, conformance.Network, "/v2.0/subnets", "subnet", conformance.Body{
+		"name": "nodes", "network_id": s.network, "ip_version": 4, "cidr": "10.250.0.0/24",
+	})
+	s.router = g.create(t, conformance.Network, "/v2.0/routers", "router", conformance.Body{
+		"name": "nodes", "external_gateway_info": conformance.Body{"network_id": s.external},
+	})
+	g.do(t, http.MethodPut, conformance.Network, "/v2.0/routers/"+s.router+"/add_router_interface", conformance.Body{"subnet_id": s.subnet})
+	s.server = g.create(t, conformance.Compute, "/v2.1/servers", "server", conformance.Body{
+		"name": s.serverName, "networks": []conformance.Body{{"uuid": s.network}},
+		"flavorRef": g.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", s.flavorName),
+		"imageRef":  g.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
+	})
+	server := g.do(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+s.server, nil)
+	s.zone = server.Text("server.OS-EXT-AZ:availability_zone")
+	s.address = server.Objects("server.addresses.nodes")[0].Text("addr")
+	require.NotEmpty(t, s.zone)
+	return s
+}
+
+// routes lists the router's own, as "range via address".
+func (g *ground) routes(t *testing.T, s site) (routes []string) {
+	t.Helper()
+	for _, route := range g.do(t, http.MethodGet, conformance.Network, "/v2.0/routers/"+s.router, nil).Objects("router.routes") {
+		routes = append(routes, route.Text("destination")+" via "+route.Text("nexthop"))
+	}
+	return routes
+}
+
+// loadBalancers lists their names.
+func (g *ground) loadBalancers(t *testing.T) (names []string) {
+	t.Helper()
+	for _, balancer := range g.do(t, http.MethodGet, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers", nil).Objects("loadbalancers") {
+		names = append(names, balancer.Text("name"))
+	}
+	return names
+}
+
+// do makes a request as the shoot's account.
+func (g *ground) do(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+	t.Helper()
+	answer, err := g.account.AsMember(t.Context(), method, service, path, body)
+	require.NoError(t, err)
+	return answer
+}
+
+// create makes a thing and returns its ID.
+func (g *ground) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
+	t.Helper()
+	return g.do(t, http.MethodPost, service, path, conformance.Body{kind: attributes}).Text(kind + ".id")
+}
+
+// pick returns the ID of the thing with a name.
+func (g *ground) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+	t.Helper()
+	for _, object := range g.do(t, http.MethodGet, service, path, nil).Objects(kind) {
+		if object.Text("name") == name {
+			return object.ID()
+		}
+	}
+	require.FailNow(t, "there is none called "+name)
+	return ""
+}
