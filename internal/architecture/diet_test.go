@@ -47,7 +47,10 @@ func heavyGardener() []string {
 
 // binaries lists the folders in cmd with what each may weigh.
 func binaries() map[string]diet {
-	return map[string]diet{"infrastructure-controller": controllerDiet()}
+	return map[string]diet{
+		"infrastructure-controller": controllerDiet(),
+		"controlplane-controller":   controllerDiet(),
+	}
 }
 
 func TestEveryBinaryIsOnADiet(t *testing.T) {

@@ -136,7 +136,7 @@ func contracts() []room {
 			packages: "internal/controlplane/tuning",
 			because:  "changes of Gardener's own components are pure functions over the objects",
 			mayImport: slices.Concat([]string{
-				"sigs.k8s.io/yaml", "github.com/gardener/etcd-druid/api/...", "github.com/coreos/go-systemd/v22/unit",
+				"sigs.k8s.io/yaml", "github.com/gardener/etcd-druid/api/...", "sigs.k8s.io/controller-runtime/pkg/client",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/pkg/manager"},
 		},
@@ -147,7 +147,7 @@ func contracts() []room {
 				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"internal/contract", "internal/cloud", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
-				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardenerTypes,
+				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version", gardenerTypes,
 			}),
 		},
 		{
@@ -231,7 +231,7 @@ func surroundings() []room {
 				"e2e/...", "apis/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
 				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
-				"github.com/prometheus/...", "github.com/go-logr/...",
+				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",
 			}, testLibraries()),
 		},
 		{

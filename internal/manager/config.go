@@ -68,6 +68,9 @@ func (c *config) sections(b Binary) []section {
 	if len(b.Webhooks) > 0 {
 		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags()})
 	}
+	if len(b.Flags.Flags) > 0 {
+		sections = append(sections, b.Flags.section())
+	}
 	return append(sections,
 		section{title: "Health, metrics and logs", flags: c.observabilityFlags()},
 		section{title: "Questions", flags: []setting{

@@ -25,7 +25,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one controller binary. All fields but Webhooks are required.
+// Binary describes one controller binary. All fields but Webhooks and Flags are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -36,6 +36,8 @@ type Binary struct {
 	// Webhooks are the names of the admission webhooks compiled in: what --disable-webhooks may name. A binary with webhooks
 	// has flags for them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
+	// Flags are those that only this binary has.
+	Flags FlagSection
 	// AddToScheme registers the API types that the binary works with, besides the core types.
 	AddToScheme func(*runtime.Scheme) error
 	// Setup adds to the process what the binary is for. Nothing runs before it returns.

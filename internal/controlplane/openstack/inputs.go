@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/networking"
@@ -26,10 +28,18 @@ type inputs struct {
 	region                   string
 	// kubernetesVersion is the shoot's, e.g. "1.36.3".
 	kubernetesVersion string
+	// mutatingPolicies is the version in which the shoot serves MutatingAdmissionPolicies, e.g.
+	// "admissionregistration.k8s.io/v1"; empty when it does not.
+	mutatingPolicies string
+	// networkType is that of the network plugin, e.g. "calico"; empty when there is none.
+	networkType string
 	// routesPods is true when the network plugin routes pods natively, so that somebody must program routes.
 	routesPods bool
 	// podRanges are in CIDR notation.
 	podRanges []string
+	// zones are those of the nodes, sorted. nodeRange is the nodes' IPv4 range in CIDR notation.
+	zones     []string
+	nodeRange string
 }
 
 func configPath() *field.Path { return field.NewPath("spec", "providerConfig") }
@@ -50,20 +60,31 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 		technicalID: shoot.TechnicalID, clusterName: shoot.ControlPlane.Namespace, region: shoot.ControlPlane.Spec.Region,
 		isNew: shoot.New, kubernetesVersion: shoot.Cluster.Shoot.Spec.Kubernetes.Version, podRanges: shoot.PodRanges,
 	}
+	in.mutatingPolicies = mutatingPoliciesOf(shoot.Cluster.Shoot.Spec.Kubernetes)
 	var err error
 	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
 	note(configPath(), err)
 	in.infrastructure, err = openstackv1alpha1.DecodeInfrastructureStatus(shoot.ControlPlane.Spec.InfrastructureProviderStatus)
 	note(statusPath(), err)
+	in.zones = zonesOf(shoot.Cluster.Shoot)
+	if in.infrastructure != nil {
+		in.nodeRange = nodeRangeOf(in.infrastructure, shoot)
+	}
 	in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
 	note(profilePath(), err)
 	if networks := shoot.Cluster.Shoot.Spec.Networking; networks != nil && networks.Type != nil {
-		in.routesPods, err = networking.NativeRouting(*networks.Type, networks.ProviderConfig)
+		in.networkType = *networks.Type
+		in.routesPods, err = networking.NativeRouting(in.networkType, networks.ProviderConfig)
 		note(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
 	}
-	if in.profile != nil {
-		in.credentials, err = completeCredentials(shoot.Credentials, in.profile, in.region)
-		note(field.NewPath("spec", "secretRef"), err)
+	if in.profile == nil {
+		return in, errs
+	}
+	in.credentials, err = completeCredentials(shoot.Credentials, in.profile, in.region)
+	note(field.NewPath("spec", "secretRef"), err)
+	if in.config != nil {
+		in.manilaCredentials, err = givenForManila(shoot, in)
+		note(configPath().Child("storage", "csiManila", "credentialsRef"), err)
 	}
 	return in, errs
 }
@@ -76,6 +97,23 @@ func completeCredentials(data map[string][]byte, profile *openstackv1alpha1.Clou
 	}
 	credentials = credentials.At(keystoneOf(profile, region))
 	return credentials, credentials.Complete()
+}
+
+// givenForManila reads the credentials that the user gave for Manila alone. They are for the same cloud.
+func givenForManila(shoot *controlplane.Shoot, in *inputs) (*cloudopenstack.Credentials, error) {
+	name := manilaReference(in.config)
+	if name == "" {
+		return nil, nil
+	}
+	data, there := shoot.Referenced[name]
+	if !there {
+		return nil, fmt.Errorf("the Secret that spec.resources of the Shoot calls %q does not exist: create it, or correct the name", name)
+	}
+	credentials, err := completeCredentials(data, in.profile, in.region)
+	if err != nil {
+		return nil, err
+	}
+	return &credentials, nil
 }
 
 func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) cloudopenstack.Keystone {

@@ -1,0 +1,79 @@
+package openstack
+
+import (
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	versionutils "github.com/gardener/gardener/pkg/utils/version"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+)
+
+// calicoPolicyName is upstream's, its binding's too.
+const calicoPolicyName = "block-calico-network-unavailable"
+
+// calicoPolicy keeps Calico from saying whether a node's network is available, which is for the route controller to say where
+// pods are routed natively: else the two contradict each other whenever Calico's pod on a node starts or ends, and the node
+// loses its pods. Calico has no switch for it. Where the shoot's kube-apiserver does not serve such policies there is none, and
+// the condition flaps for a moment.
+func (in *inputs) calicoPolicy() []client.Object {
+	version := in.mutatingPolicies
+	if !in.routesPods || in.networkType != networking.Calico || version == "" {
+		return nil
+	}
+	policy := &admissionregistrationv1.MutatingAdmissionPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: "MutatingAdmissionPolicy"},
+		ObjectMeta: metav1.ObjectMeta{Name: calicoPolicyName},
+		Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
+					Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"nodes/status"}},
+				}}},
+			},
+			MatchConditions: []admissionregistrationv1.MatchCondition{
+				{Name: "calico-speaks", Expression: `request.userInfo.username == "system:serviceaccount:kube-system:calico-node"`},
+				{Name: "of-the-network", Expression: `object.?status.conditions.orValue([]).exists(c, c.type == "NetworkUnavailable")`},
+			},
+			Variables: []admissionregistrationv1.Variable{
+				{Name: "others", Expression: `object.status.conditions.filter(c, c.type != "NetworkUnavailable")`},
+				{Name: "before", Expression: `oldObject.?status.conditions.orValue([]).filter(c, c.type == "NetworkUnavailable")`},
+			},
+			Mutations: []admissionregistrationv1.Mutation{{
+				PatchType: admissionregistrationv1.PatchTypeJSONPatch,
+				JSONPatch: &admissionregistrationv1.JSONPatch{
+					Expression: `[JSONPatch{op: "replace", path: "/status/conditions", value: variables.others + variables.before}]`,
+				},
+			}},
+			// Calico must be able to work where the policy does not.
+			FailurePolicy:      new(admissionregistrationv1.Ignore),
+			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
+		},
+	}
+	binding := &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: "MutatingAdmissionPolicyBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: calicoPolicyName + "-binding"},
+		Spec:       admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: calicoPolicyName},
+	}
+	return []client.Object{policy, binding}
+}
+
+// mutatingPoliciesOf returns the version in which the shoot's kube-apiserver serves MutatingAdmissionPolicies, or nothing. It
+// does so by itself since 1.36, and before that only when the shoot's owner has switched gate and version on.
+func mutatingPoliciesOf(kubernetes gardencorev1beta1.Kubernetes) string {
+	const group = "admissionregistration.k8s.io/"
+	if since136, err := versionutils.CheckVersionMeetsConstraint(kubernetes.Version, ">= 1.36-0"); err == nil && since136 {
+		return group + "v1"
+	}
+	server := kubernetes.KubeAPIServer
+	if server == nil || !server.FeatureGates["MutatingAdmissionPolicy"] {
+		return ""
+	}
+	for _, version := range []string{group + "v1beta1", group + "v1alpha1"} {
+		if server.RuntimeConfig[version] {
+			return version
+		}
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package openstack
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+)
+
+// Type is the provider type that the driver serves.
+const Type = "openstack"
+
+// Driver knows what a shoot's control plane needs of OpenStack. It has no state.
+type Driver struct{}
+
+var _ controlplane.Driver = (*Driver)(nil)
+
+// New returns the driver.
+func New() *Driver { return &Driver{} }
+
+// References implements controlplane.Driver: the user may give credentials for Manila alone.
+func (d *Driver) References(shoot *controlplane.Shoot) []string {
+	config, err := openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
+	if err != nil {
+		return nil
+	}
+	if name := manilaReference(config); name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// Validate implements controlplane.Driver.
+func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
+	in, errs := decodeInputs(shoot)
+	if len(errs) > 0 {
+		return errs
+	}
+	return in.validate(shoot)
+}
+
+// Plan implements controlplane.Driver.
+func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
+	in, errs := decodeInputs(shoot)
+	if len(errs) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+	}
+	configs, err := in.configs()
+	if err != nil {
+		return nil, fmt.Errorf("writing the configuration of the components: %w", err)
+	}
+	drivers, err := in.csiDrivers()
+	if err != nil {
+		return nil, fmt.Errorf("configuring the storage drivers: %w", err)
+	}
+	manila, err := in.manilaShootObjects()
+	if err != nil {
+		return nil, fmt.Errorf("configuring Manila: %w", err)
+	}
+	return &controlplane.Plan{
+		Configs:             configs,
+		Certificates:        []controlplane.Certificate{{Name: ccmCertificate, Service: ccmName}},
+		Components:          []component.Component{in.cloudControllerManager()},
+		CSIDrivers:          drivers,
+		ShootObjects:        slices.Concat(ccmRBAC(), manila, in.calicoPolicy()),
+		StorageClasses:      in.storageClasses(),
+		SnapshotClasses:     in.snapshotClasses(),
+		Retired:             []client.Object{retiredBinding()},
+		StaleNodeConditions: in.staleNodeConditions(),
+		Remarks:             in.remarks(),
+	}, nil
+}
+
+// configs are the files that components in the seed mount.
+func (in *inputs) configs() ([]controlplane.Config, error) {
+	ccm, err := in.ccmConfig()
+	if err != nil {
+		return nil, err
+	}
+	cinder, err := in.cinderConfig()
+	if err != nil {
+		return nil, err
+	}
+	return []controlplane.Config{ccm, cinder}, nil
+}
+
+// remarks tell of what is accepted for the sake of shoots that live, and should not be.
+func (in *inputs) remarks() []string {
+	if !in.hasManila() || in.manilaCredentials != nil {
+		return nil
+	}
+	return []string{"every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: " +
+		"give Manila credentials of its own (storage.csiManila.credentialsRef)"}
+}
+
+// staleNodeConditions are those that Calico leaves on nodes when it stops to wrap packets: it then has no say any more over
+// whether a node's network is available, the cloud-controller-manager's route controller has. It would take a stale
+// "unavailable" for its own.
+func (in *inputs) staleNodeConditions() []controlplane.NodeCondition {
+	if !in.routesPods || in.networkType != networking.Calico {
+		return nil
+	}
+	return []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"CalicoIsUp", "CalicoIsDown"}}}
+}

@@ -1,0 +1,12 @@
+package controlplane
+
+// WebhookNames returns the names of all webhooks that there are for some types.
+func WebhookNames(types []string) []string {
+	var names []string
+	for _, providerType := range types {
+		for _, what := range []string{"controlplane", "operatingsystemconfig", "cloudprovider", "etcd"} {
+			names = append(names, what+"."+providerType)
+		}
+	}
+	return names
+}
