@@ -18,21 +18,23 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
 // testTokens logs in to the shoot with what the seed has been given for it.
-func testTokens(t *testing.T, g *ground) {
+func testTokens(t *testing.T, g *stage) {
 	namespaces := &corev1.NamespaceList{}
 	admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.SecretNameGardener, Namespace: g.shoot.Namespace()}}
-	require.True(t, get(t, g.seed.Client, admin))
+	require.True(t, groundtest.Get(t, g.seed.Client, admin))
 	config, err := clientcmd.RESTConfigFromKubeConfig(admin.Data[kubernetes.KubeConfig])
 	require.NoError(t, err)
-	eventually(t, "Gardener has all rights", func() bool { return clientFor(t, config).List(t.Context(), namespaces) == nil })
+	groundtest.Eventually(t, "Gardener has all rights", func() bool { return clientFor(t, config).List(t.Context(), namespaces) == nil })
 
 	access := gardenerutils.NewShootAccessSecret("component", g.shoot.Namespace())
 	require.NoError(t, access.Reconcile(t.Context(), g.seed.Client))
 	first := g.awaitToken(t, access.Secret, "")
-	require.True(t, get(t, g.cluster.Client, &corev1.ServiceAccount{
+	require.True(t, groundtest.Get(t, g.cluster.Client, &corev1.ServiceAccount{
 		ObjectMeta: metav1.ObjectMeta{Name: "component", Namespace: metav1.NamespaceSystem},
 	}))
 	component := g.genericConfig(t)
@@ -40,7 +42,7 @@ func testTokens(t *testing.T, g *ground) {
 	err = clientFor(t, component).List(t.Context(), namespaces)
 	assert.True(t, apierrors.IsForbidden(err), "known, but without a right: %v", err)
 	assert.ErrorContains(t, err, "system:serviceaccount:kube-system:component")
-	eventually(t, "the refusal is recorded", func() bool { return slices.Contains(g.refused(t, "component"), "list namespaces /") })
+	groundtest.Eventually(t, "the refusal is recorded", func() bool { return slices.Contains(g.refused(t, "component"), "list namespaces /") })
 
 	require.NoError(t, tokenrequest.RenewAccessSecrets(t.Context(), g.seed.Client, client.InNamespace(g.shoot.Namespace())))
 	component.BearerToken = g.awaitToken(t, access.Secret, first)
@@ -48,20 +50,20 @@ func testTokens(t *testing.T, g *ground) {
 }
 
 // genericKubeconfig returns the name of the Secret with it, which the Cluster says.
-func (g *ground) genericKubeconfig(t *testing.T) string {
+func (g *stage) genericKubeconfig(t *testing.T) string {
 	t.Helper()
 	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
-	require.True(t, get(t, g.seed.Client, cluster))
+	require.True(t, groundtest.Get(t, g.seed.Client, cluster))
 	return cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]
 }
 
 // genericConfig reads the generic kubeconfig, which leaves it to everybody to bring a token.
-func (g *ground) genericConfig(t *testing.T) *rest.Config {
+func (g *stage) genericConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	name := g.genericKubeconfig(t)
 	assert.Regexp(t, "^generic-token-kubeconfig-[0-9a-f]{8}$", name)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	require.True(t, get(t, g.seed.Client, secret))
+	require.True(t, groundtest.Get(t, g.seed.Client, secret))
 	kubeconfig, err := clientcmd.Load(secret.Data[kubernetes.KubeConfig])
 	require.NoError(t, err)
 	user := kubeconfig.AuthInfos[kubeconfig.Contexts[kubeconfig.CurrentContext].AuthInfo]
@@ -73,17 +75,17 @@ func (g *ground) genericConfig(t *testing.T) *rest.Config {
 }
 
 // awaitToken returns the token in a Secret once it is another one.
-func (g *ground) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
+func (g *stage) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
 	t.Helper()
-	eventually(t, "there is a new token", func() bool {
-		require.True(t, get(t, g.seed.Client, secret))
+	groundtest.Eventually(t, "there is a new token", func() bool {
+		require.True(t, groundtest.Get(t, g.seed.Client, secret))
 		token = string(secret.Data["token"])
 		return token != than
 	})
 	return token
 }
 
-func (g *ground) refused(t *testing.T, serviceAccount string) []string {
+func (g *stage) refused(t *testing.T, serviceAccount string) []string {
 	t.Helper()
 	refused, err := g.cluster.Refused(serviceAccount)
 	require.NoError(t, err)
@@ -98,23 +100,23 @@ func clientFor(t *testing.T, config *rest.Config) client.Client {
 }
 
 // testHibernation sends the shoot's API server to sleep, and wakes it; then the shoot goes for ever.
-func testHibernation(t *testing.T, g *ground) {
+func testHibernation(t *testing.T, g *stage) {
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made-before", Namespace: metav1.NamespaceDefault}}
 	require.NoError(t, g.cluster.Client.Create(t.Context(), made))
 	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 0))
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.DeploymentNameKubeAPIServer, Namespace: g.shoot.Namespace()}}
-	require.True(t, get(t, g.seed.Client, deployment))
+	require.True(t, groundtest.Get(t, g.seed.Client, deployment))
 	assert.Zero(t, deployment.Status.Replicas)
-	assert.Zero(t, g.pods(t, g.seed.Client, g.shoot.Namespace(), deployment.Spec.Selector.MatchLabels))
+	assert.Zero(t, groundtest.Pods(t, g.seed.Client, g.shoot.Namespace(), deployment.Spec.Selector.MatchLabels))
 	require.NoError(t, g.cluster.Sleep())
 	require.Error(t, g.cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(made), made))
 
 	require.NoError(t, g.cluster.Wake(t.Context()))
 	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 1))
-	assert.True(t, get(t, g.cluster.Client, made), "nothing is lost")
+	assert.True(t, groundtest.Get(t, g.cluster.Client, made), "nothing is lost")
 	require.NoError(t, g.gardenlet.RemoveAccess(t.Context(), g.shoot), "the resource manager has found the shoot again")
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
 	require.NoError(t, g.seed.Client.Delete(t.Context(), namespace))
-	eventually(t, "the shoot's namespace is gone", func() bool { return !get(t, g.seed.Client, namespace) })
+	groundtest.Eventually(t, "the shoot's namespace is gone", func() bool { return !groundtest.Get(t, g.seed.Client, namespace) })
 }

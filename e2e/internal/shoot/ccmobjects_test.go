@@ -16,7 +16,7 @@ import (
 )
 
 // allowCloudControllerManager gives it the rights in the shoot that it needs, and a Secret for a token.
-func (g *ground) allowCloudControllerManager(t *testing.T) {
+func (g *stage) allowCloudControllerManager(t *testing.T) {
 	t.Helper()
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
@@ -50,7 +50,7 @@ func (g *ground) allowCloudControllerManager(t *testing.T) {
 }
 
 // deployCloudControllerManager creates its Deployment, and the Secrets that this mounts.
-func (g *ground) deployCloudControllerManager(t *testing.T, site site) *appsv1.Deployment {
+func (g *stage) deployCloudControllerManager(t *testing.T, site site) *appsv1.Deployment {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(ccm, nil, nil)
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func (g *ground) deployCloudControllerManager(t *testing.T, site site) *appsv1.D
 	return deployment
 }
 
-func (g *ground) ccmArgs() []string {
+func (g *stage) ccmArgs() []string {
 	return []string{
 		"--cloud-provider=openstack",
 		"--cloud-config=/etc/kubernetes/cloudprovider/cloudprovider.conf",
@@ -105,7 +105,7 @@ func (g *ground) ccmArgs() []string {
 	}
 }
 
-func (g *ground) cloudConf(site site) []byte {
+func (g *stage) cloudConf(site site) []byte {
 	return fmt.Appendf(nil, `[Global]
 auth-url=%q
 region=%q

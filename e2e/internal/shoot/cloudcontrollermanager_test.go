@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
@@ -26,7 +27,7 @@ const (
 
 // testCloudControllerManager runs the real one as a Deployment in the seed configures it: it logs in to the shoot with a token
 // that the seed was given, and to the cloud with the account's password. All it needs of either must be there.
-func testCloudControllerManager(t *testing.T, g *ground) {
+func testCloudControllerManager(t *testing.T, g *stage) {
 	site := g.makeSite(t)
 	g.allowCloudControllerManager(t)
 	deployment := g.deployCloudControllerManager(t, site)
@@ -38,8 +39,8 @@ func testCloudControllerManager(t *testing.T, g *ground) {
 		PodCIDR: "100.96.0.0/24", PodCIDRs: []string{"100.96.0.0/24"},
 	}
 	require.NoError(t, g.cluster.Client.Create(t.Context(), node))
-	eventually(t, "the node is initialized", func() bool {
-		require.True(t, get(t, g.cluster.Client, node))
+	groundtest.Eventually(t, "the node is initialized", func() bool {
+		require.True(t, groundtest.Get(t, g.cluster.Client, node))
 		tainted := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized })
 		return !tainted && len(node.Status.Addresses) > 0
 	})
@@ -48,28 +49,28 @@ func testCloudControllerManager(t *testing.T, g *ground) {
 	assert.Equal(t, site.zone, node.Labels[corev1.LabelTopologyZone])
 	assert.Equal(t, g.cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
 	assert.Equal(t, site.flavorName, node.Labels[corev1.LabelInstanceTypeStable])
-	eventually(t, "the node's pods are routed to", func() bool { return slices.Contains(g.routes(t, site), "100.96.0.0/24 via "+site.address) })
+	groundtest.Eventually(t, "the node's pods are routed to", func() bool { return slices.Contains(g.routes(t, site), "100.96.0.0/24 via "+site.address) })
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault}}
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}
 	require.NoError(t, g.cluster.Client.Create(t.Context(), service))
-	eventually(t, "the Service has an address", func() bool {
-		require.True(t, get(t, g.cluster.Client, service))
+	groundtest.Eventually(t, "the Service has an address", func() bool {
+		require.True(t, groundtest.Get(t, g.cluster.Client, service))
 		return len(service.Status.LoadBalancer.Ingress) == 1
 	})
 	assert.Equal(t, []string{"kube_service_" + g.shoot.Namespace() + "_default_web"}, g.loadBalancers(t))
 
 	require.NoError(t, container.Restart(t.Context()), "as when its Deployment is rolled out")
 	require.NoError(t, g.cluster.Client.Delete(t.Context(), service))
-	eventually(t, "the Service is gone", func() bool { return !get(t, g.cluster.Client, service) })
+	groundtest.Eventually(t, "the Service is gone", func() bool { return !groundtest.Get(t, g.cluster.Client, service) })
 	assert.Empty(t, g.loadBalancers(t))
 
 	g.do(t, http.MethodDelete, conformance.Compute, "/v2.1/servers/"+site.server, nil)
-	eventually(t, "the node is gone with its server", func() bool { return !get(t, g.cluster.Client, node) })
+	groundtest.Eventually(t, "the node is gone with its server", func() bool { return !groundtest.Get(t, g.cluster.Client, node) })
 	assert.Empty(t, g.refused(t, ccm), "it has all the rights that it wants")
 }
 
-func (g *ground) runCloudControllerManager(t *testing.T, deployment *appsv1.Deployment) *workload.Container {
+func (g *stage) runCloudControllerManager(t *testing.T, deployment *appsv1.Deployment) *workload.Container {
 	t.Helper()
 	address, err := process.FreeAddress()
 	require.NoError(t, err)

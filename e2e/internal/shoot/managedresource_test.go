@@ -18,10 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
 // testManagedResourceForShoot applies to the shoot what a control plane leaves there: a daemon on every node.
-func testManagedResourceForShoot(t *testing.T, g *ground) {
+func testManagedResourceForShoot(t *testing.T, g *stage) {
 	shoot := g.cluster.Client
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}
 	require.NoError(t, shoot.Create(t.Context(), node))
@@ -38,9 +40,9 @@ func testManagedResourceForShoot(t *testing.T, g *ground) {
 	require.NoError(t, err)
 	require.NoError(t, managedresources.CreateForShoot(t.Context(), g.seed.Client, g.shoot.Namespace(), "daemons", "test", false, data))
 	g.awaitRolledOut(t, "daemons")
-	require.True(t, get(t, shoot, daemon))
+	require.True(t, groundtest.Get(t, shoot, daemon))
 	assert.EqualValues(t, 1, daemon.Status.NumberReady, "one for the only node")
-	assert.Equal(t, 1, g.pods(t, shoot, metav1.NamespaceSystem, labels))
+	assert.Equal(t, 1, groundtest.Pods(t, shoot, metav1.NamespaceSystem, labels))
 
 	g.cluster.Kubelets().Hold(metav1.NamespaceSystem, "daemon")
 	g.awaitCondition(t, "daemons", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
@@ -49,13 +51,13 @@ func testManagedResourceForShoot(t *testing.T, g *ground) {
 
 	require.NoError(t, managedresources.DeleteForShoot(t.Context(), g.seed.Client, g.shoot.Namespace(), "daemons"))
 	g.awaitGone(t, "daemons")
-	assert.False(t, get(t, shoot, daemon))
-	assert.Zero(t, g.pods(t, shoot, metav1.NamespaceSystem, labels), "garbage is collected")
+	assert.False(t, groundtest.Get(t, shoot, daemon))
+	assert.Zero(t, groundtest.Pods(t, shoot, metav1.NamespaceSystem, labels), "garbage is collected")
 	require.NoError(t, shoot.Delete(t.Context(), node))
 }
 
 // testManagedResourceForSeed applies to the seed what a component of a control plane consists of.
-func testManagedResourceForSeed(t *testing.T, g *ground) {
+func testManagedResourceForSeed(t *testing.T, g *stage) {
 	namespace := g.shoot.Namespace()
 	labels := map[string]string{"app": "component"}
 	meta := metav1.ObjectMeta{Name: "component", Namespace: namespace}
@@ -79,11 +81,11 @@ func testManagedResourceForSeed(t *testing.T, g *ground) {
 	require.NoError(t, managedresources.CreateForSeed(t.Context(), g.seed.Client, namespace, "components", false, data))
 	g.awaitRolledOut(t, "components")
 	for _, object := range objects {
-		assert.True(t, get(t, g.seed.Client, object), "%T", object)
+		assert.True(t, groundtest.Get(t, g.seed.Client, object), "%T", object)
 	}
-	assert.False(t, get(t, g.seed.Client, ofKind(meta, "druid.gardener.cloud/v1alpha1", "Etcd", nil)), "the kind is known, there is none")
+	assert.False(t, groundtest.Get(t, g.seed.Client, ofKind(meta, "druid.gardener.cloud/v1alpha1", "Etcd", nil)), "the kind is known, there is none")
 	assert.EqualValues(t, 2, deployment.Status.AvailableReplicas)
-	assert.Equal(t, 2, g.pods(t, g.seed.Client, namespace, labels))
+	assert.Equal(t, 2, groundtest.Pods(t, g.seed.Client, namespace, labels))
 
 	g.seed.Kubelets().Hold(namespace, "component")
 	g.awaitCondition(t, "components", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
@@ -93,12 +95,12 @@ func testManagedResourceForSeed(t *testing.T, g *ground) {
 	require.NoError(t, managedresources.DeleteForSeed(t.Context(), g.seed.Client, namespace, "components"))
 	g.awaitGone(t, "components")
 	for _, object := range objects {
-		assert.False(t, get(t, g.seed.Client, object), "%T", object)
+		assert.False(t, groundtest.Get(t, g.seed.Client, object), "%T", object)
 	}
 }
 
 // testDemands makes sure that the seed is as strict as a real one: a pod needs what it names.
-func testDemands(t *testing.T, g *ground) {
+func testDemands(t *testing.T, g *stage) {
 	for sentence, template := range map[string]corev1.PodTemplateSpec{
 		"a ServiceAccount that nobody made": podTemplate(nil, "nobody", v1beta1constants.PriorityClassNameShootControlPlane300),
 		"a priority that Gardener has not":  podTemplate(nil, "default", "gardener-system-1000"),
@@ -109,8 +111,8 @@ func testDemands(t *testing.T, g *ground) {
 			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "demanding", Namespace: g.shoot.Namespace()}}
 			deployment.Spec = appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template}
 			require.NoError(t, g.seed.Client.Create(t.Context(), deployment))
-			eventually(t, "it is said that no pod can be made", func() bool {
-				require.True(t, get(t, g.seed.Client, deployment))
+			groundtest.Eventually(t, "it is said that no pod can be made", func() bool {
+				require.True(t, groundtest.Get(t, g.seed.Client, deployment))
 				for _, condition := range deployment.Status.Conditions {
 					if condition.Type == appsv1.DeploymentReplicaFailure {
 						return condition.Status == corev1.ConditionTrue
@@ -119,7 +121,7 @@ func testDemands(t *testing.T, g *ground) {
 				return false
 			})
 			require.NoError(t, g.seed.Client.Delete(t.Context(), deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
-			eventually(t, "it is gone", func() bool { return !get(t, g.seed.Client, deployment) })
+			groundtest.Eventually(t, "it is gone", func() bool { return !groundtest.Get(t, g.seed.Client, deployment) })
 		})
 	}
 }
@@ -138,25 +140,25 @@ func ofKind(meta metav1.ObjectMeta, version, kind string, spec map[string]any) *
 	return object
 }
 
-func (g *ground) awaitRolledOut(t *testing.T, name string) {
+func (g *stage) awaitRolledOut(t *testing.T, name string) {
 	t.Helper()
 	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
 	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
 	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
 }
 
-func (g *ground) awaitCondition(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
+func (g *stage) awaitCondition(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
-		require.True(t, get(t, g.seed.Client, resource))
+	groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+		require.True(t, groundtest.Get(t, g.seed.Client, resource))
 		condition := helper.GetCondition(resource.Status.Conditions, kind)
 		return condition != nil && condition.Status == status
 	})
 }
 
-func (g *ground) awaitGone(t *testing.T, name string) {
+func (g *stage) awaitGone(t *testing.T, name string) {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	eventually(t, "ManagedResource "+name+" is gone", func() bool { return !get(t, g.seed.Client, resource) })
+	groundtest.Eventually(t, "ManagedResource "+name+" is gone", func() bool { return !groundtest.Get(t, g.seed.Client, resource) })
 }

@@ -16,7 +16,7 @@ type site struct {
 }
 
 // makeSite makes what an infrastructure consists of, and a server.
-func (g *ground) makeSite(t *testing.T) site {
+func (g *stage) makeSite(t *testing.T) site {
 	t.Helper()
 	s := site{
 		external:   g.pick(t, conformance.Network, "/v2.0/networks", "networks", g.cloud.ExternalNetwork()),
@@ -43,7 +43,7 @@ func (g *ground) makeSite(t *testing.T) site {
 }
 
 // routes lists the router's own, as "range via address".
-func (g *ground) routes(t *testing.T, s site) (routes []string) {
+func (g *stage) routes(t *testing.T, s site) (routes []string) {
 	t.Helper()
 	for _, route := range g.do(t, http.MethodGet, conformance.Network, "/v2.0/routers/"+s.router, nil).Objects("router.routes") {
 		routes = append(routes, route.Text("destination")+" via "+route.Text("nexthop"))
@@ -52,7 +52,7 @@ func (g *ground) routes(t *testing.T, s site) (routes []string) {
 }
 
 // loadBalancers lists their names.
-func (g *ground) loadBalancers(t *testing.T) (names []string) {
+func (g *stage) loadBalancers(t *testing.T) (names []string) {
 	t.Helper()
 	for _, balancer := range g.do(t, http.MethodGet, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers", nil).Objects("loadbalancers") {
 		names = append(names, balancer.Text("name"))
@@ -61,7 +61,7 @@ func (g *ground) loadBalancers(t *testing.T) (names []string) {
 }
 
 // do makes a request as the shoot's account.
-func (g *ground) do(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+func (g *stage) do(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
 	answer, err := g.account.AsMember(t.Context(), method, service, path, body)
 	require.NoError(t, err)
@@ -69,13 +69,13 @@ func (g *ground) do(t *testing.T, method string, service conformance.Service, pa
 }
 
 // create makes a thing and returns its ID.
-func (g *ground) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
+func (g *stage) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
 	t.Helper()
 	return g.do(t, http.MethodPost, service, path, conformance.Body{kind: attributes}).Text(kind + ".id")
 }
 
 // pick returns the ID of the thing with a name.
-func (g *ground) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+func (g *stage) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
 	for _, object := range g.do(t, http.MethodGet, service, path, nil).Objects(kind) {
 		if object.Text("name") == name {

@@ -1,0 +1,148 @@
+// Package ground is what tests and shows of control planes stand on: a shoot's cluster, a cloud, and one or two seeds that can
+// host the shoot's control plane, each with its gardener-resource-managers and a gardenlet. Controllers may be started on it. It
+// must not know what they do, nor any test.
+package ground
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
+)
+
+// Options say what a ground has.
+type Options struct {
+	// Dir is an empty folder for everything that is written. Whoever made it removes it after Close.
+	Dir string
+	// Progress takes two lines for each program that has to be built first.
+	Progress io.Writer
+	// Destination adds a second seed, to which the shoot can move.
+	Destination bool
+}
+
+// Ground is a shoot without a ControlPlane, in a cloud of its own, hosted by the first seed.
+type Ground struct {
+	// Programs is the folder of the programs that are not ours.
+	Programs string
+	Cloud    *openstack.Cloud
+	Account  *openstack.Account
+	// Source hosts the shoot. Destination does after Host; it is nil unless asked for.
+	Source, Destination *Seed
+	// Cluster is the shoot's, and Shoot what Gardener knows of it.
+	Cluster *shoot.Cluster
+	Shoot   *gardenlet.Shoot
+}
+
+// New brings everything up. What has been started is stopped again when something fails.
+func New(ctx context.Context, options Options) (*Ground, error) {
+	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that an error does not say better
+	programs, err := assets.Ensure(ctx, options.Progress, assets.ControlPlane()...)
+	if err != nil {
+		return nil, err
+	}
+	g := &Ground{Programs: programs}
+	for _, step := range []func(context.Context, Options) error{g.startCloud, g.startSeeds, g.startCluster} {
+		if err := step(ctx, options); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+	}
+	return g, nil
+}
+
+func (g *Ground) startCloud(ctx context.Context, _ Options) (err error) {
+	if g.Cloud, err = openstack.NewFake(); err != nil {
+		return err
+	}
+	if g.Account, err = g.Cloud.NewAccount(ctx, "shoot"); err != nil {
+		return err
+	}
+	g.Shoot = openstack.NewShoot("one", g.Cloud, g.Account)
+	return nil
+}
+
+func (g *Ground) startSeeds(ctx context.Context, options Options) error {
+	all, ctx := errgroup.WithContext(ctx)
+	start := func(name string, seed **Seed) {
+		all.Go(func() (err error) {
+			dir := filepath.Join(options.Dir, name)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return fmt.Errorf("creating the folder of a seed: %w", err)
+			}
+			*seed, err = StartSeed(ctx, g.Programs, dir)
+			return err
+		})
+	}
+	start("source", &g.Source)
+	if options.Destination {
+		start("destination", &g.Destination)
+	}
+	return all.Wait()
+}
+
+func (g *Ground) startCluster(ctx context.Context, options Options) (err error) {
+	dir := filepath.Join(options.Dir, "cluster")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("creating the folder of the shoot: %w", err)
+	}
+	if g.Cluster, err = shoot.Start(ctx, g.Programs, dir, g.Source.Etcd()); err != nil {
+		return err
+	}
+	return g.Source.Host(ctx, g.Shoot, g.Cluster)
+}
+
+// Close ends everything.
+func (g *Ground) Close() error {
+	var failures []error
+	for _, seed := range []*Seed{g.Source, g.Destination} {
+		if seed != nil {
+			failures = append(failures, seed.endProcesses())
+		}
+	}
+	if g.Cluster != nil {
+		failures = append(failures, g.Cluster.Stop())
+	}
+	for _, seed := range []*Seed{g.Source, g.Destination} {
+		if seed != nil {
+			failures = append(failures, seed.Seed.Stop())
+		}
+	}
+	if g.Cloud != nil {
+		failures = append(failures, g.Cloud.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// Tails returns the last lines that each process on the ground has printed.
+func (g *Ground) Tails(lines int) string {
+	var all strings.Builder
+	for _, seed := range []*Seed{g.Source, g.Destination} {
+		if seed == nil {
+			continue
+		}
+		for _, path := range seed.outputs {
+			fmt.Fprintf(&all, "--- %s\n%s\n", path, tail(path, lines))
+		}
+	}
+	return all.String()
+}
+
+func tail(path string, most int) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}
