@@ -43,8 +43,8 @@ const (
 func quick() timing {
 	return timing{
 		keep: 200 * time.Millisecond, reload: time.Second, first: pause, retry: pause,
-		trust: 2 * time.Second, settle: 2 * time.Second,
-		keepOldAuthority: time.Minute + 5*time.Second, // certificates are born a minute old
+		trust: 3 * time.Second, settle: 4 * time.Second,
+		keepOldAuthority: time.Minute + 8*time.Second, // certificates are born a minute old
 	}
 }
 
@@ -206,70 +206,6 @@ func (r *replica) awaitReady(t *testing.T) {
 		status, _ := r.readiness(t.Context())
 		return status == http.StatusOK
 	}, patience, pause, "logs:\n%s", r.logs)
-}
-
-// entrance passes connections to replicas in turn, as a Service does: to none that does not listen.
-type entrance struct {
-	address string
-
-	mutex    sync.Mutex
-	replicas []string
-	turn     atomic.Uint64
-}
-
-func newEntrance(t *testing.T) *entrance {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	e := &entrance{address: listener.Addr().String()}
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go e.pass(context.WithoutCancel(t.Context()), connection)
-		}
-	}()
-	return e
-}
-
-func (e *entrance) add(replica string) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	e.replicas = append(e.replicas, replica)
-}
-
-func (e *entrance) remove(replica string) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	var others []string
-	for _, other := range e.replicas {
-		if other != replica {
-			others = append(others, other)
-		}
-	}
-	e.replicas = others
-}
-
-func (e *entrance) pass(ctx context.Context, inside net.Conn) {
-	defer func() { _ = inside.Close() }()
-	e.mutex.Lock()
-	replicas := e.replicas
-	e.mutex.Unlock()
-	for range replicas {
-		outside, err := new(net.Dialer).DialContext(ctx, "tcp", replicas[e.turn.Add(1)%uint64(len(replicas))])
-		if err != nil {
-			continue
-		}
-		go func() {
-			_, _ = io.Copy(outside, inside)
-			_ = outside.Close()
-		}()
-		_, _ = io.Copy(inside, outside)
-		return
-	}
 }
 
 // freeAddress returns an address on which nobody listens.

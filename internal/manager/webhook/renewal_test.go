@@ -151,12 +151,14 @@ func (l *landscape) shakeHands(ctx context.Context, replicas []*replica, tr *tra
 			continue
 		}
 		seen = append(seen, sight{time: time.Now(), bundle: current.Webhooks[0].ClientConfig.CABundle})
-		for len(seen) > 1 && time.Since(seen[1].time) > lag {
+		for len(seen) > 1 && time.Since(seen[0].time) > lag {
 			seen = seen[1:]
 		}
 		for _, r := range replicas {
-			for who, bundle := range map[string][]byte{"quick": seen[len(seen)-1].bundle, "slow": seen[0].bundle} {
-				if _, err := shake(ctx, r.address, bundle); err != nil && ctx.Err() == nil {
+			for who, sight := range map[string]sight{"quick": seen[len(seen)-1], "slow": seen[0]} {
+				_, err := shake(ctx, r.address, sight.bundle)
+				// No API server is promised anything that lags behind for longer, as this test may on a busy machine.
+				if err != nil && ctx.Err() == nil && time.Since(sight.time) < quick().trust {
 					fail("handshake with %s, bundle of the %s API server: %v", r.address, who, err)
 				}
 				tr.handshakes.Add(1)

@@ -71,6 +71,17 @@ func (l *landscape) mutating(t *testing.T) *admissionregistrationv1.MutatingWebh
 	return object
 }
 
+// deleteAndAwait deletes the configuration and waits for another one.
+func (l *landscape) deleteAndAwait(t *testing.T) {
+	t.Helper()
+	before := l.mutating(t)
+	require.NoError(t, l.client.Delete(t.Context(), before))
+	require.Eventually(t, func() bool {
+		now := l.mutating(t)
+		return now.UID != "" && now.UID != before.UID
+	}, patience, pause)
+}
+
 // secrets maps the names of the binary's Secrets to their resource versions.
 func (l *landscape) secrets(t *testing.T) map[string]string {
 	t.Helper()
@@ -106,7 +117,7 @@ func TestServe(t *testing.T) {
 }
 
 func testRegistration(t *testing.T, l *landscape) {
-	l.start(t, quick(), nil, configMapWebhook("tune", tune), guardWebhook())
+	l.start(t, defaultTiming(), nil, configMapWebhook("tune", tune), guardWebhook())
 	l.awaitTuned(t)
 
 	registered := l.mutating(t)
@@ -155,8 +166,7 @@ func testRepair(t *testing.T, l *landscape) {
 	assert.Equal(t, right.OwnerReferences, repaired.OwnerReferences)
 	assert.Equal(t, map[string]string{"foreign": "label", "remediation.webhook.shoot.gardener.cloud/exclude": "true"}, repaired.Labels)
 
-	require.NoError(t, l.client.Delete(t.Context(), repaired))
-	l.awaitTuned(t)
+	l.deleteAndAwait(t)
 	assert.Equal(t, right.Webhooks, l.mutating(t).Webhooks)
 }
 
@@ -173,8 +183,7 @@ func testStandby(t *testing.T, l *landscape) {
 	leader.stop()
 	require.Eventually(t, standby.leads, patience, pause)
 	l.awaitTuned(t)
-	require.NoError(t, l.client.Delete(t.Context(), l.mutating(t)))
-	l.awaitTuned(t)
+	l.deleteAndAwait(t)
 }
 
 func testReadiness(t *testing.T, l *landscape) {
