@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
@@ -79,7 +78,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("creating the folder of the programs: %w", err)
 	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
+	unlock, err := repo.Lock(filepath.Join(dir, ".lock"))
 	if err != nil {
 		return "", err
 	}
@@ -100,19 +99,6 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 		}
 	}
 	return dir, nil
-}
-
-// lock takes an exclusive lock on a file and returns the function that gives it back.
-func lock(path string) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("waiting for the lock: %w", err)
-	}
-	return func() { _ = file.Close() }, nil
 }
 
 // build is one program on its way from source to the folder.

@@ -35,14 +35,23 @@ type Binary struct {
 }
 
 // Build builds the binary as it is shipped, or with the race detector, and returns its path. Nothing is linked again when
-// nothing changed.
+// nothing changed. Tests of several packages that run the same binary wait for each other.
 func (b Binary) Build(ctx context.Context, race bool) (string, error) {
 	_ = os.Getenv(SourcesVariable) // noted by go test
 	root, err := repo.Root()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(root, ".cache", "e2e", b.Name)
+	dir := filepath.Join(root, ".cache", "e2e")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("creating the folder of the binaries: %w", err)
+	}
+	unlock, err := repo.Lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	path := filepath.Join(dir, b.Name)
 	args := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", path}
 	cgo := "CGO_ENABLED=0"
 	if race {

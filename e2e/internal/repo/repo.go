@@ -1,4 +1,5 @@
-// Package repo finds things in the checkout that the tests, the demo and the benchmark run from. It knows paths, nothing else.
+// Package repo finds things in the checkout that the tests, the demo and the benchmark run from, and lets one process at a
+// time build something there. It knows paths, and not what lies at their ends.
 package repo
 
 import (

@@ -1,0 +1,21 @@
+package repo
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Lock waits for an exclusive lock on a file, which it makes, and returns the function that gives it back. It holds against
+// other processes and within this one.
+func Lock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("waiting for the lock: %w", err)
+	}
+	return func() { _ = file.Close() }, nil
+}
