@@ -42,53 +42,70 @@ type Component struct {
 
 // Render renders the components of a shoot of some version of Kubernetes, e.g. "1.36.3".
 func Render(ctx context.Context, version string) ([]Component, error) {
+	seed := fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).
+		WithObjectTracker(testing.NewObjectTracker(kubernetes.SeedScheme, kubernetes.SeedCodec.UniversalDecoder())).Build()
+	if err := Deploy(ctx, seed, Namespace, version); err != nil {
+		return nil, err
+	}
+	return collect(ctx, seed)
+}
+
+// Deploy deploys the components of a shoot of some version of Kubernetes into its namespace, as gardenlet does each time it
+// reconciles the shoot. The Secrets that they refer to are not made.
+func Deploy(ctx context.Context, seed client.Client, namespace, version string) error {
+	d, err := newDeployer(seed, namespace, version)
+	if err != nil {
+		return err
+	}
+	for _, deploy := range []func(context.Context) error{d.kubeAPIServer, d.kubeControllerManager, d.operatingSystemConfigs} {
+		if err := deploy(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type deployer struct {
+	seed      client.Client
+	namespace string
+	version   *semver.Version
+}
+
+func newDeployer(seed client.Client, namespace, version string) (*deployer, error) {
 	target, err := semver.NewVersion(version)
 	if err != nil {
 		return nil, fmt.Errorf("parsing version %q: %w", version, err)
 	}
 	gardenletfeatures.RegisterFeatureGates() // components ask for them; a second time does nothing
-	seed := fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).
-		WithObjectTracker(testing.NewObjectTracker(kubernetes.SeedScheme, kubernetes.SeedCodec.UniversalDecoder())).Build()
-	r := &renderer{seed: seed, version: target}
-	for _, deploy := range []func(context.Context) error{r.kubeAPIServer, r.kubeControllerManager, r.operatingSystemConfigs} {
-		if err := deploy(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return r.collect(ctx)
-}
-
-type renderer struct {
-	seed    client.Client
-	version *semver.Version
+	return &deployer{seed: seed, namespace: namespace, version: target}, nil
 }
 
 // runtime is the version of the seed.
-func (r *renderer) runtime() *semver.Version { return semver.MustParse("1.34.0") }
+func (d *deployer) runtime() *semver.Version { return semver.MustParse("1.34.0") }
 
-func (r *renderer) clients() kubernetes.Interface {
-	return fakekubernetes.NewClientSetBuilder().WithClient(r.seed).WithAPIReader(r.seed).Build()
+func (d *deployer) clients() kubernetes.Interface {
+	return fakekubernetes.NewClientSetBuilder().WithClient(d.seed).WithAPIReader(d.seed).Build()
 }
 
-func (r *renderer) kubeAPIServer(ctx context.Context) error {
-	image, err := r.image(gardenerimages.ContainerImageNameKubeApiserver)
+func (d *deployer) kubeAPIServer(ctx context.Context) error {
+	image, err := d.image(gardenerimages.ContainerImageNameKubeApiserver)
 	if err != nil {
 		return err
 	}
-	vpnClient, err := r.image(gardenerimages.ContainerImageNameVpnClient)
+	vpnClient, err := d.image(gardenerimages.ContainerImageNameVpnClient)
 	if err != nil {
 		return err
 	}
-	proxy, err := r.image(gardenerimages.ContainerImageNameEnvoyProxy)
+	proxy, err := d.image(gardenerimages.ContainerImageNameEnvoyProxy)
 	if err != nil {
 		return err
 	}
-	server := apiserver.New(r.clients(), Namespace, secrets{}, apiserver.Values{
+	server := apiserver.New(d.clients(), d.namespace, secrets{d.namespace}, apiserver.Values{
 		Values: genericapiserver.Values{
 			EnabledAdmissionPlugins: []genericapiserver.AdmissionPluginConfig{
 				{AdmissionPlugin: gardencorev1beta1.AdmissionPlugin{Name: "NodeRestriction"}},
 			},
-			RuntimeVersion: r.runtime(),
+			RuntimeVersion: d.runtime(),
 		},
 		APIAudiences: []string{"kubernetes", "gardener"},
 		Autoscaling: apiserver.AutoscalingConfig{
@@ -103,7 +120,7 @@ func (r *renderer) kubeAPIServer(ctx context.Context) error {
 		ServiceAccount:      apiserver.ServiceAccountConfig{Issuer: "https://api.tuned.dev.example.com"},
 		ServiceNetworkCIDRs: ranges("100.104.0.0/13"),
 		SNI:                 apiserver.SNIConfig{Enabled: true, AdvertiseAddress: "10.2.170.21"},
-		Version:             r.version,
+		Version:             d.version,
 		VPN: apiserver.VPNConfig{
 			Enabled: true, IPFamilies: []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4},
 			NodeNetworkCIDRs: ranges("10.250.0.0/16"), PodNetworkCIDRs: ranges("100.64.0.0/12"),
@@ -115,14 +132,14 @@ func (r *renderer) kubeAPIServer(ctx context.Context) error {
 	return nil
 }
 
-func (r *renderer) kubeControllerManager(ctx context.Context) error {
-	image, err := r.image(gardenerimages.ContainerImageNameKubeControllerManager)
+func (d *deployer) kubeControllerManager(ctx context.Context) error {
+	image, err := d.image(gardenerimages.ContainerImageNameKubeControllerManager)
 	if err != nil {
 		return err
 	}
-	manager := controllermanager.New(logr.Discard(), r.clients(), Namespace, secrets{}, controllermanager.Values{
-		RuntimeVersion:    r.runtime(),
-		TargetVersion:     r.version,
+	manager := controllermanager.New(logr.Discard(), d.clients(), d.namespace, secrets{d.namespace}, controllermanager.Values{
+		RuntimeVersion:    d.runtime(),
+		TargetVersion:     d.version,
 		Image:             image,
 		Replicas:          1,
 		PriorityClassName: v1beta1constants.PriorityClassNameShootControlPlane300,
@@ -136,9 +153,9 @@ func (r *renderer) kubeControllerManager(ctx context.Context) error {
 	return nil
 }
 
-func (r *renderer) image(name string) (string, error) {
+func (d *deployer) image(name string) (string, error) {
 	image, err := gardenerimages.Containers().FindImage(name,
-		imagevector.RuntimeVersion(r.runtime().String()), imagevector.TargetVersion(r.version.String()))
+		imagevector.RuntimeVersion(d.runtime().String()), imagevector.TargetVersion(d.version.String()))
 	if err != nil {
 		return "", fmt.Errorf("finding the image of %s: %w", name, err)
 	}
@@ -146,13 +163,13 @@ func (r *renderer) image(name string) (string, error) {
 }
 
 // operatingSystemConfigs deploys one for each purpose: they are of one pool.
-func (r *renderer) operatingSystemConfigs(ctx context.Context) error {
+func (d *deployer) operatingSystemConfigs(ctx context.Context) error {
 	names := []string{
 		gardenerimages.ContainerImageNamePauseContainer, gardenerimages.ContainerImageNameValitail,
 		gardenerimages.ContainerImageNameOpentelemetryCollector,
 	}
 	images, err := imagevector.FindImages(gardenerimages.Containers(), names,
-		imagevector.RuntimeVersion(r.version.String()), imagevector.TargetVersion(r.version.String()))
+		imagevector.RuntimeVersion(d.version.String()), imagevector.TargetVersion(d.version.String()))
 	if err != nil {
 		return fmt.Errorf("finding images: %w", err)
 	}
@@ -162,9 +179,9 @@ func (r *renderer) operatingSystemConfigs(ctx context.Context) error {
 	}
 	agent.WithOptionalTag("v1.149.3")
 	images[gardenerimages.ContainerImageNameGardenerNodeAgent] = agent
-	configs := operatingsystemconfig.New(logr.Discard(), r.seed, secrets{}, &operatingsystemconfig.Values{
-		Namespace:         Namespace,
-		KubernetesVersion: r.version,
+	configs := operatingsystemconfig.New(logr.Discard(), d.seed, secrets{d.namespace}, &operatingsystemconfig.Values{
+		Namespace:         d.namespace,
+		KubernetesVersion: d.version,
 		Workers: []gardencorev1beta1.Worker{{
 			Name: "pool",
 			Machine: gardencorev1beta1.Machine{
@@ -193,17 +210,17 @@ func (r *renderer) operatingSystemConfigs(ctx context.Context) error {
 }
 
 // collect reads what was deployed, without what differs between two times of deploying the same.
-func (r *renderer) collect(ctx context.Context) ([]Component, error) {
+func collect(ctx context.Context, seed client.Client) ([]Component, error) {
 	var components []Component
 	for _, name := range []string{v1beta1constants.DeploymentNameKubeAPIServer, v1beta1constants.DeploymentNameKubeControllerManager} {
 		deployment := &appsv1.Deployment{}
-		if err := r.seed.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, deployment); err != nil {
+		if err := seed.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, deployment); err != nil {
 			return nil, fmt.Errorf("reading Deployment %s: %w", name, err)
 		}
 		components = append(components, Component{Name: name, Object: deployment})
 	}
 	configs := &extensionsv1alpha1.OperatingSystemConfigList{}
-	if err := r.seed.List(ctx, configs, client.InNamespace(Namespace)); err != nil {
+	if err := seed.List(ctx, configs, client.InNamespace(Namespace)); err != nil {
 		return nil, fmt.Errorf("listing operating system configurations: %w", err)
 	}
 	for i := range configs.Items {
@@ -212,7 +229,7 @@ func (r *renderer) collect(ctx context.Context) ([]Component, error) {
 		components = append(components, Component{Name: "osc-" + string(config.Spec.Purpose), Object: config})
 	}
 	for _, component := range components {
-		kind, err := apiutil.GVKForObject(component.Object, r.seed.Scheme())
+		kind, err := apiutil.GVKForObject(component.Object, seed.Scheme())
 		if err != nil {
 			return nil, err
 		}

@@ -10,23 +10,23 @@ import (
 )
 
 // secrets is a secrets manager that has every secret, each under the name by which it is asked for.
-type secrets struct{}
+type secrets struct{ namespace string }
 
 var _ secretsmanager.Interface = secrets{}
 
-func (secrets) Generate(_ context.Context, config gardenersecrets.ConfigInterface, _ ...secretsmanager.GenerateOption) (*corev1.Secret, error) {
-	return secret(config.GetName()), nil
+func (s secrets) Generate(_ context.Context, config gardenersecrets.ConfigInterface, _ ...secretsmanager.GenerateOption) (*corev1.Secret, error) {
+	return s.secret(config.GetName()), nil
 }
 
 // Get implements secretsmanager.Reader. Nothing has an old version.
-func (secrets) Get(name string, options ...secretsmanager.GetOption) (*corev1.Secret, bool) {
+func (s secrets) Get(name string, options ...secretsmanager.GetOption) (*corev1.Secret, bool) {
 	wanted := &secretsmanager.GetOptions{}
 	wanted.ApplyOptions(options)
 	if wanted.Class == nil {
-		return secret(name), true
+		return s.secret(name), true
 	}
 	if class := string(*wanted.Class); class != "old" {
-		return secret(name + "-" + class), true
+		return s.secret(name + "-" + class), true
 	}
 	return nil, false
 }
@@ -34,9 +34,9 @@ func (secrets) Get(name string, options ...secretsmanager.GetOption) (*corev1.Se
 func (secrets) Cleanup(context.Context) error { return nil }
 
 // secret has the keys that components look into.
-func secret(name string) *corev1.Secret {
+func (s secrets) secret(name string) *corev1.Secret {
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
 		Data: map[string][]byte{
 			gardenersecrets.DataKeyCertificateBundle: []byte("certificates of " + name),
 			gardenersecrets.DataKeyStaticTokenCSV:    []byte("token,health-check,health-check,"),
