@@ -40,7 +40,7 @@ func (s *Seed) define(ctx context.Context) error {
 		return fmt.Errorf("reading Gardener's CRDs: %w", err)
 	}
 	definitions := []component.DeployWaiter{extensions}
-	if s.hosting != nil {
+	if s.knowing {
 		manifests, err := readManifests(ctx, hostingKinds())
 		if err != nil {
 			return fmt.Errorf("reading the CRDs of control planes: %w", err)

@@ -18,11 +18,16 @@ import (
 // Option adds something to a seed.
 type Option func(*Seed)
 
+// KnowingControlPlanes makes a seed that knows all kinds that components of control planes consist of. It runs none of them.
+func KnowingControlPlanes() Option {
+	return func(s *Seed) { s.knowing = true }
+}
+
 // HostingControlPlanes makes a seed in which control planes of shoots run: it knows all kinds that their components consist
 // of, has Gardener's priority classes, turns Deployments into pods, and pods into running ones. A pod needs its ServiceAccount
 // and its priority class, as in any seed.
 func HostingControlPlanes() Option {
-	return func(s *Seed) { s.hosting = &hosting{} }
+	return func(s *Seed) { s.knowing, s.hosting = true, &hosting{} }
 }
 
 // hosting is what a seed has around the API server when control planes run in it.

@@ -34,6 +34,7 @@ type Seed struct {
 	dir         string
 	audit       string
 	environment *envtest.Environment
+	knowing     bool     // the kinds of control planes' components
 	hosting     *hosting // nothing where no control planes run
 }
 
