@@ -49,6 +49,7 @@ func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 		namespace.Labels = map[string]string{
 			v1beta1constants.GardenRole:         v1beta1constants.GardenRoleShoot,
 			v1beta1constants.LabelShootProvider: shoot.ProviderType,
+			v1beta1constants.LabelSeedProvider:  shoot.seedType(),
 		}
 		return nil
 	}); err != nil {

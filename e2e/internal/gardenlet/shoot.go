@@ -1,6 +1,7 @@
 package gardenlet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -19,6 +20,8 @@ type Shoot struct {
 	UID types.UID
 	// ProviderType and Region say where the shoot runs.
 	ProviderType, Region string
+	// SeedType is the provider type of the seed; that of the shoot unless given.
+	SeedType string
 	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's. All are encoded as JSON.
 	InfrastructureConfig, ControlPlaneConfig, CloudProfileConfig any
 	// InfrastructureStatus is what the Infrastructure said when it was ready. It is encoded as JSON.
@@ -92,11 +95,13 @@ func (s *Shoot) cloudProfile() *gardencorev1beta1.CloudProfile {
 	}
 }
 
+func (s *Shoot) seedType() string { return cmp.Or(s.SeedType, s.ProviderType) }
+
 func (s *Shoot) seed() *gardencorev1beta1.Seed {
 	return &gardencorev1beta1.Seed{
 		ObjectMeta: metav1.ObjectMeta{Name: "seed"},
 		Spec: gardencorev1beta1.SeedSpec{
-			Provider: gardencorev1beta1.SeedProvider{Type: s.ProviderType, Region: s.Region, Zones: []string{"nova"}},
+			Provider: gardencorev1beta1.SeedProvider{Type: s.seedType(), Region: s.Region, Zones: []string{"nova"}},
 			Networks: gardencorev1beta1.SeedNetworks{Nodes: new("10.240.0.0/16"), Pods: "10.241.128.0/17", Services: "10.241.0.0/17"},
 		},
 	}
