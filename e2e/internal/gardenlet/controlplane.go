@@ -2,13 +2,16 @@ package gardenlet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/component/extensions/controlplane"
 	"github.com/gardener/gardener/pkg/component/gardener/access"
+	"github.com/gardener/gardener/pkg/utils/gardener/shootstate"
 	"github.com/gardener/gardener/pkg/utils/gardener/tokenrequest"
 	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
 	"github.com/gardener/gardener/pkg/utils/secrets"
@@ -68,6 +71,27 @@ func (g *Gardenlet) PrepareControlPlane(ctx context.Context, shoot *Shoot, apiSe
 		return fmt.Errorf("naming the generic kubeconfig in the Cluster of shoot %s: %w", shoot.Name, err)
 	}
 	return g.prepareAccess(ctx, shoot, apiServer, manager)
+}
+
+// RestoreSecrets brings back, before a ControlPlane is restored, the Secrets that a ShootState has carried here.
+func (g *Gardenlet) RestoreSecrets(ctx context.Context, shoot *Shoot, state *gardencorev1beta1.ShootState) error {
+	for _, carried := range state.Spec.Gardener {
+		if carried.Type != v1beta1constants.DataTypeSecret {
+			continue
+		}
+		var content shootstate.SecretState
+		if err := json.Unmarshal(carried.Data.Raw, &content); err != nil {
+			return fmt.Errorf("reading Secret %s of shoot %s in its state: %w", carried.Name, shoot.Name, err)
+		}
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: carried.Name, Namespace: shoot.Namespace(), Labels: carried.Labels},
+			Data:       content.Data, Immutable: content.Immutable, Type: content.Type,
+		}
+		if err := g.Seed.Create(ctx, secret); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("restoring Secret %s of shoot %s: %w", carried.Name, shoot.Name, err)
+		}
+	}
+	return nil
 }
 
 // prepareAccess asks for the kubeconfigs that Gardener itself uses, and extensions may, and waits for their tokens.

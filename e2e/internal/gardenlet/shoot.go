@@ -24,6 +24,13 @@ type Shoot struct {
 	SeedType string
 	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's. All are encoded as JSON.
 	InfrastructureConfig, ControlPlaneConfig, CloudProfileConfig any
+	// KubernetesVersion is that of the shoot, and NetworkConfig what the user tells the network plugin, encoded as JSON.
+	KubernetesVersion string
+	NetworkConfig     any
+	// Resources are what the user's configurations refer to.
+	Resources []gardencorev1beta1.NamedResourceReference
+	// CARotation is how far the shoot's CAs have been rotated; nothing where they never were.
+	CARotation *gardencorev1beta1.CARotation
 	// InfrastructureStatus is what the Infrastructure said when it was ready. It is encoded as JSON.
 	InfrastructureStatus any
 	// Hibernated is what the user wishes.
@@ -47,6 +54,7 @@ func NewShoot(name, providerType, region string) *Shoot {
 		Name: name, Project: "dev", UID: uuid.NewUUID(), ProviderType: providerType, Region: region,
 		LastOperationType:  gardencorev1beta1.LastOperationTypeCreate,
 		LastOperationState: gardencorev1beta1.LastOperationStateProcessing,
+		KubernetesVersion:  "1.36.3",
 		IPFamilies:         []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4},
 		SSHPublicKey: []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Vj7iS3TTy0o6R2nmFhyMbjPcKgpuwXIzqXTqE2vGq " +
 			name + "@example.org\n"),
@@ -64,12 +72,13 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 		Spec: gardencorev1beta1.ShootSpec{
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},
 			Region:       s.Region,
-			Kubernetes:   gardencorev1beta1.Kubernetes{Version: "1.36.3"},
+			Kubernetes:   gardencorev1beta1.Kubernetes{Version: s.KubernetesVersion},
 			Hibernation:  &gardencorev1beta1.Hibernation{Enabled: &s.Hibernated},
 			Networking: &gardencorev1beta1.Networking{
 				Type: new("calico"), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
-				IPFamilies: s.IPFamilies,
+				IPFamilies: s.IPFamilies, ProviderConfig: raw(s.NetworkConfig),
 			},
+			Resources: s.Resources,
 			Provider: gardencorev1beta1.Provider{
 				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig), ControlPlaneConfig: raw(s.ControlPlaneConfig),
 				Workers: []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}},
@@ -79,6 +88,9 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			TechnicalID: s.Namespace(), UID: s.UID,
 			LastOperation: &gardencorev1beta1.LastOperation{
 				Type: s.LastOperationType, State: s.LastOperationState,
+			},
+			Credentials: &gardencorev1beta1.ShootCredentials{
+				Rotation: &gardencorev1beta1.ShootCredentialsRotation{CertificateAuthorities: s.CARotation},
 			},
 		},
 	}

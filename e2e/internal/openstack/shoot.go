@@ -18,6 +18,7 @@ func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
 	shoot := gardenlet.NewShoot(name, Type, cloud.Region())
 	shoot.Credentials = account.Credentials()
 	shoot.InfrastructureConfig = InfrastructureConfig(cloud)
+	shoot.ControlPlaneConfig = ControlPlaneConfig()
 	shoot.CloudProfileConfig = &openstackv1alpha1.CloudProfileConfig{
 		TypeMeta:    typeMeta("CloudProfileConfig"),
 		KeyStoneURL: cloud.AuthURL(),
@@ -38,6 +39,11 @@ func InfrastructureConfig(cloud *Cloud) *openstackv1alpha1.InfrastructureConfig 
 		FloatingPoolName: cloud.ExternalNetwork(),
 		Networks:         openstackv1alpha1.Networks{Workers: "10.250.0.0/19"},
 	}
+}
+
+// ControlPlaneConfig is the configuration of a shoot that takes what the cloud profile has.
+func ControlPlaneConfig() *openstackv1alpha1.ControlPlaneConfig {
+	return &openstackv1alpha1.ControlPlaneConfig{TypeMeta: typeMeta("ControlPlaneConfig"), LoadBalancerProvider: "amphora"}
 }
 
 func typeMeta(kind string) metav1.TypeMeta {
