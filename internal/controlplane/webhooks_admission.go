@@ -39,7 +39,8 @@ func mutating[Kind any, Object interface {
 				return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the %s as it was: %w", kind.Kind, err))
 			}
 		}
-		if object.GetDeletionTimestamp() != nil {
+		// Whoever leaves the time of deletion out of an update does not bring an object back to life.
+		if object.GetDeletionTimestamp() != nil || updates && old.GetDeletionTimestamp() != nil {
 			return admission.Allowed("")
 		}
 		before := object.DeepCopyObject()

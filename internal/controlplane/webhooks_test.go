@@ -214,6 +214,7 @@ func TestWhatIsNotMeantPassesAsItIsAndCostsNothing(t *testing.T) {
 	}{
 		"a Deployment of another name":                   {"controlplane", create(deploymentKind, strings.ReplaceAll(kubeAPIServer, "kube-apiserver", "machine-controller-manager"))},
 		"a Deployment that is being deleted":             {"controlplane", update(deploymentKind, deleting(kubeAPIServer), deleting(kubeAPIServer))},
+		"one by an update that does not say so":          {"controlplane", update(deploymentKind, deleting(kubeAPIServer), kubeAPIServer)},
 		"a Secret of another name":                       {"cloudprovider", create(secretKind, strings.ReplaceAll(credentialsSecret, "cloudprovider", "other"))},
 		"a Secret that is being deleted":                 {"cloudprovider", update(secretKind, deleting(credentialsSecret), deleting(credentialsSecret))},
 		"what provisions machines":                       {"operatingsystemconfig", create(oscKind, strings.Replace(nodeConfig, "reconcile", "provision", 1))},
