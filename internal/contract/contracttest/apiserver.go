@@ -13,6 +13,7 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +27,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// APIServer is a running etcd and kube-apiserver with the CRDs of Gardener's extension contracts.
+// APIServer is a running etcd and kube-apiserver with the CRDs of Gardener's extension contracts and of ManagedResources.
 type APIServer struct {
 	// Config is an administrator's, without client-side rate limits.
 	Config *rest.Config
@@ -90,7 +91,7 @@ func NewAPIServer(ctx context.Context) (*APIServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	crds, err := extensionCRDs(ctx)
+	crds, err := gardenerCRDs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +143,13 @@ func newAPIServer(environment *envtest.Environment, config *rest.Config) (*APISe
 	return &APIServer{Config: config, Client: c, mapper: mapper, environment: environment}, nil
 }
 
-// NewScheme returns a scheme with Kubernetes' own types and Gardener's extension types: what a controller's manager has.
+// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types and ManagedResources: what a
+// controller's manager has.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("building scheme: %w", err)
 		}
@@ -196,18 +200,22 @@ func binaryDirectory() (string, error) {
 	}
 }
 
-// extensionCRDs returns the paths of the CRDs that Gardener's own module ships for its extension kinds.
-func extensionCRDs(ctx context.Context) ([]string, error) {
+// gardenerCRDs returns the paths of the CRDs that Gardener's own module ships for its extension kinds and ManagedResources.
+func gardenerCRDs(ctx context.Context) ([]string, error) {
 	command := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
 	command.Env = append(os.Environ(), "GOWORK=off")
 	output, err := command.Output()
 	if err != nil {
 		return nil, fmt.Errorf("looking for Gardener's module: %w", err)
 	}
-	pattern := filepath.Join(strings.TrimSpace(string(output)), "example", "seed-crds", "10-crd-extensions.gardener.cloud_*.yaml")
-	paths, err := filepath.Glob(pattern)
-	if err != nil || len(paths) == 0 {
-		return nil, fmt.Errorf("found no CRDs at %s", pattern)
+	directory := filepath.Join(strings.TrimSpace(string(output)), "example", "seed-crds")
+	var paths []string
+	for _, pattern := range []string{"10-crd-extensions.gardener.cloud_*.yaml", "10-crd-resources.gardener.cloud_managedresources.yaml"} {
+		found, err := filepath.Glob(filepath.Join(directory, pattern))
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("found no CRDs %s in %s", pattern, directory)
+		}
+		paths = append(paths, found...)
 	}
 	return paths, nil
 }

@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Target says whom a process under test speaks to.
@@ -22,10 +26,10 @@ const (
 	Cloud Target = "cloud"
 )
 
-// Call is a request of interest, named so that the same request of another run has the same name: identifiers and the
-// namespace are blotted out, of a query only the keys are kept, a new state of the last operation is added, and equal
-// requests are numbered in the order they come. A number counted over all requests would not do, since a process makes
-// many of them at the same time.
+// Call is a request of interest, named so that the same request of another run has the same name: identifiers, checksums in
+// names and the namespace are blotted out, of a query only the keys are kept, the name of a new object and a new state of the
+// last operation are added, and equal requests are numbered in the order they come. A number counted over all requests
+// would not do, since a process makes many of them at the same time.
 type Call struct {
 	Target Target
 	Method string
@@ -49,7 +53,7 @@ func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != h
 func callOf(target Target, request *http.Request, body []byte) Call {
 	path := identifiers.ReplaceAllString(request.URL.Path, "{id}") + keysOf(request.URL.Query())
 	if target == KubeAPI {
-		path = withoutNamespace(path) + newState(body)
+		path = withoutChecksum(withoutNamespace(path)) + newObject(request.Method, body) + newState(body)
 	}
 	return Call{Target: target, Method: request.Method, Path: path}
 }
@@ -60,6 +64,41 @@ func withoutNamespace(path string) string {
 		return "/" + resource
 	}
 	return path
+}
+
+// withoutChecksum blots out what Gardener appends to the names of immutable objects: eight characters of a checksum of what
+// is in them, and five more after a rotation.
+func withoutChecksum(path string) string { return checksums.ReplaceAllString(path, "-{sum}$1") }
+
+var checksums = regexp.MustCompile(`-[0-9a-f]{8}(?:-[0-9a-f]{5})?([/?]|$)`)
+
+// newObject names an object that is about to be created.
+func newObject(method string, body []byte) string {
+	if method != http.MethodPost {
+		return ""
+	}
+	if name := nameIn(body); name != "" {
+		return "/" + withoutChecksum(name)
+	}
+	return ""
+}
+
+// nameIn returns the name of an object in either of the encodings that clients use.
+func nameIn(body []byte) string {
+	var object metav1.PartialObjectMetadata
+	encoded, isProtobuf := bytes.CutPrefix(body, []byte{'k', '8', 's', 0})
+	if !isProtobuf {
+		if json.Unmarshal(body, &object) != nil {
+			return ""
+		}
+		return object.Name
+	}
+	var envelope runtime.Unknown
+	// In every kind, the metadata are the first field; the others are skipped.
+	if envelope.Unmarshal(encoded) != nil || object.Unmarshal(envelope.Raw) != nil {
+		return ""
+	}
+	return object.Name
 }
 
 // newState tells the beginning and the end of an operation from what is written in between, however often that may be.

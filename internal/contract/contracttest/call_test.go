@@ -1,11 +1,17 @@
 package contracttest
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
 func TestCallOf(t *testing.T) {
@@ -34,6 +40,21 @@ func TestCallOf(t *testing.T) {
 			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one/status",
 			`{"status":{"state":{"data":{}}}}`, "kube PATCH /infrastructures/one/status",
 		},
+		"the checksum in a name is blotted out": {
+			KubeAPI, http.MethodDelete, "/api/v1/namespaces/n/secrets/managedresource-one-0a1b2c3d", "",
+			"kube DELETE /secrets/managedresource-one-{sum}",
+		},
+		"so is what a rotation appends": {
+			KubeAPI, http.MethodPatch, "/api/v1/namespaces/n/secrets/ca-0a1b2c3d-4e5f6?fieldManager=x", "",
+			"kube PATCH /secrets/ca-{sum}?fieldManager",
+		},
+		"a new object is named": {
+			KubeAPI, http.MethodPost, "/apis/resources.gardener.cloud/v1alpha1/namespaces/n/managedresources",
+			`{"metadata":{"name":"one"},"spec":{}}`, "kube POST /managedresources/one",
+		},
+		"a new object is named without its checksum, whatever its encoding": {
+			KubeAPI, http.MethodPost, "/api/v1/namespaces/n/secrets", protobufSecret(t, "one-0a1b2c3d"), "kube POST /secrets/one-{sum}",
+		},
 		"a cluster-scoped path stays whole": {
 			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
 		},
@@ -43,6 +64,18 @@ func TestCallOf(t *testing.T) {
 			assert.Equal(t, test.want, callOf(test.target, httptest.NewRequest(test.method, test.url, nil), []byte(test.body)).String())
 		})
 	}
+}
+
+// protobufSecret encodes a Secret as clients do with Kubernetes' own kinds.
+func protobufSecret(t *testing.T, name string) string {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, corev1.AddToScheme(scheme))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{"name": []byte("another")}}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	var encoded bytes.Buffer
+	require.NoError(t, protobuf.NewSerializer(scheme, scheme).Encode(secret, &encoded))
+	return encoded.String()
 }
 
 func TestIsOfInterest(t *testing.T) {

@@ -40,6 +40,18 @@ type World[O contract.Object] interface {
 	Close() error
 }
 
+// Inhabited is a World in which somebody else acts upon what the process writes to the API server.
+type Inhabited interface {
+	// Bystander is Host.Bystander.
+	Bystander(Call)
+}
+
+// Losable is a World of which more than the extension object is lost with a seed.
+type Losable interface {
+	// Lose loses it: what the API server holds afterwards is what Gardener brings to another seed.
+	Lose(ctx context.Context) error
+}
+
 // Phase is the operation during which the fault happens.
 type Phase string
 
@@ -76,6 +88,10 @@ type Options struct {
 	Parallel int
 	// Deadline bounds one case; 0 means a minute.
 	Deadline time.Duration
+	// Swift takes a third of the time. A call that is killed after its effect is a case of its own as ever, for what has taken
+	// effect and is known to nobody is what gets lost. All else that can go wrong happens to every call of a phase, once
+	// each, in one case: the process comes to the next call only by starting over. An abandoned creation has no next call.
+	Swift bool
 	// Only selects cases by a part of their names. Empty means all.
 	Only string
 	// MaxFailures ends the exploration after so many failures; 0 means 20, which tell as much as all of them would.
@@ -128,13 +144,17 @@ func Explore[O contract.Object](ctx context.Context, server *APIServer, subject 
 
 	calls := map[Phase][]Call{}
 	for _, phase := range e.options.Phases {
+		if recorded, ok := calls[phase.clean()]; ok {
+			calls[phase] = recorded
+			continue
+		}
 		recorded, ok, err := e.record(ctx, phase.clean())
 		if err != nil || !ok {
 			return &e.report, err
 		}
 		calls[phase] = recorded
 	}
-	return &e.report, e.playAll(ctx, e.selected(enumerate(e.options.Phases, calls, subject.Refusals)))
+	return &e.report, e.playAll(ctx, e.selected(e.enumerate(calls)))
 }
 
 type exploration[O contract.Object] struct {
@@ -175,16 +195,42 @@ func reliable(runs [][]Call) []Call {
 }
 
 // enumerate makes the cases, in an order that depends on nothing but the calls.
-func enumerate(phases []Phase, calls map[Phase][]Call, refusals func(Call) []Refusal) []Case {
+func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	var cases []Case
-	for _, phase := range phases {
+	for _, phase := range e.options.Phases {
+		var faults []Fault
 		for _, call := range calls[phase] {
-			for _, fault := range faultsOf(phase, call, refusals) {
-				cases = append(cases, Case{Phase: phase, Fault: &fault})
-			}
+			faults = append(faults, faultsOf(phase, call, e.subject.Refusals)...)
+		}
+		if e.options.Swift && phase != Abandon {
+			faults = merged(faults)
+		}
+		for _, fault := range faults {
+			cases = append(cases, Case{Phase: phase, Fault: &fault})
 		}
 	}
 	return cases
+}
+
+// merged makes one fault of those that differ in nothing but the call, unless they kill after the effect.
+func merged(faults []Fault) []Fault {
+	var all []Fault
+	kinds := map[string]int{}
+	for _, fault := range faults {
+		kind := fmt.Sprint(fault.Action, fault.Error)
+		n, found := kinds[kind]
+		switch {
+		case fault.Action == KillAfter:
+			all = append(all, fault)
+		case found:
+			all[n].All = append(all[n].All, fault.Call)
+		default:
+			kinds[kind] = len(all)
+			fault.All = []Call{fault.Call}
+			all = append(all, fault)
+		}
+	}
+	return all
 }
 
 // faultsOf returns all that can happen to a call. A read has no effect that anything could come before or after.

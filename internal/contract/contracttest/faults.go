@@ -35,10 +35,12 @@ func (a Action) String() string {
 	return names[a]
 }
 
-// Fault is one thing that goes wrong, once.
+// Fault is one thing that goes wrong, once; or once to each of many calls.
 type Fault struct {
 	// Call is the request that it happens to.
 	Call Call
+	// All are, instead of Call, the requests that it happens to, whatever the order in which they come.
+	All []Call
 	// Action is what happens.
 	Action Action
 	// Error names the answer of Refuse and LoseAnswer, e.g. "409 conflict".
@@ -49,10 +51,14 @@ type Fault struct {
 
 // String returns for example "cloud POST /v2.0/networks: refuse with quota exceeded".
 func (f Fault) String() string {
-	if f.Error != "" {
-		return fmt.Sprintf("%s: %s with %s", f.Call, f.Action, f.Error)
+	call := f.Call.String()
+	if f.All != nil {
+		call = "every call once"
 	}
-	return fmt.Sprintf("%s: %s", f.Call, f.Action)
+	if f.Error != "" {
+		return fmt.Sprintf("%s: %s with %s", call, f.Action, f.Error)
+	}
+	return fmt.Sprintf("%s: %s", call, f.Action)
 }
 
 // errDropped is what a client sees of a broken connection, errKilled what a killed process would see if it still could.
@@ -67,19 +73,29 @@ type Faults struct {
 	mu    sync.Mutex
 	armed bool
 	fault *Fault
-	fired bool
-	seen  map[Call]int
+	// coming are the calls that the fault has yet to happen to.
+	coming map[Call]bool
+	seen   map[Call]int
 }
 
 // Arm starts to count requests anew. A nil fault only counts.
 func (f *Faults) Arm(fault *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed, f.fault, f.fired, f.seen = true, fault, false, map[Call]int{}
+	f.armed, f.fault, f.coming, f.seen = true, fault, map[Call]bool{}, map[Call]int{}
+	if fault == nil {
+		return
+	}
+	if fault.All == nil {
+		f.coming[fault.Call] = true
+	}
+	for _, call := range fault.All {
+		f.coming[call] = true
+	}
 }
 
-// Disarm stops counting. It returns the calls since Arm, sorted by name, whether the fault came to pass, and whether the
-// faults were armed at all.
+// Disarm stops counting. It returns the calls since Arm, sorted by name, whether the fault came to pass wherever it should, and
+// whether the faults were armed at all.
 func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,22 +110,21 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 		}
 	}
 	slices.SortFunc(calls, compareCalls)
-	return calls, f.fired, true
+	return calls, f.fault != nil && len(f.coming) == 0, true
 }
 
 // next counts a request and returns the fault if it is meant.
-func (f *Faults) next(target Target, request *http.Request, body []byte) *Fault {
+func (f *Faults) next(call Call) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.armed {
 		return nil
 	}
-	call := callOf(target, request, body)
 	f.seen[call]++
 	call.Nth = f.seen[call]
-	if f.fault == nil || f.fired || f.fault.Call != call {
+	if !f.coming[call] {
 		return nil
 	}
-	f.fired = true
+	delete(f.coming, call)
 	return f.fault
 }

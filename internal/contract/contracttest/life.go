@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,12 +31,17 @@ type Host struct {
 	Namespace string
 	Faults    *Faults
 	Journal   *Journal
+	// Bystander may be nil. It is called with each write to the API server that has taken effect, before the process hears of
+	// it, and plays somebody who acts upon such writes so fast that nobody ever waits for them. Calls come side by side.
+	Bystander func(Call)
 }
 
 // Life is one life of a process, from its start to the end of its manager or to its violent end.
 type Life struct {
-	faults  *Faults
-	journal *Journal
+	faults    *Faults
+	journal   *Journal
+	bystander func(Call)
+
 	cancel  context.CancelFunc
 	killed  chan struct{}
 	stopped chan struct{}
@@ -53,6 +56,7 @@ type Life struct {
 func (h Host) Start(ctx context.Context, program Program) (*Life, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	life := newLife(h.Faults, h.Journal, cancel)
+	life.bystander = h.Bystander
 	mgr, err := h.newManager(life)
 	if err == nil {
 		err = program(mgr, life.transport(Cloud))
@@ -85,7 +89,7 @@ func (h Host) newManager(life *Life) (manager.Manager, error) {
 		Scheme:                  scheme,
 		MapperProvider:          h.Server.restMapper,
 		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{h.Namespace: {}}},
-		Client:                  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &extensionsv1alpha1.Cluster{}}}},
+		NewClient:               newUncachedClient,
 		Logger:                  h.Journal.Logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
@@ -93,6 +97,12 @@ func (h Host) newManager(life *Life) (manager.Manager, error) {
 		// controller-runtime keeps the names of all controllers that a process ever had.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
+}
+
+// newUncachedClient makes all reads go to the API server, as in all of our binaries.
+func newUncachedClient(config *rest.Config, options client.Options) (client.Client, error) {
+	options.Cache = nil
+	return client.New(config, options)
 }
 
 // stopTimeout is how long a process may take to end.
@@ -167,12 +177,13 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !l.life.begin() {
 		return nil, errKilled
 	}
-	fault := l.life.faults.next(l.target, request, body)
+	call := callOf(l.target, request, body)
+	fault := l.life.faults.next(call)
 	answers := make(chan answer, 1)
 	go func() {
 		defer l.life.underWay.Done()
 		var a answer
-		a.response, a.err = l.perform(sent, fault) //nolint:bodyclose // the caller closes it
+		a.response, a.err = l.perform(sent, call, fault) //nolint:bodyclose // the caller closes it
 		l.life.journal.note(l.target, sent, fault, a)
 		answers <- a
 	}()
@@ -198,22 +209,22 @@ func (l *line) pass(request *http.Request) (*http.Response, error) {
 	}
 }
 
-func (l *line) perform(request *http.Request, fault *Fault) (*http.Response, error) {
+func (l *line) perform(request *http.Request, call Call, fault *Fault) (*http.Response, error) {
 	if fault == nil {
-		return l.forward(request)
+		return l.forward(request, call)
 	}
 	switch fault.Action {
 	case Refuse:
 		return fault.Answer(request), nil
 	case LoseAnswer:
-		if _, err := l.forward(request); err != nil {
+		if _, err := l.forward(request, call); err != nil {
 			return nil, err
 		}
 		return fault.Answer(request), nil
 	case DropBefore:
 		return nil, errDropped
 	case DropAfter:
-		if _, err := l.forward(request); err != nil {
+		if _, err := l.forward(request, call); err != nil {
 			return nil, err
 		}
 		return nil, errDropped
@@ -221,7 +232,7 @@ func (l *line) perform(request *http.Request, fault *Fault) (*http.Response, err
 		l.life.kill()
 		return nil, errKilled
 	case KillAfter:
-		_, err := l.forward(request)
+		_, err := l.forward(request, call)
 		l.life.kill()
 		return nil, errors.Join(errKilled, err)
 	}
@@ -229,7 +240,7 @@ func (l *line) perform(request *http.Request, fault *Fault) (*http.Response, err
 }
 
 // forward sends the request and reads the whole answer, so that "answered" means that the effect is complete.
-func (l *line) forward(request *http.Request) (*http.Response, error) {
+func (l *line) forward(request *http.Request, call Call) (*http.Response, error) {
 	response, err := l.base.RoundTrip(request)
 	if err != nil {
 		return nil, err
@@ -240,6 +251,9 @@ func (l *line) forward(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
+	if l.target == KubeAPI && l.life.bystander != nil && response.StatusCode < http.StatusMultipleChoices {
+		l.life.bystander(call)
+	}
 	return response, nil
 }
 

@@ -113,6 +113,29 @@ func TestAKilledProcessLosesAnswersButNotEffects(t *testing.T) {
 	assert.EqualValues(t, 1, server.requests.Load())
 }
 
+func TestABystanderHearsOfWritesThatTookEffect(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer server.Close()
+	faults, heard := &Faults{}, []string{}
+	life := newTestLife(faults)
+	life.bystander = func(call Call) { heard = append(heard, call.String()) }
+	cluster := &http.Client{Transport: life.transport(KubeAPI)(http.DefaultTransport)}
+
+	post(t, cluster, server.URL+"/api/v1/namespaces/n/secrets", `{"metadata":{"name":"one"}}`)
+	post(t, cluster, server.URL+"/api/v1/namespaces/n/events", `{"metadata":{"name":"two"}}`)
+	post(t, &http.Client{Transport: life.transport(Cloud)(http.DefaultTransport)}, server.URL+"/networks", "")
+	status = http.StatusForbidden
+	post(t, cluster, server.URL+"/api/v1/namespaces/n/secrets", `{"metadata":{"name":"three"}}`)
+	status = http.StatusOK
+	faults.Arm(&Fault{Call: Call{Target: KubeAPI, Method: http.MethodPost, Path: "/secrets/four", Nth: 1}, Action: KillAfter})
+	_, err := cluster.Post(server.URL+"/api/v1/namespaces/n/secrets", "text/plain", strings.NewReader(`{"metadata":{"name":"four"}}`))
+	require.ErrorIs(t, err, errKilled)
+	life.WaitSilent()
+
+	assert.Equal(t, []string{"kube POST /secrets/one", "kube POST /secrets/four"}, heard)
+}
+
 func TestUnarmedFaultsCountNothing(t *testing.T) {
 	server, faults := newCounter(t), &Faults{}
 	client := &http.Client{Transport: newTestLife(faults).transport(Cloud)(http.DefaultTransport)}

@@ -68,6 +68,9 @@ func (e *exploration[O]) setUp(ctx context.Context, c Case) (*trial[O], O, error
 		host:   Host{Server: e.server, Namespace: namespace, Faults: &Faults{}, Journal: &Journal{}},
 		result: Result{Case: c},
 	}
+	if inhabited, ok := world.(Inhabited); ok {
+		t.host.Bystander = inhabited.Bystander
+	}
 	object, err := t.prepare(ctx, e.subject.New)
 	if err != nil {
 		return nil, none, errors.Join(err, world.Close())
@@ -164,6 +167,11 @@ func (t *trial[O]) restore(ctx context.Context, object O) error {
 	lost, err := t.gardenlet.Lose(ctx)
 	if err != nil {
 		return err
+	}
+	if losable, ok := t.world.(Losable); ok {
+		if err := losable.Lose(ctx); err != nil {
+			return fmt.Errorf("losing the seed: %w", err)
+		}
 	}
 	if err := t.start(ctx); err != nil {
 		return err
