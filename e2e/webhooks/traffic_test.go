@@ -1,0 +1,162 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/components"
+)
+
+// traffic is clients that create, update and delete what the webhooks are for, each again and again.
+type traffic struct {
+	requests, handshakes atomic.Int64
+	stop                 func()
+
+	mutex    sync.Mutex
+	failures []string
+	// replicas are those that handshakes are made with.
+	replicas []*replica
+}
+
+// workItem is what one client works on: an object as gardenlet wants it, and as the webhooks make it.
+type workItem struct{ before, after *unstructured.Unstructured }
+
+// startTraffic starts a client for each webhook in each of two shoots, and one that makes handshakes with all replicas.
+func (l *landscape) startTraffic(t *testing.T, replicas ...*replica) *traffic {
+	t.Helper()
+	require.NoError(t, components.DeployEtcds(t.Context(), l.Client, l.reference, "1.36.3"))
+	born := l.stored(t, etcdNamed(l.reference, "etcd-main"))
+	require.NoError(t, l.Client.Delete(t.Context(), born.DeepCopy()))
+	var work []workItem
+	for _, name := range []string{"busy", "busier"} {
+		shoot := newShoot(name)
+		l.prepare(t, shoot)
+		secret := &unstructured.Unstructured{}
+		secret.SetAPIVersion("v1")
+		secret.SetKind("Secret")
+		secret.SetName("cloudprovider")
+		secret.SetLabels(map[string]string{"gardener.cloud/purpose": "cloudprovider"})
+		secret.SetNamespace(shoot.Namespace())
+		require.NoError(t, l.Client.Delete(t.Context(), secret.DeepCopy()))
+		etcd := &unstructured.Unstructured{Object: content(born)}
+		etcd.SetNamespace(shoot.Namespace())
+		for _, before := range []*unstructured.Unstructured{
+			secret, etcd,
+			golden(t, "1.36", "kube-controller-manager.before", shoot.Namespace()),
+			golden(t, "1.36", "osc-reconcile.before", shoot.Namespace()),
+		} {
+			after := before.DeepCopy()
+			require.NoError(t, l.Client.Create(t.Context(), after, client.DryRunAll))
+			require.NotEqual(t, content(l.untouched(t, before)), content(after), "%s is tuned", before.GetKind())
+			work = append(work, workItem{before, after})
+		}
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	tr := &traffic{replicas: replicas}
+	var workers sync.WaitGroup
+	for _, item := range work {
+		workers.Go(func() { tr.repeat(ctx, func() error { return l.work(ctx, tr, item) }) })
+	}
+	workers.Go(func() { tr.repeat(ctx, func() error { return l.shakeHands(ctx, tr) }) })
+	tr.stop = sync.OnceFunc(func() {
+		cancel()
+		workers.Wait()
+	})
+	t.Cleanup(func() { tr.stop() })
+	return tr
+}
+
+// repeat does something until ctx ends, and leaves the machine a little time for other things.
+func (tr *traffic) repeat(ctx context.Context, do func() error) {
+	for ctx.Err() == nil {
+		if err := do(); err != nil && ctx.Err() == nil {
+			tr.mutex.Lock()
+			tr.failures = append(tr.failures, time.Now().Format(time.TimeOnly)+" "+err.Error())
+			tr.mutex.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// work is the life of one object.
+func (l *landscape) work(ctx context.Context, tr *traffic, item workItem) error {
+	object := item.before.DeepCopy()
+	if err := l.Client.Create(ctx, object); err != nil {
+		return fmt.Errorf("creating %s: %w", object.GetKind(), err)
+	}
+	// An object that is left behind would fail all later creations.
+	defer func() { _ = l.Client.Delete(context.WithoutCancel(ctx), object) }()
+	tr.requests.Add(1)
+	if !reflect.DeepEqual(content(object), content(item.after)) {
+		return fmt.Errorf("%s is not tuned when it is created", object.GetKind())
+	}
+	again := item.before.DeepCopy()
+	again.SetResourceVersion(object.GetResourceVersion())
+	if err := l.Client.Update(ctx, again); err != nil {
+		return fmt.Errorf("updating %s: %w", object.GetKind(), err)
+	}
+	tr.requests.Add(1)
+	if !reflect.DeepEqual(content(again), content(item.after)) {
+		return fmt.Errorf("%s is not tuned when it is updated", object.GetKind())
+	}
+	return nil
+}
+
+// shakeHands is an API server that does not know any replica yet, and trusts what is registered at the moment.
+func (l *landscape) shakeHands(ctx context.Context, tr *traffic) error {
+	tr.mutex.Lock()
+	replicas := tr.replicas
+	tr.mutex.Unlock()
+	current := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	if err := l.Client.Get(ctx, client.ObjectKey{Name: registration}, current); err != nil {
+		return err
+	}
+	for _, r := range replicas {
+		if _, err := shake(r.address, l.entrance.host, current.Webhooks[0].ClientConfig.CABundle); err != nil {
+			return fmt.Errorf("handshake with %s: %w", r.address, err)
+		}
+		tr.handshakes.Add(1)
+	}
+	return nil
+}
+
+// meet replaces the replicas that handshakes are made with.
+func (tr *traffic) meet(replicas ...*replica) {
+	tr.mutex.Lock()
+	defer tr.mutex.Unlock()
+	tr.replicas = replicas
+}
+
+// awaitMore waits until the traffic has gone on for some time.
+func (tr *traffic) awaitMore(t *testing.T, atLeast time.Duration) {
+	t.Helper()
+	start, requests, handshakes := time.Now(), tr.requests.Load(), tr.handshakes.Load()
+	eventually(t, "the traffic has gone on", func() bool {
+		return time.Since(start) > atLeast && tr.requests.Load() > requests+50 && tr.handshakes.Load() > handshakes+10
+	})
+}
+
+// check ends the traffic, of which nothing may have failed.
+func (tr *traffic) check(t *testing.T) {
+	t.Helper()
+	tr.stop()
+	assert.Empty(t, tr.failures, "no request may fail")
+	assert.Greater(t, tr.requests.Load(), int64(200))
+	assert.Greater(t, tr.handshakes.Load(), int64(50))
+	t.Logf("%d requests and %d handshakes", tr.requests.Load(), tr.handshakes.Load())
+}
