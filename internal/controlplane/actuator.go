@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
 
 type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
@@ -24,6 +26,18 @@ type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
 type actuator struct {
 	drivers map[string]Driver
 	images  imagevector.ImageVector
+	// definitions are those of the kinds that storage drivers bring to a shoot. They are read-only.
+	definitions []client.Object
+	// patience is rolloutPatience.
+	patience time.Duration
+}
+
+func newActuator(drivers map[string]Driver, images imagevector.ImageVector, patience time.Duration) (*actuator, error) {
+	definitions, err := csi.CRDs()
+	if err != nil {
+		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)
+	}
+	return &actuator{drivers: drivers, images: images, definitions: definitions, patience: patience}, nil
 }
 
 var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)
@@ -80,7 +94,7 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 // so that they travel with the shoot. One that is not there would keep the shoot from travelling.
 func readReferenced(ctx context.Context, p *pass, shoot *Shoot, names []string) error {
 	shoot.Referenced = map[string]map[string][]byte{}
-	p.Object.Status.Resources = nil
+	var travelling []gardencorev1beta1.NamedResourceReference
 	for _, resource := range p.Cluster.Shoot.Spec.Resources {
 		if resource.ResourceRef.Kind != "Secret" || !slices.Contains(names, resource.Name) {
 			continue
@@ -95,11 +109,12 @@ func readReferenced(ctx context.Context, p *pass, shoot *Shoot, names []string) 
 			continue
 		}
 		shoot.Referenced[resource.Name] = secret.Data
-		p.Object.Status.Resources = append(p.Object.Status.Resources, gardencorev1beta1.NamedResourceReference{
+		travelling = append(travelling, gardencorev1beta1.NamedResourceReference{
 			Name:        resource.Name,
 			ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: key.Name},
 		})
 	}
+	p.Object.Status.Resources = travelling
 	return nil
 }
 

@@ -33,12 +33,16 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.Imag
 				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 		}
 	}
+	actuator, err := newActuator(drivers, images, rolloutPatience)
+	if err != nil {
+		return err
+	}
 	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.ControlPlane]{
 		Name:      "controlplane",
 		Finalizer: Finalizer,
 		New:       func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
 		Timeout:   timeout,
-		Actuator:  &actuator{drivers: drivers, images: images},
+		Actuator:  actuator,
 		Sequel: &contract.Sequel[*extensionsv1alpha1.ControlPlane]{
 			Awaited: fallsAsleep, Due: kubeAPIServerSleeps, Interval: sleepInterval,
 		},

@@ -16,16 +16,17 @@ type removal struct {
 func newRemoval(p *pass) *removal {
 	return &removal{
 		pass:      p,
-		resources: resources{client: p.Client, namespace: p.Object.Namespace},
+		resources: resources{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 	}
 }
 
+// moving lists the ManagedResources whose objects stay in the shoot when it moves to another seed.
+func moving() []string { return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot} }
+
 // inShoot lists the ManagedResources whose objects are in the shoot, upstream's included. One that was left would keep
 // gardenlet waiting for ever.
-func inShoot() []string {
-	return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot, resourceUpstreamWebhooks}
-}
+func inShoot() []string { return append(moving(), resourceUpstreamWebhooks) }
 
 func inSeed() []string { return []string{resourceSeed, resourceUpstreamConfiguration} }
 
@@ -49,13 +50,14 @@ func (a *actuator) Delete(ctx context.Context, p *pass) error {
 	return p.Track.Run(ctx, graph)
 }
 
-// Migrate stops what runs in the seed and forgets about the shoot, where everything stays as it is. The CA stays, too: it
-// has been handed on already, and goes with the namespace.
+// Migrate stops what runs in the seed and forgets about the shoot, where everything stays as it is; but for upstream's
+// webhooks, whose server is in the seed, and which nobody would find in the next one. The CA stays, too: it has been handed on
+// already, and goes with the namespace.
 func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 	r := newRemoval(p)
 	graph := contract.NewGraph("migrating control plane")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
-		for _, name := range inShoot() {
+		for _, name := range moving() {
 			if err := r.resources.letGo(ctx, name); err != nil {
 				return err
 			}
@@ -76,7 +78,7 @@ func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	r := newRemoval(p)
 	for _, name := range append(inShoot(), inSeed()...) {
-		if _, err := r.resources.delete(ctx, name); err != nil {
+		if _, _, err := r.resources.delete(ctx, name); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -45,10 +47,10 @@ type managedResource struct {
 	annotations map[string]string
 }
 
-// resources reads and writes the ManagedResources of one namespace, and writes only what differs.
+// resources reads and writes the ManagedResources of one ControlPlane, and writes only what differs.
 type resources struct {
-	client    client.Client
-	namespace string
+	client           client.Client
+	namespace, owner string
 }
 
 // apply makes the API server hold the ManagedResource. It does not wait for anybody to act upon it.
@@ -58,7 +60,10 @@ func (r resources) apply(ctx context.Context, wanted managedResource) error {
 		return fmt.Errorf("writing the manifests of %s: %w", wanted.name, err)
 	}
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "managedresource-" + wanted.name}, Data: data, Type: corev1.SecretTypeOpaque,
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.namespace, Name: "managedresource-" + wanted.name, Labels: map[string]string{labelOwner: r.owner},
+		},
+		Data: data, Type: corev1.SecretTypeOpaque,
 	}
 	if err := kubernetesutils.MakeUnique(secret); err != nil {
 		return fmt.Errorf("naming the manifests of %s: %w", wanted.name, err)
@@ -73,36 +78,60 @@ func (r resources) apply(ctx context.Context, wanted managedResource) error {
 	return r.deleteSecrets(ctx, superseded)
 }
 
-// refer makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before.
+// refer makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before. It shares
+// the object with gardener-resource-manager, which writes while it works.
 func (r resources) refer(ctx context.Context, wanted managedResource, secretName string) (superseded []string, err error) {
-	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: wanted.name}}
-	err = r.client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading ManagedResource %s: %w", wanted.name, err)
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		superseded, err = r.write(ctx, wanted, secretName)
+		return err
+	})
+	return superseded, err
+}
+
+func (r resources) write(ctx context.Context, wanted managedResource, secretName string) (superseded []string, err error) {
+	before, err := r.get(ctx, wanted.name)
+	if err != nil {
+		return nil, err
 	}
-	missing := err != nil
-	if !resource.DeletionTimestamp.IsZero() {
+	if before == nil {
+		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: wanted.name}}
+		wanted.describe(resource, secretName)
+		if err := r.client.Create(ctx, resource); err != nil {
+			return nil, fmt.Errorf("creating ManagedResource %s: %w", wanted.name, err)
+		}
+		return nil, nil
+	}
+	if !before.DeletionTimestamp.IsZero() {
 		return nil, cloud.Errorf(cloud.Unavailable, "ManagedResource %s is still being deleted", wanted.name)
 	}
-	before := resource.DeepCopy()
+	resource := before.DeepCopy()
 	wanted.describe(resource, secretName)
+	if equality.Semantic.DeepEqual(before, resource) {
+		return nil, nil
+	}
+	err = r.client.Patch(ctx, resource, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return nil, fmt.Errorf("changing ManagedResource %s: %w", wanted.name, err)
+	}
 	for _, ref := range before.Spec.SecretRefs {
 		if ref.Name != secretName {
 			superseded = append(superseded, ref.Name)
 		}
 	}
-	switch {
-	case missing:
-		err = r.client.Create(ctx, resource)
-	case equality.Semantic.DeepEqual(before, resource):
+	return superseded, nil
+}
+
+// get returns a ManagedResource, nil if there is none.
+func (r resources) get(ctx context.Context, name string) (*resourcesv1alpha1.ManagedResource, error) {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource)
+	if apierrors.IsNotFound(err) {
 		return nil, nil
-	default:
-		err = r.client.Patch(ctx, resource, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writing ManagedResource %s: %w", wanted.name, err)
+		return nil, fmt.Errorf("reading ManagedResource %s: %w", name, err)
 	}
-	return superseded, nil
+	return resource, nil
 }
 
 // describe changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
@@ -130,9 +159,12 @@ func (m managedResource) describe(resource *resourcesv1alpha1.ManagedResource, s
 // waitApplied waits until gardener-resource-manager has applied what is there now.
 func (r resources) waitApplied(ctx context.Context, name string) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		resource := &resourcesv1alpha1.ManagedResource{}
-		if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
-			return "", fmt.Errorf("reading ManagedResource %s: %w", name, err)
+		resource, err := r.get(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if resource == nil {
+			return "", cloud.Errorf(cloud.Unavailable, "ManagedResource %s has gone while gardener-resource-manager was to apply it", name)
 		}
 		if err := health.CheckManagedResourceApplied(resource); err != nil {
 			return fmt.Sprintf("gardener-resource-manager has not applied %s yet (%v)", name, err), nil
@@ -141,40 +173,18 @@ func (r resources) waitApplied(ctx context.Context, name string) error {
 	})
 }
 
-func (r resources) exists(ctx context.Context, name string) (bool, error) {
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, &resourcesv1alpha1.ManagedResource{})
-	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("reading ManagedResource %s: %w", name, err)
-	}
-	return err == nil, nil
-}
-
-// listed returns those of the objects that gardener-resource-manager counts among the ManagedResource's.
-func (r resources) listed(ctx context.Context, name string, objects []client.Object) ([]client.Object, error) {
-	if len(objects) == 0 {
-		return nil, nil
-	}
-	resource := &resourcesv1alpha1.ManagedResource{}
-	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
-		return nil, client.IgnoreNotFound(err)
-	}
-	var found []client.Object
-	for _, object := range objects {
-		kind := object.GetObjectKind().GroupVersionKind().Kind
-		if slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
-			return ref.Kind == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
-		}) {
-			found = append(found, object)
-		}
-	}
-	return found, nil
+// lists tells which objects gardener-resource-manager counts among a ManagedResource's.
+func lists(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
+	return slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
+		return ref.GroupVersionKind().GroupKind() == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
+	})
 }
 
 // letGo tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
 func (r resources) letGo(ctx context.Context, name string) error {
-	resource := &resourcesv1alpha1.ManagedResource{}
-	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
-		return client.IgnoreNotFound(err)
+	resource, err := r.get(ctx, name)
+	if err != nil || resource == nil {
+		return err
 	}
 	if resource.Spec.KeepObjects != nil && *resource.Spec.KeepObjects {
 		return nil
@@ -187,35 +197,37 @@ func (r resources) letGo(ctx context.Context, name string) error {
 	return nil
 }
 
-// delete orders the deletion of the ManagedResource and returns the names of its Secrets, which are needed until it is gone.
-func (r resources) delete(ctx context.Context, name string) ([]string, error) {
-	resource := &resourcesv1alpha1.ManagedResource{}
-	if err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource); err != nil {
-		return nil, client.IgnoreNotFound(err)
+// delete orders the deletion of the ManagedResource. It returns whether there is one, and the names of its Secrets, which are
+// needed until it is gone.
+func (r resources) delete(ctx context.Context, name string) (there bool, secrets []string, err error) {
+	resource, err := r.get(ctx, name)
+	if err != nil || resource == nil {
+		return false, nil, err
 	}
 	if resource.DeletionTimestamp.IsZero() {
 		if err := r.client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("deleting ManagedResource %s: %w", name, err)
+			return true, nil, fmt.Errorf("deleting ManagedResource %s: %w", name, err)
 		}
 	}
-	var secrets []string
 	for _, ref := range resource.Spec.SecretRefs {
 		secrets = append(secrets, ref.Name)
 	}
-	return secrets, nil
+	return true, secrets, nil
 }
 
 // remove deletes ManagedResources side by side and waits until they and their objects are gone.
 func (r resources) remove(ctx context.Context, names ...string) error {
-	var secrets []string
+	var found, secrets []string
 	for _, name := range names {
-		theirs, err := r.delete(ctx, name)
+		there, theirs, err := r.delete(ctx, name)
 		if err != nil {
 			return err
 		}
-		secrets = append(secrets, theirs...)
+		if there {
+			found, secrets = append(found, name), append(secrets, theirs...)
+		}
 	}
-	for _, name := range names {
+	for _, name := range found {
 		if err := r.waitGone(ctx, name); err != nil {
 			return err
 		}
@@ -225,13 +237,9 @@ func (r resources) remove(ctx context.Context, names ...string) error {
 
 func (r resources) waitGone(ctx context.Context, name string) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		resource := &resourcesv1alpha1.ManagedResource{}
-		err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource)
-		if apierrors.IsNotFound(err) {
-			return "", nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("reading ManagedResource %s: %w", name, err)
+		resource, err := r.get(ctx, name)
+		if err != nil || resource == nil {
+			return "", err
 		}
 		return stillThere(resource), nil
 	})

@@ -2,23 +2,15 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
-	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
-
-// rolloutPatience is how long a pass waits, when a shoot comes from upstream, for pods that use none of upstream's
-// configuration any more. What is in the way then, stays until the next pass.
-const rolloutPatience = time.Minute
 
 // deployment is one pass that brings a control plane into being.
 type deployment struct {
@@ -31,6 +23,10 @@ type deployment struct {
 	secrets   secrets
 	authority *authority
 	parts     *parts
+	// definitions are those of the kinds that storage drivers bring to the shoot.
+	definitions []client.Object
+	// patience bounds the wait for pods that use none of upstream's configuration.
+	patience time.Duration
 
 	// certificates and configs are set by the tasks of these names, for those that come after.
 	certificates, configs map[string]string
@@ -67,8 +63,9 @@ func (a *actuator) newDeployment(ctx context.Context, p *pass, shoot *Shoot, pla
 	}
 	return &deployment{
 		pass: p, shoot: shoot, plan: plan, sleep: sleep, left: statusOf(p.Object), authority: authority,
+		definitions: a.definitions, patience: a.patience,
 		parts:     newParts(plan, a.images, p.Cluster.Shoot.Spec.Kubernetes),
-		resources: resources{client: p.Client, namespace: p.Object.Namespace},
+		resources: resources{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 	}, nil
 }
@@ -93,6 +90,7 @@ func (d *deployment) graph() *contract.Graph {
 		Name: "removing stale conditions from nodes", Do: d.cleanNodes, SkipIf: !d.mustCleanNodes(), After: everything,
 	})
 	graph.Add(contract.Task{Name: "removing what upstream's extension left", Do: d.removeUpstreamsOwn, After: everything})
+	graph.Add(contract.Task{Name: "removing access that is not needed", Do: d.removeShootAccess, After: everything})
 	graph.Add(contract.Task{Name: "removing certificates that are not needed", Do: d.authority.Cleanup, After: everything})
 	return graph
 }
@@ -109,6 +107,10 @@ func (d *deployment) writeConfigs(ctx context.Context) (err error) {
 
 func (d *deployment) writeShootAccess(ctx context.Context) error {
 	return d.secrets.writeShootAccess(ctx, d.parts.shootAccess())
+}
+
+func (d *deployment) removeShootAccess(ctx context.Context) error {
+	return d.secrets.removeShootAccess(ctx, d.parts.shootAccess())
 }
 
 func (d *deployment) deploySeed(ctx context.Context) error {
@@ -140,37 +142,11 @@ func genericKubeconfig(cluster *contract.Cluster) string {
 }
 
 func (d *deployment) deployCRDs(ctx context.Context) error {
-	definitions, err := csi.CRDs()
-	if err != nil {
-		return err
-	}
-	return d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: definitions})
+	return d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: d.definitions})
 }
 
 func (d *deployment) deployStorageClasses(ctx context.Context) error {
 	return d.applyInShoot(ctx, managedResource{name: resourceStorageClasses, objects: d.parts.classes()})
-}
-
-// deployShoot first applies retired objects that are still there in their harmless form, and then leaves them out:
-// gardener-resource-manager deletes what is left out only when nothing in the shoot tells it to keep the object.
-func (d *deployment) deployShoot(ctx context.Context) error {
-	objects, err := d.parts.shootObjects()
-	if err != nil {
-		return err
-	}
-	retired, err := d.resources.listed(ctx, resourceShoot, d.plan.Retired)
-	if err != nil {
-		return fmt.Errorf("looking for objects of upstream's extension: %w", err)
-	}
-	wanted := managedResource{name: resourceShoot, objects: objects}
-	if len(retired) > 0 {
-		wanted.objects = append(append([]client.Object{}, objects...), retired...)
-		if err := d.applyInShoot(ctx, wanted); err != nil || d.sleep != awake {
-			return err
-		}
-		wanted.objects = objects
-	}
-	return d.applyInShoot(ctx, wanted)
 }
 
 func (d *deployment) applyInShoot(ctx context.Context, wanted managedResource) error {
@@ -199,48 +175,6 @@ func (d *deployment) cleanNodes(ctx context.Context) error {
 	}
 	d.cleaned = true
 	return nil
-}
-
-// removeUpstreamsOwn deletes the ManagedResources that only upstream's extension has, once nothing uses what is in them.
-func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
-	if err := d.removeUpstreamsWebhooks(ctx); err != nil {
-		return err
-	}
-	there, err := d.resources.exists(ctx, resourceUpstreamConfiguration)
-	if err != nil || !there {
-		return err
-	}
-	if rolledOut := d.waitRolledOut(ctx); !rolledOut {
-		d.pass.Remarks = append(d.pass.Remarks, "pods may still use the configuration of the extension before, which stays for now")
-		return nil
-	}
-	return d.resources.remove(ctx, resourceUpstreamConfiguration)
-}
-
-// removeUpstreamsWebhooks removes webhooks whose server is gone. In a shoot that sleeps nobody could; they do no harm there.
-func (d *deployment) removeUpstreamsWebhooks(ctx context.Context) error {
-	if d.sleep != awake {
-		return nil
-	}
-	return d.resources.remove(ctx, resourceUpstreamWebhooks)
-}
-
-func (d *deployment) waitRolledOut(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, rolloutPatience)
-	defer cancel()
-	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		resource := &resourcesv1alpha1.ManagedResource{}
-		if err := d.pass.Client.Get(ctx, client.ObjectKey{Namespace: d.pass.Object.Namespace, Name: resourceSeed}, resource); err != nil {
-			return "", err
-		}
-		if err := health.CheckManagedResource(resource); err != nil {
-			return err.Error(), nil
-		}
-		if err := health.CheckManagedResourceProgressing(resource); err != nil {
-			return err.Error(), nil
-		}
-		return "", nil
-	}) == nil
 }
 
 // newStatus is what this pass leaves for the next. In a new shoot there are no nodes that could have stale conditions.

@@ -17,7 +17,7 @@ import (
 )
 
 // labelOwner marks the Secrets that the contract writes itself, with the ControlPlane's name, so that they are found again
-// when nobody knows any more what they were for.
+// when nobody knows any more what they were for: a process may die between a Secret and what refers to it.
 const labelOwner = "controlplane.trellis.garden/owner"
 
 // secrets are those that the contract writes itself into one shoot's namespace.
@@ -46,16 +46,21 @@ func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string
 	return names, nil
 }
 
-// writeShootAccess makes sure that each ServiceAccount has a Secret for which gardener-resource-manager gets a token, and
-// deletes those of ServiceAccounts that nobody needs any more.
+// writeShootAccess makes sure that each ServiceAccount has a Secret for which gardener-resource-manager gets a token.
 func (s secrets) writeShootAccess(ctx context.Context, serviceAccounts []string) error {
-	needed := sets.New[string]()
 	for _, name := range serviceAccounts {
-		secret := component.ShootAccessSecret(name, s.namespace)
-		needed.Insert(secret.Name)
-		if err := s.ensureShootAccess(ctx, secret); err != nil {
+		if err := s.ensureShootAccess(ctx, component.ShootAccessSecret(name, s.namespace)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// removeShootAccess deletes the Secrets of ServiceAccounts that nobody logs in as any more.
+func (s secrets) removeShootAccess(ctx context.Context, serviceAccounts []string) error {
+	needed := sets.New[string]()
+	for _, name := range serviceAccounts {
+		needed.Insert(component.ShootAccessSecret(name, s.namespace).Name)
 	}
 	return s.deleteOwned(ctx, func(secret *metav1.PartialObjectMetadata) bool {
 		return isShootAccess(secret) && !needed.Has(secret.Name)
@@ -94,7 +99,7 @@ func (s secrets) deleteAll(ctx context.Context) error {
 	return s.deleteOwned(ctx, func(*metav1.PartialObjectMetadata) bool { return true })
 }
 
-// removeAll also waits until it is gone: gardener-resource-manager takes back the tokens first, and is gone itself soon.
+// removeAll also waits until it is gone: somebody else may have something to do before, and is gone soon, too.
 func (s secrets) removeAll(ctx context.Context) error {
 	if err := s.deleteAll(ctx); err != nil {
 		return err

@@ -1,0 +1,125 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// rolloutPatience is how long a pass waits, when a shoot comes from upstream, for pods that use none of upstream's
+// configuration any more. What is in the way then, stays until the next pass.
+const rolloutPatience = time.Minute
+
+// deployShoot first applies retired objects that are still there in their harmless form, and then leaves them out:
+// gardener-resource-manager deletes what is left out only when nothing in the shoot tells it to keep the object.
+func (d *deployment) deployShoot(ctx context.Context) error {
+	objects, err := d.parts.shootObjects()
+	if err != nil {
+		return err
+	}
+	retired, err := d.retired(ctx)
+	if err != nil {
+		return fmt.Errorf("looking for objects of upstream's extension: %w", err)
+	}
+	wanted := managedResource{name: resourceShoot, objects: objects}
+	if len(retired) > 0 {
+		wanted.objects = append(append([]client.Object{}, objects...), retired...)
+		if err := d.applyInShoot(ctx, wanted); err != nil || d.sleep != awake {
+			return err
+		}
+		wanted.objects = objects
+	}
+	return d.applyInShoot(ctx, wanted)
+}
+
+// retired returns the retired objects that may be in the shoot. In a seed to which the shoot has moved nobody knows any more
+// what was made in another one, until all of it has been applied for the first time.
+func (d *deployment) retired(ctx context.Context) ([]client.Object, error) {
+	if len(d.plan.Retired) == 0 || d.pass.FirstAttempt {
+		return nil, nil
+	}
+	resource, err := d.resources.get(ctx, resourceShoot)
+	if err != nil {
+		return nil, err
+	}
+	if resource == nil || resource.Status.ObservedGeneration == 0 {
+		return d.plan.Retired, nil
+	}
+	var found []client.Object
+	for _, object := range d.plan.Retired {
+		kind, err := apiutil.GVKForObject(object, d.pass.Client.Scheme())
+		if err != nil {
+			return nil, err
+		}
+		if lists(resource, kind.GroupKind(), object) {
+			found = append(found, object)
+		}
+	}
+	return found, nil
+}
+
+// removeUpstreamsOwn deletes the ManagedResources that only upstream's extension has, once nothing uses what is in them.
+func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
+	if err := d.removeUpstreamsWebhooks(ctx); err != nil {
+		return err
+	}
+	configuration, err := d.resources.get(ctx, resourceUpstreamConfiguration)
+	if err != nil || configuration == nil {
+		return err
+	}
+	rolledOut, err := d.waitRolledOut(ctx)
+	if err != nil {
+		return err
+	}
+	if !rolledOut {
+		d.pass.Remarks = append(d.pass.Remarks, "pods may still use the configuration of the extension before, which stays for now")
+		return nil
+	}
+	return d.resources.remove(ctx, resourceUpstreamConfiguration)
+}
+
+// removeUpstreamsWebhooks removes webhooks whose server is gone. In a shoot that sleeps nobody could; they do no harm there.
+func (d *deployment) removeUpstreamsWebhooks(ctx context.Context) error {
+	if d.sleep != awake {
+		return nil
+	}
+	return d.resources.remove(ctx, resourceUpstreamWebhooks)
+}
+
+// waitRolledOut reports whether everything in the seed runs as it is wanted now. It does not wait for ever.
+func (d *deployment) waitRolledOut(ctx context.Context) (bool, error) {
+	patient, cancel := context.WithTimeout(ctx, d.patience)
+	defer cancel()
+	err := contract.WaitUntil(patient, func(ctx context.Context) (string, error) {
+		resource, err := d.resources.get(ctx, resourceSeed)
+		if err != nil {
+			return "", err
+		}
+		return stillOld(resource), nil
+	})
+	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// stillOld says why it does not.
+func stillOld(resource *resourcesv1alpha1.ManagedResource) string {
+	if resource == nil {
+		return "the components in the seed have been deleted by somebody"
+	}
+	if err := health.CheckManagedResource(resource); err != nil {
+		return err.Error()
+	}
+	if err := health.CheckManagedResourceProgressing(resource); err != nil {
+		return err.Error()
+	}
+	return ""
+}
