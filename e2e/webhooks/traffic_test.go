@@ -25,7 +25,8 @@ type traffic struct {
 
 	mutex    sync.Mutex
 	failures []string
-	// replicas are those that handshakes are made with.
+	// meeting is held while handshakes are made with the replicas.
+	meeting  sync.Mutex
 	replicas []*replica
 }
 
@@ -119,14 +120,13 @@ func (l *landscape) work(ctx context.Context, tr *traffic, item workItem) error 
 
 // shakeHands is an API server that does not know any replica yet, and trusts what is registered at the moment.
 func (l *landscape) shakeHands(ctx context.Context, tr *traffic) error {
-	tr.mutex.Lock()
-	replicas := tr.replicas
-	tr.mutex.Unlock()
+	tr.meeting.Lock()
+	defer tr.meeting.Unlock()
 	current := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	if err := l.Client.Get(ctx, client.ObjectKey{Name: registration}, current); err != nil {
 		return err
 	}
-	for _, r := range replicas {
+	for _, r := range tr.replicas {
 		if _, err := shake(r.address, l.entrance.host, current.Webhooks[0].ClientConfig.CABundle); err != nil {
 			return fmt.Errorf("handshake with %s: %w", r.address, err)
 		}
@@ -135,10 +135,10 @@ func (l *landscape) shakeHands(ctx context.Context, tr *traffic) error {
 	return nil
 }
 
-// meet replaces the replicas that handshakes are made with.
+// meet replaces the replicas that handshakes are made with. Those before see no more of them.
 func (tr *traffic) meet(replicas ...*replica) {
-	tr.mutex.Lock()
-	defer tr.mutex.Unlock()
+	tr.meeting.Lock()
+	defer tr.meeting.Unlock()
 	tr.replicas = replicas
 }
 
