@@ -115,6 +115,7 @@ e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECOR
 .PHONY: generate
 generate: $(TOOLS)/.stamp ## Write generated code and reference pages anew
 	@cd apis && $(TOOLS)/controller-gen object paths=./... && go generate ./...
+	@go generate ./internal/...
 
 .PHONY: fmt
 fmt: $(TOOLS)/.stamp ## Format all Go code
