@@ -28,7 +28,8 @@ func controllerDiet() diet {
 			"helm.sh/...", "github.com/aws/...", "github.com/Azure/...", "go.etcd.io/...", "k8s.io/kubernetes/...",
 			"k8s.io/apiserver/...", "github.com/stretchr/...", "sigs.k8s.io/controller-runtime/pkg/envtest/...",
 			"sigs.k8s.io/controller-runtime/pkg/client/fake", ourPath+"/internal/cloud/openstack/fake/...",
-			ourPath+"/internal/contract/contracttest", ourPath+"/internal/infrastructure/infrastructuretest"),
+			ourPath+"/internal/contract/contracttest", ourPath+"/internal/infrastructure/infrastructuretest",
+			ourPath+"/internal/controlplane/controlplanetest"),
 	}
 }
 

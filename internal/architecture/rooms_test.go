@@ -117,6 +117,15 @@ func contracts() []room {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/controlplane/controlplanetest",
+			because:  "the suite meets the contract as API server and gardener-resource-manager do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane/...", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/controlplane/component",
 			because:  "what runs in the seed is described and rendered without knowing any cloud, cluster or contract",
 			mayImport: slices.Concat([]string{
@@ -155,7 +164,7 @@ func contracts() []room {
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
-				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
 			}, gardenerLight()),
