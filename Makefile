@@ -42,7 +42,7 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: envtest-assets ## Show an Infrastructure being fulfilled before your eyes; DEMO_EXIT=1 cleans up and ends
+demo: e2e-assets ## Show an Infrastructure and a ControlPlane coming into being; DEMO_EXIT=1 cleans up and ends
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build
@@ -56,11 +56,11 @@ bin/%: FORCE
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
 .PHONY: envtest-assets
-envtest-assets: ## Build etcd and kube-apiserver for tests and the demo, once (3 to 4 minutes)
+envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
 	@cd e2e && go run ./cmd/assets >/dev/null
 
 .PHONY: e2e-assets
-e2e-assets: ## Build what else tests run: controllers of Kubernetes and Gardener, once (4 to 5 minutes)
+e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes and Gardener, once (7 to 9 minutes)
 	@cd e2e && go run ./cmd/assets control-plane >/dev/null
 
 ##@ Test

@@ -55,7 +55,7 @@ type options struct {
 
 func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	screen.Heading("Trellis: what an Infrastructure costs")
-	l, err := landscape.Start(ctx, screen, o.latency)
+	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: o.latency})
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cos
 func (b bench) whileItRuns(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	exited := b.Controller.Exited()
+	exited := b.Infrastructure.Exited()
 	go func() {
 		select {
 		case <-exited:
@@ -190,7 +190,7 @@ func (b bench) destroy(ctx context.Context, shoot *gardenlet.Shoot) error {
 
 // footprint lets the process come to rest before it looks.
 func (b bench) footprint(ctx context.Context) (footprint, error) {
-	info, err := os.Stat(b.Binary)
+	info, err := os.Stat(b.Infrastructure.Binary)
 	if err != nil {
 		return footprint{}, err
 	}
@@ -199,6 +199,6 @@ func (b bench) footprint(ctx context.Context) (footprint, error) {
 	case <-ctx.Done():
 		return footprint{}, ctx.Err()
 	}
-	idle, err := b.Controller.Memory()
+	idle, err := b.Infrastructure.Memory()
 	return footprint{binary: info.Size(), idle: idle}, err
 }

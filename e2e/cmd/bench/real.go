@@ -136,8 +136,8 @@ func (b bench) retreat(ctx context.Context, where landscape.Place) error {
 			failures = append(failures, fmt.Errorf("removing shoot %s: %w", name, err))
 		}
 	}
-	failures = append(failures, detached(ctx, b.Controller.Terminate), detached(ctx, where.Cloud.WaitIdle))
-	b.Controller = nil
+	failures = append(failures, detached(ctx, b.Infrastructure.Terminate), detached(ctx, where.Cloud.WaitIdle))
+	b.Infrastructure = nil
 	return errors.Join(failures...)
 }
 

@@ -159,18 +159,18 @@ func TestTheSecondCloudIsLeftAsItWas(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, costs, len(rows()))
 	assert.Equal(t, before, content(t, cloud), "after a measurement")
-	require.NotNil(t, b.Controller)
+	require.NotNil(t, b.Infrastructure)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	atFirstCreate(cloud, cancel)
 	_, err = b.onRealCloud(ctx, target)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, before, content(t, cloud), "after Ctrl-C")
-	assert.Nil(t, b.Controller, "nothing is made any more")
+	assert.Nil(t, b.Infrastructure, "nothing is made any more")
 	assert.Contains(t, read(), "removing project ")
 
 	b = startBench(t, screen)
-	atFirstCreate(cloud, b.Controller.Kill)
+	atFirstCreate(cloud, b.Infrastructure.Kill)
 	_, err = b.onRealCloud(t.Context(), target)
 	require.ErrorIs(t, err, errEnded)
 	require.ErrorContains(t, err, "is not empty: [network ", "without a controller, what is left is named")
@@ -179,7 +179,7 @@ func TestTheSecondCloudIsLeftAsItWas(t *testing.T) {
 
 func startBench(t *testing.T, screen *terminal.Screen) bench {
 	t.Helper()
-	l, err := landscape.Start(t.Context(), screen, 0)
+	l, err := landscape.Start(t.Context(), screen, landscape.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Stop()) })
 	l.Gardenlet.Interval = 10 * time.Millisecond

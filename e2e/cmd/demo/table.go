@@ -17,12 +17,21 @@ const (
 	glance   = 50 * time.Millisecond
 	barWidth = 20
 	columns  = "  %-22s %-10s %-11s %s %5s  %s"
+	// tale is how much of a description is shown; the rest is in the object.
+	tale = 110
 )
 
-// show does something and shows the Infrastructure meanwhile: on a terminal as a table that is refreshed in place, else as
-// a line for everything that changes.
-func (d *demo) show(ctx context.Context, do func(context.Context) error) error {
-	last := d.row(ctx)
+// watched is an extension object that is shown while somebody works on it.
+type watched struct {
+	// name is how it is called on the screen.
+	name string
+	get  func(context.Context) (extensionsv1alpha1.Object, error)
+}
+
+// show does something and shows the object meanwhile: on a terminal as a table that is refreshed in place, else as a line for
+// everything that changes.
+func (d *demo) show(ctx context.Context, object watched, do func(context.Context) error) error {
+	last := object.row(ctx)
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
 
@@ -31,11 +40,11 @@ func (d *demo) show(ctx context.Context, do func(context.Context) error) error {
 	for {
 		select {
 		case err := <-done:
-			block.End(d.lastRows(ctx, heading, last)...)
+			block.End(d.lastRows(ctx, object, heading, last)...)
 			return err
 		case <-time.After(glance):
 		}
-		row := d.row(ctx)
+		row := object.row(ctx)
 		switch {
 		case row == "" || row == last:
 		case d.screen.IsLive():
@@ -48,8 +57,8 @@ func (d *demo) show(ctx context.Context, do func(context.Context) error) error {
 }
 
 // lastRows is what stays on the screen.
-func (d *demo) lastRows(ctx context.Context, heading, last string) []string {
-	row := d.row(ctx)
+func (d *demo) lastRows(ctx context.Context, object watched, heading, last string) []string {
+	row := object.row(ctx)
 	if !d.screen.IsLive() {
 		if row == last || row == "" {
 			return nil
@@ -57,31 +66,37 @@ func (d *demo) lastRows(ctx context.Context, heading, last string) []string {
 		return []string{row}
 	}
 	if row == "" {
-		row = fmt.Sprintf("  infrastructure/%s is gone", d.shoot.Name)
+		row = fmt.Sprintf("  %s is gone", object.name)
 	}
 	return []string{heading, row, ""}
 }
 
-// row describes the Infrastructure as it is now, or nothing when it does not exist.
-func (d *demo) row(ctx context.Context) string {
-	object, err := d.Gardenlet.Get(ctx, d.shoot)
-	if apierrors.IsNotFound(err) {
+// row describes the object as it is now, or nothing when it does not exist or nobody looks any more.
+func (w watched) row(ctx context.Context) string {
+	object, err := w.get(ctx)
+	if apierrors.IsNotFound(err) || ctx.Err() != nil {
 		return ""
 	}
 	if err != nil {
 		return "  " + err.Error()
 	}
-	return rowOf(object)
+	return rowOf(w.name, object.GetExtensionStatus().GetLastOperation())
 }
 
-func rowOf(object *extensionsv1alpha1.Infrastructure) string {
-	name := "infrastructure/" + object.Name
-	operation := object.Status.LastOperation
+func rowOf(name string, operation *gardencorev1beta1.LastOperation) string {
 	if operation == nil {
 		operation = &gardencorev1beta1.LastOperation{Type: "-", State: gardencorev1beta1.LastOperationStatePending}
 	}
 	return strings.TrimRight(fmt.Sprintf(columns, name, operation.Type, operation.State,
-		bar(operation.Progress), fmt.Sprintf("%d %%", operation.Progress), operation.Description), " ")
+		bar(operation.Progress), fmt.Sprintf("%d %%", operation.Progress), cut(operation.Description, tale)), " ")
+}
+
+// cut shortens a text to a number of characters.
+func cut(text string, most int) string {
+	if characters := []rune(text); len(characters) > most {
+		return string(characters[:most-1]) + "…"
+	}
+	return text
 }
 
 func bar(percent int32) string {

@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 )
 
 func TestRow(t *testing.T) {
-	object := &extensionsv1alpha1.Infrastructure{}
-	object.Name = "demo"
-	assert.Equal(t, "  infrastructure/demo    -          Pending     ░░░░░░░░░░░░░░░░░░░░   0 %", rowOf(object))
-	object.Status.LastOperation = &gardencorev1beta1.LastOperation{
-		Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateProcessing,
-		Progress: 54, Description: "ensuring router",
-	}
-	assert.Equal(t, "  infrastructure/demo    Create     Processing  ██████████░░░░░░░░░░  54 %  ensuring router", rowOf(object))
+	assert.Equal(t, "  infrastructure/demo    -          Pending     ░░░░░░░░░░░░░░░░░░░░   0 %", rowOf("infrastructure/demo", nil))
+	assert.Equal(t, "  controlplane/demo      Create     Processing  ██████████░░░░░░░░░░  54 %  issuing certificates",
+		rowOf("controlplane/demo", &gardencorev1beta1.LastOperation{
+			Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateProcessing,
+			Progress: 54, Description: "issuing certificates",
+		}))
+
+	assert.Equal(t, "a gra…", cut("a grand tale", 6))
+	assert.Equal(t, "short", cut("short", 5))
 }

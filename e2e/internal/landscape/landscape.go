@@ -1,5 +1,6 @@
-// Package landscape brings up everything around one controller for programs that show something: a seed, an OpenStack
-// stand-in, the controller's process, and gardenlet. Each step is told on a screen. Tests stand on package rig.
+// Package landscape brings up everything around our controllers for programs that show something: a seed, an OpenStack
+// stand-in, the controllers' processes, and gardenlet; on demand also the cluster of a shoot. Each step is told on a screen.
+// Tests stand on packages rig and ground.
 package landscape
 
 import (
@@ -16,26 +17,41 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
-	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/ground"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
+// stopTimeout bounds how long the controllers have to end.
+const stopTimeout = 30 * time.Second
+
+// Options say what is brought up.
+type Options struct {
+	// Latency is how long every call to the cloud takes.
+	Latency time.Duration
+	// ControlPlanes adds what ControlPlanes take: the controlplane-controller, and a seed that runs control planes.
+	ControlPlanes bool
+}
+
 // Landscape is what has been brought up.
 type Landscape struct {
-	Seed       *seed.Seed
-	Place      Place
-	Controller *controller.Controller
-	Gardenlet  *gardenlet.Gardenlet
-	// Binary is the path of the controller, Log that of its log.
-	Binary, Log string
+	Seed      *seed.Seed
+	Place     Place
+	Gardenlet *gardenlet.Gardenlet
+	// Infrastructure and ControlPlane are our controllers. There is no ControlPlane where none are asked for.
+	Infrastructure, ControlPlane *Controller
+	// Cluster is that of the shoot that StartCluster was called for.
+	Cluster *shoot.Cluster
+	// Programs is the folder of the programs that are not ours, Dir the one of this run. It is removed at the end.
+	Programs, Dir string
 
-	what    controller.Binary
+	options Options
 	screen  *terminal.Screen
-	dir     string
-	latency time.Duration
+	hosting *ground.Seed // nothing without control planes
+	hosted  *gardenlet.Shoot
 }
 
 // Place is where shoots live: an account in a cloud.
@@ -47,40 +63,48 @@ type Place struct {
 // accountName is free in a new cloud.
 const accountName = "trellis"
 
-// Start brings everything up. Every call to the cloud takes as long as latency says. What has been started is stopped
-// again when something fails.
-func Start(ctx context.Context, screen *terminal.Screen, latency time.Duration) (*Landscape, error) {
+// Start brings everything up. What has been started is stopped again when something fails.
+func Start(ctx context.Context, screen *terminal.Screen, options Options) (*Landscape, error) {
 	logf.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "trellis-")
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for this run: %w", err)
 	}
-	l := &Landscape{what: controller.Infrastructure(), screen: screen, dir: dir, latency: latency, Log: filepath.Join(dir, "controller.log")}
-	steps := []struct {
-		name string
-		do   func(context.Context, io.Writer) (string, error)
-	}{
+	l := &Landscape{Dir: dir, options: options, screen: screen}
+	for _, step := range []step{
 		{"programs", l.ensurePrograms},
-		{"controller", l.buildController},
+		{"controllers", l.buildControllers},
 		{"cloud", l.startCloud},
 		{"seed", l.startSeed},
-		{"process", l.startController},
-	}
-	for _, step := range steps {
-		err := screen.Step(step.name, func(progress io.Writer) (string, error) { return step.do(ctx, progress) })
-		if err != nil {
+		{"processes", l.startControllers},
+	} {
+		if err := l.do(ctx, step); err != nil {
 			return nil, errors.Join(err, l.Stop())
 		}
 	}
 	return l, nil
 }
 
-func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (string, error) {
-	if _, err := assets.Ensure(ctx, progress, assets.APIServer()...); err != nil {
+// step is something that is told on the screen: it writes lines to progress, and returns a line at the end.
+type step struct {
+	name string
+	do   func(ctx context.Context, progress io.Writer) (string, error)
+}
+
+func (l *Landscape) do(ctx context.Context, s step) error {
+	return l.screen.Step(s.name, func(progress io.Writer) (string, error) { return s.do(ctx, progress) })
+}
+
+func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (detail string, err error) {
+	names := assets.APIServer()
+	if l.options.ControlPlanes {
+		names = assets.ControlPlane()
+	}
+	if l.Programs, err = assets.Ensure(ctx, progress, names...); err != nil {
 		return "", err
 	}
 	var all []string
-	for _, name := range assets.APIServer() {
+	for _, name := range names {
 		version, err := assets.Version(name)
 		if err != nil {
 			return "", err
@@ -90,52 +114,34 @@ func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (str
 	return strings.Join(all, ", "), nil
 }
 
-func (l *Landscape) buildController(ctx context.Context, _ io.Writer) (detail string, err error) {
-	if l.Binary, err = l.what.Build(ctx, false); err != nil {
-		return "", err
-	}
-	info, err := os.Stat(l.Binary)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s, %d MB", l.what.Name, info.Size()/1_000_000), nil
-}
-
 func (l *Landscape) startCloud(ctx context.Context, _ io.Writer) (detail string, err error) {
 	if l.Place.Cloud, err = openstack.NewFake(); err != nil {
 		return "", err
 	}
-	l.Place.Cloud.SetLatency(l.latency)
+	l.Place.Cloud.SetLatency(l.options.Latency)
 	if l.Place.Account, err = l.Place.Cloud.NewAccount(ctx, accountName); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("OpenStack stand-in at %s, %d ms per call", l.Place.Cloud.AuthURL(), l.latency.Milliseconds()), nil
+	return fmt.Sprintf("OpenStack stand-in at %s, %d ms per call", l.Place.Cloud.AuthURL(), l.options.Latency.Milliseconds()), nil
 }
 
 func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, err error) {
-	programs, err := assets.Dir()
+	dir, err := l.folder("seed")
 	if err != nil {
 		return "", err
 	}
-	if l.Seed, err = seed.Start(ctx, programs, l.dir); err != nil {
+	if !l.options.ControlPlanes {
+		if l.Seed, err = seed.Start(ctx, l.Programs, dir); err != nil {
+			return "", err
+		}
+		l.Gardenlet = gardenlet.New(l.Seed.Client)
+		return "API server with Gardener's CRDs", nil
+	}
+	if l.hosting, err = ground.StartSeed(ctx, l.Programs, dir); err != nil {
 		return "", err
 	}
-	l.Gardenlet = gardenlet.New(l.Seed.Client)
-	return "API server with Gardener's CRDs", nil
-}
-
-func (l *Landscape) startController(ctx context.Context, _ io.Writer) (string, error) {
-	kubeconfig, err := l.Seed.AddController(ctx, l.what.Name, l.what.Role)
-	if err != nil {
-		return "", err
-	}
-	l.Controller, err = l.what.Start(ctx, controller.Options{
-		Path: l.Binary, Kubeconfig: kubeconfig, Output: l.Log, LeaderElection: true,
-	})
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s is ready, pid %d", l.what.Name, l.Controller.PID()), nil
+	l.Seed, l.Gardenlet = l.hosting.Seed, l.hosting.Gardenlet
+	return "API server with Gardener's CRDs, kube-controller-manager, gardener-resource-manager", nil
 }
 
 // NewShoot prepares a shoot that has everything made for it in a place.
@@ -144,20 +150,27 @@ func (l *Landscape) NewShoot(ctx context.Context, name string, where Place) (*ga
 	return shoot, l.Gardenlet.Prepare(ctx, shoot)
 }
 
+// folder makes a new folder for files of this run.
+func (l *Landscape) folder(name string) (string, error) {
+	dir := filepath.Join(l.Dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("creating a folder of this run: %w", err)
+	}
+	return dir, nil
+}
+
 // Stop ends everything and removes its files.
 func (l *Landscape) Stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	var failures []error
-	if l.Controller != nil {
-		failures = append(failures, l.Controller.Terminate(ctx))
-	}
+	failures := []error{l.stopControllers(), l.StopCluster()}
 	if l.Place.Cloud != nil {
 		failures = append(failures, l.Place.Cloud.Close())
 	}
-	if l.Seed != nil {
+	switch {
+	case l.hosting != nil:
+		failures = append(failures, l.hosting.Stop())
+	case l.Seed != nil:
 		failures = append(failures, l.Seed.Stop())
 	}
-	failures = append(failures, os.RemoveAll(l.dir))
+	failures = append(failures, os.RemoveAll(l.Dir))
 	return errors.Join(failures...)
 }

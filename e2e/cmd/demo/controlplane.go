@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+)
+
+// conditionTimeout bounds the wait for good health. The controller looks every half minute.
+const conditionTimeout = 2 * time.Minute
+
+// startCluster starts what a ControlPlane needs: gardenlet has etcd and API server by now.
+func (d *demo) startCluster(ctx context.Context) error {
+	d.screen.Heading("gardenlet brings the shoot's API server up")
+	if err := d.StartCluster(ctx, d.shoot); err != nil {
+		return err
+	}
+	var err error
+	d.before, err = takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+	return err
+}
+
+func (d *demo) controlPlane() watched {
+	return watched{name: "controlplane/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+		return d.Gardenlet.GetControlPlane(ctx, d.shoot)
+	}}
+}
+
+// createControlPlane hands on what the Infrastructure's status says: the two controllers meet there and nowhere else.
+func (d *demo) createControlPlane(ctx context.Context) error {
+	d.screen.Heading("gardenlet deploys the ControlPlane, with what the Infrastructure has left in its status")
+	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
+	if err != nil {
+		return err
+	}
+	d.shoot.InfrastructureStatus = infrastructure.Status.ProviderStatus
+	cost, err := d.measure(ctx, d.controlPlane(), d.fulfilControlPlane)
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	d.screen.Heading("What exists in the seed, in namespace " + d.shoot.Namespace())
+	if err := d.exhibitSeed(ctx); err != nil {
+		return err
+	}
+	d.screen.Heading("What exists in the shoot")
+	return d.exhibitShoot(ctx)
+}
+
+func (d *demo) reconcileControlPlane(ctx context.Context) error {
+	return d.again(ctx, d.ControlPlane.Name(), d.controlPlane(), d.fulfilControlPlane)
+}
+
+func (d *demo) fulfilControlPlane(ctx context.Context) error {
+	component := d.Gardenlet.ControlPlane(d.shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+// awaitHealth shows the conditions while they become good.
+func (d *demo) awaitHealth(ctx context.Context) error {
+	d.screen.Heading("The controlplane-controller watches over it, every half minute")
+	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
+	defer cancel()
+	block := d.screen.Block()
+	for {
+		object, err := d.Gardenlet.GetControlPlane(ctx, d.shoot)
+		if err != nil {
+			return err
+		}
+		lines, healthy := conditionLines(object.Status.Conditions)
+		if healthy {
+			for i, line := range lines {
+				lines[i] = "  " + d.screen.Styled(terminal.Green, "✓") + " " + line
+			}
+			block.End(lines...)
+			return nil
+		}
+		for i, line := range lines {
+			lines[i] = "  · " + line
+		}
+		block.Update(lines...)
+		if err := sleep(ctx, time.Second); err != nil {
+			return errors.Join(append([]error{err}, asErrors(lines)...)...)
+		}
+	}
+}
+
+// conditionLines says how the control plane is, and whether that is well.
+func conditionLines(conditions []gardencorev1beta1.Condition) (lines []string, healthy bool) {
+	healthy = len(conditions) > 0
+	for _, condition := range conditions {
+		healthy = healthy && condition.Status == gardencorev1beta1.ConditionTrue
+		lines = append(lines, fmt.Sprintf("%-24s %-12s %s", condition.Type, condition.Status, condition.Message))
+	}
+	return lines, healthy
+}
+
+func asErrors(lines []string) []error {
+	var all []error
+	for _, line := range lines {
+		all = append(all, errors.New(line))
+	}
+	return all
+}
+
+func (d *demo) deleteControlPlane(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the ControlPlane")
+	cost, err := d.measure(ctx, d.controlPlane(), func(ctx context.Context) error {
+		component := d.Gardenlet.ControlPlane(d.shoot)
+		if err := component.Destroy(ctx); err != nil {
+			return err
+		}
+		return component.WaitCleanup(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	if err := d.nothingLeftInSeed(ctx); err != nil {
+		return err
+	}
+	d.done("the shoot's namespace holds nothing of the control plane")
+	garbage, err := d.nothingLeftInShoot(ctx)
+	if err != nil {
+		return err
+	}
+	d.done("neither does the shoot" + butGarbage(garbage))
+	return nil
+}
+
+// butGarbage makes an exception of what is collected later.
+func butGarbage(things int) string {
+	if things == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", but for %s that gardener-resource-manager collects later", count(things, "config"))
+}
+
+func (d *demo) retireCluster(ctx context.Context) error {
+	d.screen.Heading("gardenlet takes the shoot's API server away")
+	return d.RetireCluster(ctx)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+)
+
+// newShoot brings a shoot to the seed, as gardenlet does first of all.
+func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
+	shoot := openstack.NewShoot("demo", d.Place.Cloud, d.Place.Account)
+	config := &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"}
+	config.APIVersion, config.Kind = openstackv1alpha1.GroupVersion().String(), "ControlPlaneConfig"
+	shoot.ControlPlaneConfig = config
+	return shoot, d.Gardenlet.Prepare(ctx, shoot)
+}
+
+// addedCredentials says what is in the Secret cloudprovider that gardenlet has not put there: the API server has called the
+// controlplane-controller, which knows from the cloud profile where the cloud is.
+func (d *demo) addedCredentials(ctx context.Context) (string, error) {
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
+	if err := d.Seed.Client.Get(ctx, key, secret); err != nil {
+		return "", err
+	}
+	var added []string
+	for name := range secret.Data {
+		if d.shoot.Credentials[name] == nil {
+			added = append(added, name)
+		}
+	}
+	if len(added) == 0 {
+		return "", nil
+	}
+	slices.Sort(added)
+	return ", to which a webhook has added " + strings.Join(added, ", "), nil
+}
+
+func (d *demo) infrastructure() watched {
+	return watched{name: "infrastructure/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+		return d.Gardenlet.Get(ctx, d.shoot)
+	}}
+}
+
+func (d *demo) createInfrastructure(ctx context.Context) error {
+	d.screen.Heading("gardenlet deploys the Infrastructure")
+	cost, err := d.measure(ctx, d.infrastructure(), d.fulfilInfrastructure)
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	d.screen.Heading("What exists in the cloud")
+	for _, line := range openstack.Draw(d.Place.Cloud.StandIn.State("")) {
+		d.screen.Linef("  %s", line)
+	}
+	return nil
+}
+
+func (d *demo) reconcileInfrastructure(ctx context.Context) error {
+	return d.again(ctx, d.Infrastructure.Name(), d.infrastructure(), d.fulfilInfrastructure)
+}
+
+func (d *demo) fulfilInfrastructure(ctx context.Context) error {
+	component := d.Gardenlet.Infrastructure(d.shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+func (d *demo) deleteInfrastructure(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the Infrastructure")
+	cost, err := d.measure(ctx, d.infrastructure(), func(ctx context.Context) error {
+		component := d.Gardenlet.Infrastructure(d.shoot)
+		if err := component.Destroy(ctx); err != nil {
+			return err
+		}
+		return component.WaitCleanup(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	left, err := d.Place.Account.Resources(ctx)
+	if err != nil {
+		return err
+	}
+	for _, resource := range left {
+		err = errors.Join(err, fmt.Errorf("left behind in the cloud: %s %s (%s)", resource.Kind, resource.Name, resource.ID))
+	}
+	if err != nil {
+		return err
+	}
+	d.done("the cloud is empty again")
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// emptyTimeout is how long pods may take to follow their Deployments.
+const emptyTimeout = 30 * time.Second
+
+// inventory is what a namespace holds, each as "Kind name".
+type inventory = sets.Set[string]
+
+// passing are kinds that nobody takes away: they go with the time.
+func passing() []string { return []string{"Event", "Lease"} }
+
+// takeInventory lists all that a namespace holds, of every kind that the API server knows.
+func takeInventory(ctx context.Context, config *rest.Config, c client.Client, namespace string) (inventory, error) {
+	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := discoverer.ServerPreferredNamespacedResources()
+	if err != nil {
+		return nil, fmt.Errorf("asking which kinds there are: %w", err)
+	}
+	found := inventory{}
+	for _, group := range groups {
+		version, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range group.APIResources {
+			if !slices.Contains(resource.Verbs, "list") || slices.Contains(passing(), resource.Kind) {
+				continue
+			}
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
+			if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return nil, fmt.Errorf("listing %s: %w", resource.Name, err)
+			}
+			for _, object := range list.Items {
+				found.Insert(resource.Kind + " " + object.Name)
+			}
+		}
+	}
+	return found, nil
+}
+
+// nothingLeftInSeed fails unless the shoot's namespace holds what it held before the ControlPlane was created.
+func (d *demo) nothingLeftInSeed(ctx context.Context) error {
+	for end := time.Now().Add(emptyTimeout); ; {
+		now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+		if err != nil {
+			return err
+		}
+		left := sets.List(now.Difference(d.before))
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("left behind in namespace %s: %q", d.shoot.Namespace(), left)
+		}
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// nothingLeftInShoot fails if anything that was shown in the shoot is still there. It counts what is left to the collector of
+// garbage there: gardener-resource-manager deletes nothing that pods may mount, but collects it later.
+func (d *demo) nothingLeftInShoot(ctx context.Context) (garbage int, err error) {
+	var failures []error
+	for _, ref := range d.applied {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(ref.GroupVersionKind())
+		err := d.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)
+		switch {
+		case err == nil && object.Labels[references.LabelKeyGarbageCollectable] == references.LabelValueGarbageCollectable:
+			garbage++
+		case err == nil:
+			failures = append(failures, fmt.Errorf("left behind in the shoot: %s", nameOf(ref)))
+		case !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
+			failures = append(failures, fmt.Errorf("looking for %s: %w", nameOf(ref), err))
+		}
+	}
+	return garbage, errors.Join(failures...)
+}
+
+func nameOf(ref resourcesv1alpha1.ObjectReference) string {
+	if ref.Namespace == "" {
+		return ref.Kind + " " + ref.Name
+	}
+	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
+}
