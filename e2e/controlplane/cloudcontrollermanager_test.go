@@ -1,0 +1,128 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/workload"
+)
+
+// running is a cloud-controller-manager that runs as the Deployment says.
+type running struct {
+	*workload.Container
+	address string
+}
+
+// testCloudControllerManager runs the real one as the Deployment in the seed says, until testCredentials ends it: it logs in to
+// the shoot with the token that the seed was given, and to the cloud with the file that the controller wrote.
+func testCloudControllerManager(t *testing.T, w *world) {
+	w.ccm = w.runCloudControllerManager(t)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
+	groundtest.Eventually(t, "the node is initialized", func() bool {
+		require.True(t, groundtest.Get(t, w.Cluster.Client, node))
+		tainted := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized })
+		return !tainted && len(node.Status.Addresses) > 0
+	})
+	assert.Equal(t, "openstack:///"+w.site.server, node.Spec.ProviderID)
+	assert.Contains(t, node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: w.site.address})
+	assert.Equal(t, w.site.zone, node.Labels[corev1.LabelTopologyZone])
+	assert.Equal(t, w.Cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
+	assert.Equal(t, flavor, node.Labels[corev1.LabelInstanceTypeStable])
+
+	w.makeService(t, "web")
+	assert.Equal(t, []string{"kube_service_" + w.Shoot.Namespace() + "_default_web"}, w.loadBalancers(t))
+	assert.Empty(t, w.routes(t), "the network plugin wraps packets, nobody needs routes")
+	w.assertScrapable(t)
+	w.assertNothingRefused(t)
+}
+
+// runCloudControllerManager starts the container. Its intervals are shorter than it knows.
+func (w *world) runCloudControllerManager(t *testing.T) *running {
+	t.Helper()
+	address, err := process.FreeAddress()
+	require.NoError(t, err)
+	host, port, _ := strings.Cut(address, ":")
+	// It outlives the part of the test that starts it, and its folder must.
+	container, err := workload.RunContainer(context.WithoutCancel(t.Context()), w.seed.Client, workload.Run{
+		Namespace: w.Shoot.Namespace(), Deployment: ccm, Container: "openstack-cloud-controller-manager",
+		Program: filepath.Join(w.Programs, "openstack-cloud-controller-manager"),
+		Flags: map[string]string{
+			"bind-address": host, "secure-port": port, "route-reconciliation-period": "1s", "node-monitor-period": "1s",
+			"leader-elect-lease-duration": "3s", "leader-elect-renew-deadline": "2s", "leader-elect-retry-period": "500ms",
+		},
+		Dir: filepath.Join(w.dir, ccm),
+	})
+	require.NoError(t, err)
+	c := &running{Container: container, address: address}
+	c.await(t)
+	return c
+}
+
+func (c *running) await(t *testing.T) {
+	t.Helper()
+	require.NoError(t, c.WaitForTLS(t.Context(), "https://"+c.address+"/healthz"))
+}
+
+// rollOut does what the Deployment's new pod does.
+func (c *running) rollOut(t *testing.T) {
+	t.Helper()
+	require.NoError(t, c.Restart(context.WithoutCancel(t.Context())))
+	c.await(t)
+}
+
+// makeService makes a Service that wants a load balancer, and waits until it has an address.
+func (w *world) makeService(t *testing.T, name string) {
+	t.Helper()
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}}
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}
+	require.NoError(t, w.Cluster.Client.Create(t.Context(), service))
+	groundtest.Eventually(t, "Service "+name+" has an address", func() bool {
+		require.True(t, groundtest.Get(t, w.Cluster.Client, service))
+		return len(service.Status.LoadBalancer.Ingress) == 1
+	})
+}
+
+// assertScrapable makes sure that Prometheus, which is told whom to trust, trusts the one that answers.
+func (w *world) assertScrapable(t *testing.T) {
+	t.Helper()
+	monitor := &monitoringv1.ServiceMonitor{ObjectMeta: metav1.ObjectMeta{Name: "shoot-" + ccm}}
+	require.True(t, w.get(t, monitor))
+	require.Len(t, monitor.Spec.Endpoints, 1)
+	told := monitor.Spec.Endpoints[0].TLSConfig
+	bundle := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: told.CA.Secret.Name}}
+	require.True(t, w.get(t, bundle))
+	trusted := x509.NewCertPool()
+	require.True(t, trusted.AppendCertsFromPEM(bundle.Data[told.CA.Secret.Key]))
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs: trusted, ServerName: *told.ServerName, MinVersion: tls.VersionTLS12,
+	}}}
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+w.ccm.address+"/healthz", nil)
+	require.NoError(t, err)
+	answer, err := client.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Equal(t, http.StatusOK, answer.StatusCode)
+}
+
+// assertNothingRefused makes sure that it has all the rights in the shoot that it wants.
+func (w *world) assertNothingRefused(t *testing.T) {
+	t.Helper()
+	refused, err := w.Cluster.Refused(ccm)
+	require.NoError(t, err)
+	assert.Empty(t, refused)
+}

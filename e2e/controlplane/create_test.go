@@ -1,0 +1,120 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+const (
+	ccm                = "cloud-controller-manager"
+	csiController      = "csi-driver-controller"
+	manilaController   = "csi-driver-controller-manila"
+	snapshotController = "csi-snapshot-controller"
+)
+
+// accounts are the ServiceAccounts that components log in to the shoot as.
+func accounts() []string {
+	return []string{ccm, "csi-attacher", "csi-provisioner", "csi-resizer", snapshotController, "csi-snapshotter"}
+}
+
+// testCreate brings a control plane into being, as gardenlet does for a new shoot.
+func testCreate(t *testing.T, w *world) {
+	w.startController(t)
+	w.fulfil(t)
+	object := w.object(t)
+	assert.Equal(t, gardencorev1beta1.LastOperationTypeCreate, object.Status.LastOperation.Type)
+	assert.EqualValues(t, 100, object.Status.LastOperation.Progress)
+	assert.Equal(t, []string{"extensions.gardener.cloud/controlplane"}, object.Finalizers)
+
+	w.awaitRolledOut(t)
+	w.assertRunning(t, ccm, csiController, snapshotController)
+	w.assertTokens(t, accounts()...)
+	w.assertInShoot(t)
+	w.Shoot.LastOperationType, w.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
+}
+
+// assertInShoot looks for what is in any shoot.
+func (w *world) assertInShoot(t *testing.T) {
+	t.Helper()
+	shoot := w.Cluster.Client
+	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "csi-driver-node", Namespace: metav1.NamespaceSystem}}
+	require.True(t, groundtest.Get(t, shoot, daemon))
+	assert.EqualValues(t, 1, daemon.Status.NumberReady, "one for the only node")
+	require.True(t, groundtest.Get(t, shoot, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "cinder.csi.openstack.org"}}))
+	classes := &storagev1.StorageClassList{}
+	require.NoError(t, shoot.List(t.Context(), classes))
+	var defaults []string
+	for _, class := range classes.Items {
+		if class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
+			defaults = append(defaults, class.Name)
+		}
+	}
+	assert.Equal(t, []string{"default"}, defaults)
+
+	secrets := &corev1.SecretList{}
+	require.NoError(t, shoot.List(t.Context(), secrets))
+	for _, secret := range secrets.Items {
+		for key, value := range secret.Data {
+			assert.NotContains(t, string(value), string(w.Shoot.Credentials["password"]), "%s/%s: %s", secret.Namespace, secret.Name, key)
+		}
+	}
+}
+
+// testAgain counts what a reconcile costs that finds nothing to do.
+func testAgain(t *testing.T, w *world) {
+	w.awaitHealthy(t)
+	w.stopController(t)
+	before := len(w.writes(t))
+	there := w.look(t)
+	w.startController(t)
+	w.fulfil(t)
+	w.stopController(t)
+
+	writes := withoutProgress(t, w.writes(t)[before:])
+	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
+		assert.Equal(t, "patch controlplanes", writes[0].Verb+" "+writes[0].Resource)
+		assert.Equal(t, "patch controlplanes/status", writes[1].Verb+" "+writes[1].Resource)
+	}
+	now := w.look(t)
+	assert.Empty(t, now.since(there))
+	assert.Empty(t, now.lostSince(there))
+	namespace := w.Shoot.Namespace()
+	assert.Equal(t, []string{
+		"seed: Cluster /" + namespace, // gardenlet's
+		"seed: ControlPlane " + namespace + "/one",
+	}, now.changedSince(there))
+	w.startController(t)
+}
+
+// withoutProgress leaves out what is written to show people that it takes its time, not before a second is over.
+func withoutProgress(t *testing.T, writes []seed.Write) []seed.Write {
+	t.Helper()
+	return slices.DeleteFunc(slices.Clone(writes), func(write seed.Write) bool {
+		var sent struct {
+			Status struct {
+				LastOperation struct {
+					Progress *int32 `json:"progress"`
+				} `json:"lastOperation"`
+			} `json:"status"`
+		}
+		if write.Time.Sub(writes[0].Time) < time.Second {
+			return false
+		}
+		require.NoErrorf(t, json.Unmarshal(write.Body, &sent), "%s", write)
+		progress := sent.Status.LastOperation.Progress
+		return progress != nil && *progress < 100
+	})
+}

@@ -1,0 +1,117 @@
+package controlplane
+
+import (
+	"testing"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+const (
+	resourceSeed           = "extension-controlplane-seed"
+	resourceShoot          = "extension-controlplane-shoot"
+	resourceShootCRDs      = "extension-controlplane-shoot-crds"
+	resourceStorageClasses = "extension-controlplane-storageclasses"
+)
+
+// managedResources are those of a ControlPlane.
+func managedResources() []string {
+	return []string{resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses}
+}
+
+// awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
+func (w *world) awaitRolledOut(t *testing.T) {
+	t.Helper()
+	w.awaitResources(t, managedResources()...)
+}
+
+func (w *world) awaitResources(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		for kind, status := range map[gardencorev1beta1.ConditionType]gardencorev1beta1.ConditionStatus{
+			resourcesv1alpha1.ResourcesApplied:     gardencorev1beta1.ConditionTrue,
+			resourcesv1alpha1.ResourcesHealthy:     gardencorev1beta1.ConditionTrue,
+			resourcesv1alpha1.ResourcesProgressing: gardencorev1beta1.ConditionFalse,
+		} {
+			resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+				require.True(t, w.get(t, resource), name)
+				condition := helper.GetCondition(resource.Status.Conditions, kind)
+				return condition != nil && condition.Status == status && resource.Status.ObservedGeneration == resource.Generation
+			})
+		}
+	}
+}
+
+// awaitHealthy waits until the ControlPlane itself says that all is well.
+func (w *world) awaitHealthy(t *testing.T) {
+	t.Helper()
+	for _, kind := range []gardencorev1beta1.ConditionType{
+		gardencorev1beta1.ShootControlPlaneHealthy, gardencorev1beta1.ShootSystemComponentsHealthy,
+	} {
+		var condition *gardencorev1beta1.Condition
+		groundtest.Eventually(t, string(kind)+" is said", func() bool {
+			condition = helper.GetCondition(w.object(t).Status.Conditions, kind)
+			return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
+		})
+	}
+}
+
+// deployments returns the control plane's own Deployments in the seed, by name.
+func (w *world) deployments(t *testing.T) map[string]*appsv1.Deployment {
+	t.Helper()
+	list := &appsv1.DeploymentList{}
+	require.NoError(t, w.seed.Client.List(t.Context(), list, client.InNamespace(w.Shoot.Namespace())))
+	deployments := map[string]*appsv1.Deployment{}
+	for i := range list.Items {
+		if name := list.Items[i].Name; name != "kube-apiserver" {
+			deployments[name] = &list.Items[i]
+		}
+	}
+	return deployments
+}
+
+// assertRunning makes sure that the Deployments of these names, and no others, run.
+func (w *world) assertRunning(t *testing.T, names ...string) {
+	t.Helper()
+	var found []string
+	for name, deployment := range w.deployments(t) {
+		found = append(found, name)
+		assert.EqualValues(t, 1, deployment.Status.AvailableReplicas, name)
+		pods := groundtest.Pods(t, w.seed.Client, deployment.Namespace, deployment.Spec.Selector.MatchLabels)
+		assert.Equal(t, 1, pods, name)
+	}
+	assert.ElementsMatch(t, names, found)
+}
+
+// pods returns the names of the pods of the Deployment.
+func (w *world) pods(t *testing.T, deployment *appsv1.Deployment) (names []string) {
+	t.Helper()
+	list := &corev1.PodList{}
+	require.NoError(t, w.seed.Client.List(t.Context(), list,
+		client.InNamespace(deployment.Namespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels)))
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			names = append(names, pod.Name)
+		}
+	}
+	return names
+}
+
+// assertTokens makes sure that the components named can log in to the shoot.
+func (w *world) assertTokens(t *testing.T, accounts ...string) {
+	t.Helper()
+	for _, account := range accounts {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "shoot-access-" + account}}
+		groundtest.Eventually(t, account+" has a token", func() bool { return w.get(t, secret) && len(secret.Data["token"]) > 0 })
+	}
+}

@@ -1,0 +1,88 @@
+package controlplane
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// testSameAsGardener compares what is written anew in the controller, to spare it Gardener's heavier packages, with what those
+// would have made.
+func testSameAsGardener(t *testing.T, w *world) {
+	for _, part := range []struct {
+		sentence string
+		play     func(*testing.T, *world)
+	}{
+		{"Secrets that ask for tokens", testSameAccess},
+		{"kubeconfigs that read a token", testSameKubeconfig},
+		{"what lets Prometheus through", testSameScraping},
+		{"how webhooks are made known to a seed", testSameRegistration},
+		{"how certificates are issued and rotated", testSameRotation},
+	} {
+		t.Run(part.sentence, func(t *testing.T) { part.play(t, w) })
+	}
+}
+
+func testSameAccess(t *testing.T, w *world) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}}
+	require.NoError(t, w.seed.Client.Create(t.Context(), namespace))
+	for _, account := range accounts() {
+		theirs := gardenerutils.NewShootAccessSecret(account, namespace.Name)
+		require.NoError(t, theirs.Reconcile(t.Context(), w.seed.Client))
+		ours := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: theirs.Secret.Name}}
+		require.True(t, w.get(t, ours))
+		delete(ours.Labels, "controlplane.trellis.garden/owner")
+		delete(ours.Annotations, resourcesv1alpha1.ServiceAccountTokenRenewTimestamp) // gardener-resource-manager's
+		assert.Equal(t, theirs.Secret.Labels, ours.Labels, account)
+		assert.Equal(t, theirs.Secret.Annotations, ours.Annotations, account)
+		assert.Equal(t, theirs.Secret.Type, ours.Type, account)
+	}
+	require.NoError(t, w.seed.Client.Delete(t.Context(), namespace))
+}
+
+func testSameKubeconfig(t *testing.T, w *world) {
+	var seen []string
+	for name, deployment := range w.deployments(t) {
+		spec := deployment.Spec.Template.Spec
+		for _, container := range spec.Containers {
+			at := slices.IndexFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
+				return mount.MountPath == gardenerutils.VolumeMountPathGenericKubeconfig
+			})
+			if at < 0 {
+				assert.NotContains(t, strings.Join(container.Args, " "), "--kubeconfig", "%s of %s", container.Name, name)
+				continue
+			}
+			assert.Contains(t, container.Args, "--kubeconfig="+gardenerutils.PathGenericKubeconfig, container.Name)
+			mount := container.VolumeMounts[at]
+			account := strings.TrimPrefix(mount.Name, "kubeconfig-")
+			seen = append(seen, account)
+			assert.Equal(t, gardenerutils.GenerateGenericKubeconfigVolumeMount(mount.Name, path.Dir(gardenerutils.PathGenericKubeconfig)), mount)
+			assert.Contains(t, spec.Volumes, gardenerutils.GenerateGenericKubeconfigVolume(
+				w.genericKubeconfig(t), gardenerutils.NewShootAccessSecret(account, "").Secret.Name, mount.Name))
+		}
+	}
+	slices.Sort(seen)
+	assert.Equal(t, accounts(), slices.Compact(seen))
+}
+
+func testSameScraping(t *testing.T, w *world) {
+	ours := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: ccm}}
+	require.True(t, w.get(t, ours))
+	theirs := &corev1.Service{}
+	require.NoError(t, gardenerutils.InjectNetworkPolicyAnnotationsForScrapeTargets(theirs, networkingv1.NetworkPolicyPort{
+		Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(10258)),
+	}))
+	for key, value := range theirs.Annotations {
+		assert.Equal(t, value, ours.Annotations[key], key)
+	}
+}

@@ -1,0 +1,123 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+const (
+	nodeName = "node-1"
+	flavor   = "m1.small"
+	// podsOfNode is the range of the node's pods.
+	podsOfNode = "100.96.0.0/24"
+	// uninitialized is the taint of a node that no cloud-controller-manager has seen (k8s.io/cloud-provider/api).
+	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
+)
+
+// site is where the shoot is in the cloud, by IDs, and the server of its only node.
+type site struct {
+	router, server, address, zone string
+}
+
+// makeSite lets the infrastructure-controller make what control planes stand on and gardenlet pass on what it says, and gives
+// the shoot a node.
+func (w *world) makeSite(t *testing.T) {
+	t.Helper()
+	infrastructure := openstack.InfrastructureConfig(w.Cloud)
+	infrastructure.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+	w.Shoot.InfrastructureConfig = infrastructure
+	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
+
+	what := controller.Infrastructure()
+	path, err := what.Build(t.Context(), false)
+	require.NoError(t, err)
+	running, err := w.seed.StartController(t.Context(), what, controller.Options{Path: path})
+	require.NoError(t, err)
+	component := w.seed.Gardenlet.Infrastructure(w.Shoot)
+	require.NoError(t, component.Deploy(t.Context()))
+	require.NoError(t, component.Wait(t.Context()))
+	require.NoError(t, running.Terminate(t.Context()))
+
+	w.Shoot.InfrastructureStatus = json.RawMessage(component.ProviderStatus().Raw)
+	var status openstackv1alpha1.InfrastructureStatus
+	require.NoError(t, json.Unmarshal(component.ProviderStatus().Raw, &status))
+	w.site = site{router: status.Networks.Router.ID}
+	w.makeNode(t, status)
+}
+
+// makeNode makes a server, and the Node that its kubelet would.
+func (w *world) makeNode(t *testing.T, status openstackv1alpha1.InfrastructureStatus) {
+	t.Helper()
+	w.site.server = w.asMember(t, http.MethodPost, conformance.Compute, "/v2.1/servers", conformance.Body{"server": conformance.Body{
+		"name": nodeName, "networks": []conformance.Body{{"uuid": status.Networks.ID}},
+		"flavorRef": w.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", flavor),
+		"imageRef":  w.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
+	}}).Text("server.id")
+	server := w.asMember(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+w.site.server, nil)
+	w.site.zone = server.Text("server.OS-EXT-AZ:availability_zone")
+	w.site.address = server.Objects("server.addresses." + status.Networks.Name)[0].Text("addr")
+	require.NotEmpty(t, w.site.zone)
+
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
+	node.Spec = corev1.NodeSpec{
+		Taints:  []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+		PodCIDR: podsOfNode, PodCIDRs: []string{podsOfNode},
+	}
+	require.NoError(t, w.Cluster.Client.Create(t.Context(), node))
+}
+
+// asMember makes a request as the shoot's account.
+func (w *world) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+	t.Helper()
+	answer, err := w.Account.AsMember(t.Context(), method, service, path, body)
+	require.NoError(t, err)
+	return answer
+}
+
+// pick returns the ID of the thing with a name.
+func (w *world) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+	t.Helper()
+	for _, object := range w.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
+		if object.Text("name") == name {
+			return object.ID()
+		}
+	}
+	require.FailNow(t, "there is none called "+name)
+	return ""
+}
+
+// asOperator reads something of all projects as the cloud's operator, which goes on when the account's password has changed.
+func (w *world) asOperator(t *testing.T, service conformance.Service, path string) conformance.Object {
+	t.Helper()
+	answer, err := w.Account.AsOperator(t.Context(), http.MethodGet, service, path, nil)
+	require.NoError(t, err)
+	return answer
+}
+
+// routes lists those of the shoot's router, as "range via address".
+func (w *world) routes(t *testing.T) (routes []string) {
+	t.Helper()
+	for _, route := range w.asOperator(t, conformance.Network, "/v2.0/routers/"+w.site.router).Objects("router.routes") {
+		routes = append(routes, route.Text("destination")+" via "+route.Text("nexthop"))
+	}
+	return routes
+}
+
+// loadBalancers lists their names.
+func (w *world) loadBalancers(t *testing.T) (names []string) {
+	t.Helper()
+	for _, balancer := range w.asOperator(t, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers").Objects("loadbalancers") {
+		names = append(names, balancer.Text("name"))
+	}
+	return names
+}
