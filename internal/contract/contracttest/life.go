@@ -49,6 +49,7 @@ type Life struct {
 
 	mu       sync.Mutex
 	dead     bool
+	requests int // under way
 	underWay sync.WaitGroup
 }
 
@@ -125,6 +126,13 @@ func (l *Life) Killed() <-chan struct{} { return l.killed }
 // WaitSilent waits until no request of a killed process is under way any more.
 func (l *Life) WaitSilent() { l.underWay.Wait() }
 
+// Rests reports whether no write is under way: neither on its way, nor among those who act upon it, nor its answer.
+func (l *Life) Rests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests == 0
+}
+
 // kill ends the process: none of its requests is sent any more, and no answer arrives.
 func (l *Life) kill() {
 	l.mu.Lock()
@@ -145,7 +153,15 @@ func (l *Life) begin() bool {
 		return false
 	}
 	l.underWay.Add(1)
+	l.requests++
 	return true
+}
+
+func (l *Life) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests--
+	l.underWay.Done()
 }
 
 func (l *Life) transport(target Target) Transport {
@@ -181,7 +197,7 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	fault := l.life.faults.next(call)
 	answers := make(chan answer, 1)
 	go func() {
-		defer l.life.underWay.Done()
+		defer l.life.end()
 		var a answer
 		a.response, a.err = l.perform(sent, call, fault) //nolint:bodyclose // the caller closes it
 		l.life.journal.note(l.target, sent, fault, a)

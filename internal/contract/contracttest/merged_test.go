@@ -46,7 +46,7 @@ func TestAMergedFaultThatMissedACallHasNotFired(t *testing.T) {
 func TestWhatIsMerged(t *testing.T) {
 	one, two := Call{Target: KubeAPI, Method: http.MethodPost, Path: "/a", Nth: 1}, Call{Target: KubeAPI, Method: http.MethodPost, Path: "/b", Nth: 1}
 	var names []string
-	for _, fault := range merged(append(faultsOf(Create, one, nil), faultsOf(Create, two, nil)...)) {
+	for _, fault := range merged(Create, append(faultsOf(Create, one, nil), faultsOf(Create, two, nil)...)) {
 		names = append(names, fault.String())
 	}
 	assert.Equal(t, []string{
@@ -63,4 +63,18 @@ func TestWhatIsMerged(t *testing.T) {
 		"every call once: effect, then refuse with 504 timeout",
 		"kube POST /b: kill after effect",
 	}, names)
+}
+
+func TestARestoreIsNotKilledCallByCall(t *testing.T) {
+	call := Call{Target: KubeAPI, Method: http.MethodPost, Path: "/a", Nth: 1}
+	for _, fault := range merged(Restore, faultsOf(Restore, call, nil)) {
+		assert.Contains(t, fault.String(), "every call once")
+	}
+}
+
+func TestAnAbandonedCreationIsKilledAfterEachCallAlone(t *testing.T) {
+	call := Call{Target: KubeAPI, Method: http.MethodPost, Path: "/a", Nth: 1}
+	faults := merged(Abandon, faultsOf(Abandon, call, nil))
+	require.Len(t, faults, 1)
+	assert.Equal(t, "kube POST /a: kill after effect", faults[0].String())
 }

@@ -1,0 +1,87 @@
+package contracttest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// reliable returns the calls to explore: to the cloud all that were seen, to the API server those that every run made.
+// How often state is saved depends on how tasks happen to run side by side.
+func reliable(runs [][]Call) []Call {
+	times := map[Call]int{}
+	for _, call := range slices.Concat(runs...) {
+		times[call]++
+	}
+	maps.DeleteFunc(times, func(call Call, n int) bool { return call.Target == KubeAPI && n < len(runs) })
+	return slices.SortedFunc(maps.Keys(times), compareCalls)
+}
+
+// enumerate makes the cases, in an order that depends on nothing but the calls.
+func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
+	var cases []Case
+	for _, phase := range e.options.Phases {
+		var faults []Fault
+		for _, call := range calls[phase] {
+			faults = append(faults, faultsOf(phase, call, e.subject.Refusals)...)
+		}
+		if e.options.Swift {
+			faults = merged(phase, faults)
+		}
+		for _, fault := range faults {
+			cases = append(cases, Case{Phase: phase, Fault: &fault})
+		}
+	}
+	return cases
+}
+
+// merged makes one fault of those that differ in nothing but the call, see Options.Swift.
+func merged(phase Phase, faults []Fault) []Fault {
+	var all []Fault
+	kinds := map[string]int{}
+	for _, fault := range faults {
+		kind := fmt.Sprint(fault.Action, fault.Error)
+		n, found := kinds[kind]
+		switch {
+		case fault.Action == KillAfter && phase != Again && phase != Restore:
+			all = append(all, fault)
+		case phase == Abandon:
+		case found:
+			all[n].All = append(all[n].All, fault.Call)
+		default:
+			kinds[kind] = len(all)
+			fault.All = []Call{fault.Call}
+			all = append(all, fault)
+		}
+	}
+	return all
+}
+
+// faultsOf returns all that can happen to a call. A read has no effect that anything could come before or after.
+func faultsOf(phase Phase, call Call, refusals func(Call) []Refusal) []Fault {
+	var faults []Fault
+	add := func(action Action, refusal Refusal) {
+		faults = append(faults, Fault{Call: call, Action: action, Error: refusal.Error, Answer: refusal.Answer})
+	}
+	add(KillBefore, Refusal{})
+	if call.Writes() {
+		add(KillAfter, Refusal{})
+	}
+	if phase == Abandon {
+		return faults
+	}
+	add(DropBefore, Refusal{})
+	if call.Writes() {
+		add(DropAfter, Refusal{})
+	}
+	if call.Target == KubeAPI {
+		refusals = kubeRefusals
+	}
+	for _, refusal := range refusals(call) {
+		add(Refuse, refusal)
+		if refusal.Lost && call.Writes() {
+			add(LoseAnswer, refusal)
+		}
+	}
+	return faults
+}
