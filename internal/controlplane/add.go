@@ -37,7 +37,11 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.Imag
 	if err != nil {
 		return err
 	}
-	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.ControlPlane]{
+	return contract.Add(mgr, contractOf(actuator), options)
+}
+
+func contractOf(actuator contract.Actuator[*extensionsv1alpha1.ControlPlane]) contract.Contract[*extensionsv1alpha1.ControlPlane] {
+	return contract.Contract[*extensionsv1alpha1.ControlPlane]{
 		Name:      "controlplane",
 		Finalizer: Finalizer,
 		New:       func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
@@ -46,5 +50,5 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.Imag
 		Sequel: &contract.Sequel[*extensionsv1alpha1.ControlPlane]{
 			Awaited: fallsAsleep, Due: kubeAPIServerSleeps, Interval: sleepInterval,
 		},
-	}, options)
+	}
 }

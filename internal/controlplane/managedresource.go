@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
@@ -20,7 +22,6 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -102,7 +103,7 @@ func (r resources) write(ctx context.Context, wanted managedResource, secretName
 		return nil, nil
 	}
 	if !before.DeletionTimestamp.IsZero() {
-		return nil, cloud.Errorf(cloud.Unavailable, "ManagedResource %s is still being deleted", wanted.name)
+		return nil, fmt.Errorf("ManagedResource %s is still being deleted", wanted.name)
 	}
 	resource := before.DeepCopy()
 	wanted.describe(resource, secretName)
@@ -164,13 +165,24 @@ func (r resources) waitApplied(ctx context.Context, name string) error {
 			return "", err
 		}
 		if resource == nil {
-			return "", cloud.Errorf(cloud.Unavailable, "ManagedResource %s has gone while gardener-resource-manager was to apply it", name)
+			return "", fmt.Errorf("ManagedResource %s has gone while gardener-resource-manager was to apply it", name)
 		}
-		if err := health.CheckManagedResourceApplied(resource); err != nil {
-			return fmt.Sprintf("gardener-resource-manager has not applied %s yet (%v)", name, err), nil
-		}
-		return "", nil
+		return stillToApply(resource), nil
 	})
+}
+
+// stillToApply says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
+// the condition, while a generation that is not observed yet says nothing to anybody.
+func stillToApply(resource *resourcesv1alpha1.ManagedResource) string {
+	if health.CheckManagedResourceApplied(resource) == nil {
+		return ""
+	}
+	sentence := fmt.Sprintf("gardener-resource-manager has not applied %s yet", resource.Name)
+	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
+	if applied == nil || applied.Status == gardencorev1beta1.ConditionTrue || applied.Message == "" {
+		return sentence
+	}
+	return fmt.Sprintf("%s (%s)", sentence, applied.Message)
 }
 
 // lists tells which objects gardener-resource-manager counts among a ManagedResource's.

@@ -40,9 +40,9 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 }
 
 // retired returns the retired objects that may be in the shoot. In a seed to which the shoot has moved nobody knows any more
-// what was made in another one, until all of it has been applied for the first time.
+// what was made in another one, until all of it has been applied for the first time; in a shoot that is new there is nothing.
 func (d *deployment) retired(ctx context.Context) ([]client.Object, error) {
-	if len(d.plan.Retired) == 0 || d.pass.FirstAttempt {
+	if len(d.plan.Retired) == 0 {
 		return nil, nil
 	}
 	resource, err := d.resources.get(ctx, resourceShoot)
@@ -50,6 +50,9 @@ func (d *deployment) retired(ctx context.Context) ([]client.Object, error) {
 		return nil, err
 	}
 	if resource == nil || resource.Status.ObservedGeneration == 0 {
+		if d.pass.FirstAttempt {
+			return nil, nil
+		}
 		return d.plan.Retired, nil
 	}
 	var found []client.Object
