@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -138,8 +134,7 @@ func (s *healthStage) waitFor(kind gardencorev1beta1.ConditionType, want gardenc
 }
 
 func TestHealthOnARealAPIServer(t *testing.T) {
-	server := contracttest.StartAPIServer(t)
-	installManagedResources(t, server)
+	server := apiServer.Get(t)
 	t.Run("what ails a Deployment ends up in the condition, and goes again", func(t *testing.T) { testSickDeployment(t, server) })
 	t.Run("what blocks a deletion in the shoot does, with its code", func(t *testing.T) { testBlockedDeletion(t, server) })
 	t.Run("a shoot that sleeps is healthy", func(t *testing.T) { testSleep(t, server) })
@@ -258,19 +253,4 @@ func testCost(t *testing.T, server *contracttest.APIServer) {
 
 	require.NoError(t, s.client.Delete(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "b"}}))
 	lookUntil(`Deployment "b" does not exist.`)
-}
-
-// installManagedResources adds the CRD that Gardener's own module ships.
-func installManagedResources(t *testing.T, server *contracttest.APIServer) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
-	command.Env = append(command.Environ(), "GOWORK=off")
-	output, err := command.Output()
-	require.NoError(t, err)
-	_, err = envtest.InstallCRDs(server.Config, envtest.CRDInstallOptions{
-		Paths: []string{filepath.Join(strings.TrimSpace(string(output)),
-			"example", "seed-crds", "10-crd-resources.gardener.cloud_managedresources.yaml")},
-		ErrorIfPathMissing: true,
-	})
-	require.NoError(t, err)
 }

@@ -1,0 +1,108 @@
+package controlplane_test
+
+import (
+	"testing"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
+)
+
+func TestTheShootGoesBeforeTheSeed(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	s.Writes()
+	s.Delete()
+	writes := s.Writes()
+	position := func(write string) int {
+		for i, candidate := range writes {
+			if candidate == write {
+				return i
+			}
+		}
+		require.Fail(t, "it was not written", "%s: %q", write, writes)
+		return 0
+	}
+	order := []string{
+		"DELETE /managedresources/" + controlplanetest.StorageClasses,
+		"DELETE /managedresources/" + controlplanetest.ShootCRDs,
+		"DELETE /managedresources/" + controlplanetest.ShootObjects,
+		"DELETE /managedresources/" + controlplanetest.Seed,
+		"DELETE /secrets/barn-config-{sum}",
+		"DELETE /secrets/ca-provider-test-controlplane-{sum}",
+		"PATCH /controlplanes/one/status to Succeeded",
+		"PATCH /controlplanes/one",
+	}
+	for i := 1; i < len(order); i++ {
+		assert.Less(t, position(order[i-1]), position(order[i]), "%s comes after %s", order[i-1], order[i])
+	}
+}
+
+func TestDeletionAsksNobodyForLeave(t *testing.T) {
+	refuse := func(*controlplane.Shoot) field.ErrorList {
+		return field.ErrorList{field.Required(field.NewPath("barn"), "")}
+	}
+	for sentence, prepare := range map[string]func(*testing.T, *driver, *controlplanetest.Stage){
+		"with a configuration that became invalid": func(_ *testing.T, d *driver, _ *controlplanetest.Stage) { d.validate = refuse },
+		"with credentials that are gone": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: v1beta1constants.SecretNameCloudProvider}}
+			require.NoError(t, s.Client.Delete(t.Context(), secret))
+		},
+		"with a part that somebody has deleted already": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
+			for _, name := range []string{controlplanetest.StorageClasses, controlplanetest.ShootCRDs, controlplanetest.ShootObjects} {
+				resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
+				require.NoError(t, s.Client.Delete(t.Context(), resource))
+				require.NoError(t, s.Manager.Serve(t.Context(), name))
+			}
+			require.NoError(t, s.Manager.Collect(t.Context()))
+		},
+		"with an identity that somebody has deleted already": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
+			require.NoError(t, s.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(s.Namespace),
+				client.MatchingLabels{"manager-identity": "provider-test-controlplane"}))
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			d := &driver{}
+			s := newStage(t, d).Start()
+			s.Create()
+			prepare(t, d, s)
+			s.Delete()
+		})
+	}
+}
+
+func TestOthersKeepTheirs(t *testing.T) {
+	labels := map[string]string{
+		"resources.gardener.cloud/purpose": "token-requestor", "resources.gardener.cloud/class": "shoot",
+		"managed-by": "secrets-manager", "manager-identity": "gardenlet",
+		"resources.gardener.cloud/garbage-collectable-reference": "true",
+	}
+	s := newStage(t, &driver{}, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Given = func(namespace string) []client.Object {
+			meta := metav1.ObjectMeta{Namespace: namespace, Name: "shoot-access-kube-controller-manager", Labels: labels}
+			collectable := "reference.resources.gardener.cloud/secret-aaaaaaaa"
+			return []client.Object{
+				&corev1.Secret{ObjectMeta: meta},
+				&resourcesv1alpha1.ManagedResource{
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shoot-core", Annotations: map[string]string{collectable: meta.Name}},
+					Spec:       resourcesv1alpha1.ManagedResourceSpec{SecretRefs: []corev1.LocalObjectReference{{Name: meta.Name}}},
+				},
+			}
+		}
+	}).Start()
+	s.Deploy(v1beta1constants.GardenerOperationReconcile)
+	s.Succeeded()
+	require.NoError(t, s.Destroy(t.Context()))
+	require.NoError(t, s.WaitGone(t.Context()))
+	assert.Equal(t, []string{"left behind: ManagedResource shoot-core"}, s.Leftovers(), "and the Secret is not counted, it was there before")
+	key := client.ObjectKey{Namespace: s.Namespace, Name: "shoot-access-kube-controller-manager"}
+	require.NoError(t, s.Client.Get(t.Context(), key, &corev1.Secret{}))
+}

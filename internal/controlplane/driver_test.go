@@ -1,0 +1,154 @@
+package controlplane_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
+	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+)
+
+func TestMain(m *testing.M) {
+	if err := controlplanetest.LendKeys(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(controlplane.APIServer().Run(m))
+}
+
+const (
+	testType = "test"
+	barn     = "barn.csi.example.org"
+	keeper   = "barn-manager"
+)
+
+// driver plans a control plane of one component and one storage driver, of data alone. The functions may be nil.
+type driver struct {
+	references []string
+	validate   func(*controlplane.Shoot) field.ErrorList
+	change     func(*controlplane.Plan, *controlplane.Shoot)
+}
+
+var _ controlplane.Driver = (*driver)(nil)
+
+func (d *driver) References(*controlplane.Shoot) []string { return d.references }
+
+func (d *driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
+	if d.validate == nil {
+		return nil
+	}
+	return d.validate(shoot)
+}
+
+func (d *driver) Tune(*contract.Cluster) (*tuning.Tuning, error) { return &tuning.Tuning{}, nil }
+
+func (d *driver) CompleteCredentials(map[string][]byte, *contract.Cluster) error { return nil }
+
+func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
+	login := fmt.Appendf(nil, "user=%s\npassword=%s\n", shoot.Credentials["username"], shoot.Credentials["password"])
+	plan := &controlplane.Plan{
+		Configs:         []controlplane.Config{{Name: "barn-config", Files: map[string][]byte{"barn.conf": login}}},
+		Certificates:    []controlplane.Certificate{{Name: keeper + "-server", Service: keeper}},
+		Components:      []component.Component{barnManager()},
+		CSIDrivers:      []csi.Driver{barnDriver()},
+		ShootObjects:    []client.Object{role(keeper, "nodes")},
+		StorageClasses:  []storagev1.StorageClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Provisioner: barn}},
+		SnapshotClasses: []csi.SnapshotClass{{Name: "barn", Driver: barn, Default: true, DeletionPolicy: "Delete"}},
+	}
+	if d.change != nil {
+		d.change(plan, shoot)
+	}
+	return plan, nil
+}
+
+func role(name, resource string) *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{resource}, Verbs: []string{"get"}}},
+	}
+}
+
+func barnManager() component.Component {
+	return component.Component{
+		Name: keeper, Selector: map[string]string{"app": keeper}, Priority: "gardener-system-300", User: 2000,
+		Containers: []component.Container{{
+			Name: keeper, Image: "barn",
+			Ports:    []corev1.ContainerPort{{Name: "metrics", ContainerPort: 10258}},
+			Liveness: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(10258)}}},
+			Files: []component.Files{
+				{Source: "barn-config", Path: "/etc/barn"}, {Source: keeper + "-server", Path: "/var/lib/server"},
+			},
+			ShootAccess: keeper,
+		}},
+		Reaches: []component.Destination{component.PublicNetworks},
+		Metrics: &component.Metrics{Port: "metrics", Certificate: keeper + "-server", Keep: []string{"barns_built"}},
+	}
+}
+
+func barnDriver() csi.Driver {
+	return csi.Driver{
+		Name: barn,
+		Controller: csi.Controller{
+			Name: "barn-csi", Selector: map[string]string{"app": "barn-csi"}, ContainerPrefix: "barn-", User: 65532,
+			Plugin: component.Container{Name: "barn-driver", Image: "barn", Files: []component.Files{{Source: "barn-config", Path: "/etc/barn"}}},
+			Sidecars: csi.Sidecars{
+				Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner"}, Snapshotter: &csi.Sidecar{ShootAccess: "csi-snapshotter"},
+			},
+		},
+		Node: csi.Node{
+			Name: "barn-node", Selector: map[string]string{"app": "barn-node"}, ServiceAccount: "barn-node", ContainerPrefix: "barn-",
+			Plugin: component.Container{Name: "barn-driver", Image: "barn"}, HealthPort: 9808, Critical: true,
+		},
+		RolePrefix: "extensions.gardener.cloud:provider-test:",
+	}
+}
+
+func testImages(t *testing.T) imagevector.ImageVector {
+	t.Helper()
+	images, err := controlplane.ReadImages([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
+	require.NoError(t, err)
+	return images
+}
+
+// subjectOf returns the controller with the driver. The driver may be changed while no pass is under way.
+func subjectOf(t *testing.T, d *driver) controlplanetest.Subject {
+	t.Helper()
+	images := testImages(t)
+	return controlplanetest.Subject{
+		Type: testType,
+		Program: func(mgr manager.Manager, options contract.Options) error {
+			return controlplane.Add(mgr, map[string]controlplane.Driver{testType: d}, images, options)
+		},
+		Inputs: controlplanetest.Inputs{
+			Credentials: map[string][]byte{"username": []byte("gardener"), "password": []byte("secret")},
+		},
+	}
+}
+
+// newStage makes a stage on which the process runs.
+func newStage(t *testing.T, d *driver, changes ...func(*controlplanetest.Subject)) *controlplanetest.Stage {
+	t.Helper()
+	t.Parallel()
+	subject := subjectOf(t, d)
+	for _, change := range changes {
+		change(&subject)
+	}
+	return controlplanetest.NewStage(t, controlplane.APIServer().Get(t), subject)
+}

@@ -1,0 +1,243 @@
+package controlplane_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
+)
+
+func TestTheLifeOfAControlPlane(t *testing.T) {
+	controlplanetest.Run(t, controlplane.APIServer().Get(t), subjectOf(t, &driver{}))
+}
+
+func TestNothingRefersToWhatIsNotThereYet(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	writes := s.Writes()
+	inOrder := func(first, second string) {
+		t.Helper()
+		before, after := slices.Index(writes, first), slices.Index(writes, second)
+		require.NotEqual(t, -1, before, "%s: %q", first, writes)
+		require.NotEqual(t, -1, after, "%s: %q", second, writes)
+		assert.Less(t, before, after, "%s comes after %s", first, second)
+	}
+	for _, name := range []string{
+		controlplanetest.Seed, controlplanetest.ShootObjects, controlplanetest.ShootCRDs, controlplanetest.StorageClasses,
+	} {
+		inOrder("POST /secrets/managedresource-"+name+"-{sum}", "POST /managedresources/"+name)
+	}
+	for _, name := range []string{
+		"barn-config-{sum}", "shoot-access-" + keeper, "ca-provider-test-controlplane-{sum}", keeper + "-server-{sum}",
+	} {
+		inOrder("POST /secrets/"+name, "POST /managedresources/"+controlplanetest.Seed)
+	}
+	inOrder("POST /managedresources/"+controlplanetest.ShootCRDs, "POST /managedresources/"+controlplanetest.StorageClasses)
+	assert.Equal(t, "PATCH /controlplanes/one", writes[1], "there is a finalizer before there is anything to finalize")
+}
+
+// contents returns what the process has made in the namespace: all but tokens, keys, times and what the API server adds.
+func contents(t *testing.T, s *controlplanetest.Stage) map[string]string {
+	t.Helper()
+	resources, secrets := &resourcesv1alpha1.ManagedResourceList{}, &corev1.SecretList{}
+	require.NoError(t, s.Client.List(t.Context(), resources, client.InNamespace(s.Namespace)))
+	require.NoError(t, s.Client.List(t.Context(), secrets, client.InNamespace(s.Namespace)))
+	all := map[string]string{}
+	note := func(name string, parts ...any) {
+		encoded, err := json.Marshal(parts)
+		require.NoError(t, err)
+		all[name] = string(encoded)
+	}
+	for _, resource := range resources.Items {
+		note("ManagedResource "+resource.Name, resource.Spec, resource.Labels, resource.Annotations)
+	}
+	for _, secret := range secrets.Items {
+		if strings.HasPrefix(secret.Name, "shoot-access-") || secret.Type == corev1.SecretTypeTLS {
+			secret.Data = nil
+		}
+		maps.DeleteFunc(secret.Labels, func(label, _ string) bool { return strings.HasSuffix(label, "-time") })
+		note("Secret "+secret.Name, secret.Data, secret.Labels, secret.Annotations, secret.Type, secret.Immutable)
+	}
+	return all
+}
+
+func TestTheSameShootEndsInTheSameBytes(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	first := contents(t, s)
+	secrets := &corev1.SecretList{}
+	require.NoError(t, s.Client.List(t.Context(), secrets, client.InNamespace(s.Namespace), client.MatchingLabels{"persist": "true"}))
+	require.Len(t, secrets.Items, 1)
+	s.Delete()
+	s.Manager.Shoot().Forget()
+	ca := secrets.Items[0]
+	ca.ResourceVersion, ca.UID = "", ""
+	require.NoError(t, s.Client.Create(t.Context(), &ca))
+	s.Create()
+	assert.Empty(t, cmp.Diff(first, contents(t, s)))
+}
+
+func TestOtherCredentialsReplaceWhatUsesThem(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	config := mounted(t, s, "Deployment", keeper, "barn-config")
+	s.Manager.Seed().Forget()
+	s.Manager.Shoot().Forget()
+	s.Writes()
+
+	login := &corev1.Secret{}
+	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: "cloudprovider"}, login))
+	login.Data["password"] = []byte("another")
+	require.NoError(t, s.Client.Update(t.Context(), login))
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	s.Succeeded()
+
+	assert.Equal(t, []string{
+		"PATCH /controlplanes/one",
+		"POST /secrets/barn-config-{sum}",
+		"POST /secrets/managedresource-extension-controlplane-seed-{sum}",
+		"PATCH /managedresources/extension-controlplane-seed",
+		"DELETE /secrets/managedresource-extension-controlplane-seed-{sum}",
+		"PATCH /controlplanes/one/status",
+	}, s.Writes())
+	assert.ElementsMatch(t, []string{"changed Deployment " + keeper, "changed Deployment barn-csi"}, s.Manager.Seed().History())
+	assert.Empty(t, s.Manager.Shoot().History())
+	assert.NotEqual(t, config, mounted(t, s, "Deployment", keeper, "barn-config"), "the Deployment uses what it used before")
+	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: config}, &corev1.Secret{}),
+		"pods that are there yet may start again")
+	s.Ready()
+	err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: config}, &corev1.Secret{})
+	assert.NoError(t, client.IgnoreNotFound(err))
+	assert.Error(t, err, "the collector knows that nobody needs it")
+}
+
+func TestWhatIsNotPlannedAnyMoreGoesInOrder(t *testing.T) {
+	d := &driver{}
+	s := newStage(t, d).Start()
+	s.Create()
+	s.Writes()
+	d.change = func(plan *controlplane.Plan, _ *controlplane.Shoot) {
+		plan.CSIDrivers[0].Controller.Sidecars.Snapshotter = nil
+	}
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	s.Succeeded()
+	writes := s.Writes()
+	changed := slices.Index(writes, "PATCH /managedresources/extension-controlplane-seed")
+	for _, name := range []string{"csi-snapshotter", "csi-snapshot-controller"} {
+		removed := slices.Index(writes, "DELETE /secrets/shoot-access-"+name)
+		require.NotEqual(t, -1, removed, "%q", writes)
+		assert.Less(t, changed, removed, "access goes before those who use it have been replaced")
+	}
+	assert.Nil(t, s.Manager.Seed().Get("Deployment", "csi-snapshot-controller"))
+	assert.NotNil(t, s.Manager.Seed().Get("Deployment", keeper))
+}
+
+func TestSecretsOfTheUserTravelWithTheShoot(t *testing.T) {
+	secret := func(s *controlplanetest.Stage) *corev1.Secret {
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "ref-manila"}, Data: map[string][]byte{"username": []byte("manila")},
+		}
+	}
+	refers := func(name, kind, object string) func(*gardencorev1beta1.Shoot) {
+		return func(shoot *gardencorev1beta1.Shoot) {
+			shoot.Spec.Resources = append(shoot.Spec.Resources, gardencorev1beta1.NamedResourceReference{
+				Name: name, ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: kind, Name: object},
+			})
+		}
+	}
+	seen := make(chan map[string]map[string][]byte, 100)
+	d := &driver{references: []string{"manila", "missing", "map"}}
+	d.change = func(_ *controlplane.Plan, shoot *controlplane.Shoot) { seen <- shoot.Referenced }
+	s := newStage(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Given = func(namespace string) []client.Object {
+			return []client.Object{secret(&controlplanetest.Stage{Namespace: namespace})}
+		}
+	})
+	s.ChangeShoot(refers("manila", "Secret", "manila"), refers("missing", "Secret", "missing"), refers("map", "ConfigMap", "manila"), refers("other", "Secret", "manila"))
+	s.Start()
+	object := s.Create()
+	assert.Equal(t, map[string]map[string][]byte{"manila": {"username": []byte("manila")}}, <-seen)
+	assert.Equal(t, []gardencorev1beta1.NamedResourceReference{{
+		Name: "manila", ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: "ref-manila"},
+	}}, object.Status.Resources)
+
+	require.NoError(t, s.Client.Delete(t.Context(), secret(s)))
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	assert.Empty(t, s.Succeeded().Status.Resources, "what is not there would keep the shoot from travelling")
+}
+
+func TestWhatSomebodyElseChangedIsTakenBack(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	resource := &resourcesv1alpha1.ManagedResource{}
+	key := client.ObjectKey{Namespace: s.Namespace, Name: controlplanetest.ShootObjects}
+	require.NoError(t, s.Client.Get(t.Context(), key, resource))
+	resource.Spec.KeepObjects = new(true)
+	metav1.SetMetaDataAnnotation(&resource.ObjectMeta, "example.org/note", "mine")
+	require.NoError(t, s.Client.Update(t.Context(), resource))
+	access := &corev1.Secret{}
+	accessKey := client.ObjectKey{Namespace: s.Namespace, Name: "shoot-access-" + keeper}
+	require.NoError(t, s.Client.Get(t.Context(), accessKey, access))
+	labels := access.Labels
+	access.Labels = nil
+	require.NoError(t, s.Client.Update(t.Context(), access))
+
+	s.Reconcile()
+	require.NoError(t, s.Client.Get(t.Context(), key, resource))
+	assert.Equal(t, "mine", resource.Annotations["example.org/note"], "what does no harm stays")
+	require.NoError(t, s.Client.Get(t.Context(), accessKey, access))
+	assert.Equal(t, labels, access.Labels)
+	assert.NotEmpty(t, access.Data, "the token is left alone")
+}
+
+func TestWhatSomebodyElseDeletesIsMadeAgainWhenItIsGone(t *testing.T) {
+	s := newStage(t, &driver{}).Start()
+	s.Create()
+	s.Manager.Sleep(true)
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: controlplanetest.StorageClasses}}
+	require.NoError(t, s.Client.Delete(t.Context(), resource))
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	object := s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return unless(o.Status.LastError != nil, "no error yet")
+	})
+	assert.Equal(t, "deploying storage classes in the shoot: ManagedResource extension-controlplane-storageclasses is still being deleted",
+		object.Status.LastError.Description)
+	assert.Empty(t, object.Status.LastError.Codes, "no user can do anything about it")
+	s.Manager.Sleep(false)
+	require.NoError(t, s.Manager.ServeAll(t.Context()))
+	s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return unless(o.Status.LastError == nil, "it is still an error")
+	})
+	s.Manager.Shoot().Forget()
+	s.Ready()
+}
+
+// mounted returns the name of the Secret that an object mounts by a name in the plan.
+func mounted(t *testing.T, s *controlplanetest.Stage, kind, name, source string) string {
+	t.Helper()
+	object := s.Manager.Seed().Get(kind, name)
+	require.NotNil(t, object)
+	for _, secret := range object.GetAnnotations() {
+		if strings.HasPrefix(secret, source+"-") {
+			return secret
+		}
+	}
+	require.Fail(t, "it mounts none", "%s %s, %s", kind, name, source)
+	return ""
+}

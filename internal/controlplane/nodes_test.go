@@ -1,0 +1,122 @@
+package controlplane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
+)
+
+// kubeconfigSecret is what gardenlet leaves for extensions: access to the shoot, which is an API server of its own here.
+func kubeconfigSecret(t *testing.T, server *contracttest.APIServer, namespace, name string) *corev1.Secret {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["shoot"] = &clientcmdapi.Cluster{Server: server.Config.Host, CertificateAuthorityData: server.Config.CAData}
+	config.AuthInfos["gardener"] = &clientcmdapi.AuthInfo{ClientCertificateData: server.Config.CertData, ClientKeyData: server.Config.KeyData}
+	config.Contexts["shoot"] = &clientcmdapi.Context{Cluster: "shoot", AuthInfo: "gardener"}
+	config.CurrentContext = "shoot"
+	kubeconfig, err := clientcmd.Write(*config)
+	require.NoError(t, err)
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"kubeconfig": kubeconfig}}
+}
+
+func TestStaleConditionsAreTakenFromNodesOnce(t *testing.T) {
+	shoot := controlplane.APIServer().Get(t)
+	addNode := func(name, reason string) {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		require.NoError(t, shoot.Client.Create(t.Context(), node))
+		node.Status.Conditions = []corev1.NodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"},
+			{Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionFalse, Reason: reason},
+		}
+		require.NoError(t, shoot.Client.Status().Update(t.Context(), node))
+	}
+	reasons := func(name string) (reasons []string) {
+		node := &corev1.Node{}
+		require.NoError(t, shoot.Client.Get(t.Context(), client.ObjectKey{Name: name}, node))
+		for _, condition := range node.Status.Conditions {
+			reasons = append(reasons, condition.Reason)
+		}
+		return reasons
+	}
+	for n := range 3 {
+		addNode(fmt.Sprintf("stale-%d", n), "BarnIsUp")
+	}
+	addNode("routed", "RouteCreated")
+	stale := func(names ...string) func(*controlplane.Plan, *controlplane.Shoot) {
+		return func(plan *controlplane.Plan, _ *controlplane.Shoot) {
+			plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: names}}
+		}
+	}
+	d := &driver{}
+	s := newStage(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Given = func(namespace string) []client.Object {
+			return []client.Object{kubeconfigSecret(t, shoot, namespace, v1beta1constants.SecretNameGardener)}
+		}
+	}).Start()
+	s.Create()
+	assert.Contains(t, reasons("stale-0"), "BarnIsUp")
+
+	d.change = stale("BarnIsUp", "BarnIsDown")
+	object := s.Reconcile()
+	for n := range 3 {
+		assert.Equal(t, []string{"KubeletReady"}, reasons(fmt.Sprintf("stale-%d", n)))
+	}
+	assert.Equal(t, []string{"KubeletReady", "RouteCreated"}, reasons("routed"))
+	assert.Contains(t, string(object.Status.ProviderStatus.Raw),
+		`"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp","NetworkUnavailable/BarnIsDown"]`)
+
+	addNode("late", "BarnIsUp")
+	s.Reconcile()
+	assert.Contains(t, reasons("late"), "BarnIsUp", "it is done once, not whenever somebody has a reason")
+	d.change = nil
+	assert.NotContains(t, string(s.Reconcile().Status.ProviderStatus.Raw), "cleanedNodeConditions")
+	d.change = stale("BarnIsUp", "BarnIsDown")
+	s.Reconcile()
+	assert.NotContains(t, reasons("late"), "BarnIsUp", "the plan has named it anew")
+}
+
+func TestANewShootHasNoStaleConditions(t *testing.T) {
+	d := &driver{change: func(plan *controlplane.Plan, _ *controlplane.Shoot) {
+		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
+	}}
+	s := newStage(t, d).Start()
+	object := s.Create()
+	assert.Contains(t, string(object.Status.ProviderStatus.Raw), `"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp"]`,
+		"which is done without access to the shoot")
+	s.Reconcile()
+}
+
+func TestAKubeconfigThatRunsProgramsIsRefused(t *testing.T) {
+	d := &driver{}
+	s := newStage(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Given = func(namespace string) []client.Object {
+			secret := kubeconfigSecret(t, controlplane.APIServer().Get(t), namespace, v1beta1constants.SecretNameGardenerInternal)
+			secret.Data["kubeconfig"] = []byte(strings.ReplaceAll(string(secret.Data["kubeconfig"]), "  user:\n", "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}\n"))
+			return []client.Object{secret}
+		}
+	}).Start()
+	s.Create()
+	d.change = func(plan *controlplane.Plan, _ *controlplane.Shoot) {
+		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
+	}
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	object := s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return unless(o.Status.LastError != nil, "no error yet")
+	})
+	assert.Equal(t, `removing stale conditions from nodes: reading the kubeconfig in Secret gardener-internal: user "gardener" logs in by a program, which is refused`,
+		object.Status.LastError.Description)
+}
