@@ -30,6 +30,7 @@ type running struct {
 // testCloudControllerManager runs the real one as the Deployment in the seed says, until testCredentials ends it: it logs in to
 // the shoot with the token that the seed was given, and to the cloud with the file that the controller wrote.
 func testCloudControllerManager(t *testing.T, w *world) {
+	defer w.assertNothingRefused(t) // which would explain whatever else goes wrong
 	w.ccm = w.runCloudControllerManager(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
 	groundtest.Eventually(t, "the node is initialized", func() bool {
@@ -47,7 +48,6 @@ func testCloudControllerManager(t *testing.T, w *world) {
 	assert.Equal(t, []string{"kube_service_" + w.Shoot.Namespace() + "_default_web"}, w.loadBalancers(t))
 	assert.Empty(t, w.routes(t), "the network plugin wraps packets, nobody needs routes")
 	w.assertScrapable(t)
-	w.assertNothingRefused(t)
 }
 
 // runCloudControllerManager starts the container. Its intervals are shorter than it knows.
