@@ -10,24 +10,30 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
+// defaultEtcdCapacity is upstream's. Who changes it there, changes it here.
+const defaultEtcdCapacity = "10Gi"
+
 // etcdFlags say on what seeds of our types keep the etcds of their shoots.
 type etcdFlags struct{ storage tuning.EtcdStorage }
 
-// newEtcdFlags names the class of etcd-main in any case, as upstream's extension does: an Etcd that was made without one could
-// never take one again, and its shoot not go back.
+// newEtcdFlags has upstream's defaults. A shoot could not go back otherwise: an Etcd that was made without a class can never
+// take one, and one of another size could never change it.
 func newEtcdFlags() *etcdFlags {
-	return &etcdFlags{storage: tuning.EtcdStorage{Main: tuning.EtcdVolume{ClassName: new("")}}}
+	volume := func() tuning.EtcdVolume {
+		return tuning.EtcdVolume{ClassName: new(""), Capacity: new(resource.MustParse(defaultEtcdCapacity))}
+	}
+	return &etcdFlags{storage: tuning.EtcdStorage{Main: volume(), Events: volume()}}
 }
 
 func (e *etcdFlags) flags() manager.FlagSection {
 	section := manager.FlagSection{Title: "Etcds of the shoots on this seed"}
 	for _, etcd := range []struct {
-		name, class string
-		volume      *tuning.EtcdVolume
-	}{{"main", "the seed's default class", &e.storage.Main}, {"events", "what Gardener chooses", &e.storage.Events}} {
+		name   string
+		volume *tuning.EtcdVolume
+	}{{"main", &e.storage.Main}, {"events", &e.storage.Events}} {
 		section.Flags = append(section.Flags,
 			manager.Flag{
-				Name: "etcd-" + etcd.name + "-storage-class", Value: "NAME", Defaults: etcd.class,
+				Name: "etcd-" + etcd.name + "-storage-class", Value: "NAME", Defaults: "the seed's default class",
 				Usage:   fmt.Sprintf("StorageClass of the volumes of new etcd-%s; empty is the seed's default class.", etcd.name),
 				Allowed: "the name of a StorageClass of the seed",
 				Set: func(text string) error {
@@ -36,7 +42,7 @@ func (e *etcdFlags) flags() manager.FlagSection {
 				},
 			},
 			manager.Flag{
-				Name: "etcd-" + etcd.name + "-storage-capacity", Value: "SIZE", Defaults: "what Gardener chooses",
+				Name: "etcd-" + etcd.name + "-storage-capacity", Value: "SIZE", Defaults: defaultEtcdCapacity,
 				Usage:   fmt.Sprintf("Size of the volumes of new etcd-%s.", etcd.name),
 				Allowed: "a quantity such as 25Gi",
 				Set: func(text string) error {

@@ -46,7 +46,7 @@ func testEtcds(t *testing.T, l *landscape) {
 		t.Helper()
 		require.NoError(t, components.DeployEtcds(t.Context(), l.Client, namespace, "1.36.3"))
 	}
-	fast, slow, plain := disk{"fast", true, "25Gi"}, disk{"", false, "15Gi"}, disk{"", false, "10Gi"}
+	fast, slow, plain := disk{"fast", true, "25Gi"}, disk{"", true, "15Gi"}, disk{"", false, "10Gi"}
 
 	t.Run("on a seed of the type, also those of shoots of another one", func(t *testing.T) {
 		shoot := gardenlet.NewShoot("foreign", "aws", "eu-central-1")

@@ -23,7 +23,8 @@ type EtcdVolume struct {
 //
 // Afterwards its volumes exist, and cannot change: the API server refuses another class, and even that a class is named or not
 // named any more. gardenlet names none, whatever it finds. So an existing Etcd keeps the class that it was born with, which is
-// also how one that upstream's extension made stays valid.
+// also how one that upstream's extension made stays valid. And it keeps its capacity, which gardenlet would set to its own idea
+// each time: etcd-druid writes it into a StatefulSet, where it cannot change.
 func TuneEtcd(etcd, old *druidcorev1alpha1.Etcd, storage EtcdStorage) {
 	var volume EtcdVolume
 	switch etcd.Name {
@@ -35,7 +36,7 @@ func TuneEtcd(etcd, old *druidcorev1alpha1.Etcd, storage EtcdStorage) {
 		return
 	}
 	if old != nil {
-		volume = EtcdVolume{}
+		volume = EtcdVolume{Capacity: old.Spec.StorageCapacity}
 		if etcd.Spec.StorageClass == nil {
 			volume.ClassName = old.Spec.StorageClass
 		}

@@ -46,9 +46,13 @@ func TestAnEtcdGetsItsStorageAtBirthAndKeepsIt(t *testing.T) {
 			etcd: etcd("etcd-main", nil, quantity("25Gi")), old: etcd("etcd-main", nil, quantity("25Gi")),
 			storage: storage, want: etcd("etcd-main", nil, quantity("25Gi")),
 		},
-		"a change that somebody asks for is for the API server to judge": {
-			etcd: etcd("etcd-main", new("slow"), quantity("50Gi")), old: etcd("etcd-main", new("fast"), quantity("25Gi")),
-			storage: storage, want: etcd("etcd-main", new("slow"), quantity("50Gi")),
+		"another class that somebody asks for is for the API server to judge": {
+			etcd: etcd("etcd-main", new("slow"), quantity("25Gi")), old: etcd("etcd-main", new("fast"), quantity("25Gi")),
+			storage: storage, want: etcd("etcd-main", new("slow"), quantity("25Gi")),
+		},
+		"one that upstream's extension made keeps its size whatever gardenlet writes": {
+			etcd: etcd("etcd-main", nil, quantity("25Gi")), old: etcd("etcd-main", new(""), quantity("10Gi")),
+			storage: storage, want: etcd("etcd-main", new(""), quantity("10Gi")),
 		},
 		"one of another name is somebody else's": {
 			etcd: etcd("virtual-garden-etcd-main", nil, nil), storage: storage, want: etcd("virtual-garden-etcd-main", nil, nil),
