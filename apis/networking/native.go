@@ -34,6 +34,17 @@ func NativeRouting(networkType string, providerConfig *runtime.RawExtension) (bo
 	}
 }
 
+// OverlaySwitchedOff reports whether the user, or admission, switched the overlay off (overlay.enabled: false), whatever the type
+// of the network. That is the order to program routes for pods: a network without an overlay for another reason, such as
+// Calico's mode Never, has its own way to make routes known, and routes of somebody else could contradict it.
+func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension) (bool, error) {
+	type anyConfig struct {
+		Overlay *overlay `json:"overlay"`
+	}
+	config, err := decode[anyConfig](networkType, providerConfig)
+	return config.Overlay != nil && config.Overlay.Enabled != nil && !*config.Overlay.Enabled, err
+}
+
 // overlay is set by users, or by admission for new shoots.
 type overlay struct {
 	Enabled *bool `json:"enabled"`

@@ -79,3 +79,29 @@ func raw(config string) *runtime.RawExtension {
 	}
 	return &runtime.RawExtension{Raw: []byte(config)}
 }
+
+func TestOverlaySwitchedOff(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		config string
+		want   bool
+	}{
+		"no configuration":                      {"", false},
+		"the switch off":                        {`{"overlay":{"enabled":false}}`, true},
+		"the switch on":                         {`{"overlay":{"enabled":true}}`, false},
+		"an overlay block that says nothing":    {`{"overlay":{"createPodRoutes":true}}`, false},
+		"a pool that does not wrap is no order": {`{"ipv4":{"mode":"Never"}}`, false},
+		"a tunnel that is disabled is no order": {`{"tunnel":"disabled"}`, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var raw *runtime.RawExtension
+			if test.config != "" {
+				raw = &runtime.RawExtension{Raw: []byte(test.config)}
+			}
+			got, err := networking.OverlaySwitchedOff("calico", raw)
+			require.NoError(t, err)
+			require.Equal(t, test.want, got)
+		})
+	}
+	_, err := networking.OverlaySwitchedOff("cilium", &runtime.RawExtension{Raw: []byte(`{"overlay":7}`)})
+	require.ErrorContains(t, err, "spec.networking.providerConfig of type cilium")
+}
