@@ -78,7 +78,7 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 	d := decide(object, cluster.Shoot)
 	if d.deed == deedNone {
 		log.Info("Leaving the object alone", "reason", d.reason)
-		return nil, 0, nil
+		return nil, r.contract.Sequel.nextLook(object), nil
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)
 	if err := run.accept(ctx); err != nil {

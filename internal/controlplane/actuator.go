@@ -55,7 +55,7 @@ func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
 	if err := readReferenced(ctx, p, shoot, driver.References(shoot)); err != nil {
 		return nil, nil, err
 	}
-	if problems := driver.Validate(shoot); len(problems) > 0 {
+	if problems := driver.Validate(shoot); len(problems) > 0 && !isBeingDeleted(p) {
 		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
 	}
 	plan, err := driver.Plan(shoot)
@@ -63,6 +63,19 @@ func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
 		return nil, nil, fmt.Errorf("planning the control plane: %w", err)
 	}
 	return shoot, plan, nil
+}
+
+// isBeingCreated stays true over all attempts of a creation, which what is refused once has to survive.
+func isBeingCreated(p *pass) bool {
+	lastOperation := p.Cluster.Shoot.Status.LastOperation
+	return p.Operation == gardencorev1beta1.LastOperationTypeCreate &&
+		lastOperation != nil && lastOperation.Type == gardencorev1beta1.LastOperationTypeCreate
+}
+
+// isBeingDeleted reports whether the shoot is on its way out. gardenlet deploys its control plane once more before that, and
+// nobody can correct the configuration any more.
+func isBeingDeleted(p *pass) bool {
+	return p.Cluster.Shoot != nil && p.Cluster.Shoot.DeletionTimestamp != nil
 }
 
 // readShoot gathers a driver's inputs.
@@ -83,7 +96,7 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 		ControlPlane:  p.Object.DeepCopy(),
 		Cluster:       p.Cluster,
 		Credentials:   credentials,
-		New:           p.FirstAttempt,
+		New:           isBeingCreated(p),
 		TechnicalID:   technicalID,
 		PodRanges:     pods,
 		ServiceRanges: services,

@@ -17,9 +17,9 @@ import (
 const (
 	// Finalizer is upstream's, so that a ControlPlane can change hands in both directions.
 	Finalizer = "extensions.gardener.cloud/controlplane"
-	// timeout bounds one pass. gardenlet waits three minutes for a ControlPlane and then asks again; a deletion waits for
-	// what users made in the shoot, too.
-	timeout = 10 * time.Minute
+	// timeout bounds one pass, as gardenlet bounds its wait before it asks again. A newer order, such as one to delete by
+	// force, is heard when the pass has ended.
+	timeout = 3 * time.Minute
 	// sleepInterval is the pause between two looks whether gardenlet has stopped the kube-apiserver.
 	sleepInterval = 5 * time.Second
 )

@@ -53,8 +53,9 @@ func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Con
 	if err != nil {
 		return nil, err
 	}
-	if sentence := sleepSentence(look.Object, found[resourceSeed]); sentence != "" {
-		resting := contract.Finding{Healthy: true, Message: sentence}
+	seedObject := found[resourceSeed]
+	if seedObject != nil && seedObject.Annotations[annotationAsleep] == "true" {
+		resting := contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
 		return contract.Findings{controlPlaneHealthy: resting, systemComponentsHealthy: resting}, nil
 	}
 	seed := ailmentsOf(found, look.Now, resourceSeed)
@@ -62,10 +63,14 @@ func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Con
 		seed[n].lookCloser(ctx, look.Reader)
 	}
 	shoot := ailmentsOf(found, look.Now, resourceShoot, resourceShootCRDs, resourceStorageClasses)
-	return contract.Findings{
+	findings := contract.Findings{
 		controlPlaneHealthy:     findingOf(seed, lastCodes(look.Object)),
 		systemComponentsHealthy: findingOf(shoot, nil),
-	}, nil
+	}
+	if fallsAsleep(look.Object) { // what is in the seed runs until the kube-apiserver is gone, nodes go before
+		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is being hibernated, nothing has to run in it."}
+	}
+	return findings, nil
 }
 
 // readManagedResources returns those of the ControlPlane's ManagedResources that there are, by name. A list would bring along
@@ -85,19 +90,6 @@ func readManagedResources(ctx context.Context, reader client.Reader, namespace s
 		}
 	}
 	return found, nil
-}
-
-// sleepSentence says how the control plane sleeps, and nothing when it is awake. One that falls asleep is stopped piece by
-// piece, the kube-apiserver before what needs it.
-func sleepSentence(object *extensionsv1alpha1.ControlPlane, seed *resourcesv1alpha1.ManagedResource) string {
-	switch {
-	case seed != nil && seed.Annotations[annotationAsleep] == "true":
-		return "The shoot is hibernated, nothing has to run."
-	case fallsAsleep(object):
-		return "The shoot is being hibernated, nothing has to run."
-	default:
-		return ""
-	}
 }
 
 // lastCodes returns the codes of the ControlPlane's own last error, which say why what it deploys is not well.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	"github.com/stretchr/testify/assert"
@@ -156,27 +155,6 @@ func TestFindings(t *testing.T) {
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{
 		gardencorev1beta1.ErrorCleanupClusterResources, gardencorev1beta1.ErrorInfraQuotaExceeded,
 	}, sick.Codes, "each once, in one order")
-}
-
-func TestSleepSentence(t *testing.T) {
-	awakeSeed, asleepSeed := resourceIn(resourceSeed), resourceIn(resourceSeed)
-	asleepSeed.Annotations = map[string]string{annotationAsleep: "true"}
-	object := &extensionsv1alpha1.ControlPlane{}
-	dozing := &extensionsv1alpha1.ControlPlane{}
-	require.NoError(t, status{FallingAsleep: true}.leaveIn(dozing))
-	for sentence, test := range map[string]struct {
-		object *extensionsv1alpha1.ControlPlane
-		seed   *resourcesv1alpha1.ManagedResource
-		want   string
-	}{
-		"it is awake":          {object: object, seed: awakeSeed},
-		"it has no seed part":  {object: object},
-		"it sleeps":            {object: object, seed: asleepSeed, want: "The shoot is hibernated, nothing has to run."},
-		"it is falling asleep": {object: dozing, seed: awakeSeed, want: "The shoot is being hibernated, nothing has to run."},
-		"it has fallen asleep": {object: dozing, seed: asleepSeed, want: "The shoot is hibernated, nothing has to run."},
-	} {
-		t.Run(sentence, func(t *testing.T) { assert.Equal(t, test.want, sleepSentence(test.object, test.seed)) })
-	}
 }
 
 func TestSentencesAreSentences(t *testing.T) {

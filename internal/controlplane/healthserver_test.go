@@ -138,6 +138,7 @@ func TestHealthOnARealAPIServer(t *testing.T) {
 	t.Run("what ails a Deployment ends up in the condition, and goes again", func(t *testing.T) { testSickDeployment(t, server) })
 	t.Run("what blocks a deletion in the shoot does, with its code", func(t *testing.T) { testBlockedDeletion(t, server) })
 	t.Run("a shoot that sleeps is healthy", func(t *testing.T) { testSleep(t, server) })
+	t.Run("while a shoot falls asleep, what runs in the seed still counts", func(t *testing.T) { testFallingAsleep(t, server) })
 	t.Run("a look costs little while all is well, and no more than it must when not", func(t *testing.T) { testCost(t, server) })
 }
 
@@ -186,6 +187,19 @@ func testBlockedDeletion(t *testing.T, server *contracttest.APIServer) {
 	assert.Equal(t, `Objects of ManagedResource "extension-controlplane-storageclasses" are not deleted yet: StorageClass default still exists.`, condition.Message)
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorCleanupClusterResources}, condition.Codes)
 	s.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionTrue)
+}
+
+func testFallingAsleep(t *testing.T, server *contracttest.APIServer) {
+	s := newHealthStage(t, server)
+	require.NoError(t, s.PatchStatus(t.Context(), func(o *extensionsv1alpha1.ControlPlane) {
+		require.NoError(t, status{FallingAsleep: true}.leaveIn(o))
+	}))
+	down := state{kind: resourcesv1alpha1.ResourcesHealthy, status: gardencorev1beta1.ConditionFalse, message: "gone"}
+	s.sets(resourceIn(resourceSeed, down))
+	s.sets(resourceIn(resourceShoot, down))
+	s.run(server)
+	s.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionProgressing)
+	s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue)
 }
 
 func testSleep(t *testing.T, server *contracttest.APIServer) {

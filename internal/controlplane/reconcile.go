@@ -2,12 +2,15 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
@@ -31,13 +34,20 @@ type deployment struct {
 	// certificates and configs are set by the tasks of these names, for those that come after.
 	certificates, configs map[string]string
 	cleaned               bool
+	remarks               sync.Mutex
 }
 
-// Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it, but not until
-// pods run: whether they do is told by conditions, and what is broken must not keep the rest of the shoot from being mended.
-// In a shoot that sleeps or falls asleep nobody applies anything, so nobody is waited for.
+// Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it in the seed, and a
+// while for the shoot, but not until pods run: whether they do is told by conditions, and what is broken must not keep the rest
+// of the shoot from being mended. In a shoot that sleeps or falls asleep nobody applies anything, so nobody is waited for.
+//
+// The control plane of a shoot that is being deleted stays as it is when its configuration cannot be fulfilled.
 func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	shoot, plan, err := a.plan(ctx, p)
+	if err != nil && isBeingDeleted(p) && cloud.KindOf(err) == cloud.Configuration {
+		p.Remarks = append(p.Remarks, fmt.Sprintf("what is there stays until it is deleted, since %v", err))
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -142,18 +152,39 @@ func genericKubeconfig(cluster *contract.Cluster) string {
 }
 
 func (d *deployment) deployCRDs(ctx context.Context) error {
-	return d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: d.definitions})
+	_, err := d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: d.definitions})
+	return err
 }
 
 func (d *deployment) deployStorageClasses(ctx context.Context) error {
-	return d.applyInShoot(ctx, managedResource{name: resourceStorageClasses, objects: d.parts.classes()})
+	_, err := d.applyInShoot(ctx, managedResource{name: resourceStorageClasses, objects: d.parts.classes()})
+	return err
 }
 
-func (d *deployment) applyInShoot(ctx context.Context, wanted managedResource) error {
+// shootPatience is how long a pass waits until something has been applied in the shoot. What users do there may keep it from
+// being applied, such as a webhook whose server has no node to run on; and nodes come after the control plane.
+const shootPatience = time.Minute
+
+// applyInShoot reports whether it has been applied, or nobody is there to do so.
+func (d *deployment) applyInShoot(ctx context.Context, wanted managedResource) (bool, error) {
 	if err := d.resources.apply(ctx, wanted); err != nil || d.sleep != awake {
-		return err
+		return err == nil, err
 	}
-	return d.resources.waitApplied(ctx, wanted.name)
+	patient, cancel := context.WithTimeout(ctx, shootPatience)
+	defer cancel()
+	err := d.resources.waitApplied(patient, wanted.name)
+	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+		d.remark(err.Error())
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// remark is safe for tasks that run side by side.
+func (d *deployment) remark(sentence string) {
+	d.remarks.Lock()
+	defer d.remarks.Unlock()
+	d.pass.Remarks = append(d.pass.Remarks, sentence)
 }
 
 // mustCleanNodes reports whether the plan names stale conditions that were not removed yet, and can be.

@@ -31,12 +31,13 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 	wanted := managedResource{name: resourceShoot, objects: objects}
 	if len(retired) > 0 {
 		wanted.objects = append(append([]client.Object{}, objects...), retired...)
-		if err := d.applyInShoot(ctx, wanted); err != nil || d.sleep != awake {
+		if applied, err := d.applyInShoot(ctx, wanted); !applied || err != nil || d.sleep != awake {
 			return err
 		}
 		wanted.objects = objects
 	}
-	return d.applyInShoot(ctx, wanted)
+	_, err = d.applyInShoot(ctx, wanted)
+	return err
 }
 
 // retired returns the retired objects that may be in the shoot. In a seed to which the shoot has moved nobody knows any more
@@ -82,7 +83,7 @@ func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
 		return err
 	}
 	if !rolledOut {
-		d.pass.Remarks = append(d.pass.Remarks, "pods may still use the configuration of the extension before, which stays for now")
+		d.remark("pods may still use the configuration of the extension before, which stays for now")
 		return nil
 	}
 	return d.resources.remove(ctx, resourceUpstreamConfiguration)

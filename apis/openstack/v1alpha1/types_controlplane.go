@@ -155,8 +155,8 @@ type CSIManila struct {
 	Enabled bool `json:"enabled"`
 	// CredentialsRef names credentials for Manila alone. The driver needs some on every node and takes them from a Secret
 	// in the shoot, where all who may read Secrets of kube-system can read them. Best are those of an application
-	// credential whose access rules allow nothing but Manila (service type sharev2). Required for new shoots, and
-	// wherever Manila is switched on.
+	// credential whose access rules allow nothing but Manila (service type sharev2), in the project of the infrastructure:
+	// shares that are there already are found in no other. Required for new shoots.
 	// Trellis extension.
 	//
 	// Default: the credentials of the infrastructure, in shoots that had Manila without this field before.

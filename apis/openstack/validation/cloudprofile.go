@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -17,6 +16,9 @@ import (
 
 // maxVolumesPerNode is what the Cinder driver takes for every higher limit.
 const maxVolumesPerNode = 256
+
+// resolvOptionCharacters are those of options of resolv.conf. Others would not reach the nodes, in whose scripts they end up.
+const resolvOptionCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:"
 
 // ValidateCloudProfileControlPlane checks what a CloudProfile says about the control planes of its shoots: load balancers,
 // storage, resolv.conf, and the time that a call to OpenStack may take.
@@ -38,8 +40,9 @@ func ValidateCloudProfileControlPlane(profile *v1alpha1.CloudProfileConfig, fldP
 	}
 	for i, option := range profile.ResolvConfOptions {
 		path := fldPath.Child("resolvConfOptions").Index(i)
-		if option == "" || strings.ContainsFunc(option, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-			errs = append(errs, field.Invalid(path, option, "give one option per entry, like rotate or timeout:1, without white space"))
+		if strings.Trim(option, resolvOptionCharacters) != "" || option == "" {
+			errs = append(errs, field.Invalid(path, option,
+				"give one option per entry, like rotate or timeout:1, without white space: letters, digits and any of - _ . :"))
 		}
 	}
 	return errs

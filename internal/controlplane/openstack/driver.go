@@ -3,6 +3,7 @@ package openstack
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -94,11 +95,19 @@ func (in *inputs) configs() ([]controlplane.Config, error) {
 
 // remarks tell of what is accepted for the sake of shoots that live, and should not be.
 func (in *inputs) remarks() []string {
-	if !in.hasManila() || in.manilaCredentials != nil {
+	var remarks []string
+	if !in.hasManila() {
 		return nil
 	}
-	return []string{"every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: " +
-		"give Manila credentials of its own (storage.csiManila.credentialsRef)"}
+	if in.manilaCredentials == nil {
+		remarks = append(remarks, "every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: "+
+			"give Manila credentials of its own, of the same project (storage.csiManila.credentialsRef)")
+	}
+	if zones := in.zonesWithoutClass(); len(zones) > 0 {
+		remarks = append(remarks, "no storage class of Manila for the zones "+strings.Join(zones, ", ")+
+			", whose names cannot be part of one: use the class "+manilaClass+"-auto")
+	}
+	return remarks
 }
 
 // staleNodeConditions are those that Calico leaves on nodes when it stops to wrap packets: it then has no say any more over

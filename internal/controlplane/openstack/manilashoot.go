@@ -2,12 +2,14 @@ package openstack
 
 import (
 	"maps"
+	"slices"
 
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
@@ -49,10 +51,20 @@ func (in *inputs) manilaShootObjects() ([]client.Object, error) {
 		in.manilaStorageClass(manilaClass+"-auto", map[string]string{"autoTopology": "true"}),
 	}
 	for _, zone := range in.zones {
-		objects = append(objects, in.manilaStorageClass(manilaClass+"-"+zone, map[string]string{"availability": zone}))
+		if name := manilaClass + "-" + zone; isObjectName(name) {
+			objects = append(objects, in.manilaStorageClass(name, map[string]string{"availability": zone}))
+		}
 	}
 	return append(objects, manilaSnapshotClass()), nil
 }
+
+// zonesWithoutClass are those whose names cannot be part of an object's. The API server would refuse it, and with it all that
+// goes to the shoot.
+func (in *inputs) zonesWithoutClass() []string {
+	return slices.DeleteFunc(slices.Clone(in.zones), func(zone string) bool { return isObjectName(manilaClass + "-" + zone) })
+}
+
+func isObjectName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
 
 // manilaStorageClass makes shares in the shoot's share network that nodes, and nobody else, may mount.
 func (in *inputs) manilaStorageClass(name string, more map[string]string) *storagev1.StorageClass {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
@@ -22,20 +21,19 @@ const (
 type resolver struct{ options []string }
 
 // newResolver reads the options from a cloud profile. They end up in a script, so that only what can be an option passes
-// (resolv.conf(5): names, numbers, and colons between them).
-func newResolver(profile *openstackv1alpha1.CloudProfileConfig) (resolver, error) {
+// (resolv.conf(5): names, numbers, and colons between them). Others are left out: a landscape admin mistyped them, and all shoots
+// of the cloud profile have to live with it.
+func newResolver(profile *openstackv1alpha1.CloudProfileConfig) resolver {
 	sane := regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 	var r resolver
-	for i, entry := range profile.ResolvConfOptions {
+	for _, entry := range profile.ResolvConfOptions {
 		for option := range strings.FieldsSeq(entry) {
-			if !sane.MatchString(option) {
-				path := profilePath().Child("resolvConfOptions").Index(i)
-				return r, field.Invalid(path, entry, "an option of resolv.conf consists of letters, digits and any of - _ . :")
+			if sane.MatchString(option) {
+				r.options = append(r.options, option)
 			}
-			r.options = append(r.options, option)
 		}
 	}
-	return r, nil
+	return r
 }
 
 // units run the script whenever the machine starts, before the kubelet, and whenever its resolv.conf changes. Without the

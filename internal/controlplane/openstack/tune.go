@@ -19,10 +19,7 @@ func (d *Driver) Tune(cluster *contract.Cluster) (*tuning.Tuning, error) {
 			return nil, fmt.Errorf("decoding %s: %w", profilePath(), err)
 		}
 	}
-	resolver, err := newResolver(profile)
-	if err != nil {
-		return nil, err
-	}
+	resolver := newResolver(profile)
 	return &tuning.Tuning{
 		KubeAPIServer:         tuneKubeAPIServer(),
 		KubeControllerManager: tuneKubeControllerManager(),

@@ -24,7 +24,7 @@ func (in *inputs) validate(shoot *controlplane.Shoot) field.ErrorList {
 		Profile:          in.profile,
 		FloatingPoolName: in.floatingPoolName(),
 		Region:           in.region,
-		Domain:           string(shoot.Credentials["domainName"]),
+		Domain:           in.credentials.DomainName,
 		ShareNetwork:     in.infrastructure.Networks.ShareNetwork != nil,
 		Secrets:          secretReferences(shoot.Cluster.Shoot),
 		IPv6:             hasIPv6(shoot.Cluster.Shoot),

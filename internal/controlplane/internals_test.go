@@ -1,0 +1,118 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+func TestManifests(t *testing.T) {
+	scheme, err := contracttest.NewScheme()
+	require.NoError(t, err)
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "one"}}
+	deployment.Status.Replicas = 3
+	widget := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.org/v1", "kind": "Widget", "metadata": map[string]any{"name": "system:one", "creationTimestamp": nil},
+		"status": map[string]any{"phase": "Ready"},
+	}}
+
+	files, err := manifests([]client.Object{deployment, widget}, scheme)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	assert.JSONEq(t, `{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"system:one"}}`,
+		string(files["widget____system_one.json"]), "a name may hold what the key of a Secret may not")
+	written := map[string]any{}
+	require.NoError(t, json.Unmarshal(files["deployment__kube-system__one.json"], &written))
+	assert.Equal(t, "apps/v1", written["apiVersion"], "the kind of typed objects is looked up")
+	assert.Equal(t, "Deployment", written["kind"])
+	assert.NotContains(t, written, "status")
+	assert.NotContains(t, written["metadata"], "creationTimestamp")
+
+	assert.Contains(t, widget.Object, "status", "objects that are shared are left alone")
+	assert.Equal(t, int32(3), deployment.Status.Replicas)
+	again, err := manifests([]client.Object{deployment, widget}, scheme)
+	require.NoError(t, err)
+	assert.Equal(t, files, again)
+
+	_, err = manifests([]client.Object{deployment, deployment}, scheme)
+	assert.EqualError(t, err, "deployment__kube-system__one.json is there twice")
+	_, err = manifests([]client.Object{&extensionsv1alpha1.Worker{}}, runtime.NewScheme())
+	assert.ErrorContains(t, err, "no kind is registered")
+}
+
+func TestEffectiveRanges(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		spec           *gardencorev1beta1.Networking
+		status         *gardencorev1beta1.NetworkingStatus
+		pods, services []string
+	}{
+		"none are known": {},
+		"the spec's, while the status knows none": {
+			spec:   &gardencorev1beta1.Networking{Pods: new("100.96.0.0/11"), Services: new("")},
+			status: &gardencorev1beta1.NetworkingStatus{}, pods: []string{"100.96.0.0/11"},
+		},
+		"the status' before the spec's": {
+			spec:     &gardencorev1beta1.Networking{Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13")},
+			status:   &gardencorev1beta1.NetworkingStatus{Pods: []string{"100.96.0.0/11", "2001:db8::/48"}},
+			pods:     []string{"100.96.0.0/11", "2001:db8::/48"},
+			services: []string{"100.64.0.0/13"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot := &gardencorev1beta1.Shoot{}
+			shoot.Spec.Networking, shoot.Status.Networking = tc.spec, tc.status
+			pods, services := effectiveRanges(&contract.Cluster{Shoot: shoot})
+			assert.Equal(t, tc.pods, pods)
+			assert.Equal(t, tc.services, services)
+		})
+	}
+}
+
+func TestSomebodyElsesProviderStatusCountsAsNone(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		raw  string
+		want status
+	}{
+		"our own":      {`{"apiVersion":"controlplane.trellis.garden/v1alpha1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{FallingAsleep: true}},
+		"another kind": {`{"apiVersion":"example.org/v1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{}},
+		"no JSON":      {`]`, status{}},
+		"none at all":  {``, status{}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			object := &extensionsv1alpha1.ControlPlane{}
+			if tc.raw != "" {
+				object.Status.ProviderStatus = &runtime.RawExtension{Raw: []byte(tc.raw)}
+			}
+			left := statusOf(object)
+			left.TypeMeta = metav1.TypeMeta{}
+			assert.Equal(t, tc.want, left)
+			assert.Equal(t, tc.want.FallingAsleep, fallsAsleep(object))
+		})
+	}
+}
+
+func TestNodeConditions(t *testing.T) {
+	stale := NodeCondition{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp", "BarnIsDown"}}
+	assert.Equal(t, []string{"NetworkUnavailable/BarnIsUp", "NetworkUnavailable/BarnIsDown"}, stale.names())
+	assert.True(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Reason: "BarnIsDown"}))
+	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Reason: "RouteCreated"}))
+	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeReady, Reason: "BarnIsDown"}))
+}
+
+func TestADriverIsNeededForEveryType(t *testing.T) {
+	err := Add(nil, map[string]Driver{"openstack": nil}, nil, contract.Options{Types: []string{"aws"}})
+	assert.EqualError(t, err, `no control plane driver for type "aws"; there are: openstack`)
+}
