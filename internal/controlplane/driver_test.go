@@ -1,6 +1,8 @@
 package controlplane_test
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -24,8 +26,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
+// parallel is how many tests run at a time. They spend most of it waiting.
+const parallel = "6"
+
 func TestMain(m *testing.M) {
-	if err := controlplanetest.LendKeys(); err != nil {
+	flag.Parse()
+	if err := errors.Join(flag.Set("test.parallel", parallel), controlplanetest.LendKeys()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
