@@ -83,6 +83,28 @@ func contracts() []room {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/contract/managedresource",
+			because:  "how contracts deploy knows gardener-resource-manager and the runtime, but no single contract",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/util/retry",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/contract/shootclient",
+			because:  "the way into a shoot knows Gardener's Secrets, but no contract",
+			mayImport: slices.Concat([]string{
+				"internal/cloud", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/contract/images",
+			because:    "image vectors are Gardener's format, and no image is known here",
+			mayImport:  []string{gardener + "/pkg/utils/imagevector"},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/contract",
 			because:  "the runtime knows Gardener and error kinds, but no single contract, no driver and no SDK",
 			mayImport: slices.Concat([]string{
@@ -163,7 +185,8 @@ func contracts() []room {
 			packages: "internal/controlplane",
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
+				"internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",

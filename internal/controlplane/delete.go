@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
 // removal is one pass that takes a control plane away. It needs nothing of the configuration, which may be broken by now.
 type removal struct {
 	pass      *pass
-	resources resources
+	resources managedresource.Store
 	secrets   secrets
 }
 
 func newRemoval(p *pass) *removal {
 	return &removal{
 		pass:      p,
-		resources: resources{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+		resources: newStore(p),
 		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 	}
 }
@@ -58,7 +59,7 @@ func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 	graph := contract.NewGraph("migrating control plane")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
 		for _, name := range moving() {
-			if err := r.resources.letGo(ctx, name); err != nil {
+			if err := r.resources.LetGo(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -78,7 +79,7 @@ func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	r := newRemoval(p)
 	for _, name := range append(inShoot(), inSeed()...) {
-		if _, _, err := r.resources.delete(ctx, name); err != nil {
+		if _, _, err := r.resources.Delete(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -90,7 +91,7 @@ func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 
 // removes returns a step that removes ManagedResources side by side.
 func (r *removal) removes(names ...string) func(context.Context) error {
-	return func(ctx context.Context) error { return r.resources.remove(ctx, names...) }
+	return func(ctx context.Context) error { return r.resources.Remove(ctx, names...) }
 }
 
 // deleteCertificates issues none, so that all that were issued before are superfluous.

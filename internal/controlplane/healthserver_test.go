@@ -47,10 +47,10 @@ func newHealthStage(t *testing.T, server *contracttest.APIServer) *healthStage {
 	s := &healthStage{
 		Gardenlet: contracttest.NewGardenlet(server, client.ObjectKey{Namespace: namespace, Name: "one"},
 			func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} }),
-		t: t, client: c, namespace: namespace, clock: clocktesting.NewFakeClock(healthNow),
+		t: t, client: c, namespace: namespace, clock: clocktesting.NewFakeClock(contracttest.ManagedResourceTime()),
 	}
 	for _, name := range []string{resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses, "shoot-core-coredns"} {
-		s.sets(resourceIn(name))
+		s.sets(contracttest.ManagedResource(name))
 	}
 	require.NoError(t, s.Deploy(t.Context(), &extensionsv1alpha1.ControlPlane{Spec: extensionsv1alpha1.ControlPlaneSpec{
 		DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "test"}, Region: contracttest.Region,
@@ -58,7 +58,7 @@ func newHealthStage(t *testing.T, server *contracttest.APIServer) *healthStage {
 	require.NoError(t, s.PatchStatus(t.Context(), func(o *extensionsv1alpha1.ControlPlane) {
 		o.Status.LastOperation = &gardencorev1beta1.LastOperation{
 			Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded,
-			LastUpdateTime: metav1.NewTime(healthNow),
+			LastUpdateTime: metav1.NewTime(contracttest.ManagedResourceTime()),
 		}
 	}))
 	return s
@@ -149,8 +149,8 @@ func testSickDeployment(t *testing.T, server *contracttest.APIServer) {
 	s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue)
 
 	crashing := corev1.ContainerStatus{Name: "main", State: waiting("CrashLoopBackOff", "back-off 10s"), LastTerminationState: ended(1, "Error")}
-	sick := resourceIn(resourceSeed, state{
-		kind: resourcesv1alpha1.ResourcesHealthy, status: gardencorev1beta1.ConditionFalse, reason: "DeploymentUnhealthy", message: "no detail",
+	sick := contracttest.ManagedResource(resourceSeed, contracttest.ManagedResourceState{
+		Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Reason: "DeploymentUnhealthy", Message: "no detail",
 	})
 	s.deploys(sick, "cloud-controller-manager", corev1.ConditionFalse, crashing)
 	s.deploys(sick, "csi-driver-controller", corev1.ConditionTrue, corev1.ContainerStatus{Name: "main", Ready: true, State: running()})
@@ -171,7 +171,7 @@ func testSickDeployment(t *testing.T, server *contracttest.APIServer) {
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraUnauthenticated}, condition.Codes)
 	assert.Equal(t, gardencorev1beta1.ConditionTrue, s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue).Status)
 
-	s.sets(resourceIn(resourceSeed))
+	s.sets(contracttest.ManagedResource(resourceSeed))
 	assert.Empty(t, s.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionTrue).Codes)
 }
 
@@ -179,9 +179,9 @@ func testBlockedDeletion(t *testing.T, server *contracttest.APIServer) {
 	s := newHealthStage(t, server)
 	s.run(server)
 	s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue)
-	s.sets(resourceIn(resourceStorageClasses, state{
-		kind: resourcesv1alpha1.ResourcesApplied, status: gardencorev1beta1.ConditionProgressing,
-		reason: resourcesv1alpha1.ConditionDeletionPending, message: "StorageClass default still exists", since: 2 * time.Minute,
+	s.sets(contracttest.ManagedResource(resourceStorageClasses, contracttest.ManagedResourceState{
+		Kind: resourcesv1alpha1.ResourcesApplied, Status: gardencorev1beta1.ConditionProgressing,
+		Reason: resourcesv1alpha1.ConditionDeletionPending, Message: "StorageClass default still exists", Since: 2 * time.Minute,
 	}))
 	condition := s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionProgressing)
 	assert.Equal(t, `Objects of ManagedResource "extension-controlplane-storageclasses" are not deleted yet: StorageClass default still exists.`, condition.Message)
@@ -194,9 +194,9 @@ func testFallingAsleep(t *testing.T, server *contracttest.APIServer) {
 	require.NoError(t, s.PatchStatus(t.Context(), func(o *extensionsv1alpha1.ControlPlane) {
 		require.NoError(t, status{FallingAsleep: true}.leaveIn(o))
 	}))
-	down := state{kind: resourcesv1alpha1.ResourcesHealthy, status: gardencorev1beta1.ConditionFalse, message: "gone"}
-	s.sets(resourceIn(resourceSeed, down))
-	s.sets(resourceIn(resourceShoot, down))
+	down := contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Message: "gone"}
+	s.sets(contracttest.ManagedResource(resourceSeed, down))
+	s.sets(contracttest.ManagedResource(resourceShoot, down))
 	s.run(server)
 	s.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionProgressing)
 	s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue)
@@ -204,9 +204,9 @@ func testFallingAsleep(t *testing.T, server *contracttest.APIServer) {
 
 func testSleep(t *testing.T, server *contracttest.APIServer) {
 	s := newHealthStage(t, server)
-	down := state{kind: resourcesv1alpha1.ResourcesHealthy, status: gardencorev1beta1.ConditionFalse, message: "gone"}
-	s.sets(resourceIn(resourceSeed, down))
-	s.sets(resourceIn(resourceShoot, down))
+	down := contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Message: "gone"}
+	s.sets(contracttest.ManagedResource(resourceSeed, down))
+	s.sets(contracttest.ManagedResource(resourceShoot, down))
 	s.run(server)
 	s.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionProgressing)
 	s.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionProgressing)
@@ -244,7 +244,7 @@ func testCost(t *testing.T, server *contracttest.APIServer) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			reader.requests = nil
-			look := contract.Look[*extensionsv1alpha1.ControlPlane]{Object: object, Reader: reader, Now: healthNow}
+			look := contract.Look[*extensionsv1alpha1.ControlPlane]{Object: object, Reader: reader, Now: contracttest.ManagedResourceTime()}
 			findings, err := checkHealth(t.Context(), look)
 			require.NoError(t, err)
 			assert.Len(t, findings, 2)
@@ -255,7 +255,7 @@ func testCost(t *testing.T, server *contracttest.APIServer) {
 	well := []string{"get " + resourceSeed, "get " + resourceShoot, "get " + resourceShootCRDs, "get " + resourceStorageClasses}
 	assert.Equal(t, well, reader.requests)
 
-	sick := resourceIn(resourceSeed, state{kind: resourcesv1alpha1.ResourcesHealthy, status: gardencorev1beta1.ConditionFalse, message: "gone"})
+	sick := contracttest.ManagedResource(resourceSeed, contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Message: "gone"})
 	s.deploys(sick, "a", corev1.ConditionFalse, corev1.ContainerStatus{Name: "main", State: ended(1, "Error")})
 	s.deploys(sick, "b", corev1.ConditionFalse, corev1.ContainerStatus{Name: "main", State: ended(1, "Error")})
 	sick.Status.Resources = append(sick.Status.Resources, resourcesv1alpha1.ObjectReference{

@@ -5,22 +5,17 @@ import (
 	"fmt"
 	"slices"
 
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract/shootclient"
 )
 
 // nodePage is how many nodes are read at a time.
 const nodePage = 200
-
-// keyKubeconfig is the key of a kubeconfig in Gardener's Secrets.
-const keyKubeconfig = "kubeconfig"
 
 // names returns the conditions as the status of a ControlPlane keeps them.
 func (c NodeCondition) names() []string {
@@ -37,7 +32,7 @@ func (c NodeCondition) matches(condition corev1.NodeCondition) bool {
 
 // cleanNodes removes stale conditions from all nodes of the shoot.
 func cleanNodes(ctx context.Context, seed client.Reader, namespace string, stale []NodeCondition) error {
-	shoot, err := shootClient(ctx, seed, namespace)
+	shoot, err := shootclient.New(ctx, seed, namespace)
 	if err != nil {
 		return err
 	}
@@ -82,42 +77,4 @@ func cleanNode(ctx context.Context, shoot client.Client, node *corev1.Node, stal
 		return cloud.Errorf(cloud.Unavailable, "removing stale conditions from node %q: %w", node.Name, err)
 	}
 	return nil
-}
-
-// shootClient speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions. The one with
-// the address inside of the seed goes first, traffic to the outside costs money.
-func shootClient(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
-	secret := &corev1.Secret{}
-	for _, name := range []string{v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener} {
-		err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
-		if err == nil {
-			break
-		}
-		if !apierrors.IsNotFound(err) || name == v1beta1constants.SecretNameGardener {
-			return nil, fmt.Errorf("reading the kubeconfig of the shoot from Secret %s: %w", name, err)
-		}
-	}
-	config, err := restConfig(secret.Data[keyKubeconfig])
-	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig in Secret %s: %w", secret.Name, err)
-	}
-	shoot, err := client.New(config, client.Options{})
-	if err != nil {
-		return nil, cloud.Errorf(cloud.Unavailable, "reaching the shoot's kube-apiserver: %w", err)
-	}
-	return shoot, nil
-}
-
-// restConfig trusts the kubeconfig as far as gardenlet wrote it: it names no programs to run.
-func restConfig(kubeconfig []byte) (*rest.Config, error) {
-	parsed, err := clientcmd.Load(kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	for name, user := range parsed.AuthInfos {
-		if user.Exec != nil || user.AuthProvider != nil {
-			return nil, fmt.Errorf("user %q logs in by a program, which is refused", name)
-		}
-	}
-	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
@@ -22,7 +23,7 @@ type deployment struct {
 	plan      *Plan
 	sleep     sleep
 	left      status
-	resources resources
+	resources managedresource.Store
 	secrets   secrets
 	authority *authority
 	parts     *parts
@@ -75,7 +76,7 @@ func (a *actuator) newDeployment(ctx context.Context, p *pass, shoot *Shoot, pla
 		pass: p, shoot: shoot, plan: plan, sleep: sleep, left: statusOf(p.Object), authority: authority,
 		definitions: a.definitions, patience: a.patience,
 		parts:     newParts(plan, a.images, p.Cluster.Shoot.Spec.Kubernetes),
-		resources: resources{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+		resources: newStore(p),
 		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
 	}, nil
 }
@@ -133,14 +134,14 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resource := managedResource{name: resourceSeed, seed: true, objects: objects}
+	resource := managedresource.Resource{Name: resourceSeed, Seed: true, Objects: objects, Annotations: map[string]string{annotationAsleep: ""}}
 	if d.sleep == asleep {
-		resource.annotations = map[string]string{annotationAsleep: "true"}
+		resource.Annotations[annotationAsleep] = "true"
 	}
-	if err := d.resources.apply(ctx, resource); err != nil {
+	if err := d.resources.Apply(ctx, resource); err != nil {
 		return err
 	}
-	return d.resources.waitApplied(ctx, resource.name)
+	return d.resources.WaitApplied(ctx, resource.Name)
 }
 
 // genericKubeconfig returns the name of the Secret with the kubeconfig that all components of a shoot share.
@@ -152,12 +153,12 @@ func genericKubeconfig(cluster *contract.Cluster) string {
 }
 
 func (d *deployment) deployCRDs(ctx context.Context) error {
-	_, err := d.applyInShoot(ctx, managedResource{name: resourceShootCRDs, objects: d.definitions})
+	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceShootCRDs, Objects: d.definitions})
 	return err
 }
 
 func (d *deployment) deployStorageClasses(ctx context.Context) error {
-	_, err := d.applyInShoot(ctx, managedResource{name: resourceStorageClasses, objects: d.parts.classes()})
+	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceStorageClasses, Objects: d.parts.classes()})
 	return err
 }
 
@@ -166,13 +167,13 @@ func (d *deployment) deployStorageClasses(ctx context.Context) error {
 const shootPatience = time.Minute
 
 // applyInShoot reports whether it has been applied, or nobody is there to do so.
-func (d *deployment) applyInShoot(ctx context.Context, wanted managedResource) (bool, error) {
-	if err := d.resources.apply(ctx, wanted); err != nil || d.sleep != awake {
+func (d *deployment) applyInShoot(ctx context.Context, wanted managedresource.Resource) (bool, error) {
+	if err := d.resources.Apply(ctx, wanted); err != nil || d.sleep != awake {
 		return err == nil, err
 	}
 	patient, cancel := context.WithTimeout(ctx, shootPatience)
 	defer cancel()
-	err := d.resources.waitApplied(patient, wanted.name)
+	err := d.resources.WaitApplied(patient, wanted.Name)
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
 		d.remark(err.Error())
 		return false, nil

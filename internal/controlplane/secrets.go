@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
@@ -38,7 +39,7 @@ func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string
 		if err := kubernetesutils.MakeUnique(secret); err != nil {
 			return nil, fmt.Errorf("naming config %s: %w", config.Name, err)
 		}
-		if err := createUnlessThere(ctx, s.client, secret); err != nil {
+		if err := managedresource.CreateUnlessThere(ctx, s.client, secret); err != nil {
 			return nil, err
 		}
 		names[config.Name] = secret.Name

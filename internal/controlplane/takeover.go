@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
 // rolloutPatience is how long a pass waits, when a shoot comes from upstream, for pods that use none of upstream's
@@ -28,13 +29,13 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for objects of upstream's extension: %w", err)
 	}
-	wanted := managedResource{name: resourceShoot, objects: objects}
+	wanted := managedresource.Resource{Name: resourceShoot, Objects: objects}
 	if len(retired) > 0 {
-		wanted.objects = append(append([]client.Object{}, objects...), retired...)
+		wanted.Objects = append(append([]client.Object{}, objects...), retired...)
 		if applied, err := d.applyInShoot(ctx, wanted); !applied || err != nil || d.sleep != awake {
 			return err
 		}
-		wanted.objects = objects
+		wanted.Objects = objects
 	}
 	_, err = d.applyInShoot(ctx, wanted)
 	return err
@@ -46,7 +47,7 @@ func (d *deployment) retired(ctx context.Context) ([]client.Object, error) {
 	if len(d.plan.Retired) == 0 {
 		return nil, nil
 	}
-	resource, err := d.resources.get(ctx, resourceShoot)
+	resource, err := d.resources.Get(ctx, resourceShoot)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (d *deployment) retired(ctx context.Context) ([]client.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lists(resource, kind.GroupKind(), object) {
+		if managedresource.Lists(resource, kind.GroupKind(), object) {
 			found = append(found, object)
 		}
 	}
@@ -74,7 +75,7 @@ func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
 	if err := d.removeUpstreamsWebhooks(ctx); err != nil {
 		return err
 	}
-	configuration, err := d.resources.get(ctx, resourceUpstreamConfiguration)
+	configuration, err := d.resources.Get(ctx, resourceUpstreamConfiguration)
 	if err != nil || configuration == nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (d *deployment) removeUpstreamsOwn(ctx context.Context) error {
 		d.remark("pods may still use the configuration of the extension before, which stays for now")
 		return nil
 	}
-	return d.resources.remove(ctx, resourceUpstreamConfiguration)
+	return d.resources.Remove(ctx, resourceUpstreamConfiguration)
 }
 
 // removeUpstreamsWebhooks removes webhooks whose server is gone. In a shoot that sleeps nobody could; they do no harm there.
@@ -94,7 +95,7 @@ func (d *deployment) removeUpstreamsWebhooks(ctx context.Context) error {
 	if d.sleep != awake {
 		return nil
 	}
-	return d.resources.remove(ctx, resourceUpstreamWebhooks)
+	return d.resources.Remove(ctx, resourceUpstreamWebhooks)
 }
 
 // waitRolledOut reports whether everything in the seed runs as it is wanted now. It does not wait for ever.
@@ -102,7 +103,7 @@ func (d *deployment) waitRolledOut(ctx context.Context) (bool, error) {
 	patient, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	err := contract.WaitUntil(patient, func(ctx context.Context) (string, error) {
-		resource, err := d.resources.get(ctx, resourceSeed)
+		resource, err := d.resources.Get(ctx, resourceSeed)
 		if err != nil {
 			return "", err
 		}

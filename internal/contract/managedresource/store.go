@@ -1,4 +1,4 @@
-package controlplane
+package managedresource
 
 import (
 	"context"
@@ -25,94 +25,87 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// The names of the ManagedResources are upstream's: those of them that hold the same things change their content when a
-// shoot changes hands, and gardener-resource-manager deletes nothing.
-const (
-	resourceSeed           = "extension-controlplane-seed"
-	resourceShoot          = "extension-controlplane-shoot"
-	resourceShootCRDs      = "extension-controlplane-shoot-crds"
-	resourceStorageClasses = "extension-controlplane-storageclasses"
-
-	// Upstream's alone: its configuration is in Secrets of ours, and there are no webhooks in shoots.
-	resourceUpstreamConfiguration = "extension-controlplane-configuration-seed"
-	resourceUpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
-)
-
-// managedResource is a set of objects that gardener-resource-manager keeps in the seed or in the shoot.
-type managedResource struct {
-	name string
-	// seed says in which cluster.
-	seed    bool
-	objects []client.Object
-	// annotations are those of the ManagedResource itself.
-	annotations map[string]string
+// Resource is a set of objects that gardener-resource-manager keeps in the seed or in the shoot.
+type Resource struct {
+	// Name is the ManagedResource's.
+	Name string
+	// Seed says in which cluster.
+	Seed bool
+	// Objects are what is kept. The client's scheme knows their kinds, unless they carry them.
+	Objects []client.Object
+	// Annotations are those of the ManagedResource itself. One with an empty value is taken away.
+	Annotations map[string]string
 }
 
-// resources reads and writes the ManagedResources of one ControlPlane, and writes only what differs.
-type resources struct {
-	client           client.Client
-	namespace, owner string
+// Store reads and writes the ManagedResources of one extension object, and writes only what differs.
+type Store struct {
+	// Client reads from the API server, never from a cache.
+	Client client.Client
+	// Namespace is the shoot's in the seed.
+	Namespace string
+	// Labels are those of the Secrets that hold the objects.
+	Labels map[string]string
 }
 
-// apply makes the API server hold the ManagedResource. It does not wait for anybody to act upon it.
-func (r resources) apply(ctx context.Context, wanted managedResource) error {
-	data, err := manifests(wanted.objects, r.client.Scheme())
+// Apply makes the API server hold the ManagedResource. It does not wait for anybody to act upon it.
+func (s Store) Apply(ctx context.Context, wanted Resource) error {
+	data, err := manifests(wanted.Objects, s.Client.Scheme())
 	if err != nil {
-		return fmt.Errorf("writing the manifests of %s: %w", wanted.name, err)
+		return fmt.Errorf("writing the manifests of %s: %w", wanted.Name, err)
 	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: r.namespace, Name: "managedresource-" + wanted.name, Labels: map[string]string{labelOwner: r.owner},
+			Namespace: s.Namespace, Name: "managedresource-" + wanted.Name, Labels: maps.Clone(s.Labels),
 		},
 		Data: data, Type: corev1.SecretTypeOpaque,
 	}
 	if err := kubernetesutils.MakeUnique(secret); err != nil {
-		return fmt.Errorf("naming the manifests of %s: %w", wanted.name, err)
+		return fmt.Errorf("naming the manifests of %s: %w", wanted.Name, err)
 	}
-	if err := createUnlessThere(ctx, r.client, secret); err != nil {
+	if err := CreateUnlessThere(ctx, s.Client, secret); err != nil {
 		return err
 	}
-	superseded, err := r.refer(ctx, wanted, secret.Name)
+	superseded, err := s.refer(ctx, wanted, secret.Name)
 	if err != nil {
 		return err
 	}
-	return r.deleteSecrets(ctx, superseded)
+	return s.deleteSecrets(ctx, superseded)
 }
 
 // refer makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before. It shares
 // the object with gardener-resource-manager, which writes while it works.
-func (r resources) refer(ctx context.Context, wanted managedResource, secretName string) (superseded []string, err error) {
+func (s Store) refer(ctx context.Context, wanted Resource, secretName string) (superseded []string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		superseded, err = r.write(ctx, wanted, secretName)
+		superseded, err = s.write(ctx, wanted, secretName)
 		return err
 	})
 	return superseded, err
 }
 
-func (r resources) write(ctx context.Context, wanted managedResource, secretName string) (superseded []string, err error) {
-	before, err := r.get(ctx, wanted.name)
+func (s Store) write(ctx context.Context, wanted Resource, secretName string) (superseded []string, err error) {
+	before, err := s.Get(ctx, wanted.Name)
 	if err != nil {
 		return nil, err
 	}
 	if before == nil {
-		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: wanted.name}}
+		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: wanted.Name}}
 		wanted.describe(resource, secretName)
-		if err := r.client.Create(ctx, resource); err != nil {
-			return nil, fmt.Errorf("creating ManagedResource %s: %w", wanted.name, err)
+		if err := s.Client.Create(ctx, resource); err != nil {
+			return nil, fmt.Errorf("creating ManagedResource %s: %w", wanted.Name, err)
 		}
 		return nil, nil
 	}
 	if !before.DeletionTimestamp.IsZero() {
-		return nil, fmt.Errorf("ManagedResource %s is still being deleted", wanted.name)
+		return nil, fmt.Errorf("ManagedResource %s is still being deleted", wanted.Name)
 	}
 	resource := before.DeepCopy()
 	wanted.describe(resource, secretName)
 	if equality.Semantic.DeepEqual(before, resource) {
 		return nil, nil
 	}
-	err = r.client.Patch(ctx, resource, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	err = s.Client.Patch(ctx, resource, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if err != nil {
-		return nil, fmt.Errorf("changing ManagedResource %s: %w", wanted.name, err)
+		return nil, fmt.Errorf("changing ManagedResource %s: %w", wanted.Name, err)
 	}
 	for _, ref := range before.Spec.SecretRefs {
 		if ref.Name != secretName {
@@ -122,10 +115,10 @@ func (r resources) write(ctx context.Context, wanted managedResource, secretName
 	return superseded, nil
 }
 
-// get returns a ManagedResource, nil if there is none.
-func (r resources) get(ctx context.Context, name string) (*resourcesv1alpha1.ManagedResource, error) {
+// Get returns a ManagedResource, nil if there is none.
+func (s Store) Get(ctx context.Context, name string) (*resourcesv1alpha1.ManagedResource, error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, resource)
+	err := s.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, resource)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -136,44 +129,50 @@ func (r resources) get(ctx context.Context, name string) (*resourcesv1alpha1.Man
 }
 
 // describe changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
-func (m managedResource) describe(resource *resourcesv1alpha1.ManagedResource, secretName string) {
+func (r Resource) describe(resource *resourcesv1alpha1.ManagedResource, secretName string) {
 	resource.Spec = resourcesv1alpha1.ManagedResourceSpec{
 		SecretRefs:  []corev1.LocalObjectReference{{Name: secretName}},
 		KeepObjects: new(false),
 	}
-	if m.seed {
+	if r.Seed {
 		resource.Spec.Class = new(v1beta1constants.SeedResourceManagerClass)
 	} else {
 		resource.Spec.InjectLabels = map[string]string{v1beta1constants.ShootNoCleanup: "true"}
 	}
 	// Which Secrets are referred to is written into annotations, for the collector of unused Secrets.
 	maps.DeleteFunc(resource.Annotations, func(key, _ string) bool {
-		return strings.HasPrefix(key, references.AnnotationKeyPrefix) || key == annotationAsleep
+		return strings.HasPrefix(key, references.AnnotationKeyPrefix)
 	})
 	if resource.Annotations == nil {
 		resource.Annotations = map[string]string{}
 	}
-	maps.Copy(resource.Annotations, m.annotations)
+	for key, value := range r.Annotations {
+		if value == "" {
+			delete(resource.Annotations, key)
+		} else {
+			resource.Annotations[key] = value
+		}
+	}
 	resource.Annotations[references.AnnotationKey(references.KindSecret, secretName)] = secretName
 }
 
-// waitApplied waits until gardener-resource-manager has applied what is there now.
-func (r resources) waitApplied(ctx context.Context, name string) error {
+// WaitApplied waits until gardener-resource-manager has applied what is there now.
+func (s Store) WaitApplied(ctx context.Context, name string) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		resource, err := r.get(ctx, name)
+		resource, err := s.Get(ctx, name)
 		if err != nil {
 			return "", err
 		}
 		if resource == nil {
 			return "", fmt.Errorf("ManagedResource %s has gone while gardener-resource-manager was to apply it", name)
 		}
-		return stillToApply(resource), nil
+		return StillToApply(resource), nil
 	})
 }
 
-// stillToApply says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
+// StillToApply says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
 // the condition, while a generation that is not observed yet says nothing to anybody.
-func stillToApply(resource *resourcesv1alpha1.ManagedResource) string {
+func StillToApply(resource *resourcesv1alpha1.ManagedResource) string {
 	if health.CheckManagedResourceApplied(resource) == nil {
 		return ""
 	}
@@ -185,16 +184,16 @@ func stillToApply(resource *resourcesv1alpha1.ManagedResource) string {
 	return fmt.Sprintf("%s (%s)", sentence, applied.Message)
 }
 
-// lists tells which objects gardener-resource-manager counts among a ManagedResource's.
-func lists(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
+// Lists tells which objects gardener-resource-manager counts among a ManagedResource's.
+func Lists(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
 	return slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
 		return ref.GroupVersionKind().GroupKind() == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
 	})
 }
 
-// letGo tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
-func (r resources) letGo(ctx context.Context, name string) error {
-	resource, err := r.get(ctx, name)
+// LetGo tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
+func (s Store) LetGo(ctx context.Context, name string) error {
+	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
 		return err
 	}
@@ -203,21 +202,21 @@ func (r resources) letGo(ctx context.Context, name string) error {
 	}
 	before := resource.DeepCopy()
 	resource.Spec.KeepObjects = new(true)
-	if err := r.client.Patch(ctx, resource, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := s.Client.Patch(ctx, resource, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("letting go of the objects of ManagedResource %s: %w", name, err)
 	}
 	return nil
 }
 
-// delete orders the deletion of the ManagedResource. It returns whether there is one, and the names of its Secrets, which are
+// Delete orders the deletion of the ManagedResource. It returns whether there is one, and the names of its Secrets, which are
 // needed until it is gone.
-func (r resources) delete(ctx context.Context, name string) (there bool, secrets []string, err error) {
-	resource, err := r.get(ctx, name)
+func (s Store) Delete(ctx context.Context, name string) (there bool, secrets []string, err error) {
+	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
 		return false, nil, err
 	}
 	if resource.DeletionTimestamp.IsZero() {
-		if err := r.client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+		if err := s.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 			return true, nil, fmt.Errorf("deleting ManagedResource %s: %w", name, err)
 		}
 	}
@@ -227,11 +226,11 @@ func (r resources) delete(ctx context.Context, name string) (there bool, secrets
 	return true, secrets, nil
 }
 
-// remove deletes ManagedResources side by side and waits until they and their objects are gone.
-func (r resources) remove(ctx context.Context, names ...string) error {
+// Remove deletes ManagedResources side by side and waits until they and their objects are gone.
+func (s Store) Remove(ctx context.Context, names ...string) error {
 	var found, secrets []string
 	for _, name := range names {
-		there, theirs, err := r.delete(ctx, name)
+		there, theirs, err := s.Delete(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -240,16 +239,16 @@ func (r resources) remove(ctx context.Context, names ...string) error {
 		}
 	}
 	for _, name := range found {
-		if err := r.waitGone(ctx, name); err != nil {
+		if err := s.waitGone(ctx, name); err != nil {
 			return err
 		}
 	}
-	return r.deleteSecrets(ctx, secrets)
+	return s.deleteSecrets(ctx, secrets)
 }
 
-func (r resources) waitGone(ctx context.Context, name string) error {
+func (s Store) waitGone(ctx context.Context, name string) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		resource, err := r.get(ctx, name)
+		resource, err := s.Get(ctx, name)
 		if err != nil || resource == nil {
 			return "", err
 		}
@@ -267,18 +266,18 @@ func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
 	return fmt.Sprintf("ManagedResource %s is not gone yet", resource.Name)
 }
 
-func (r resources) deleteSecrets(ctx context.Context, names []string) error {
+func (s Store) deleteSecrets(ctx context.Context, names []string) error {
 	for _, name := range names {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
-		if err := r.client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
+		if err := s.Client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting Secret %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// createUnlessThere creates an immutable Secret whose name says what is in it. It reads no content.
-func createUnlessThere(ctx context.Context, c client.Client, secret *corev1.Secret) error {
+// CreateUnlessThere creates an immutable Secret whose name says what is in it. It reads no content.
+func CreateUnlessThere(ctx context.Context, c client.Client, secret *corev1.Secret) error {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	err := c.Get(ctx, client.ObjectKeyFromObject(secret), found)

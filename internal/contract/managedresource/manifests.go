@@ -1,4 +1,4 @@
-package controlplane
+package managedresource
 
 import (
 	"encoding/json"

@@ -1,0 +1,22 @@
+package controlplane
+
+import "github.com/trellis-garden/trellis/internal/contract/managedresource"
+
+// The names of the ManagedResources are upstream's: those of them that hold the same things change their content when a
+// shoot changes hands, and gardener-resource-manager deletes nothing.
+const (
+	resourceSeed           = "extension-controlplane-seed"
+	resourceShoot          = "extension-controlplane-shoot"
+	resourceShootCRDs      = "extension-controlplane-shoot-crds"
+	resourceStorageClasses = "extension-controlplane-storageclasses"
+
+	// Upstream's alone: its configuration is in Secrets of ours, and there are no webhooks in shoots.
+	resourceUpstreamConfiguration = "extension-controlplane-configuration-seed"
+	resourceUpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
+)
+
+func newStore(p *pass) managedresource.Store {
+	return managedresource.Store{
+		Client: p.Client, Namespace: p.Object.Namespace, Labels: map[string]string{labelOwner: p.Object.Name},
+	}
+}
