@@ -14,9 +14,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/shootclient"
 )
 
-// nodePage is how many nodes are read at a time.
-const nodePage = 200
-
 // names returns the conditions as the status of a ControlPlane keeps them.
 func (c NodeCondition) names() []string {
 	var names []string
@@ -36,22 +33,7 @@ func cleanNodes(ctx context.Context, seed client.Reader, namespace string, stale
 	if err != nil {
 		return err
 	}
-	page := client.ListOptions{Limit: nodePage}
-	for {
-		nodes := &corev1.NodeList{}
-		if err := shoot.List(ctx, nodes, &page); err != nil {
-			return cloud.Errorf(cloud.Unavailable, "listing the shoot's nodes: %w", err)
-		}
-		for i := range nodes.Items {
-			if err := cleanNode(ctx, shoot, &nodes.Items[i], stale); err != nil {
-				return err
-			}
-		}
-		if nodes.Continue == "" {
-			return nil
-		}
-		page.Continue = nodes.Continue
-	}
+	return shootclient.EachNode(ctx, shoot, func(node *corev1.Node) error { return cleanNode(ctx, shoot, node, stale) })
 }
 
 // cleanNode writes under an optimistic lock: kubelet and network plugin write the same list.

@@ -20,6 +20,9 @@ import (
 // keyKubeconfig is the key of a kubeconfig in Gardener's Secrets.
 const keyKubeconfig = "kubeconfig"
 
+// nodePage is how many nodes are read at a time.
+const nodePage = 200
+
 // New returns a client that speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions. The one with
 // the address inside of the seed goes first, traffic to the outside costs money.
 func New(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
@@ -56,4 +59,23 @@ func restConfig(kubeconfig []byte) (*rest.Config, error) {
 		}
 	}
 	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
+}
+
+// EachNode calls do for every node of the shoot, a page at a time, and ends with the first error.
+func EachNode(ctx context.Context, shoot client.Reader, do func(*corev1.Node) error) error {
+	page := client.ListOptions{Limit: nodePage}
+	for {
+		nodes := &corev1.NodeList{}
+		if err := shoot.List(ctx, nodes, &page); err != nil {
+			return cloud.Errorf(cloud.Unavailable, "listing the shoot's nodes: %w", err)
+		}
+		for i := range nodes.Items {
+			if err := do(&nodes.Items[i]); err != nil {
+				return err
+			}
+		}
+		if page.Continue = nodes.Continue; page.Continue == "" {
+			return nil
+		}
+	}
 }

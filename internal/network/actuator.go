@@ -1,0 +1,93 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
+)
+
+type pass = contract.Pass[*extensionsv1alpha1.Network]
+
+// actuator lets the driver of the object's type render, and does the work.
+type actuator struct {
+	drivers map[string]Driver
+	images  imagevector.ImageVector
+	// patience is gatePatience.
+	patience time.Duration
+}
+
+var _ contract.Actuator[*extensionsv1alpha1.Network] = (*actuator)(nil)
+
+// labelOwner marks the Secrets that hold the plugin's objects with the Network's name.
+const labelOwner = "network.trellis.garden/owner"
+
+// resourceShoot is the name of the ManagedResource with everything in the shoot. It is upstream's: the content changes when a
+// shoot changes hands, and gardener-resource-manager deletes nothing.
+func resourceShoot(networkType string) string {
+	return "extension-networking-" + networkType + "-config"
+}
+
+// resourceSeed is the name of the ManagedResource with what is in the seed.
+func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
+
+func newStore(p *pass) managedresource.Store {
+	return managedresource.Store{
+		Client: p.Client, Namespace: p.Object.Namespace, Labels: map[string]string{labelOwner: p.Object.Name},
+	}
+}
+
+// rendered is what a pass works with.
+type rendered struct {
+	driver Driver
+	shoot  *Shoot
+	wanted *Rendering
+}
+
+// render asks the driver of the object's type, once the plugin and the shoot agree.
+func (a *actuator) render(ctx context.Context, p *pass, resources managedresource.Store) (*rendered, error) {
+	driver, ok := a.drivers[p.Object.Spec.Type]
+	if !ok {
+		return nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+	}
+	shoot, err := readShoot(p, a.images)
+	if err != nil {
+		return nil, err
+	}
+	if problems := driver.Validate(shoot); len(problems) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+	}
+	if problems := disagreements(shoot, driver.Capabilities(shoot)); len(problems) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", problems.ToAggregate())
+	}
+	if shoot.Deployed, err = readDeployed(ctx, p, resources); err != nil {
+		return nil, err
+	}
+	wanted, err := driver.Render(shoot)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the network plugin: %w", err)
+	}
+	return &rendered{driver: driver, shoot: shoot, wanted: wanted}, nil
+}
+
+// readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing; in one whose state
+// says nothing, somebody else may have been at work.
+func readDeployed(ctx context.Context, p *pass, resources managedresource.Store) (Deployed, error) {
+	if left := stateOf(p.Object); len(left.Form) > 0 {
+		return Deployed{Form: left.Form}, nil
+	}
+	if p.FirstAttempt {
+		return Deployed{}, nil
+	}
+	objects, _, err := resources.Content(ctx, resourceShoot(p.Object.Spec.Type))
+	if err != nil {
+		return Deployed{}, fmt.Errorf("reading what is deployed: %w", err)
+	}
+	return Deployed{Objects: objects}, nil
+}

@@ -1,0 +1,50 @@
+package network
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+const (
+	// Finalizer is upstream's, so that a Network can change hands in both directions.
+	Finalizer = "extensions.gardener.cloud/network"
+	// timeout bounds one pass, as gardenlet bounds its wait before it asks again.
+	timeout = 3 * time.Minute
+	// gateInterval is the pause between two looks whether a shoot's nodes have caught up with a stage.
+	gateInterval = 10 * time.Second
+)
+
+// Add adds the Network controller to a manager. drivers holds a driver for each type in options.Types; images are those of all
+// drivers (see package images).
+func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
+	for _, name := range options.Types {
+		if drivers[name] == nil {
+			return fmt.Errorf("no network driver for type %q; there are: %s",
+				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+		}
+	}
+	actuator := &actuator{drivers: drivers, images: images, patience: gatePatience}
+	return contract.Add(mgr, contractOf(actuator, gateInterval), options)
+}
+
+func contractOf(
+	actuator contract.Actuator[*extensionsv1alpha1.Network], interval time.Duration,
+) contract.Contract[*extensionsv1alpha1.Network] {
+	return contract.Contract[*extensionsv1alpha1.Network]{
+		Name:      "network",
+		Finalizer: Finalizer,
+		New:       func() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Network{} },
+		Timeout:   timeout,
+		Actuator:  actuator,
+		Sequel:    &contract.Sequel[*extensionsv1alpha1.Network]{Awaited: isBetweenStages, Due: mayGoOn, Interval: interval},
+	}
+}

@@ -1,0 +1,202 @@
+package network
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
+	"github.com/trellis-garden/trellis/internal/contract/shootclient"
+)
+
+const (
+	// reasonRouteCreated is what Kubernetes' route controller says of a node whose pods can be reached.
+	reasonRouteCreated = "RouteCreated"
+	// labelGeneration on a pod and annotationGeneration on its DaemonSet say which version of the template it is of.
+	labelGeneration      = "pod-template-generation"
+	annotationGeneration = "deprecated.daemonset.template.generation"
+	podPage              = 500
+)
+
+// looker looks at the gate of one Network, in the seed first and then in the shoot.
+type looker struct {
+	reader                 client.Reader
+	namespace, networkType string
+}
+
+// at returns what the gate waits for, a clause for users; empty when it is open.
+func (l looker) at(ctx context.Context, gate Gate) (waiting string, err error) {
+	resources, err := managedresource.Read(ctx, l.reader, l.namespace, resourceShoot(l.networkType))
+	if err != nil {
+		return "", err
+	}
+	resource := resources[resourceShoot(l.networkType)]
+	if resource == nil {
+		return fmt.Sprintf("ManagedResource %s is not there", resourceShoot(l.networkType)), nil
+	}
+	if waiting := managedresource.StillToApply(resource); waiting != "" {
+		return waiting, nil
+	}
+	if len(gate.Workloads) == 0 && !gate.Routes {
+		return "", nil
+	}
+	shoot, err := shootclient.New(ctx, l.reader, l.namespace)
+	if err != nil {
+		return "", err
+	}
+	if waiting, err = gate.inShoot(ctx, shoot); err != nil {
+		return "", cloud.Errorf(cloud.Unavailable, "looking at the shoot's nodes: %w", err)
+	}
+	return waiting, nil
+}
+
+func (g Gate) inShoot(ctx context.Context, shoot client.Reader) (waiting string, err error) {
+	for _, workload := range g.Workloads {
+		if waiting, err = workload.lags(ctx, shoot); waiting != "" || err != nil {
+			return waiting, err
+		}
+	}
+	if g.Routes {
+		return nodesWithoutRoute(ctx, shoot)
+	}
+	return "", nil
+}
+
+func (w Workload) lags(ctx context.Context, shoot client.Reader) (waiting string, err error) {
+	key := client.ObjectKey{Namespace: w.Namespace, Name: w.Name}
+	switch w.Kind {
+	case "DaemonSet":
+		daemonSet := &appsv1.DaemonSet{}
+		if err := shoot.Get(ctx, key, daemonSet); err != nil {
+			return notThere(w, err)
+		}
+		return daemonSetLags(ctx, shoot, daemonSet)
+	case "Deployment":
+		deployment := &appsv1.Deployment{}
+		if err := shoot.Get(ctx, key, deployment); err != nil {
+			return notThere(w, err)
+		}
+		return deploymentLags(deployment), nil
+	default:
+		return "", fmt.Errorf("nobody can look at workloads of kind %q", w.Kind)
+	}
+}
+
+func notThere(w Workload, err error) (string, error) {
+	if apierrors.IsNotFound(err) {
+		return fmt.Sprintf("%s %s/%s is not there", w.Kind, w.Namespace, w.Name), nil
+	}
+	return "", err
+}
+
+func deploymentLags(deployment *appsv1.Deployment) string {
+	if progressing, reason := health.IsDeploymentProgressing(deployment); progressing {
+		return fmt.Sprintf("Deployment %s/%s is not rolled out (%s)", deployment.Namespace, deployment.Name, reason)
+	}
+	if err := health.CheckDeployment(deployment); err != nil {
+		return fmt.Sprintf("Deployment %s/%s is not healthy (%s)", deployment.Namespace, deployment.Name, err)
+	}
+	return ""
+}
+
+// daemonSetLags looks at single nodes only when the DaemonSet's own numbers do not suffice.
+func daemonSetLags(ctx context.Context, shoot client.Reader, daemonSet *appsv1.DaemonSet) (string, error) {
+	status := daemonSet.Status
+	switch {
+	case status.ObservedGeneration < daemonSet.Generation:
+		return fmt.Sprintf("nobody has looked at DaemonSet %s/%s yet", daemonSet.Namespace, daemonSet.Name), nil
+	case status.UpdatedNumberScheduled >= status.DesiredNumberScheduled && status.NumberUnavailable == 0:
+		return "", nil
+	}
+	current, err := nodesWithCurrentPod(ctx, shoot, daemonSet)
+	if err != nil {
+		return "", err
+	}
+	ready, lagging, example := 0, 0, ""
+	err = shootclient.EachNode(ctx, shoot, func(node *corev1.Node) error {
+		if !isReady(node) {
+			return nil
+		}
+		ready++
+		if !current[node.Name] {
+			lagging++
+			example = node.Name
+		}
+		return nil
+	})
+	if err != nil || lagging == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("DaemonSet %s/%s runs in its newest version on %d of %d ready nodes, not on %s",
+		daemonSet.Namespace, daemonSet.Name, ready-lagging, ready, example), nil
+}
+
+// nodesWithCurrentPod returns the names of the nodes on which a pod of the DaemonSet's newest version is ready.
+func nodesWithCurrentPod(ctx context.Context, shoot client.Reader, daemonSet *appsv1.DaemonSet) (map[string]bool, error) {
+	selector, err := metav1.LabelSelectorAsSelector(daemonSet.Spec.Selector)
+	if err != nil {
+		return nil, err
+	}
+	current := map[string]bool{}
+	page := client.ListOptions{Namespace: daemonSet.Namespace, LabelSelector: selector, Limit: podPage}
+	for {
+		pods := &corev1.PodList{}
+		if err := shoot.List(ctx, pods, &page); err != nil {
+			return nil, fmt.Errorf("listing the pods of DaemonSet %s: %w", daemonSet.Name, err)
+		}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if pod.Labels[labelGeneration] == daemonSet.Annotations[annotationGeneration] && health.IsPodReady(pod) {
+				current[pod.Spec.NodeName] = true
+			}
+		}
+		if page.Continue = pods.Continue; page.Continue == "" {
+			return current, nil
+		}
+	}
+}
+
+func nodesWithoutRoute(ctx context.Context, shoot client.Reader) (string, error) {
+	ready, lagging, example := 0, 0, ""
+	err := shootclient.EachNode(ctx, shoot, func(node *corev1.Node) error {
+		if !isReady(node) {
+			return nil
+		}
+		ready++
+		if !hasRoute(node) {
+			lagging++
+			example = node.Name
+		}
+		return nil
+	})
+	if err != nil || lagging == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("the route controller has made routes to the pods of %d of %d ready nodes, not of %s", ready-lagging, ready, example), nil
+}
+
+func hasRoute(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeNetworkUnavailable {
+			return condition.Status == corev1.ConditionFalse && condition.Reason == reasonRouteCreated
+		}
+	}
+	return false
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,54 @@
+package network
+
+import (
+	"context"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
+)
+
+// The conditions are those that gardenlet makes conditions of the Shoot of.
+const (
+	systemComponentsHealthy        = gardencorev1beta1.ShootSystemComponentsHealthy
+	observabilityComponentsHealthy = gardencorev1beta1.ShootObservabilityComponentsHealthy
+)
+
+// AddHealth adds a controller to a manager that keeps two conditions on Networks: SystemComponentsHealthy for what is in the
+// shoot, ObservabilityComponentsHealthy for what watches it from the seed. It goes by the ManagedResources, whose health is
+// that of each DaemonSet and Deployment, so that it needs no access to the shoot.
+func AddHealth(mgr manager.Manager, options contract.Options) error {
+	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Network]{
+		Name:  "network",
+		New:   func() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Network{} },
+		Types: []gardencorev1beta1.ConditionType{systemComponentsHealthy, observabilityComponentsHealthy},
+		Check: checkHealth,
+	}, options)
+}
+
+// checkHealth costs two small requests.
+func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Network]) (contract.Findings, error) {
+	shoot, seed := resourceShoot(look.Object.Spec.Type), resourceSeed(look.Object.Spec.Type)
+	found, err := managedresource.Read(ctx, look.Reader, look.Object.Namespace, shoot, seed)
+	if err != nil {
+		return nil, err
+	}
+	findings := contract.Findings{
+		systemComponentsHealthy:        managedresource.FindingOf(managedresource.Examine(found, look.Now, shoot), nil),
+		observabilityComponentsHealthy: managedresource.FindingOf(managedresource.Examine(found, look.Now, seed), nil),
+	}
+	stage := stateOf(look.Object).Stage
+	switch {
+	case found[shoot] != nil && found[shoot].Annotations[annotationAsleep] == "true":
+		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
+	case stage != nil && findings[systemComponentsHealthy].Healthy:
+		findings[systemComponentsHealthy] = contract.Finding{
+			Healthy: true, Message: fmt.Sprintf("The network is well, and being changed: %s.", stage.Name),
+		}
+	}
+	return findings, nil
+}

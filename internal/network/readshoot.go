@@ -1,0 +1,111 @@
+package network
+
+import (
+	"fmt"
+	"net/url"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+
+	"github.com/trellis-garden/trellis/internal/contract/images"
+)
+
+// readShoot gathers a driver's inputs, but for what is deployed.
+func readShoot(p *pass, vector imagevector.ImageVector) (*Shoot, error) {
+	shoot := p.Cluster.Shoot
+	if shoot == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)
+	}
+	technicalID := shoot.Status.TechnicalID
+	if technicalID == "" {
+		technicalID = p.Object.Namespace
+	}
+	read := &Shoot{
+		Network:             p.Object.DeepCopy(),
+		TechnicalID:         technicalID,
+		KubernetesVersion:   shoot.Spec.Kubernetes.Version,
+		Infrastructure:      infrastructureOf(shoot.Spec.Provider.Type),
+		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),
+		KubeProxy:           kubeProxyOf(shoot),
+		APIServerHost:       apiServerHost(shoot),
+		VerticalAutoscaling: v1beta1helper.ShootWantsVerticalPodAutoscaler(shoot),
+		NodeLocalDNS:        v1beta1helper.IsNodeLocalDNSEnabled(shoot.Spec.SystemComponents),
+		Hibernated:          v1beta1helper.HibernationIsEnabled(shoot) && shoot.DeletionTimestamp == nil,
+		Image:               images.For(vector, shoot.Spec.Kubernetes.Version),
+	}
+	read.PodRanges, read.ServiceRanges, read.NodeRanges = rangesOf(p.Object, shoot)
+	return read, nil
+}
+
+// familiesNow leaves out the second family while the nodes of the shoot have no range of it yet: pods would get no address.
+// gardenlet sets the constraint for as long as it moves the shoot to two families.
+func familiesNow(wanted []extensionsv1alpha1.IPFamily, constraints []gardencorev1beta1.Condition) []extensionsv1alpha1.IPFamily {
+	if len(wanted) == 0 {
+		return []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}
+	}
+	ready := v1beta1helper.GetCondition(constraints, gardencorev1beta1.ShootDualStackNodesMigrationReady)
+	if ready != nil && ready.Status != gardencorev1beta1.ConditionTrue {
+		return wanted[:1]
+	}
+	return wanted
+}
+
+func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
+	read := KubeProxy{Enabled: v1beta1helper.KubeProxyEnabled(shoot.Spec.Kubernetes.KubeProxy), Mode: gardencorev1beta1.ProxyModeIPTables}
+	if config := shoot.Spec.Kubernetes.KubeProxy; config != nil && config.Mode != nil {
+		read.Mode = *config.Mode
+	}
+	return read
+}
+
+// apiServerHost prefers the name under which users know the shoot.
+func apiServerHost(shoot *gardencorev1beta1.Shoot) string {
+	hosts := map[string]string{}
+	for _, address := range shoot.Status.AdvertisedAddresses {
+		if parsed, err := url.Parse(address.URL); err == nil {
+			hosts[address.Name] = parsed.Hostname()
+		}
+	}
+	if host := hosts[v1beta1constants.AdvertisedAddressExternal]; host != "" {
+		return host
+	}
+	return hosts[v1beta1constants.AdvertisedAddressInternal]
+}
+
+// rangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for, and that to
+// what the Network says, which knows one family only.
+func rangesOf(object *extensionsv1alpha1.Network, shoot *gardencorev1beta1.Shoot) (pods, services, nodes []string) {
+	pods, services = given(object.Spec.PodCIDR), given(object.Spec.ServiceCIDR)
+	if spec := shoot.Spec.Networking; spec != nil {
+		pods, services = first(optional(spec.Pods), pods), first(optional(spec.Services), services)
+		nodes = optional(spec.Nodes)
+	}
+	if status := shoot.Status.Networking; status != nil {
+		pods, services, nodes = first(status.Pods, pods), first(status.Services, services), first(status.Nodes, nodes)
+	}
+	return pods, services, nodes
+}
+
+func given(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+func optional(value *string) []string {
+	if value == nil {
+		return nil
+	}
+	return given(*value)
+}
+
+func first(preferred, otherwise []string) []string {
+	if len(preferred) > 0 {
+		return preferred
+	}
+	return otherwise
+}

@@ -1,0 +1,202 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
+)
+
+const (
+	// gatePatience is how long a pass itself waits for nodes to catch up with a stage, before it leaves that to a sequel. Few
+	// nodes take no longer, and gardenlet has to go on: what nodes wait for may come after.
+	gatePatience = 10 * time.Second
+	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
+	maxStages = 16
+	// annotationAsleep on the ManagedResource of the shoot says that there are no nodes, on purpose.
+	annotationAsleep = "network.trellis.garden/asleep"
+)
+
+// deployment is one pass that brings a network plugin into a shoot.
+type deployment struct {
+	*rendered
+	pass      *pass
+	resources managedresource.Store
+	recorded  state
+	patience  time.Duration
+	// waiting says what the current stage waits for; empty when there is none.
+	waiting string
+}
+
+// Reconcile hands to gardener-resource-manager what the driver has rendered, and waits for nobody: there may be no node yet. A
+// plugin that changes its form goes there stage by stage; what is left of the way when the pass ends is the sequel's.
+func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
+	resources := newStore(p)
+	rendered, err := a.render(ctx, p, resources)
+	if err != nil {
+		return err
+	}
+	d := &deployment{rendered: rendered, pass: p, resources: resources, recorded: stateOf(p.Object), patience: a.patience}
+	graph := contract.NewGraph("reconciling network")
+	graph.Add(contract.Task{Name: "deploying the network plugin in the shoot", Do: d.deployShoot})
+	graph.Add(contract.Task{Name: "deploying monitoring of the network in the seed", Do: d.deploySeed})
+	if err := p.Track.Run(ctx, graph); err != nil {
+		return err
+	}
+	return d.report()
+}
+
+// deployShoot deploys stage after stage, and what is wanted when there is no stage left.
+func (d *deployment) deployShoot(ctx context.Context) error {
+	for range maxStages {
+		stage, err := d.nextStage()
+		if err != nil {
+			return err
+		}
+		if stage == nil {
+			return d.put(ctx, d.wanted, nil)
+		}
+		if err := d.put(ctx, stage.Rendering, stage); err != nil {
+			return err
+		}
+		if d.waiting, err = d.waitForGate(ctx, stage.Gate); err != nil {
+			return fmt.Errorf("%s: %w", stage.Name, err)
+		}
+		if d.waiting != "" {
+			d.waiting = fmt.Sprintf("%s: %s", stage.Name, d.waiting)
+			return nil
+		}
+		form, err := encode(stage.Rendering.Form)
+		if err != nil {
+			return err
+		}
+		d.shoot.Deployed = Deployed{Form: form, Settled: true}
+	}
+	return fmt.Errorf("the network plugin did not arrive at the wanted form within %d stages", maxStages)
+}
+
+// nextStage asks for the next stage where something is deployed, and nodes use it.
+func (d *deployment) nextStage() (*Stage, error) {
+	if d.shoot.Deployed.Nothing() || d.shoot.Hibernated {
+		return nil, nil
+	}
+	stage, err := d.driver.Transition(d.shoot, d.wanted)
+	if err != nil {
+		return nil, fmt.Errorf("changing the network: %w", err)
+	}
+	return stage, nil
+}
+
+// put deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
+// while one that nobody knows of would be changed without care.
+func (d *deployment) put(ctx context.Context, rendering *Rendering, stage *Stage) error {
+	next, err := newState(rendering, stage)
+	if err != nil {
+		return err
+	}
+	if err := d.removeRetired(ctx, rendering); err != nil {
+		return err
+	}
+	if !next.same(d.recorded) {
+		if err := d.pass.Track.Intend(ctx, next); err != nil {
+			return err
+		}
+		d.recorded = next
+	}
+	return d.resources.Apply(ctx, managedresource.Resource{
+		Name: resourceShoot(d.pass.Object.Spec.Type), Objects: rendering.Shoot,
+		Annotations: map[string]string{annotationAsleep: asleep(d.shoot)},
+	})
+}
+
+func asleep(shoot *Shoot) string {
+	if shoot.Hibernated {
+		return "true"
+	}
+	return ""
+}
+
+// removeRetired deletes what somebody else left in the seed, before the state says that the shoot is ours.
+func (d *deployment) removeRetired(ctx context.Context, rendering *Rendering) error {
+	if len(d.shoot.Deployed.Objects) == 0 {
+		return nil
+	}
+	for _, object := range rendering.Retired {
+		if err := d.pass.Client.Delete(ctx, object.DeepCopyObject().(client.Object)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting %T %s, which another extension left: %w", object, object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// waitForGate waits a little until the gate is open, and returns what it still waits for.
+func (d *deployment) waitForGate(ctx context.Context, gate Gate) (waiting string, err error) {
+	patient, cancel := context.WithTimeout(ctx, d.patience)
+	defer cancel()
+	look := looker{reader: d.pass.Client, namespace: d.pass.Object.Namespace, networkType: d.pass.Object.Spec.Type}
+	err = contract.WaitUntil(patient, func(ctx context.Context) (string, error) {
+		reason, err := look.at(ctx, gate)
+		if err == nil {
+			waiting = reason
+		}
+		return reason, err
+	})
+	if err != nil && waiting != "" && patient.Err() != nil && ctx.Err() == nil {
+		return waiting, nil
+	}
+	return waiting, err
+}
+
+func (d *deployment) deploySeed(ctx context.Context) error {
+	return d.resources.Apply(ctx, managedresource.Resource{
+		Name: resourceSeed(d.pass.Object.Spec.Type), Seed: true, Objects: d.wanted.Seed,
+	})
+}
+
+// report tells what is deployed now, and what is to come.
+func (d *deployment) report() error {
+	status, err := encodeStatus(d.wanted.Status)
+	if err != nil {
+		return err
+	}
+	d.pass.Object.Status.ProviderStatus = status
+	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
+	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
+	if d.waiting != "" {
+		d.pass.Remarks = append(d.pass.Remarks, "the network is being changed, "+d.waiting)
+	}
+	return nil
+}
+
+func encodeStatus(status runtime.Object) (*runtime.RawExtension, error) {
+	if status == nil {
+		return nil, nil
+	}
+	if status.GetObjectKind().GroupVersionKind().Empty() {
+		return nil, errors.New("encoding provider status: it has no kind")
+	}
+	raw, err := json.Marshal(status)
+	if err != nil {
+		return nil, fmt.Errorf("encoding provider status: %w", err)
+	}
+	return &runtime.RawExtension{Raw: raw}, nil
+}
+
+// isBetweenStages reports whether the last pass left the plugin in a stage.
+func isBetweenStages(object *extensionsv1alpha1.Network) bool { return stateOf(object).Stage != nil }
+
+// mayGoOn reports whether the shoot's nodes have caught up with that stage. A shoot that cannot be looked at has not.
+func mayGoOn(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Network) (bool, error) {
+	look := looker{reader: reader, namespace: object.Namespace, networkType: object.Spec.Type}
+	waiting, err := look.at(ctx, stateOf(object).Stage.Gate)
+	return waiting == "", err
+}

@@ -1,0 +1,83 @@
+package network
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+)
+
+// state is what one pass leaves for the next in status.state, which travels with the shoot.
+type state struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Form is that of the rendering deployed last, in the words of its driver.
+	Form json.RawMessage `json:"form"`
+	// Stage is the stage that the shoot's nodes have to catch up with, if there is one.
+	Stage *pendingStage `json:"stage,omitempty"`
+}
+
+type pendingStage struct {
+	Name string `json:"name"`
+	Gate Gate   `json:"gate"`
+}
+
+const (
+	stateVersion = "network.trellis.garden/v1alpha1"
+	stateKind    = "NetworkState"
+)
+
+// stateOf returns what the pass before has left. Somebody else's state counts as none.
+func stateOf(object *extensionsv1alpha1.Network) state {
+	var left state
+	raw := object.Status.State
+	if raw == nil || json.Unmarshal(raw.Raw, &left) != nil || left.APIVersion != stateVersion || left.Kind != stateKind {
+		return state{}
+	}
+	return left
+}
+
+// newState tells of a rendering, and of the stage that it belongs to, nil for none.
+func newState(rendering *Rendering, stage *Stage) (state, error) {
+	form, err := encode(rendering.Form)
+	if err != nil {
+		return state{}, err
+	}
+	next := state{APIVersion: stateVersion, Kind: stateKind, Form: form}
+	if stage != nil {
+		next.Stage = &pendingStage{Name: stage.Name, Gate: stage.Gate}
+	}
+	return next, nil
+}
+
+func encode(form any) (json.RawMessage, error) {
+	encoded, err := json.Marshal(form)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the form of the network: %w", err)
+	}
+	return encoded, nil
+}
+
+// same compares by content: the API server may have put the fields of a form into another order.
+func (s state) same(other state) bool {
+	mine, err := canonical(s)
+	if err != nil {
+		return false
+	}
+	theirs, err := canonical(other)
+	return err == nil && bytes.Equal(mine, theirs)
+}
+
+// canonical writes maps in the order of their keys.
+func canonical(s state) ([]byte, error) {
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var fields any
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields)
+}
