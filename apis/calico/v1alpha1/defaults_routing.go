@@ -1,0 +1,137 @@
+package v1alpha1
+
+import (
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+)
+
+// Why something was overridden.
+const (
+	becauseOverlayOn  = "overlay.enabled is true"
+	becauseOverlayOff = "overlay.enabled is false"
+	becauseIPv6       = "packets of shoots with IPv6 are not wrapped"
+	becauseNoTunnel   = "the infrastructure does not let packets that are wrapped so through"
+	becauseNoBackend  = "backend is none"
+	becauseVXLAN      = "vxlan.enabled is true"
+	becauseHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
+)
+
+// routing decides overlay, backend, pools and modes, in the order in which they outrank each other.
+func (d *defaulting) routing() {
+	config := d.config
+	d.overlay()
+	d.pool()
+
+	pool := *config.IPv4.Pool
+	switch overlay := config.Overlay; {
+	case overlay != nil && overlay.Enabled:
+		d.force(backendOf(pool), PoolModeAlways, becauseOverlayOn)
+	case overlay != nil && *overlay.CreatePodRoutes:
+		d.force(BackendBird, PoolModeNever, "overlay.enabled is false and overlay.createPodRoutes true")
+	case overlay != nil:
+		d.force(BackendNone, PoolModeNever, becauseOverlayOff)
+	case d.has(gardencorev1beta1.IPFamilyIPv6):
+		d.force(BackendNone, PoolModeNever, becauseIPv6)
+	case !d.allows(pool):
+		d.force(BackendNone, PoolModeNever, becauseNoTunnel)
+	case config.Backend != nil && *config.Backend == BackendNone:
+		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, becauseNoBackend)
+	}
+	if d.IPIP {
+		fill(&config.Backend, DefaultBackend)
+	}
+	fill(&config.Backend, backendOf(pool))
+	fill(&config.IPv4.Mode, DefaultModeIPv4)
+
+	fill(&config.IPv6.Pool, DefaultPoolIPv6)
+	if d.has(gardencorev1beta1.IPFamilyIPv6) {
+		// VXLAN needs addresses for its tunnels, which calico-ipam alone gives, and that not with IPv6.
+		override(d, "ipv6.mode", &config.IPv6.Mode, DefaultModeIPv6, becauseIPv6)
+	}
+	vxlan := d.has(gardencorev1beta1.IPFamilyIPv4) && pool == PoolVXLAN
+	if fill(&config.VXLAN, VXLAN{Enabled: vxlan && config.IPv4.Mode.Wraps()}); !vxlan {
+		replace(d, "vxlan.enabled", &config.VXLAN.Enabled, false, "no pool is one of VXLAN")
+	}
+	d.upstreamDNS()
+}
+
+// force sets backend and mode. Without IPv4 nobody cares for the mode.
+func (d *defaulting) force(backend Backend, mode PoolMode, because string) {
+	override(d, "backend", &d.config.Backend, backend, because)
+	if d.has(gardencorev1beta1.IPFamilyIPv4) {
+		override(d, "ipv4.mode", &d.config.IPv4.Mode, mode, because)
+	}
+}
+
+func backendOf(pool Pool) Backend {
+	if pool == PoolVXLAN {
+		return BackendVXLAN
+	}
+	return BackendBird
+}
+
+// allows reports whether the infrastructure lets packets through that are wrapped so. What is no pool at all is left to
+// validation.
+func (d *defaulting) allows(pool Pool) bool {
+	switch pool {
+	case PoolIPIP:
+		return d.IPIP
+	case PoolVXLAN:
+		return d.VXLAN
+	default:
+		return false
+	}
+}
+
+// overlay makes the switch say what will be, and leaves it out where there is none.
+func (d *defaulting) overlay() {
+	config := d.config
+	saysNothing := config.Backend == nil && config.IPv4.Mode == nil && config.IPv4.Pool == nil && !d.vxlanWanted
+	if config.Overlay == nil && d.DefaultOverlay != nil && saysNothing && !d.has(gardencorev1beta1.IPFamilyIPv6) {
+		config.Overlay = &Overlay{Enabled: *d.DefaultOverlay && (d.IPIP || d.VXLAN)}
+	}
+	if config.Overlay == nil {
+		return
+	}
+
+	overlay := config.Overlay
+	if !d.IPIP && !d.VXLAN {
+		replace(d, "overlay.enabled", &overlay.Enabled, false, becauseNoTunnel)
+	}
+	if overlay.Enabled {
+		override(d, "overlay.createPodRoutes", &overlay.CreatePodRoutes, false, becauseOverlayOn)
+	}
+	fill(&overlay.CreatePodRoutes, d.PodRoutesByPlugin)
+}
+
+// pool decides how IPv4 packets are wrapped, where any are.
+func (d *defaulting) pool() {
+	config := d.config
+	overlayOn := config.Overlay != nil && config.Overlay.Enabled
+	switch {
+	case overlayOn && d.vxlanWanted:
+		override(d, "ipv4.pool", &config.IPv4.Pool, PoolVXLAN, becauseVXLAN)
+	case d.vxlanWanted, config.Backend != nil && *config.Backend == BackendVXLAN:
+		fill(&config.IPv4.Pool, PoolVXLAN)
+	default:
+		fill(&config.IPv4.Pool, DefaultPoolIPv4)
+	}
+	if !overlayOn || d.allows(*config.IPv4.Pool) {
+		return
+	}
+	// One of the two passes, or overlay would be off.
+	other := PoolIPIP
+	if d.VXLAN {
+		other = PoolVXLAN
+	}
+	override(d, "ipv4.pool", &config.IPv4.Pool, other, becauseNoTunnel)
+}
+
+// upstreamDNS decides about source NAT to the nodes' DNS servers, which are out of reach of pods only without the overlay.
+func (d *defaulting) upstreamDNS() {
+	config := d.config
+	overlayOff := config.Overlay != nil && !config.Overlay.Enabled
+	fill(&config.SnatToUpstreamDNS, SnatToUpstreamDNS{Enabled: overlayOff})
+	if !overlayOff {
+		replace(d, "snatToUpstreamDNS.enabled", &config.SnatToUpstreamDNS.Enabled, false, "it counts only where overlay.enabled is false")
+	}
+}
