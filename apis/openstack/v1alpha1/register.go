@@ -46,15 +46,3 @@ func NewWorkerStatus() *WorkerStatus {
 func typeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: GroupVersion().String(), Kind: kind}
 }
-
-func kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
-	scheme := runtime.NewScheme()
-	if err := AddToScheme(scheme); err != nil {
-		return schema.GroupVersionKind{}, err
-	}
-	kinds, _, err := scheme.ObjectKinds(object)
-	if err != nil {
-		return schema.GroupVersionKind{}, err
-	}
-	return kinds[0], nil
-}

@@ -1,0 +1,164 @@
+// Package codec reads and writes the documents of the API packages: JSON with apiVersion and kind, as it stands in the
+// providerConfig, providerStatus and state of Gardener's objects. Its errors are for whoever wrote the document.
+//
+// It knows no group and no kind; the packages bring theirs.
+package codec
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// Mode says how closely a document is looked at.
+type Mode struct {
+	// IgnoreUnknownFields is for what another version of a controller may have written. Otherwise they are an error: a user
+	// misspelt something.
+	IgnoreUnknownFields bool
+	// KindOptional is for documents that have always been read without apiVersion and kind, too. What they have must be
+	// right in any case.
+	KindOptional bool
+}
+
+// Decode returns into, filled, or the zero value of its type and an error. kinds registers the kind of into.
+func Decode[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, into Document, mode Mode) (Document, error) {
+	if err := decode(kinds, raw, into, mode); err != nil {
+		var none Document
+		return none, err
+	}
+	return into, nil
+}
+
+// DecodeOrEmpty is Decode for documents that may be left out. It returns empty for one that is not there.
+func DecodeOrEmpty[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, empty Document, mode Mode) (Document, error) {
+	if isEmpty(raw) {
+		return empty, nil
+	}
+	return Decode(kinds, raw, empty, mode)
+}
+
+// Kinds registers the kinds of an API package.
+type Kinds func(*runtime.Scheme) error
+
+// Encode returns object as JSON with apiVersion and kind, whether or not it carries them. kinds registers its kind.
+func Encode(kinds Kinds, object runtime.Object) (*runtime.RawExtension, error) {
+	_, kind, err := kinds.of(object)
+	if err != nil {
+		return nil, err
+	}
+	object = object.DeepCopyObject()
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", kind.Kind, err)
+	}
+	return &runtime.RawExtension{Raw: data}, nil
+}
+
+func (k Kinds) of(object runtime.Object) (*runtime.Scheme, schema.GroupVersionKind, error) {
+	scheme := runtime.NewScheme()
+	if err := k(scheme); err != nil {
+		return nil, schema.GroupVersionKind{}, err
+	}
+	kinds, _, err := scheme.ObjectKinds(object)
+	if err != nil {
+		return nil, schema.GroupVersionKind{}, err
+	}
+	return scheme, kinds[0], nil
+}
+
+func decode(kinds Kinds, raw *runtime.RawExtension, into runtime.Object, mode Mode) error {
+	scheme, want, err := kinds.of(into)
+	if err != nil {
+		return err
+	}
+	data, err := bytesOf(raw)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", want.Kind, err)
+	}
+	if err := checkKind(data, want, mode); err != nil {
+		return err
+	}
+
+	options := jsonserializer.SerializerOptions{Strict: !mode.IgnoreUnknownFields}
+	serializer := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, options)
+	if _, _, err := serializer.Decode(data, nil, into); err != nil {
+		return explain(want.Kind, err)
+	}
+	into.GetObjectKind().SetGroupVersionKind(want)
+	return nil
+}
+
+// checkKind keeps the serializer from guessing: it would take a missing kind for the wanted one.
+func checkKind(data []byte, want schema.GroupVersionKind, mode Mode) error {
+	if len(data) == 0 {
+		return fmt.Errorf("a providerConfig is required: give one with apiVersion %s and kind %s", want.GroupVersion(), want.Kind)
+	}
+	got, err := jsonserializer.DefaultMetaFactory.Interpret(data)
+	if err != nil {
+		return fmt.Errorf("decoding %s: not a JSON object with apiVersion and kind: %w", want.Kind, err)
+	}
+	if mode.KindOptional {
+		got.Kind = cmp.Or(got.Kind, want.Kind)
+		if got.GroupVersion().Empty() {
+			got.Group, got.Version = want.Group, want.Version
+		}
+	}
+	if *got != want {
+		return fmt.Errorf("decoding %s: apiVersion is %q and kind %q: set apiVersion to %s and kind to %s",
+			want.Kind, got.GroupVersion(), got.Kind, want.GroupVersion(), want.Kind)
+	}
+	return nil
+}
+
+// explain turns a decoder's error into words for whoever wrote the document.
+func explain(kind string, err error) error {
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("decoding %s: %s must be %s, not a JSON %s: correct the value",
+			kind, wrongType.Field, inWords(wrongType.Type), wrongType.Value)
+	}
+	if strictErr, ok := runtime.AsStrictDecodingError(err); ok {
+		var mistakes []string
+		for _, mistake := range strictErr.Errors() {
+			mistakes = append(mistakes, mistake.Error())
+		}
+		return fmt.Errorf("decoding %s: %s: correct the name or remove the field", kind, strings.Join(mistakes, ", "))
+	}
+	return fmt.Errorf("decoding %s: %w", kind, err)
+}
+
+func inWords(kind reflect.Type) string {
+	switch kind.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "a " + kind.Kind().String()
+	}
+}
+
+func isEmpty(raw *runtime.RawExtension) bool {
+	return raw == nil || raw.Object == nil && (len(raw.Raw) == 0 || string(raw.Raw) == "null")
+}
+
+func bytesOf(raw *runtime.RawExtension) ([]byte, error) {
+	if isEmpty(raw) {
+		return nil, nil
+	}
+	if raw.Raw == nil {
+		return json.Marshal(raw.Object)
+	}
+	return raw.Raw, nil
+}
