@@ -1,5 +1,5 @@
 // Package gardenlet plays gardenlet towards an extension controller, with gardenlet's own code: it fills a shoot's
-// namespace, deploys Infrastructure and ControlPlane and waits for them through Gardener's component library, and carries their
+// namespace, deploys Infrastructure, ControlPlane and Network and waits for them through Gardener's component library, and carries their
 // state from seed to seed in a ShootState that Gardener computes. It must not know any controller.
 package gardenlet
 

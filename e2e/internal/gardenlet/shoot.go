@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +28,14 @@ type Shoot struct {
 	// KubernetesVersion is that of the shoot, and NetworkConfig what the user tells the network plugin, encoded as JSON.
 	KubernetesVersion string
 	NetworkConfig     any
+	// NetworkType is that of the shoot's network plugin; calico unless given.
+	NetworkType string
+	// Networking is what the shoot's status says of its ranges, where a cloud has chosen or a family has joined.
+	Networking gardencorev1beta1.NetworkingStatus
+	// Constraints are those of the shoot's status.
+	Constraints []gardencorev1beta1.Condition
+	// KubeProxy is what the user says of it; nothing where it is left to Gardener.
+	KubeProxy *gardencorev1beta1.KubeProxyConfig
 	// Resources are what the user's configurations refer to.
 	Resources []gardencorev1beta1.NamedResourceReference
 	// CARotation is how far the shoot's CAs have been rotated; nothing where they never were.
@@ -72,10 +81,10 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 		Spec: gardencorev1beta1.ShootSpec{
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},
 			Region:       s.Region,
-			Kubernetes:   gardencorev1beta1.Kubernetes{Version: s.KubernetesVersion},
+			Kubernetes:   gardencorev1beta1.Kubernetes{Version: s.KubernetesVersion, KubeProxy: s.KubeProxy},
 			Hibernation:  &gardencorev1beta1.Hibernation{Enabled: &s.Hibernated},
 			Networking: &gardencorev1beta1.Networking{
-				Type: new("calico"), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
+				Type: new(cmp.Or(s.NetworkType, "calico")), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
 				IPFamilies: s.IPFamilies, ProviderConfig: raw(s.NetworkConfig),
 			},
 			Resources: s.Resources,
@@ -85,7 +94,10 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			},
 		},
 		Status: gardencorev1beta1.ShootStatus{
-			TechnicalID: s.Namespace(), UID: s.UID,
+			TechnicalID: s.Namespace(), UID: s.UID, Networking: &s.Networking, Constraints: s.Constraints,
+			AdvertisedAddresses: []gardencorev1beta1.ShootAdvertisedAddress{
+				{Name: v1beta1constants.AdvertisedAddressExternal, URL: fmt.Sprintf("https://api.%s.%s.example.org", s.Name, s.Project)},
+			},
 			LastOperation: &gardencorev1beta1.LastOperation{
 				Type: s.LastOperationType, State: s.LastOperationState,
 			},
