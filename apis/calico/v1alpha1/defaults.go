@@ -48,6 +48,32 @@ type DefaultingContext struct {
 // is nil where there is no switch. All other optional fields are set, but for ipam.cidr with calico-ipam,
 // autoScaling.resources and the labels of kubeAPIServerEndpoints.
 func (c *NetworkConfig) Default(context DefaultingContext) (effective *NetworkConfig, overridden []string) {
+	effective, overrides := c.DefaultWithOverrides(context)
+	for _, override := range overrides {
+		overridden = append(overridden, override.String())
+	}
+	return effective, overridden
+}
+
+// Override is a wish of the user that is not fulfilled.
+//
+// +kubebuilder:object:generate=false
+type Override struct {
+	// Field is its path within the configuration, like ipv4.mode.
+	Field string
+	// Given is what the user wrote, InForce what holds instead.
+	Given, InForce string
+	// Because says why, in words that follow a colon.
+	Because string
+}
+
+// String is a sentence for users.
+func (o Override) String() string {
+	return fmt.Sprintf("%s is %s instead of %s: %s", o.Field, o.InForce, o.Given, o.Because)
+}
+
+// DefaultWithOverrides is Default for those who look into what was overridden.
+func (c *NetworkConfig) DefaultWithOverrides(context DefaultingContext) (effective *NetworkConfig, overrides []Override) {
 	d := defaulting{DefaultingContext: context, config: NewNetworkConfig()}
 	if c != nil {
 		c.DeepCopyInto(d.config)
@@ -60,7 +86,7 @@ func (c *NetworkConfig) Default(context DefaultingContext) (effective *NetworkCo
 	d.addresses()
 	d.components()
 	d.dropFamilies()
-	return d.config, d.overridden
+	return d.config, d.overrides
 }
 
 // ModeIPv4 is the mode of the IPv4 pool as the user gave it: ipv4.mode, or else the deprecated ipip, or else nil.
@@ -87,7 +113,7 @@ type defaulting struct {
 	DefaultingContext
 	config      *NetworkConfig
 	vxlanWanted bool // the user's vxlan.enabled
-	overridden  []string
+	overrides   []Override
 }
 
 func (d *defaulting) has(family gardencorev1beta1.IPFamily) bool {
@@ -106,7 +132,7 @@ func override[Value comparable](d *defaulting, name string, field **Value, value
 // replace sets a field in which something stands that the user gave, and says so if it was something else.
 func replace[Value comparable](d *defaulting, name string, field *Value, value Value, because string) {
 	if *field != value {
-		d.overridden = append(d.overridden, fmt.Sprintf("%s is %v instead of %v: %s", name, value, *field, because))
+		d.overrides = append(d.overrides, Override{Field: name, Given: fmt.Sprint(*field), InForce: fmt.Sprint(value), Because: because})
 		*field = value
 	}
 }

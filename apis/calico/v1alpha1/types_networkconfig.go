@@ -5,9 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NetworkConfig is what a user says about Calico (Shoot.spec.networking.providerConfig, Network.spec.providerConfig). The
-// defaults below hold without an overlay switch on an infrastructure that lets IP-in-IP and VXLAN through; which ones are
-// in force stands in the NetworkStatus.
+// NetworkConfig is what a user says about Calico (Shoot.spec.networking.providerConfig, Network.spec.providerConfig). What
+// is in force, with all defaults, stands in the NetworkStatus.
 //
 // +kubebuilder:object:root=true
 type NetworkConfig struct {
@@ -15,9 +14,10 @@ type NetworkConfig struct {
 
 	// Backend makes the ways to pods of other nodes known: bird by BGP, vxlan by VXLAN alone, none not at all, so that
 	// somebody else must. Where overlay is given it follows from that: bird, or vxlan for VXLAN pools, with the overlay on;
-	// none, or bird with overlay.createPodRoutes, with the overlay off.
+	// none, or bird with overlay.createPodRoutes, with the overlay off. It is none in shoots with IPv6 without an overlay
+	// switch, and where the infrastructure does not let the pool's packets through.
 	//
-	// Default: bird; none on infrastructures that do not let IP-in-IP through.
+	// Default: bird; vxlan for VXLAN pools where the infrastructure does not let IP-in-IP through.
 	// +optional
 	Backend *Backend `json:"backend,omitempty"`
 	// IPAM says who gives pods their addresses.
@@ -40,8 +40,8 @@ type NetworkConfig struct {
 	// EbpfDataplane configures the eBPF data plane. A shoot without kube-proxy needs it.
 	// +optional
 	EbpfDataplane *EbpfDataplane `json:"ebpfDataplane,omitempty"`
-	// Overlay switches the wrapping of pods' packets into packets of the nodes on or off. It outranks backend, ipv4.mode
-	// and ipv6.mode. Where it is absent they stand.
+	// Overlay switches the wrapping of pods' packets into packets of the nodes on or off. It outranks backend and ipv4.mode.
+	// Where it is absent they stand.
 	// +optional
 	Overlay *Overlay `json:"overlay,omitempty"`
 	// SnatToUpstreamDNS makes packets to the nodes' DNS servers carry the address of the node.
@@ -50,7 +50,8 @@ type NetworkConfig struct {
 	// AutoScaling says how the components of Calico get their resources.
 	// +optional
 	AutoScaling *AutoScaling `json:"autoScaling,omitempty"`
-	// VXLAN makes VXLAN the way in which IPv4 packets are wrapped where ipv4.pool says nothing else.
+	// VXLAN makes VXLAN the way in which IPv4 packets are wrapped. With the overlay on it outranks ipv4.pool. It brings
+	// calico-ipam.
 	// +optional
 	VXLAN *VXLAN `json:"vxlan,omitempty"`
 	// IPIP is the former name of ipv4.mode, which wins.
@@ -90,19 +91,19 @@ type NetworkConfig struct {
 type IPv4 struct {
 	// Pool is how packets are wrapped: ipip or vxlan.
 	//
-	// Default: vxlan with vxlan.enabled, else ipip.
+	// Default: vxlan with vxlan.enabled or backend vxlan, else ipip.
 	// +optional
 	Pool *Pool `json:"pool,omitempty"`
 	// Mode says which packets are wrapped: Always all of them, Never and Off none, CrossSubnet those that leave the subnet.
-	// VXLAN pools know Always and Never.
+	// VXLAN pools know Always and Never. It is Always with the overlay on; Never with the overlay off, with backend none, in shoots with IPv6 without an
+	// overlay switch, and where the infrastructure does not let the pool's packets through.
 	//
-	// Default: Always; Never with backend none, in a dual-stack shoot, and on infrastructures that do not let such packets
-	// through.
+	// Default: Always.
 	// +optional
 	Mode *PoolMode `json:"mode,omitempty"`
 	// AutoDetectionMethod says how a node finds its IPv4 address: first-found, kubernetes-internal-ip,
-	// can-reach=<address or DNS name>, interface=<regular expressions, comma separated>,
-	// skip-interface=<regular expressions, comma separated>, cidr=<ranges, comma separated>.
+	// can-reach= and an address or DNS name, interface= or skip-interface= and regular expressions, cidr= and ranges, the
+	// latter two separated by commas. Unlike upstream, what is given here is not replaced by the node ranges.
 	//
 	// Default: cidr= with the shoot's IPv4 node ranges where they are known, else first-found.
 	// +optional
@@ -116,7 +117,7 @@ type IPv6 struct {
 	// Default: vxlan.
 	// +optional
 	Pool *Pool `json:"pool,omitempty"`
-	// Mode says which packets are wrapped: Always all of them, Never none.
+	// Mode says which packets are wrapped. That is Never, whatever is given: VXLAN needs calico-ipam, which knows no IPv6.
 	//
 	// Default: Never.
 	// +optional
@@ -135,10 +136,11 @@ type IPv6 struct {
 
 // IPAM says who gives pods their addresses.
 type IPAM struct {
-	// Type is host-local, by which a pod gets an address of its node's range, or calico-ipam, by which Calico hands out
-	// blocks. calico-ipam is for shoots with IPv4 alone. A shoot goes from host-local to calico-ipam, not back.
+	// Type is how: by host-local a pod gets an address of its node's range, by calico-ipam one of a block that Calico hands
+	// out. VXLAN needs calico-ipam, and calico-ipam a shoot with IPv4 alone. A shoot goes from host-local to calico-ipam, not
+	// back.
 	//
-	// Default: calico-ipam where IPv4 packets are wrapped with VXLAN and there is no IPv6, else host-local.
+	// Default: calico-ipam with vxlan.enabled or a VXLAN pool that wraps, and where it is deployed already, else host-local.
 	// +optional
 	Type string `json:"type"`
 	// CIDR is the range from which host-local takes addresses: usePodCIDR for that of the node, or a range (CIDR). Without
@@ -191,8 +193,8 @@ type SnatToUpstreamDNS struct {
 
 // AutoScaling says how the components of Calico get their resources.
 type AutoScaling struct {
-	// Mode is cluster-proportional, by which requests grow with the number of nodes, vpa, by which they follow the use, or
-	// static.
+	// Mode is how: by cluster-proportional requests grow with the number of nodes, by vpa they follow the use, by static they
+	// stay. A shoot without vertical pod autoscaler has no vpa.
 	//
 	// Default: cluster-proportional.
 	// +optional
@@ -204,10 +206,10 @@ type AutoScaling struct {
 
 // Resources are requests of the components of Calico. Each has cpu, memory, or both.
 type Resources struct {
-	// Node is for calico-node.
+	// Node is what each calico-node requests.
 	// +optional
 	Node *corev1.ResourceList `json:"node,omitempty"`
-	// Typha is for Typha.
+	// Typha is what each Typha requests.
 	// +optional
 	Typha *corev1.ResourceList `json:"typha,omitempty"`
 }

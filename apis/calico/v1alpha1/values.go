@@ -17,8 +17,8 @@ type Pool string
 
 // The ways to wrap packets.
 const (
-	PoolIPIP  Pool = "ipip"
-	PoolVXLAN Pool = "vxlan"
+	PoolIPIP  Pool = "ipip"  // IP-in-IP, whose packets have another protocol number than TCP or UDP
+	PoolVXLAN Pool = "vxlan" // VXLAN, whose packets are UDP
 )
 
 // PoolMode says which packets are wrapped.
@@ -26,10 +26,10 @@ type PoolMode string
 
 // The pool modes.
 const (
-	PoolModeAlways      PoolMode = "Always"
-	PoolModeNever       PoolMode = "Never"
-	PoolModeCrossSubnet PoolMode = "CrossSubnet"
-	PoolModeOff         PoolMode = "Off" // the same as Never, which Default makes of it
+	PoolModeAlways      PoolMode = "Always"      // all packets to pods of other nodes are wrapped
+	PoolModeNever       PoolMode = "Never"       // none are
+	PoolModeCrossSubnet PoolMode = "CrossSubnet" // those to nodes in other subnets are
+	PoolModeOff         PoolMode = "Off"         // another word for Never
 )
 
 // Wraps reports whether any packets are wrapped.
@@ -39,8 +39,8 @@ func (m PoolMode) Wraps() bool {
 
 // The values of ipam.type.
 const (
-	IPAMHostLocal = "host-local"
-	IPAMCalico    = "calico-ipam"
+	IPAMHostLocal = "host-local"  // pods have addresses of their node's range, which Kubernetes gave it
+	IPAMCalico    = "calico-ipam" // nodes take blocks of addresses out of the pods' range as they need them
 )
 
 // CIDR is a range, or UsePodCIDR.
@@ -59,9 +59,9 @@ type AutoscalingMode string
 
 // The modes of autoscaling.
 const (
-	AutoscalingModeClusterProportional AutoscalingMode = "cluster-proportional"
-	AutoscalingModeVPA                 AutoscalingMode = "vpa"
-	AutoscalingModeStatic              AutoscalingMode = "static"
+	AutoscalingModeClusterProportional AutoscalingMode = "cluster-proportional" // requests grow with the number of nodes
+	AutoscalingModeVPA                 AutoscalingMode = "vpa"                  // requests follow the use
+	AutoscalingModeStatic              AutoscalingMode = "static"               // requests stay as they are given
 )
 
 // ServiceLoopPrevention says what becomes of packets to service addresses that no service has.
@@ -69,40 +69,53 @@ type ServiceLoopPrevention string
 
 // The ways to prevent service loops.
 const (
-	ServiceLoopPreventionDisabled ServiceLoopPrevention = "Disabled"
-	ServiceLoopPreventionDrop     ServiceLoopPrevention = "Drop"
-	ServiceLoopPreventionReject   ServiceLoopPrevention = "Reject"
+	ServiceLoopPreventionDisabled ServiceLoopPrevention = "Disabled" // they may go round between node and router
+	ServiceLoopPreventionDrop     ServiceLoopPrevention = "Drop"     // they vanish
+	ServiceLoopPreventionReject   ServiceLoopPrevention = "Reject"   // the sender is told
 )
 
-// The methods by which nodes find their addresses; those that end with an equals sign take an argument.
+// The methods by which nodes find their addresses. Those that end with an equals sign take an argument.
 const (
-	DetectFirstFound    = "first-found"
-	DetectInternalIP    = "kubernetes-internal-ip"
-	DetectCanReach      = "can-reach="
-	DetectInterface     = "interface="
-	DetectSkipInterface = "skip-interface="
-	DetectCIDR          = "cidr="
+	DetectFirstFound    = "first-found"            // the first address of the first interface that looks like one
+	DetectInternalIP    = "kubernetes-internal-ip" // the internal address of the Node object
+	DetectCanReach      = "can-reach="             // the address from which packets to an address or DNS name go
+	DetectInterface     = "interface="             // that of an interface with a name like this
+	DetectSkipInterface = "skip-interface="        // that of an interface with another name
+	DetectCIDR          = "cidr="                  // one of these ranges
 )
 
-// The label that the GlobalNetworkSet of kubeAPIServerEndpoints always has. Upstream gives it, too.
 const (
-	KubeAPIServerEndpointsLabel      = "networking.gardener.cloud/endpoint"
+	// KubeAPIServerEndpointsLabel is on the GlobalNetworkSet of kubeAPIServerEndpoints, here as in upstream.
+	KubeAPIServerEndpointsLabel = "networking.gardener.cloud/endpoint"
+	// KubeAPIServerEndpointsLabelValue is its value there.
 	KubeAPIServerEndpointsLabelValue = "kube-apiserver"
 )
 
-// The defaults of fields that do not depend on others. Those that do are told at Default.
 const (
-	DefaultBackend               = BackendBird
-	DefaultPoolIPv4              = PoolIPIP
-	DefaultModeIPv4              = PoolModeAlways
-	DefaultPoolIPv6              = PoolVXLAN
-	DefaultModeIPv6              = PoolModeNever
-	DefaultIPAMType              = IPAMHostLocal
-	DefaultIPAMCIDR              = UsePodCIDR
-	DefaultAutoDetectionMethod   = DetectFirstFound
-	DefaultTyphaEnabled          = true
-	DefaultVethMTU               = "0" // Calico finds it out
-	DefaultAutoscalingMode       = AutoscalingModeClusterProportional
-	DefaultServiceLoopPrevention = ServiceLoopPreventionDrop // Felix' own
-	DefaultKubeAPIServerSetName  = "gardener-kube-apiserver"
+	// DefaultBackend is that of shoots without an overlay switch and without IPv6, if the infrastructure allows.
+	DefaultBackend = BackendBird
+	// DefaultPoolIPv4 is how IPv4 packets are wrapped where nothing says otherwise.
+	DefaultPoolIPv4 = PoolIPIP
+	// DefaultModeIPv4 is that of shoots without an overlay switch and without IPv6, if the infrastructure allows.
+	DefaultModeIPv4 = PoolModeAlways
+	// DefaultPoolIPv6 has no consequences, since DefaultModeIPv6 is always in force.
+	DefaultPoolIPv6 = PoolVXLAN
+	// DefaultModeIPv6 is always in force.
+	DefaultModeIPv6 = PoolModeNever
+	// DefaultIPAMType is for shoots without VXLAN.
+	DefaultIPAMType = IPAMHostLocal
+	// DefaultIPAMCIDR is for host-local.
+	DefaultIPAMCIDR = UsePodCIDR
+	// DefaultAutoDetectionMethod is for shoots whose node ranges are not known.
+	DefaultAutoDetectionMethod = DetectFirstFound
+	// DefaultTyphaEnabled puts Typha between nodes and API server.
+	DefaultTyphaEnabled = true
+	// DefaultVethMTU leaves it to Calico to find the MTU out.
+	DefaultVethMTU = "0"
+	// DefaultAutoscalingMode grows requests with the number of nodes.
+	DefaultAutoscalingMode = AutoscalingModeClusterProportional
+	// DefaultServiceLoopPrevention is Felix' own default.
+	DefaultServiceLoopPrevention = ServiceLoopPreventionDrop
+	// DefaultKubeAPIServerSetName is upstream's.
+	DefaultKubeAPIServerSetName = "gardener-kube-apiserver"
 )

@@ -89,8 +89,12 @@ func identifier(name string) (text, refers string) {
 }
 
 func foreignType(selector *ast.SelectorExpr) string {
-	if selector.Sel.Name == "Duration" {
+	switch selector.Sel.Name {
+	case "Duration":
 		return "duration, like `1m30s`"
+	case "ResourceList":
+		return "map of resource name to quantity, like `cpu: 100m`"
+	default:
+		return selector.Sel.Name + " of Gardener"
 	}
-	return selector.Sel.Name + " of Gardener"
 }

@@ -35,6 +35,9 @@ type Settings struct {
 	Size *int32 `json:"size,omitempty"`
 	// Timeout bounds it.
 	Timeout *meta.Duration `json:"timeout,omitempty"`
+	// Requests are foreign, but common.
+	// +optional
+	Requests *core.ResourceList `json:"requests,omitempty"`
 	// Template is foreign.
 	Template *core.NodeTemplate `json:"template,omitempty"`
 	// Flags switch things.

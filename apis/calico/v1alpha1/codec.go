@@ -1,0 +1,24 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/apis/internal/codec"
+)
+
+// DecodeNetworkConfig decodes what a user wrote, strictly. The error names the field and what to do about it. Nothing
+// decodes to an empty configuration, and apiVersion and kind may be missing, as upstream has it. Defaults are not applied.
+func DecodeNetworkConfig(raw *runtime.RawExtension) (*NetworkConfig, error) {
+	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), codec.Mode{KindOptional: true})
+}
+
+// DecodeNetworkStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
+// decodes to an empty status.
+func DecodeNetworkStatus(raw *runtime.RawExtension) (*NetworkStatus, error) {
+	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkStatus(), codec.Mode{IgnoreUnknownFields: true})
+}
+
+// Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
+func Encode(object runtime.Object) (*runtime.RawExtension, error) {
+	return codec.Encode(AddToScheme, object)
+}
