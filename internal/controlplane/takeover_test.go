@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
@@ -47,7 +48,7 @@ func fromUpstream(t *testing.T, d *driver) func(*controlplanetest.Subject) {
 	}
 	return func(subject *controlplanetest.Subject) {
 		subject.Inputs.Upstream = func(namespace string) []client.Object { return upstreams(t, namespace) }
-		subject.Inputs.Retired = []controlplanetest.Key{
+		subject.Inputs.Retired = []contracttest.Key{
 			{Kind: "ClusterRoleBinding", Name: upstreamBinding}, {Kind: "MutatingWebhookConfiguration", Name: upstreamWebhook},
 		}
 	}
@@ -259,5 +260,5 @@ func TestAShootOfUpstreamsGoesBeforeWeHaveServedIt(t *testing.T) {
 	require.NoError(t, s.WaitGone(t.Context()))
 	assert.Equal(t, []string{"left behind: Secret shoot-access-barn-manager", "left behind: Secret shoot-access-csi-provisioner"}, s.Leftovers(),
 		"the names of upstream's access are not known without a plan; they go with the namespace")
-	assert.Equal(t, []controlplanetest.Key{{Kind: "ClusterRoleBinding", Name: upstreamBinding}}, s.Manager.Shoot().Keys(), "upstream wanted it so")
+	assert.Equal(t, []contracttest.Key{{Kind: "ClusterRoleBinding", Name: upstreamBinding}}, s.Manager.Shoot().Keys(), "upstream wanted it so")
 }

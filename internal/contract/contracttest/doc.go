@@ -1,6 +1,6 @@
 // Package contracttest holds what tests of contracts and of their drivers have in common: a real API server with
 // Gardener's CRDs, the fixtures that Gardener would have put there, an actor that asks for operations the way gardenlet
-// does, and an exploration that lets every call of a process go wrong, one at a time.
+// does, gardener-resource-manager, and an exploration that lets every call of a process go wrong, one at a time.
 //
 // Two promises of the exploration make its verdicts worth something:
 //

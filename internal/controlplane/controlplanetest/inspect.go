@@ -49,7 +49,7 @@ type inspector struct {
 	client    client.Client
 	namespace string
 	subject   Subject
-	manager   *ResourceManager
+	manager   *contracttest.ResourceManager
 	expected  *expectation
 	// given are the Secrets that were there before.
 	given []string
@@ -86,7 +86,7 @@ func (i *inspector) settle(ctx context.Context) error {
 func (i *inspector) inOtherSeed(server *contracttest.APIServer, namespace string) *inspector {
 	moved := *i
 	moved.namespace = namespace
-	moved.manager = NewResourceManager(server, namespace, i.manager.shoot)
+	moved.manager = newResourceManager(server, namespace, i.manager.Shoot())
 	return &moved
 }
 
@@ -105,7 +105,7 @@ func (i *inspector) ready(ctx context.Context) []string {
 // gone returns what is left when the ControlPlane is gone and nobody has collected anything.
 func (i *inspector) gone(ctx context.Context) []string {
 	violations := i.manager.Complaints()
-	for _, record := range []*Record{i.manager.seed, i.manager.shoot} {
+	for _, record := range []*contracttest.Record{i.manager.Seed(), i.manager.Shoot()} {
 		for _, key := range record.Keys() {
 			violations = append(violations, fmt.Sprintf("left behind: %s", key))
 		}
@@ -145,19 +145,19 @@ func (i *inspector) list(ctx context.Context) ([]resourcesv1alpha1.ManagedResour
 // checkShoot looks for objects that are missing, that are too many, and that have been deleted although the shoot lives.
 func (i *inspector) checkShoot() []string {
 	var objects, violations []string
-	for _, key := range i.manager.seed.Keys() {
+	for _, key := range i.manager.Seed().Keys() {
 		objects = append(objects, strings.ReplaceAll(fmt.Sprintf("%s in the seed", key), i.namespace, "{namespace}"))
 	}
-	for _, key := range i.manager.shoot.Keys() {
+	for _, key := range i.manager.Shoot().Keys() {
 		objects = append(objects, fmt.Sprintf("%s in the shoot", key))
 	}
 	for _, key := range i.subject.Inputs.Retired {
-		if i.manager.shoot.Get(key.Kind, key.Name) != nil {
+		if i.manager.Shoot().Get(key.Kind, key.Name) != nil {
 			violations = append(violations, fmt.Sprintf("it is still there: %s", key))
 		}
 	}
-	for _, deletion := range i.manager.shoot.deletions() {
-		if !slices.ContainsFunc(i.subject.Inputs.Retired, func(key Key) bool { return deletion == "deleted "+key.String() }) {
+	for _, deletion := range i.manager.Shoot().Deletions() {
+		if !slices.ContainsFunc(i.subject.Inputs.Retired, func(key contracttest.Key) bool { return deletion == "deleted "+key.String() }) {
 			violations = append(violations, "from a living shoot somebody "+deletion)
 		}
 	}
@@ -189,10 +189,10 @@ func checkManagedResource(resource *resourcesv1alpha1.ManagedResource) []string 
 	if keep := resource.Spec.KeepObjects; keep == nil || *keep {
 		violate("would leave its objects behind")
 	}
-	if isOfSeed(resource) != (resource.Name == Seed) {
+	if contracttest.IsOfSeed(resource) != (resource.Name == Seed) {
 		violate("is of the wrong class")
 	}
-	if isTrue(resource.Spec.InjectLabels, v1beta1constants.ShootNoCleanup) == isOfSeed(resource) {
+	if (resource.Spec.InjectLabels[v1beta1constants.ShootNoCleanup] == "true") == contracttest.IsOfSeed(resource) {
 		violate("keeps gardenlet from cleaning up the seed, or does not keep it from cleaning up the shoot")
 	}
 	if len(resource.Spec.SecretRefs) != 1 {

@@ -83,7 +83,7 @@ func isAccess(secret corev1.Secret) bool {
 // mounted returns the names of the Secrets that Deployments in the seed mount.
 func (i *inspector) mounted() (sets.Set[string], error) {
 	names := sets.New[string]()
-	for _, object := range i.manager.seed.OfKind("Deployment") {
+	for _, object := range i.manager.Seed().OfKind("Deployment") {
 		deployment := &appsv1.Deployment{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
 			return nil, fmt.Errorf("reading Deployment %s: %w", object.GetName(), err)

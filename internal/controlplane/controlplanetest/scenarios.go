@@ -92,7 +92,7 @@ func hibernated(enabled bool) func(*gardencorev1beta1.Shoot) {
 }
 
 // replicas returns what Deployments in a record are scaled to, each number once.
-func replicas(record *Record) []int64 {
+func replicas(record *contracttest.Record) []int64 {
 	var all []int64
 	seen := map[int64]bool{}
 	for _, deployment := range record.OfKind("Deployment") {

@@ -30,7 +30,7 @@ type Stage struct {
 	// Client is an administrator's.
 	Client    client.Client
 	Namespace string
-	Manager   *ResourceManager
+	Manager   *contracttest.ResourceManager
 	Faults    *contracttest.Faults
 
 	t         *testing.T
@@ -51,7 +51,7 @@ func NewStage(t *testing.T, server *contracttest.APIServer, subject Subject) *St
 	t.Helper()
 	s := newStage(t, server, subject, &inspector{
 		client: server.Client, subject: subject, expected: &expectation{}, identity: &identity{},
-		manager: NewResourceManager(server, "", NewRecord()),
+		manager: newResourceManager(server, "", contracttest.NewRecord()),
 	})
 	for _, object := range s.gardener.upstreams() {
 		require.NoError(t, server.Client.Create(t.Context(), object))

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
 // The ManagedResources of a control plane. The names are upstream's.
@@ -35,6 +36,12 @@ func goneBefore(name string) []string {
 	}
 }
 
+func newResourceManager(server *contracttest.APIServer, namespace string, shoot *contracttest.Record) *contracttest.ResourceManager {
+	manager := contracttest.NewResourceManager(server, namespace, shoot)
+	manager.GoneBefore = goneBefore
+	return manager
+}
+
 // Subject is a ControlPlane controller with a driver, and the shoot that it is tried with.
 type Subject struct {
 	// Type is the value of spec.type that the controller serves.
@@ -55,5 +62,5 @@ type Inputs struct {
 	Upstream func(namespace string) []client.Object
 	// Retired are objects of upstream's in the shoot that must be gone as soon as the ControlPlane is ready. Nothing else may be
 	// deleted from a living shoot.
-	Retired []Key
+	Retired []contracttest.Key
 }

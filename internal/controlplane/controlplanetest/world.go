@@ -52,7 +52,7 @@ func (w *world) Objects(namespace string) ([]client.Object, *extensionsv1alpha1.
 	}
 	w.inspector = &inspector{
 		client: w.server.Client, namespace: namespace, subject: w.subject, expected: w.expected, given: secretsAmong(given),
-		identity: &identity{}, manager: NewResourceManager(w.server, namespace, NewRecord()),
+		identity: &identity{}, manager: newResourceManager(w.server, namespace, contracttest.NewRecord()),
 	}
 	return append(given, g.upstreams()...), object, nil
 }

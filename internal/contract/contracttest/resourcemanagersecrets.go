@@ -1,4 +1,4 @@
-package controlplanetest
+package contracttest
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package controlplanetest
+package contracttest
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // readObjects reads the manifests of a ManagedResource. That a Secret is missing is the ManagedResource's fault only if it still
@@ -44,7 +44,7 @@ func (m *ResourceManager) readObjects(ctx context.Context, resource *resourcesv1
 func decode(manifest []byte) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if !bytes.HasPrefix(manifest, []byte("{")) {
-		converted, err := yaml.YAMLToJSON(manifest)
+		converted, err := yaml.ToJSON(manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (m *ResourceManager) applyObjects(resource *resourcesv1alpha1.ManagedResour
 	setCondition(resource, resourcesv1alpha1.ResourcesHealthy, true, "ResourcesHealthy", "All resources are healthy.")
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	setCondition(resource, resourcesv1alpha1.ResourcesProgressing, m.rollingOut && isOfSeed(resource), "Rollout", "Asked for the pods.")
+	setCondition(resource, resourcesv1alpha1.ResourcesProgressing, m.rollingOut && IsOfSeed(resource), "Rollout", "Asked for the pods.")
 }
 
 func referenceTo(object *unstructured.Unstructured, labels map[string]string) resourcesv1alpha1.ObjectReference {
@@ -144,10 +144,10 @@ func (m *ResourceManager) reportPending(ctx context.Context, resource *resources
 
 // checkOrder complains when something is deleted before what depends on it.
 func (m *ResourceManager) checkOrder(ctx context.Context, resource *resourcesv1alpha1.ManagedResource) error {
-	first := goneBefore(resource.Name)
-	if len(first) == 0 {
+	if m.GoneBefore == nil || len(m.GoneBefore(resource.Name)) == 0 {
 		return nil
 	}
+	first := m.GoneBefore(resource.Name)
 	list := &resourcesv1alpha1.ManagedResourceList{}
 	if err := m.client.List(ctx, list, client.InNamespace(m.namespace)); err != nil {
 		return err

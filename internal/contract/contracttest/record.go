@@ -1,4 +1,4 @@
-package controlplanetest
+package contracttest
 
 import (
 	"fmt"
@@ -30,6 +30,10 @@ func keyOfReference(ref resourcesv1alpha1.ObjectReference) Key {
 // Record is what has been made in one cluster by way of ManagedResources, and when: a shoot outlives its seed, and whoever
 // wants to know whether an object is still the same asks here.
 type Record struct {
+	// Mirror, if there is one, is told of every object that has been created or changed, and of those that have been deleted: then
+	// there is false.
+	Mirror func(object *unstructured.Unstructured, there bool)
+
 	mutex   sync.Mutex
 	objects map[Key]*unstructured.Unstructured
 	history []string
@@ -85,6 +89,18 @@ func (r *Record) Forget() {
 // put creates or changes an object. known are the annotations that it was given by the ManagedResource before: what of them is
 // not wanted any more goes, those of others stay. An object that is to be ignored is only created.
 func (r *Record) put(wanted *unstructured.Unstructured, known map[string]string) {
+	if r.change(wanted, known) {
+		r.tell(wanted, true)
+	}
+}
+
+func (r *Record) tell(object *unstructured.Unstructured, there bool) {
+	if r.Mirror != nil {
+		r.Mirror(object.DeepCopy(), there)
+	}
+}
+
+func (r *Record) change(wanted *unstructured.Unstructured, known map[string]string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	key := keyOf(wanted)
@@ -92,10 +108,10 @@ func (r *Record) put(wanted *unstructured.Unstructured, known map[string]string)
 	if found == nil {
 		r.objects[key] = wanted.DeepCopy()
 		r.history = append(r.history, "created "+key.String())
-		return
+		return true
 	}
 	if isTrue(wanted.GetAnnotations(), resourcesv1alpha1.Ignore) {
-		return
+		return false
 	}
 	next := wanted.DeepCopy()
 	annotations := maps.Clone(found.GetAnnotations())
@@ -107,26 +123,35 @@ func (r *Record) put(wanted *unstructured.Unstructured, known map[string]string)
 	if len(annotations) > 0 {
 		next.SetAnnotations(annotations)
 	}
-	if !equality.Semantic.DeepEqual(found, next) {
-		r.objects[key] = next
-		r.history = append(r.history, "changed "+key.String())
+	if equality.Semantic.DeepEqual(found, next) {
+		return false
 	}
+	r.objects[key] = next
+	r.history = append(r.history, "changed "+key.String())
+	return true
 }
 
 // take deletes an object, unless it says itself that it is to be kept.
 func (r *Record) take(key Key) {
+	if deleted := r.remove(key); deleted != nil {
+		r.tell(deleted, false)
+	}
+}
+
+func (r *Record) remove(key Key) *unstructured.Unstructured {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	found := r.objects[key]
 	if found == nil || isTrue(found.GetAnnotations(), resourcesv1alpha1.KeepObject) {
-		return
+		return nil
 	}
 	delete(r.objects, key)
 	r.history = append(r.history, "deleted "+key.String())
+	return found
 }
 
-// deletions returns the sentences about deletions.
-func (r *Record) deletions() []string {
+// Deletions returns the sentences about deletions.
+func (r *Record) Deletions() []string {
 	return slices.DeleteFunc(r.History(), func(sentence string) bool { return !strings.HasPrefix(sentence, "deleted ") })
 }
 

@@ -1,4 +1,4 @@
-package controlplanetest
+package contracttest
 
 import (
 	"context"
@@ -16,14 +16,15 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-
-	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
 // ResourceManager stands in for the two gardener-resource-managers of one shoot's namespace: that of the seed, which serves
 // ManagedResources of the class "seed", and that of the shoot, which serves those without a class and gets tokens for Secrets.
 // It acts in the same order as the real one, and makes records instead of objects.
 type ResourceManager struct {
+	// GoneBefore, if there is one, names the ManagedResources whose objects must be gone before those of another one are deleted.
+	GoneBefore func(name string) []string
+
 	client      client.Client
 	namespace   string
 	seed, shoot *Record
@@ -41,7 +42,7 @@ type ResourceManager struct {
 }
 
 // NewResourceManager returns one for a namespace. Nothing has been made in the seed yet; the shoot is as the record tells.
-func NewResourceManager(server *contracttest.APIServer, namespace string, shoot *Record) *ResourceManager {
+func NewResourceManager(server *APIServer, namespace string, shoot *Record) *ResourceManager {
 	return &ResourceManager{
 		client: server.Client, namespace: namespace, seed: NewRecord(), shoot: shoot, refused: map[Key]string{}, stuck: map[Key]string{},
 	}
@@ -106,8 +107,8 @@ func (m *ResourceManager) Run(ctx context.Context) {
 	}
 }
 
-// Bystander acts upon a write at once (see contracttest.Host), and looks at no more than what the write is about.
-func (m *ResourceManager) Bystander(call contracttest.Call) {
+// Bystander acts upon a write at once (see Host), and looks at no more than what the write is about.
+func (m *ResourceManager) Bystander(call Call) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
@@ -115,7 +116,7 @@ func (m *ResourceManager) Bystander(call contracttest.Call) {
 	switch {
 	case kind == "managedresources":
 		err = m.Serve(ctx, name)
-	case kind == "secrets" && call.Method == http.MethodDelete && strings.Contains(name, "extension-controlplane-"):
+	case kind == "secrets" && call.Method == http.MethodDelete && strings.Contains(name, "extension-"):
 		err = m.missSecrets(ctx)
 	case kind == "secrets" && call.Method == http.MethodPost && strings.HasPrefix(name, "shoot-access-"):
 		err = m.requestToken(ctx, name)
@@ -166,15 +167,16 @@ func (m *ResourceManager) Serve(ctx context.Context, name string) error {
 func (m *ResourceManager) serves(resource *resourcesv1alpha1.ManagedResource) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	return !m.absent && (isOfSeed(resource) || !m.asleep)
+	return !m.absent && (IsOfSeed(resource) || !m.asleep)
 }
 
-func isOfSeed(resource *resourcesv1alpha1.ManagedResource) bool {
+// IsOfSeed reports whether the objects of a ManagedResource are in the seed.
+func IsOfSeed(resource *resourcesv1alpha1.ManagedResource) bool {
 	return resource.Spec.Class != nil && *resource.Spec.Class == v1beta1constants.SeedResourceManagerClass
 }
 
 func (m *ResourceManager) recordFor(resource *resourcesv1alpha1.ManagedResource) *Record {
-	if isOfSeed(resource) {
+	if IsOfSeed(resource) {
 		return m.seed
 	}
 	return m.shoot
@@ -182,7 +184,7 @@ func (m *ResourceManager) recordFor(resource *resourcesv1alpha1.ManagedResource)
 
 func finalizerOf(resource *resourcesv1alpha1.ManagedResource) string {
 	const finalizer = "resources.gardener.cloud/gardener-resource-manager"
-	if isOfSeed(resource) {
+	if IsOfSeed(resource) {
 		return finalizer + "-" + v1beta1constants.SeedResourceManagerClass
 	}
 	return finalizer
