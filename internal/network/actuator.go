@@ -19,7 +19,7 @@ type pass = contract.Pass[*extensionsv1alpha1.Network]
 type actuator struct {
 	drivers map[string]Driver
 	images  imagevector.ImageVector
-	// patience is gatePatience.
+	// patience is that of the Pace.
 	patience time.Duration
 }
 

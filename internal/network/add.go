@@ -19,21 +19,39 @@ const (
 	Finalizer = "extensions.gardener.cloud/network"
 	// timeout bounds one pass, as gardenlet bounds its wait before it asks again.
 	timeout = 3 * time.Minute
+	// gatePatience is how long a pass itself waits for nodes to catch up with a stage, before it leaves that to a sequel. Few
+	// nodes take no longer, and gardenlet has to go on: what nodes wait for may come after.
+	gatePatience = 10 * time.Second
 	// gateInterval is the pause between two looks whether a shoot's nodes have caught up with a stage.
 	gateInterval = 10 * time.Second
 )
 
+// Pace says how a change in stages waits for a shoot's nodes.
+type Pace struct {
+	// Patience is how long a pass itself waits; a pass looks at least once.
+	Patience time.Duration
+	// Interval is the pause between two looks of the sequel.
+	Interval time.Duration
+}
+
 // Add adds the Network controller to a manager. drivers holds a driver for each type in options.Types; images are those of all
 // drivers (see package images).
 func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
+	return AddPaced(mgr, drivers, images, options, Pace{Patience: gatePatience, Interval: gateInterval})
+}
+
+// AddPaced is Add at another pace.
+func AddPaced(
+	mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options, pace Pace,
+) error {
 	for _, name := range options.Types {
 		if drivers[name] == nil {
 			return fmt.Errorf("no network driver for type %q; there are: %s",
 				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 		}
 	}
-	actuator := &actuator{drivers: drivers, images: images, patience: gatePatience}
-	return contract.Add(mgr, contractOf(actuator, gateInterval), options)
+	actuator := &actuator{drivers: drivers, images: images, patience: pace.Patience}
+	return contract.Add(mgr, contractOf(actuator, pace.Interval), options)
 }
 
 func contractOf(

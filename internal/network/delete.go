@@ -9,31 +9,32 @@ import (
 // Delete takes the plugin out of the shoot, and waits until gardener-resource-manager has. gardenlet has cleaned the shoot up
 // before, while machines may still be there.
 func (a *actuator) Delete(ctx context.Context, p *pass) error {
-	resources := newStore(p)
 	graph := contract.NewGraph("deleting network")
-	graph.Add(contract.Task{Name: "deleting the network plugin in the shoot", Do: func(ctx context.Context) error {
-		return resources.Remove(ctx, resourceShoot(p.Object.Spec.Type))
-	}})
-	graph.Add(contract.Task{Name: "deleting monitoring of the network in the seed", Do: func(ctx context.Context) error {
-		return resources.Remove(ctx, resourceSeed(p.Object.Spec.Type))
-	}})
+	addRemoval(graph, p, "deleting the network plugin in the shoot")
 	return p.Track.Run(ctx, graph)
 }
 
 // Migrate forgets about the shoot, where everything stays as it is, and takes away what is in the seed.
 func (a *actuator) Migrate(ctx context.Context, p *pass) error {
-	resources := newStore(p)
 	graph := contract.NewGraph("migrating network")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
-		return resources.LetGo(ctx, resourceShoot(p.Object.Spec.Type))
+		return newStore(p).LetGo(ctx, resourceShoot(p.Object.Spec.Type))
 	}})
-	graph.Add(contract.Task{Name: "forgetting about the shoot", After: []contract.TaskID{kept}, Do: func(ctx context.Context) error {
+	addRemoval(graph, p, "forgetting about the shoot", kept)
+	return p.Track.Run(ctx, graph)
+}
+
+// addRemoval takes away the ManagedResources, that of the shoot after what is given, and at last the manifests. Those that no
+// ManagedResource refers to are among them: a pass has ended before it came to that.
+func addRemoval(graph *contract.Graph, p *pass, shootTask string, before ...contract.TaskID) {
+	resources := newStore(p)
+	shoot := graph.Add(contract.Task{Name: shootTask, After: before, Do: func(ctx context.Context) error {
 		return resources.Remove(ctx, resourceShoot(p.Object.Spec.Type))
 	}})
-	graph.Add(contract.Task{Name: "deleting monitoring of the network in the seed", Do: func(ctx context.Context) error {
+	seed := graph.Add(contract.Task{Name: "deleting monitoring of the network in the seed", Do: func(ctx context.Context) error {
 		return resources.Remove(ctx, resourceSeed(p.Object.Spec.Type))
 	}})
-	return p.Track.Run(ctx, graph)
+	graph.Add(contract.Task{Name: "deleting manifests", After: []contract.TaskID{shoot, seed}, Do: resources.DeleteSecrets})
 }
 
 // ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
@@ -44,5 +45,5 @@ func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 			return err
 		}
 	}
-	return nil
+	return resources.DeleteSecrets(ctx)
 }

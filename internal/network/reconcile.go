@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// gatePatience is how long a pass itself waits for nodes to catch up with a stage, before it leaves that to a sequel. Few
-	// nodes take no longer, and gardenlet has to go on: what nodes wait for may come after.
-	gatePatience = 10 * time.Second
+	// lookTimeout bounds one look at a shoot, which may not answer at all.
+	lookTimeout = 10 * time.Second
 	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
 	maxStages = 16
 	// annotationAsleep on the ManagedResource of the shoot says that there are no nodes, on purpose.
@@ -103,7 +102,7 @@ func (d *deployment) put(ctx context.Context, rendering *Rendering, stage *Stage
 	if err != nil {
 		return err
 	}
-	if err := d.removeRetired(ctx, rendering); err != nil {
+	if err := d.removeRetired(ctx); err != nil {
 		return err
 	}
 	if !next.same(d.recorded) {
@@ -126,11 +125,11 @@ func asleep(shoot *Shoot) string {
 }
 
 // removeRetired deletes what somebody else left in the seed, before the state says that the shoot is ours.
-func (d *deployment) removeRetired(ctx context.Context, rendering *Rendering) error {
+func (d *deployment) removeRetired(ctx context.Context) error {
 	if len(d.shoot.Deployed.Objects) == 0 {
 		return nil
 	}
-	for _, object := range rendering.Retired {
+	for _, object := range d.wanted.Retired {
 		if err := d.pass.Client.Delete(ctx, object.DeepCopyObject().(client.Object)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting %T %s, which another extension left: %w", object, object.GetName(), err)
 		}
@@ -140,19 +139,16 @@ func (d *deployment) removeRetired(ctx context.Context, rendering *Rendering) er
 
 // waitForGate waits a little until the gate is open, and returns what it still waits for.
 func (d *deployment) waitForGate(ctx context.Context, gate Gate) (waiting string, err error) {
-	patient, cancel := context.WithTimeout(ctx, d.patience)
-	defer cancel()
 	look := looker{reader: d.pass.Client, namespace: d.pass.Object.Namespace, networkType: d.pass.Object.Spec.Type}
-	err = contract.WaitUntil(patient, func(ctx context.Context) (string, error) {
-		reason, err := look.at(ctx, gate)
-		if err == nil {
-			waiting = reason
+	end := time.Now().Add(d.patience)
+	err = contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		if waiting, err = look.at(ctx, gate); !time.Now().Before(end) {
+			return "", err
 		}
-		return reason, err
+		return waiting, err
 	})
-	if err != nil && waiting != "" && patient.Err() != nil && ctx.Err() == nil {
-		return waiting, nil
-	}
 	return waiting, err
 }
 

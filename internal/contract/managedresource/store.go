@@ -276,6 +276,21 @@ func (s Store) deleteSecrets(ctx context.Context, names []string) error {
 	return nil
 }
 
+// DeleteSecrets deletes the Secrets that carry the store's labels. There are some that no ManagedResource refers to where a pass
+// ended at the wrong moment.
+func (s Store) DeleteSecrets(ctx context.Context) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := s.Client.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels(s.Labels)); err != nil {
+		return fmt.Errorf("listing the Secrets of ManagedResources: %w", err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return s.deleteSecrets(ctx, names)
+}
+
 // CreateUnlessThere creates an immutable Secret whose name says what is in it. It reads no content.
 func CreateUnlessThere(ctx context.Context, c client.Client, secret *corev1.Secret) error {
 	found := &metav1.PartialObjectMetadata{}
