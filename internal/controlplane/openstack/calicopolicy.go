@@ -1,8 +1,6 @@
 package openstack
 
 import (
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	versionutils "github.com/gardener/gardener/pkg/utils/version"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,23 +55,4 @@ func (in *inputs) calicoPolicy() []client.Object {
 		Spec:       admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: calicoPolicyName},
 	}
 	return []client.Object{policy, binding}
-}
-
-// mutatingPoliciesOf returns the version in which the shoot's kube-apiserver serves MutatingAdmissionPolicies, or nothing. It
-// does so by itself since 1.36, and before that only when the shoot's owner has switched gate and version on.
-func mutatingPoliciesOf(kubernetes gardencorev1beta1.Kubernetes) string {
-	const group = "admissionregistration.k8s.io/"
-	if since136, err := versionutils.CheckVersionMeetsConstraint(kubernetes.Version, ">= 1.36-0"); err == nil && since136 {
-		return group + "v1"
-	}
-	server := kubernetes.KubeAPIServer
-	if server == nil || !server.FeatureGates["MutatingAdmissionPolicy"] {
-		return ""
-	}
-	for _, version := range []string{group + "v1beta1", group + "v1alpha1"} {
-		if server.RuntimeConfig[version] {
-			return version
-		}
-	}
-	return ""
 }

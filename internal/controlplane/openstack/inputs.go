@@ -8,6 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
@@ -60,7 +61,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 		technicalID: shoot.TechnicalID, clusterName: shoot.ControlPlane.Namespace, region: shoot.ControlPlane.Spec.Region,
 		isNew: shoot.New, kubernetesVersion: shoot.Cluster.Shoot.Spec.Kubernetes.Version, podRanges: shoot.PodRanges,
 	}
-	in.mutatingPolicies = mutatingPoliciesOf(shoot.Cluster.Shoot.Spec.Kubernetes)
+	in.mutatingPolicies = contract.MutatingAdmissionPolicies(shoot.Cluster.Shoot.Spec.Kubernetes)
 	var err error
 	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
 	note(configPath(), err)
