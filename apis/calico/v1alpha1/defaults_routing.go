@@ -8,10 +8,12 @@ import (
 const (
 	becauseOverlayOn  = "overlay.enabled is true"
 	becauseOverlayOff = "overlay.enabled is false"
+	becausePodRoutes  = "overlay.enabled is false and overlay.createPodRoutes true"
 	becauseIPv6       = "packets of shoots with IPv6 are not wrapped"
 	becauseNoTunnel   = "the infrastructure does not let packets that are wrapped so through"
 	becauseNoBackend  = "backend is none"
 	becauseVXLAN      = "vxlan.enabled is true"
+	becauseVXLANModes = "VXLAN pools know Always and Never"
 	becauseHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
 )
 
@@ -20,25 +22,15 @@ func (d *defaulting) routing() {
 	config := d.config
 	d.overlay()
 	d.pool()
-
-	pool := *config.IPv4.Pool
-	switch overlay := config.Overlay; {
-	case overlay != nil && overlay.Enabled:
-		d.force(backendOf(pool), PoolModeAlways, becauseOverlayOn)
-	case overlay != nil && *overlay.CreatePodRoutes:
-		d.force(BackendBird, PoolModeNever, "overlay.enabled is false and overlay.createPodRoutes true")
-	case overlay != nil:
-		d.force(BackendNone, PoolModeNever, becauseOverlayOff)
-	case d.has(gardencorev1beta1.IPFamilyIPv6):
-		d.force(BackendNone, PoolModeNever, becauseIPv6)
-	case !d.allows(pool):
-		d.force(BackendNone, PoolModeNever, becauseNoTunnel)
-	case config.Backend != nil && *config.Backend == BackendNone:
-		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, becauseNoBackend)
+	if config.Overlay != nil {
+		d.switched()
+	} else {
+		d.unswitched()
 	}
 	if d.IPIP {
 		fill(&config.Backend, DefaultBackend)
 	}
+	pool := *config.IPv4.Pool
 	fill(&config.Backend, backendOf(pool))
 	fill(&config.IPv4.Mode, DefaultModeIPv4)
 
@@ -52,6 +44,33 @@ func (d *defaulting) routing() {
 		replace(d, "vxlan.enabled", &config.VXLAN.Enabled, false, "no pool is one of VXLAN")
 	}
 	d.upstreamDNS()
+}
+
+// switched lets the overlay switch decide.
+func (d *defaulting) switched() {
+	switch overlay := d.config.Overlay; {
+	case overlay.Enabled:
+		d.force(backendOf(*d.config.IPv4.Pool), PoolModeAlways, becauseOverlayOn)
+	case *overlay.CreatePodRoutes:
+		d.force(BackendBird, PoolModeNever, becausePodRoutes)
+	default:
+		d.force(BackendNone, PoolModeNever, becauseOverlayOff)
+	}
+}
+
+// unswitched lets everything else decide.
+func (d *defaulting) unswitched() {
+	config, pool := d.config, *d.config.IPv4.Pool
+	switch {
+	case d.has(gardencorev1beta1.IPFamilyIPv6):
+		d.force(BackendNone, PoolModeNever, becauseIPv6)
+	case !d.allows(pool):
+		d.force(BackendNone, PoolModeNever, becauseNoTunnel)
+	case config.Backend != nil && *config.Backend == BackendNone:
+		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, becauseNoBackend)
+	case pool == PoolVXLAN && config.IPv4.Mode.Wraps():
+		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeAlways, becauseVXLANModes)
+	}
 }
 
 // force sets backend and mode. Without IPv4 nobody cares for the mode.

@@ -54,14 +54,11 @@ type NetworkConfig struct {
 	// calico-ipam.
 	// +optional
 	VXLAN *VXLAN `json:"vxlan,omitempty"`
-	// IPIP is the former name of ipv4.mode, which wins.
-	//
-	// Deprecated: use ipv4.mode.
+	// IPIP is deprecated, and read for the sake of old shoots. It is the former name of ipv4.mode, which wins: use that.
 	// +optional
 	IPIP *PoolMode `json:"ipip,omitempty"`
-	// IPAutoDetectionMethod is the former name of ipv4.autoDetectionMethod, which wins.
-	//
-	// Deprecated: use ipv4.autoDetectionMethod.
+	// IPAutoDetectionMethod is deprecated, and read for the sake of old shoots. It is the former name of
+	// ipv4.autoDetectionMethod, which wins: use that.
 	// +optional
 	IPAutoDetectionMethod *string `json:"ipAutodetectionMethod,omitempty"`
 	// WireguardEncryption encrypts packets between nodes with WireGuard.

@@ -32,9 +32,9 @@ const (
 	PoolModeOff         PoolMode = "Off"         // another word for Never
 )
 
-// Wraps reports whether any packets are wrapped.
-func (m PoolMode) Wraps() bool {
-	return m == PoolModeAlways || m == PoolModeCrossSubnet
+// Wraps reports whether any packets are wrapped. No mode wraps nothing.
+func (m *PoolMode) Wraps() bool {
+	return m != nil && (*m == PoolModeAlways || *m == PoolModeCrossSubnet)
 }
 
 // The values of ipam.type.

@@ -41,10 +41,14 @@ func ValidateChangedNetworkConfig(
 
 func validateWishes(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	_, overrides := config.DefaultWithOverrides(context)
+	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
 		errs = append(errs, field.Invalid(pathOf(override.Field, config, fldPath), override.Given,
 			fmt.Sprintf("would be %s: %s: write that, or remove the field", override.InForce, override.Because)))
+	}
+	if ipv4 := effective.IPv4; ipv4 != nil && ipv4.Mode.Wraps() && *ipv4.Pool != v1alpha1.PoolVXLAN && *effective.Backend == v1alpha1.BackendVXLAN {
+		errs = append(errs, field.Invalid(fldPath.Child("backend"), v1alpha1.BackendVXLAN,
+			"knows the way for VXLAN pools only: set ipv4.pool to vxlan, or backend to bird"))
 	}
 	if !has(context.IPFamilies, gardencorev1beta1.IPFamilyIPv6) {
 		return errs

@@ -1,0 +1,65 @@
+package validation_test
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/calico/validation"
+)
+
+// FuzzConfig feeds the decoder with anything. What it accepts survives another round, is validated and defaulted without a
+// panic, and defaulting what is in force changes nothing.
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte(`null`), byte(0))
+	f.Add([]byte(`{"overlay":{},"vxlan":{"enabled":true},"ipv4":{"pool":"vxlan","mode":"Off"},"ipam":{"type":"host-local","cidr":"1.2.3.4/8"}}`), byte(3))
+	f.Add([]byte(`{"ipip":"Never","ipAutodetectionMethod":"cidr=,","vethMTU":"-0","autoScaling":{"resources":{"node":{"cpu":"-1"}}}}`), byte(12))
+	f.Add([]byte(`{"backend":"vxlan","ipv6":{"autoDetectionMethod":"interface=(","mode":"Always"},"kubeAPIServerEndpoints":{"labels":{"":""}}}`), byte(31))
+	f.Add([]byte(`{"overlay":{"enabled":true,"createPodRoutes":true},"snatToUpstreamDNS":{"enabled":true},"ipv4":{"pool":"geneve"}}`), byte(60))
+
+	f.Fuzz(func(t *testing.T, data []byte, surroundings byte) {
+		config, err := v1alpha1.DecodeNetworkConfig(&runtime.RawExtension{Raw: data})
+		if err != nil {
+			require.Nil(t, config)
+			return
+		}
+		encoded, err := v1alpha1.Encode(config)
+		require.NoError(t, err)
+		second, err := v1alpha1.DecodeNetworkConfig(encoded)
+		require.NoError(t, err)
+		again, err := v1alpha1.Encode(second)
+		require.NoError(t, err)
+		require.Equal(t, string(encoded.Raw), string(again.Raw))
+
+		context := contextOf(surroundings)
+		path := field.NewPath("providerConfig")
+		refused := validation.ValidateNetworkConfig(config, context.IPFamilies, path)
+		validation.ValidateNewNetworkConfig(config, context, path)
+		require.Empty(t, validation.ValidateChangedNetworkConfig(config, context, config, context, path))
+		require.Empty(t, validation.ValidateNetworkConfigUpdate(config, config, context, path))
+
+		effective, _ := config.Default(context)
+		twice, overridden := effective.Default(context)
+		require.Empty(t, overridden)
+		require.Empty(t, cmp.Diff(effective, twice))
+		if len(refused) == 0 {
+			require.Empty(t, validation.ValidateNetworkConfig(effective, context.IPFamilies, path), "what is in force is valid")
+		}
+	})
+}
+
+// contextOf makes surroundings of the bits of a byte.
+func contextOf(bits byte) v1alpha1.DefaultingContext {
+	bit := func(position int) bool { return bits>>position&1 == 1 }
+	families := [][]gardencorev1beta1.IPFamily{nil, {ipv4}, {ipv6}, {ipv6, ipv4}}[bits&3]
+	context := v1alpha1.DefaultingContext{IPFamilies: families, IPIP: bit(2), VXLAN: bit(3), PodRoutesByPlugin: bit(4), VPA: bit(5)}
+	if overlay := bit(6); bit(7) {
+		context.DefaultOverlay = &overlay
+	}
+	return context
+}
