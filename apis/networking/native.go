@@ -42,13 +42,15 @@ func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension
 		Overlay *overlay `json:"overlay"`
 	}
 	config, err := decode[anyConfig](networkType, providerConfig)
-	return config.Overlay != nil && config.Overlay.Enabled != nil && !*config.Overlay.Enabled, err
+	return config.Overlay.off(), err
 }
 
-// overlay is set by users, or by admission for new shoots.
+// overlay is set by users, or by admission for new shoots. A block that says nothing is off: so do the plugins' own types read it.
 type overlay struct {
-	Enabled *bool `json:"enabled"`
+	Enabled bool `json:"enabled"`
 }
+
+func (o *overlay) off() bool { return o != nil && !o.Enabled }
 
 // calicoConfig is what matters here of calico.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
 type calicoConfig struct {
@@ -63,8 +65,8 @@ type calicoConfig struct {
 // native: the overlay switch overwrites pool modes and backend, so it decides alone. Without it the mode of the pool
 // counts, whatever the backend: Calico encapsulates unless told not to.
 func (c calicoConfig) native() bool {
-	if c.Overlay != nil && c.Overlay.Enabled != nil {
-		return !*c.Overlay.Enabled
+	if c.Overlay != nil {
+		return c.Overlay.off()
 	}
 	mode := c.IPIP
 	if c.IPv4 != nil && c.IPv4.Mode != nil {
@@ -81,7 +83,7 @@ type ciliumConfig struct {
 
 // native: with the overlay off there is no tunnel. With it on, or unset, a tunnel mode that the user gave stands.
 func (c ciliumConfig) native() bool {
-	if c.Overlay != nil && c.Overlay.Enabled != nil && !*c.Overlay.Enabled {
+	if c.Overlay.off() {
 		return true
 	}
 	return c.Tunnel != nil && *c.Tunnel == "disabled"

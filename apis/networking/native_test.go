@@ -24,7 +24,7 @@ func TestNativeRouting(t *testing.T) {
 		"calico with the overlay on wraps":                                {"calico", calico + `"overlay":{"enabled":true}}`, false},
 		"calico with the overlay off routes natively":                     {"calico", calico + `"overlay":{"enabled":false}}`, true},
 		"calico's pod routes change nothing about that":                   {"calico", calico + `"overlay":{"enabled":false,"createPodRoutes":true}}`, true},
-		"calico with an overlay block that says nothing wraps":            {"calico", calico + `"overlay":{"createPodRoutes":true}}`, false},
+		"calico with an overlay block that says nothing routes natively":  {"calico", calico + `"overlay":{"createPodRoutes":true}}`, true},
 		"calico's overlay switch outranks the mode when on":               {"calico", calico + `"overlay":{"enabled":true},"ipv4":{"mode":"Never"}}`, false},
 		"calico's overlay switch outranks the mode when off":              {"calico", calico + `"overlay":{"enabled":false},"ipv4":{"mode":"Always"}}`, true},
 		"calico with mode Never routes natively":                          {"calico", calico + `"ipv4":{"mode":"Never"}}`, true},
@@ -88,7 +88,7 @@ func TestOverlaySwitchedOff(t *testing.T) {
 		"no configuration":                      {"", false},
 		"the switch off":                        {`{"overlay":{"enabled":false}}`, true},
 		"the switch on":                         {`{"overlay":{"enabled":true}}`, false},
-		"an overlay block that says nothing":    {`{"overlay":{"createPodRoutes":true}}`, false},
+		"an overlay block that says nothing":    {`{"overlay":{"createPodRoutes":true}}`, true},
 		"a pool that does not wrap is no order": {`{"ipv4":{"mode":"Never"}}`, false},
 		"a tunnel that is disabled is no order": {`{"tunnel":"disabled"}`, false},
 	} {
