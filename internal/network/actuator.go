@@ -56,7 +56,7 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 	if !ok {
 		return nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
 	}
-	shoot, err := readShoot(p, a.images)
+	shoot, err := readShoot(ctx, p, a.images)
 	if err != nil {
 		return nil, err
 	}

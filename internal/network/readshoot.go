@@ -1,12 +1,11 @@
 package network
 
 import (
+	"context"
 	"fmt"
-	"net/url"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // readShoot gathers a driver's inputs, but for what is deployed.
-func readShoot(p *pass, vector imagevector.ImageVector) (*Shoot, error) {
+func readShoot(ctx context.Context, p *pass, vector imagevector.ImageVector) (*Shoot, error) {
 	shoot := p.Cluster.Shoot
 	if shoot == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)
@@ -22,6 +21,10 @@ func readShoot(p *pass, vector imagevector.ImageVector) (*Shoot, error) {
 	technicalID := shoot.Status.TechnicalID
 	if technicalID == "" {
 		technicalID = p.Object.Namespace
+	}
+	addresses, err := apiServerAddresses(ctx, p.Client, p.Object.Namespace, shoot)
+	if err != nil {
+		return nil, err
 	}
 	read := &Shoot{
 		Network:             p.Object.DeepCopy(),
@@ -31,6 +34,7 @@ func readShoot(p *pass, vector imagevector.ImageVector) (*Shoot, error) {
 		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),
 		KubeProxy:           kubeProxyOf(shoot),
 		APIServerHost:       apiServerHost(shoot),
+		APIServerAddresses:  addresses,
 		VerticalAutoscaling: v1beta1helper.ShootWantsVerticalPodAutoscaler(shoot),
 		NodeLocalDNS:        v1beta1helper.IsNodeLocalDNSEnabled(shoot.Spec.SystemComponents),
 		Hibernated:          v1beta1helper.HibernationIsEnabled(shoot) && shoot.DeletionTimestamp == nil,
@@ -59,20 +63,6 @@ func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
 		read.Mode = *config.Mode
 	}
 	return read
-}
-
-// apiServerHost prefers the name under which users know the shoot.
-func apiServerHost(shoot *gardencorev1beta1.Shoot) string {
-	hosts := map[string]string{}
-	for _, address := range shoot.Status.AdvertisedAddresses {
-		if parsed, err := url.Parse(address.URL); err == nil {
-			hosts[address.Name] = parsed.Hostname()
-		}
-	}
-	if host := hosts[v1beta1constants.AdvertisedAddressExternal]; host != "" {
-		return host
-	}
-	return hosts[v1beta1constants.AdvertisedAddressInternal]
 }
 
 // rangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for, and that to

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"net/netip"
+
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 )
@@ -26,6 +28,8 @@ type Shoot struct {
 	// APIServerHost is the name or address at which nodes reach the kube-apiserver without any Service, e.g. "api.one.dev.example.org"; the port
 	// is 443. It is empty when nobody knows it yet.
 	APIServerHost string
+	// APIServerAddresses are the addresses that the names of the kube-apiserver lead to, as far as Gardener knows them, sorted.
+	APIServerAddresses []netip.Addr
 	// VerticalAutoscaling is true when the shoot has a vertical pod autoscaler.
 	VerticalAutoscaling bool
 	// NodeLocalDNS is true when pods ask a DNS server on their node.

@@ -16,6 +16,7 @@ func Network() Binary {
 				rule("extensions.gardener.cloud", "networks", "get", "list", "watch", "patch"),
 				rule("extensions.gardener.cloud", "networks/status", "patch"),
 				rule("extensions.gardener.cloud", "clusters", "get"),
+				rule("extensions.gardener.cloud", "dnsrecords", "list"),
 				rule("resources.gardener.cloud", "managedresources", "get", "create", "patch", "delete"),
 				// Those that hold what is deployed; and the kubeconfig of the shoot, while its nodes are waited for.
 				rule("", "secrets", "get", "create", "delete"),
