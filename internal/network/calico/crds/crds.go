@@ -1,0 +1,70 @@
+// Package crds holds the custom resource definitions that Calico and Multus store their objects by.
+//
+// Calico's are those of an older release than the one that runs (see generate.sh), opened for what newer releases write, and
+// joined by the kinds that came later. It must not know which of them a shoot gets, nor any setting.
+package crds
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+//go:generate ./generate.sh
+//go:embed *.yaml
+var files embed.FS
+
+// Calico returns the definitions of Calico's kinds and of those of Kubernetes that Calico enforces, by name. Each call reads
+// them anew, so that callers may change what they get.
+func Calico() ([]client.Object, error) {
+	definitions, err := released()
+	if err != nil {
+		return nil, err
+	}
+	definitions = slices.Concat(definitions, structural(newerKinds()))
+	slices.SortFunc(definitions, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return asObjects(definitions), nil
+}
+
+// Multus returns the definition of the networks that pods are attached to besides Calico's.
+func Multus() ([]client.Object, error) {
+	return asObjects(structural(multusKinds())), nil
+}
+
+// released reads the definitions that Calico itself published.
+func released() ([]*unstructured.Unstructured, error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("listing custom resource definitions: %w", err)
+	}
+	var definitions []*unstructured.Unstructured
+	for _, entry := range entries {
+		content, err := files.ReadFile(entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
+		}
+		definition := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(content, &definition.Object); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
+		}
+		unstructured.RemoveNestedField(definition.Object, "status")
+		if err := open(definition); err != nil {
+			return nil, fmt.Errorf("opening %s for newer fields: %w", entry.Name(), err)
+		}
+		definitions = append(definitions, definition)
+	}
+	return definitions, nil
+}
+
+func asObjects(definitions []*unstructured.Unstructured) []client.Object {
+	objects := make([]client.Object, 0, len(definitions))
+	for _, definition := range definitions {
+		objects = append(objects, definition)
+	}
+	return objects
+}
