@@ -1,0 +1,36 @@
+package calico
+
+import (
+	"maps"
+	"net/netip"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+)
+
+// networkSetSpec is what the driver says in a GlobalNetworkSet.
+type networkSetSpec struct {
+	Nets []string `json:"nets"`
+}
+
+// apiServerSetObjects is the set of the kube-apiserver's addresses that users want to name in their network policies.
+func (s *settings) apiServerSetObjects() ([]client.Object, error) {
+	endpoints := s.config.KubeAPIServerEndpoints
+	if !*endpoints.Enabled {
+		return nil, nil
+	}
+	spec := &networkSetSpec{Nets: []string{}}
+	for _, address := range s.apiServerAddresses {
+		spec.Nets = append(spec.Nets, netip.PrefixFrom(address, address.BitLen()).String())
+	}
+	set, err := calicoObject("GlobalNetworkSet", *endpoints.Name, spec)
+	if err != nil {
+		return nil, err
+	}
+	labels := map[string]string{}
+	maps.Copy(labels, endpoints.Labels)
+	labels[calicov1alpha1.KubeAPIServerEndpointsLabel] = calicov1alpha1.KubeAPIServerEndpointsLabelValue
+	set.SetLabels(labels)
+	return []client.Object{set}, nil
+}

@@ -1,0 +1,178 @@
+package calico
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+
+	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/network"
+)
+
+// decision is what the driver makes of a shoot.
+type decision struct {
+	settings *settings
+	// overridden says which wishes of the user are not fulfilled, and why.
+	overridden []string
+	// remarks say what works in another way than users may think.
+	remarks []string
+}
+
+// decide decides, from what the user gave, what the infrastructure allows, and what is deployed.
+func decide(shoot *network.Shoot) (*decision, error) {
+	given, err := decode(shoot)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", err)
+	}
+	deployed, err := deployedForm(shoot.Deployed)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := readRanges(shoot.PodRanges)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of pods: %w", err)
+	}
+	nodes, err := readRanges(shoot.NodeRanges)
+	if err != nil {
+		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of nodes: %w", err)
+	}
+	config, overridden := given.Default(contextOf(shoot, nodes, deployed))
+	overridden = append(overridden, makeWork(config, shoot)...)
+
+	s := settingsOf(shoot, config, pods, nodes)
+	if err := s.reachAPIServer(shoot); err != nil {
+		return nil, err
+	}
+	decided := &decision{settings: s, overridden: overridden}
+	decided.remarks = append(slices.Clone(overridden), s.remarks(given, deployed)...)
+	return decided, nil
+}
+
+func contextOf(shoot *network.Shoot, nodes []netip.Prefix, deployed *form) calicov1alpha1.DefaultingContext {
+	context := calicov1alpha1.DefaultingContext{
+		IPFamilies:        familiesOf(shoot.Families),
+		IPIP:              shoot.Infrastructure.IPIP,
+		VXLAN:             shoot.Infrastructure.VXLAN,
+		PodRoutesByPlugin: shoot.Infrastructure.PodRoutes,
+		NodeRanges:        nodes,
+		VPA:               shoot.VerticalAutoscaling,
+	}
+	if deployed != nil {
+		context.DeployedIPAM = deployed.IPAM
+	}
+	return context
+}
+
+// makeWork changes what Calico could not work with, although each wish is fine by itself, and says so.
+func makeWork(config *calicov1alpha1.NetworkConfig, shoot *network.Shoot) []string {
+	if config.IPv4 == nil || !config.IPv4.Mode.Wraps() {
+		return nil
+	}
+	var overridden []string
+	if *config.IPv4.Pool == calicov1alpha1.PoolVXLAN && config.IPAM.Type != calicov1alpha1.IPAMCalico {
+		if shoot.Infrastructure.IPIP {
+			*config.IPv4.Pool, *config.Backend = calicov1alpha1.PoolIPIP, calicov1alpha1.BackendBird
+			overridden = append(overridden, "ipv4.pool is ipip instead of vxlan: VXLAN needs calico-ipam, which does not serve shoots with IPv6")
+		} else {
+			*config.IPv4.Mode, *config.Backend = calicov1alpha1.PoolModeNever, calicov1alpha1.BackendNone
+			overridden = append(overridden, "ipv4.mode is Never: VXLAN needs calico-ipam, which does not serve shoots with IPv6, and nothing else passes")
+		}
+		config.VXLAN.Enabled = false
+	}
+	if *config.IPv4.Pool == calicov1alpha1.PoolIPIP && config.IPv4.Mode.Wraps() && *config.Backend != calicov1alpha1.BackendBird {
+		overridden = append(overridden, fmt.Sprintf("backend is bird instead of %s: nobody else makes routes for IP-in-IP", *config.Backend))
+		*config.Backend = calicov1alpha1.BackendBird
+	}
+	return overridden
+}
+
+func settingsOf(shoot *network.Shoot, config *calicov1alpha1.NetworkConfig, pods, nodes []netip.Prefix) *settings {
+	const ipv4, ipv6 = extensionsv1alpha1.IPFamilyIPv4, extensionsv1alpha1.IPFamilyIPv6
+	s := &settings{
+		config:              config,
+		ipv4:                slices.Contains(shoot.Families, ipv4),
+		ipv6:                slices.Contains(shoot.Families, ipv6),
+		ipv6First:           len(shoot.Families) > 0 && shoot.Families[0] == ipv6,
+		kubernetesVersion:   shoot.KubernetesVersion,
+		namespace:           shoot.Network.Namespace,
+		infrastructure:      shoot.Infrastructure,
+		kubeProxy:           shoot.KubeProxy.Enabled,
+		apiServerAddresses:  shoot.APIServerAddresses,
+		verticalAutoscaling: shoot.VerticalAutoscaling,
+		nodeLocalDNS:        shoot.NodeLocalDNS,
+		image:               shoot.Image,
+	}
+	if s.kubeProxy {
+		s.kubeProxyMode = shoot.KubeProxy.Mode
+	}
+	if s.ipv4 {
+		s.podRanges4, s.nodeRanges4 = textsOf(ofFamily(pods, ipv4)), textsOf(ofFamily(nodes, ipv4))
+	}
+	if s.ipv6 {
+		s.podRanges6, s.nodeRanges6 = textsOf(ofFamily(pods, ipv6)), textsOf(ofFamily(nodes, ipv6))
+	}
+	s.form = formOf(s)
+	return s
+}
+
+func textsOf(ranges []netip.Prefix) []string {
+	var texts []string
+	for _, each := range ranges {
+		texts = append(texts, each.String())
+	}
+	return texts
+}
+
+// formOf reads the form off the effective configuration. A node has a tunnel if and only if a pool uses it.
+func formOf(s *settings) form {
+	config := s.config
+	decided := form{
+		IPAM:      config.IPAM.Type,
+		Backend:   string(*config.Backend),
+		Typha:     config.Typha.Enabled,
+		BPF:       config.EbpfDataplane.Enabled,
+		NFTables:  s.kubeProxy && s.kubeProxyMode == gardencorev1beta1.ProxyModeNFTables,
+		WireGuard: config.WireguardEncryption,
+	}
+	decided.NodesUseTypha = decided.Typha
+	if s.ipv4 {
+		decided.IPv4 = encapsulationOf(*config.IPv4.Pool, *config.IPv4.Mode)
+	}
+	if s.ipv6 {
+		decided.IPv6 = encapsulationOf(*config.IPv6.Pool, *config.IPv6.Mode)
+	}
+	needs := decided.poolsNeed()
+	decided.IPIP, decided.VXLAN = needs.ipip, needs.vxlan
+	return decided
+}
+
+func encapsulationOf(pool calicov1alpha1.Pool, mode calicov1alpha1.PoolMode) *encapsulation {
+	if pool == calicov1alpha1.PoolVXLAN {
+		return &encapsulation{IPIP: never, VXLAN: string(mode)}
+	}
+	return &encapsulation{IPIP: string(mode), VXLAN: never}
+}
+
+// reachAPIServer finds the way to the kube-apiserver for nodes where nobody routes Services before Calico does. That nobody
+// knows it yet is no fault of the user's: the shoot's status will say it.
+func (s *settings) reachAPIServer(shoot *network.Shoot) error {
+	if s.kubeProxy || !s.form.BPF {
+		return nil
+	}
+	if shoot.APIServerHost == "" {
+		return cloud.Errorf(cloud.Unavailable,
+			"the shoot does not say yet at which address its kube-apiserver is reached (status.advertisedAddresses), without which Calico cannot route Services in place of kube-proxy")
+	}
+	s.apiServerHost = shoot.APIServerHost
+	return nil
+}
+
+// cloudRoutes reports whether the way to pods of other nodes is the cloud's to know: its cloud-controller-manager programs
+// routes where the overlay switch is off, and Calico programs none.
+func (s *settings) cloudRoutes() bool {
+	return s.infrastructure.CloudRoutes && s.config.Overlay != nil && !s.config.Overlay.Enabled && s.form.Backend == backendNone
+}

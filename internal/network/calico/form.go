@@ -1,0 +1,110 @@
+package calico
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/network"
+)
+
+const (
+	never  = string(calicov1alpha1.PoolModeNever)
+	always = string(calicov1alpha1.PoolModeAlways)
+
+	backendBird  = string(calicov1alpha1.BackendBird)
+	backendVXLAN = string(calicov1alpha1.BackendVXLAN)
+	backendNone  = string(calicov1alpha1.BackendNone)
+)
+
+// deployedForm returns the form of what is in the shoot, nil if no Calico is.
+func deployedForm(deployed network.Deployed) (*form, error) {
+	if len(deployed.Form) == 0 {
+		return recognize(deployed.Objects)
+	}
+	read := &form{}
+	if err := json.Unmarshal(deployed.Form, read); err != nil {
+		return nil, fmt.Errorf("reading the form of the network that is deployed: %w", err)
+	}
+	return read, nil
+}
+
+// needs are what nodes must have for packets to find their way.
+type needs struct{ ipip, vxlan, bird, calicoIPAM bool }
+
+// poolsNeed returns what all nodes must have because of what the pools say. BIRD alone makes routes for IP-in-IP; VXLAN needs
+// addresses for its tunnels that calico-ipam alone gives.
+func (f form) poolsNeed() needs {
+	var n needs
+	for _, pool := range []encapsulation{f.IPv4.orNever(), f.IPv6.orNever()} {
+		if pool.IPIP != never {
+			n.ipip, n.bird = true, true
+		}
+		if pool.VXLAN != never {
+			n.vxlan, n.calicoIPAM = true, true
+		}
+	}
+	return n
+}
+
+// nodesHave returns what nodes of the form have.
+func (f form) nodesHave() needs {
+	return needs{ipip: f.IPIP, vxlan: f.VXLAN, bird: f.Backend == backendBird, calicoIPAM: f.IPAM == calicov1alpha1.IPAMCalico}
+}
+
+// covers reports whether who has n has all that is needed.
+func (n needs) covers(needed needs) bool {
+	return (n.ipip || !needed.ipip) && (n.vxlan || !needed.vxlan) && (n.bird || !needed.bird) && (n.calicoIPAM || !needed.calicoIPAM)
+}
+
+// orNever reads a family that is not deployed as one whose packets go through no tunnel.
+func (e *encapsulation) orNever() encapsulation {
+	if e == nil {
+		return encapsulation{IPIP: never, VXLAN: never}
+	}
+	return *e
+}
+
+// native reports whether no packets go through tunnels.
+func (f form) native() bool { return f.poolsNeed() == needs{} }
+
+func (f form) samePools(other form) bool {
+	return f.IPv4.orNever() == other.IPv4.orNever() && f.IPv6.orNever() == other.IPv6.orNever()
+}
+
+// nodes returns what concerns nodes alone.
+func (f form) nodes() form {
+	f.IPv4, f.IPv6, f.Typha = nil, nil, false
+	return f
+}
+
+// same compares everything.
+func (f form) same(other form) bool {
+	return f.samePools(other) && f.nodes() == other.nodes() && f.Typha == other.Typha
+}
+
+// seenFrom returns the form as it is once what goes without stages is as in the goal: families, and how a node treats its own
+// packets. Services have to be routed in the way that kube-proxy leaves to Calico at any time, not at the end of the way only.
+func (f form) seenFrom(goal form) form {
+	f.BPF, f.NFTables, f.WireGuard = goal.BPF, goal.NFTables, goal.WireGuard
+	f.IPv4, f.IPv6 = f.IPv4.ifWanted(goal.IPv4), f.IPv6.ifWanted(goal.IPv6)
+	return f
+}
+
+// ifWanted drops a family that is wanted no more, and takes a new one as it is wanted: no node uses it yet.
+func (e *encapsulation) ifWanted(wanted *encapsulation) *encapsulation {
+	if wanted == nil || e == nil {
+		return wanted
+	}
+	return e
+}
+
+// wider returns the backend that can do what both can.
+func wider(one, other string) string {
+	ascending := []string{backendNone, backendVXLAN, backendBird}
+	if slices.Index(ascending, one) >= slices.Index(ascending, other) {
+		return one
+	}
+	return other
+}

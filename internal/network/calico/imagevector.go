@@ -1,0 +1,9 @@
+package calico
+
+import _ "embed" // for the image vector
+
+//go:embed images.yaml
+var imageVector []byte
+
+// ImageVector returns the images of Calico and of what runs beside it, in the format of Gardener's image vectors.
+func ImageVector() []byte { return imageVector }
