@@ -1,0 +1,19 @@
+package calico
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// tierObjects let kube-controller-manager see tiers of policies, which it must where users run Calico's own API server: that shows
+// a policy only to those who may see its tier, and what kube-controller-manager does not see it cannot collect. The tiers themselves
+// are made by Calico when it starts.
+func (s *settings) tierObjects() ([]client.Object, error) {
+	objects := clusterGrant("calico-tier-getter", []rbacv1.PolicyRule{may("projectcalico.org", []string{"tiers"}, []string{"get"})})
+	for _, object := range objects {
+		if binding, is := object.(*rbacv1.ClusterRoleBinding); is {
+			binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "system:kube-controller-manager"}}
+		}
+	}
+	return objects, nil
+}

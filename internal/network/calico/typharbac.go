@@ -1,0 +1,28 @@
+package calico
+
+import rbacv1 "k8s.io/api/rbac/v1"
+
+// typhaRules are what Typha may do: see whatever nodes ask it for, and set up what Calico looks for when it starts. Upstream lets it
+// do all that calico-node may, such as to write nodes and to give addresses out.
+//
+// It has to be allowed to look for kinds that the shoot does not have, too: "forbidden" stops it, "not found" does not.
+func typhaRules() []rbacv1.PolicyRule {
+	see := []string{"get", "list", "watch"}
+	return []rbacv1.PolicyRule{
+		may("", []string{"namespaces", "nodes", "pods", "serviceaccounts", "services"}, see),
+		// Of its own Service, to find how many of its kind there are.
+		may("", []string{"endpoints"}, []string{"get"}),
+		may("discovery.k8s.io", []string{"endpointslices"}, see),
+		may("networking.k8s.io", []string{"networkpolicies"}, see),
+		may("policy.networking.k8s.io", []string{"clusternetworkpolicies"}, see),
+		may("kubevirt.io", []string{"virtualmachineinstancemigrations"}, see),
+		may(crdGroup, []string{
+			"bgpconfigurations", "bgpfilters", "bgppeers", "blockaffinities", "caliconodestatuses", "clusterinformations",
+			"felixconfigurations", "globalnetworkpolicies", "globalnetworksets", "hostendpoints", "ipamblocks", "ippools",
+			"ipreservations", "networkpolicies", "networksets", "stagedglobalnetworkpolicies",
+			"stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
+		}, see),
+		may(crdGroup, []string{"clusterinformations"}, []string{"create", "update"}),
+		may(crdGroup, []string{"tiers"}, []string{"create"}),
+	}
+}
