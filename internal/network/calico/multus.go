@@ -72,6 +72,10 @@ func (s *settings) multusPod() (corev1.PodSpec, error) {
 	if err != nil {
 		return corev1.PodSpec{}, err
 	}
+	shell, err := s.image("calico-node")
+	if err != nil {
+		return corev1.PodSpec{}, err
+	}
 	plugins := []corev1.Container{multusCopy("install-multus-cni", image, []string{"/install_multus"}, []string{"--type", "thin"})}
 	if install := s.config.Multus.InstallCNIPlugins; install != nil && *install {
 		image, err := s.image("cni-plugins")
@@ -81,17 +85,16 @@ func (s *settings) multusPod() (corev1.PodSpec, error) {
 		plugins = append(plugins, multusCopy("install-cni-plugins", image, []string{"/bin/sh", "-c"}, []string{"cp /usr/src/cni/bin/* /host/opt/cni/bin/"}))
 	}
 	return corev1.PodSpec{
-		ServiceAccountName: multusName,
-		PriorityClassName:  "system-node-critical",
-		HostNetwork:        true,
-		HostPID:            true,
-		NodeSelector:       map[string]string{corev1.LabelOSStable: "linux"},
-		Tolerations:        tolerateEverything(),
-		// Long enough to take its configuration away when it goes: nobody could start a pod with that and without Multus.
+		ServiceAccountName:            multusName,
+		PriorityClassName:             "system-node-critical",
+		HostNetwork:                   true,
+		HostPID:                       true,
+		NodeSelector:                  map[string]string{corev1.LabelOSStable: "linux"},
+		Tolerations:                   tolerateEverything(),
 		TerminationGracePeriodSeconds: new(int64(10)),
 		SecurityContext:               &corev1.PodSecurityContext{SeccompProfile: runtimeDefault()},
 		InitContainers:                plugins,
-		Containers:                    []corev1.Container{multusContainer(image)},
+		Containers:                    []corev1.Container{multusContainer(image), multusCleanup(shell)},
 		Volumes:                       []corev1.Volume{hostFolder("cni", "/etc/cni/net.d"), hostFolder("cnibin", "/opt/cni/bin")},
 	}, nil
 }
@@ -104,10 +107,10 @@ func multusContainer(image string) corev1.Container {
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/thin_entrypoint"},
 		Args: []string{
+			// It also keeps its kubeconfig and its copy of Calico's configuration up to date with this, and only with this.
 			"--cleanup-config-on-exit",
 			"--cni-bin-dir=/host/opt/cni/bin",
 			"--cni-conf-dir=/host/etc/cni/net.d",
-			"--cni-version=0.3.1",
 			"--multus-autoconfig-dir=/host/etc/cni/net.d",
 			"--multus-cni-conf-dir=/etc/cni/multus/net.d",
 			"--multus-conf-file=auto",
@@ -126,6 +129,26 @@ func multusContainer(image string) corev1.Container {
 			{Name: "cni", MountPath: "/host/etc/cni/net.d"},
 			{Name: "cnibin", MountPath: "/host/opt/cni/bin"},
 		},
+	}
+}
+
+// multusCleanupScript waits for the end, lets Multus go first, which would write its configuration again, and removes it.
+const multusCleanupScript = `trap 'kill $!; sleep 2; rm -f /host/etc/cni/net.d/00-multus.conf*; exit 0' TERM
+while true; do sleep infinity & wait $!; done
+`
+
+// multusCleanup takes the configuration of Multus from the node when the pod goes, which Multus itself does not: as long as it is
+// there the container runtime asks Multus, and without Multus' ServiceAccount no pod would start any more.
+func multusCleanup(image string) corev1.Container {
+	return corev1.Container{
+		Name: "remove-configuration", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:   []string{"/bin/bash", "-c", multusCleanupScript},
+		Resources: corev1.ResourceRequirements{Requests: requests("5m", "10Mi")},
+		SecurityContext: &corev1.SecurityContext{
+			RunAsUser: new(int64(0)), AllowPrivilegeEscalation: new(false),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		VolumeMounts: []corev1.VolumeMount{{Name: "cni", MountPath: "/host/etc/cni/net.d"}},
 	}
 }
 

@@ -1,9 +1,15 @@
 package calico
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,12 +47,50 @@ func TestMultusBringsPluginsForThoseWhoAskForThemAlone(t *testing.T) {
 	}
 }
 
+// As long as there is a configuration the container runtime asks Multus, which could not answer any more.
 func TestMultusLeavesNoConfigurationBehind(t *testing.T) {
 	objects, err := testSettings(withMultus).multusObjects()
 	require.NoError(t, err)
 	pod := named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec
-	require.Contains(t, pod.Containers[0].Args, "--cleanup-config-on-exit")
-	require.Positive(t, *pod.TerminationGracePeriodSeconds, "who is killed at once does not clean up")
+	container := pod.Containers[1]
+	require.Equal(t, []string{"/bin/bash", "-c"}, container.Command[:2])
+
+	folder := t.TempDir()
+	for _, name := range []string{"00-multus.conf", "00-multus.conflist", "10-calico.conflist", "calico-kubeconfig"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+	}
+	script := strings.ReplaceAll(container.Command[2], container.VolumeMounts[0].MountPath, folder)
+	shell := exec.CommandContext(t.Context(), "bash", "-c", "echo ready\n"+script)
+	output, err := shell.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, shell.Start())
+	_, err = output.Read(make([]byte, len("ready\n")))
+	require.NoError(t, err)
+	time.Sleep(100 * time.Millisecond)
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, left, 4, "while it runs nothing is removed")
+
+	begin := time.Now()
+	require.NoError(t, shell.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, shell.Wait())
+	assert.Less(t, time.Since(begin), time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second)
+	left, err = os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, file := range left {
+		names = append(names, file.Name())
+	}
+	require.Equal(t, []string{"10-calico.conflist", "calico-kubeconfig"}, names)
+}
+
+// Multus refuses to work with a configuration of Calico's that is of another version of CNI than it is told.
+func TestMultusTakesTheVersionOfCNIFromCalico(t *testing.T) {
+	objects, err := testSettings(withMultus).multusObjects()
+	require.NoError(t, err)
+	for _, arg := range named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec.Containers[0].Args {
+		require.NotContains(t, arg, "cni-version")
+	}
 }
 
 func TestMultusWaitsForCalico(t *testing.T) {

@@ -136,7 +136,7 @@ func TestTheSameSettingsAreTheSameBytes(t *testing.T) {
 }
 
 func TestAnImageThatIsNotKnownIsAnError(t *testing.T) {
-	for _, missing := range []string{"calico-typha", "calico-kube-controllers", "calico-cpa", "calico-cpva", "multus-cni", "cni-plugins"} {
+	for _, missing := range []string{"calico-typha", "calico-kube-controllers", "calico-cpa", "calico-cpva", "multus-cni", "cni-plugins", "calico-node"} {
 		t.Run(missing, func(t *testing.T) {
 			_, err := others(testSettings(func(s *settings) {
 				withMultus(s)
