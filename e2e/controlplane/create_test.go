@@ -89,13 +89,13 @@ func testAgain(t *testing.T, w *world) {
 		assert.Equal(t, "patch controlplanes/status", writes[1].Verb+" "+writes[1].Resource)
 	}
 	now := w.look(t)
-	assert.Empty(t, now.since(there))
-	assert.Empty(t, now.lostSince(there))
+	assert.Empty(t, now.Since(there))
+	assert.Empty(t, now.LostSince(there))
 	namespace := w.Shoot.Namespace()
 	assert.Equal(t, []string{
 		"seed: Cluster /" + namespace, // gardenlet's
 		"seed: ControlPlane " + namespace + "/one",
-	}, now.changedSince(there))
+	}, now.ChangedSince(there))
 	w.startController(t)
 }
 

@@ -33,12 +33,12 @@ func testCredentials(t *testing.T, w *world) {
 	assert.ElementsMatch(t, []string{
 		seed("Secret", "cloud-provider-config-*"), seed("Secret", "cloud-provider-disk-config-csi-*"),
 		seed("Secret", "managedresource-"+resourceSeed+"-*"),
-	}, withoutHashes(after.since(before)))
-	assert.Equal(t, []string{seed("Secret", "managedresource-"+resourceSeed+"-*")}, withoutHashes(after.lostSince(before)))
+	}, withoutHashes(after.Since(before)))
+	assert.Equal(t, []string{seed("Secret", "managedresource-"+resourceSeed+"-*")}, withoutHashes(after.LostSince(before)))
 	assert.Equal(t, []string{
 		seed("ControlPlane", "one"), seed("Deployment", ccm), seed("Deployment", csiController),
 		seed("ManagedResource", resourceSeed), seed("Secret", "cloudprovider"),
-	}, after.changedSince(before))
+	}, after.ChangedSince(before))
 	for name, deployment := range w.deployments(t) {
 		replaced := slices.Contains([]string{ccm, csiController}, name)
 		assert.Equal(t, replaced, !slices.Equal(pods[name], w.pods(t, deployment)), name)

@@ -41,7 +41,7 @@ func testDelete(t *testing.T, w *world) {
 // ControlPlane, but for what gardener-resource-manager leaves in a shoot in any case.
 func (w *world) assertNothingLeft(t *testing.T) {
 	t.Helper()
-	for _, name := range w.look(t).since(w.untouched) {
+	for _, name := range w.look(t).Since(w.untouched) {
 		assert.True(t, w.isResourceManagers(t, name), "%s is left", name)
 	}
 }

@@ -29,9 +29,9 @@ func testForceDelete(t *testing.T, w *world) {
 	groundtest.Eventually(t, "the seed has got rid of its part", func() bool { return !w.get(t, resource) })
 	require.NoError(t, w.Cluster.Wake(t.Context()))
 	left := w.look(t)
-	assert.Empty(t, ofShoot(left.lostSince(there)), "nobody was there to take anything away")
+	assert.Empty(t, groundtest.OfShoot(left.LostSince(there)), "nobody was there to take anything away")
 	inShoot := []string{resourceShoot, resourceShootCRDs, resourceStorageClasses}
-	for _, name := range ofSeed(left.since(w.untouched)) {
+	for _, name := range groundtest.OfSeed(left.Since(w.untouched)) {
 		isLeftToGardener := slices.ContainsFunc(inShoot, func(resource string) bool { return strings.Contains(name, resource) })
 		assert.True(t, isLeftToGardener && left[name].DeletionTimestamp != nil, name)
 	}

@@ -46,5 +46,5 @@ func testHibernation(t *testing.T, w *world) {
 	w.fulfil(t)
 	w.awaitRolledOut(t)
 	w.assertRunning(t, ccm, csiController, manilaController, snapshotController)
-	assert.Empty(t, ofShoot(w.look(t).lostSince(there)), "nothing in the shoot was touched")
+	assert.Empty(t, groundtest.OfShoot(w.look(t).LostSince(there)), "nothing in the shoot was touched")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
 // testMove moves the shoot's control plane to another seed. All that goes along is the ShootState as Gardener computes it, and
@@ -23,15 +25,15 @@ func testMove(t *testing.T, w *world) {
 	w.destroy(t)
 	w.stopController(t)
 	left := w.look(t)
-	assert.Empty(t, ofShoot(left.lostSince(there)), "everything in the shoot stays")
-	assert.Empty(t, ofShoot(left.changedSince(there)), "as it is")
+	assert.Empty(t, groundtest.OfShoot(left.LostSince(there)), "everything in the shoot stays")
+	assert.Empty(t, groundtest.OfShoot(left.ChangedSince(there)), "as it is")
 	seed := func(name string) string { return "seed: Secret " + w.Shoot.Namespace() + "/" + name }
 	assert.ElementsMatch(t, []string{
 		seed(authority + "-*"), seed(authority + "-bundle-*"), seed(certificate + "-*"), // which the namespace takes with it
 		seed("ref-credentials-for-manila"), // the user's
-	}, withoutHashes(ofSeed(left.since(w.untouched))))
+	}, withoutHashes(groundtest.OfSeed(left.Since(w.untouched))))
 	assert.Empty(t, w.deployments(t))
-	for _, name := range ofSeed(left.since(w.untouched)) {
+	for _, name := range groundtest.OfSeed(left.Since(w.untouched)) {
 		assert.Empty(t, left[name].Finalizers, "%s would hold the namespace", name)
 	}
 	w.seed.StopShootManager(w.Shoot)
@@ -42,7 +44,7 @@ func testMove(t *testing.T, w *world) {
 	w.awaitRolledOut(t)
 	w.assertRunning(t, ccm, csiController, manilaController, snapshotController)
 	w.assertTokens(t, accounts()...)
-	assert.Empty(t, ofShoot(w.look(t).lostSince(there)), "nothing in the shoot was deleted or made anew")
+	assert.Empty(t, groundtest.OfShoot(w.look(t).LostSince(there)), "nothing in the shoot was deleted or made anew")
 	w.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 }
 
@@ -53,7 +55,7 @@ func (w *world) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	w.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeRestore
 	require.NoError(t, w.seed.Host(t.Context(), w.Shoot, w.Cluster))
 	w.copyReferenced(t)
-	w.untouched = w.look(t).seedWithShootOf(w.untouched)
+	w.untouched = w.look(t).SeedWithShootOf(w.untouched)
 	require.NoError(t, w.seed.Gardenlet.RestoreSecrets(t.Context(), w.Shoot, state))
 	w.startController(t)
 	component := w.seed.Gardenlet.ControlPlane(w.Shoot)

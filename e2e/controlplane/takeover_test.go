@@ -52,9 +52,9 @@ func testTakeOver(t *testing.T, w *world) {
 		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:csi-driver-node",
 		"shoot: MutatingWebhookConfiguration /gardener-extension-provider-openstack-shoot",
 		"shoot: Secret kube-system/cloud-provider-config",
-	}, withoutHashes(now.lostSince(there)), "everything else is what it was")
+	}, withoutHashes(now.LostSince(there)), "everything else is what it was")
 	assert.Equal(t, authorities, w.authorities(t), "the CA stays")
-	assert.Subset(t, now.changedSince(there), []string{seed("Deployment", ccm), "shoot: DaemonSet kube-system/csi-driver-node"})
+	assert.Subset(t, now.ChangedSince(there), []string{seed("Deployment", ccm), "shoot: DaemonSet kube-system/csi-driver-node"})
 	assert.Equal(t, "false", w.defaultOf(t, "default"), "the user's choice stands")
 	assert.Equal(t, "false", w.defaultOf(t, "default-class"))
 }

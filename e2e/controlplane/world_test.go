@@ -17,6 +17,9 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
+// controllerName is the name of the controller, its rights and its namespace.
+const controllerName = "controlplane-controller"
+
 // world is the ground, the seed that hosts the shoot at the moment, and the controller that runs there, if any.
 type world struct {
 	*ground.Ground
@@ -31,7 +34,7 @@ type world struct {
 	// dir is for what parts leave to others.
 	dir string
 	// untouched is what there was before the first ControlPlane.
-	untouched landscape
+	untouched groundtest.Landscape
 }
 
 // newWorld returns a world with a shoot whose infrastructure is ready.
@@ -51,6 +54,12 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	return w
+}
+
+// look lists what there is in both clusters, but for the controller's own.
+func (w *world) look(t *testing.T) groundtest.Landscape {
+	t.Helper()
+	return groundtest.Look(t, w.seed, w.Cluster, controllerName)
 }
 
 // startController starts the controller, and waits until it is ready.

@@ -34,7 +34,7 @@ type Shoot struct {
 	Networking gardencorev1beta1.NetworkingStatus
 	// Constraints are those of the shoot's status.
 	Constraints []gardencorev1beta1.Condition
-	// KubeProxy is what the user says of it; nothing where it is left to Gardener.
+	// KubeProxy is what the user says of it. Where that is nothing Gardener lets it route Services with iptables.
 	KubeProxy *gardencorev1beta1.KubeProxyConfig
 	// Resources are what the user's configurations refer to.
 	Resources []gardencorev1beta1.NamedResourceReference
@@ -81,7 +81,7 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 		Spec: gardencorev1beta1.ShootSpec{
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},
 			Region:       s.Region,
-			Kubernetes:   gardencorev1beta1.Kubernetes{Version: s.KubernetesVersion, KubeProxy: s.KubeProxy},
+			Kubernetes:   gardencorev1beta1.Kubernetes{Version: s.KubernetesVersion, KubeProxy: s.kubeProxy()},
 			Hibernation:  &gardencorev1beta1.Hibernation{Enabled: &s.Hibernated},
 			Networking: &gardencorev1beta1.Networking{
 				Type: new(cmp.Or(s.NetworkType, "calico")), Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
@@ -106,6 +106,21 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			},
 		},
 	}
+}
+
+// kubeProxy fills in what Gardener's API server does.
+func (s *Shoot) kubeProxy() *gardencorev1beta1.KubeProxyConfig {
+	config := &gardencorev1beta1.KubeProxyConfig{}
+	if s.KubeProxy != nil {
+		config = s.KubeProxy.DeepCopy()
+	}
+	if config.Enabled == nil {
+		config.Enabled = new(true)
+	}
+	if config.Mode == nil {
+		config.Mode = new(gardencorev1beta1.ProxyModeIPTables)
+	}
+	return config
 }
 
 func (s *Shoot) cloudProfile() *gardencorev1beta1.CloudProfile {

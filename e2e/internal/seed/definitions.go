@@ -27,6 +27,7 @@ func hostingKinds() map[string][]string {
 			"example/seed-crds/10-crd-resources.gardener.cloud_managedresources.yaml",
 			"example/seed-crds/10-crd-autoscaling.k8s.io_verticalpodautoscalers.yaml",
 			"example/seed-crds/10-crd-monitoring.coreos.com_prometheusrules.yaml",
+			"example/seed-crds/10-crd-monitoring.coreos.com_scrapeconfigs.yaml",
 			"example/seed-crds/10-crd-monitoring.coreos.com_servicemonitors.yaml",
 		},
 		"github.com/gardener/etcd-druid/api": {"core/v1alpha1/crds/druid.gardener.cloud_etcds.yaml"},

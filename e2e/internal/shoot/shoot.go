@@ -80,7 +80,7 @@ func (c *Cluster) Wake(ctx context.Context) error {
 	if c.controllers, err = kcm.Start(ctx, c.programs, c.dir, c.Kubeconfig); err != nil {
 		return err
 	}
-	c.kubelets, err = workload.Start(ctx, c.Config)
+	c.kubelets, err = workload.Start(ctx, c.Config, workload.OnNodes())
 	return err
 }
 

@@ -1,5 +1,5 @@
-// Package workload plays the nodes of a cluster that has none: pods become ready as if they ran, unless a test wants them not
-// to, and a single container may be run for real, as the process that it would be in a pod. It must not know what runs.
+// Package workload plays the nodes of a cluster: pods become ready as if they ran, unless a test wants them not to, and a single
+// container may be run for real, as the process that it would be in a pod. It must not know what runs.
 package workload
 
 import (
@@ -30,18 +30,27 @@ import (
 // Kubelets answer for all pods of a cluster. A pod is bound to no node; it lives from its creation to its deletion. Whatever
 // counts pods, such as a Deployment's status, is left to Kubernetes' own controllers.
 type Kubelets struct {
-	client client.Client
-	stop   context.CancelFunc
-	leave  <-chan struct{} // closed by stop
-	ended  chan error
-	wake   chan event.GenericEvent
+	client  client.Client
+	stop    context.CancelFunc
+	leave   <-chan struct{} // closed by stop
+	ended   chan error
+	wake    chan event.GenericEvent
+	onNodes bool
 
-	lock sync.Mutex
-	held map[client.ObjectKey]bool
+	lock      sync.Mutex
+	held      map[client.ObjectKey]bool
+	heldNodes map[string]bool
 }
 
+// Option says what the cluster is like.
+type Option func(*Kubelets)
+
+// OnNodes has pods run on the nodes of the cluster, and wait where there is none for them: those of a DaemonSet run on the node that
+// they name, all others on any that is ready. Nothing begins nor ends on a node that says of itself that it is not ready.
+func OnNodes() Option { return func(k *Kubelets) { k.onNodes = true } }
+
 // Start answers for the pods of the cluster that an administrator's config leads to.
-func Start(ctx context.Context, cluster *rest.Config) (*Kubelets, error) {
+func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubelets, error) {
 	mgr, err := manager.New(cluster, manager.Options{
 		Scheme:     clientgoscheme.Scheme,
 		Logger:     logr.Discard(),
@@ -52,14 +61,20 @@ func Start(ctx context.Context, cluster *rest.Config) (*Kubelets, error) {
 		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
 	}
 	k := &Kubelets{
-		client: mgr.GetClient(), ended: make(chan error, 1), wake: make(chan event.GenericEvent), held: map[client.ObjectKey]bool{},
+		client: mgr.GetClient(), ended: make(chan error, 1), wake: make(chan event.GenericEvent),
+		held: map[client.ObjectKey]bool{}, heldNodes: map[string]bool{},
 	}
-	err = builder.ControllerManagedBy(mgr).
+	for _, option := range options {
+		option(k)
+	}
+	wiring := builder.ControllerManagedBy(mgr).
 		For(&corev1.Pod{}).
 		WatchesRawSource(source.Channel(k.wake, handler.EnqueueRequestsFromMapFunc(k.pods))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
-		Complete(reconcile.AsReconciler(k.client, k))
-	if err != nil {
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4})
+	if k.onNodes {
+		wiring.Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(k.pods))
+	}
+	if err := wiring.Complete(reconcile.AsReconciler(k.client, k)); err != nil {
 		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -90,13 +105,18 @@ func (k *Kubelets) set(namespace, name string, held bool) {
 	k.lock.Lock()
 	k.held[client.ObjectKey{Namespace: namespace, Name: name}] = held
 	k.lock.Unlock()
+	k.look(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+}
+
+// look has the pods in the namespace of an object looked at.
+func (k *Kubelets) look(object client.Object) {
 	select {
-	case k.wake <- event.GenericEvent{Object: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}:
+	case k.wake <- event.GenericEvent{Object: object}:
 	case <-k.leave:
 	}
 }
 
-// pods lists the pods in the namespace of an object.
+// pods lists the pods in the namespace of an object, and all for one that is in none.
 func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.Request {
 	list := &corev1.PodList{}
 	if err := k.client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
@@ -111,19 +131,30 @@ func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.R
 
 // Reconcile tells what has become of a pod.
 func (k *Kubelets) Reconcile(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
+	if k.onNodes {
+		if onNode, err := k.toNode(ctx, pod); !onNode || err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+	}
 	if pod.DeletionTimestamp != nil {
 		return reconcile.Result{}, nil
 	}
-	k.lock.Lock()
-	held := k.held[client.ObjectKey{Namespace: pod.Namespace, Name: workloadOf(pod)}]
-	k.lock.Unlock()
 	pending := pod.Status.Phase != corev1.PodRunning
-	if held && pending || !pending && isReady(pod) != held {
+	held, started := k.isHeld(pod), !pending
+	if held && pending || started && isReady(pod) != held {
 		return reconcile.Result{}, nil
 	}
 	patch := client.MergeFrom(pod.DeepCopy())
 	report(&pod.Status, pod.Spec.Containers, !held)
 	return reconcile.Result{}, client.IgnoreNotFound(k.client.Status().Patch(ctx, pod, patch))
+}
+
+// isHeld reports whether a pod must not be ready.
+func (k *Kubelets) isHeld(pod *corev1.Pod) bool {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	return k.held[client.ObjectKey{Namespace: pod.Namespace, Name: workloadOf(pod)}] ||
+		k.heldNodes[pod.Spec.NodeName] && pod.Status.Phase != corev1.PodRunning
 }
 
 // workloadOf names what a pod was made for. A ReplicaSet carries the name of its Deployment and the hash of the template.

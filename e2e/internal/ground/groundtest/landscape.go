@@ -1,4 +1,4 @@
-package controlplane
+package groundtest
 
 import (
 	"fmt"
@@ -13,24 +13,25 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// controllerName is the name of the controller, its rights and its namespace.
-const controllerName = "controlplane-controller"
+// Landscape is all that there is in a seed and in the shoot, by "cluster: kind namespace/name".
+type Landscape map[string]metav1.PartialObjectMetadata
 
-// landscape is all that there is in a seed and in the shoot, by "cluster: kind namespace/name".
-type landscape map[string]metav1.PartialObjectMetadata
-
-// look lists everything in both clusters that does not come and go by itself: every kind that their API servers know.
-func (w *world) look(t *testing.T) landscape {
+// Look lists everything in both clusters that does not come and go by itself: every kind that their API servers know. What has
+// the name or the namespace of a controller is left out.
+func Look(t *testing.T, seed *ground.Seed, cluster *shoot.Cluster, controller string) Landscape {
 	t.Helper()
-	all := landscape{}
-	all.add(t, "seed", w.seed.Config, w.seed.Client)
-	all.add(t, "shoot", w.Cluster.Config, w.Cluster.Client)
+	all := Landscape{}
+	all.add(t, "seed", seed.Config, seed.Client, controller)
+	all.add(t, "shoot", cluster.Config, cluster.Client, controller)
 	return all
 }
 
-func (l landscape) add(t *testing.T, cluster string, config *rest.Config, c client.Client) {
+func (l Landscape) add(t *testing.T, cluster string, config *rest.Config, c client.Client, controller string) {
 	t.Helper()
 	served, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
 	require.NoError(t, err)
@@ -45,8 +46,8 @@ func (l landscape) add(t *testing.T, cluster string, config *rest.Config, c clie
 			list.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
 			require.NoError(t, c.List(t.Context(), list))
 			for _, object := range list.Items {
-				if object.Name == controllerName || object.Namespace == controllerName {
-					continue // the controller's own
+				if object.Name == controller || object.Namespace == controller {
+					continue
 				}
 				l[fmt.Sprintf("%s: %s %s/%s", cluster, resource.Kind, object.Namespace, object.Name)] = object
 			}
@@ -59,8 +60,8 @@ func comesAndGoes(kind string) bool {
 	return slices.Contains([]string{"Event", "Lease", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice", "ComponentStatus"}, kind)
 }
 
-// since returns what is not in an earlier landscape, sorted.
-func (l landscape) since(before landscape) []string {
+// Since returns what is not in an earlier landscape, sorted.
+func (l Landscape) Since(before Landscape) []string {
 	var names []string
 	for name := range l {
 		if _, there := before[name]; !there {
@@ -71,8 +72,8 @@ func (l landscape) since(before landscape) []string {
 	return names
 }
 
-// changedSince returns what is also in an earlier landscape, but not as it was, or has been made anew, sorted.
-func (l landscape) changedSince(before landscape) []string {
+// ChangedSince returns what is also in an earlier landscape, but not as it was, or has been made anew, sorted.
+func (l Landscape) ChangedSince(before Landscape) []string {
 	var names []string
 	for name, object := range l {
 		if was, there := before[name]; there && was.ResourceVersion != object.ResourceVersion {
@@ -83,8 +84,8 @@ func (l landscape) changedSince(before landscape) []string {
 	return names
 }
 
-// lostSince returns what is also in an earlier landscape under another UID, or is there no longer, sorted.
-func (l landscape) lostSince(before landscape) []string {
+// LostSince returns what is also in an earlier landscape under another UID, or is there no longer, sorted.
+func (l Landscape) LostSince(before Landscape) []string {
 	var names []string
 	for name, was := range before {
 		if object, there := l[name]; !there || object.UID != was.UID {
@@ -95,22 +96,22 @@ func (l landscape) lostSince(before landscape) []string {
 	return names
 }
 
-// seedWithShootOf returns what there is in the seed, and what there was in the shoot in another landscape.
-func (l landscape) seedWithShootOf(other landscape) landscape {
-	both := landscape{}
-	for _, name := range ofSeed(slices.Collect(maps.Keys(l))) {
+// SeedWithShootOf returns what there is in the seed, and what there was in the shoot in another landscape.
+func (l Landscape) SeedWithShootOf(other Landscape) Landscape {
+	both := Landscape{}
+	for _, name := range OfSeed(slices.Collect(maps.Keys(l))) {
 		both[name] = l[name]
 	}
-	for _, name := range ofShoot(slices.Collect(maps.Keys(other))) {
+	for _, name := range OfShoot(slices.Collect(maps.Keys(other))) {
 		both[name] = other[name]
 	}
 	return both
 }
 
-// ofSeed picks what is in the seed, ofShoot what is in the shoot.
-func ofSeed(names []string) []string { return beginningWith("seed: ", names) }
+// OfSeed picks what is in the seed, OfShoot what is in the shoot.
+func OfSeed(names []string) []string { return beginningWith("seed: ", names) }
 
-func ofShoot(names []string) []string { return beginningWith("shoot: ", names) }
+func OfShoot(names []string) []string { return beginningWith("shoot: ", names) }
 
 func beginningWith(prefix string, names []string) []string {
 	var picked []string

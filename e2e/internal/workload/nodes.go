@@ -1,0 +1,184 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Join lets a node join that is ready, with ranges for pods.
+func (k *Kubelets) Join(ctx context.Context, name string, podRanges ...string) error {
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}},
+		Spec:       corev1.NodeSpec{PodCIDRs: podRanges},
+	}
+	if len(podRanges) > 0 {
+		node.Spec.PodCIDR = podRanges[0]
+	}
+	if err := k.client.Create(ctx, node); err != nil {
+		return fmt.Errorf("creating node %s: %w", name, err)
+	}
+	return k.Say(ctx, name, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
+}
+
+// Say has something said about a node, as kubelets and the route controller say it. What is said of its readiness goes into its
+// taints, too.
+func (k *Kubelets) Say(
+	ctx context.Context, name string, about corev1.NodeConditionType, status corev1.ConditionStatus, reason string,
+) error {
+	err := k.change(ctx, name, func(node *corev1.Node) {
+		unsaid := func(c corev1.NodeCondition) bool { return c.Type == about }
+		node.Status.Conditions = append(slices.DeleteFunc(node.Status.Conditions, unsaid), corev1.NodeCondition{
+			Type: about, Status: status, Reason: reason, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now(),
+		})
+	})
+	if err != nil || about != corev1.NodeReady {
+		return err
+	}
+	return k.retry(ctx, name, func(node *corev1.Node) error {
+		node.Spec.Taints = nil
+		if status != corev1.ConditionTrue {
+			node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}
+		}
+		return k.client.Update(ctx, node)
+	})
+}
+
+// Unsay takes back what is said about a node.
+func (k *Kubelets) Unsay(ctx context.Context, name string, about corev1.NodeConditionType) error {
+	return k.change(ctx, name, func(node *corev1.Node) {
+		unsaid := func(c corev1.NodeCondition) bool { return c.Type == about }
+		node.Status.Conditions = slices.DeleteFunc(node.Status.Conditions, unsaid)
+	})
+}
+
+// Leave removes a node, and the pods on it.
+func (k *Kubelets) Leave(ctx context.Context, name string) error {
+	if err := k.client.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		return fmt.Errorf("deleting node %s: %w", name, err)
+	}
+	list := &corev1.PodList{}
+	if err := k.client.List(ctx, list); err != nil {
+		return err
+	}
+	var failures []error
+	for i := range list.Items {
+		if list.Items[i].Spec.NodeName == name {
+			failures = append(failures, k.bury(ctx, &list.Items[i]))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// HoldNode keeps pods that come to a node from now on from becoming ready. Those that run there go on.
+func (k *Kubelets) HoldNode(name string) { k.setNode(name, true) }
+
+// ReleaseNode ends what HoldNode has begun.
+func (k *Kubelets) ReleaseNode(name string) { k.setNode(name, false) }
+
+func (k *Kubelets) setNode(name string, held bool) {
+	k.lock.Lock()
+	k.heldNodes[name] = held
+	k.lock.Unlock()
+	k.look(&corev1.Node{})
+}
+
+func (k *Kubelets) change(ctx context.Context, name string, change func(*corev1.Node)) error {
+	return k.retry(ctx, name, func(node *corev1.Node) error {
+		change(node)
+		return k.client.Status().Update(ctx, node)
+	})
+}
+
+// retry does something to a node that others write to as well. The cache may not know yet of what was written before.
+func (k *Kubelets) retry(ctx context.Context, name string, do func(*corev1.Node) error) error {
+	unsure := func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+	return retry.OnError(retry.DefaultBackoff, unsure, func() error {
+		node := &corev1.Node{}
+		if err := k.client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+			return err
+		}
+		return do(node)
+	})
+}
+
+// toNode binds a pod to a node, and buries it when it is deleted there. It reports whether the pod lives on a node where things go on.
+func (k *Kubelets) toNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if pod.Spec.NodeName == "" {
+		return false, k.bind(ctx, pod)
+	}
+	node := &corev1.Node{}
+	if err := k.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); err != nil || !goesOn(node) {
+		return false, err
+	}
+	if pod.DeletionTimestamp != nil {
+		return false, k.bury(ctx, pod)
+	}
+	return true, nil
+}
+
+func (k *Kubelets) bury(ctx context.Context, pod *corev1.Pod) error {
+	return client.IgnoreNotFound(k.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID}))
+}
+
+// bind chooses a node for a pod. Where there is none now, the next change of nodes brings it back here.
+func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
+	nodes := &corev1.NodeList{}
+	if err := k.client.List(ctx, nodes); err != nil {
+		return err
+	}
+	var fit []string
+	for _, node := range nodes.Items {
+		if named := nodeNamedBy(pod); named == node.Name || named == "" && goesOn(&node) {
+			fit = append(fit, node.Name)
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	slices.Sort(fit)
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(pod.UID)) // never fails
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: fit[int(hash.Sum32())%len(fit)]}}
+	if err := k.client.SubResource("binding").Create(ctx, pod, binding); !apierrors.IsConflict(err) {
+		return err
+	}
+	return nil // it is bound, and the cache will know
+}
+
+// nodeNamedBy returns the node that the pod of a DaemonSet is made for, empty for other pods.
+func nodeNamedBy(pod *corev1.Pod) string {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
+		return ""
+	}
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		return ""
+	}
+	for _, term := range required.NodeSelectorTerms {
+		for _, field := range term.MatchFields {
+			if field.Key == metav1.ObjectNameField && field.Operator == corev1.NodeSelectorOpIn && len(field.Values) == 1 {
+				return field.Values[0]
+			}
+		}
+	}
+	return ""
+}
+
+// goesOn reports whether anything happens on a node. One that has said nothing yet is believed to be alive.
+func goesOn(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return true
+}
