@@ -9,33 +9,52 @@ import (
 // remarks tell of what is done as it was ordered, and works in another way than users may think. given is what they wrote,
 // before defaults; deployed is nil where nothing is.
 func (s *settings) remarks(given *calicov1alpha1.NetworkConfig, deployed *form) []string {
+	return append(s.remarksOnWays(deployed), s.remarksOnFields(given)...)
+}
+
+// remarksOnWays tell of packets that may not find their way, or a way past policies.
+func (s *settings) remarksOnWays(deployed *form) []string {
 	var remarks []string
-	remark := func(applies bool, text string) {
-		if applies {
-			remarks = append(remarks, text)
-		}
-	}
 	calicoIPAM := s.form.IPAM == calicov1alpha1.IPAMCalico
 	routed := s.form.native() && s.form.Backend != backendBird
-
-	remark(routed && !s.cloudRoutes() && s.form.Backend == backendNone, s.nobodyRoutes())
-	remark(routed && calicoIPAM && s.infrastructure.CloudRoutes,
-		"pods get addresses that are not of their node's range (ipam.type is calico-ipam), to which the cloud knows no routes: "+
+	if routed && !s.cloudRoutes() && s.form.Backend == backendNone {
+		remarks = append(remarks, s.nobodyRoutes())
+	}
+	if routed && calicoIPAM && s.infrastructure.CloudRoutes {
+		remarks = append(remarks, "pods get addresses that are not of their node's range (ipam.type is calico-ipam), to which the cloud knows no routes: "+
 			"set overlay.enabled to true, or, if all nodes are in one subnet, overlay.createPodRoutes")
-	remark(s.nodeLocalDNS && s.config.SnatToUpstreamDNS.Enabled,
-		"network policies do not apply to what pods ask of NodeLocalDNS: with snatToUpstreamDNS Calico's rules come last, "+
+	}
+	if deployed != nil && deployed.IPAM == calicov1alpha1.IPAMHostLocal && calicoIPAM {
+		remarks = append(remarks,
+			"pods change over to calico-ipam node by node: two that get the same address meanwhile, which is unlikely, have to be made anew")
+	}
+	if s.nodeLocalDNS && s.config.SnatToUpstreamDNS.Enabled {
+		remarks = append(remarks, "network policies do not apply to what pods ask of NodeLocalDNS: with snatToUpstreamDNS Calico's rules come last, "+
 			"behind those that let such packets through; set snatToUpstreamDNS.enabled to false if pods reach the DNS servers of their nodes without it")
-	remark(given.IPAM != nil && given.IPAM.CIDR != nil && !given.IPAM.CIDR.IsPodCIDR() && (calicoIPAM || s.ipv4 && s.ipv6),
-		"ipam.cidr has no effect with calico-ipam, nor in a shoot with two IP families")
-	remark(given.AutoScaling != nil && given.AutoScaling.Resources != nil && s.config.AutoScaling.Mode == calicov1alpha1.AutoscalingModeClusterProportional,
-		"autoScaling.resources has no effect: with mode cluster-proportional requests follow the number of nodes")
-	remark(s.config.BirdExporter.Enabled && s.form.Backend != backendBird,
-		fmt.Sprintf("birdExporter has nothing to tell: backend is %s", s.form.Backend))
-	remark(*s.config.Multus.InstallCNIPlugins && !s.config.Multus.Enabled, "multus.installCNIPlugins has no effect: multus.enabled is false")
-	remark(*s.config.KubeAPIServerEndpoints.Enabled && len(s.apiServerAddresses) == 0,
-		fmt.Sprintf("GlobalNetworkSet %s is empty: nobody knows the addresses of the kube-apiserver yet", *s.config.KubeAPIServerEndpoints.Name))
-	remark(deployed != nil && deployed.IPAM == calicov1alpha1.IPAMHostLocal && calicoIPAM,
-		"pods change over to calico-ipam node by node: two that get the same address meanwhile, which is unlikely, have to be made anew")
+	}
+	if *s.config.KubeAPIServerEndpoints.Enabled && len(s.apiServerAddresses) == 0 {
+		remarks = append(remarks, fmt.Sprintf("GlobalNetworkSet %s is empty: nobody knows the addresses of the kube-apiserver yet",
+			*s.config.KubeAPIServerEndpoints.Name))
+	}
+	return remarks
+}
+
+// remarksOnFields tell of fields that have no effect.
+func (s *settings) remarksOnFields(given *calicov1alpha1.NetworkConfig) []string {
+	var remarks []string
+	if given.IPAM != nil && given.IPAM.CIDR != nil && !given.IPAM.CIDR.IsPodCIDR() && (s.form.IPAM == calicov1alpha1.IPAMCalico || s.ipv4 && s.ipv6) {
+		remarks = append(remarks, "ipam.cidr has no effect with calico-ipam, nor in a shoot with two IP families")
+	}
+	scaling := given.AutoScaling
+	if scaling != nil && scaling.Resources != nil && s.config.AutoScaling.Mode == calicov1alpha1.AutoscalingModeClusterProportional {
+		remarks = append(remarks, "autoScaling.resources has no effect: with mode cluster-proportional requests follow the number of nodes")
+	}
+	if s.config.BirdExporter.Enabled && s.form.Backend != backendBird {
+		remarks = append(remarks, fmt.Sprintf("birdExporter has nothing to tell: backend is %s", s.form.Backend))
+	}
+	if *s.config.Multus.InstallCNIPlugins && !s.config.Multus.Enabled {
+		remarks = append(remarks, "multus.installCNIPlugins has no effect: multus.enabled is false")
+	}
 	return remarks
 }
 

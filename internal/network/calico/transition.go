@@ -72,7 +72,7 @@ func (c change) refusal() string {
 	case c.to.IPAM == was && c.to.IPv6 != nil:
 		return "spec.networking.ipFamilies cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam (spec.networking.providerConfig.ipam.type): " +
 			"leave IPv6 out, or create a new shoot"
-	case c.to.IPAM == was && c.cloudRoutes && !(c.from.IPAM == was && cloudRouted):
+	case c.to.IPAM == was && c.cloudRoutes && (c.from.IPAM != was || !cloudRouted):
 		return "spec.networking.providerConfig.overlay.enabled cannot be false in a shoot whose pods have addresses of calico-ipam " +
 			"(spec.networking.providerConfig.ipam.type), to which the cloud knows no routes: set it to true, or, if all nodes are in one subnet, " +
 			"set spec.networking.providerConfig.overlay.createPodRoutes to true"

@@ -1,0 +1,76 @@
+package calico
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/network"
+)
+
+// Type is the network type that the driver serves.
+const Type = "calico"
+
+// Driver knows Calico. It has no state.
+type Driver struct{}
+
+var _ network.Driver = (*Driver)(nil)
+
+// New returns the driver.
+func New() *Driver { return &Driver{} }
+
+// Capabilities implements network.Driver: the eBPF data plane routes Services, the others need kube-proxy.
+func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
+	config, err := decode(shoot)
+	if err != nil {
+		return network.Capabilities{}
+	}
+	return network.Capabilities{
+		RoutesServices: config.EbpfDataplane != nil && config.EbpfDataplane.Enabled,
+		ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true",
+		IPv6:           true,
+		DualStack:      true,
+	}
+}
+
+// Validate implements network.Driver.
+func (d *Driver) Validate(shoot *network.Shoot) field.ErrorList { return validate(shoot) }
+
+// Render implements network.Driver.
+func (d *Driver) Render(shoot *network.Shoot) (*network.Rendering, error) {
+	decision, err := decide(shoot)
+	if err != nil {
+		return nil, err
+	}
+	return decision.render()
+}
+
+// Transition implements network.Driver.
+func (d *Driver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+	goal, ok := wanted.Form.(form)
+	if !ok {
+		return nil, fmt.Errorf("the wanted network has a form of type %T", wanted.Form)
+	}
+	deployed, err := deployedForm(shoot.Deployed)
+	if deployed == nil || err != nil {
+		return nil, err
+	}
+	decision, err := decide(shoot)
+	if err != nil {
+		return nil, err
+	}
+	way := newChange(*deployed, goal, shoot.Deployed.Settled, decision.settings)
+	if refusal := way.refusal(); refusal != "" {
+		return nil, cloud.Errorf(cloud.Configuration, "%s", refusal)
+	}
+	next := way.next()
+	if next == nil {
+		return nil, nil
+	}
+	rendering, err := decision.at(next.form).render()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", next.name, err)
+	}
+	return &network.Stage{Name: next.name, Rendering: rendering, Gate: next.gate}, nil
+}

@@ -1,0 +1,238 @@
+package calico
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/network"
+)
+
+// seen is what a table expects of a stage.
+type seen struct {
+	Nodes, Pools, IPAM, Gate string
+	Typha                    string
+}
+
+func look(taken *step) seen {
+	if taken == nil {
+		return seen{}
+	}
+	return seen{
+		Nodes: describeNodes(taken.form), Pools: describePools(taken.form), IPAM: taken.form.IPAM, Gate: describeGate(taken.gate),
+		Typha: map[[2]bool]string{{true, true}: "used", {true, false}: "there", {false, false}: "none"}[[2]bool{taken.form.Typha, taken.form.NodesUseTypha}],
+	}
+}
+
+func describeNodes(f form) string {
+	text := f.Backend
+	if f.IPIP {
+		text += "+ipip"
+	}
+	if f.VXLAN {
+		text += "+vxlan"
+	}
+	return text
+}
+
+func describePools(f form) string {
+	switch need := f.poolsNeed(); {
+	case need.ipip:
+		return "ipip"
+	case need.vxlan:
+		return "vxlan"
+	default:
+		return "native"
+	}
+}
+
+func describeGate(gate network.Gate) string {
+	text := "applied"
+	for _, workload := range gate.Workloads {
+		text += " " + workload.Name
+	}
+	if gate.Routes {
+		text += " routes"
+	}
+	return text
+}
+
+// walk opens all gates until the goal can be deployed.
+func walk(t *testing.T, from form, goal form, s *settings) []seen {
+	t.Helper()
+	var stages []seen
+	settled := false
+	for range 16 {
+		way := newChange(from, goal, settled, s)
+		require.Empty(t, way.refusal())
+		next := way.next()
+		if next == nil {
+			return stages
+		}
+		stages = append(stages, look(next))
+		from, settled = next.form, true
+	}
+	t.Fatal("the way has no end")
+	return nil
+}
+
+func TestStages(t *testing.T) {
+	const (
+		host, calicoIPAM  = "host-local", "calico-ipam"
+		applied, rollout  = "applied", "applied calico-node"
+		typhaUp, toRoutes = "applied calico-node calico-typha-deploy", "applied calico-node routes"
+	)
+	noTypha := func(f *form) { f.Typha, f.NodesUseTypha = false, false }
+	for sentence, test := range map[string]struct {
+		infrastructure, config string
+		from                   form
+		want                   []seen
+	}{
+		"nothing changes":                   {from: byIPIP()},
+		"Always becomes CrossSubnet":        {config: "ipv4: {mode: CrossSubnet}", from: byIPIP()},
+		"nftables, WireGuard and eBPF come": {config: "{wireguardEncryption: true, ebpfDataplane: {enabled: true}}", from: byIPIP()},
+		"the overlay comes: tunnels, pools": {config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
+			{"bird+ipip", "native", host, rollout, "used"},
+		}},
+		"the overlay goes: routes, pools, nodes": {config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "ipip", host, toRoutes, "used"},
+			{"bird+ipip", "native", host, applied, "used"},
+		}},
+		"the overlay goes with pod routes: pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "native", host, applied, "used"},
+		}},
+		"pod routes go: routes first": {config: "overlay: {enabled: false}", from: byBird(), want: []seen{
+			{"bird", "native", host, toRoutes, "used"},
+		}},
+		"pod routes come at once": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byCloud()},
+		"IP-in-IP becomes VXLAN: both tunnels and calico-ipam, pools, nodes": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byIPIP(), want: []seen{
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used"},
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used"},
+		}},
+		"VXLAN becomes IP-in-IP: the same backwards": {config: "overlay: {enabled: true}", from: byVXLAN(), want: []seen{
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, rollout, "used"},
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, applied, "used"},
+		}},
+		"VXLAN becomes pod routes: BIRD, pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byVXLAN(), want: []seen{
+			{"bird+vxlan", "vxlan", calicoIPAM, rollout, "used"},
+			{"bird+vxlan", "native", calicoIPAM, applied, "used"},
+		}},
+		"no tunnel becomes VXLAN by IP-in-IP, since pods get addresses that nobody routes to": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byCloud(), want: []seen{
+			{"bird+ipip", "native", host, rollout, "used"},
+			{"bird+ipip", "ipip", host, applied, "used"},
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used"},
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used"},
+		}},
+		"where IP-in-IP does not pass it becomes VXLAN at once": {infrastructure: "azure", config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
+			{"vxlan+vxlan", "native", calicoIPAM, rollout, "used"},
+		}},
+		"calico-ipam comes at once where nodes make routes": {config: "ipam: {type: calico-ipam}", from: byIPIP()},
+		"Typha goes: nodes first": {config: "typha: {enabled: false}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "ipip", host, rollout, "there"},
+		}},
+		"Typha comes: nodes last": {from: but(byIPIP(), noTypha), want: []seen{
+			{"bird+ipip", "ipip", host, typhaUp, "there"},
+		}},
+		"Typha goes with the overlay": {config: "{overlay: {enabled: false}, typha: {enabled: false}}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "ipip", host, toRoutes, "used"},
+			{"bird+ipip", "native", host, applied, "used"},
+			{"none", "native", host, rollout, "there"},
+		}},
+		"Typha comes with the overlay": {config: "overlay: {enabled: true}", from: but(byCloud(), noTypha), want: []seen{
+			{"none", "native", host, typhaUp, "there"},
+			{"bird+ipip", "native", host, rollout, "used"},
+		}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			decided, err := decide(shootOn(t, test.infrastructure, test.config, withDeployed(t, test.from)))
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(test.want, walk(t, test.from, decided.settings.form, decided.settings)))
+		})
+	}
+	t.Run("a second family comes and goes at once", func(t *testing.T) {
+		decided, err := decide(shootOn(t, "aws", "overlay: {enabled: false}", withFamilies(ipv4, ipv6)))
+		require.NoError(t, err)
+		both := decided.settings.form
+		assert.Empty(t, walk(t, byCloud(), both, decided.settings))
+		assert.Empty(t, walk(t, both, byCloud(), decided.settings))
+	})
+}
+
+func TestRefusedChanges(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		config     string
+		from       form
+		variations []variation
+		want       string
+	}{
+		"host-local would give addresses away again": {"ipam: {type: host-local}", but(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }), nil, "spec.networking.providerConfig.ipam.type"},
+		"so it would after VXLAN":                    {"{overlay: {enabled: true}, ipam: {type: host-local}}", byVXLAN(), nil, "set it to calico-ipam"},
+		"the cloud does not route to calico-ipam's":  {"overlay: {enabled: false}", byVXLAN(), nil, "overlay.createPodRoutes"},
+		"nor if it is to come":                       {"{overlay: {enabled: false}, ipam: {type: calico-ipam}}", byCloud(), nil, "overlay.enabled cannot be false"},
+		"calico-ipam serves no second family":        {"overlay: {enabled: false, createPodRoutes: true}", byVXLAN(), []variation{withFamilies(ipv4, ipv6)}, "spec.networking.ipFamilies"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot := shootOn(t, "aws", test.config, append(test.variations, withDeployed(t, test.from))...)
+			wanted, err := New().Render(shoot)
+			require.NoError(t, err)
+			_, err = New().Transition(shoot, wanted)
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+		})
+	}
+	t.Run("a shoot that has lived with it goes on", func(t *testing.T) {
+		shoot := shootOn(t, "aws", "{overlay: {enabled: false}, ipam: {type: calico-ipam}}",
+			withDeployed(t, but(byCloud(), func(f *form) { f.IPAM = "calico-ipam" })))
+		wanted, err := New().Render(shoot)
+		require.NoError(t, err)
+		stage, err := New().Transition(shoot, wanted)
+		require.NoError(t, err)
+		assert.Nil(t, stage)
+	})
+}
+
+func TestTransition(t *testing.T) {
+	t.Run("a stage is rendered as it is described", func(t *testing.T) {
+		shoot := shootOn(t, "aws", "{overlay: {enabled: true}, vxlan: {enabled: true}}", withDeployed(t, byIPIP()))
+		wanted, err := New().Render(shoot)
+		require.NoError(t, err)
+		stage, err := New().Transition(shoot, wanted)
+		require.NoError(t, err)
+		again, err := New().Transition(shoot, wanted)
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(stage, again), "the same question has the same answer")
+
+		between := but(byVXLAN(), func(f *form) { f.Backend, f.IPIP, f.IPv4 = "bird", true, modes("Always", "Never") })
+		assert.Equal(t, between, stage.Rendering.Form)
+		direct, err := decide(shoot)
+		require.NoError(t, err)
+		assert.Equal(t, between, direct.at(between).settings.form)
+		assert.Equal(t, "bird", string(*direct.at(between).settings.config.Backend))
+		assert.Equal(t, "vxlan", string(*direct.settings.config.Backend), "the decision itself stays as it is")
+	})
+	t.Run("nothing deployed needs no stage", func(t *testing.T) {
+		shoot := shootOn(t, "aws", "")
+		wanted, err := New().Render(shoot)
+		require.NoError(t, err)
+		stage, err := New().Transition(shoot, wanted)
+		require.NoError(t, err)
+		assert.Nil(t, stage)
+	})
+	t.Run("a form that cannot be read is an error", func(t *testing.T) {
+		shoot := shootOn(t, "aws", "")
+		wanted, err := New().Render(shoot)
+		require.NoError(t, err)
+		shoot.Deployed.Form = json.RawMessage(`"?"`)
+		_, err = New().Transition(shoot, wanted)
+		require.ErrorContains(t, err, "form of the network")
+	})
+	t.Run("what a later version adds to a form is no obstacle", func(t *testing.T) {
+		deployed, err := deployedForm(network.Deployed{Form: json.RawMessage(`{"ipam":"host-local","backend":"none","later":{}}`)})
+		require.NoError(t, err)
+		assert.Equal(t, form{IPAM: "host-local", Backend: "none"}, *deployed)
+	})
+}
