@@ -29,7 +29,7 @@ func controllerDiet() diet {
 			"k8s.io/apiserver/...", "github.com/stretchr/...", "sigs.k8s.io/controller-runtime/pkg/envtest/...",
 			"sigs.k8s.io/controller-runtime/pkg/client/fake", ourPath+"/internal/cloud/openstack/fake/...",
 			ourPath+"/internal/contract/contracttest", ourPath+"/internal/infrastructure/infrastructuretest",
-			ourPath+"/internal/controlplane/controlplanetest"),
+			ourPath+"/internal/controlplane/controlplanetest", ourPath+"/internal/network/networktest"),
 	}
 }
 
@@ -51,6 +51,7 @@ func binaries() map[string]diet {
 	return map[string]diet{
 		"infrastructure-controller": controllerDiet(),
 		"controlplane-controller":   controllerDiet(),
+		"network-controller":        controllerDiet(),
 	}
 }
 

@@ -45,6 +45,15 @@ func composition() []room {
 			mayNotLink: []string{"internal/infrastructure/..."},
 		},
 		{
+			packages: "cmd/network-controller",
+			because:  "a binary composes the process, its own contract and that contract's drivers",
+			mayImport: []string{
+				"internal/manager", "internal/contract", "internal/contract/images", "internal/network/...", gardenerTypes,
+				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/manager/webhook",
 			because:  "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
 			mayImport: []string{
@@ -192,6 +201,40 @@ func contracts() []room {
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network/networktest",
+			because:  "the suite meets the contract as API server, gardener-resource-manager and nodes do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/network", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network/calico/crds",
+			because:  "definitions of kinds are data, and knowing no plugin's settings keeps them so",
+			mayImport: []string{
+				"k8s.io/apiextensions-apiserver/pkg/apis/...", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
+			},
+		},
+		{
+			packages: "internal/network/calico",
+			because:  "a driver knows its contract and its own plugin, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/network", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network",
+			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
+				"internal/cloud", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/...", "apis/..."},
 		},
 	}
 }
