@@ -116,13 +116,16 @@ func (k *Kubelets) toNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		return false, k.bind(ctx, pod)
 	}
 	node := &corev1.Node{}
-	if err := k.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); err != nil || !goesOn(node) {
+	switch err := k.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); {
+	case apierrors.IsNotFound(err) && pod.DeletionTimestamp != nil:
+		return false, k.bury(ctx, pod) // as Kubernetes collects pods whose node somebody else has removed
+	case err != nil || !goesOn(node):
 		return false, err
-	}
-	if pod.DeletionTimestamp != nil {
+	case pod.DeletionTimestamp != nil:
 		return false, k.bury(ctx, pod)
+	default:
+		return true, nil
 	}
-	return true, nil
 }
 
 func (k *Kubelets) bury(ctx context.Context, pod *corev1.Pod) error {
