@@ -35,6 +35,7 @@ func TestControlPlaneInSeed(t *testing.T) {
 	}{
 		{"ManagedResourceForShoot", testManagedResourceForShoot},
 		{"ManagedResourceForSeed", testManagedResourceForSeed},
+		{"Nodes", testNodes},
 		{"Tokens", testTokens},
 		{"Demands", testDemands},
 		{"CloudControllerManager", testCloudControllerManager},
