@@ -57,9 +57,14 @@ func familiesNow(wanted []extensionsv1alpha1.IPFamily, constraints []gardencorev
 	return wanted
 }
 
+// kubeProxyOf knows Gardener's defaults: a shoot that says nothing has kube-proxy.
 func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
-	read := KubeProxy{Enabled: v1beta1helper.KubeProxyEnabled(shoot.Spec.Kubernetes.KubeProxy), Mode: gardencorev1beta1.ProxyModeIPTables}
-	if config := shoot.Spec.Kubernetes.KubeProxy; config != nil && config.Mode != nil {
+	read := KubeProxy{Enabled: true, Mode: gardencorev1beta1.ProxyModeIPTables}
+	config := shoot.Spec.Kubernetes.KubeProxy
+	if config != nil && config.Enabled != nil {
+		read.Enabled = *config.Enabled
+	}
+	if config != nil && config.Mode != nil {
 		read.Mode = *config.Mode
 	}
 	return read

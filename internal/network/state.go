@@ -3,6 +3,7 @@ package network
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -55,6 +56,9 @@ func encode(form any) (json.RawMessage, error) {
 	encoded, err := json.Marshal(form)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the form of the network: %w", err)
+	}
+	if string(encoded) == "null" {
+		return nil, errors.New("encoding the form of the network: there is none")
 	}
 	return encoded, nil
 }

@@ -54,6 +54,16 @@ func (r *Record) Get(kind, name string) *unstructured.Unstructured {
 	return nil
 }
 
+// Find returns a copy of the object with a key, nil if there is none.
+func (r *Record) Find(key Key) *unstructured.Unstructured {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if object := r.objects[key]; object != nil {
+		return object.DeepCopy()
+	}
+	return nil
+}
+
 // Keys returns what is there, in a stable order.
 func (r *Record) Keys() []Key {
 	r.mutex.Lock()
@@ -66,7 +76,7 @@ func (r *Record) OfKind(kind string) []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, key := range r.Keys() {
 		if key.Kind == kind {
-			found = append(found, r.Get(key.Kind, key.Name))
+			found = append(found, r.Find(key))
 		}
 	}
 	return found

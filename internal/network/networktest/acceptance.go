@@ -1,0 +1,57 @@
+package networktest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// acceptedByAPIServer has an API server judge every object of the shoot, without making any but definitions of kinds, and
+// whatever is of those kinds. Objects of kinds that nobody defines are left out.
+func (s *Stage) acceptedByAPIServer(configuration Configuration) {
+	s.t.Helper()
+	record := s.Manager.Shoot()
+	for _, definition := range record.OfKind("CustomResourceDefinition") {
+		require.NoError(s.t, s.apply(definition), definition.GetName())
+	}
+	judged := 0
+	for _, key := range record.Keys() {
+		object := record.Find(key)
+		err := s.apply(object, client.DryRunAll)
+		for deadline := time.Now().Add(patience); isNew(err) && s.defines(object) && time.Now().Before(deadline); {
+			time.Sleep(lookInterval)
+			err = s.apply(object, client.DryRunAll)
+		}
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		judged++
+		assert.NoError(s.t, err, "configuration %s: %s", configuration.Name, key)
+	}
+	assert.Positive(s.t, judged)
+}
+
+// isNew reports whether the API server does not serve a kind, perhaps not yet.
+func isNew(err error) bool {
+	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
+}
+
+// defines reports whether there is a definition of the object's kind among the objects.
+func (s *Stage) defines(object *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(s.Manager.Shoot().OfKind("CustomResourceDefinition"), func(definition *unstructured.Unstructured) bool {
+		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+		return group == object.GroupVersionKind().Group && kind == object.GetKind()
+	})
+}
+
+func (s *Stage) apply(object *unstructured.Unstructured, options ...client.ApplyOption) error {
+	options = append(options, client.FieldOwner("suite"), client.ForceOwnership)
+	return s.Client.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(object), options...)
+}

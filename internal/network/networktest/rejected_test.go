@@ -1,0 +1,163 @@
+package networktest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/network"
+	"github.com/trellis-garden/trellis/internal/network/networktest"
+)
+
+// secretive keeps a part of its form to itself: what it reads back is not what it wrote.
+type secretive struct{ barn }
+
+func (s secretive) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+	known := *shoot
+	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"wood"],"out":"wood"`, `"wood"],"out":""`, 1))
+	return s.barn.Transition(&known, wanted)
+}
+
+// moody accepts all, and then fails.
+type moody struct{ barn }
+
+func (m moody) Render(shoot *network.Shoot) (*network.Rendering, error) {
+	if len(shoot.Families) > 1 {
+		return nil, errors.New("the second family is too much")
+	}
+	return m.barn.Render(shoot)
+}
+
+// TestWhatTheSuiteRejects shows that it would find out what it is there to find out.
+func TestWhatTheSuiteRejects(t *testing.T) {
+	t.Parallel()
+	rendering := func(change func(*network.Shoot, *network.Rendering)) network.Driver { return barn{render: change} }
+	transition := func(change func(*network.Shoot, *network.Stage) (*network.Stage, error)) network.Driver {
+		return barn{transition: change}
+	}
+	var times atomic.Int32
+	for sentence, test := range map[string]struct {
+		driver          network.Driver
+		scenario, wants string
+	}{
+		"a rendering that is different each time": {
+			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
+				r.Shoot[1].SetAnnotations(map[string]string{"times": fmt.Sprint(times.Add(1))})
+			}),
+			scenario: "delete: wood", wants: "Render answers the same question differently",
+		},
+		"a rendering that changes the shoot": {
+			driver:   rendering(func(shoot *network.Shoot, _ *network.Rendering) { shoot.TechnicalID += "-changed" }),
+			scenario: "delete: wood", wants: "Render changes its inputs",
+		},
+		"a rendering that holds credentials": {
+			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
+				r.Shoot = append(r.Shoot, &corev1.Secret{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "key"}, Data: map[string][]byte{"key": []byte("x")},
+				})
+			}),
+			scenario: "delete: wood", wants: "may hold no credentials",
+		},
+		"a rendering that an API server does not accept": {
+			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
+				r.Shoot = append(r.Shoot, configMap("kube-system", "Not_A_Name", ""))
+			}),
+			scenario: "delete: wood", wants: "Invalid value",
+		},
+		"a rendering that fails although it was accepted": {
+			driver: moody{}, scenario: "delete: wood, two families", wants: "Render fails although Validate has accepted",
+		},
+		"an object that is dropped and stays": {
+			driver: rendering(func(shoot *network.Shoot, r *network.Rendering) {
+				if !shoot.KubeProxy.Enabled {
+					kept := configMap("kube-system", "barn-leftover", "")
+					kept.Annotations = map[string]string{resourcesv1alpha1.KeepObject: "true"}
+					r.Shoot = append(r.Shoot, kept)
+				}
+			}),
+			scenario: "from iron, kept to wood", wants: "barn-leftover",
+		},
+		"a form that cannot be read back": {
+			driver: secretive{}, scenario: "delete: wood", wants: "while nodes run any of",
+		},
+		"a form that is nothing": {
+			driver:   rendering(func(_ *network.Shoot, r *network.Rendering) { r.Form = nil }),
+			scenario: "delete: walled", wants: "a form that nobody can keep",
+		},
+		"a way that never arrives": {
+			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
+				if stage != nil && stage.Name == "opening the new doors" {
+					stage.Rendering.Form = barnForm{In: []string{"iron", "wood"}, Out: "wood", Path: shoot.Deployed.Settled}
+				}
+				return stage, nil
+			}),
+			scenario: "from wood to iron, kept", wants: "arrive",
+		},
+		"a way with a stage that nobody waits for": {
+			driver: transition(func(_ *network.Shoot, stage *network.Stage) (*network.Stage, error) {
+				if stage != nil {
+					stage.Gate = network.Gate{}
+				}
+				return stage, nil
+			}),
+			scenario: "from wood to iron, kept", wants: "does not come in by",
+		},
+		"a way without stages": {
+			driver:   transition(func(*network.Shoot, *network.Stage) (*network.Stage, error) { return nil, nil }),
+			scenario: "from wood to iron, kept", wants: "does not come in by",
+		},
+		"a way that trusts nodes which have not caught up": {
+			driver: impatient{}, scenario: "from wood to iron, kept", wants: "does not come in by",
+		},
+		"a way that is refused when it is half gone": {
+			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
+				if shoot.Deployed.Settled && stage != nil {
+					return nil, errors.New("this is as far as it goes")
+				}
+				return stage, nil
+			}),
+			scenario: "from wood to iron, kept", wants: "this is as far as it goes",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			violations := networktest.Violations(t.Context(), apiServer.Get(t), barnSubject(t, test.driver), test.scenario)
+			require.NotEmpty(t, violations, "nobody has noticed")
+			assert.Contains(t, strings.Join(violations, "\n"), test.wants)
+		})
+	}
+}
+
+// impatient takes everything for settled that was deployed once.
+type impatient struct{ barn }
+
+func (i impatient) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+	known := *shoot
+	known.Deployed.Settled = true
+	return i.barn.Transition(&known, wanted)
+}
+
+// TestWhatTheExplorationRejects shows it of drivers that go wrong only where something else does.
+func TestWhatTheExplorationRejects(t *testing.T) {
+	t.Parallel()
+	var passes atomic.Int32
+	forgetful := barn{render: func(_ *network.Shoot, r *network.Rendering) {
+		// Twice for each pass: it forgets what it did in the one before.
+		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", passes.Add(1)/2%2))
+	}}
+	report, err := networktest.Explore(t.Context(), apiServer.Get(t), barnSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},
+		contracttest.Options{MaxFailures: 1, Swift: true, Phases: []contracttest.Phase{contracttest.Create}})
+	require.NoError(t, err)
+	require.NotEmpty(t, report.Failures, "%s", report)
+}

@@ -1,0 +1,155 @@
+package networktest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+// T is what a scenario needs of a test.
+type T interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Failed() bool
+}
+
+// Run plays the lives of all configurations of a subject, and all changes between them, with nothing going wrong that the
+// controller could be blamed for.
+func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
+	t.Helper()
+	for _, scenario := range scenarios(server, subject) {
+		t.Run(scenario.name, func(t *testing.T) {
+			t.Parallel()
+			scenario.play(t)
+		})
+	}
+}
+
+// Violations plays the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that
+// finds something: for drivers that are to be rejected.
+func Violations(ctx context.Context, server *contracttest.APIServer, subject Subject, selection string) []string {
+	for _, scenario := range scenarios(server, subject) {
+		if !strings.Contains(scenario.name, selection) {
+			continue
+		}
+		r := &recorder{ctx: ctx}
+		r.run(scenario.play)
+		if r.Failed() {
+			return append([]string{scenario.name}, r.violations...)
+		}
+	}
+	return nil
+}
+
+// scenario is a story with nothing going wrong in it.
+type scenario struct {
+	name string
+	play func(T)
+}
+
+func scenarios(server *contracttest.APIServer, subject Subject) []scenario {
+	fresh := newShootsOf(server, subject)
+	return slices.Concat(lives(server, subject, fresh), ways(server, subject, fresh), interrupted(server, subject, fresh))
+}
+
+func lives(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+	var all []scenario
+	for _, configuration := range subject.Configurations {
+		all = append(all, scenario{"create, again, delete: " + configuration.Name, func(t T) {
+			life(newStage(t, server, subject), configuration, fresh)
+		}})
+	}
+	for _, story := range stories() {
+		all = append(all, scenario{story.name, func(t T) { story.tell(newStage(t, server, subject), subject.Configurations[0]) }})
+	}
+	return all
+}
+
+func ways(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+	var all []scenario
+	for _, change := range subject.changes() {
+		all = append(all, scenario{change.String(), func(t T) { walkAndTurn(t, server, subject, change, fresh) }})
+		from, to := subject.configuration(change.From), subject.configuration(change.To)
+		if len(to.families()) > len(from.families()) && subject.Changes[change] == (Outcome{}) {
+			all = append(all, scenario{change.String() + ", family by family", func(t T) {
+				growFamilies(newStage(t, server, subject), change, fresh)
+			}})
+		}
+	}
+	return all
+}
+
+func interrupted(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+	var all []scenario
+	for _, interruption := range interruptions() {
+		for _, change := range subject.Staged {
+			all = append(all, scenario{interruption.name + " on the way " + change.String(), func(t T) {
+				interruption.play(inStage(newStage(t, server, subject), change, fresh))
+			}})
+		}
+	}
+	return all
+}
+
+// recorder is a test that nobody is failed by.
+type recorder struct {
+	ctx context.Context
+
+	mutex      sync.Mutex
+	violations []string
+	cleanups   []func()
+}
+
+var _ T = (*recorder)(nil)
+
+// run plays and cleans up.
+func (r *recorder) run(play func(T)) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		play(r)
+	}()
+	<-ended
+	for _, clean := range slices.Backward(r.cleanups) {
+		clean()
+	}
+}
+
+// Errorf implements T.
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.violations = append(r.violations, fmt.Sprintf(format, args...))
+}
+
+// FailNow implements T.
+func (r *recorder) FailNow() {
+	r.Errorf("the scenario cannot go on")
+	runtime.Goexit()
+}
+
+// Helper implements T.
+func (r *recorder) Helper() {}
+
+// Context implements T.
+func (r *recorder) Context() context.Context { return r.ctx }
+
+// Cleanup implements T.
+func (r *recorder) Cleanup(clean func()) { r.cleanups = append(r.cleanups, clean) }
+
+// Failed implements T.
+func (r *recorder) Failed() bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return len(r.violations) > 0
+}

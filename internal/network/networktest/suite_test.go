@@ -1,0 +1,75 @@
+package networktest_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/contract/images"
+	"github.com/trellis-garden/trellis/internal/network"
+	"github.com/trellis-garden/trellis/internal/network/networktest"
+)
+
+// parallel is how many tests run at a time. They spend most of it waiting.
+const parallel = "8"
+
+var apiServer contracttest.Shared
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(apiServer.Run(m))
+}
+
+func barnImages(t *testing.T) imagevector.ImageVector {
+	t.Helper()
+	vector, err := images.Read([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
+	require.NoError(t, err)
+	return vector
+}
+
+func barnSubject(t *testing.T, driver network.Driver) networktest.Subject {
+	t.Helper()
+	change := func(from, to string) networktest.Change { return networktest.Change{From: from, To: to} }
+	stays := networktest.Outcome{Refused: "walls stay"}
+	inhabited := networktest.Outcome{Refused: "animals live here"}
+	return networktest.Subject{
+		Type: barnType, Driver: driver, Images: barnImages(t), Works: barnWorks,
+		Configurations: []networktest.Configuration{
+			{Name: "wood"},
+			{Name: "iron, kept", ProviderConfig: barnConfigOf(barnConfig{Door: "iron", Keeper: true}), Change: withoutKubeProxy},
+			{Name: "wood, paths", ProviderConfig: barnConfigOf(barnConfig{Paths: true})},
+			{Name: "wood, two families", Families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4, extensionsv1alpha1.IPFamilyIPv6}},
+			{Name: "walled", ProviderConfig: barnConfigOf(barnConfig{Door: "walled"}), Infrastructure: "local"},
+			{Name: "wood, local", Infrastructure: "local"},
+		},
+		Changes: map[networktest.Change]networktest.Outcome{
+			change("walled", "wood, local"): stays, change("wood, local", "walled"): inhabited,
+		},
+		Staged: []networktest.Change{change("wood", "iron, kept"), change("wood", "wood, paths")},
+	}
+}
+
+func withoutKubeProxy(shoot *gardencorev1beta1.Shoot) {
+	shoot.Spec.Kubernetes.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}
+}
+
+func TestBarn(t *testing.T) {
+	t.Parallel()
+	networktest.Run(t, apiServer.Get(t), barnSubject(t, barn{}))
+}
+
+func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
+	t.Parallel()
+	networktest.RunExploration(t, apiServer.Get(t), barnSubject(t, barn{}), networktest.Change{From: "wood", To: "iron, kept"}, contracttest.Options{})
+}

@@ -1,0 +1,192 @@
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/network"
+)
+
+// mostStages is more than any way has.
+const mostStages = 16
+
+// beingChanged is what the status says while there is a stage.
+const beingChanged = "the network is being changed, "
+
+// reconciled says why a pass is not over. An error is an end, too. Of a pass that nobody has ordered only the description tells: it
+// is written at the end.
+func reconciled(object *extensionsv1alpha1.Network) error {
+	if order := object.Annotations[v1beta1constants.GardenerOperation]; order != "" {
+		return fmt.Errorf("order %q is not taken yet", order)
+	}
+	if object.Status.LastError != nil {
+		return nil
+	}
+	if err := health.CheckExtensionObject(object); err != nil {
+		return err
+	}
+	state, err := keptIn(object)
+	if err != nil {
+		return err
+	}
+	description := object.Status.LastOperation.Description
+	if _, now, changing := strings.Cut(description, beingChanged); changing != (state.Stage != nil) || changing && !strings.HasPrefix(now, state.Stage.Name) {
+		return fmt.Errorf("the status says %q, and the state %s", description, object.Status.State.Raw)
+	}
+	return nil
+}
+
+// change is one way from one configuration to another, with the nodes following as late as they may.
+type change struct {
+	*Stage
+	Change
+	fresh *newShoots
+	// stages counts those that the nodes had to catch up with.
+	stages int
+}
+
+// depart gives the order, and returns whether it is obeyed.
+func (c *change) depart() bool {
+	c.t.Helper()
+	require.NoError(c.t, c.shoot.route(c.t.Context(), false, firstNode, secondNode, brokenNode))
+	before, _ := c.content()
+	refused := c.subject.Changes[c.Change].Refused
+	c.Order(c.subject.configuration(c.To))
+	if refused == "" {
+		c.succeed()
+		return true
+	}
+	object := c.Wait(func(object *extensionsv1alpha1.Network) error {
+		if object.Annotations[v1beta1constants.GardenerOperation] == "" && object.Status.LastError != nil {
+			return nil
+		}
+		return errors.New("it is not refused")
+	})
+	assert.Contains(c.t, object.Status.LastError.Description, refused)
+	assert.Contains(c.t, object.Status.LastError.Codes, gardencorev1beta1.ErrorConfigurationProblem)
+	after, _ := c.content()
+	assert.Empty(c.t, after.differences(before), "what is refused must change nothing")
+	return false
+}
+
+// succeed waits until the order is fulfilled as far as gardenlet knows. An error on the way is the end.
+func (c *change) succeed() {
+	c.t.Helper()
+	object := c.Wait(reconciled)
+	require.Nil(c.t, object.Status.LastError, "%s", c.Change)
+	c.inspect()
+}
+
+// arrive opens gate after gate, each as late as it may, and ends with everything as it is in a new shoot.
+func (c *change) arrive() {
+	c.t.Helper()
+	for range mostStages {
+		if !c.waits() {
+			c.arrived()
+			return
+		}
+		c.pass()
+	}
+	require.Failf(c.t, "the change does not arrive", "%s, after %d stages", c.Change, c.stages)
+}
+
+// arrived holds what is deployed against what a new shoot would have.
+func (c *change) arrived() {
+	c.t.Helper()
+	got, _ := c.content()
+	require.Empty(c.t, got.differences(c.fresh.of(c.t, c.subject.destination(c.Change))), "%s", c.Change)
+}
+
+// waits reports whether the nodes have to catch up first.
+func (c *change) waits() bool {
+	c.t.Helper()
+	_, state := c.content()
+	if state.Stage != nil {
+		c.stages++
+	}
+	return state.Stage != nil
+}
+
+// pass opens the gate of the current stage, one lock after the other, and has a process that knows of nothing notice.
+func (c *change) pass() {
+	c.t.Helper()
+	c.Restart()
+	_, state := c.content()
+	locks := c.locks(state.Stage.Gate)
+	for _, open := range locks[:max(0, len(locks)-1)] {
+		c.stays()
+		require.NoError(c.t, open(c.t.Context()))
+	}
+	c.stays()
+	c.open()
+}
+
+// open has the nodes catch up with the current stage, and waits for what comes next, for which nobody gives an order.
+func (c *change) open() {
+	c.t.Helper()
+	_, state := c.content()
+	c.settle()
+	if state.Stage.Gate.Routes {
+		require.NoError(c.t, c.shoot.route(c.t.Context(), true, firstNode, secondNode))
+	}
+	before := string(written(state))
+	object := c.Wait(func(object *extensionsv1alpha1.Network) error {
+		if next, err := keptIn(object); err != nil || object.Status.LastError == nil && string(written(next)) == before {
+			return errors.Join(err, fmt.Errorf("%s: it does not go on from stage %q, although the nodes have caught up", c.Change, state.Stage.Name))
+		}
+		return reconciled(object)
+	})
+	require.Nil(c.t, object.Status.LastError, "%s", c.Change)
+	c.inspect()
+}
+
+// locks returns what keeps a gate shut, as steps after none of which it is open but the last.
+func (c *change) locks(gate network.Gate) []func(context.Context) error {
+	c.t.Helper()
+	var steps []func(context.Context) error
+	for _, workload := range gate.Workloads {
+		if !c.lags(workload) {
+			continue
+		}
+		for _, completely := range []bool{false, true} {
+			steps = append(steps, func(ctx context.Context) error { return c.shoot.advance(ctx, workload, completely) })
+		}
+	}
+	if gate.Routes {
+		for _, node := range []string{firstNode, secondNode} {
+			steps = append(steps, func(ctx context.Context) error { return c.shoot.route(ctx, true, node) })
+		}
+	}
+	return steps
+}
+
+// lags reports whether the nodes have to catch up with a workload.
+func (c *change) lags(workload network.Workload) bool {
+	c.t.Helper()
+	lags, err := c.shoot.lags(c.t.Context(), workload)
+	require.NoError(c.t, err)
+	return lags
+}
+
+// stays has the process look a few times at a gate that is shut, and demands that nothing comes of it.
+func (c *change) stays() {
+	c.t.Helper()
+	before, err := c.Get(c.t.Context())
+	require.NoError(c.t, err)
+	looks := c.shoot.looksAt("")
+	const requestsOfTwoLooks = 12
+	require.Eventually(c.t, func() bool { return c.shoot.looksAt("") > looks+requestsOfTwoLooks }, patience, lookInterval/5, "nobody looks")
+	after, err := c.Get(c.t.Context())
+	require.NoError(c.t, err)
+	require.Equal(c.t, before.Status.State, after.Status.State, "%s: it goes on although nodes have not caught up", c.Change)
+	require.Equal(c.t, before.Status.LastOperation, after.Status.LastOperation, "%s: it does something although nodes have not caught up", c.Change)
+}
