@@ -75,13 +75,21 @@ func (f form) samePools(other form) bool {
 
 // nodes returns what concerns nodes alone.
 func (f form) nodes() form {
-	f.IPv4, f.IPv6, f.Typha = nil, nil, false
+	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM = nil, nil, false, ""
 	return f
+}
+
+// typhaIPAM returns the IPAM whose ranges of addresses Typha tells of.
+func (f form) typhaIPAM() string {
+	if f.TyphaIPAM != "" {
+		return f.TyphaIPAM
+	}
+	return f.IPAM
 }
 
 // same compares everything.
 func (f form) same(other form) bool {
-	return f.samePools(other) && f.nodes() == other.nodes() && f.Typha == other.Typha
+	return f.samePools(other) && f.nodes() == other.nodes() && f.Typha == other.Typha && f.typhaIPAM() == other.typhaIPAM()
 }
 
 // seenFrom returns the form as it is once what goes without stages is as in the goal: families, and how a node treats its own

@@ -61,6 +61,9 @@ type form struct {
 	// Typha says whether Typha is there, NodesUseTypha whether nodes ask it instead of the kube-apiserver.
 	Typha         bool `json:"typha,omitempty"`
 	NodesUseTypha bool `json:"nodesUseTypha,omitempty"`
+	// TyphaIPAM is "calico-ipam" when Typha tells of its ranges of addresses although nodes do not use it yet. Else Typha goes with
+	// IPAM.
+	TyphaIPAM string `json:"typhaIPAM,omitempty"`
 	// AwaitsRoutes says that the cloud's route controller is about to take over: nodes leave it to that to say whether their
 	// network is available.
 	AwaitsRoutes bool `json:"awaitsRoutes,omitempty"`

@@ -17,10 +17,11 @@ import (
 //   - nftables on and off. Felix removes its rules of the other kind when it starts, and neither kind knows other nodes.
 //   - WireGuard on and off. A node encrypts packets for those nodes that have published a key, so both kinds understand each
 //     other. When it is switched off a node withdraws its key; packets that are under way to it are lost.
-//   - host-local to calico-ipam, where nodes' routes are BIRD's. calico-ipam's upgrade runs before the node's pod does, and claims
-//     for the pods on the node the addresses that they have; BIRD tells other nodes of ranges of both kinds. Calico's
-//     source (cni-plugin/pkg/upgrade) admits one gap: a node that has changed may take an address that a node which has not
-//     gives a pod of its own at the same time; it heals when that pod is made anew. Users are told (remarks.go).
+//
+// Neither do nodes that go from host-local to calico-ipam, once BIRD makes all routes and Typha is ready for it. calico-ipam's upgrade
+// runs before the node's pod does, and claims for the pods on the node the addresses that they have; BIRD tells other nodes of ranges of
+// both kinds. Calico's source (cni-plugin/pkg/upgrade) admits one gap: a node that has changed may take an address that a node
+// which has not gives a pod of its own at the same time; it heals when that pod is made anew. Users are told (remarks.go).
 type change struct {
 	from, to form
 	// settled is true when all nodes are of the form from, and so are the pools.
@@ -83,7 +84,7 @@ func (c change) refusal() string {
 
 // next returns the step to be taken before the goal, nil if the goal can be deployed now.
 func (c change) next() *step {
-	for _, phase := range []func() *step{c.raiseTypha, c.awaitRoutes, c.keepReachable, c.growNodes, c.switchPools, c.leaveTypha} {
+	for _, phase := range []func() *step{c.raiseTypha, c.awaitRoutes, c.keepReachable, c.tuneTypha, c.growNodes, c.switchPools, c.leaveTypha} {
 		if taken := phase(); taken != nil {
 			return taken
 		}
@@ -125,9 +126,10 @@ func (c change) keepReachable() *step {
 	if c.to.native() && c.to.Backend == backendBird {
 		next := c.from
 		next.Backend = backendBird
-		if c.settled && next.same(c.from) {
+		if c.settled && next.nodes() == c.from.nodes() {
 			return nil
 		}
+		next.TyphaIPAM = ""
 		return &step{name: "bringing up BIRD on all nodes", form: next, gate: nodesGate()}
 	}
 	if !c.ipip || c.to.native() {
@@ -144,6 +146,19 @@ func (c change) keepReachable() *step {
 	return &step{name: "going over by IP-in-IP", form: detour.to}
 }
 
+// tuneTypha makes Typha tell of calico-ipam's ranges before any node uses one: it keeps them from its nodes as long as it goes with
+// host-local. Nodes that do that themselves know their ranges anyway; all that they miss meanwhile are the addresses of their own tunnels,
+// which packets of pods do not carry.
+func (c change) tuneTypha() *step {
+	const host, calico = calicov1alpha1.IPAMHostLocal, calicov1alpha1.IPAMCalico
+	if !c.to.NodesUseTypha || c.from.IPAM != host || c.to.IPAM != calico || c.from.TyphaIPAM == calico && c.settled {
+		return nil
+	}
+	next := c.from
+	next.Typha, next.TyphaIPAM = true, calico
+	return &step{name: "making Typha ready for calico-ipam", form: next, gate: typhaGate()}
+}
+
 // growNodes gives all nodes what the old pools need and what the new ones do, while the pools are the old ones.
 func (c change) growNodes() *step {
 	if c.from.samePools(c.to) {
@@ -152,7 +167,7 @@ func (c change) growNodes() *step {
 	next := c.from
 	next.Backend = wider(c.from.Backend, c.to.Backend)
 	next.IPIP, next.VXLAN = c.from.IPIP || c.to.IPIP, c.from.VXLAN || c.to.VXLAN
-	next.IPAM = c.to.IPAM
+	next.IPAM, next.TyphaIPAM = c.to.IPAM, ""
 	needed := c.to.poolsNeed()
 	needed.bird = needed.bird || c.to.Backend == backendBird
 	if next.nodes() == c.from.nodes() && (c.settled || c.from.poolsNeed().covers(needed)) {

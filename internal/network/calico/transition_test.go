@@ -15,7 +15,7 @@ import (
 // seen is what a table expects of a stage.
 type seen struct {
 	Nodes, Pools, IPAM, Gate string
-	Typha                    string
+	Typha, TyphaIPAM         string
 }
 
 func look(taken *step) seen {
@@ -23,7 +23,7 @@ func look(taken *step) seen {
 		return seen{}
 	}
 	return seen{
-		Nodes: describeNodes(taken.form), Pools: describePools(taken.form), IPAM: taken.form.IPAM, Gate: describeGate(taken.gate),
+		TyphaIPAM: taken.form.TyphaIPAM, Nodes: describeNodes(taken.form), Pools: describePools(taken.form), IPAM: taken.form.IPAM, Gate: describeGate(taken.gate),
 		Typha: map[[2]bool]string{{true, true}: "used", {true, false}: "there", {false, false}: "none"}[[2]bool{taken.form.Typha, taken.form.NodesUseTypha}],
 	}
 }
@@ -96,55 +96,65 @@ func TestStages(t *testing.T) {
 		"Always becomes CrossSubnet":        {config: "ipv4: {mode: CrossSubnet}", from: byIPIP()},
 		"nftables, WireGuard and eBPF come": {config: "{wireguardEncryption: true, ebpfDataplane: {enabled: true}}", from: byIPIP()},
 		"the overlay comes: tunnels, pools": {config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
-			{"bird+ipip", "native", host, rollout, "used"},
+			{"bird+ipip", "native", host, rollout, "used", ""},
 		}},
 		"the overlay goes: routes, pools, nodes": {config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
-			{"bird+ipip", "ipip", host, toRoutes, "used"},
-			{"bird+ipip", "native", host, applied, "used"},
+			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
+			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
 		"the overlay goes with pod routes: pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
-			{"bird+ipip", "native", host, applied, "used"},
+			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
 		"pod routes go: routes first": {config: "overlay: {enabled: false}", from: byBird(), want: []seen{
-			{"bird", "native", host, toRoutes, "used"},
+			{"bird", "native", host, toRoutes, "used", ""},
 		}},
 		"pod routes come at once": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byCloud()},
 		"IP-in-IP becomes VXLAN: both tunnels and calico-ipam, pools, nodes": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byIPIP(), want: []seen{
-			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used"},
-			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used"},
+			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used", ""},
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
 		"VXLAN becomes IP-in-IP: the same backwards": {config: "overlay: {enabled: true}", from: byVXLAN(), want: []seen{
-			{"bird+ipip+vxlan", "vxlan", calicoIPAM, rollout, "used"},
-			{"bird+ipip+vxlan", "ipip", calicoIPAM, applied, "used"},
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, rollout, "used", ""},
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, applied, "used", ""},
 		}},
 		"VXLAN becomes pod routes: BIRD, pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byVXLAN(), want: []seen{
-			{"bird+vxlan", "vxlan", calicoIPAM, rollout, "used"},
-			{"bird+vxlan", "native", calicoIPAM, applied, "used"},
+			{"bird+vxlan", "vxlan", calicoIPAM, rollout, "used", ""},
+			{"bird+vxlan", "native", calicoIPAM, applied, "used", ""},
 		}},
 		"no tunnel becomes VXLAN by IP-in-IP, since pods get addresses that nobody routes to": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byCloud(), want: []seen{
-			{"bird+ipip", "native", host, rollout, "used"},
-			{"bird+ipip", "ipip", host, applied, "used"},
-			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used"},
-			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used"},
+			{"bird+ipip", "native", host, rollout, "used", ""},
+			{"bird+ipip", "ipip", host, applied, "used", ""},
+			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
+			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used", ""},
+			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
 		"where IP-in-IP does not pass it becomes VXLAN at once": {infrastructure: "azure", config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
-			{"vxlan+vxlan", "native", calicoIPAM, rollout, "used"},
+			{"none", "native", host, typhaUp, "used", calicoIPAM},
+			{"vxlan+vxlan", "native", calicoIPAM, rollout, "used", ""},
 		}},
-		"calico-ipam comes at once where nodes make routes": {config: "ipam: {type: calico-ipam}", from: byIPIP()},
+		"calico-ipam comes where nodes make routes: Typha first": {config: "ipam: {type: calico-ipam}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
+		}},
+		"without Typha it comes at once": {config: "{ipam: {type: calico-ipam}, typha: {enabled: false}}", from: but(byIPIP(), noTypha)},
+		"where nodes may have no BIRD yet they get it first": {config: "{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}}", from: byCloud(), want: []seen{
+			{"bird", "native", host, rollout, "used", ""},
+			{"bird", "native", host, typhaUp, "used", calicoIPAM},
+		}},
 		"Typha goes: nodes first": {config: "typha: {enabled: false}", from: byIPIP(), want: []seen{
-			{"bird+ipip", "ipip", host, rollout, "there"},
+			{"bird+ipip", "ipip", host, rollout, "there", ""},
 		}},
 		"Typha comes: nodes last": {from: but(byIPIP(), noTypha), want: []seen{
-			{"bird+ipip", "ipip", host, typhaUp, "there"},
+			{"bird+ipip", "ipip", host, typhaUp, "there", ""},
 		}},
 		"Typha goes with the overlay": {config: "{overlay: {enabled: false}, typha: {enabled: false}}", from: byIPIP(), want: []seen{
-			{"bird+ipip", "ipip", host, toRoutes, "used"},
-			{"bird+ipip", "native", host, applied, "used"},
-			{"none", "native", host, rollout, "there"},
+			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
+			{"bird+ipip", "native", host, applied, "used", ""},
+			{"none", "native", host, rollout, "there", ""},
 		}},
 		"Typha comes with the overlay": {config: "overlay: {enabled: true}", from: but(byCloud(), noTypha), want: []seen{
-			{"none", "native", host, typhaUp, "there"},
-			{"bird+ipip", "native", host, rollout, "used"},
+			{"none", "native", host, typhaUp, "there", ""},
+			{"bird+ipip", "native", host, rollout, "used", ""},
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -197,7 +207,7 @@ func TestRefusedChanges(t *testing.T) {
 
 func TestTransition(t *testing.T) {
 	t.Run("a stage is rendered as it is described", func(t *testing.T) {
-		shoot := shootOn(t, "aws", "{overlay: {enabled: true}, vxlan: {enabled: true}}", withDeployed(t, byIPIP()))
+		shoot := shootOn(t, "aws", "overlay: {enabled: true}", withDeployed(t, byVXLAN()))
 		wanted, err := New().Render(shoot)
 		require.NoError(t, err)
 		stage, err := New().Transition(shoot, wanted)
@@ -206,13 +216,13 @@ func TestTransition(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, cmp.Diff(stage, again), "the same question has the same answer")
 
-		between := but(byVXLAN(), func(f *form) { f.Backend, f.IPIP, f.IPv4 = "bird", true, modes("Always", "Never") })
+		between := but(byVXLAN(), func(f *form) { f.Backend, f.IPIP = "bird", true })
 		assert.Equal(t, between, stage.Rendering.Form)
 		direct, err := decide(shoot)
 		require.NoError(t, err)
 		assert.Equal(t, between, direct.at(between).settings.form)
-		assert.Equal(t, "bird", string(*direct.at(between).settings.config.Backend))
-		assert.Equal(t, "vxlan", string(*direct.settings.config.Backend), "the decision itself stays as it is")
+		assert.Equal(t, "vxlan", string(*direct.at(between).settings.config.IPv4.Pool), "nobody sees two truths")
+		assert.Equal(t, "ipip", string(*direct.settings.config.IPv4.Pool), "the decision itself stays as it is")
 	})
 	t.Run("nothing deployed needs no stage", func(t *testing.T) {
 		shoot := shootOn(t, "aws", "")

@@ -32,6 +32,11 @@ func places() []place {
 		place{name: "without Typha", config: "typha: {enabled: false}"},
 		place{name: "overlay off without Typha", config: "{overlay: {enabled: false}, typha: {enabled: false}}"},
 		place{name: "VXLAN without Typha", config: "{overlay: {enabled: true}, vxlan: {enabled: true}, typha: {enabled: false}}"},
+		place{name: "pod routes without Typha", config: "{overlay: {enabled: false, createPodRoutes: true}, typha: {enabled: false}}"},
+		place{
+			name:   "pod routes and calico-ipam without Typha",
+			config: "{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}, typha: {enabled: false}}",
+		},
 		place{name: "WireGuard", config: "wireguardEncryption: true"},
 		place{
 			name: "nftables with the overlay off", config: "overlay: {enabled: false}",
@@ -117,7 +122,7 @@ func everyWay(t *testing.T, known atlas, infrastructureType, start string, initi
 		ways++
 		for _, other := range places() {
 			branched := *shoot
-			branched.nodes, branched.pools = slices.Clone(shoot.nodes), slices.Clone(shoot.pools)
+			branched.nodes, branched.pools, branched.typhas = slices.Clone(shoot.nodes), slices.Clone(shoot.pools), slices.Clone(shoot.typhas)
 			way := fmt.Sprintf("%s -> %s, gates %d -> %s", start, goal.name, gates, other.name)
 			changed := known.at(t, infrastructureType, other, &between)
 			refusal := newChange(between, changed.form, false, changed).refusal()

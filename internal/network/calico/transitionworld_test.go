@@ -14,6 +14,8 @@ type world struct {
 	nodes, pools []form
 	// typha is true when Typha certainly runs.
 	typha bool
+	// typhas are those of whose ranges of addresses single Typhas may tell.
+	typhas []string
 	// routed is true when packets that go without a tunnel find their way without BIRD: the cloud has its routes, or whoever told
 	// Calico to make none has others.
 	routed bool
@@ -28,7 +30,7 @@ type world struct {
 
 func newWorld(t *testing.T, initial form, ipip bool) *world {
 	return &world{
-		t: t, nodes: []form{initial}, pools: []form{initial}, typha: initial.Typha, detours: ipip,
+		t: t, nodes: []form{initial}, pools: []form{initial}, typha: initial.Typha, typhas: []string{initial.IPAM}, detours: ipip,
 		routed:    initial.native() && initial.Backend == backendNone,
 		addressed: initial.native() && initial.Backend == backendNone && initial.IPAM == "calico-ipam",
 	}
@@ -38,6 +40,7 @@ func newWorld(t *testing.T, initial form, ipip bool) *world {
 func (w *world) deploy(f form, context ...string) {
 	w.nodes, w.pools = append(w.nodes, f), append(w.pools, f)
 	w.typha = w.typha && f.Typha
+	w.typhas = append(w.typhas, f.typhaIPAM())
 	w.check(context...)
 }
 
@@ -49,7 +52,7 @@ func (w *world) open(taken *step, context ...string) {
 		case "DaemonSet":
 			w.nodes = []form{taken.form}
 		case "Deployment":
-			w.typha = taken.form.Typha
+			w.typha, w.typhas = taken.form.Typha, []string{taken.form.typhaIPAM()}
 		}
 	}
 	w.routed = w.routed && taken.form.native() || taken.gate.Routes || w.answered
@@ -63,6 +66,11 @@ func (w *world) check(context ...string) {
 		allBird = allBird && node.Backend == backendBird
 		allHostLocal = allHostLocal && node.IPAM == "host-local"
 		require.True(w.t, !node.NodesUseTypha || w.typha, "a node asks a Typha that does not run: %v", context)
+	}
+	for _, node := range w.nodes {
+		if node.NodesUseTypha && node.IPAM == "calico-ipam" {
+			require.NotContains(w.t, w.typhas, "host-local", "nobody tells of a node's ranges: %v", context)
+		}
 	}
 	for _, pool := range w.pools {
 		for _, node := range w.nodes {

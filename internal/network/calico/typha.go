@@ -120,7 +120,7 @@ func (s *settings) typhaEnv() []corev1.EnvVar {
 		{Name: "TYPHA_PROMETHEUSMETRICSPORT", Value: strconv.Itoa(typhaMetricsPort)},
 		{Name: "TYPHA_SHUTDOWNTIMEOUTSECS", Value: strconv.Itoa(typhaFarewell)},
 	}
-	if s.form.IPAM == calicov1alpha1.IPAMHostLocal {
+	if s.form.typhaIPAM() == calicov1alpha1.IPAMHostLocal {
 		// Blocks of addresses are the ranges of nodes then.
 		env = append(env, corev1.EnvVar{Name: "USE_POD_CIDR", Value: "true"})
 	}
