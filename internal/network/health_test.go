@@ -1,0 +1,93 @@
+package network
+
+import (
+	"context"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+// twoResources answers with the ManagedResources of a shoot. One that is nil is not there.
+type twoResources struct {
+	client.Reader
+	shoot, seed *resourcesv1alpha1.ManagedResource
+}
+
+func (r twoResources) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	for name, found := range map[string]*resourcesv1alpha1.ManagedResource{"extension-networking-barn-config": r.shoot, "extension-networking-barn-seed": r.seed} {
+		if key.Name == name && found != nil {
+			found.DeepCopyInto(object.(*resourcesv1alpha1.ManagedResource))
+			return nil
+		}
+	}
+	return apierrors.NewNotFound(resourcesv1alpha1.Resource("managedresources"), key.Name)
+}
+
+func TestHealth(t *testing.T) {
+	const inStage = `{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"painting doors","gate":{}}}`
+	well := contracttest.ManagedResource("well")
+	sick := contracttest.ManagedResource("sick", contracttest.ManagedResourceState{
+		Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Reason: "DaemonSetUnhealthy", Message: "too few pods",
+	})
+	asleep := sick.DeepCopy()
+	asleep.Annotations = map[string]string{"network.trellis.garden/asleep": "true"}
+	const system, observability = gardencorev1beta1.ShootSystemComponentsHealthy, gardencorev1beta1.ShootObservabilityComponentsHealthy
+	for sentence, test := range map[string]struct {
+		found   twoResources
+		state   string
+		healthy map[gardencorev1beta1.ConditionType]bool
+		message map[gardencorev1beta1.ConditionType]string
+	}{
+		"everything is well": {
+			found: twoResources{shoot: well, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+		},
+		"pods in the shoot are down": {
+			found: twoResources{shoot: sick, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
+			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
+		},
+		"nobody watches": {
+			found: twoResources{shoot: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true},
+			message: map[gardencorev1beta1.ConditionType]string{observability: `ManagedResource "extension-networking-barn-seed" does not exist.`},
+		},
+		"the shoot sleeps": {
+			found: twoResources{shoot: asleep, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+			message: map[gardencorev1beta1.ConditionType]string{system: "The shoot is hibernated, nothing has to run."},
+		},
+		"nodes are to catch up": {
+			found: twoResources{shoot: well, seed: well}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+			message: map[gardencorev1beta1.ConditionType]string{system: "The network is well, and being changed: painting doors."},
+		},
+		"nodes are to catch up, and pods are down": {
+			found: twoResources{shoot: sick, seed: well}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
+			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--test--one", Name: "one"}}
+			object.Spec.Type = "barn"
+			if test.state != "" {
+				object.Status.State = &runtime.RawExtension{Raw: []byte(test.state)}
+			}
+			findings, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Network]{
+				Object: object, Reader: test.found, Now: contracttest.ManagedResourceTime(),
+			})
+			require.NoError(t, err)
+			require.Len(t, findings, 2)
+			for kind, finding := range findings {
+				assert.Equal(t, test.healthy[kind], finding.Healthy, kind)
+				assert.Equal(t, test.message[kind], finding.Message, kind)
+			}
+		})
+	}
+}
