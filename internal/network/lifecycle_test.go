@@ -1,0 +1,112 @@
+package network_test
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/network"
+	"github.com/trellis-garden/trellis/internal/network/calico"
+)
+
+func fences(driver network.Driver) map[string]network.Driver {
+	return map[string]network.Driver{"fence": driver}
+}
+
+func TestAShootThatComesFromAnotherExtension(t *testing.T) {
+	t.Parallel()
+	driver := fence{staged: &network.Gate{}, retired: []string{"dashboards", "never-there"}, told: &told{}}
+	s := newSeed(t, fences(driver))
+	s.upstreams("fence", posts("kube-system", "fence"), posts("kube-system", "wicket"))
+	dashboards := posts(s.namespace, "dashboards")
+	require.NoError(t, s.Create(t.Context(), dashboards))
+
+	shoot := s.ask("one", "fence")
+	shoot.ready()
+	assert.False(t, s.has(dashboards), "it goes with the first stage, which need not name it")
+	first := driver.told.take()
+	require.Len(t, first, 2)
+	assert.Empty(t, first[0].Form)
+	require.Len(t, first[0].Objects, 2)
+	assert.Equal(t, "fence", first[0].Objects[0].GetName())
+	assert.Equal(t, network.Deployed{Form: []byte(`"posts"`), Settled: true}, first[1])
+	assert.Equal(t, []string{"deleted ConfigMap wicket"}, s.manager.Shoot().History(), "what both want stays as it is")
+
+	dashboards = posts(s.namespace, "dashboards")
+	require.NoError(t, s.Create(t.Context(), dashboards))
+	shoot.again()
+	assert.True(t, s.has(dashboards), "the shoot is ours by now, and so is what is called like that")
+	again := driver.told.take()
+	require.NotEmpty(t, again)
+	assert.Equal(t, network.Deployed{Form: []byte(`"wooden"`)}, again[0])
+}
+
+func TestANewShootComesFromNobody(t *testing.T) {
+	t.Parallel()
+	driver := fence{staged: &network.Gate{}, retired: []string{"dashboards"}, told: &told{}}
+	s := newSeed(t, fences(driver), func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Status.LastOperation.Type = gardencorev1beta1.LastOperationTypeCreate
+	})
+	dashboards := posts(s.namespace, "dashboards")
+	require.NoError(t, s.Create(t.Context(), dashboards))
+	s.ask("one", "fence").healthy()
+	assert.Empty(t, driver.told.take())
+	assert.True(t, s.has(dashboards))
+}
+
+func TestAPluginThatCannotRouteServicesIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, fences(fence{}), func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Spec.Kubernetes.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}
+	})
+	lastError := s.ask("one", "fence").failed()
+	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorConfigurationProblem}, lastError.Codes)
+	assert.Contains(t, lastError.Description, "spec.kubernetes.kubeProxy.enabled: Forbidden")
+	assert.Empty(t, s.manager.Shoot().Keys())
+}
+
+func TestRoutesAreNotWaitedForWhereNobodyTellsOfThem(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, fences(fence{staged: &network.Gate{Routes: true}}))
+	s.upstreams("fence", posts("kube-system", "fence"))
+	object := s.ask("one", "fence").ready()
+	assert.Contains(t, object.Status.LastOperation.Description, "routes to pods were not waited for")
+	assert.NotContains(t, string(object.Status.State.Raw), "stage")
+}
+
+func TestAShootThatDoesNotAnswerIsNotTakenForOneThatIsReady(t *testing.T) {
+	t.Parallel()
+	gate := &network.Gate{Workloads: []network.Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "fence"}}}
+	s := newSeed(t, fences(fence{staged: gate}))
+	s.upstreams("fence", posts("kube-system", "fence"))
+	lastError := s.ask("one", "fence").failed()
+	assert.Contains(t, lastError.Description, "setting posts: reading the kubeconfig of the shoot from Secret gardener")
+}
+
+// TestTwoPluginsSideBySide has one process serve two types.
+func TestTwoPluginsSideBySide(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, map[string]network.Driver{calico.Type: calico.New(), "fence": fence{}})
+	one, two := s.ask("one", calico.Type), s.ask("two", "fence")
+	one.healthy()
+	two.healthy()
+	calicos := len(s.manager.Shoot().Keys()) - 1
+	assert.Greater(t, calicos, 1)
+
+	require.NoError(t, two.Destroy(t.Context()))
+	require.NoError(t, two.WaitGone(t.Context()))
+	assert.Len(t, s.manager.Shoot().Keys(), calicos, "what is the other's stays")
+	for name, there := range map[string]bool{"calico-config": true, "calico-seed": true, "fence-config": false, "fence-seed": false} {
+		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "extension-networking-" + name}}
+		assert.Equal(t, there, s.has(resource), name)
+	}
+	one.again()
+	require.NoError(t, one.Destroy(t.Context()))
+	require.NoError(t, one.WaitGone(t.Context()))
+	assert.Empty(t, s.manager.Shoot().Keys())
+	assert.Empty(t, s.manager.Complaints())
+}
