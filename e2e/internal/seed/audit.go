@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
-// auditPolicy records what controllers write, with the body. Lease renewals are no writes in the sense of any budget: they
-// come with the clock and not with the work.
+// auditPolicy records what controllers write, with the body, and what they read, without. Lease renewals are no writes in the
+// sense of any budget: they come with the clock and not with the work.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -20,6 +21,9 @@ rules:
 - level: Request
   userGroups: [` + controllerGroup + `]
   verbs: [create, update, patch, delete, deletecollection]
+- level: Metadata
+  userGroups: [` + controllerGroup + `]
+  verbs: [get, list, watch]
 - level: None
 `
 
@@ -46,36 +50,70 @@ func (w Write) String() string {
 // in which it was done. The API server logs a write right after it has answered; what a controller wrote is complete once
 // the controller has ended.
 func (s *Seed) Writes(namespace string) ([]Write, error) {
+	var writes []Write
+	err := s.eachEvent(func(event auditEvent) {
+		isRead := slices.Contains([]string{"get", "list", "watch"}, event.Verb)
+		if !isRead && (namespace == "" || event.ObjectRef.Namespace == namespace) {
+			writes = append(writes, event.write())
+		}
+	})
+	return writes, err
+}
+
+// Request is what a controller asked for, whether it reads or writes.
+type Request struct {
+	// Verb is that of a right, Group and Resource say of what. A subresource follows the resource after a slash.
+	Verb, Group, Resource string
+	// Namespace is empty where all are meant, and for what is in none. Name is empty for lists.
+	Namespace, Name string
+	// Code is the status of the answer.
+	Code int
+}
+
+// Requests returns what a controller asked for, in order, but for renewals of Leases. Watches are logged when they end.
+func (s *Seed) Requests(user string) ([]Request, error) {
+	var requests []Request
+	err := s.eachEvent(func(event auditEvent) {
+		if event.User.Username == user {
+			write := event.write()
+			requests = append(requests, Request{
+				Verb: write.Verb, Group: event.ObjectRef.APIGroup, Resource: write.Resource,
+				Namespace: write.Namespace, Name: write.Name, Code: write.Code,
+			})
+		}
+	})
+	return requests, err
+}
+
+func (s *Seed) eachEvent(do func(auditEvent)) error {
 	content, err := os.ReadFile(s.audit)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
+		return fmt.Errorf("reading the audit log: %w", err)
 	}
-	var writes []Write
 	for line := range bytes.Lines(content) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // still being written
 		}
 		var event auditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("decoding the audit log: %w", err)
+			return fmt.Errorf("decoding the audit log: %w", err)
 		}
-		if namespace == "" || event.ObjectRef.Namespace == namespace {
-			writes = append(writes, event.write())
-		}
+		do(event)
 	}
-	return writes, nil
+	return nil
 }
 
-// auditEvent is the part of audit.k8s.io/v1 Event that a Write is made of.
+// auditEvent is the part of audit.k8s.io/v1 Event that a Write and a Request are made of.
 type auditEvent struct {
 	Verb string `json:"verb"`
 	User struct {
 		Username string `json:"username"`
 	} `json:"user"`
 	ObjectRef struct {
+		APIGroup    string `json:"apiGroup"`
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
 		Namespace   string `json:"namespace"`
