@@ -36,8 +36,9 @@ func infrastructures() []Infrastructure {
 	}
 }
 
-// azureInterfaces names the virtual functions besides the interfaces that Felix looks at anyway.
-const azureInterfaces = ""
+// azureInterfaces is what Felix looks at anyway, but for names such as enP1s0: those are the virtual functions, which pass on what
+// comes in to their partners. It is what the provider extension for Azure gives to calico-node there (acceleratednetwork).
+const azureInterfaces = `^((en|wl|ww|sl|ib)[opsx].*|(eth|wlan|wwan).*|tunl0$|vxlan.calico$|wireguard.cali$|wg-v6.cali$)`
 
 // infrastructureOf returns the row for a type of infrastructure. One that is not known is taken for one that forbids nothing.
 func infrastructureOf(infrastructureType string) Infrastructure {

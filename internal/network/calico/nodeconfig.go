@@ -1,0 +1,60 @@
+package calico
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// configName is the ConfigMap that calico-node, the installer of the CNI plugin and upstream's users know.
+	configName = "calico-config"
+	// Keys of it.
+	configTypha   = "typha_service_name"
+	configBackend = "calico_backend"
+	configMTU     = "veth_mtu"
+	configNetwork = "cni_network_config"
+
+	// endpointName is the ConfigMap that tells nodes where the kube-apiserver is, if no Service leads there.
+	endpointName = "kubernetes-services-endpoint"
+	// noTypha is what Felix reads as none.
+	noTypha = "none"
+)
+
+func (s *settings) nodeConfig() (*corev1.ConfigMap, error) {
+	network, err := s.cniConfiguration()
+	if err != nil {
+		return nil, err
+	}
+	typha := noTypha
+	if s.form.NodesUseTypha {
+		typha = typhaName
+	}
+	return configMap(configName, map[string]string{
+		configTypha: typha, configBackend: s.form.Backend, configMTU: *s.config.VethMTU, configNetwork: network,
+	}), nil
+}
+
+// nodeEndpoint is for an eBPF data plane without kube-proxy, which cannot reach a Service before it routes Services itself. It is
+// nil where that does not concern.
+func (s *settings) nodeEndpoint() *corev1.ConfigMap {
+	if s.kubeProxy || !s.form.BPF || s.apiServerHost == "" {
+		return nil
+	}
+	return configMap(endpointName, map[string]string{
+		"KUBERNETES_SERVICE_HOST": s.apiServerHost, "KUBERNETES_SERVICE_PORT": apiServerPort,
+	})
+}
+
+func configMap(name string, data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: inKubeSystem(name), Data: data,
+	}
+}
+
+// unquoted makes a JSON text that holds a placeholder into the bare placeholder.
+func unquoted(text, placeholder string) string {
+	return strings.ReplaceAll(text, fmt.Sprintf("%q", placeholder), placeholder)
+}

@@ -1,0 +1,120 @@
+package calico
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+)
+
+const (
+	apiServerPort = "443"
+	// kubeProxyHealthPort is where Felix in eBPF mode answers in kube-proxy's place while kube-proxy has its own port.
+	kubeProxyHealthPort = "10257"
+	// natPorts keeps what is masqueraded off the ports of services of nodes.
+	natPorts = "32768:65535"
+)
+
+// nodeEnv is the environment of calico-node: all that the configuration decides. FelixConfiguration is the users', for what is left
+// open here, since the environment has the last word.
+func (s *settings) nodeEnv() []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "DATASTORE_TYPE", Value: "kubernetes"},
+		{Name: "WAIT_FOR_DATASTORE", Value: "true"},
+		fromNode("NODENAME"),
+		{Name: "CLUSTER_TYPE", Value: "k8s,bgp"},
+		{Name: "CALICO_DISABLE_FILE_LOGGING", Value: "true"},
+		{Name: "CALICO_MANAGE_CNI", Value: "true"},
+		fromConfig("CALICO_NETWORKING_BACKEND", configBackend),
+	}
+	if s.form.IPAM == calicov1alpha1.IPAMHostLocal {
+		env = append(env, corev1.EnvVar{Name: "USE_POD_CIDR", Value: "true"})
+	}
+	env = append(env, s.addressEnv()...)
+	return append(env, s.felixEnv()...)
+}
+
+// addressEnv says how a node finds its addresses. Pools are objects, so it makes none.
+func (s *settings) addressEnv() []corev1.EnvVar {
+	env := []corev1.EnvVar{{Name: "NO_DEFAULT_POOLS", Value: "true"}}
+	if s.ipv4 {
+		env = append(env, corev1.EnvVar{Name: "IP", Value: "autodetect"},
+			corev1.EnvVar{Name: "IP_AUTODETECTION_METHOD", Value: *s.config.IPv4.AutoDetectionMethod})
+	} else {
+		env = append(env, corev1.EnvVar{Name: "IP", Value: "none"})
+	}
+	if !s.ipv6 {
+		return env
+	}
+	env = append(env, corev1.EnvVar{Name: "IP6", Value: "autodetect"},
+		corev1.EnvVar{Name: "IP6_AUTODETECTION_METHOD", Value: *s.config.IPv6.AutoDetectionMethod})
+	if !s.ipv4 {
+		// BGP needs an identifier that looks like an address of IPv4.
+		env = append(env, corev1.EnvVar{Name: "CALICO_ROUTER_ID", Value: "hash"})
+	}
+	return env
+}
+
+// felixEnv is Felix'.
+func (s *settings) felixEnv() []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		fromConfig("FELIX_TYPHAK8SSERVICENAME", configTypha),
+		{Name: "FELIX_HEALTHENABLED", Value: "true"},
+		{Name: "FELIX_PROMETHEUSMETRICSENABLED", Value: "true"},
+		{Name: "FELIX_PROMETHEUSMETRICSPORT", Value: strconv.Itoa(felixMetricsPort)},
+		// Pods may speak to their node; what may reach the node itself is not Calico's business here.
+		{Name: "FELIX_DEFAULTENDPOINTTOHOSTACTION", Value: "ACCEPT"},
+		{Name: "FELIX_NATPORTRANGE", Value: natPorts},
+		{Name: "FELIX_IPV6SUPPORT", Value: strconv.FormatBool(s.ipv6)},
+		{Name: "FELIX_IPINIPENABLED", Value: strconv.FormatBool(s.form.IPIP)},
+		{Name: "FELIX_VXLANENABLED", Value: strconv.FormatBool(s.form.VXLAN)},
+		fromConfig("FELIX_IPINIPMTU", configMTU),
+		fromConfig("FELIX_VXLANMTU", configMTU),
+		fromConfig("FELIX_VXLANMTUV6", configMTU),
+		fromConfig("FELIX_WIREGUARDMTU", configMTU),
+		fromConfig("FELIX_WIREGUARDMTUV6", configMTU),
+		{Name: "FELIX_WIREGUARDENABLED", Value: strconv.FormatBool(s.form.WireGuard && s.ipv4)},
+		{Name: "FELIX_WIREGUARDENABLEDV6", Value: strconv.FormatBool(s.form.WireGuard && s.ipv6)},
+		{Name: "FELIX_BPFENABLED", Value: strconv.FormatBool(s.form.BPF)},
+		{Name: "FELIX_SERVICELOOPPREVENTION", Value: string(*s.config.ServiceLoopPrevention)},
+		{Name: "FELIX_NFTABLESMODE", Value: nftablesMode(s.form.NFTables)},
+	}
+	if s.config.SnatToUpstreamDNS.Enabled {
+		// The rules of the container that masquerades must come first.
+		env = append(env, corev1.EnvVar{Name: "FELIX_CHAININSERTMODE", Value: "Append"})
+	}
+	if s.form.BPF {
+		env = append(env, s.bpfEnv()...)
+	}
+	return env
+}
+
+func nftablesMode(enabled bool) string {
+	if enabled {
+		return "Enabled"
+	}
+	return "Disabled"
+}
+
+// bpfEnv makes Felix stand in for kube-proxy, or stay out of its way.
+func (s *settings) bpfEnv() []corev1.EnvVar {
+	env := []corev1.EnvVar{{Name: "FELIX_BPFKUBEPROXYIPTABLESCLEANUPENABLED", Value: strconv.FormatBool(!s.kubeProxy)}}
+	if s.kubeProxy {
+		env = append(env, corev1.EnvVar{Name: "FELIX_BPFKUBEPROXYHEALTHZPORT", Value: kubeProxyHealthPort})
+	}
+	if pattern := s.infrastructure.BPFDataInterfaces; pattern != "" {
+		env = append(env, corev1.EnvVar{Name: "FELIX_BPFDATAIFACEPATTERN", Value: pattern})
+	}
+	return env
+}
+
+func fromConfig(name, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: configName}, Key: key,
+	}}}
+}
+
+func fromNode(name string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
+}

@@ -1,0 +1,66 @@
+package calico
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const cniPluginName = "calico-cni-plugin"
+
+// nodeAccounts are whom calico-node and the CNI plugin are in the shoot. The plugin has an account of its own, since its kubeconfig
+// lies on the disk of each node; calico-node gets the tokens for it.
+func nodeAccounts() []client.Object {
+	objects := []client.Object{serviceAccount(nodeDaemonSet), serviceAccount(cniPluginName)}
+	objects = append(objects, clusterGrant(nodeDaemonSet, nodeRules(), nodeDaemonSet)...)
+	return append(objects, clusterGrant(cniPluginName, cniPluginRules(), cniPluginName)...)
+}
+
+// nodeRules are what Felix, BIRD's configuration and the start of a node ask for, including what Calico v3.32 brought:
+// clusternetworkpolicies, kubevirt's migrations (it does not start when it is forbidden to look for them), bgpconfigurations.
+func nodeRules() []rbacv1.PolicyRule {
+	var (
+		reads   = []string{"get", "list", "watch"}
+		watches = []string{"list", "watch"}
+		writes  = []string{"create", "update"}
+	)
+	token := may("", []string{"serviceaccounts/token"}, []string{"create"})
+	token.ResourceNames = []string{cniPluginName}
+	return []rbacv1.PolicyRule{
+		token,
+		may("", []string{"pods", "nodes", "namespaces", "endpoints", "services"}, reads),
+		may("", []string{"serviceaccounts"}, watches),
+		may("", []string{"configmaps"}, []string{"get"}),
+		// Addresses of the node for others, and whether its network is there.
+		may("", []string{"nodes/status"}, []string{"patch", "update"}),
+		may("", []string{"pods/status"}, []string{"patch"}),
+		may("apps", []string{"daemonsets"}, []string{"get"}),
+		may("discovery.k8s.io", []string{"endpointslices"}, watches),
+		may("networking.k8s.io", []string{"networkpolicies"}, watches),
+		// The last two are for pods of v3.31 and before, until they are replaced.
+		may("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, watches),
+		may("kubevirt.io", []string{"virtualmachineinstancemigrations"}, reads),
+		may(crdGroup, []string{
+			"bgpconfigurations", "bgpfilters", "bgppeers", "blockaffinities", "caliconodestatuses", "clusterinformations",
+			"felixconfigurations", "globalbgpconfigs", "globalfelixconfigs", "globalnetworkpolicies", "globalnetworksets",
+			"hostendpoints", "ipamblocks", "ippools", "ipreservations", "networkpolicies", "networksets",
+			"stagedglobalnetworkpolicies", "stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
+		}, reads),
+		may(crdGroup, []string{"tiers"}, []string{"create"}),
+		may(crdGroup, []string{"bgpconfigurations", "bgppeers", "clusterinformations", "felixconfigurations", "ippools"}, writes),
+		may(crdGroup, []string{"caliconodestatuses"}, []string{"update"}),
+		// The addresses of its tunnels.
+		may(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
+		may(crdGroup, []string{"ipamconfigs"}, []string{"get", "create"}),
+	}
+}
+
+// cniPluginRules are what it takes to give a pod an address and to note it at the pod.
+func cniPluginRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		may("", []string{"pods", "nodes", "namespaces"}, []string{"get"}),
+		may("", []string{"pods/status"}, []string{"patch"}),
+		may(crdGroup, []string{"clusterinformations", "ippools", "ipreservations"}, []string{"get", "list"}),
+		may(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
+		may(crdGroup, []string{"ipamconfigs"}, []string{"get", "list", "create", "update"}),
+	}
+}
