@@ -34,6 +34,8 @@ type deployment struct {
 	patience  time.Duration
 	// waiting says what the current stage waits for; empty when there is none.
 	waiting string
+	// blind is true when routes were not waited for, because nobody could tell of them.
+	blind bool
 }
 
 // Reconcile hands to gardener-resource-manager what the driver has rendered, and waits for nobody: there may be no node yet. A
@@ -92,7 +94,19 @@ func (d *deployment) nextStage() (*Stage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("changing the network: %w", err)
 	}
+	if stage != nil && stage.Gate.Routes && !d.nodesTellOfRoutes() {
+		blind := *stage
+		blind.Gate.Routes, d.blind = false, true
+		stage = &blind
+	}
 	return stage, nil
+}
+
+// nodesTellOfRoutes reports whether the condition NetworkUnavailable of nodes is the route controller's alone. Without a policy
+// that keeps them from it plugins write it, too, and the route controller leaves what they say: nobody can tell then whether
+// there is a route, and whoever waited for it would wait for ever.
+func (d *deployment) nodesTellOfRoutes() bool {
+	return contract.MutatingAdmissionPolicies(d.pass.Cluster.Shoot.Spec.Kubernetes) != ""
 }
 
 // put deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
@@ -167,6 +181,10 @@ func (d *deployment) report() error {
 	d.pass.Object.Status.ProviderStatus = status
 	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
 	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
+	if d.blind {
+		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only where the shoot's "+
+			"kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")
+	}
 	if d.waiting != "" {
 		d.pass.Remarks = append(d.pass.Remarks, "the network is being changed, "+d.waiting)
 	}
