@@ -1,6 +1,7 @@
 package networktest
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ type newShoots struct {
 
 func newShootsOf(server *contracttest.APIServer, subject Subject) *newShoots {
 	n := &newShoots{server: server, subject: subject, known: map[string]*sync.Once{}, found: map[string]*content{}}
-	for _, configuration := range subject.Configurations {
+	for _, configuration := range slices.Concat(subject.Configurations, subject.Ends) {
 		n.known[configuration.Name] = &sync.Once{}
 	}
 	return n

@@ -61,23 +61,29 @@ func changeOf(s *Stage, way Change, fresh *newShoots) *change {
 	return &change{Stage: s, Change: way, fresh: fresh}
 }
 
-// walkAndTurn goes all the way, and then again and again as far as each stage, where it changes its mind.
-func walkAndTurn(t T, server *contracttest.APIServer, subject Subject, way Change, fresh *newShoots) {
-	t.Helper()
-	anew := func() *change { return changeOf(newStage(t, server, subject), way, fresh) }
-	c := anew()
+// walk goes all the way. What is refused is taken back.
+func walk(s *Stage, way Change, fresh *newShoots) {
+	s.t.Helper()
+	c := changeOf(s, way, fresh)
 	if !c.depart() {
 		c.turn(way.From)
 		return
 	}
 	c.arrive()
-	for passed := range c.stages + 1 {
-		for _, target := range c.turns() {
-			again := anew()
-			again.departFor(passed)
-			again.turn(target)
-			again.Stop()
+}
+
+// turnInEveryStage goes as far as each stage, and what comes after the last, and changes its mind there.
+func turnInEveryStage(t T, server *contracttest.APIServer, subject Subject, way Change, fresh *newShoots) {
+	t.Helper()
+	for passed, more := 0, true; more; passed++ {
+		var targets []string
+		for i := 0; i == 0 || i < len(targets); i++ {
+			c := changeOf(newStage(t, server, subject), way, fresh)
+			targets, more = c.turns(), c.departFor(passed)
+			c.turn(targets[i])
+			c.Stop()
 		}
+		require.True(t, more || passed > 0, "%s has no stages", way)
 	}
 }
 
@@ -94,8 +100,8 @@ func (c *change) turns() []string {
 	return targets
 }
 
-// departFor goes through so many stages, and into the middle of the next, or of what comes after the last.
-func (c *change) departFor(stages int) {
+// departFor goes through so many stages, and into the middle of the next. It reports whether there is one.
+func (c *change) departFor(stages int) bool {
 	c.t.Helper()
 	require.True(c.t, c.depart())
 	for range stages {
@@ -103,6 +109,7 @@ func (c *change) departFor(stages int) {
 		c.open()
 	}
 	c.halfway()
+	return c.waits()
 }
 
 // halfway has some nodes catch up with the current stage.

@@ -343,7 +343,7 @@ func (o *onNodes) settle() {
 func (o *onNodes) clear() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	o.forms = nil
+	o.forms, o.deployed = nil, nil
 }
 
 func (o *onNodes) complaints() []string {

@@ -27,7 +27,10 @@ type Subject struct {
 	Configurations []Configuration
 	// Changes tell what is particular about going from one of them to another. All other changes that users can make arrive.
 	Changes map[Change]Outcome
-	// Staged are changes that go in stages. With them it is tried what else can happen on the way.
+	// Ends are more configurations for Outcome.As to name. Nobody goes to them or comes from them.
+	Ends []Configuration
+	// Staged are changes that go in stages. With them it is tried what else can happen on the way: changes of mind in the middle of
+	// every stage, and the end of the shoot or of its stay in the first.
 	Staged []Change
 	// Works says whether pods reach each other while nodes run any of some forms of the plugin, and any of the deployed forms holds
 	// for what is not on nodes: an error tells why not. It judges the driver, so it must not ask it. It may be nil, then nobody looks.
@@ -87,11 +90,12 @@ func (c Configuration) canBecome(other Configuration) bool {
 }
 
 func (s Subject) configuration(name string) Configuration {
-	i := slices.IndexFunc(s.Configurations, func(c Configuration) bool { return c.Name == name })
+	all := slices.Concat(s.Configurations, s.Ends)
+	i := slices.IndexFunc(all, func(c Configuration) bool { return c.Name == name })
 	if i < 0 {
 		panic(fmt.Sprintf("the subject has no configuration %q", name))
 	}
-	return s.Configurations[i]
+	return all[i]
 }
 
 // changes returns all that users can make, in order.

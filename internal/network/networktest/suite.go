@@ -78,7 +78,7 @@ func lives(server *contracttest.APIServer, subject Subject, fresh *newShoots) []
 func ways(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
 	var all []scenario
 	for _, change := range subject.changes() {
-		all = append(all, scenario{change.String(), func(t T) { walkAndTurn(t, server, subject, change, fresh) }})
+		all = append(all, scenario{change.String(), func(t T) { walk(newStage(t, server, subject), change, fresh) }})
 		from, to := subject.configuration(change.From), subject.configuration(change.To)
 		if len(to.families()) > len(from.families()) && subject.Changes[change] == (Outcome{}) {
 			all = append(all, scenario{change.String() + ", family by family", func(t T) {
@@ -91,6 +91,11 @@ func ways(server *contracttest.APIServer, subject Subject, fresh *newShoots) []s
 
 func interrupted(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
 	var all []scenario
+	for _, change := range subject.Staged {
+		all = append(all, scenario{"changes of mind on the way " + change.String(), func(t T) {
+			turnInEveryStage(t, server, subject, change, fresh)
+		}})
+	}
 	for _, interruption := range interruptions() {
 		for _, change := range subject.Staged {
 			all = append(all, scenario{interruption.name + " on the way " + change.String(), func(t T) {

@@ -56,7 +56,7 @@ func barnSubject(t *testing.T, driver network.Driver) networktest.Subject {
 		Changes: map[networktest.Change]networktest.Outcome{
 			change("walled", "wood, local"): stays, change("wood, local", "walled"): inhabited,
 		},
-		Staged: []networktest.Change{change("wood", "iron, kept"), change("wood", "wood, paths")},
+		Staged: []networktest.Change{change("wood", "iron, kept"), change("wood", "wood, paths"), change("iron, kept", "wood, two families")},
 	}
 }
 
