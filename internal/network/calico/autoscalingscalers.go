@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,10 +92,11 @@ func nodeByClusterSize() byClusterSize {
 	}
 }
 
-// typhaByClusterSize has upstream's figures. The app is that of the horizontal scaler as well, since upstream selects by it.
+// typhaByClusterSize has upstream's figures, but not its selector, which is that of the horizontal scaler as well:
+// gardener-resource-manager counts the pods that a Deployment selects, and would wait for ever for those of the other one to end.
 func typhaByClusterSize() byClusterSize {
 	return byClusterSize{
-		name: "calico-typha-vertical-autoscaler", app: "calico-typha-autoscaler", account: "typha-cpva", key: "typha-autoscaler",
+		name: "calico-typha-vertical-autoscaler", app: "calico-typha-vertical-autoscaler", account: "typha-cpva", key: "typha-autoscaler",
 		kind: "deployment", workload: typhaDeployment, container: typhaName,
 		requests: map[corev1.ResourceName]growth{
 			corev1.ResourceCPU:    {Base: "180m", Step: "140m", NodesPerStep: 17, Max: "1000m"},
@@ -136,7 +138,10 @@ func (s *settings) verticalScaler(scaled byClusterSize) ([]client.Object, error)
 	patch := may("apps", []string{scaled.kind + "s"}, []string{"patch"})
 	patch.ResourceNames = []string{scaled.workload}
 
-	objects := []client.Object{serviceAccount(scaled.account), configuration, deployment(scaled.name, scaled.app, pod)}
+	scaler := deployment(scaled.name, scaled.app, pod)
+	// One that upstream's extension has left may select otherwise, which cannot be changed. Nothing is lost with it.
+	scaler.Annotations = map[string]string{resourcesv1alpha1.DeleteOnInvalidUpdate: "true"}
+	objects := []client.Object{serviceAccount(scaled.account), configuration, scaler}
 	objects = append(objects, clusterGrant(scaled.account, []rbacv1.PolicyRule{may("", []string{"nodes"}, []string{"list"})}, scaled.account)...)
 	return append(objects, grant(scaled.account, []rbacv1.PolicyRule{patch}, scaled.account)...), nil
 }
