@@ -25,6 +25,8 @@ func nodeRules() []rbacv1.PolicyRule {
 	)
 	token := may("", []string{"serviceaccounts/token"}, []string{"create"})
 	token.ResourceNames = []string{cniPluginName}
+	itself := may("apps", []string{"daemonsets"}, []string{"get"})
+	itself.ResourceNames = []string{nodeDaemonSet}
 	return []rbacv1.PolicyRule{
 		token,
 		may("", []string{"pods", "nodes", "namespaces", "endpoints", "services"}, reads),
@@ -33,7 +35,7 @@ func nodeRules() []rbacv1.PolicyRule {
 		// Addresses of the node for others, and whether its network is there.
 		may("", []string{"nodes/status"}, []string{"patch", "update"}),
 		may("", []string{"pods/status"}, []string{"patch"}),
-		may("apps", []string{"daemonsets"}, []string{"get"}),
+		itself,
 		may("discovery.k8s.io", []string{"endpointslices"}, watches),
 		may("networking.k8s.io", []string{"networkpolicies"}, watches),
 		// The last two are for pods of v3.31 and before, until they are replaced.
