@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,55 +43,6 @@ func containerNames(containers []corev1.Container) []string {
 		names = append(names, container.Name)
 	}
 	return names
-}
-
-// What a shoot's settings are like, for all tests of calico-node.
-
-func natively(s *settings) {
-	s.form.Backend, s.form.IPIP, s.form.IPv4 = backendNone, false, &encapsulation{IPIP: "Never", VXLAN: "Never"}
-	s.config.Overlay = &calicov1alpha1.Overlay{Enabled: false, CreatePodRoutes: new(false)}
-	s.config.SnatToUpstreamDNS.Enabled = true
-}
-
-func withPodRoutes(s *settings) {
-	natively(s)
-	s.form.Backend, s.config.Overlay.CreatePodRoutes = backendBird, new(true)
-}
-
-func withVXLAN(s *settings) {
-	s.form.Backend, s.form.IPAM, s.form.IPIP, s.form.VXLAN = backendVXLAN, calicov1alpha1.IPAMCalico, false, true
-	s.form.IPv4 = &encapsulation{IPIP: "Never", VXLAN: "Always"}
-	s.config.IPAM = &calicov1alpha1.IPAM{Type: calicov1alpha1.IPAMCalico}
-}
-
-func withIPv6(s *settings) {
-	s.ipv6, s.podRanges6, s.nodeRanges6 = true, []string{"2001:db8:1::/48"}, []string{"2001:db8:2::/64"}
-	s.form.IPv6 = &encapsulation{IPIP: "Never", VXLAN: "Never"}
-	s.config.IPv6 = &calicov1alpha1.IPv6{AutoDetectionMethod: new("cidr=2001:db8:2::/64")}
-}
-
-func withoutIPv4(s *settings) {
-	withIPv6(s)
-	s.ipv4, s.ipv6First, s.podRanges4, s.nodeRanges4, s.form.IPv4, s.config.IPv4 = false, true, nil, nil, nil, nil
-}
-
-func withBPF(s *settings) { s.form.BPF, s.config.EbpfDataplane.Enabled = true, true }
-
-func withBPFInsteadOfKubeProxy(s *settings) {
-	withBPF(s)
-	s.kubeProxy = false
-}
-
-func withBIRDExporter(s *settings) { s.config.BirdExporter.Enabled = true }
-
-func withEncryption(s *settings) { s.form.WireGuard, s.config.WireguardEncryption = true, true }
-
-func all(changes ...func(*settings)) func(*settings) {
-	return func(s *settings) {
-		for _, change := range changes {
-			change(s)
-		}
-	}
 }
 
 func TestNodeManifests(t *testing.T) {
@@ -157,30 +107,6 @@ func TestCalicoNodeIsWhatANodeCannotDoWithout(t *testing.T) {
 		assert.Contains(t, pod.Spec.Tolerations, corev1.Toleration{Effect: effect, Operator: corev1.TolerationOpExists})
 	}
 	assert.Equal(t, map[string]string{"k8s-app": "calico-node"}, daemonSet.Spec.Selector.MatchLabels, "selectors of upstream's DaemonSet cannot be changed")
-}
-
-// Who may do what on a node: only what says why is privileged.
-func TestPrivilegeIsTheException(t *testing.T) {
-	change := all(withVXLAN, withBPF, func(s *settings) { s.config.SnatToUpstreamDNS.Enabled = true })
-	changes := []func(*settings){nil, natively, withPodRoutes, all(withPodRoutes, withBIRDExporter), change}
-	may := []string{"upgrade-ipam", "install-cni", "ebpf-bootstrap", "calico-node"}
-	for _, change := range changes {
-		pod := calicoNodeOf(t, change).Spec.Template.Spec
-		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-			context := container.SecurityContext
-			require.NotNil(t, context, container.Name)
-			if slices.Contains(may, container.Name) {
-				assert.True(t, *context.Privileged, container.Name)
-				continue
-			}
-			assert.False(t, context.Privileged != nil && *context.Privileged, container.Name)
-			assert.False(t, *context.AllowPrivilegeEscalation, container.Name)
-			assert.Equal(t, []corev1.Capability{"ALL"}, context.Capabilities.Drop, container.Name)
-			for _, capability := range context.Capabilities.Add {
-				assert.Contains(t, []corev1.Capability{"NET_ADMIN", "NET_RAW"}, capability, container.Name)
-			}
-		}
-	}
 }
 
 func TestContainersMountWhatThereIs(t *testing.T) {
@@ -274,52 +200,6 @@ func TestNodesReachTheAPIServerWithoutKubeProxy(t *testing.T) {
 	for _, change := range []func(*settings){nil, withBPF} {
 		assert.False(t, has(nodeOf(t, change), "ConfigMap", "kubernetes-services-endpoint"), "with kube-proxy the Service leads there")
 	}
-}
-
-func TestWhatNodesMayDo(t *testing.T) {
-	objects := nodeOf(t, nil)
-	for _, name := range []string{"calico-node", "calico-cni-plugin"} {
-		require.True(t, has(objects, "ServiceAccount", name))
-		binding := named[*rbacv1.ClusterRoleBinding](t, objects, name)
-		assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: "kube-system"}}, binding.Subjects)
-		assert.Equal(t, name, binding.RoleRef.Name)
-		for _, rule := range named[*rbacv1.ClusterRole](t, objects, name).Rules {
-			for _, word := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs) {
-				assert.NotEqual(t, "*", word)
-				assert.NotEqual(t, "secrets", word)
-			}
-			if slices.Contains(rule.Resources, "serviceaccounts/token") {
-				assert.Equal(t, "calico-node", name, "the CNI plugin needs no tokens but its own")
-				assert.Equal(t, []string{"calico-cni-plugin"}, rule.ResourceNames)
-				assert.Equal(t, []string{"create"}, rule.Verbs)
-			}
-		}
-	}
-}
-
-func TestMetricsOfNodesAreFound(t *testing.T) {
-	objects := nodeOf(t, withBIRDExporter)
-	pod := named[*appsv1.DaemonSet](t, objects, "calico-node").Spec.Template
-	for service, container := range map[string]string{"calico-felix-monitoring": "calico-node", "calico-bird-monitoring": "bird-exporter"} {
-		found := named[*corev1.Service](t, objects, service)
-		for key, value := range found.Spec.Selector {
-			assert.Equal(t, value, pod.Labels[key])
-		}
-		ports := containerOf(t, pod.Spec.Containers, container).Ports
-		require.Len(t, ports, 1)
-		assert.Equal(t, ports[0].ContainerPort, found.Spec.Ports[0].TargetPort.IntVal)
-	}
-	assert.False(t, has(nodeOf(t, nil), "Service", "calico-bird-monitoring"))
-}
-
-func TestBIRDExporterFindsTheSocketsThatThereAre(t *testing.T) {
-	args := func(change func(*settings)) []string {
-		return containerOf(t, calicoNodeOf(t, change).Spec.Template.Spec.Containers, "bird-exporter").Args
-	}
-	assert.Contains(t, args(withBIRDExporter), "-bird.ipv6=false")
-	both := args(all(withBIRDExporter, withPodRoutes, withIPv6))
-	assert.Contains(t, both, "-bird.socket6=/var/run/calico/bird6.ctl")
-	assert.NotContains(t, both, "-bird.ipv6=false")
 }
 
 func TestAnImageThatIsMissingIsAnError(t *testing.T) {
