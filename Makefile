@@ -42,7 +42,7 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: e2e-assets ## Show an Infrastructure and a ControlPlane coming into being; DEMO_EXIT=1 cleans up and ends
+demo: e2e-assets ## Show Infrastructure, ControlPlane and Network coming into being; DEMO_EXIT=1 cleans up and ends
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -67,16 +68,15 @@ func (d *demo) fulfilControlPlane(ctx context.Context) error {
 
 // awaitHealth shows the conditions while they become good.
 func (d *demo) awaitHealth(ctx context.Context) error {
-	d.screen.Heading("The controlplane-controller watches over it, every half minute")
+	d.screen.Heading("The controllers watch over what they have deployed, every half minute")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
 	defer cancel()
 	block := d.screen.Block()
 	for {
-		object, err := d.Gardenlet.GetControlPlane(ctx, d.shoot)
+		lines, healthy, err := d.health(ctx)
 		if err != nil {
 			return err
 		}
-		lines, healthy := conditionLines(object.Status.Conditions)
 		if healthy {
 			for i, line := range lines {
 				lines[i] = "  " + d.screen.Styled(terminal.Green, "✓") + " " + line
@@ -94,12 +94,27 @@ func (d *demo) awaitHealth(ctx context.Context) error {
 	}
 }
 
-// conditionLines says how the control plane is, and whether that is well.
-func conditionLines(conditions []gardencorev1beta1.Condition) (lines []string, healthy bool) {
+// health says how all that is looked after is, and whether that is well.
+func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err error) {
+	healthy = true
+	for _, watched := range []watched{d.controlPlane(), d.network()} {
+		object, err := watched.get(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		itsLines, well := conditionLines(watched.name, object.GetExtensionStatus().GetConditions())
+		lines, healthy = append(lines, itsLines...), healthy && well
+	}
+	return lines, healthy, nil
+}
+
+// conditionLines says how an object is, and whether that is well.
+func conditionLines(name string, conditions []gardencorev1beta1.Condition) (lines []string, healthy bool) {
 	healthy = len(conditions) > 0
 	for _, condition := range conditions {
-		healthy = healthy && condition.Status == gardencorev1beta1.ConditionTrue
-		lines = append(lines, fmt.Sprintf("%-24s %-12s %s", condition.Type, condition.Status, condition.Message))
+		// What was found before a change is not what is there now.
+		healthy = healthy && condition.Status == gardencorev1beta1.ConditionTrue && !strings.Contains(condition.Message, beingChanged)
+		lines = append(lines, fmt.Sprintf("%-18s %-30s %-12s %s", name, condition.Type, condition.Status, condition.Message))
 	}
 	return lines, healthy
 }
@@ -125,11 +140,11 @@ func (d *demo) deleteControlPlane(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	if err := d.nothingLeftInSeed(ctx); err != nil {
+	if err := d.nothingLeftInSeed(ctx, func(name string) bool { return !d.before.Has(name) }); err != nil {
 		return err
 	}
-	d.done("the shoot's namespace holds nothing of the control plane")
-	garbage, err := d.nothingLeftInShoot(ctx)
+	d.done("the shoot's namespace holds nothing more than before the ControlPlane")
+	garbage, err := d.nothingLeftInShoot(ctx, d.applied)
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,13 @@ type demo struct {
 
 	// before is what the namespace of the shoot held before the ControlPlane was created.
 	before inventory
-	// applied is what the ManagedResources brought to the shoot.
+	// applied is what the ManagedResources of the ControlPlane brought to the shoot.
 	applied []resourcesv1alpha1.ObjectReference
 	// node is the shoot's only one, and container what has initialized it.
 	node      node
 	container *workload.Container
+	// containerAddress is where that serves.
+	containerAddress string
 }
 
 // act is a part of the showing.
@@ -36,8 +38,8 @@ type act func(context.Context) error
 
 // run shows everything and stops everything, in whatever way it ends.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
-	screen.Heading("Trellis: one shoot's Infrastructure and ControlPlane, before your eyes")
-	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, ControlPlanes: true})
+	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane and Network, before your eyes")
+	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true})
 	if err != nil {
 		return err
 	}
@@ -46,10 +48,11 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 	defer d.stopContainer()
 	acts := []act{
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
-		d.startCluster, d.createControlPlane, d.reconcileControlPlane, d.initializeNode, d.awaitHealth,
+		d.startCluster, d.createControlPlane, d.reconcileControlPlane,
+		d.createNetwork, d.reconcileNetwork, d.initializeNode, d.switchOverlayOff, d.awaitHealth,
 	}
 	if exit {
-		acts = append(acts, d.removeNode, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
+		acts = append(acts, d.deleteNetwork, d.removeNode, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
 	} else {
 		acts = append(acts, d.stay)
 	}
@@ -79,10 +82,16 @@ func (d *demo) stay(ctx context.Context) error {
 		d.screen.Linef("\nStopping.")
 		return nil
 	case <-d.Infrastructure.Exited():
-		return errors.New("the infrastructure-controller has ended by itself; its log was " + d.Infrastructure.Log)
+		return endedByItself(d.Infrastructure)
 	case <-d.ControlPlane.Exited():
-		return errors.New("the controlplane-controller has ended by itself; its log was " + d.ControlPlane.Log)
+		return endedByItself(d.ControlPlane)
+	case <-d.Network.Exited():
+		return endedByItself(d.Network)
 	}
+}
+
+func endedByItself(c *landscape.Controller) error {
+	return fmt.Errorf("the %s has ended by itself; its log was %s", c.Name(), c.Log)
 }
 
 func (d *demo) lookFurther() {
@@ -93,20 +102,22 @@ func (d *demo) lookFurther() {
 	}{
 		{"in the seed", []string{
 			"export KUBECONFIG=" + d.Seed.Kubeconfig,
-			"kubectl get infrastructures,controlplanes -A",
+			"kubectl get infrastructures,controlplanes,networks -A",
 			of + " get managedresources,deployments,pods,secrets",
 			of + " get controlplane " + d.shoot.Name + " -o yaml",
 			of + " annotate controlplane " + d.shoot.Name + " gardener.cloud/operation=reconcile",
 			of + " delete deployment csi-driver-controller   # it comes back",
+			of + " get network " + d.shoot.Name + " -o jsonpath='{.status.providerStatus.effective}'",
 		}},
 		{"in the shoot", []string{
 			"export KUBECONFIG=" + d.Cluster.Kubeconfig,
 			"kubectl get nodes,storageclasses,csidrivers",
+			"kubectl get ippools && kubectl -n kube-system get daemonsets,deployments,pods",
 			"kubectl auth can-i --list --as=system:serviceaccount:kube-system:cloud-controller-manager",
 		}},
 		{"behind the scenes", []string{
 			"curl -s " + d.ControlPlane.MetricsURL + " | grep trellis_",
-			"tail -f " + d.Infrastructure.Log + " " + d.ControlPlane.Log,
+			"tail -f " + d.Infrastructure.Log + " " + d.ControlPlane.Log + " " + d.Network.Log,
 		}},
 	} {
 		d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, "# "+part.title))

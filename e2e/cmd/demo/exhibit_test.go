@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/cert"
 
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
@@ -70,12 +71,15 @@ func TestWhatWasAppliedIsCounted(t *testing.T) {
 
 func TestConditionsAreWellTogether(t *testing.T) {
 	well := gardencorev1beta1.Condition{Type: "A", Status: gardencorev1beta1.ConditionTrue, Message: "Fine."}
-	lines, healthy := conditionLines([]gardencorev1beta1.Condition{well})
+	lines, healthy := conditionLines("network/demo", []gardencorev1beta1.Condition{well})
 	assert.True(t, healthy)
-	assert.Equal(t, []string{"A                        True         Fine."}, lines)
-	_, healthy = conditionLines([]gardencorev1beta1.Condition{well, {Type: "B", Status: gardencorev1beta1.ConditionProgressing}})
+	assert.Equal(t, []string{"network/demo       A                              True         Fine."}, lines)
+	_, healthy = conditionLines("network/demo", []gardencorev1beta1.Condition{well, {Type: "B", Status: gardencorev1beta1.ConditionProgressing}})
 	assert.False(t, healthy)
-	_, healthy = conditionLines(nil)
+	changing := gardencorev1beta1.Condition{Type: "A", Status: gardencorev1beta1.ConditionTrue, Message: "The network is well, and being changed: so."}
+	_, healthy = conditionLines("network/demo", []gardencorev1beta1.Condition{changing})
+	assert.False(t, healthy, "the change is over, and nobody has looked since")
+	_, healthy = conditionLines("network/demo", nil)
 	assert.False(t, healthy, "nobody has looked")
 }
 
@@ -102,6 +106,40 @@ func TestANodeIsDescribedByWhatWasFoundOutAboutIt(t *testing.T) {
 	node.Spec.ProviderID = "openstack:///1"
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "one"}, {Type: corev1.NodeInternalIP, Address: "10.250.0.2"}}
 	assert.Equal(t, "openstack:///1, 10.250.0.2, zone zone-a, m1.small", nodeLine(node))
+}
+
+func TestAPoolIsDescribedByTheWayToIt(t *testing.T) {
+	pool := func(spec map[string]any) unstructured.Unstructured {
+		return unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "pods"}, "spec": spec}}
+	}
+	assert.Equal(t, "pods                                   IPPool 100.96.0.0/11, IP-in-IP Always, VXLAN Never",
+		poolLine(pool(map[string]any{"cidr": "100.96.0.0/11", "ipipMode": "Always", "vxlanMode": "Never"})))
+	assert.Equal(t, "pods                                   IPPool 10.250.0.0/16, not for pods",
+		poolLine(pool(map[string]any{"cidr": "10.250.0.0/16", "disabled": true})))
+}
+
+func TestWhatIsInForceIsWrittenWithALineForEachField(t *testing.T) {
+	assert.Equal(t, []string{
+		"autoScaling              mode vpa, resources (node (cpu 1))",
+		"backend                  bird",
+	}, effectiveLines(map[string]any{
+		"kind": "NetworkConfig", "backend": "bird",
+		"autoScaling": map[string]any{"resources": map[string]any{"node": map[string]any{"cpu": "1"}}, "mode": "vpa"},
+	}))
+}
+
+func TestANetworkHasArrivedWhenItTellsOfNoChange(t *testing.T) {
+	for _, test := range []struct {
+		state       gardencorev1beta1.LastOperationState
+		description string
+		wants       bool
+	}{
+		{gardencorev1beta1.LastOperationStateSucceeded, "Reconcile of network succeeded", true},
+		{gardencorev1beta1.LastOperationStateSucceeded, "Reconcile of network succeeded; the network is being changed, so: and so", false},
+		{gardencorev1beta1.LastOperationStateProcessing, "deploying the network plugin in the shoot", false},
+	} {
+		assert.Equal(t, test.wants, hasArrived(&gardencorev1beta1.LastOperation{State: test.state, Description: test.description}), test.description)
+	}
 }
 
 func TestCost(t *testing.T) {

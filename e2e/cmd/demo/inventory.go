@@ -61,14 +61,14 @@ func takeInventory(ctx context.Context, config *rest.Config, c client.Client, na
 	return found, nil
 }
 
-// nothingLeftInSeed fails unless the shoot's namespace holds what it held before the ControlPlane was created.
-func (d *demo) nothingLeftInSeed(ctx context.Context) error {
+// nothingLeftInSeed fails unless the shoot's namespace holds nothing any more that should be gone.
+func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
 	for end := time.Now().Add(emptyTimeout); ; {
 		now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
 		if err != nil {
 			return err
 		}
-		left := sets.List(now.Difference(d.before))
+		left := slices.DeleteFunc(sets.List(now), func(name string) bool { return !shouldBeGone(name) })
 		if len(left) == 0 {
 			return nil
 		}
@@ -81,11 +81,11 @@ func (d *demo) nothingLeftInSeed(ctx context.Context) error {
 	}
 }
 
-// nothingLeftInShoot fails if anything that was shown in the shoot is still there. It counts what is left to the collector of
+// nothingLeftInShoot fails if anything that was brought to the shoot is still there. It counts what is left to the collector of
 // garbage there: gardener-resource-manager deletes nothing that pods may mount, but collects it later.
-func (d *demo) nothingLeftInShoot(ctx context.Context) (garbage int, err error) {
+func (d *demo) nothingLeftInShoot(ctx context.Context, brought []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
 	var failures []error
-	for _, ref := range d.applied {
+	for _, ref := range brought {
 		object := &metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(ref.GroupVersionKind())
 		err := d.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)

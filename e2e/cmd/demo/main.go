@@ -1,5 +1,6 @@
-// Command demo shows how an Infrastructure and a ControlPlane come into being: two real API servers, one of them the shoot's, an
-// OpenStack stand-in, our controllers and Gardener's resource managers as processes, and gardenlet's own code as the client.
+// Command demo shows how an Infrastructure, a ControlPlane and a Network come into being: two real API servers, one of them the
+// shoot's, an OpenStack stand-in, our controllers and Gardener's resource managers as processes, and gardenlet's own code as the
+// client.
 package main
 
 import (
@@ -17,12 +18,13 @@ import (
 
 const usage = `Usage: make demo [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
-Brings up a real API server with Gardener's CRDs, an OpenStack stand-in, the infrastructure-controller and the
-controlplane-controller. Creates a shoot's Infrastructure as gardenlet does, shows how it comes into being and what then
-exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane, and shows what then exists in the seed
-and in the shoot, and how the real cloud-controller-manager initializes a node. Stays up until Ctrl-C. Nothing is left behind.
+Brings up a real API server with Gardener's CRDs, an OpenStack stand-in, the infrastructure-controller, the
+controlplane-controller and the network-controller. Creates a shoot's Infrastructure as gardenlet does, shows how it comes into
+being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the Network, and
+shows what then exists in the seed and in the shoot, and how the real cloud-controller-manager initializes a node. Switches the
+overlay off, and shows how the Network changes in stages. Stays up until Ctrl-C. Nothing is left behind.
 
-  --exit         delete both at once in gardenlet's order, prove that namespace and cloud are empty, and end; exit code 1 if
+  --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if
                  they are not. The environment variable DEMO_EXIT=1 says the same.
   --latency D    how long each call to the cloud takes (default 700ms: slow enough to watch)
   --help         print this page

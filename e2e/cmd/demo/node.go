@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,9 @@ const (
 	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 	// nodeTimeout bounds what the cloud-controller-manager does.
 	nodeTimeout = 2 * time.Minute
+
+	// podsOfNode is the range of the node's pods, which kube-controller-manager would choose.
+	podsOfNode = "100.96.0.0/24"
 
 	ccmDeployment = "cloud-controller-manager"
 	ccmProgram    = "openstack-cloud-controller-manager"
@@ -44,26 +48,59 @@ func (d *demo) initializeNode(ctx context.Context) error {
 	if err := d.screen.Step("node", func(io.Writer) (string, error) { return d.addNode(ctx) }); err != nil {
 		return err
 	}
-	return d.screen.Step("initialized", func(io.Writer) (string, error) { return d.awaitInitialized(ctx) })
+	if err := d.screen.Step("initialized", func(io.Writer) (string, error) { return d.awaitInitialized(ctx) }); err != nil {
+		return err
+	}
+	return d.screen.Step("ready", func(io.Writer) (string, error) { return d.awaitReady(ctx) })
 }
 
-// startContainer gives the process an address of its own, as a pod has one, and a sharper eye on servers that are gone.
-func (d *demo) startContainer(ctx context.Context) (string, error) {
-	address, err := process.FreeAddress()
-	if err != nil {
+// awaitReady lets the kubelet speak when Calico's pod is on the node, as a real one does.
+func (d *demo) awaitReady(ctx context.Context) (string, error) {
+	daemonSet := &appsv1.DaemonSet{}
+	for daemonSet.Status.NumberReady == 0 {
+		if err := d.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: calicoNode}, daemonSet); err != nil {
+			return "", err
+		}
+		if err := sleep(ctx, glance); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", calicoNode, daemonSet.Status.NumberReady, daemonSet.Status.DesiredNumberScheduled),
+		d.Cluster.Kubelets().Say(ctx, d.node.name, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
+}
+
+// startContainer gives the process an address of its own, as a pod has one, and shorter intervals than it has in a seed.
+func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
+	if d.containerAddress, err = process.FreeAddress(); err != nil {
 		return "", err
 	}
-	host, port, _ := strings.Cut(address, ":")
+	host, port, _ := strings.Cut(d.containerAddress, ":")
 	d.container, err = workload.RunContainer(ctx, d.Seed.Client, workload.Run{
 		Namespace: d.shoot.Namespace(), Deployment: ccmDeployment, Container: ccmProgram,
 		Program: filepath.Join(d.Programs, ccmProgram),
-		Flags:   map[string]string{"bind-address": host, "secure-port": port, "node-monitor-period": "1s"},
-		Dir:     filepath.Join(d.Dir, ccmDeployment),
+		Flags: map[string]string{
+			"bind-address": host, "secure-port": port, "node-monitor-period": "1s", "route-reconciliation-period": "1s",
+			// The next process need not wait long for the one before, which cannot say that it has ended.
+			"leader-elect-lease-duration": "3s", "leader-elect-renew-deadline": "2s", "leader-elect-retry-period": "500ms",
+		},
+		Dir: filepath.Join(d.Dir, ccmDeployment),
 	})
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s, pid %d", ccmProgram, d.container.PID()), d.container.WaitForTLS(ctx, "https://"+address+"/healthz")
+	return d.awaitContainer(ctx)
+}
+
+// restartContainer does what the Deployment's new pod does.
+func (d *demo) restartContainer(ctx context.Context) (string, error) {
+	if err := d.container.Restart(ctx); err != nil {
+		return "", err
+	}
+	return d.awaitContainer(ctx)
+}
+
+func (d *demo) awaitContainer(ctx context.Context) (string, error) {
+	return fmt.Sprintf("%s, pid %d", ccmProgram, d.container.PID()), d.container.WaitForTLS(ctx, "https://"+d.containerAddress+"/healthz")
 }
 
 func (d *demo) stopContainer() {
@@ -88,8 +125,13 @@ func (d *demo) addNode(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return d.node.name + ": a server in the cloud, a bare Node in the shoot", d.Cluster.Client.Create(ctx, &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: d.node.name},
-		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: d.node.name, Labels: map[string]string{corev1.LabelHostname: d.node.name, corev1.LabelOSStable: "linux"},
+		},
+		Spec: corev1.NodeSpec{
+			Taints:  []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+			PodCIDR: podsOfNode, PodCIDRs: []string{podsOfNode},
+		},
 	})
 }
 
@@ -155,10 +197,14 @@ func nodeLine(found *corev1.Node) string {
 
 // removeNode lets the server go, and waits until the cloud-controller-manager has noticed.
 func (d *demo) removeNode(ctx context.Context) error {
-	d.screen.Heading("The machine goes first")
+	d.screen.Heading("The machine goes")
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
 	return d.screen.Step("node", func(io.Writer) (string, error) {
+		// Only a node whose kubelet is silent is looked after.
+		if err := d.Cluster.Kubelets().Say(ctx, d.node.name, corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown"); err != nil {
+			return "", err
+		}
 		_, err := d.Place.Account.AsMember(ctx, http.MethodDelete, conformance.Compute, "/v2.1/servers/"+d.node.server, nil)
 		if err != nil {
 			return "", err

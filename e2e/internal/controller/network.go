@@ -19,7 +19,7 @@ func Network() Binary {
 				rule("extensions.gardener.cloud", "dnsrecords", "list"),
 				rule("resources.gardener.cloud", "managedresources", "get", "create", "patch", "delete"),
 				// Those that hold what is deployed; and the kubeconfig of the shoot, while its nodes are waited for.
-				rule("", "secrets", "get", "create", "delete"),
+				rule("", "secrets", "get", "list", "create", "delete"),
 				// What upstream's extension left, when a shoot comes from there.
 				rule("", "configmaps", "delete"),
 				rule("monitoring.coreos.com", "scrapeconfigs", "delete"),

@@ -40,7 +40,7 @@ func (c *Controller) Name() string { return c.what.Name }
 // controllers lists those that there are.
 func (l *Landscape) controllers() []*Controller {
 	var all []*Controller
-	for _, c := range []*Controller{l.Infrastructure, l.ControlPlane} {
+	for _, c := range []*Controller{l.Infrastructure, l.ControlPlane, l.Network} {
 		if c != nil {
 			all = append(all, c)
 		}
@@ -50,8 +50,9 @@ func (l *Landscape) controllers() []*Controller {
 
 func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, error) {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
-	if l.options.ControlPlanes {
+	if l.options.Clusters {
 		l.ControlPlane = &Controller{what: controller.ControlPlane()}
+		l.Network = &Controller{what: controller.Network()}
 	}
 	building, ctx := errgroup.WithContext(ctx)
 	for _, c := range l.controllers() {

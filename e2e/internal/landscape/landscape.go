@@ -32,8 +32,8 @@ const stopTimeout = 30 * time.Second
 type Options struct {
 	// Latency is how long every call to the cloud takes.
 	Latency time.Duration
-	// ControlPlanes adds what ControlPlanes take: the controlplane-controller, and a seed that runs control planes.
-	ControlPlanes bool
+	// Clusters adds the controllers of contracts that act in shoots' clusters, and a seed that hosts those.
+	Clusters bool
 }
 
 // Landscape is what has been brought up.
@@ -41,8 +41,8 @@ type Landscape struct {
 	Seed      *seed.Seed
 	Place     Place
 	Gardenlet *gardenlet.Gardenlet
-	// Infrastructure and ControlPlane are our controllers. There is no ControlPlane where none are asked for.
-	Infrastructure, ControlPlane *Controller
+	// Infrastructure, ControlPlane and Network are our controllers. Without clusters there is only the first.
+	Infrastructure, ControlPlane, Network *Controller
 	// Cluster is that of the shoot that StartCluster was called for.
 	Cluster *shoot.Cluster
 	// Programs is the folder of the programs that are not ours, Dir the one of this run. It is removed at the end.
@@ -50,7 +50,7 @@ type Landscape struct {
 
 	options Options
 	screen  *terminal.Screen
-	hosting *ground.Seed // nothing without control planes
+	hosting *ground.Seed // nothing without clusters
 	hosted  *gardenlet.Shoot
 }
 
@@ -97,7 +97,7 @@ func (l *Landscape) do(ctx context.Context, s step) error {
 
 func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (detail string, err error) {
 	names := assets.APIServer()
-	if l.options.ControlPlanes {
+	if l.options.Clusters {
 		names = assets.ControlPlane()
 	}
 	if l.Programs, err = assets.Ensure(ctx, progress, names...); err != nil {
@@ -130,7 +130,7 @@ func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, 
 	if err != nil {
 		return "", err
 	}
-	if !l.options.ControlPlanes {
+	if !l.options.Clusters {
 		if l.Seed, err = seed.Start(ctx, l.Programs, dir); err != nil {
 			return "", err
 		}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// networkResource holds what Calico consists of in the shoot.
+const networkResource = "extension-networking-calico-config"
+
+// appliedTimeout bounds what gardener-resource-manager does. Nobody else waits for it: the Network is done when it is told what to do.
+const appliedTimeout = time.Minute
+
+func (d *demo) network() watched {
+	return watched{name: "network/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+		return d.Gardenlet.GetNetwork(ctx, d.shoot)
+	}}
+}
+
+func (d *demo) createNetwork(ctx context.Context) error {
+	d.screen.Heading("gardenlet deploys the Network")
+	cost, err := d.measure(ctx, d.network(), d.fulfilNetwork)
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	if err := d.awaitApplied(ctx); err != nil {
+		return err
+	}
+	d.screen.Heading("What has come to the shoot")
+	if err := d.exhibitPlugin(ctx); err != nil {
+		return err
+	}
+	d.screen.Heading("What is in force, by the status of the Network")
+	return d.exhibitEffective(ctx)
+}
+
+func (d *demo) reconcileNetwork(ctx context.Context) error {
+	return d.again(ctx, d.Network.Name(), d.network(), d.fulfilNetwork)
+}
+
+func (d *demo) fulfilNetwork(ctx context.Context) error {
+	component, err := d.Gardenlet.Network(d.shoot)
+	if err != nil {
+		return err
+	}
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+// awaitApplied waits until the shoot has what the ManagedResource of the Network says.
+func (d *demo) awaitApplied(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, appliedTimeout)
+	defer cancel()
+	for {
+		resource, err := d.readNetworkResource(ctx)
+		if err != nil {
+			return err
+		}
+		for _, condition := range resource.Status.Conditions {
+			if condition.Type == resourcesv1alpha1.ResourcesApplied && condition.Status == "True" &&
+				resource.Status.ObservedGeneration == resource.Generation {
+				return nil
+			}
+		}
+		if err := sleep(ctx, glance); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.ManagedResource, error) {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	return resource, d.Seed.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
+}
+
+func (d *demo) deleteNetwork(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the Network first of all, while there are nodes")
+	inSeed, inShoot, err := d.partsOfNetwork(ctx)
+	if err != nil {
+		return err
+	}
+	err = d.show(ctx, d.network(), func(ctx context.Context) error {
+		component, err := d.Gardenlet.Network(d.shoot)
+		if err != nil {
+			return err
+		}
+		if err := component.Destroy(ctx); err != nil {
+			return err
+		}
+		return component.WaitCleanup(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.nothingLeftInSeed(ctx, func(name string) bool { return inSeed.Has(name) }); err != nil {
+		return err
+	}
+	d.done("the shoot's namespace holds nothing of the network")
+	garbage, err := d.nothingLeftInShoot(ctx, inShoot)
+	if err != nil {
+		return err
+	}
+	d.done("neither does the shoot" + butGarbage(garbage))
+	return nil
+}
+
+// partsOfNetwork lists what the ManagedResources of the Network consist of, in the seed and in the shoot, and themselves.
+func (d *demo) partsOfNetwork(ctx context.Context) (inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference, err error) {
+	list := &resourcesv1alpha1.ManagedResourceList{}
+	if err := d.Seed.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
+		return nil, nil, err
+	}
+	inSeed = inventory{}
+	for _, resource := range list.Items {
+		if !strings.HasPrefix(resource.Name, "extension-networking-") {
+			continue
+		}
+		inSeed.Insert("ManagedResource " + resource.Name)
+		for _, secret := range resource.Spec.SecretRefs {
+			inSeed.Insert("Secret " + secret.Name)
+		}
+		if resource.Spec.Class == nil {
+			inShoot = append(inShoot, resource.Status.Resources...)
+			continue
+		}
+		for _, reference := range resource.Status.Resources {
+			inSeed.Insert(reference.Kind + " " + reference.Name)
+		}
+	}
+	return inSeed, inShoot, nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+const (
+	// changeTimeout bounds the way from one network to another.
+	changeTimeout = 2 * time.Minute
+	// beingChanged is how the network-controller says that it is under way.
+	beingChanged = "being changed"
+)
+
+// switchOverlayOff changes how packets travel between pods while there is a node. No packet may go to pods unwrapped before the cloud
+// knows the way to them, and that is the cloud-controller-manager's to tell it, in the version that the ControlPlane now has.
+func (d *demo) switchOverlayOff(ctx context.Context) error {
+	d.screen.Heading("The user switches the overlay off and leaves routes to pods to the cloud; gardenlet asks all three")
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	if err := d.orderWithoutOverlay(ctx); err != nil {
+		return err
+	}
+	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("\n  %s\n", network.Status.LastOperation.Description)
+	if err := d.showPools(ctx); err != nil {
+		return err
+	}
+
+	d.screen.Heading("gardenlet has gone on. The rest of the way, without any order")
+	restarted := func(ctx context.Context) (string, error) {
+		line, err := d.restartContainer(ctx)
+		return line + ", as the Deployment says now", err
+	}
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) (string, error)
+	}{
+		{"process", restarted},
+		{"route", d.awaitRoute},
+		{"network", d.awaitArrival},
+	} {
+		if err := d.screen.Step(part.name, func(io.Writer) (string, error) { return part.do(ctx) }); err != nil {
+			return err
+		}
+	}
+	return d.showPools(ctx)
+}
+
+// orderWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure lets packets of pods through, the
+// control plane makes routes for them, and the network waits for those.
+func (d *demo) orderWithoutOverlay(ctx context.Context) error {
+	d.shoot.NetworkConfig = map[string]any{
+		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
+		"overlay": map[string]any{"enabled": false, "createPodRoutes": false},
+	}
+	if err := d.Gardenlet.Prepare(ctx, d.shoot); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		object watched
+		do     func(context.Context) error
+	}{
+		{d.infrastructure(), d.fulfilInfrastructure},
+		{d.controlPlane(), d.fulfilControlPlane},
+		{d.network(), d.fulfilNetwork},
+	} {
+		if err := d.show(ctx, part.object, part.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) showPools(ctx context.Context) error {
+	pools, err := d.pools(ctx)
+	if err != nil {
+		return err
+	}
+	for _, pool := range pools {
+		d.screen.Linef("  %s", d.screen.Styled(terminal.Bold, pool))
+	}
+	return nil
+}
+
+// awaitRoute waits until the shoot's router knows the way to the pods of the node.
+func (d *demo) awaitRoute(ctx context.Context) (string, error) {
+	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
+	if err != nil {
+		return "", err
+	}
+	status, err := openstackv1alpha1.DecodeInfrastructureStatus(infrastructure.Status.ProviderStatus)
+	if err != nil {
+		return "", err
+	}
+	for {
+		answer, err := d.Place.Account.AsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
+		if err != nil {
+			return "", err
+		}
+		for _, route := range answer.Objects("router.routes") {
+			if route.Text("destination") == podsOfNode {
+				return fmt.Sprintf("%s via %s, in the shoot's router", podsOfNode, route.Text("nexthop")), nil
+			}
+		}
+		if err := sleep(ctx, glance); err != nil {
+			return "", err
+		}
+	}
+}
+
+// awaitArrival waits until the Network tells of no change any more.
+func (d *demo) awaitArrival(ctx context.Context) (string, error) {
+	for {
+		network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+		if err != nil {
+			return "", err
+		}
+		if last := network.Status.LastOperation; hasArrived(last) {
+			return last.Description, d.awaitApplied(ctx)
+		}
+		if err := sleep(ctx, glance); err != nil {
+			return "", err
+		}
+	}
+}
+
+// hasArrived reports whether the last pass has left nothing to do.
+func hasArrived(last *gardencorev1beta1.LastOperation) bool {
+	return last.State == gardencorev1beta1.LastOperationStateSucceeded && !strings.Contains(last.Description, beingChanged)
+}
