@@ -176,10 +176,10 @@ func TestMatrix(t *testing.T) {
 		stored[entry.Name()] = string(content)
 	}
 	for name := range g.contents {
-		assert.True(t, stored[name] != "", "object %s is new, -update accepts it", name)
+		assert.NotEmpty(t, stored[name], "object %s is new, -update accepts it", name)
 	}
 	for name := range stored {
-		assert.True(t, g.contents[name] != "", "object %s is no more, -update accepts that", name)
+		assert.NotEmpty(t, g.contents[name], "object %s is no more, -update accepts that", name)
 	}
 	for name, content := range g.contents {
 		if stored[name] != "" {
