@@ -21,15 +21,17 @@ const (
 
 // poolSpec is what the driver says in an IPPool of crd.projectcalico.org/v1.
 type poolSpec struct {
-	AllowedUses      []string `json:"allowedUses,omitempty"`
-	BlockSize        int      `json:"blockSize,omitempty"`
-	CIDR             string   `json:"cidr"`
-	Disabled         bool     `json:"disabled,omitempty"`
-	DisableBGPExport bool     `json:"disableBGPExport,omitempty"`
-	IPIPMode         string   `json:"ipipMode"`
-	NATOutgoing      bool     `json:"natOutgoing"`
-	NodeSelector     string   `json:"nodeSelector"`
-	VXLANMode        string   `json:"vxlanMode"`
+	AllowedUses []string `json:"allowedUses,omitempty"`
+	// AssignmentMode is since Calico v3.30, whose own definition of the kind has it by default. Ours is older and has not.
+	AssignmentMode   string `json:"assignmentMode,omitempty"`
+	BlockSize        int    `json:"blockSize,omitempty"`
+	CIDR             string `json:"cidr"`
+	Disabled         bool   `json:"disabled,omitempty"`
+	DisableBGPExport bool   `json:"disableBGPExport,omitempty"`
+	IPIPMode         string `json:"ipipMode"`
+	NATOutgoing      bool   `json:"natOutgoing"`
+	NodeSelector     string `json:"nodeSelector"`
+	VXLANMode        string `json:"vxlanMode"`
 }
 
 // poolObjects are the IPPools. There is one for each range of pods in every case: else calico-node would make one as it likes. One
@@ -67,7 +69,7 @@ func podPool(cidr string, blockSize int, way *encapsulation, nat bool) *poolSpec
 		blockSize = max(blockSize, parsed.Bits())
 	}
 	return &poolSpec{
-		AllowedUses: []string{"Workload", "Tunnel"}, BlockSize: blockSize, CIDR: cidr, IPIPMode: modes.IPIP, NATOutgoing: nat,
+		AllowedUses: []string{"Workload", "Tunnel"}, AssignmentMode: "Automatic", BlockSize: blockSize, CIDR: cidr, IPIPMode: modes.IPIP, NATOutgoing: nat,
 		NodeSelector: "all()", VXLANMode: modes.VXLAN,
 	}
 }

@@ -16,7 +16,7 @@ import (
 func TestPools(t *testing.T) {
 	podPool := func(cidr string, blockSize int64, ipip, vxlan string, nat bool) map[string]any {
 		return map[string]any{
-			"allowedUses": []any{"Workload", "Tunnel"}, "blockSize": blockSize, "cidr": cidr, "ipipMode": ipip, "natOutgoing": nat,
+			"allowedUses": []any{"Workload", "Tunnel"}, "assignmentMode": "Automatic", "blockSize": blockSize, "cidr": cidr, "ipipMode": ipip, "natOutgoing": nat,
 			"nodeSelector": "all()", "vxlanMode": vxlan,
 		}
 	}
