@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -41,7 +42,7 @@ func (s *shootCluster) node(name string, ready corev1.ConditionStatus, others ..
 	s.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	require.NoError(s.t, s.Create(s.t.Context(), node))
-	node.Status.Conditions = append(others, corev1.NodeCondition{Type: corev1.NodeReady, Status: ready})
+	node.Status.Conditions = slices.Concat(others, []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}})
 	require.NoError(s.t, s.Status().Update(s.t.Context(), node))
 }
 
@@ -229,14 +230,13 @@ func TestTheSeedIsLookedAtFirst(t *testing.T) {
 	assert.Equal(t, "ManagedResource extension-networking-barn-config is not there", waiting)
 
 	resource := contracttest.ManagedResource("extension-networking-barn-config", contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesApplied})
-	conditions := resource.Status.Conditions
 	resource.Namespace, resource.Generation = s.namespace, 0
 	require.NoError(t, s.Create(t.Context(), resource))
 	due, err := mayGoOn(t.Context(), s, object)
 	require.NoError(t, err)
 	assert.False(t, due, "nothing has been applied yet")
 	applied := contracttest.ManagedResource("any")
-	resource.Status.Conditions, resource.Status.ObservedGeneration = append(conditions, applied.Status.Conditions...), resource.Generation
+	resource.Status.Conditions, resource.Status.ObservedGeneration = applied.Status.Conditions, resource.Generation
 	require.NoError(t, s.Status().Update(t.Context(), resource))
 	due, err = mayGoOn(t.Context(), s, object)
 	require.NoError(t, err)

@@ -4,13 +4,10 @@ import (
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/internal/network"
-	"github.com/trellis-garden/trellis/internal/network/calico"
 )
 
 func fences(driver network.Driver) map[string]network.Driver {
@@ -85,28 +82,4 @@ func TestAShootThatDoesNotAnswerIsNotTakenForOneThatIsReady(t *testing.T) {
 	s.upstreams("fence", posts("kube-system", "fence"))
 	lastError := s.ask("one", "fence").failed()
 	assert.Contains(t, lastError.Description, "setting posts: reading the kubeconfig of the shoot from Secret gardener")
-}
-
-// TestTwoPluginsSideBySide has one process serve two types.
-func TestTwoPluginsSideBySide(t *testing.T) {
-	t.Parallel()
-	s := newSeed(t, map[string]network.Driver{calico.Type: calico.New(), "fence": fence{}})
-	one, two := s.ask("one", calico.Type), s.ask("two", "fence")
-	one.healthy()
-	two.healthy()
-	calicos := len(s.manager.Shoot().Keys()) - 1
-	assert.Greater(t, calicos, 1)
-
-	require.NoError(t, two.Destroy(t.Context()))
-	require.NoError(t, two.WaitGone(t.Context()))
-	assert.Len(t, s.manager.Shoot().Keys(), calicos, "what is the other's stays")
-	for name, there := range map[string]bool{"calico-config": true, "calico-seed": true, "fence-config": false, "fence-seed": false} {
-		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "extension-networking-" + name}}
-		assert.Equal(t, there, s.has(resource), name)
-	}
-	one.again()
-	require.NoError(t, one.Destroy(t.Context()))
-	require.NoError(t, one.WaitGone(t.Context()))
-	assert.Empty(t, s.manager.Shoot().Keys())
-	assert.Empty(t, s.manager.Complaints())
 }

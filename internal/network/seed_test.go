@@ -18,15 +18,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/network"
-	"github.com/trellis-garden/trellis/internal/network/calico"
 )
 
 // fence is a plugin of one ConfigMap, and all that a plugin needs to be one.
@@ -122,20 +119,15 @@ func newSeed(t *testing.T, drivers map[string]network.Driver, changes ...func(*g
 
 func (s *seed) start(drivers map[string]network.Driver) {
 	s.t.Helper()
-	vector, err := images.Read(calico.ImageVector())
-	require.NoError(s.t, err)
 	host := contracttest.Host{
 		Server: s.server, Namespace: s.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, Bystander: s.manager.Bystander,
 	}
 	const interval = 50 * time.Millisecond
 	life, err := host.Start(s.t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error {
-		if err := vpaautoscalingv1.AddToScheme(mgr.GetScheme()); err != nil {
-			return err
-		}
 		options := contract.Options{
 			Types: slices.Sorted(maps.Keys(drivers)), Retry: contract.Retry{Base: 5 * time.Millisecond, Max: interval}, HealthInterval: interval,
 		}
-		if err := network.AddPaced(mgr, drivers, vector, options, network.Pace{Interval: interval}); err != nil {
+		if err := network.AddPaced(mgr, drivers, nil, options, network.Pace{Interval: interval}); err != nil {
 			return err
 		}
 		return network.AddHealth(mgr, options)

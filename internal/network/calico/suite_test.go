@@ -12,13 +12,18 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/contract/images"
+	"github.com/trellis-garden/trellis/internal/network"
 	"github.com/trellis-garden/trellis/internal/network/networktest"
 )
 
@@ -123,6 +128,29 @@ func suiteSubject(t *testing.T) networktest.Subject {
 		},
 		Staged: []networktest.Change{way("ipip", "vxlan"), way("pod routes", "ipip"), way("no typha", "native")},
 	}
+}
+
+// fence is another plugin, and all that it takes to be one.
+type fence struct{}
+
+func (fence) Capabilities(*network.Shoot) network.Capabilities { return network.Capabilities{} }
+
+func (fence) Validate(*network.Shoot) field.ErrorList { return nil }
+
+func (fence) Render(*network.Shoot) (*network.Rendering, error) {
+	posts := &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "fence"}, Data: map[string]string{"posts": "4"},
+	}
+	return &network.Rendering{Shoot: []client.Object{posts}, Form: "wooden"}, nil
+}
+
+func (fence) Transition(*network.Shoot, *network.Rendering) (*network.Stage, error) { return nil, nil }
+
+func TestBesideAnotherPlugin(t *testing.T) {
+	t.Parallel()
+	other := networktest.Subject{Type: "fence", Driver: fence{}, Configurations: []networktest.Configuration{{Name: "wooden"}}}
+	networktest.RunBeside(t, apiServer.Get(t), suiteSubject(t), other)
 }
 
 func TestTheContractSuite(t *testing.T) {

@@ -2,7 +2,6 @@ package networktest
 
 import (
 	"slices"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,9 +23,11 @@ func (s *Stage) acceptedByAPIServer(configuration Configuration) {
 	for _, key := range record.Keys() {
 		object := record.Find(key)
 		err := s.apply(object, client.DryRunAll)
-		for deadline := time.Now().Add(patience); isNew(err) && s.defines(object) && time.Now().Before(deadline); {
-			time.Sleep(lookInterval)
-			err = s.apply(object, client.DryRunAll)
+		if isNew(err) && s.defines(object) {
+			require.Eventually(s.t, func() bool {
+				err = s.apply(object, client.DryRunAll)
+				return !isNew(err)
+			}, patience, lookInterval, "%s: nobody serves the kind", key)
 		}
 		if meta.IsNoMatchError(err) {
 			continue

@@ -164,24 +164,20 @@ func (b barn) stage(shoot *network.Shoot, now, to barnForm) (*network.Stage, err
 		rendering, err := b.built(shoot, config, form)
 		return &network.Stage{Name: name, Rendering: rendering, Gate: gate}, err
 	}
+	settled, sameDoor, oneDoor := shoot.Deployed.Settled, now.Out == to.Out, len(now.In) == 1
 	switch {
-	case now.Out == "walled" && to.Out != "walled":
-		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: walls stay, set it to walled again")
-	case to.Out == "walled" && now.Out != "walled":
-		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: animals live here, leave it")
-	case now.Out == to.Out && len(now.In) == 1 && now.Path == to.Path:
-		return nil, nil
-	case len(now.In) == 1 && now.Out == to.Out && to.Path:
-		if shoot.Deployed.Settled {
-			return nil, nil
-		}
+	case sameDoor && oneDoor && to.Path && !now.Path && !settled:
 		gate.Routes = true
 		return step("waiting for paths", now)
-	case len(now.In) == 1 && now.Out == to.Out:
+	case sameDoor && oneDoor:
 		return nil, nil
-	case len(now.In) == 1, !shoot.Deployed.Settled && now.Out != to.Out:
+	case now.Out == "walled":
+		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: walls stay, set it to walled again")
+	case to.Out == "walled":
+		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: animals live here, leave it")
+	case oneDoor, !settled && !sameDoor:
 		return step("fitting doors of both kinds", barnForm{In: both, Out: now.Out, Path: now.Path})
-	case now.Out != to.Out, !shoot.Deployed.Settled:
+	case !sameDoor, !settled:
 		return step("opening the new doors", barnForm{In: both, Out: to.Out, Path: now.Path})
 	default:
 		return nil, nil

@@ -42,7 +42,7 @@ type kept struct {
 func keptIn(object *extensionsv1alpha1.Network) (kept, error) {
 	var state kept
 	if object.Status.State == nil {
-		return state, fmt.Errorf("Network %s keeps no state", object.Name)
+		return state, fmt.Errorf("object %s keeps no state", object.Name)
 	}
 	if err := json.Unmarshal(object.Status.State.Raw, &state); err != nil {
 		return state, fmt.Errorf("reading the state of Network %s: %w", object.Name, err)

@@ -23,7 +23,7 @@ type gateway struct {
 
 	mutex  sync.Mutex
 	closed bool
-	looks  map[string]int
+	asked  int
 }
 
 func newGateway(config *rest.Config, namespace string) (*gateway, error) {
@@ -35,7 +35,7 @@ func newGateway(config *rest.Config, namespace string) (*gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reaching the API server: %w", err)
 	}
-	g := &gateway{namespace: namespace, looks: map[string]int{}}
+	g := &gateway{namespace: namespace}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(request *httputil.ProxyRequest) {
@@ -48,7 +48,7 @@ func newGateway(config *rest.Config, namespace string) (*gateway, error) {
 		},
 	}
 	g.server = httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		if g.admits(request) {
+		if g.admits() {
 			proxy.ServeHTTP(writer, request)
 			return
 		}
@@ -67,25 +67,18 @@ func (g *gateway) redirect(request *http.Request) {
 	}
 }
 
-func (g *gateway) admits(request *http.Request) bool {
+func (g *gateway) admits() bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	g.looks[request.URL.Path]++
+	g.asked++
 	return !g.closed
 }
 
-// looksAt returns how often somebody has asked for a path; for an empty one, how often for anything.
-func (g *gateway) looksAt(path string) int {
+// requests returns how often somebody has asked for anything.
+func (g *gateway) requests() int {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if path != "" {
-		return g.looks[path]
-	}
-	sum := 0
-	for _, n := range g.looks {
-		sum += n
-	}
-	return sum
+	return g.asked
 }
 
 // shut makes nobody answer, or somebody again.

@@ -229,11 +229,11 @@ func sleepInStage(c *change) {
 	c.Manager.Sleep(true)
 	c.forms.clear()
 	c.Order(c.subject.configuration(c.To), hibernated(true))
-	looks := c.shoot.looksAt("")
+	looks := c.shoot.requests()
 	c.Start()
 	c.succeed()
 	assert.False(c.t, c.waits(), "without nodes there is nothing to wait for")
-	assert.Equal(c.t, looks, c.shoot.looksAt(""), "nobody has to look into a shoot that sleeps")
+	assert.Equal(c.t, looks, c.shoot.requests(), "nobody has to look into a shoot that sleeps")
 	assert.Equal(c.t, "true", c.asleep())
 
 	c.shoot.shut(false)

@@ -89,13 +89,10 @@ func (c Configuration) canBecome(other Configuration) bool {
 	return c.Name != other.Name && c.infrastructure() == other.infrastructure() && slices.Equal(from, to[:len(from)])
 }
 
+// configuration looks up one that is there.
 func (s Subject) configuration(name string) Configuration {
 	all := slices.Concat(s.Configurations, s.Ends)
-	i := slices.IndexFunc(all, func(c Configuration) bool { return c.Name == name })
-	if i < 0 {
-		panic(fmt.Sprintf("the subject has no configuration %q", name))
-	}
-	return all[i]
+	return all[slices.IndexFunc(all, func(c Configuration) bool { return c.Name == name })]
 }
 
 // changes returns all that users can make, in order.

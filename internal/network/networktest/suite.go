@@ -42,7 +42,7 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 		if !strings.Contains(scenario.name, selection) {
 			continue
 		}
-		r := &recorder{ctx: ctx}
+		r := &recorder{context: func() context.Context { return ctx }}
 		r.run(scenario.play)
 		if r.Failed() {
 			return append([]string{scenario.name}, r.violations...)
@@ -108,7 +108,7 @@ func interrupted(server *contracttest.APIServer, subject Subject, fresh *newShoo
 
 // recorder is a test that nobody is failed by.
 type recorder struct {
-	ctx context.Context
+	context func() context.Context
 
 	mutex      sync.Mutex
 	violations []string
@@ -147,7 +147,7 @@ func (r *recorder) FailNow() {
 func (r *recorder) Helper() {}
 
 // Context implements T.
-func (r *recorder) Context() context.Context { return r.ctx }
+func (r *recorder) Context() context.Context { return r.context() }
 
 // Cleanup implements T.
 func (r *recorder) Cleanup(clean func()) { r.cleanups = append(r.cleanups, clean) }

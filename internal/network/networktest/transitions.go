@@ -182,9 +182,9 @@ func (c *change) stays() {
 	c.t.Helper()
 	before, err := c.Get(c.t.Context())
 	require.NoError(c.t, err)
-	looks := c.shoot.looksAt("")
+	looks := c.shoot.requests()
 	const requestsOfTwoLooks = 12
-	require.Eventually(c.t, func() bool { return c.shoot.looksAt("") > looks+requestsOfTwoLooks }, patience, lookInterval/5, "nobody looks")
+	require.Eventually(c.t, func() bool { return c.shoot.requests() > looks+requestsOfTwoLooks }, patience, lookInterval/5, "nobody looks")
 	after, err := c.Get(c.t.Context())
 	require.NoError(c.t, err)
 	require.Equal(c.t, before.Status.State, after.Status.State, "%s: it goes on although nodes have not caught up", c.Change)
