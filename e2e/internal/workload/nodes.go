@@ -78,7 +78,8 @@ func (k *Kubelets) Leave(ctx context.Context, name string) error {
 	return errors.Join(failures...)
 }
 
-// HoldNode keeps pods that come to a node from now on from becoming ready. Those that run there go on.
+// HoldNode keeps pods that are made for a node from now on from becoming ready. Those that run there go on, and those that need not
+// run there go elsewhere.
 func (k *Kubelets) HoldNode(name string) { k.setNode(name, true) }
 
 // ReleaseNode ends what HoldNode has begun.
@@ -89,6 +90,12 @@ func (k *Kubelets) setNode(name string, held bool) {
 	k.heldNodes[name] = held
 	k.lock.Unlock()
 	k.look(&corev1.Node{})
+}
+
+func (k *Kubelets) isNodeHeld(name string) bool {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	return k.heldNodes[name]
 }
 
 func (k *Kubelets) change(ctx context.Context, name string, change func(*corev1.Node)) error {
@@ -140,7 +147,7 @@ func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
 	}
 	var fit []string
 	for _, node := range nodes.Items {
-		if named := nodeNamedBy(pod); named == node.Name || named == "" && goesOn(&node) {
+		if named := nodeNamedBy(pod); named == node.Name || named == "" && goesOn(&node) && !k.isNodeHeld(node.Name) {
 			fit = append(fit, node.Name)
 		}
 	}

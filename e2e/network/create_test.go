@@ -1,0 +1,91 @@
+package network
+
+import (
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+// testCreate brings a network into a shoot that has no node yet, as gardenlet does for a new shoot.
+func testCreate(t *testing.T, w *world) {
+	w.startController(t)
+	before := time.Now()
+	w.fulfil(t)
+	assert.Less(t, time.Since(before), 10*time.Second, "nobody is waited for")
+	object := w.object(t)
+	assert.Equal(t, gardencorev1beta1.LastOperationTypeCreate, object.Status.LastOperation.Type)
+	assert.EqualValues(t, 100, object.Status.LastOperation.Progress)
+	assert.Equal(t, []string{"extensions.gardener.cloud/network"}, object.Finalizers)
+	assert.Equal(t, []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}, object.Status.IPFamilies)
+	assert.Empty(t, w.stage(t))
+
+	w.awaitApplied(t)
+	for _, name := range managedResources() {
+		for _, object := range w.manifests(t, name) {
+			assert.True(t, groundtest.Get(t, w.clientOf(name), object.DeepCopy()), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
+		}
+	}
+	w.assertDefined(t)
+	assert.Equal(t, map[string]pool{"default-ipv4-ippool": {"100.96.0.0/11", "Always", "Never", false}}, w.pools(t))
+	w.Shoot.LastOperationType, w.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
+}
+
+// assertDefined makes sure that the shoot knows Calico's kinds.
+func (w *world) assertDefined(t *testing.T) {
+	t.Helper()
+	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
+	require.NoError(t, w.Cluster.Client.List(t.Context(), definitions))
+	established := 0
+	for _, definition := range definitions.Items {
+		if definition.Spec.Group != "crd.projectcalico.org" {
+			continue
+		}
+		for _, condition := range definition.Status.Conditions {
+			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
+				established++
+			}
+			assert.False(t, condition.Type == apiextensionsv1.NonStructuralSchema && condition.Status == apiextensionsv1.ConditionTrue,
+				"%s: %s", definition.Name, condition.Message)
+		}
+	}
+	assert.GreaterOrEqual(t, established, 18)
+}
+
+// testAgain counts what a reconcile costs that finds nothing to do.
+func testAgain(t *testing.T, w *world) {
+	w.stopController(t)
+	before := len(w.writes(t))
+	there := w.look(t)
+	w.startController(t)
+	w.fulfil(t)
+	w.stopController(t)
+
+	writes := w.writes(t)[before:]
+	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
+		assert.Equal(t, "patch networks", writes[0].Verb+" "+writes[0].Resource)
+		assert.Equal(t, "patch networks/status", writes[1].Verb+" "+writes[1].Resource)
+	}
+	now := w.look(t)
+	assert.Empty(t, now.Since(there), "the Secrets are the same")
+	assert.Empty(t, now.LostSince(there))
+	namespace := w.Shoot.Namespace()
+	assert.Equal(t, []string{
+		"seed: Cluster /" + namespace, // gardenlet's
+		"seed: Network " + namespace + "/one",
+	}, now.ChangedSince(there))
+	w.startController(t)
+}
+
+func managedResource(name string) *resourcesv1alpha1.ManagedResource {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	resource.Name = name
+	return resource
+}

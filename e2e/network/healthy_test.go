@@ -1,0 +1,118 @@
+package network
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+const (
+	resourceShoot = "extension-networking-calico-config"
+	resourceSeed  = "extension-networking-calico-seed"
+
+	systemHealthy        = gardencorev1beta1.ShootSystemComponentsHealthy
+	observabilityHealthy = gardencorev1beta1.ShootObservabilityComponentsHealthy
+)
+
+// managedResources are those of a Network.
+func managedResources() []string { return []string{resourceShoot, resourceSeed} }
+
+// clientOf returns the client of the cluster that a ManagedResource is for.
+func (w *world) clientOf(resource string) client.Client {
+	if resource == resourceSeed {
+		return w.seed.Client
+	}
+	return w.Cluster.Client
+}
+
+// awaitApplied waits until gardener-resource-manager has applied everything as it is now.
+func (w *world) awaitApplied(t *testing.T) {
+	t.Helper()
+	for _, name := range managedResources() {
+		w.awaitResource(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
+	}
+}
+
+// awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
+func (w *world) awaitRolledOut(t *testing.T) {
+	t.Helper()
+	w.awaitApplied(t)
+	for _, name := range managedResources() {
+		w.awaitResource(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
+		w.awaitResource(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
+	}
+}
+
+func (w *world) awaitResource(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
+	t.Helper()
+	resource, last := managedResource(name), ""
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: %s", name, last)
+		}
+	}()
+	groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+		require.True(t, w.get(t, resource), name)
+		condition := helper.GetCondition(resource.Status.Conditions, kind)
+		if condition != nil {
+			last = condition.Message
+		}
+		return condition != nil && condition.Status == status && resource.Status.ObservedGeneration == resource.Generation
+	})
+}
+
+// awaitCondition waits until the Network itself says something about its health, and returns what.
+func (w *world) awaitCondition(t *testing.T, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
+	t.Helper()
+	var condition *gardencorev1beta1.Condition
+	groundtest.Eventually(t, string(kind)+" is "+string(status), func() bool {
+		condition = helper.GetCondition(w.object(t).Status.Conditions, kind)
+		return condition != nil && condition.Status == status
+	})
+	return *condition
+}
+
+// manifests returns what a ManagedResource holds.
+func (w *world) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
+	t.Helper()
+	resource := managedResource(name)
+	require.True(t, w.get(t, resource), name)
+	for _, ref := range resource.Spec.SecretRefs {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: ref.Name}}
+		require.True(t, w.get(t, secret), ref.Name)
+		for _, content := range secret.Data {
+			objects = append(objects, decode(t, content)...)
+		}
+	}
+	require.NotEmpty(t, objects)
+	return objects
+}
+
+// decode reads all objects of a file.
+func decode(t *testing.T, content []byte) (objects []*unstructured.Unstructured) {
+	t.Helper()
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		require.NoError(t, err)
+		if object.GetKind() != "" {
+			objects = append(objects, object)
+		}
+	}
+}

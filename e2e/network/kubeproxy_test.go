@@ -1,0 +1,44 @@
+package network
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+// testKubeProxy lets the shoot go without kube-proxy, in whose place only Calico's eBPF data plane routes Services.
+func testKubeProxy(t *testing.T, w *world) {
+	config := w.Shoot.NetworkConfig
+	endpoint := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kubernetes-services-endpoint", Namespace: metav1.NamespaceSystem}}
+	// Gardener sets the mode also where there is no kube-proxy.
+	w.Shoot.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false), Mode: new(gardencorev1beta1.ProxyModeIPTables)}
+	problem := w.assertRefused(t)
+	assert.Contains(t, problem, "spec.kubernetes.kubeProxy.enabled")
+	assert.Contains(t, problem, "spec.networking.providerConfig.ebpfDataplane.enabled", "the remedy")
+	assert.False(t, groundtest.Get(t, w.Cluster.Client, endpoint))
+
+	fields := map[string]any{"ebpfDataplane": map[string]any{"enabled": true}}
+	for name, value := range config.(map[string]any) {
+		fields[name] = value
+	}
+	w.configure(fields)
+	w.fulfil(t)
+	w.awaitArrived(t)
+	require.True(t, groundtest.Get(t, w.Cluster.Client, endpoint))
+	assert.Equal(t, "api.one.dev.example.org", endpoint.Data["KUBERNETES_SERVICE_HOST"])
+	assert.Equal(t, "443", endpoint.Data["KUBERNETES_SERVICE_PORT"])
+	assert.Equal(t, "true", w.environment(t, "FELIX_BPFENABLED"))
+	w.awaitRolledOut(t)
+
+	w.Shoot.KubeProxy, w.Shoot.NetworkConfig = nil, config
+	w.fulfil(t)
+	w.awaitArrived(t)
+	assert.False(t, groundtest.Get(t, w.Cluster.Client, endpoint))
+	w.awaitRolledOut(t)
+}

@@ -1,0 +1,225 @@
+package network
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/managedresources"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
+)
+
+// resourceMatrix is a ManagedResource of the shoot that holds one rendering after another, resourceDefinitions one with Calico's kinds.
+const (
+	resourceMatrix      = "matrix"
+	resourceDefinitions = "matrix-definitions"
+)
+
+// matrix are the golden renderings of the driver.
+type matrix struct {
+	folder string
+	// Always are the files that belong to each case.
+	Always []string `json:"always"`
+	// Cases are shoots, by a sentence.
+	Cases map[string]struct {
+		Objects []string `json:"objects"`
+		Refused string   `json:"refused"`
+	} `json:"cases"`
+	objects map[string]*unstructured.Unstructured // by file
+}
+
+func readMatrix(t *testing.T) *matrix {
+	t.Helper()
+	folder, err := repo.Path("internal", "network", "calico", "testdata", "matrix")
+	require.NoError(t, err)
+	content, err := os.ReadFile(filepath.Join(folder, "cases.yaml"))
+	require.NoError(t, err)
+	m := &matrix{folder: filepath.Join(folder, "objects"), objects: map[string]*unstructured.Unstructured{}}
+	require.NoError(t, yaml.Unmarshal(content, m))
+	files, err := os.ReadDir(m.folder)
+	require.NoError(t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(m.folder, file.Name()))
+		require.NoError(t, err)
+		objects := decode(t, content)
+		require.Len(t, objects, 1, file.Name())
+		m.objects[file.Name()] = objects[0]
+	}
+	return m
+}
+
+// testDryRun has the shoot's API server look at every object of every golden rendering, as strictly as it can. Nothing is stored.
+func testDryRun(t *testing.T, w *world) {
+	m, looked := readMatrix(t), map[string]int{}
+	w.defineMultus(t)
+	for name, object := range m.objects {
+		assert.NoError(t, w.dryRun(t, w.Cluster.Client, object), name)
+		looked[object.GetKind()]++
+	}
+	for _, kind := range []string{
+		"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap", "DaemonSet", "Deployment", "Service",
+		"PodDisruptionBudget", "NetworkPolicy", "VerticalPodAutoscaler", "IPPool",
+	} {
+		assert.Positive(t, looked[kind], kind)
+	}
+	t.Run("what is for the seed", func(t *testing.T) { w.dryRunMonitoring(t) })
+	t.Run("it would find faults", func(t *testing.T) {
+		for _, object := range m.objects {
+			misspelled := object.DeepCopy()
+			if object.GetKind() == "DaemonSet" {
+				require.NoError(t, unstructured.SetNestedField(misspelled.Object, true, "spec", "template", "spec", "hostNetworks"))
+				assert.ErrorContains(t, w.dryRun(t, w.Cluster.Client, misspelled), "hostNetworks")
+			}
+			if object.GetKind() == "IPPool" {
+				require.NoError(t, unstructured.SetNestedField(misspelled.Object, "64", "spec", "blockSize"))
+				assert.ErrorContains(t, w.dryRun(t, w.Cluster.Client, misspelled), "blockSize")
+			}
+		}
+	})
+}
+
+// dryRunMonitoring does the same with the golden files of monitoring, and the seed.
+func (w *world) dryRunMonitoring(t *testing.T) {
+	folder, err := repo.Path("internal", "network", "calico", "testdata", "monitoring")
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	require.NoError(t, err)
+	looked := map[string]int{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, object := range decode(t, content) {
+			object.SetNamespace(w.Shoot.Namespace())
+			assert.NoError(t, w.dryRun(t, w.seed.Client, object), "%s: %s %s", filepath.Base(file), object.GetKind(), object.GetName())
+			looked[object.GetKind()]++
+		}
+	}
+	for _, kind := range []string{"ScrapeConfig", "PrometheusRule", "ConfigMap"} {
+		assert.Positive(t, looked[kind], kind)
+	}
+}
+
+// dryRun applies an object on the server's side, to no avail.
+func (w *world) dryRun(t *testing.T, c client.Client, object *unstructured.Unstructured) error {
+	t.Helper()
+	content, err := object.MarshalJSON()
+	require.NoError(t, err)
+	return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.ApplyPatchType, content),
+		client.DryRunAll, client.ForceOwnership, client.FieldOwner("matrix"), client.FieldValidation(metav1.FieldValidationStrict))
+}
+
+// defineMultus makes its kind known, which the shoot has no use for yet.
+func (w *world) defineMultus(t *testing.T) {
+	t.Helper()
+	config := w.Shoot.NetworkConfig
+	w.configure(map[string]any{"multus": map[string]any{"enabled": true, "installCNIPlugins": true}})
+	w.fulfil(t)
+	w.awaitApplied(t)
+	w.keepDefinitions(t)
+	w.Shoot.NetworkConfig = config
+}
+
+// testRenderings lets the shoot's gardener-resource-manager apply each golden rendering that differs from the others, one in place of
+// the other. There is no Network, nor any node.
+func testRenderings(t *testing.T, w *world) {
+	m := readMatrix(t)
+	w.define(t)
+	sets := m.sets()
+	require.NotEmpty(t, sets)
+	begun := time.Now()
+	for i, set := range sets {
+		var content strings.Builder
+		for _, file := range set {
+			text, err := os.ReadFile(filepath.Join(m.folder, file))
+			require.NoError(t, err)
+			content.WriteString("\n---\n" + string(text))
+		}
+		w.putResource(t, resourceMatrix, []byte(content.String()))
+		if !assert.Eventuallyf(t, func() bool { return w.isApplied(t, resourceMatrix) }, time.Minute, 50*time.Millisecond, "set %d", i) {
+			resource := managedResource(resourceMatrix)
+			w.get(t, resource)
+			require.FailNowf(t, "not applied", "%v: %v", set, resource.Status.Conditions)
+		}
+	}
+	t.Logf("%d renderings that differ, of %d shoots, were applied in %s", len(sets), len(m.Cases), time.Since(begun).Round(time.Second))
+	for _, name := range []string{resourceMatrix, resourceDefinitions} {
+		require.NoError(t, managedresources.DeleteForShoot(t.Context(), w.seed.Client, w.Shoot.Namespace(), name))
+		groundtest.Eventually(t, name+" is gone", func() bool { return !w.get(t, managedResource(name)) })
+	}
+}
+
+// sets returns the renderings that differ, each once, in an order.
+func (m *matrix) sets() [][]string {
+	different := map[string][]string{}
+	for _, shoot := range m.Cases {
+		if shoot.Refused == "" {
+			set := slices.Sorted(slices.Values(slices.Concat(m.Always, shoot.Objects)))
+			different[strings.Join(set, " ")] = set
+		}
+	}
+	var sets [][]string
+	for _, key := range slices.Sorted(maps.Keys(different)) {
+		sets = append(sets, different[key])
+	}
+	return sets
+}
+
+// putResource makes a ManagedResource of the shoot hold something.
+func (w *world) putResource(t *testing.T, name string, content []byte) {
+	t.Helper()
+	data := map[string][]byte{"content.yaml": content}
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with gardener-resource-manager
+		return managedresources.CreateForShoot(t.Context(), w.seed.Client, w.Shoot.Namespace(), name, "test", false, data)
+	}))
+}
+
+// isApplied tells whether a ManagedResource is applied as it is now.
+func (w *world) isApplied(t *testing.T, name string) bool {
+	resource := managedResource(name)
+	if !w.get(t, resource) || resource.Status.ObservedGeneration != resource.Generation {
+		return false
+	}
+	for _, condition := range resource.Status.Conditions {
+		if condition.Type == resourcesv1alpha1.ResourcesApplied {
+			return condition.Status == gardencorev1beta1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// define makes Calico's kinds known to the shoot, as they were in a Network.
+func (w *world) define(t *testing.T) {
+	t.Helper()
+	require.NotEmpty(t, w.definitions)
+	w.putResource(t, resourceDefinitions, w.definitions)
+	groundtest.Eventually(t, "Calico's kinds are known", func() bool { return w.isApplied(t, resourceDefinitions) })
+}
+
+// keepDefinitions keeps the definitions of Calico's kinds, and that of Multus, for later.
+func (w *world) keepDefinitions(t *testing.T) {
+	t.Helper()
+	w.definitions = nil
+	for _, object := range w.manifests(t, resourceShoot) {
+		if object.GetKind() == "CustomResourceDefinition" {
+			content, err := yaml.Marshal(object.Object)
+			require.NoError(t, err)
+			w.definitions = append(append(w.definitions, "\n---\n"...), content...)
+		}
+	}
+}

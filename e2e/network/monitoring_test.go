@@ -1,0 +1,63 @@
+package network
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/component/observability/monitoring/prometheus/shoot"
+	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+// testScraping compares how Calico is scraped with how Gardener has what runs in shoots scraped, and what is found there with
+// what runs.
+func testScraping(t *testing.T, w *world) {
+	theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}}
+	require.NoError(t, w.seed.Client.Create(t.Context(), theirs))
+	for name, target := range map[string]struct{ job, service, port, app string }{
+		"shoot-calico-felix": {"felix-metrics", "calico-felix-monitoring", "metrics", daemonSet},
+		"shoot-calico-typha": {"typha-metrics", "calico-typha-monitoring", "metrics", "calico-typha"},
+	} {
+		ours := &monitoringv1alpha1.ScrapeConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		require.True(t, w.get(t, ours), name)
+		keep := ours.Spec.MetricRelabelConfigs[0].Regex
+		metrics := strings.Split(strings.TrimSuffix(strings.TrimPrefix(keep, "^("), ")$"), "|")
+		assert.Greater(t, len(metrics), 5)
+		gardeners := &monitoringv1alpha1.ScrapeConfig{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: theirs.Name},
+			Spec: shoot.ClusterComponentScrapeConfigSpec(target.job, shoot.KubernetesServiceDiscoveryConfig{
+				Role: monitoringv1alpha1.KubernetesRoleEndpoint, ServiceName: target.service, EndpointPortName: target.port,
+			}, metrics...),
+		}
+		require.NoError(t, w.seed.Client.Create(t.Context(), gardeners))
+		assert.Equal(t, gardeners.Spec, ours.Spec, name)
+		assert.Equal(t, "shoot", ours.Labels["prometheus"])
+		w.assertFound(t, target.service, target.port, target.app)
+	}
+	require.NoError(t, w.seed.Client.Delete(t.Context(), theirs))
+}
+
+// assertFound makes sure that a Service leads to pods that declare the port: its name is looked for at the Service, its number in
+// the pod.
+func (w *world) assertFound(t *testing.T, name, portName, app string) {
+	t.Helper()
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}}
+	require.True(t, groundtest.Get(t, w.Cluster.Client, service), name)
+	assert.Equal(t, map[string]string{"k8s-app": app}, service.Spec.Selector)
+	require.Len(t, service.Spec.Ports, 1)
+	assert.Equal(t, portName, service.Spec.Ports[0].Name, name)
+	pods := w.podsOf(t, app)
+	require.NotEmpty(t, pods)
+	declared := false
+	for _, container := range pods[0].Spec.Containers {
+		for _, port := range container.Ports {
+			declared = declared || port.ContainerPort == service.Spec.Ports[0].Port
+		}
+	}
+	assert.True(t, declared, "no container of %s declares port %d", app, service.Spec.Ports[0].Port)
+}

@@ -1,0 +1,60 @@
+package network
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+)
+
+// pool is what an IPPool in the shoot says of the way of packets.
+type pool struct {
+	cidr, ipip, vxlan string
+	disabled          bool
+}
+
+// pools returns those in the shoot, by name.
+func (w *world) pools(t *testing.T) map[string]pool {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
+	require.NoError(t, w.Cluster.Client.List(t.Context(), list))
+	found := map[string]pool{}
+	for _, object := range list.Items {
+		text := func(field string) string {
+			value, _, err := unstructured.NestedString(object.Object, "spec", field)
+			require.NoError(t, err)
+			return value
+		}
+		disabled, _, err := unstructured.NestedBool(object.Object, "spec", "disabled")
+		require.NoError(t, err)
+		found[object.GetName()] = pool{cidr: text("cidr"), ipip: text("ipipMode"), vxlan: text("vxlanMode"), disabled: disabled}
+	}
+	return found
+}
+
+// awaitPools waits until the pools are these.
+func (w *world) awaitPools(t *testing.T, wanted map[string]pool) {
+	t.Helper()
+	var found map[string]pool
+	defer func() {
+		if t.Failed() {
+			t.Logf("pools: %v", found)
+		}
+	}()
+	groundtest.Eventually(t, "the pools are as they should be", func() bool {
+		found = w.pools(t)
+		if len(found) != len(wanted) {
+			return false
+		}
+		for name, pool := range wanted {
+			if found[name] != pool {
+				return false
+			}
+		}
+		return true
+	})
+}
