@@ -11,7 +11,7 @@ export GOWORK := off
 ROOT     := $(CURDIR)
 CACHE    := $(ROOT)/.cache
 TOOLS    := $(CACHE)/tools
-MODULES  := . apis e2e
+MODULES  := . apis e2e e2e/calico
 COMMANDS := $(notdir $(wildcard cmd/*))
 # Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
 ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
@@ -72,6 +72,8 @@ test: e2e-assets ## Run all tests: units, contract suites, and the binaries agai
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && go test ./...
+	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
+	@cd e2e/calico && go test -count=1 ./... # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
 	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 20m ./...
 
