@@ -73,8 +73,9 @@ func TestInfrastructures(t *testing.T) {
 	azure := infrastructureOf("azure")
 	_, err := regexp.Compile(azure.BPFDataInterfaces)
 	require.NoError(t, err)
-	azure.BPFDataInterfaces = ""
-	assert.Equal(t, Infrastructure{Type: "azure", VXLAN: true, CloudRoutes: true}, azure, "Azure drops IP-in-IP")
+	assert.False(t, azure.IPIP, "Azure drops IP-in-IP")
+	assert.True(t, azure.VXLAN)
+	assert.False(t, azure.IPv6)
 	assert.True(t, infrastructureOf("openstack").PodRoutes, "its routes lead over one router")
 	assert.False(t, infrastructureOf("local").CloudRoutes, "there is no cloud")
 	assert.Equal(t, Infrastructure{Type: "ironcore", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true}, infrastructureOf("ironcore"),

@@ -213,6 +213,32 @@ func TestGatesThatNobodyCanLookAt(t *testing.T) {
 	assert.EqualError(t, err, `nobody can look at workloads of kind "StatefulSet"`)
 }
 
+// forgetful is an API server whose memory is old: it has not heard of what was written last.
+type forgetful struct {
+	client.Reader
+	old *resourcesv1alpha1.ManagedResource
+}
+
+func (f forgetful) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	asked := (&client.GetOptions{}).ApplyOptions(options)
+	if resource, ok := object.(*resourcesv1alpha1.ManagedResource); ok && asked.Raw != nil && asked.Raw.ResourceVersion == "0" {
+		f.old.DeepCopyInto(resource)
+		return nil
+	}
+	return f.Reader.Get(ctx, key, object, options...)
+}
+
+func TestAGateIsNotOpenBecauseTheOneBeforeWas(t *testing.T) {
+	s := newShootCluster(t)
+	old := contracttest.ManagedResource("extension-networking-barn-config")
+	resource := old.DeepCopy()
+	resource.Namespace = s.namespace
+	require.NoError(t, s.Create(t.Context(), resource))
+	waiting, err := looker{reader: forgetful{Reader: s, old: old}, namespace: s.namespace, networkType: "barn"}.at(t.Context(), Gate{})
+	require.NoError(t, err)
+	assert.Equal(t, "gardener-resource-manager has not applied extension-networking-barn-config yet", waiting)
+}
+
 // TestTheSeedIsLookedAtFirst goes by what gardenlet and gardener-resource-manager leave in the seed.
 func TestTheSeedIsLookedAtFirst(t *testing.T) {
 	s := newShootCluster(t)

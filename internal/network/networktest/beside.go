@@ -3,6 +3,7 @@ package networktest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,12 +52,12 @@ func RunBeside(t *testing.T, server *contracttest.APIServer, subjects ...Subject
 		there = append(there, len(s.Manager.Shoot().Keys()))
 		all = append(all, gardenlet)
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		_, err := all[i].WaitFor(s.patience(), isWell)
+	for i, gardenlet := range slices.Backward(all) {
+		_, err := gardenlet.WaitFor(s.patience(), isWell)
 		require.NoError(t, err, subjects[i].Type)
 		assert.Len(t, s.Manager.Shoot().Keys(), there[i], "what the others brought stays")
-		require.NoError(t, all[i].Destroy(t.Context()))
-		require.NoError(t, all[i].WaitGone(s.patience()))
+		require.NoError(t, gardenlet.Destroy(t.Context()))
+		require.NoError(t, gardenlet.WaitGone(s.patience()))
 	}
 	assert.Empty(t, s.inspector.gone(t.Context()))
 }
