@@ -76,14 +76,18 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 	return &rendered{driver: driver, shoot: shoot, wanted: wanted}, nil
 }
 
-// readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing; in one whose state
-// says nothing, somebody else may have been at work.
+// readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing. In one whose state
+// says nothing, somebody else may have been at work; and if somebody was since, the state tells of what is gone.
 func readDeployed(ctx context.Context, p *pass, resources managedresource.Store) (Deployed, error) {
-	if left := stateOf(p.Object); len(left.Form) > 0 {
-		return Deployed{Form: left.Form}, nil
-	}
 	if p.FirstAttempt {
 		return Deployed{}, nil
+	}
+	foreign, err := resources.Foreign(ctx, resourceShoot(p.Object.Spec.Type))
+	if err != nil {
+		return Deployed{}, fmt.Errorf("looking who deployed what is deployed: %w", err)
+	}
+	if left := stateOf(p.Object); len(left.Form) > 0 && !foreign {
+		return Deployed{Form: left.Form}, nil
 	}
 	objects, _, err := resources.Content(ctx, resourceShoot(p.Object.Spec.Type))
 	if err != nil {

@@ -79,7 +79,7 @@ type Stage struct {
 }
 
 // Gate is what has to be true in the shoot. That everything has been applied is part of every gate. Nodes that are not ready
-// do not keep a gate shut: nothing runs on them that could be cut off.
+// do not keep a gate shut: they may never be again. One that comes back later may be cut off until its pods are replaced.
 type Gate struct {
 	// Workloads are DaemonSets that run in their newest version on all nodes, and Deployments that run in theirs.
 	Workloads []Workload `json:"workloads,omitempty"`

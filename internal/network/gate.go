@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
@@ -34,13 +34,14 @@ type looker struct {
 
 // at returns what the gate waits for, a clause for users; empty when it is open.
 func (l looker) at(ctx context.Context, gate Gate) (waiting string, err error) {
-	resources, err := managedresource.Read(ctx, l.reader, l.namespace, resourceShoot(l.networkType))
-	if err != nil {
-		return "", err
-	}
-	resource := resources[resourceShoot(l.networkType)]
-	if resource == nil {
+	resource := &resourcesv1alpha1.ManagedResource{}
+	// What the API server remembers may be older than what has just been written, and say that all of that is in place.
+	err = l.reader.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: resourceShoot(l.networkType)}, resource)
+	if apierrors.IsNotFound(err) {
 		return fmt.Sprintf("ManagedResource %s is not there", resourceShoot(l.networkType)), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading ManagedResource %s: %w", resourceShoot(l.networkType), err)
 	}
 	if waiting := managedresource.StillToApply(resource); waiting != "" {
 		return waiting, nil

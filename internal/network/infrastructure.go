@@ -13,6 +13,8 @@ type Infrastructure struct {
 	// CloudRoutes is true when the cloud-controller-manager's route controller can make the cloud's network route packets to the
 	// addresses of pods.
 	CloudRoutes bool
+	// RoutesTold is true when that route controller is known to say on each node (condition NetworkUnavailable) that there is a route.
+	RoutesTold bool
 	// PodRoutes is true when nodes have to know the way to each other's pods themselves where packets are not encapsulated: the
 	// cloud has no routes, or they lead everything over one router although the machines share a link.
 	PodRoutes bool
@@ -26,13 +28,13 @@ type Infrastructure struct {
 func infrastructures() []Infrastructure {
 	return []Infrastructure{
 		{Type: "alicloud", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
-		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
+		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
 		// Azure drops IP-in-IP, and upstream knows no IPv6 there. With accelerated networking interfaces come in pairs.
-		{Type: "azure", VXLAN: true, CloudRoutes: true, BPFDataInterfaces: azureInterfaces},
-		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
+		{Type: "azure", VXLAN: true, CloudRoutes: true, RoutesTold: true, BPFDataInterfaces: azureInterfaces},
+		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
 		// Machines are pods of the seed, which share no link, and there is no cloud to route.
 		{Type: "local", IPIP: true, VXLAN: true, IPv6: true},
-		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, PodRoutes: true},
+		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true, PodRoutes: true},
 	}
 }
 

@@ -102,11 +102,11 @@ func (d *deployment) nextStage() (*Stage, error) {
 	return stage, nil
 }
 
-// nodesTellOfRoutes reports whether the condition NetworkUnavailable of nodes is the route controller's alone. Without a policy
-// that keeps them from it plugins write it, too, and the route controller leaves what they say: nobody can tell then whether
-// there is a route, and whoever waited for it would wait for ever.
+// nodesTellOfRoutes reports whether the condition NetworkUnavailable of nodes is a route controller's, and its alone. Without a
+// policy that keeps them from it plugins write it, too, and the route controller leaves what they say: nobody can tell then
+// whether there is a route, and whoever waited for it would wait for ever.
 func (d *deployment) nodesTellOfRoutes() bool {
-	return contract.MutatingAdmissionPolicies(d.pass.Cluster.Shoot.Spec.Kubernetes) != ""
+	return d.shoot.Infrastructure.RoutesTold && contract.MutatingAdmissionPolicies(d.pass.Cluster.Shoot.Spec.Kubernetes) != ""
 }
 
 // put deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
@@ -144,7 +144,7 @@ func (d *deployment) removeRetired(ctx context.Context) error {
 		return nil
 	}
 	for _, object := range d.wanted.Retired {
-		if err := d.pass.Client.Delete(ctx, object.DeepCopyObject().(client.Object)); client.IgnoreNotFound(err) != nil {
+		if err := d.pass.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting %T %s, which another extension left: %w", object, object.GetName(), err)
 		}
 	}
@@ -182,8 +182,8 @@ func (d *deployment) report() error {
 	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
 	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
 	if d.blind {
-		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only where the shoot's "+
-			"kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")
+		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
+			"and where the shoot's kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")
 	}
 	if d.waiting != "" {
 		d.pass.Remarks = append(d.pass.Remarks, "the network is being changed, "+d.waiting)

@@ -43,21 +43,21 @@ func (d *defaulting) addresses() {
 			ipv6 = append(ipv6, nodes.String())
 		}
 	}
-	config.IPv4.AutoDetectionMethod = autoDetection(config.IPv4.AutoDetectionMethod, ipv4)
-	config.IPv6.AutoDetectionMethod = autoDetection(config.IPv6.AutoDetectionMethod, ipv6)
+	d.autoDetection("ipv4.autoDetectionMethod", &config.IPv4.AutoDetectionMethod, ipv4)
+	d.autoDetection("ipv6.autoDetectionMethod", &config.IPv6.AutoDetectionMethod, ipv6)
 	fill(&config.IPv6.SourceNATEnabled, config.WireguardEncryption)
 }
 
-// autoDetection returns what was given, for which upstream takes an empty text as nothing.
-func autoDetection(given *string, nodes []string) *string {
-	if given != nil && *given != "" {
-		return given
+// autoDetection makes nodes look for addresses in their own ranges where these are known, as upstream does: shoots may carry
+// methods that have never counted, and would be cut off by them. An empty text is nothing.
+func (d *defaulting) autoDetection(name string, method **string, nodes []string) {
+	if *method != nil && **method == "" {
+		*method = nil
 	}
-	method := DefaultAutoDetectionMethod
 	if len(nodes) > 0 {
-		method = DetectCIDR + strings.Join(nodes, ",")
+		override(d, name, method, DetectCIDR+strings.Join(nodes, ","), "the ranges of the nodes are known")
 	}
-	return &method
+	fill(method, DefaultAutoDetectionMethod)
 }
 
 // components decides about the parts that are deployed, and how they scale.

@@ -289,11 +289,14 @@ func TestOtherDefaults(t *testing.T) {
 		"without node ranges they take the first": {
 			``, anywhere(ipv4, ipv6), `{"ipv4":{"autoDetectionMethod":"first-found"},"ipv6":{"autoDetectionMethod":"first-found"}}`,
 		},
-		"a user's own method wins": {
-			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, both, `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
+		"which outrank a user's own method, as in upstream": {
+			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, both, `{"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16,10.180.0.0/16"}}`,
+		},
+		"a user's own method counts where no node ranges are known": {
+			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, anywhere(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
 		},
 		"so does one in the deprecated field, which moves": {
-			`"ipAutodetectionMethod":"interface=eth1","ipv4":{"autoDetectionMethod":""}`, both, `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
+			`"ipAutodetectionMethod":"interface=eth1","ipv4":{"autoDetectionMethod":""}`, anywhere(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
 		},
 		"WireGuard needs source NAT of IPv6": {
 			`"wireguardEncryption":true`, both, `{"ipv6":{"sourceNATEnabled":true}}`,

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,4 +55,27 @@ func decode(file []byte) ([]*unstructured.Unstructured, error) {
 			objects = append(objects, object)
 		}
 	}
+}
+
+// Foreign reports whether there is a ManagedResource whose content somebody else has written: one of its Secrets lacks the labels of
+// the Store's. One whose Secrets are gone is nobody's.
+func (s Store) Foreign(ctx context.Context, name string) (bool, error) {
+	resource, err := s.Get(ctx, name)
+	if err != nil || resource == nil {
+		return false, err
+	}
+	for _, ref := range resource.Spec.SecretRefs {
+		secret := &metav1.PartialObjectMetadata{}
+		secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+		err := s.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, secret)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("reading Secret %s of ManagedResource %s: %w", ref.Name, name, err)
+		}
+		for key, value := range s.Labels {
+			if err == nil && secret.Labels[key] != value {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
 // networkSetSpec is what the driver says in a GlobalNetworkSet.
@@ -19,6 +20,11 @@ func (s *settings) apiServerSetObjects() ([]client.Object, error) {
 	endpoints := s.config.KubeAPIServerEndpoints
 	if !*endpoints.Enabled {
 		return nil, nil
+	}
+	if len(s.apiServerAddresses) == 0 {
+		return nil, cloud.Errorf(cloud.Unavailable, "nobody knows the addresses of the shoot's kube-apiserver (the DNSRecords of its "+
+			"namespace name none), and policies that allow an empty GlobalNetworkSet would shut it off; "+
+			"set spec.networking.providerConfig.kubeAPIServerEndpoints.enabled to false if the seed has names only")
 	}
 	spec := &networkSetSpec{Nets: []string{}}
 	for _, address := range s.apiServerAddresses {

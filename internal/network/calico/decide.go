@@ -139,6 +139,7 @@ func formOf(s *settings) form {
 		WireGuard: config.WireguardEncryption,
 	}
 	decided.NodesUseTypha = decided.Typha
+	decided.UpstreamDNS = config.SnatToUpstreamDNS.Enabled
 	if s.ipv4 {
 		decided.IPv4 = encapsulationOf(*config.IPv4.Pool, *config.IPv4.Mode)
 	}

@@ -25,7 +25,7 @@ func byVXLAN() form {
 }
 
 func byCloud() form {
-	return form{IPAM: "host-local", Backend: "none", IPv4: modes("Never", "Never"), Typha: true, NodesUseTypha: true}
+	return form{IPAM: "host-local", Backend: "none", IPv4: modes("Never", "Never"), Typha: true, NodesUseTypha: true, UpstreamDNS: true}
 }
 
 func byBird() form {
@@ -33,6 +33,8 @@ func byBird() form {
 	native.Backend = "bird"
 	return native
 }
+
+func noUpstreamDNS(f *form) { f.UpstreamDNS = false }
 
 func but(f form, change func(*form)) form {
 	change(&f)
@@ -53,14 +55,14 @@ func TestDecideForm(t *testing.T) {
 		"where the cloud leaves them to nodes BIRD makes pod routes": {infrastructure: "openstack", config: "overlay: {enabled: false}", want: byBird()},
 		"unless the user does not want them there":                   {infrastructure: "openstack", config: "overlay: {enabled: false, createPodRoutes: false}", want: byCloud()},
 		"an empty overlay block switches it off":                     {config: "overlay: {}", want: byCloud()},
-		"Azure lets no IP-in-IP through":                             {infrastructure: "azure", want: byCloud()},
+		"Azure lets no IP-in-IP through":                             {infrastructure: "azure", want: but(byCloud(), noUpstreamDNS)},
 		"an overlay on Azure is one of VXLAN":                        {infrastructure: "azure", config: "overlay: {enabled: true}", want: byVXLAN()},
 		"the local infrastructure wraps like others":                 {infrastructure: "local", want: byIPIP()},
-		"backend none goes without a tunnel":                         {config: "backend: none", want: byCloud()},
+		"backend none goes without a tunnel":                         {config: "backend: none", want: but(byCloud(), noUpstreamDNS)},
 		"the overlay switch outranks the backend":                    {config: "{backend: none, overlay: {enabled: true}}", want: byIPIP()},
-		"mode Never without a switch is BIRD's":                      {config: "ipv4: {mode: Never}", want: byBird()},
-		"mode Off is Never":                                          {config: "ipv4: {mode: \"Off\"}", want: byBird()},
-		"the former name of the mode counts":                         {config: "ipip: Never", want: byBird()},
+		"mode Never without a switch is BIRD's":                      {config: "ipv4: {mode: Never}", want: but(byBird(), noUpstreamDNS)},
+		"mode Off is Never":                                          {config: "ipv4: {mode: \"Off\"}", want: but(byBird(), noUpstreamDNS)},
+		"the former name of the mode counts":                         {config: "ipip: Never", want: but(byBird(), noUpstreamDNS)},
 		"CrossSubnet is BIRD's, with a tunnel": {
 			config: "ipv4: {mode: CrossSubnet}",
 			want:   but(byIPIP(), func(f *form) { f.IPv4 = modes("CrossSubnet", "Never") }),
@@ -83,11 +85,11 @@ func TestDecideForm(t *testing.T) {
 		"backend vxlan gives way to BIRD for IP-in-IP": {config: "{backend: vxlan, ipv4: {pool: ipip}}", want: byIPIP()},
 		"IPv6 goes without a tunnel": {
 			variations: []variation{withFamilies(ipv6)},
-			want:       but(byCloud(), func(f *form) { f.IPv4, f.IPv6 = nil, modes("Never", "Never") }),
+			want:       but(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
 		},
 		"so do both families": {
 			variations: []variation{withFamilies(ipv4, ipv6)},
-			want:       but(byCloud(), func(f *form) { f.IPv6 = modes("Never", "Never") }),
+			want:       but(byCloud(), func(f *form) { f.IPv6, f.UpstreamDNS = modes("Never", "Never"), false }),
 		},
 		"in any order": {
 			config: "overlay: {enabled: false, createPodRoutes: true}", variations: []variation{withFamilies(ipv6, ipv4)},
@@ -140,19 +142,18 @@ func TestRemarks(t *testing.T) {
 		variations             []variation
 		want                   string
 	}{
-		"an override is told":                           {config: "{overlay: {enabled: true}, ipam: {type: host-local}, vxlan: {enabled: true}}", want: "ipam.type is calico-ipam instead of host-local"},
-		"so is a backend that could not route":          {config: "{backend: vxlan, ipv4: {pool: ipip}}", want: "backend is bird instead of vxlan"},
-		"so is VXLAN that two families cannot have":     {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", variations: []variation{withFamilies(ipv4, ipv6)}, want: "ipv4.pool is ipip instead of vxlan"},
-		"DNS policies do not apply to NodeLocalDNS":     {config: "overlay: {enabled: false}", variations: []variation{dns}, want: "NodeLocalDNS"},
-		"nobody routes on an infrastructure without":    {infrastructure: "local", config: "overlay: {enabled: false}", want: `infrastructure "local" has none`},
-		"nobody is told to route without a switch":      {config: "backend: none", want: "only where overlay.enabled is false"},
-		"the cloud does not know calico-ipam":           {config: "{overlay: {enabled: false}, ipam: {type: calico-ipam}}", want: "ipam.type is calico-ipam"},
-		"a range for two families does nothing":         {config: "ipam: {type: host-local, cidr: 100.96.0.0/12}", variations: []variation{withFamilies(ipv4, ipv6)}, want: "ipam.cidr has no effect"},
-		"resources do nothing when they follow nodes":   {config: "autoScaling: {mode: cluster-proportional, resources: {node: {cpu: 1}}}", want: "autoScaling.resources has no effect"},
-		"an exporter without BIRD has nothing to tell":  {config: "{overlay: {enabled: false}, birdExporter: {enabled: true}}", want: "birdExporter"},
-		"plugins without Multus are not installed":      {config: "multus: {enabled: false, installCNIPlugins: true}", want: "multus.installCNIPlugins"},
-		"a set of addresses that nobody knows is empty": {config: "kubeAPIServerEndpoints: {enabled: true}", want: "GlobalNetworkSet gardener-kube-apiserver is empty"},
-		"addresses change hands":                        {config: "ipam: {type: calico-ipam}", variations: []variation{withDeployed(t, byIPIP())}, want: "node by node"},
+		"an override is told":                          {config: "{overlay: {enabled: true}, ipam: {type: host-local}, vxlan: {enabled: true}}", want: "ipam.type is calico-ipam instead of host-local"},
+		"so is a backend that could not route":         {config: "{backend: vxlan, ipv4: {pool: ipip}}", want: "backend is bird instead of vxlan"},
+		"so is VXLAN that two families cannot have":    {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", variations: []variation{withFamilies(ipv4, ipv6)}, want: "ipv4.pool is ipip instead of vxlan"},
+		"DNS policies do not apply to NodeLocalDNS":    {config: "overlay: {enabled: false}", variations: []variation{dns}, want: "NodeLocalDNS"},
+		"nobody routes on an infrastructure without":   {infrastructure: "local", config: "overlay: {enabled: false}", want: `infrastructure "local" has none`},
+		"nobody is told to route without a switch":     {config: "backend: none", want: "only where overlay.enabled is false"},
+		"the cloud does not know calico-ipam":          {config: "{overlay: {enabled: false}, ipam: {type: calico-ipam}}", want: "ipam.type is calico-ipam"},
+		"a range for two families does nothing":        {config: "ipam: {type: host-local, cidr: 100.96.0.0/12}", variations: []variation{withFamilies(ipv4, ipv6)}, want: "ipam.cidr has no effect"},
+		"resources do nothing when they follow nodes":  {config: "autoScaling: {mode: cluster-proportional, resources: {node: {cpu: 1}}}", want: "autoScaling.resources has no effect"},
+		"an exporter without BIRD has nothing to tell": {config: "{overlay: {enabled: false}, birdExporter: {enabled: true}}", want: "birdExporter"},
+		"plugins without Multus are not installed":     {config: "multus: {enabled: false, installCNIPlugins: true}", want: "multus.installCNIPlugins"},
+		"addresses change hands":                       {config: "ipam: {type: calico-ipam}", variations: []variation{withDeployed(t, byIPIP())}, want: "node by node"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			decided, err := decide(shootOn(t, test.infrastructure, test.config, test.variations...))

@@ -2,23 +2,29 @@ package calico
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/network"
+	"github.com/trellis-garden/trellis/internal/network/calico/crds"
 )
 
 // Type is the network type that the driver serves.
 const Type = "calico"
 
-// Driver knows Calico. It has no state.
-type Driver struct{}
+// Driver knows Calico.
+type Driver struct {
+	// definitions are those of Calico's kinds, read once: it takes longer than all else. They are shared, and never changed.
+	definitions func() ([]client.Object, error)
+}
 
 var _ network.Driver = (*Driver)(nil)
 
 // New returns the driver.
-func New() *Driver { return &Driver{} }
+func New() *Driver { return &Driver{definitions: sync.OnceValues(crds.Calico)} }
 
 // Capabilities implements network.Driver: the eBPF data plane routes Services, the others need kube-proxy.
 func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
@@ -43,7 +49,7 @@ func (d *Driver) Render(shoot *network.Shoot) (*network.Rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decision.render()
+	return d.render(decision)
 }
 
 // Transition implements network.Driver.
@@ -68,7 +74,7 @@ func (d *Driver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*n
 	if next == nil {
 		return nil, nil
 	}
-	rendering, err := decision.at(next.form).render()
+	rendering, err := d.render(decision.at(next.form))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", next.name, err)
 	}

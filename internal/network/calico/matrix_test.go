@@ -98,7 +98,7 @@ func (g *golden) collect(cases []matrixCase) matrixFile {
 		entry.Objects = slices.DeleteFunc(entry.Objects, func(name string) bool { return slices.Contains(always, name) })
 		file.Cases[sentence] = entry
 	}
-	definitions, err := (&settings{config: defaultConfig(g.t)}).definitions()
+	definitions, err := New().definitionsFor(&settings{config: defaultConfig(g.t)})
 	require.NoError(g.t, err)
 	for _, definition := range definitions {
 		file.Definitions = append(file.Definitions, definition.GetName())

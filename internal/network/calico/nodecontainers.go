@@ -38,7 +38,7 @@ func (s *settings) nodeInitContainers() ([]corev1.Container, error) {
 	if s.form.Backend != backendBird {
 		containers = append(containers, networkScript("cleanup-routes", node, removeBIRDRoutes))
 	}
-	if !s.config.SnatToUpstreamDNS.Enabled {
+	if !s.form.UpstreamDNS {
 		// Without ranges there is nothing to masquerade any more.
 		containers = append(containers, networkScript("cleanup-snat-rule-to-upstream-dns", node, masqueradeUpstreamDNS))
 	}
@@ -140,7 +140,7 @@ func (s *settings) nodeContainers() ([]corev1.Container, error) {
 		return nil, err
 	}
 	containers := []corev1.Container{s.felix(image)}
-	if s.config.SnatToUpstreamDNS.Enabled {
+	if s.form.UpstreamDNS {
 		containers = append(containers, s.upstreamDNS(image))
 	}
 	if s.form.Backend != backendNone {
@@ -184,9 +184,12 @@ func execute(command []string) corev1.ProbeHandler {
 	return corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: command}}
 }
 
+// containerUpstreamDNS is upstream's name, too.
+const containerUpstreamDNS = "add-snat-rule-to-upstream-dns"
+
 // upstreamDNS masquerades what pods ask of the DNS servers of their node.
 func (s *settings) upstreamDNS(image string) corev1.Container {
-	container := networkScript("add-snat-rule-to-upstream-dns", image, masqueradeUpstreamDNS)
+	container := networkScript(containerUpstreamDNS, image, masqueradeUpstreamDNS)
 	pods := slices.Concat(s.podRanges4, s.podRanges6)
 	container.Env = []corev1.EnvVar{{Name: "POD_CIDRS", Value: strings.Join(pods, " ")}}
 	return container

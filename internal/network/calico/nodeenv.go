@@ -68,33 +68,38 @@ func (s *settings) felixEnv() []corev1.EnvVar {
 		{Name: "FELIX_NATPORTRANGE", Value: natPorts},
 		{Name: "FELIX_IPV6SUPPORT", Value: strconv.FormatBool(s.ipv6)},
 		{Name: "FELIX_IPINIPENABLED", Value: strconv.FormatBool(s.form.IPIP)},
-		{Name: "FELIX_VXLANENABLED", Value: strconv.FormatBool(s.form.VXLAN)},
 		fromConfig("FELIX_IPINIPMTU", configMTU),
 		fromConfig("FELIX_VXLANMTU", configMTU),
 		fromConfig("FELIX_VXLANMTUV6", configMTU),
 		fromConfig("FELIX_WIREGUARDMTU", configMTU),
 		fromConfig("FELIX_WIREGUARDMTUV6", configMTU),
-		{Name: "FELIX_WIREGUARDENABLED", Value: strconv.FormatBool(s.form.WireGuard && s.ipv4)},
-		{Name: "FELIX_WIREGUARDENABLEDV6", Value: strconv.FormatBool(s.form.WireGuard && s.ipv6)},
 		{Name: "FELIX_BPFENABLED", Value: strconv.FormatBool(s.form.BPF)},
-		{Name: "FELIX_SERVICELOOPPREVENTION", Value: string(*s.config.ServiceLoopPrevention)},
-		{Name: "FELIX_NFTABLESMODE", Value: nftablesMode(s.form.NFTables)},
 	}
-	if s.config.SnatToUpstreamDNS.Enabled {
-		// The rules of the container that masquerades must come first.
-		env = append(env, corev1.EnvVar{Name: "FELIX_CHAININSERTMODE", Value: "Append"})
-	}
+	env = append(env, s.wishedEnv()...)
 	if s.form.BPF {
 		env = append(env, s.bpfEnv()...)
 	}
 	return env
 }
 
-func nftablesMode(enabled bool) string {
-	if enabled {
-		return "Enabled"
+// wishedEnv is what is there only when somebody asked for it: else a FelixConfiguration of users may say it, and the environment
+// would outrank that. Felix itself looks whether there are pools of VXLAN.
+func (s *settings) wishedEnv() []corev1.EnvVar {
+	var env []corev1.EnvVar
+	wish := func(wished bool, name, value string) {
+		if wished {
+			env = append(env, corev1.EnvVar{Name: name, Value: value})
+		}
 	}
-	return "Disabled"
+	loops := *s.config.ServiceLoopPrevention
+	wish(s.form.VXLAN, "FELIX_VXLANENABLED", "true")
+	wish(s.form.WireGuard && s.ipv4, "FELIX_WIREGUARDENABLED", "true")
+	wish(s.form.WireGuard && s.ipv6, "FELIX_WIREGUARDENABLEDV6", "true")
+	wish(loops != calicov1alpha1.DefaultServiceLoopPrevention, "FELIX_SERVICELOOPPREVENTION", string(loops))
+	wish(s.form.NFTables, "FELIX_NFTABLESMODE", "Enabled")
+	// The rules of the container that masquerades must come first.
+	wish(s.form.UpstreamDNS, "FELIX_CHAININSERTMODE", "Append")
+	return env
 }
 
 // bpfEnv makes Felix stand in for kube-proxy, or stay out of its way.

@@ -13,7 +13,7 @@ import (
 
 // Who may do what on a node: only what says why is privileged.
 func TestPrivilegeIsTheException(t *testing.T) {
-	change := all(withVXLAN, withBPF, func(s *settings) { s.config.SnatToUpstreamDNS.Enabled = true })
+	change := all(withVXLAN, withBPF, func(s *settings) { s.form.UpstreamDNS = true })
 	changes := []func(*settings){nil, natively, withPodRoutes, all(withPodRoutes, withBIRDExporter), change}
 	may := []string{"upgrade-ipam", "install-cni", "ebpf-bootstrap", "calico-node"}
 	for _, change := range changes {

@@ -9,7 +9,7 @@ import (
 func natively(s *settings) {
 	s.form.Backend, s.form.IPIP, s.form.IPv4 = backendNone, false, &encapsulation{IPIP: "Never", VXLAN: "Never"}
 	s.config.Overlay = &calicov1alpha1.Overlay{Enabled: false, CreatePodRoutes: new(false)}
-	s.config.SnatToUpstreamDNS.Enabled = true
+	s.config.SnatToUpstreamDNS.Enabled, s.form.UpstreamDNS = true, true
 }
 
 func withPodRoutes(s *settings) {

@@ -2,6 +2,7 @@ package calico
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +29,8 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 		BPF:       env["FELIX_BPFENABLED"] == "true",
 		NFTables:  env["FELIX_NFTABLESMODE"] == "Enabled",
 		WireGuard: env["FELIX_WIREGUARDENABLED"] == "true" || env["FELIX_WIREGUARDENABLEDV6"] == "true",
+		// Upstream's container has the name of ours.
+		UpstreamDNS: found.runs(containerUpstreamDNS),
 	}
 	if env["USE_POD_CIDR"] == "true" {
 		recognized.IPAM = calicov1alpha1.IPAMHostLocal
@@ -100,6 +103,10 @@ func (u *upstream) note(object *unstructured.Unstructured) error {
 		u.pools[name] = &encapsulation{IPIP: modeOr(ipip), VXLAN: modeOr(vxlan)}
 	}
 	return nil
+}
+
+func (u *upstream) runs(container string) bool {
+	return slices.ContainsFunc(u.node.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
 }
 
 // environment is that of calico-node. Of a variable that stands there twice, as upstream has it, the later one counts.

@@ -19,7 +19,7 @@ type upstreamShoot struct {
 	env                   map[string]string
 	doubled               map[string]string
 	pools                 map[string]*encapsulation
-	noTypha               bool
+	noTypha, upstreamDNS  bool
 }
 
 func (u upstreamShoot) objects(t *testing.T) []*unstructured.Unstructured {
@@ -33,11 +33,15 @@ func (u upstreamShoot) objects(t *testing.T) []*unstructured.Unstructured {
 	env = append(env, map[string]any{"name": "CALICO_NETWORKING_BACKEND", "valueFrom": map[string]any{
 		"configMapKeyRef": map[string]any{"name": "calico-config", "key": "calico_backend"},
 	}})
+	side := "network-unavailable-condition-ensurer"
+	if u.upstreamDNS {
+		side = "add-snat-rule-to-upstream-dns"
+	}
 	objects := []map[string]any{
 		{
 			"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": map[string]any{"name": "calico-node", "namespace": "kube-system"},
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{
-				map[string]any{"name": "upstream-dns-snat", "env": []any{map[string]any{"name": "USE_POD_CIDR", "value": "maybe"}}},
+				map[string]any{"name": side, "env": []any{map[string]any{"name": "USE_POD_CIDR", "value": "maybe"}}},
 				map[string]any{"name": "calico-node", "env": env},
 			}}}},
 		},
@@ -96,7 +100,7 @@ func TestRecognize(t *testing.T) {
 			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil)}, byIPIP(),
 		},
 		"the overlay unset with mode Off": {
-			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "Off"})}, byBird(),
+			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "Off"})}, but(byBird(), noUpstreamDNS),
 		},
 		"the overlay unset with CrossSubnet": {
 			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "CrossSubnet"})},
@@ -111,11 +115,11 @@ func TestRecognize(t *testing.T) {
 		},
 		"the overlay off": {upstreamShoot{
 			backend: "none", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "Never"}),
-			pools: map[string]*encapsulation{poolIPv4: native, poolNoSNAT: native},
+			pools: map[string]*encapsulation{poolIPv4: native, poolNoSNAT: native}, upstreamDNS: true,
 		}, byCloud()},
 		"pod routes": {upstreamShoot{
 			backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil),
-			pools: map[string]*encapsulation{poolIPv4: native},
+			pools: map[string]*encapsulation{poolIPv4: native}, upstreamDNS: true,
 		}, byBird()},
 		"VXLAN": {upstreamShoot{
 			backend: "vxlan", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"USE_POD_CIDR": "false"}),
@@ -127,7 +131,7 @@ func TestRecognize(t *testing.T) {
 				env:   upstreamEnv(map[string]string{"IP": "none", "IP6": "autodetect"}),
 				pools: map[string]*encapsulation{poolIPv6: native},
 			},
-			but(byCloud(), func(f *form) { f.IPv4, f.IPv6 = nil, modes("Never", "Never") }),
+			but(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
 		},
 		"no Typha": {
 			upstreamShoot{backend: "bird", typhaService: "none", env: upstreamEnv(nil), noTypha: true},

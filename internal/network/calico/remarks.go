@@ -17,7 +17,7 @@ func (s *settings) remarksOnWays(deployed *form) []string {
 	var remarks []string
 	calicoIPAM := s.form.IPAM == calicov1alpha1.IPAMCalico
 	routed := s.form.native() && s.form.Backend != backendBird
-	if routed && !s.cloudRoutes() && s.form.Backend == backendNone {
+	if s.unrouted() {
 		remarks = append(remarks, s.nobodyRoutes())
 	}
 	if routed && calicoIPAM && s.infrastructure.CloudRoutes {
@@ -26,15 +26,12 @@ func (s *settings) remarksOnWays(deployed *form) []string {
 	}
 	if deployed != nil && deployed.IPAM == calicov1alpha1.IPAMHostLocal && calicoIPAM {
 		remarks = append(remarks,
-			"pods change over to calico-ipam node by node: two that get the same address meanwhile, which is unlikely, have to be made anew")
+			"pods change over to calico-ipam node by node: while a node does, no pod starts anywhere for some seconds, and two pods that get the "+
+				"same address meanwhile, which is unlikely, have to be made anew")
 	}
 	if s.nodeLocalDNS && s.config.SnatToUpstreamDNS.Enabled {
 		remarks = append(remarks, "network policies do not apply to what pods ask of NodeLocalDNS: with snatToUpstreamDNS Calico's rules come last, "+
 			"behind those that let such packets through; set snatToUpstreamDNS.enabled to false if pods reach the DNS servers of their nodes without it")
-	}
-	if *s.config.KubeAPIServerEndpoints.Enabled && len(s.apiServerAddresses) == 0 {
-		remarks = append(remarks, fmt.Sprintf("GlobalNetworkSet %s is empty: nobody knows the addresses of the kube-apiserver yet",
-			*s.config.KubeAPIServerEndpoints.Name))
 	}
 	return remarks
 }
@@ -56,6 +53,11 @@ func (s *settings) remarksOnFields(given *calicov1alpha1.NetworkConfig) []string
 		remarks = append(remarks, "multus.installCNIPlugins has no effect: multus.enabled is false")
 	}
 	return remarks
+}
+
+// unrouted reports whether nobody makes routes to pods, as far as anybody knows.
+func (s *settings) unrouted() bool {
+	return s.form.native() && s.form.Backend == backendNone && !s.cloudRoutes()
 }
 
 // nobodyRoutes says that packets between nodes may not find their way, and what would help.

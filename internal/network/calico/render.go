@@ -2,6 +2,7 @@ package calico
 
 import (
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -11,24 +12,24 @@ import (
 )
 
 // render says what Calico consists of.
-func (d *decision) render() (*network.Rendering, error) {
-	definitions, err := d.settings.definitions()
+func (d *Driver) render(decided *decision) (*network.Rendering, error) {
+	definitions, err := d.definitionsFor(decided.settings)
 	if err != nil {
 		return nil, fmt.Errorf("reading custom resource definitions: %w", err)
 	}
-	components, err := d.settings.componentObjects()
+	components, err := decided.settings.componentObjects()
 	if err != nil {
 		return nil, err
 	}
-	seed, err := d.settings.monitoringObjects()
+	seed, err := decided.settings.monitoringObjects()
 	if err != nil {
 		return nil, fmt.Errorf("building monitoring: %w", err)
 	}
 	status := calicov1alpha1.NewNetworkStatus()
-	status.Effective, status.Overridden = d.settings.config, d.overridden
+	status.Effective, status.Overridden = decided.settings.config, decided.overridden
 	return &network.Rendering{
-		Shoot: append(definitions, components...), Seed: seed, Retired: d.settings.retiredSeedObjects(),
-		Form: d.settings.form, Status: status, Remarks: d.remarks,
+		Shoot: slices.Concat(definitions, components), Seed: seed, Retired: decided.settings.retiredSeedObjects(),
+		Form: decided.settings.form, Status: status, Remarks: decided.remarks,
 	}, nil
 }
 
@@ -58,13 +59,13 @@ func (s *settings) componentObjects() ([]client.Object, error) {
 	return objects, nil
 }
 
-func (s *settings) definitions() ([]client.Object, error) {
-	objects, err := crds.Calico()
+func (d *Driver) definitionsFor(s *settings) ([]client.Object, error) {
+	objects, err := d.definitions()
 	if err != nil || !s.config.Multus.Enabled {
 		return objects, err
 	}
 	multus, err := crds.Multus()
-	return append(objects, multus...), err
+	return slices.Concat(objects, multus), err
 }
 
 // at returns the decision for a stage: everything is as decided, but for the form. The configuration follows it, so that
@@ -75,6 +76,7 @@ func (d *decision) at(stage form) *decision {
 	config := d.settings.config.DeepCopy()
 	*config.Backend = calicov1alpha1.Backend(stage.Backend)
 	config.Typha.Enabled = stage.Typha
+	config.SnatToUpstreamDNS.Enabled = stage.UpstreamDNS
 	if config.IPAM.Type = stage.IPAM; stage.IPAM == calicov1alpha1.IPAMHostLocal && config.IPAM.CIDR == nil {
 		config.IPAM.CIDR = new(calicov1alpha1.DefaultIPAMCIDR)
 	}

@@ -28,6 +28,9 @@ type change struct {
 	settled bool
 	// cloudRoutes is true when the way to pods is the cloud's to know in the end.
 	cloudRoutes bool
+	// strands is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
+	// pods in the end.
+	strands bool
 	// ipip is true when the infrastructure lets IP-in-IP through.
 	ipip bool
 }
@@ -36,6 +39,7 @@ type change struct {
 func newChange(deployed, goal form, settled bool, s *settings) change {
 	return change{
 		from: deployed.seenFrom(goal), to: goal, settled: settled, cloudRoutes: s.cloudRoutes(), ipip: s.infrastructure.IPIP,
+		strands: deployed.IPv6 == nil && goal.IPv6 != nil && s.config.Overlay == nil && s.unrouted(),
 	}
 }
 
@@ -67,6 +71,9 @@ func (c change) refusal() string {
 	const was = calicov1alpha1.IPAMCalico
 	cloudRouted := c.from.Backend == backendNone && c.from.native()
 	switch {
+	case c.strands && !cloudRouted:
+		return "spec.networking.ipFamilies cannot get a second family while nobody would make routes: with IPv6 packets go without a tunnel, and the " +
+			"cloud is told to route them only where spec.networking.providerConfig.overlay.enabled is false: set it, and then add the family"
 	case c.from.IPAM == was && c.to.IPAM != was:
 		return "spec.networking.providerConfig.ipam.type cannot go from calico-ipam back to host-local, which would give away addresses that pods have: " +
 			"set it to calico-ipam, or create a new shoot"
@@ -168,13 +175,19 @@ func (c change) growNodes() *step {
 	next.Backend = wider(c.from.Backend, c.to.Backend)
 	next.IPIP, next.VXLAN = c.from.IPIP || c.to.IPIP, c.from.VXLAN || c.to.VXLAN
 	next.IPAM, next.TyphaIPAM = c.to.IPAM, ""
+	// Without a tunnel packets to the nodes' DNS servers carry the addresses of pods, unless they are masqueraded.
+	next.UpstreamDNS = c.from.UpstreamDNS || c.to.UpstreamDNS
 	needed := c.to.poolsNeed()
 	needed.bird = needed.bird || c.to.Backend == backendBird
-	if next.nodes() == c.from.nodes() && (c.settled || c.from.poolsNeed().covers(needed)) {
+	certain := c.from.poolsNeed().covers(needed) && !c.to.UpstreamDNS
+	if next.nodes() == c.from.nodes() && (c.settled || certain) {
 		return nil
 	}
 	next.NodesUseTypha = c.to.NodesUseTypha
-	return &step{name: "preparing all nodes for the new way between pods", form: next, gate: nodesGate()}
+	gate := nodesGate()
+	// Nodes that have joined meanwhile need a route as well.
+	gate.Routes = next.AwaitsRoutes
+	return &step{name: "preparing all nodes for the new way between pods", form: next, gate: gate}
 }
 
 // switchPools makes packets go the new way, which all nodes are ready for. Nodes stay as they are until then.

@@ -97,12 +97,15 @@ func TestStages(t *testing.T) {
 		"nftables, WireGuard and eBPF come": {config: "{wireguardEncryption: true, ebpfDataplane: {enabled: true}}", from: byIPIP()},
 		"the overlay comes: tunnels, pools": {config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
 			{"bird+ipip", "native", host, rollout, "used", ""},
+			{"bird+ipip", "ipip", host, applied, "used", ""}, // then no masquerading any more
 		}},
 		"the overlay goes: routes, pools, nodes": {config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
 			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
+			{"bird+ipip", "ipip", host, toRoutes, "used", ""}, // masquerading for the nodes' DNS servers
 			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
 		"the overlay goes with pod routes: pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
+			{"bird+ipip", "ipip", host, rollout, "used", ""},
 			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
 		"pod routes go: routes first": {config: "overlay: {enabled: false}", from: byBird(), want: []seen{
@@ -132,6 +135,7 @@ func TestStages(t *testing.T) {
 		"where IP-in-IP does not pass it becomes VXLAN at once": {infrastructure: "azure", config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
 			{"none", "native", host, typhaUp, "used", calicoIPAM},
 			{"vxlan+vxlan", "native", calicoIPAM, rollout, "used", ""},
+			{"vxlan+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
 		"calico-ipam comes where nodes make routes: Typha first": {config: "ipam: {type: calico-ipam}", from: byIPIP(), want: []seen{
 			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
@@ -149,12 +153,14 @@ func TestStages(t *testing.T) {
 		}},
 		"Typha goes with the overlay": {config: "{overlay: {enabled: false}, typha: {enabled: false}}", from: byIPIP(), want: []seen{
 			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
-			{"bird+ipip", "native", host, applied, "used", ""},
+			{"bird+ipip", "ipip", host, toRoutes, "there", ""},
+			{"bird+ipip", "native", host, applied, "there", ""},
 			{"none", "native", host, rollout, "there", ""},
 		}},
 		"Typha comes with the overlay": {config: "overlay: {enabled: true}", from: but(byCloud(), noTypha), want: []seen{
 			{"none", "native", host, typhaUp, "there", ""},
 			{"bird+ipip", "native", host, rollout, "used", ""},
+			{"bird+ipip", "ipip", host, applied, "used", ""},
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

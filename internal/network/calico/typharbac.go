@@ -14,7 +14,8 @@ func typhaRules() []rbacv1.PolicyRule {
 		may("", []string{"endpoints"}, []string{"get"}),
 		may("discovery.k8s.io", []string{"endpointslices"}, see),
 		may("networking.k8s.io", []string{"networkpolicies"}, see),
-		may("policy.networking.k8s.io", []string{"clusternetworkpolicies"}, see),
+		// The last two are for Typhas of v3.31 and before, until they are replaced.
+		may("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, see),
 		may("kubevirt.io", []string{"virtualmachineinstancemigrations"}, see),
 		may(crdGroup, []string{
 			"bgpconfigurations", "bgpfilters", "bgppeers", "blockaffinities", "caliconodestatuses", "clusterinformations",

@@ -31,9 +31,22 @@ func Calico() ([]client.Object, error) {
 	return asObjects(definitions), nil
 }
 
+// keepObject tells gardener-resource-manager to leave an object that is wanted no more.
+const keepObject = "resources.gardener.cloud/keep-object"
+
 // Multus returns the definition of the networks that pods are attached to besides Calico's.
 func Multus() ([]client.Object, error) {
-	return asObjects(structural(multusKinds())), nil
+	definitions := structural(multusKinds())
+	for _, definition := range definitions {
+		// To take a definition away is to delete what users made by it. They may want Multus again.
+		annotations := definition.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[keepObject] = "true"
+		definition.SetAnnotations(annotations)
+	}
+	return asObjects(definitions), nil
 }
 
 // released reads the definitions that Calico itself published.
