@@ -100,7 +100,7 @@ type IPv4 struct {
 	Mode *PoolMode `json:"mode,omitempty"`
 	// AutoDetectionMethod says how a node finds its IPv4 address: first-found, kubernetes-internal-ip,
 	// can-reach= and an address or DNS name, interface= or skip-interface= and regular expressions, cidr= and ranges, the
-	// latter two separated by commas. Unlike upstream, what is given here is not replaced by the node ranges.
+	// latter two separated by commas. As in upstream, what is given here counts only where the node ranges are not known.
 	//
 	// Default: cidr= with the shoot's IPv4 node ranges where they are known, else first-found.
 	// +optional
