@@ -13,6 +13,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
+const (
+	groupOfMultus = "k8s.cni.cncf.io"
+	kindOfMultus  = "/network-attachment-definitions." + groupOfMultus
+)
+
 // testDelete deletes the Network while there are nodes, also when the controller ends by force in the middle.
 func testDelete(t *testing.T, w *world) {
 	w.seed.StopShootManager(w.Shoot)
@@ -78,14 +83,16 @@ func testForceDelete(t *testing.T, w *world) {
 }
 
 // assertNothingLeft makes sure that there is nothing in the seed and in the shoot that was not there before the first Network, but
-// for nodes.
+// for nodes, and for what is the users'.
 func (w *world) assertNothingLeft(t *testing.T) {
 	t.Helper()
 	groundtest.Eventually(t, "the pods are gone", func() bool { return w.podsOf(t, daemonSet) == nil })
 	assert.Empty(t, ofCalico(w.look(t).Since(w.untouched)))
 }
 
-// ofCalico leaves out nodes.
+// ofCalico leaves out nodes, and the kind of what users made with Multus, which they keep.
 func ofCalico(names []string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "shoot: Node /") })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, "shoot: Node /") || strings.HasSuffix(name, kindOfMultus) || strings.HasSuffix(name, "/v1."+groupOfMultus)
+	})
 }

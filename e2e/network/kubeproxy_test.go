@@ -1,6 +1,7 @@
 package network
 
 import (
+	"maps"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,9 +25,7 @@ func testKubeProxy(t *testing.T, w *world) {
 	assert.False(t, groundtest.Get(t, w.Cluster.Client, endpoint))
 
 	fields := map[string]any{"ebpfDataplane": map[string]any{"enabled": true}}
-	for name, value := range config.(map[string]any) {
-		fields[name] = value
-	}
+	maps.Copy(fields, config.(map[string]any))
 	w.configure(fields)
 	w.fulfil(t)
 	w.awaitArrived(t)

@@ -14,6 +14,8 @@ import (
 	"github.com/gardener/gardener/pkg/utils/managedresources"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,7 +69,6 @@ func readMatrix(t *testing.T) *matrix {
 // testDryRun has the shoot's API server look at every object of every golden rendering, as strictly as it can. Nothing is stored.
 func testDryRun(t *testing.T, w *world) {
 	m, looked := readMatrix(t), map[string]int{}
-	w.defineMultus(t)
 	for name, object := range m.objects {
 		assert.NoError(t, w.dryRun(t, w.Cluster.Client, object), name)
 		looked[object.GetKind()]++
@@ -124,43 +125,76 @@ func (w *world) dryRun(t *testing.T, c client.Client, object *unstructured.Unstr
 		client.DryRunAll, client.ForceOwnership, client.FieldOwner("matrix"), client.FieldValidation(metav1.FieldValidationStrict))
 }
 
-// defineMultus makes its kind known, which the shoot has no use for yet.
-func (w *world) defineMultus(t *testing.T) {
-	t.Helper()
-	config := w.Shoot.NetworkConfig
+// testMultus gives the shoot Multus, and takes it away again; what users made with it stays. The definitions are kept for later.
+func testMultus(t *testing.T, w *world) {
+	w.addNodes(t)
 	w.configure(map[string]any{"multus": map[string]any{"enabled": true, "installCNIPlugins": true}})
 	w.fulfil(t)
-	w.awaitApplied(t)
+	w.awaitRolledOut(t)
+	assert.ElementsMatch(t, []string{first, second}, w.nodesOf(t, "multus"))
 	w.keepDefinitions(t)
-	w.Shoot.NetworkConfig = config
+	w.Shoot.NetworkConfig = nil
+	w.fulfil(t)
+	groundtest.Eventually(t, "Multus is gone", func() bool { return w.podsOf(t, "multus") == nil })
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(kindOfMultus, "/")}}
+	assert.True(t, groundtest.Get(t, w.Cluster.Client, definition))
 }
 
-// testRenderings lets the shoot's gardener-resource-manager apply each golden rendering that differs from the others, one in place of
-// the other. There is no Network, nor any node.
+// testRenderings lets the shoot's gardener-resource-manager apply each golden rendering that differs from the others, one over the
+// other. There is no Network, nor any node. What a rendering has no longer stays: to wait for its end would take minutes.
 func testRenderings(t *testing.T, w *world) {
 	m := readMatrix(t)
 	w.define(t)
 	sets := m.sets()
 	require.NotEmpty(t, sets)
-	begun := time.Now()
-	for i, set := range sets {
-		var content strings.Builder
+	begun, there := time.Now(), map[string]string{}
+	for _, set := range sets {
 		for _, file := range set {
-			text, err := os.ReadFile(filepath.Join(m.folder, file))
-			require.NoError(t, err)
-			content.WriteString("\n---\n" + string(text))
+			object := m.objects[file]
+			there[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = file
 		}
-		w.putResource(t, resourceMatrix, []byte(content.String()))
-		if !assert.Eventuallyf(t, func() bool { return w.isApplied(t, resourceMatrix) }, time.Minute, 50*time.Millisecond, "set %d", i) {
-			resource := managedResource(resourceMatrix)
-			w.get(t, resource)
-			require.FailNowf(t, "not applied", "%v: %v", set, resource.Status.Conditions)
-		}
+		w.putResource(t, resourceMatrix, m.content(t, slices.Sorted(maps.Values(there))))
+		w.requireApplied(t, set)
 	}
 	t.Logf("%d renderings that differ, of %d shoots, were applied in %s", len(sets), len(m.Cases), time.Since(begun).Round(time.Second))
 	for _, name := range []string{resourceMatrix, resourceDefinitions} {
 		require.NoError(t, managedresources.DeleteForShoot(t.Context(), w.seed.Client, w.Shoot.Namespace(), name))
 		groundtest.Eventually(t, name+" is gone", func() bool { return !w.get(t, managedResource(name)) })
+	}
+	w.sweep(t)
+}
+
+// content returns what is in files.
+func (m *matrix) content(t *testing.T, files []string) (all []byte) {
+	t.Helper()
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(m.folder, file))
+		require.NoError(t, err)
+		all = append(append(all, "\n---\n"...), content...)
+	}
+	return all
+}
+
+// requireApplied waits until a rendering is applied, and tells what is wrong with one that is not.
+func (w *world) requireApplied(t *testing.T, set []string) {
+	t.Helper()
+	if assert.Eventually(t, func() bool { return w.isApplied(t, resourceMatrix) }, time.Minute, 20*time.Millisecond) {
+		return
+	}
+	resource := managedResource(resourceMatrix)
+	w.get(t, resource)
+	require.FailNowf(t, "a rendering is not applied", "%v: %v", set, resource.Status.Conditions)
+}
+
+// sweep deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do in ten minutes.
+func (w *world) sweep(t *testing.T) {
+	t.Helper()
+	secrets := &corev1.SecretList{}
+	require.NoError(t, w.seed.Client.List(t.Context(), secrets, client.InNamespace(w.Shoot.Namespace())))
+	for _, secret := range secrets.Items {
+		if strings.Contains(secret.Name, resourceMatrix) {
+			require.NoError(t, client.IgnoreNotFound(w.seed.Client.Delete(t.Context(), &secret)))
+		}
 	}
 }
 
@@ -207,19 +241,26 @@ func (w *world) isApplied(t *testing.T, name string) bool {
 func (w *world) define(t *testing.T) {
 	t.Helper()
 	require.NotEmpty(t, w.definitions)
-	w.putResource(t, resourceDefinitions, w.definitions)
+	w.putResource(t, resourceDefinitions, slices.Concat(w.definitions, w.definitionOfMultus))
 	groundtest.Eventually(t, "Calico's kinds are known", func() bool { return w.isApplied(t, resourceDefinitions) })
 }
 
-// keepDefinitions keeps the definitions of Calico's kinds, and that of Multus, for later.
+// keepDefinitions keeps the definitions of Calico's kinds for later, and that of Multus.
 func (w *world) keepDefinitions(t *testing.T) {
 	t.Helper()
-	w.definitions = nil
+	w.definitions, w.definitionOfMultus = nil, nil
 	for _, object := range w.manifests(t, resourceShoot) {
-		if object.GetKind() == "CustomResourceDefinition" {
-			content, err := yaml.Marshal(object.Object)
-			require.NoError(t, err)
-			w.definitions = append(append(w.definitions, "\n---\n"...), content...)
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		content, err := yaml.Marshal(object.Object)
+		require.NoError(t, err)
+		content = append([]byte("\n---\n"), content...)
+		if strings.HasSuffix(object.GetName(), "."+groupOfMultus) {
+			w.definitionOfMultus = content
+		} else {
+			w.definitions = append(w.definitions, content...)
 		}
 	}
+	require.NotEmpty(t, w.definitionOfMultus)
 }

@@ -16,8 +16,7 @@ func testMove(t *testing.T, w *world) {
 	w.Cluster.Kubelets().HoldNode(second)
 	w.configure(map[string]any{"overlay": map[string]any{"enabled": true}})
 	w.fulfil(t)
-	w.assertWaits(t, stageNodes, "")
-	w.awaitApplied(t)
+	w.assertWaits(t, stageNodes, "not on "+second)
 	require.Equal(t, inVXLAN(), w.pools(t))
 
 	there := w.look(t)
@@ -36,11 +35,12 @@ func testMove(t *testing.T, w *world) {
 	w.seed.StopShootManager(w.Shoot)
 
 	w.restore(t, state)
-	assert.Equal(t, gardencorev1beta1.LastOperationTypeRestore, w.object(t).Status.LastOperation.Type)
-	w.assertWaits(t, stageNodes, "")
-	w.awaitApplied(t)
+	w.awaitStage(t, stageNodes)
+	groundtest.Eventually(t, "it is deployed from here", func() bool { return w.isApplied(t, resourceShoot) })
 	assert.Equal(t, inVXLAN(), w.pools(t), "a node has not followed yet")
 	w.Cluster.Kubelets().ReleaseNode(second)
+	require.NoError(t, w.component(t).Wait(t.Context()))
+	assert.Equal(t, gardencorev1beta1.LastOperationTypeRestore, w.object(t).Status.LastOperation.Type)
 	w.awaitArrived(t)
 	assert.Equal(t, wrapped(), w.pools(t))
 	w.awaitRolledOut(t)
@@ -48,7 +48,7 @@ func testMove(t *testing.T, w *world) {
 	w.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 }
 
-// restore brings the shoot to life on the destination seed.
+// restore has the shoot brought to life on the destination seed.
 func (w *world) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	t.Helper()
 	w.seed = w.Destination
@@ -56,7 +56,5 @@ func (w *world) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	require.NoError(t, w.seed.Host(t.Context(), w.Shoot, w.Cluster))
 	w.untouched = w.look(t).SeedWithShootOf(w.untouched)
 	w.startController(t)
-	component := w.component(t)
-	require.NoError(t, component.Restore(t.Context(), state))
-	require.NoError(t, component.Wait(t.Context()))
+	require.NoError(t, w.component(t).Restore(t.Context(), state))
 }

@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
 // pool is what an IPPool in the shoot says of the way of packets.
@@ -34,27 +32,4 @@ func (w *world) pools(t *testing.T) map[string]pool {
 		found[object.GetName()] = pool{cidr: text("cidr"), ipip: text("ipipMode"), vxlan: text("vxlanMode"), disabled: disabled}
 	}
 	return found
-}
-
-// awaitPools waits until the pools are these.
-func (w *world) awaitPools(t *testing.T, wanted map[string]pool) {
-	t.Helper()
-	var found map[string]pool
-	defer func() {
-		if t.Failed() {
-			t.Logf("pools: %v", found)
-		}
-	}()
-	groundtest.Eventually(t, "the pools are as they should be", func() bool {
-		found = w.pools(t)
-		if len(found) != len(wanted) {
-			return false
-		}
-		for name, pool := range wanted {
-			if found[name] != pool {
-				return false
-			}
-		}
-		return true
-	})
 }

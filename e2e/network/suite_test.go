@@ -1,15 +1,32 @@
 package network
 
-import "testing"
+import (
+	"testing"
 
-// TestNetwork leads one shoot through its life, and through three more that begin or end in other ways. All parts share the API
-// servers; each takes over what the one before has left.
+	"github.com/trellis-garden/trellis/e2e/internal/ground"
+)
+
+// part is one in the life of a shoot. It takes over what the one before has left.
+type part struct {
+	name string
+	play func(*testing.T, *world)
+}
+
+// TestNetwork leads shoots through their lives, side by side, each with API servers of its own.
 func TestNetwork(t *testing.T) {
-	w := newWorld(t)
-	for _, part := range []struct {
-		name string
-		play func(*testing.T, *world)
-	}{
+	var asked requests
+	t.Run("Lives", func(t *testing.T) {
+		t.Run("Young", func(t *testing.T) { live(t, &asked, ground.Options{}, youth()) })
+		t.Run("Old", func(t *testing.T) { live(t, &asked, ground.Options{Destination: true}, age()) })
+	})
+	if !t.Failed() {
+		t.Run("Rights", func(t *testing.T) { asked.assertAllNeeded(t) })
+	}
+}
+
+// youth is a shoot that comes into being, and whose overlay and families change.
+func youth() []part {
+	return []part{
 		{"Create", testCreate},
 		{"Nodes", testNodes},
 		{"Again", testAgain},
@@ -20,9 +37,17 @@ func TestNetwork(t *testing.T) {
 		{"DualStack", testDualStack},
 		{"Well", testWell},
 		{"OverlayOn", testOverlayOn},
+		{"KubeProxy", testKubeProxy},
+	}
+}
+
+// age is a shoot that changes in all other ways, moves, sleeps and is deleted; and three more that begin or end otherwise.
+func age() []part {
+	return []part{
+		{"Create", testCreate},
+		{"Multus", testMultus},
 		{"Typha", testTypha},
 		{"VXLAN", testVXLAN},
-		{"KubeProxy", testKubeProxy},
 		{"Move", testMove},
 		{"Hibernation", testHibernation},
 		{"Delete", testDelete},
@@ -31,8 +56,14 @@ func TestNetwork(t *testing.T) {
 		{"DeleteTakenOver", testDeleteTakenOver},
 		{"DeleteHalfMade", testDeleteHalfMade},
 		{"ForceDelete", testForceDelete},
-		{"Rights", testRights},
-	} {
+	}
+}
+
+func live(t *testing.T, asked *requests, options ground.Options, life []part) {
+	t.Parallel()
+	w := newWorld(t, options)
+	defer asked.add(t, w)
+	for _, part := range life {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {
 			break // the next would only say the same in more words
 		}

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -29,23 +30,22 @@ type world struct {
 	seed       *ground.Seed
 	binary     string
 	controller *controller.Controller
-	// definitions are those of Calico's kinds, in YAML.
-	definitions []byte
+	// definitions are those of Calico's kinds, in YAML, and that of Multus' kind.
+	definitions, definitionOfMultus []byte
 	// untouched is what there was before the first Network.
 	untouched groundtest.Landscape
 }
 
 // newWorld returns a world with a shoot that has no network yet, nor any node.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, options ground.Options) *world {
 	t.Helper()
-	w := &world{Ground: groundtest.New(t, ground.Options{Destination: true})}
+	w := &world{Ground: groundtest.New(t, options)}
 	w.seed = w.Source
 	var err error
 	w.binary, err = controller.Network().Build(t.Context(), false)
 	require.NoError(t, err)
 	w.defineAutoscaling(t)
 	w.untouched = w.look(t)
-	t.Cleanup(func() { w.assertNothingForbidden(t) })
 	return w
 }
 
@@ -116,9 +116,7 @@ func (w *world) fulfil(t *testing.T) {
 // configure makes the user say something else to the network plugin.
 func (w *world) configure(fields map[string]any) {
 	config := map[string]any{"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig"}
-	for name, value := range fields {
-		config[name] = value
-	}
+	maps.Copy(config, fields)
 	w.Shoot.NetworkConfig = config
 }
 

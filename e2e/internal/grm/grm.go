@@ -54,6 +54,10 @@ func configuration() *resourcemanagerconfigv1alpha1.ResourceManagerConfiguration
 		},
 		LogLevel: "info", LogFormat: "text",
 	}
+	// Nobody else uses the API servers as much, and every test waits for what is done here.
+	config.SourceClientConnection.QPS, config.SourceClientConnection.Burst = 500, 1000
+	config.TargetClientConnection = &resourcemanagerconfigv1alpha1.ClientConnection{}
+	config.TargetClientConnection.QPS, config.TargetClientConnection.Burst = 500, 1000
 	config.LeaderElection.LeaderElect = new(false)
 	config.Controllers.ClusterID = new("seed")
 	config.Controllers.GarbageCollector = resourcemanagerconfigv1alpha1.GarbageCollectorControllerConfig{

@@ -108,9 +108,10 @@ func (l Landscape) SeedWithShootOf(other Landscape) Landscape {
 	return both
 }
 
-// OfSeed picks what is in the seed, OfShoot what is in the shoot.
+// OfSeed picks what is in the seed.
 func OfSeed(names []string) []string { return beginningWith("seed: ", names) }
 
+// OfShoot picks what is in the shoot.
 func OfShoot(names []string) []string { return beginningWith("shoot: ", names) }
 
 func beginningWith(prefix string, names []string) []string {
