@@ -60,8 +60,8 @@ envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
 	@cd e2e && go run ./cmd/assets >/dev/null
 
 .PHONY: e2e-assets
-e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes and Gardener, once (7 to 9 minutes)
-	@cd e2e && go run ./cmd/assets control-plane >/dev/null
+e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes, Gardener and Calico, once (9 to 13 minutes)
+	@cd e2e && go run ./cmd/assets control-plane calico >/dev/null
 
 ##@ Test
 

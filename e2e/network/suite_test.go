@@ -32,6 +32,7 @@ func youth() []part {
 		{"Again", testAgain},
 		{"DryRun", testDryRun},
 		{"Scraping", testScraping},
+		{"Programs", testPrograms},
 		{"Sick", testSick},
 		{"OverlayOff", testOverlayOff},
 		{"DualStack", testDualStack},

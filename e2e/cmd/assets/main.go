@@ -12,8 +12,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
-// controlPlane is a word for several programs.
-const controlPlane = "control-plane"
+// controlPlane and calico are words for several programs.
+const (
+	controlPlane = "control-plane"
+	calico       = "calico"
+)
 
 func main() {
 	flag.Usage = func() {
@@ -21,9 +24,9 @@ func main() {
 
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
-%s stands for all that tests of control planes run.
+%s stands for all that tests of control planes run, %s for Calico's that tests of networks run besides.
 The folder is .cache/envtest of the checkout, or the one that %s names.
-`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, assets.DirVariable)
+`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, calico, assets.DirVariable)
 	}
 	flag.Parse()
 	names := programs(flag.Args())
@@ -45,9 +48,12 @@ func programs(args []string) []string {
 	}
 	var names []string
 	for _, arg := range args {
-		if arg == controlPlane {
+		switch arg {
+		case controlPlane:
 			names = append(names, assets.ControlPlane()...)
-		} else {
+		case calico:
+			names = append(names, assets.Calico()...)
+		default:
 			names = append(names, arg)
 		}
 	}

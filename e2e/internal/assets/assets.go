@@ -1,4 +1,4 @@
-// Package assets provides the third-party programs that the module e2e/binaries pins: built from source once, kept in a
+// Package assets provides the third-party programs that the modules e2e/binaries and e2e/calico pin: built from source once, kept in a
 // folder, built again when their version or the Go toolchain changes. It must not know what they are used for.
 package assets
 
@@ -16,6 +16,9 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
+// calico is where Calico's packages are, which want dependencies of their own age.
+const calico = "github.com/projectcalico/calico/"
+
 // DirVariable names the environment variable that moves the folder of the programs, e.g. to a cache shared by checkouts.
 const DirVariable = "TRELLIS_ASSETS"
 
@@ -28,9 +31,14 @@ func ControlPlane() []string {
 	return append(APIServer(), "kube-controller-manager", "gardener-resource-manager", "openstack-cloud-controller-manager")
 }
 
+// Calico lists the programs of Calico that run without a kernel of their own.
+func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
+
 // packages maps a program to the Go package that it is built from.
 func packages() map[string]string {
 	return map[string]string{
+		"calico-kube-controllers":            "github.com/projectcalico/calico/kube-controllers/cmd/kube-controllers",
+		"calico-typha":                       "github.com/projectcalico/calico/typha/cmd/calico-typha",
 		"etcd":                               "go.etcd.io/etcd/server/v3",
 		"gardener-resource-manager":          "github.com/gardener/gardener/cmd/gardener-resource-manager",
 		"kube-apiserver":                     "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -52,11 +60,19 @@ func Names() []string {
 
 // Version returns the version of a program, e.g. "v1.36.3".
 func Version(name string) (string, error) {
-	source, err := repo.Path("e2e", "binaries")
+	source, err := sourceOf(packages()[name])
 	if err != nil {
 		return "", err
 	}
 	return build{name: name, pkg: packages()[name], source: source}.version()
+}
+
+// sourceOf returns the folder of the module that pins a package.
+func sourceOf(pkg string) (string, error) {
+	if strings.HasPrefix(pkg, calico) {
+		return repo.Path("e2e", "calico")
+	}
+	return repo.Path("e2e", "binaries")
 }
 
 // Dir returns the absolute path of the folder with the programs.
@@ -84,14 +100,14 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 	}
 	defer unlock()
 
-	source, err := repo.Path("e2e", "binaries")
-	if err != nil {
-		return "", err
-	}
 	for _, name := range names {
 		pkg, known := packages()[name]
 		if !known {
 			return "", fmt.Errorf("unknown program %q; known are %s", name, strings.Join(Names(), ", "))
+		}
+		source, err := sourceOf(pkg)
+		if err != nil {
+			return "", err
 		}
 		b := build{name: name, pkg: pkg, source: source, dir: dir}
 		if err := b.ensure(ctx, progress); err != nil {

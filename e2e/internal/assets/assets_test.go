@@ -15,6 +15,8 @@ require (
 	go.etcd.io/etcd/server/v3 v3.6.8
 	github.com/gardener/gardener v1.149.3 // indirect
 	github.com/gardener/gardener/pkg/apis v1.149.2
+	github.com/projectcalico/api v0.0.0
+	github.com/projectcalico/calico v1.11.0
 	k8s.io/cloud-provider v0.36.3
 	k8s.io/cloud-provider-openstack v1.36.0
 	k8s.io/kubernetes v1.36.3 // a comment
@@ -53,6 +55,10 @@ func TestStamp(t *testing.T) {
 	cloudController := stampOf(build{name: "ccm", pkg: packages()["openstack-cloud-controller-manager"], source: source})
 	assert.Contains(t, cloudController.flags, "k8s.io/cloud-provider-openstack/pkg/version.Version=v1.36.0")
 
+	typha := build{name: "calico-typha", pkg: packages()["calico-typha"], source: source}
+	assert.Equal(t, "v1.11.0", stampOf(typha).version)
+	assert.Equal(t, "-s -w", stampOf(typha).flags)
+
 	write("go.sum", "two")
 	assert.NotEqual(t, first.String(), stampOf(apiserver).String(), "other sources give another stamp")
 
@@ -64,7 +70,7 @@ func TestStamp(t *testing.T) {
 func TestEnsureRefusesUnknownPrograms(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
-	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are etcd, gardener-resource-manager, `+
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
 		`kube-apiserver, kube-controller-manager, kubectl, openstack-cloud-controller-manager`)
 }
 

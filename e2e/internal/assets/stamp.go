@@ -62,8 +62,8 @@ func (b build) version() (string, error) {
 // v0.0.0-master and clients that check the version refuse it, and a cloud-controller-manager has none to show to its cloud.
 func (b build) linkerFlags(version string) string {
 	flags := "-s -w"
-	if strings.HasPrefix(b.pkg, "go.etcd.io/") {
-		return flags // it knows by itself
+	if strings.HasPrefix(b.pkg, "go.etcd.io/") || strings.HasPrefix(b.pkg, calico) {
+		return flags // it knows by itself, or asks nobody
 	}
 	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")

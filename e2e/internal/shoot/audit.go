@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -22,27 +23,43 @@ rules:
 // Refused returns what a ServiceAccount of kube-system has asked for without having the right, as "verb resource namespace/name",
 // each once and in the order in which it was asked for first. The API server records a request right after it has answered.
 func (c *Cluster) Refused(serviceAccount string) ([]string, error) {
+	var refused []string
+	err := c.eachEvent(serviceAccount, func(event auditEvent) {
+		if request := event.request(); event.ResponseStatus.Code == http.StatusForbidden && !slices.Contains(refused, request) {
+			refused = append(refused, request)
+		}
+	})
+	return refused, err
+}
+
+// Used reports whether a ServiceAccount of kube-system has asked for something that it may do by a verb of a rule for a resource,
+// which a slash separates from its subresource. Watches are recorded when they end.
+func (c *Cluster) Used(serviceAccount, verb, group, resource string) (bool, error) {
+	used := false
+	err := c.eachEvent(serviceAccount, func(event auditEvent) {
+		used = used || event.Verb == verb && event.ObjectRef != nil && event.ObjectRef.APIGroup == group && event.resource() == resource
+	})
+	return used, err
+}
+
+func (c *Cluster) eachEvent(serviceAccount string, do func(auditEvent)) error {
 	content, err := os.ReadFile(c.path(auditLog))
 	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
+		return fmt.Errorf("reading the audit log: %w", err)
 	}
-	var refused []string
-	seen := map[string]bool{}
 	for line := range bytes.Lines(content) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // still being written
 		}
 		var event auditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("decoding the audit log: %w", err)
+			return fmt.Errorf("decoding the audit log: %w", err)
 		}
-		request := event.request()
-		if event.ResponseStatus.Code == http.StatusForbidden && event.User.Username == "system:serviceaccount:kube-system:"+serviceAccount && !seen[request] {
-			seen[request] = true
-			refused = append(refused, request)
+		if event.User.Username == "system:serviceaccount:kube-system:"+serviceAccount {
+			do(event)
 		}
 	}
-	return refused, nil
+	return nil
 }
 
 // auditEvent is the part of audit.k8s.io/v1 Event that tells who asked for what.
@@ -53,6 +70,7 @@ type auditEvent struct {
 		Username string `json:"username"`
 	} `json:"user"`
 	ObjectRef *struct {
+		APIGroup    string `json:"apiGroup"`
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
 		Namespace   string `json:"namespace"`
@@ -67,6 +85,9 @@ func (e auditEvent) request() string {
 	if e.ObjectRef == nil {
 		return e.Verb + " " + e.RequestURI
 	}
-	resource := strings.TrimSuffix(e.ObjectRef.Resource+"/"+e.ObjectRef.Subresource, "/")
-	return fmt.Sprintf("%s %s %s/%s", e.Verb, resource, e.ObjectRef.Namespace, e.ObjectRef.Name)
+	return fmt.Sprintf("%s %s %s/%s", e.Verb, e.resource(), e.ObjectRef.Namespace, e.ObjectRef.Name)
+}
+
+func (e auditEvent) resource() string {
+	return strings.TrimSuffix(e.ObjectRef.Resource+"/"+e.ObjectRef.Subresource, "/")
 }

@@ -7,10 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/gardener/gardener/pkg/client/kubernetes"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,6 +66,21 @@ func Start(ctx context.Context, programs, dir, etcd string) (*Cluster, error) {
 
 // URL is where the API server is.
 func (c *Cluster) URL() string { return "https://" + c.address }
+
+// KubeconfigOf returns the path of a kubeconfig with a token of a ServiceAccount of kube-system, as a kubelet gives it to its pods.
+func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: serviceAccount, Namespace: metav1.NamespaceSystem}}
+	request := &authenticationv1.TokenRequest{}
+	if err := c.Client.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("asking for a token of ServiceAccount %s: %w", serviceAccount, err)
+	}
+	kubeconfig, err := c.kubeconfig(request.Status.Token)
+	if err != nil {
+		return "", err
+	}
+	path := c.path(serviceAccount + ".kubeconfig")
+	return path, os.WriteFile(path, kubeconfig, 0o600)
+}
 
 // Kubelets are those of the shoot's nodes. They are others after each Wake.
 func (c *Cluster) Kubelets() *workload.Kubelets { return c.kubelets }

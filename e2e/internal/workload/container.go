@@ -35,6 +35,8 @@ type Run struct {
 	// Flags are given another value, or come last: for what pods have for themselves but processes share, as an address to
 	// listen at. The names are without dashes.
 	Flags map[string]string
+	// Env are variables that are given another value, or come last.
+	Env map[string]string
 	// Dir is a new folder for the container's files, and for what it prints, in the file "output".
 	Dir string
 }
@@ -150,6 +152,10 @@ func (c *Container) commandLine(container *corev1.Container, files *mounts) (arg
 	}
 	for i, arg := range args {
 		args[i] = files.relocate(strings.NewReplacer(variables...).Replace(arg))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.run.Env)) {
+		env = slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, name+"=") })
+		env = append(env, name+"="+c.run.Env[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.run.Flags)) {
 		args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--"+name+"=") })

@@ -23,6 +23,8 @@ func typhaRules() []rbacv1.PolicyRule {
 			"ipreservations", "networkpolicies", "networksets", "stagedglobalnetworkpolicies",
 			"stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
 		}, see),
+		// Until a calico-node has noted Calico's version Typha looks whether there is data of Calico v2, and serves nobody before.
+		may(crdGroup, []string{"globalfelixconfigs"}, []string{"get"}),
 		may(crdGroup, []string{"clusterinformations"}, []string{"create", "update"}),
 		may(crdGroup, []string{"tiers"}, []string{"create"}),
 	}
