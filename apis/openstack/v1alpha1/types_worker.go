@@ -26,6 +26,26 @@ type WorkerConfig struct {
 	// Changing them rolls the nodes.
 	// +optional
 	AdditionalSecurityGroups []string `json:"additionalSecurityGroups,omitempty"`
+	// AdditionalNetworks are existing networks that the pool's machines are attached to besides the shoot's own, which stays the
+	// first. Pods do not use them. Changing them rolls the nodes. Trellis extension.
+	// +optional
+	AdditionalNetworks []AdditionalNetwork `json:"additionalNetworks,omitempty"`
+	// ConfigDrive gives machines their metadata on a disk, for clouds without a metadata service. Changing it rolls the nodes.
+	// Trellis extension.
+	//
+	// Default: the cloud's default.
+	// +optional
+	ConfigDrive *bool `json:"configDrive,omitempty"`
+}
+
+// AdditionalNetwork names an existing network, either by its ID or by its name. Trellis extension.
+type AdditionalNetwork struct {
+	// ID is the network's ID.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// Name is the network's name, which must be unique among those that the project sees.
+	// +optional
+	Name string `json:"name,omitempty"`
 }
 
 // MachineLabel is a key and value of Nova metadata.
