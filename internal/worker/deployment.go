@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"time"
+
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,4 +38,8 @@ type observed struct {
 	deployments []machinev1alpha1.MachineDeployment
 	sets        []machinev1alpha1.MachineSet
 	machines    []machinev1alpha1.Machine
+	// classes are the names of the MachineClasses. Only what there was before a pass needs them.
+	classes []string
+	// at is when it was observed.
+	at time.Time
 }
