@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// nameLabel tells the machines of a MachineDeployment from all others.
-	nameLabel = "name"
+	// labelName tells the machines of a MachineDeployment from all others.
+	labelName = "name"
 	// minReadySeconds is how long a machine must have been ready to count as available.
 	minReadySeconds = 500
 )
@@ -41,7 +41,7 @@ func deploymentObject(shoot *Shoot, p *pool, zone int, class string) (*machinev1
 			Annotations: extensionsv1alpha1helper.GetMachineDeploymentClusterAutoscalerAnnotations(p.ClusterAutoscaler),
 		},
 		Spec: machinev1alpha1.MachineDeploymentSpec{
-			Selector:                     &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: name}},
+			Selector:                     &metav1.LabelSelector{MatchLabels: map[string]string{labelName: name}},
 			Strategy:                     strategy,
 			MinReadySeconds:              minReadySeconds,
 			RevisionHistoryLimit:         &keepNoRevisions,
@@ -95,7 +95,7 @@ func strategyOf(p *pool, zone int) (machinev1alpha1.MachineDeploymentStrategy, e
 
 // machineLabels include the Worker's name where machines are updated in place: Gardener watches those.
 func machineLabels(shoot *Shoot, p *pool, deployment string) map[string]string {
-	labels := map[string]string{nameLabel: deployment}
+	labels := map[string]string{labelName: deployment}
 	if helper.IsUpdateStrategyInPlace(p.UpdateStrategy) {
 		labels[v1beta1constants.LabelWorkerName] = shoot.Worker.Name
 	}
