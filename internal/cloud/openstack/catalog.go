@@ -21,6 +21,8 @@ const (
 	computeService
 	loadBalancerService
 	shareService
+	imageService
+	blockStorageService
 )
 
 // String returns the service's official type, for messages and metrics.
@@ -43,6 +45,10 @@ func (s service) traits() traits {
 		return traits{types: []string{"load-balancer"}, version: "v2.0"}
 	case shareService:
 		return traits{types: []string{"shared-file-system", "sharev2"}, version: "v2"}
+	case imageService:
+		return traits{types: []string{"image"}, version: "v2"}
+	case blockStorageService: // "volume" and "volumev2" are older versions
+		return traits{types: []string{"block-storage", "volumev3"}, version: "v3"}
 	default:
 		return traits{types: []string{"identity"}, version: identityVersion}
 	}

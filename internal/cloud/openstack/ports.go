@@ -20,6 +20,41 @@ func (s *Session) GetPort(ctx context.Context, id string) (Port, error) {
 	return s.ports().get(ctx, id)
 }
 
+// CreatePort creates a port. It fails with cloud.QuotaExceeded when the project may not have more, and with cloud.Depleted when
+// a subnet has no address left.
+func (s *Session) CreatePort(ctx context.Context, port PortCreate) (Port, error) {
+	return s.ports().create(ctx, port.body())
+}
+
+// body is the port on the wire.
+func (p PortCreate) body() portBody {
+	body := portBody{NetworkID: p.NetworkID, Name: p.Name, Description: p.Description, SecurityGroupIDs: p.SecurityGroupIDs}
+	for _, id := range p.SubnetIDs {
+		body.FixedIPs = append(body.FixedIPs, subnetOfPort{id})
+	}
+	for _, addresses := range p.AllowedAddresses {
+		body.AllowedAddresses = append(body.AllowedAddresses, addressPair{addresses})
+	}
+	return body
+}
+
+type portBody struct {
+	NetworkID        string         `json:"network_id"`
+	Name             string         `json:"name,omitempty"`
+	Description      string         `json:"description,omitempty"`
+	FixedIPs         []subnetOfPort `json:"fixed_ips,omitempty"`
+	AllowedAddresses []addressPair  `json:"allowed_address_pairs,omitempty"`
+	SecurityGroupIDs []string       `json:"security_groups,omitzero"`
+}
+
+type subnetOfPort struct {
+	SubnetID string `json:"subnet_id"`
+}
+
+type addressPair struct {
+	Addresses string `json:"ip_address"`
+}
+
 // DeletePort deletes a port. It fails with cloud.NotFound when there is none, and with cloud.InUse when the port is a
 // router's interface.
 func (s *Session) DeletePort(ctx context.Context, id string) error {

@@ -17,10 +17,12 @@ const ifMatch = "If-Match"
 type resource[T any] struct {
 	session *Session
 	service service
-	path    string // below the service's endpoint
-	detail  string // appended to the path of a list, where the plain list is terse
-	one     string // the JSON key around one object
-	many    string // the JSON key around a list
+	// microversion is that of all calls about the kind; empty means the first.
+	microversion string
+	path         string // below the service's endpoint
+	detail       string // appended to the path of a list, where the plain list is terse
+	one          string // the JSON key around one object
+	many         string // the JSON key around a list
 }
 
 // filter selects objects of one kind.
@@ -38,7 +40,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 	for query := f.query(); ; {
 		page := map[string]json.RawMessage{}
 		err := r.session.do(ctx, call{
-			service: r.service, method: http.MethodGet, path: r.path + r.detail, query: query, answer: &page,
+			service: r.service, method: http.MethodGet, path: r.path + r.detail, query: query, microversion: r.microversion, answer: &page,
 		})
 		if err != nil {
 			return nil, err
@@ -48,7 +50,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 			return nil, err
 		}
 		found = append(found, objects...)
-		next := nextQuery(page[r.many+"_links"], f.query())
+		next := nextQuery(nextLink(page, r.many), f.query())
 		if next == nil || next.Encode() == query.Encode() || len(objects) == 0 {
 			break
 		}
@@ -65,7 +67,8 @@ func (r resource[T]) create(ctx context.Context, in any) (T, error) {
 	var created T
 	answer := map[string]json.RawMessage{}
 	err := r.session.do(ctx, call{
-		service: r.service, method: http.MethodPost, path: r.path, body: map[string]any{r.one: in}, answer: &answer,
+		service: r.service, method: http.MethodPost, path: r.path, microversion: r.microversion,
+		body: map[string]any{r.one: in}, answer: &answer,
 	})
 	if err != nil {
 		return created, err
@@ -82,7 +85,7 @@ func (r resource[T]) remove(ctx context.Context, id string, query url.Values) er
 	if err != nil {
 		return err
 	}
-	return r.session.do(ctx, call{service: r.service, method: http.MethodDelete, path: path, query: query})
+	return r.session.do(ctx, call{service: r.service, method: http.MethodDelete, path: path, query: query, microversion: r.microversion})
 }
 
 func (r resource[T]) single(ctx context.Context, method, id string, body any, headers map[string]string) (T, error) {
@@ -93,7 +96,7 @@ func (r resource[T]) single(ctx context.Context, method, id string, body any, he
 	}
 	answer := map[string]json.RawMessage{}
 	err = r.session.do(ctx, call{
-		service: r.service, method: method, path: path, body: body, headers: headers, answer: &answer,
+		service: r.service, method: method, path: path, body: body, headers: headers, microversion: r.microversion, answer: &answer,
 	})
 	if err != nil {
 		return object, err
@@ -121,31 +124,43 @@ func (r resource[T]) decode(answer map[string]json.RawMessage, key string, into 
 	return nil
 }
 
-// nextQuery returns the query of the next page, or nil on the last one. Only the query of the link is used: behind a proxy
-// its host and scheme are often not those through which the service can be reached. What the link forgets of what was asked
-// for is added, since Octavia's say nothing but where to go on.
-func nextQuery(links json.RawMessage, asked url.Values) url.Values {
-	var decoded []struct {
+// nextLink returns the link to the page after an answer's, or nothing on the last one. Glance has it on its own, the others among
+// links of several kinds.
+func nextLink(answer map[string]json.RawMessage, many string) string {
+	var next string
+	if raw, ok := answer["next"]; ok && json.Unmarshal(raw, &next) == nil {
+		return next
+	}
+	var links []struct {
 		Rel  string `json:"rel"`
 		Href string `json:"href"`
 	}
-	if links == nil || json.Unmarshal(links, &decoded) != nil {
+	if raw, ok := answer[many+"_links"]; !ok || json.Unmarshal(raw, &links) != nil {
+		return ""
+	}
+	for _, link := range links {
+		if link.Rel == "next" {
+			return link.Href
+		}
+	}
+	return ""
+}
+
+// nextQuery returns the query of the next page, or nil without a link. Only the query of the link is used: behind a proxy its
+// host and scheme are often not those through which the service can be reached. What the link forgets of what was asked for is
+// added, since Octavia's say nothing but where to go on.
+func nextQuery(link string, asked url.Values) url.Values {
+	next, err := url.Parse(link)
+	if link == "" || err != nil {
 		return nil
 	}
-	for _, link := range decoded {
-		next, err := url.Parse(link.Href)
-		if link.Rel != "next" || err != nil {
-			continue
+	query := next.Query()
+	for key, values := range asked {
+		if !query.Has(key) {
+			query[key] = values
 		}
-		query := next.Query()
-		for key, values := range asked {
-			if !query.Has(key) {
-				query[key] = values
-			}
-		}
-		return query
 	}
-	return nil
+	return query
 }
 
 // query collects the criteria of a list call.

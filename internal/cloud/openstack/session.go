@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -53,9 +54,12 @@ type call struct {
 	path    string // below the service's endpoint
 	query   url.Values
 	headers map[string]string
-	body    any  // encoded as JSON; nil for none
-	answer  any  // decoded from JSON; nil when it does not matter
-	once    bool // must not be repeated when its effect is in doubt, whatever its method
+	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova has.
+	// It belongs to one call alone: what another one needs must not depend on it.
+	microversion string
+	body         any  // encoded as JSON; nil for none
+	answer       any  // decoded from JSON; nil when it does not matter
+	once         bool // must not be repeated when its effect is in doubt, whatever its method
 }
 
 func (c call) requestInfo() requestInfo {
@@ -63,6 +67,16 @@ func (c call) requestInfo() requestInfo {
 		return requestInfo{service: c.service, repeat: never}
 	}
 	return requestInfo{service: c.service}
+}
+
+// allHeaders returns the headers of a call with its microversion.
+func (c call) allHeaders() map[string]string {
+	if c.microversion == "" {
+		return c.headers
+	}
+	headers := map[string]string{"OpenStack-API-Version": c.service.String() + " " + c.microversion}
+	maps.Copy(headers, c.headers)
+	return headers
 }
 
 // do sends a call and classifies what comes back.
@@ -82,7 +96,7 @@ func (s *Session) do(ctx context.Context, c call) error {
 	}
 	client := gophercloud.ServiceClient{ProviderClient: s.client, Endpoint: endpoint}
 	options := &gophercloud.RequestOpts{
-		JSONBody: c.body, JSONResponse: c.answer, MoreHeaders: c.headers, OkCodes: successCodes(),
+		JSONBody: c.body, JSONResponse: c.answer, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
 	}
 	_, err = client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // the SDK does
 	if classified := classify(c.service, c.method, c.path, err); classified != nil {

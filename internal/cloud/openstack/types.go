@@ -189,6 +189,16 @@ type Port struct {
 	RevisionNumber   int       `json:"revision_number"`
 }
 
+// PortCreate is what a new port takes. It gets an address in each of the subnets, or without them wherever Neutron likes.
+type PortCreate struct {
+	NetworkID, Name, Description string
+	SubnetIDs                    []string
+	// AllowedAddresses are the CIDRs from which the port may send besides its own addresses.
+	AllowedAddresses []string
+	// SecurityGroupIDs nil means the project's default group; empty, none.
+	SecurityGroupIDs []string
+}
+
 // PortFilter selects ports; all given criteria must match. IDs and SubnetIDs are sets: any of them.
 type PortFilter struct {
 	IDs                              []string

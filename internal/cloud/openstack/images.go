@@ -1,0 +1,43 @@
+package openstack
+
+import (
+	"context"
+	"net/url"
+	"strings"
+)
+
+// ImageActive is the status of an image that servers can be made of.
+const ImageActive = "active"
+
+// Image is a Glance image.
+type Image struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+// ImageFilter selects images; all given criteria must match.
+type ImageFilter struct{ Name string }
+
+func (s *Session) images() resource[Image] {
+	return resource[Image]{session: s, service: imageService, path: "images", one: "image", many: "images"}
+}
+
+// ListImages returns the images that match the filter, of those that the cloud shows to the session's project unasked: its own, the public
+// ones and those shared with it. Names need not be unique.
+func (s *Session) ListImages(ctx context.Context, filter ImageFilter) ([]Image, error) {
+	return s.images().list(ctx, filter)
+}
+
+// query says "equal" before a name with a colon: Glance takes what stands before the colon for the name of an operator.
+func (f ImageFilter) query() url.Values {
+	q := query{}
+	if strings.Contains(f.Name, ":") {
+		q.text("name", "eq:"+f.Name)
+	} else {
+		q.text("name", f.Name)
+	}
+	return url.Values(q)
+}
+
+func (f ImageFilter) matches(i Image) bool { return is(f.Name, i.Name) }
