@@ -325,6 +325,7 @@ require (
 
 tool (
 	github.com/gardener/gardener/cmd/gardener-resource-manager
+	github.com/gardener/machine-controller-manager/cmd/machine-controller-manager
 	go.etcd.io/etcd/server/v3
 	k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
 	k8s.io/kubernetes/cmd/kube-apiserver

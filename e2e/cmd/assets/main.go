@@ -12,9 +12,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
-// controlPlane and calico are words for several programs.
+// controlPlane, machines and calico are words for several programs.
 const (
 	controlPlane = "control-plane"
+	machines     = "machines"
 	calico       = "calico"
 )
 
@@ -24,9 +25,10 @@ func main() {
 
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
-%s stands for all that tests of control planes run, %s for Calico's that tests of networks run besides.
+%s stands for all that tests of control planes run, %s for all that tests of machines run, %s for Calico's that
+tests of networks run besides.
 The folder is .cache/envtest of the checkout, or the one that %s names.
-`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, calico, assets.DirVariable)
+`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, machines, calico, assets.DirVariable)
 	}
 	flag.Parse()
 	names := programs(flag.Args())
@@ -51,6 +53,8 @@ func programs(args []string) []string {
 		switch arg {
 		case controlPlane:
 			names = append(names, assets.ControlPlane()...)
+		case machines:
+			names = append(names, assets.Machines()...)
 		case calico:
 			names = append(names, assets.Calico()...)
 		default:

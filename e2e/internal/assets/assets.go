@@ -31,6 +31,9 @@ func ControlPlane() []string {
 	return append(APIServer(), "kube-controller-manager", "gardener-resource-manager", "openstack-cloud-controller-manager")
 }
 
+// Machines lists what a seed takes in which machines are made: besides ControlPlane the one who makes them.
+func Machines() []string { return append(ControlPlane(), "machine-controller-manager") }
+
 // Calico lists the programs of Calico that run without a kernel of their own.
 func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
 
@@ -44,6 +47,7 @@ func packages() map[string]string {
 		"kube-apiserver":                     "k8s.io/kubernetes/cmd/kube-apiserver",
 		"kube-controller-manager":            "k8s.io/kubernetes/cmd/kube-controller-manager",
 		"kubectl":                            "k8s.io/kubernetes/cmd/kubectl",
+		"machine-controller-manager":         "github.com/gardener/machine-controller-manager/cmd/machine-controller-manager",
 		"openstack-cloud-controller-manager": "k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager",
 	}
 }

@@ -40,10 +40,15 @@ type Shoot struct {
 	Resources []gardencorev1beta1.NamedResourceReference
 	// CARotation is how far the shoot's CAs have been rotated; nothing where they never were.
 	CARotation *gardencorev1beta1.CARotation
+	// Workers are the shoot's pools; one unless given.
+	Workers []gardencorev1beta1.Worker
+	// MachineTypes and MachineImages are those of the cloud profile.
+	MachineTypes  []gardencorev1beta1.MachineType
+	MachineImages []gardencorev1beta1.MachineImage
 	// InfrastructureStatus is what the Infrastructure said when it was ready. It is encoded as JSON.
 	InfrastructureStatus any
-	// Hibernated is what the user wishes.
-	Hibernated bool
+	// Hibernated is what the user wishes, and IsHibernated what the shoot's status says of it.
+	Hibernated, IsHibernated bool
 	// Credentials is the data of the Secret cloudprovider.
 	Credentials map[string][]byte
 	// IPFamilies are those of the shoot's networks.
@@ -90,11 +95,11 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			Resources: s.Resources,
 			Provider: gardencorev1beta1.Provider{
 				Type: s.ProviderType, InfrastructureConfig: raw(s.InfrastructureConfig), ControlPlaneConfig: raw(s.ControlPlaneConfig),
-				Workers: []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}},
+				Workers: s.workers(),
 			},
 		},
 		Status: gardencorev1beta1.ShootStatus{
-			TechnicalID: s.Namespace(), UID: s.UID, Networking: &s.Networking, Constraints: s.Constraints,
+			TechnicalID: s.Namespace(), UID: s.UID, IsHibernated: s.IsHibernated, Networking: &s.Networking, Constraints: s.Constraints,
 			AdvertisedAddresses: []gardencorev1beta1.ShootAdvertisedAddress{
 				{Name: v1beta1constants.AdvertisedAddressExternal, URL: fmt.Sprintf("https://api.%s.%s.example.org", s.Name, s.Project)},
 			},
@@ -106,6 +111,13 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 			},
 		},
 	}
+}
+
+func (s *Shoot) workers() []gardencorev1beta1.Worker {
+	if s.Workers == nil {
+		return []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}}
+	}
+	return s.Workers
 }
 
 // kubeProxy fills in what Gardener's API server does.
@@ -129,6 +141,8 @@ func (s *Shoot) cloudProfile() *gardencorev1beta1.CloudProfile {
 		Spec: gardencorev1beta1.CloudProfileSpec{
 			Type:           s.ProviderType,
 			Regions:        []gardencorev1beta1.Region{{Name: s.Region, Zones: []gardencorev1beta1.AvailabilityZone{{Name: "nova"}}}},
+			MachineTypes:   s.MachineTypes,
+			MachineImages:  s.MachineImages,
 			ProviderConfig: raw(s.CloudProfileConfig),
 		},
 	}

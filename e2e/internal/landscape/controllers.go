@@ -8,20 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/process"
-)
-
-const (
-	// registrationTimeout bounds how long a controller takes to register its webhooks.
-	registrationTimeout = time.Minute
-	registrationPause   = 300 * time.Millisecond
 )
 
 // Controller is one of ours.
@@ -84,8 +74,10 @@ func (l *Landscape) startControllers(ctx context.Context, _ io.Writer) (string, 
 	if err := starting.Wait(); err != nil {
 		return "", err
 	}
-	if err := l.awaitWebhooks(ctx); err != nil {
-		return "", err
+	if l.ControlPlane != nil {
+		if err := l.ControlPlane.what.AwaitWebhooks(ctx, l.Seed.Client); err != nil {
+			return "", err
+		}
 	}
 	var ready []string
 	for _, c := range l.controllers() {
@@ -101,54 +93,12 @@ func (l *Landscape) start(ctx context.Context, c *Controller) error {
 	}
 	options := controller.Options{Path: c.Binary, Kubeconfig: kubeconfig, Output: c.Log, LeaderElection: true}
 	if c == l.ControlPlane {
-		if options.Args, err = webhooksOf(c.Name()); err != nil {
+		if options.Args, err = c.what.WebhookArgs(); err != nil {
 			return err
 		}
 	}
 	c.Controller, err = c.what.Start(ctx, options)
 	return err
-}
-
-// webhooksOf are the flags by which the API server finds the webhooks of a controller that is a process and no pod.
-func webhooksOf(namespace string) ([]string, error) {
-	address, err := process.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	host, port, _ := strings.Cut(address, ":")
-	return []string{
-		"--webhook-config-mode=url",
-		"--webhook-config-url=" + address,
-		"--webhook-config-namespace=" + namespace,
-		"--webhook-config-server-host=" + host,
-		"--webhook-config-server-port=" + port,
-	}, nil
-}
-
-// awaitWebhooks waits until the API server knows whom to call. A controller that is ready serves its webhooks, but only its leader
-// registers them.
-func (l *Landscape) awaitWebhooks(ctx context.Context) error {
-	if l.ControlPlane == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, registrationTimeout)
-	defer cancel()
-	registration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	for {
-		err := l.Seed.Client.Get(ctx, client.ObjectKey{Name: "gardener-extension-" + l.ControlPlane.Name()}, registration)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("waiting for the webhooks of %s: %w", l.ControlPlane.Name(), err)
-		}
-		// The API server watches these objects: what it holds, it heeds a moment later.
-		select {
-		case <-time.After(registrationPause):
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the webhooks of %s: %w", l.ControlPlane.Name(), ctx.Err())
-		}
-		if err == nil {
-			return nil
-		}
-	}
 }
 
 // stopControllers asks those that still run to end.

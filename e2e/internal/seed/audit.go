@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
-// auditPolicy records what controllers write, with the body, and what they read, without. Lease renewals are no writes in the
-// sense of any budget: they come with the clock and not with the work.
+// auditPolicy records what controllers write, with the body, and what they read, without; and of what pods of control planes ask for
+// whether they may. Lease renewals are no writes in the sense of any budget: they come with the clock and not with the work.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -24,8 +26,13 @@ rules:
 - level: Metadata
   userGroups: [` + controllerGroup + `]
   verbs: [get, list, watch]
+- level: Metadata
+  userGroups: ["system:serviceaccounts"]
 - level: None
 `
+
+// serviceAccounts is what the names of users begin with that are pods.
+const serviceAccounts = "system:serviceaccount:"
 
 // Write is a request of a controller that changes something.
 type Write struct {
@@ -53,7 +60,8 @@ func (s *Seed) Writes(namespace string) ([]Write, error) {
 	var writes []Write
 	err := s.eachEvent(func(event auditEvent) {
 		isRead := slices.Contains([]string{"get", "list", "watch"}, event.Verb)
-		if !isRead && (namespace == "" || event.ObjectRef.Namespace == namespace) {
+		isPod := strings.HasPrefix(event.User.Username, serviceAccounts)
+		if !isRead && !isPod && (namespace == "" || event.ObjectRef.Namespace == namespace) {
 			writes = append(writes, event.write())
 		}
 	})
@@ -83,6 +91,23 @@ func (s *Seed) Requests(user string) ([]Request, error) {
 		}
 	})
 	return requests, err
+}
+
+// Refused returns what a ServiceAccount has asked for without having the right, each once and in the order in which it was asked for
+// first.
+func (s *Seed) Refused(namespace, serviceAccount string) ([]string, error) {
+	var refused []string
+	err := s.eachEvent(func(event auditEvent) {
+		if event.User.Username != serviceAccounts+namespace+":"+serviceAccount || event.ResponseStatus.Code != http.StatusForbidden {
+			return
+		}
+		write := event.write()
+		request := fmt.Sprintf("%s %s %s/%s", write.Verb, write.Resource, write.Namespace, write.Name)
+		if !slices.Contains(refused, request) {
+			refused = append(refused, request)
+		}
+	})
+	return refused, err
 }
 
 func (s *Seed) eachEvent(do func(auditEvent)) error {

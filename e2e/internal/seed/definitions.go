@@ -29,6 +29,10 @@ func hostingKinds() map[string][]string {
 			"example/seed-crds/10-crd-monitoring.coreos.com_prometheusrules.yaml",
 			"example/seed-crds/10-crd-monitoring.coreos.com_scrapeconfigs.yaml",
 			"example/seed-crds/10-crd-monitoring.coreos.com_servicemonitors.yaml",
+			"example/seed-crds/10-crd-machine.sapcloud.io_machineclasses.yaml",
+			"example/seed-crds/10-crd-machine.sapcloud.io_machinedeployments.yaml",
+			"example/seed-crds/10-crd-machine.sapcloud.io_machinesets.yaml",
+			"example/seed-crds/10-crd-machine.sapcloud.io_machines.yaml",
 		},
 		"github.com/gardener/etcd-druid/api": {"core/v1alpha1/crds/druid.gardener.cloud_etcds.yaml"},
 	}

@@ -30,6 +30,12 @@ const (
 type Run struct {
 	// Namespace, Deployment and Container name it.
 	Namespace, Deployment, Container string
+	// Pod is that of the Deployment's pods that the container belongs to. Where there is none, the container is as the Deployment
+	// describes it now.
+	Pod string
+	// Hostname is what the process is told when it asks for the name of its host; that of this machine unless given. See
+	// CanNameHosts.
+	Hostname string
 	// Program is the path of what its image holds. If the container has a command, it must be one of the same name.
 	Program string
 	// Flags are given another value, or come last: for what pods have for themselves but processes share, as an address to
@@ -104,7 +110,11 @@ func (c *Container) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Process, err = process.StartBare(c.run.Program, args, env, filepath.Join(c.run.Dir, "output"))
+	program := c.run.Program
+	if c.run.Hostname != "" {
+		program, args = onHost(c.run.Hostname, program, args)
+	}
+	c.Process, err = process.StartBare(program, args, env, filepath.Join(c.run.Dir, "output"))
 	if err != nil {
 		return err
 	}
@@ -118,19 +128,33 @@ func (c *Container) start(ctx context.Context) error {
 	return nil
 }
 
-// read finds the container in its Deployment.
+// read finds the container in its pod, or in its Deployment.
 func (c *Container) read(ctx context.Context) (*corev1.PodSpec, *corev1.Container, error) {
-	deployment := &appsv1.Deployment{}
-	if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Deployment}, deployment); err != nil {
-		return nil, nil, fmt.Errorf("reading Deployment %s: %w", c.run.Deployment, err)
+	spec, err := c.readSpec(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	spec := &deployment.Spec.Template.Spec
 	for i := range spec.Containers {
 		if spec.Containers[i].Name == c.run.Container {
 			return spec, &spec.Containers[i], nil
 		}
 	}
 	return nil, nil, fmt.Errorf("no container %s in Deployment %s", c.run.Container, c.run.Deployment)
+}
+
+func (c *Container) readSpec(ctx context.Context) (*corev1.PodSpec, error) {
+	if c.run.Pod != "" {
+		pod := &corev1.Pod{}
+		if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Pod}, pod); err != nil {
+			return nil, fmt.Errorf("reading pod %s: %w", c.run.Pod, err)
+		}
+		return &pod.Spec, nil
+	}
+	deployment := &appsv1.Deployment{}
+	if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Deployment}, deployment); err != nil {
+		return nil, fmt.Errorf("reading Deployment %s: %w", c.run.Deployment, err)
+	}
+	return &deployment.Spec.Template.Spec, nil
 }
 
 // commandLine returns the container's arguments and environment.

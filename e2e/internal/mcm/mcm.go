@@ -1,0 +1,216 @@
+// Package mcm runs machine-controller-manager in a seed, together with the machine controller beside it: for each pod of its Deployments
+// both containers as processes, with the arguments, files and rights that the pod has, under the pod's name as that of their host. Who
+// wants them gone, anew or twice scales the Deployment or deletes the pod, as anywhere. It must not know what machines are made of.
+package mcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+// Names of the two containers.
+const (
+	Manager           = v1beta1constants.DeploymentNameMachineControllerManager
+	MachineController = "machine-controller-manager-provider-openstack"
+)
+
+// glance is how often pods are looked for, and processes that have ended.
+const glance = 200 * time.Millisecond
+
+// patience bounds how long a pod is waited for that waits for its files.
+const patience = 10 * time.Second
+
+// Options say what is run and how.
+type Options struct {
+	// Manager and MachineController are the paths of the two programs.
+	Manager, MachineController string
+	// Dir is an empty folder for everything that is written.
+	Dir string
+	// Flags are given to the machine controller in place of those that it has in its pod, e.g. for shorter periods.
+	Flags map[string]string
+}
+
+// Pods are all pods of machine-controller-manager in a seed.
+type Pods struct {
+	seed    *seed.Seed
+	options Options
+	named   bool // hosts have names
+	stop    context.CancelFunc
+	ended   chan struct{}
+
+	lock     sync.Mutex
+	running  map[types.UID]*pod
+	started  int
+	failures []error
+	outputs  []string
+}
+
+// Start runs what there is, and will be, in a seed that hosts control planes.
+func Start(ctx context.Context, s *seed.Seed, options Options) *Pods {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p := &Pods{
+		seed: s, options: options, stop: stop, ended: make(chan struct{}), running: map[types.UID]*pod{},
+		named: CanRunTwice(ctx) == nil,
+	}
+	go p.run(run)
+	return p
+}
+
+// Stop ends all processes, and returns what has gone wrong with them that is not theirs.
+func (p *Pods) Stop() error {
+	p.stop()
+	<-p.ended
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.end(func(types.UID) bool { return true })
+	return errors.Join(p.failures...)
+}
+
+func (p *Pods) run(ctx context.Context) {
+	defer close(p.ended)
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.look(ctx)
+		}
+	}
+}
+
+// look brings processes and pods together.
+func (p *Pods) look(ctx context.Context) {
+	list := &corev1.PodList{}
+	if err := p.seed.Client.List(ctx, list, client.MatchingLabels{v1beta1constants.LabelRole: Manager}); err != nil {
+		return // until the next look
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	there := map[types.UID]bool{}
+	for _, found := range list.Items {
+		if found.DeletionTimestamp == nil && found.Status.Phase == corev1.PodRunning {
+			there[found.UID] = true
+		}
+	}
+	p.end(func(uid types.UID) bool { return !there[uid] })
+	for _, found := range list.Items {
+		if there[found.UID] && p.running[found.UID] == nil {
+			p.started++
+			dir := filepath.Join(p.options.Dir, fmt.Sprintf("%d-%s", p.started, found.Name))
+			p.running[found.UID] = newPod(&found, dir)
+		}
+	}
+	for _, pod := range p.running {
+		if err := p.revive(ctx, pod); err != nil && ctx.Err() == nil {
+			p.fail(err)
+		}
+	}
+}
+
+// revive starts what does not run of a pod. What a pod waits for may come later, and the pod may have gone in the meantime.
+func (p *Pods) revive(ctx context.Context, pod *pod) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := pod.revive(ctx, p)
+	if apierrors.IsNotFound(err) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// fail notes what has gone wrong, each once: it is tried again, and may be told again.
+func (p *Pods) fail(err error) {
+	if !slices.ContainsFunc(p.failures, func(known error) bool { return known.Error() == err.Error() }) {
+		p.failures = append(p.failures, err)
+	}
+}
+
+// end ends some pods, all at the same time.
+func (p *Pods) end(which func(types.UID) bool) {
+	var group sync.WaitGroup
+	for uid, pod := range p.running {
+		if which(uid) {
+			delete(p.running, uid)
+			group.Go(pod.stop)
+		}
+	}
+	group.Wait()
+}
+
+// Kill ends a container of all pods in a namespace as a power failure would, and returns how many. Each is started again, as kubelets
+// do.
+func (p *Pods) Kill(namespace, container string) int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	killed := 0
+	for _, pod := range p.running {
+		if c := pod.containers[container]; pod.namespace == namespace && c != nil {
+			c.Kill()
+			killed++
+		}
+	}
+	return killed
+}
+
+// KillOn is Kill for one pod.
+func (p *Pods) KillOn(name string) int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	killed := 0
+	for _, pod := range p.running {
+		if pod.name != name {
+			continue
+		}
+		for _, c := range pod.containers {
+			c.Kill()
+			killed++
+		}
+	}
+	return killed
+}
+
+// PIDs returns the process IDs of a container in a namespace.
+func (p *Pods) PIDs(namespace, container string) (ids []int) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for _, pod := range p.running {
+		if c := pod.containers[container]; pod.namespace == namespace && c != nil {
+			ids = append(ids, c.PID())
+		}
+	}
+	return ids
+}
+
+// Tails returns the last lines that each process has printed.
+func (p *Pods) Tails(lines int) string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	var all strings.Builder
+	for _, path := range p.outputs {
+		fmt.Fprintf(&all, "--- %s\n%s\n", path, tail(path, lines))
+	}
+	return all.String()
+}
+
+// Outputs are the paths of the files with all that the processes have printed.
+func (p *Pods) Outputs() []string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return slices.Clone(p.outputs)
+}

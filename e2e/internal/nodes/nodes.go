@@ -1,0 +1,185 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// glance is the time between two looks at servers and Nodes.
+	glance = 250 * time.Millisecond
+	// boot is how long a machine takes after the cloud has said ACTIVE, at least.
+	boot = 500 * time.Millisecond
+	// heartbeat is how often a kubelet says that it is there.
+	heartbeat = 10 * time.Second
+	// silence is how long a Node whose server is gone is unknown, before it is deleted.
+	silence = time.Second
+)
+
+// Server is a server of the cloud as far as it matters to its Node.
+type Server struct {
+	ID, Name, Status string
+	// Zone, Region and Flavor say where it is, and Address what it can be reached at.
+	Zone, Region, Flavor, Address string
+}
+
+// Nodes plays the nodes of one shoot.
+type Nodes struct {
+	client  client.Client
+	servers func(context.Context) ([]Server, error)
+	stop    context.CancelFunc
+	ended   chan struct{}
+
+	lock    sync.Mutex
+	held    bool
+	failing string
+	seen    map[string]time.Time // by ID
+	missed  map[string]time.Time // by name of the Node
+}
+
+// Start begins to play. servers lists those of the shoot. The cluster may be asleep from time to time.
+func Start(ctx context.Context, cluster *rest.Config, servers func(context.Context) ([]Server, error)) (*Nodes, error) {
+	c, err := client.New(cluster, client.Options{Scheme: kubernetes.ShootScheme})
+	if err != nil {
+		return nil, fmt.Errorf("preparing to play nodes: %w", err)
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n := &Nodes{
+		client: c, servers: servers, stop: stop, ended: make(chan struct{}),
+		seen: map[string]time.Time{}, missed: map[string]time.Time{},
+	}
+	go n.run(run)
+	return n, nil
+}
+
+// Stop leaves all Nodes as they are.
+func (n *Nodes) Stop() {
+	n.stop()
+	<-n.ended
+}
+
+// Hold keeps machines from booting, until Release. Those that have booted go on.
+func (n *Nodes) Hold() { n.set(func() { n.held = true }) }
+
+// Release ends what Hold has begun.
+func (n *Nodes) Release() { n.set(func() { n.held = false }) }
+
+// FailUpdates has all updates in place fail from now on for a reason. An empty one ends that.
+func (n *Nodes) FailUpdates(reason string) { n.set(func() { n.failing = reason }) }
+
+func (n *Nodes) set(change func()) {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	change()
+}
+
+// SelectForUpdate does what an operator does who wants a node of a pool with manual updates to be updated now.
+func (n *Nodes) SelectForUpdate(ctx context.Context, name string) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := n.client.Get(ctx, client.ObjectKeyFromObject(node), node); err != nil {
+		return fmt.Errorf("selecting node %s: %w", name, err)
+	}
+	return n.patch(ctx, node, func() {
+		metav1.SetMetaDataLabel(&node.ObjectMeta, machinev1alpha1.LabelKeyNodeSelectedForUpdate, "true")
+	})
+}
+
+func (n *Nodes) run(ctx context.Context) {
+	defer close(n.ended)
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			// A cluster or a cloud that does not answer is asked again. Whoever misses a Node asks why.
+			_ = n.look(ctx)
+		}
+	}
+}
+
+// look brings Nodes and servers together.
+func (n *Nodes) look(ctx context.Context) error {
+	servers, err := n.servers(ctx)
+	if err != nil {
+		return err
+	}
+	list := &corev1.NodeList{}
+	if err := n.client.List(ctx, list); err != nil {
+		return err
+	}
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	nodes := map[string]*corev1.Node{}
+	for i := range list.Items {
+		nodes[list.Items[i].Name] = &list.Items[i]
+	}
+	var failures []error
+	for _, server := range servers {
+		switch node := nodes[server.Name]; {
+		case server.Status != "ACTIVE":
+		case node == nil:
+			failures = append(failures, n.join(ctx, server))
+		default:
+			delete(n.missed, node.Name)
+			failures = append(failures, n.live(ctx, node))
+		}
+		delete(nodes, server.Name)
+	}
+	for _, node := range nodes {
+		failures = append(failures, n.leave(ctx, node))
+	}
+	return errors.Join(failures...)
+}
+
+// join registers the Node of a machine that has booted.
+func (n *Nodes) join(ctx context.Context, server Server) error {
+	since, known := n.seen[server.ID]
+	if !known {
+		n.seen[server.ID] = time.Now()
+	}
+	if !known || n.held || time.Since(since) < boot {
+		return nil
+	}
+	node := newNode(server)
+	if err := n.client.Create(ctx, node); err != nil {
+		return fmt.Errorf("registering node %s: %w", node.Name, err)
+	}
+	return n.patchStatus(ctx, node, func() { report(node, server) })
+}
+
+// leave does what others do about a Node whose server is gone.
+func (n *Nodes) leave(ctx context.Context, node *corev1.Node) error {
+	since, known := n.missed[node.Name]
+	if !known {
+		n.missed[node.Name] = time.Now()
+		return n.patchStatus(ctx, node, func() { say(node, corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown") })
+	}
+	if time.Since(since) < silence || node.DeletionTimestamp != nil {
+		return nil
+	}
+	return client.IgnoreNotFound(n.client.Delete(ctx, node))
+}
+
+func (n *Nodes) patch(ctx context.Context, node *corev1.Node, change func()) error {
+	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	change()
+	return client.IgnoreNotFound(n.client.Patch(ctx, node, patch))
+}
+
+func (n *Nodes) patchStatus(ctx context.Context, node *corev1.Node, change func()) error {
+	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	change()
+	return client.IgnoreNotFound(n.client.Status().Patch(ctx, node, patch))
+}

@@ -1,0 +1,34 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// CanNameHosts tells why processes cannot be given names of hosts, as pods have them: that takes a namespace of the kernel, and the
+// right to make one.
+func CanNameHosts(ctx context.Context) error {
+	const name = "some-pod"
+	program, args := onHost(name, "hostname", nil)
+	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("naming a host: %w: %s", err, output)
+	}
+	if found := strings.TrimSpace(string(output)); found != name {
+		return fmt.Errorf("naming a host %s: it is called %s", name, found)
+	}
+	return nil
+}
+
+// onHost has a program started under another name of its host. It is the same process all the time.
+func onHost(name, program string, args []string) (string, []string) {
+	unshare := []string{"--uts"}
+	if os.Geteuid() != 0 {
+		unshare = append(unshare, "--map-root-user")
+	}
+	unshare = append(unshare, "--", "/bin/sh", "-c", `hostname "$0" && exec "$@"`, name, program)
+	return "unshare", append(unshare, args...)
+}
