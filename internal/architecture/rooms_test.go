@@ -108,6 +108,14 @@ func contracts() []room {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/contract/mutation",
+			because:  "what webhooks share is about admission, and no contract and nothing that anybody changes is known here",
+			mayImport: []string{
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
+			},
+			mayNotLink: []string{"github.com/gophercloud/...", "github.com/gardener/..."},
+		},
+		{
 			packages:   "internal/contract/images",
 			because:    "image vectors are Gardener's format, and no image is known here",
 			mayImport:  []string{gardener + "/pkg/utils/imagevector"},
@@ -195,7 +203,7 @@ func contracts() []room {
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/contract/mutation", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",

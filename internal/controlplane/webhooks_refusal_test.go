@@ -13,6 +13,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/contract/mutation"
 )
 
 func TestARefusalSaysWhatIsWrongWithWhat(t *testing.T) {
@@ -97,28 +99,28 @@ func TestAWebhookIsDeclaredForEachType(t *testing.T) {
 	marked := labels("provider.extensions.gardener.cloud/mutated-by-controlplane-webhook", "true")
 	etcds := labels("gardener.cloud/role", "controlplane")
 	etcds.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "role", Operator: "In", Values: []string{"main", "events"}}}
-	var want []Webhook
+	var want []mutation.Webhook
 	for _, name := range []string{"one", "two"} {
 		shoot, seed := labels("shoot.gardener.cloud/provider", name), labels("seed.gardener.cloud/provider", name)
 		want = append(
 			want,
-			Webhook{Name: "controlplane." + name, Path: "/controlplane/" + name, Rules: rules("apps", "v1", "deployments"), NamespaceSelector: shoot, ObjectSelector: marked},
-			Webhook{
+			mutation.Webhook{Name: "controlplane." + name, Path: "/controlplane/" + name, Rules: rules("apps", "v1", "deployments"), NamespaceSelector: shoot, ObjectSelector: marked},
+			mutation.Webhook{
 				Name: "operatingsystemconfig." + name, Path: "/operatingsystemconfig/" + name,
 				Rules: rules("extensions.gardener.cloud", "v1alpha1", "operatingsystemconfigs"), NamespaceSelector: shoot, ObjectSelector: marked,
 			},
-			Webhook{
+			mutation.Webhook{
 				Name: "cloudprovider." + name, Path: "/cloudprovider/" + name, Rules: rules("", "v1", "secrets"),
 				NamespaceSelector: shoot, ObjectSelector: labels("gardener.cloud/purpose", "cloudprovider"),
 			},
-			Webhook{Name: "etcd." + name, Path: "/etcd/" + name, Rules: rules("druid.gardener.cloud", "v1alpha1", "etcds"), NamespaceSelector: seed, ObjectSelector: etcds},
+			mutation.Webhook{Name: "etcd." + name, Path: "/etcd/" + name, Rules: rules("druid.gardener.cloud", "v1alpha1", "etcds"), NamespaceSelector: seed, ObjectSelector: etcds},
 		)
 	}
 
 	drivers := map[string]Driver{"one": externalCloud(), "two": externalCloud(), "three": externalCloud()}
 	got, err := Webhooks(drivers, nil, WebhookOptions{Types: []string{"one", "two"}})
 	require.NoError(t, err)
-	assert.Empty(t, cmp.Diff(want, got, cmpopts.IgnoreFields(Webhook{}, "Handler")))
+	assert.Empty(t, cmp.Diff(want, got, cmpopts.IgnoreFields(mutation.Webhook{}, "Handler")))
 
 	_, err = Webhooks(drivers, nil, WebhookOptions{Types: []string{"four"}})
 	require.EqualError(t, err, `no control plane driver for type "four"; there are: one, three, two`)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
@@ -86,14 +87,14 @@ func call(t *testing.T, driver Driver, seed client.Reader, name string, request 
 }
 
 // patchOf returns the patch as an API server reads it.
-func patchOf(t *testing.T, response admission.Response) []patchOperation {
+func patchOf(t *testing.T, response admission.Response) []mutation.Operation {
 	t.Helper()
 	require.NoError(t, response.Complete(admission.Request{}))
 	if response.Patch == nil {
 		return nil
 	}
 	assert.Equal(t, admissionv1.PatchTypeJSONPatch, *response.PatchType)
-	var operations []patchOperation
+	var operations []mutation.Operation
 	require.NoError(t, json.Unmarshal(response.Patch, &operations))
 	return operations
 }
@@ -138,22 +139,22 @@ func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		webhook string
 		request admission.Request
-		want    []patchOperation
+		want    []mutation.Operation
 		reads   int
 	}{
 		"a kube-controller-manager gets a flag": {
 			"controlplane", create(deploymentKind, kubeControllerManager),
-			[]patchOperation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
+			[]mutation.Operation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
 			1,
 		},
 		"and just the same when it is updated": {
 			"controlplane", update(deploymentKind, `{}`, kubeControllerManager),
-			[]patchOperation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
+			[]mutation.Operation{{Op: "add", Path: "/spec/template/spec/containers/1/command/2", Value: "--cloud-provider=external"}},
 			1,
 		},
 		"a kube-apiserver loses one": {
 			"controlplane", create(deploymentKind, kubeAPIServer),
-			[]patchOperation{{Op: "remove", Path: "/spec/template/spec/containers/0/args/1"}},
+			[]mutation.Operation{{Op: "remove", Path: "/spec/template/spec/containers/0/args/1"}},
 			1,
 		},
 		"what is tuned already is not changed": {
@@ -161,7 +162,7 @@ func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
 		},
 		"nodes get a flag and a file": {
 			"operatingsystemconfig", create(oscKind, nodeConfig),
-			[]patchOperation{
+			[]mutation.Operation{
 				{Op: "add", Path: "/spec/files/1", Value: map[string]any{"path": "/opt/new", "content": map[string]any{}}},
 				{
 					Op: "replace", Path: "/spec/units/0/content",
@@ -172,19 +173,19 @@ func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
 		},
 		"credentials are completed": {
 			"cloudprovider", create(secretKind, credentialsSecret),
-			[]patchOperation{{Op: "add", Path: "/data/region", Value: "ZXU="}},
+			[]mutation.Operation{{Op: "add", Path: "/data/region", Value: "ZXU="}},
 			1,
 		},
 		"credentials without data as well": {
 			"cloudprovider", create(secretKind, strings.Replace(credentialsSecret, `"data"`, `"other"`, 1)),
-			[]patchOperation{{Op: "add", Path: "/data", Value: map[string]any{"region": "ZXU="}}},
+			[]mutation.Operation{{Op: "add", Path: "/data", Value: map[string]any{"region": "ZXU="}}},
 			1,
 		},
 		"an etcd is born with a class": {
-			"etcd", create(etcdKind, etcdMain), []patchOperation{{Op: "add", Path: "/spec/storageClass", Value: "fast"}}, 0,
+			"etcd", create(etcdKind, etcdMain), []mutation.Operation{{Op: "add", Path: "/spec/storageClass", Value: "fast"}}, 0,
 		},
 		"an etcd keeps the class that it was born with": {
-			"etcd", update(etcdKind, etcdWithClass, etcdMain), []patchOperation{{Op: "add", Path: "/spec/storageClass", Value: ""}}, 0,
+			"etcd", update(etcdKind, etcdWithClass, etcdMain), []mutation.Operation{{Op: "add", Path: "/spec/storageClass", Value: ""}}, 0,
 		},
 		"an etcd that was born without stays without": {
 			"etcd", update(etcdKind, etcdMain, etcdMain), nil, 0,

@@ -1,4 +1,4 @@
-package controlplane
+package mutation
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// patchOperation is an operation of a JSON patch (RFC 6902).
-type patchOperation struct {
+// Operation is an operation of a JSON patch (RFC 6902).
+type Operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
@@ -19,7 +19,7 @@ type patchOperation struct {
 //
 // Lists are aligned by their items, not by positions: what is taken out of a list is one operation, and the items behind it
 // keep fields that are in neither document.
-func difference(path string, before, after any) []patchOperation {
+func difference(path string, before, after any) []Operation {
 	if reflect.DeepEqual(before, after) {
 		return nil
 	}
@@ -33,33 +33,33 @@ func difference(path string, before, after any) []patchOperation {
 			return listDifference(path, before, after)
 		}
 	}
-	return []patchOperation{{Op: "replace", Path: path, Value: after}}
+	return []Operation{{Op: "replace", Path: path, Value: after}}
 }
 
-func objectDifference(path string, before, after map[string]any) []patchOperation {
-	var operations []patchOperation
+func objectDifference(path string, before, after map[string]any) []Operation {
+	var operations []Operation
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		place := path + "/" + escape.Replace(name)
 		if value, stays := after[name]; stays {
 			operations = append(operations, difference(place, before[name], value)...)
 		} else {
-			operations = append(operations, patchOperation{Op: "remove", Path: place})
+			operations = append(operations, Operation{Op: "remove", Path: place})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if _, known := before[name]; !known {
-			operations = append(operations, patchOperation{Op: "add", Path: path + "/" + escape.Replace(name), Value: after[name]})
+			operations = append(operations, Operation{Op: "add", Path: path + "/" + escape.Replace(name), Value: after[name]})
 		}
 	}
 	return operations
 }
 
 // listDifference walks through both lists. position is where the walk is in the list as it is after the operations so far.
-func listDifference(path string, before, after []any) []patchOperation {
-	var operations []patchOperation
+func listDifference(path string, before, after []any) []Operation {
+	var operations []Operation
 	note := func(op string, position int, value any) {
-		operations = append(operations, patchOperation{Op: op, Path: path + "/" + strconv.Itoa(position), Value: value})
+		operations = append(operations, Operation{Op: op, Path: path + "/" + strconv.Itoa(position), Value: value})
 	}
 	common := longestCommon(before, after)
 	position := 0

@@ -1,4 +1,4 @@
-package controlplane
+package mutation
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// mutating answers requests to create or update objects of one kind with what mutate makes of them. Everything else passes as
+// Handler answers requests to create or update objects of one kind with what mutate makes of them. Everything else passes as
 // it is: other kinds, subresources, what is being deleted. old is nil when the object is created.
 //
 // The patch holds nothing but what mutate changed. Fields that this program has never heard of are in neither of the two
 // documents that it comes from.
-func mutating[Kind any, Object interface {
+func Handler[Kind any, Object interface {
 	*Kind
 	client.Object
 }](kind schema.GroupVersionKind, mutate func(ctx context.Context, object, old Object) error,
@@ -49,7 +49,7 @@ func mutating[Kind any, Object interface {
 		}
 		response, err := patched(before, object)
 		if err != nil {
-			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with the tuned one: %w", kind.Kind, err))
+			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with what became of it: %w", kind.Kind, err))
 		}
 		return response
 	})
