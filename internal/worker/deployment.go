@@ -38,8 +38,6 @@ type observed struct {
 	deployments []machinev1alpha1.MachineDeployment
 	sets        []machinev1alpha1.MachineSet
 	machines    []machinev1alpha1.Machine
-	// classes are the names of the MachineClasses. Only what there was before a pass needs them.
-	classes []string
 	// at is when it was observed.
 	at time.Time
 }

@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+)
+
+const (
+	// nameManager is the Deployment of machine-controller-manager, and the container in it.
+	nameManager = v1beta1constants.DeploymentNameMachineControllerManager
+	// nameManagerVPA is its VerticalPodAutoscaler.
+	nameManagerVPA = "machine-controller-manager-vpa"
+	// portSidecar is where the machine controller answers: gardenlet's Service and its monitoring know the number and the name.
+	portSidecar     = 10259
+	portNameSidecar = "providermetrics"
+	// volumeKubeconfig is the volume with the kubeconfig of the shoot. A shoot that runs itself has none.
+	volumeKubeconfig = "kubeconfig"
+	// flagTarget says which cluster the machines become nodes of.
+	flagTarget = "--target-kubeconfig="
+)
+
+// sidecarName is how the container of the machine controller for a type is called, and its image: gardenlet and the dashboards of
+// operators know it by that name.
+func sidecarName(providerType string) string { return nameManager + "-provider-" + providerType }
+
+// addSidecar puts the machine controller beside machine-controller-manager, or brings up to date the one that is there. It never
+// touches the replicas: gardenlet, the dependency-watchdog and the actuator see to them.
+//
+// The machine controller serves the same clusters as machine-controller-manager, so that it is told of them as that is.
+func addSidecar(deployment *appsv1.Deployment, providerType, image string) error {
+	pod := &deployment.Spec.Template.Spec
+	at := indexOfContainer(pod.Containers, nameManager)
+	if at < 0 {
+		return fmt.Errorf("there is no container %q to put the machine controller beside", nameManager)
+	}
+	sidecar, err := newSidecar(&pod.Containers[at], deployment.Namespace)
+	if err != nil {
+		return err
+	}
+	sidecar.Name, sidecar.Image = sidecarName(providerType), image
+	at = indexOfContainer(pod.Containers, sidecar.Name)
+	if at < 0 {
+		pod.Containers = append(pod.Containers, *sidecar)
+		return nil
+	}
+	// These come from the API server.
+	sidecar.TerminationMessagePath = pod.Containers[at].TerminationMessagePath
+	sidecar.TerminationMessagePolicy = pod.Containers[at].TerminationMessagePolicy
+	pod.Containers[at] = *sidecar
+	return nil
+}
+
+// newSidecar returns the container without name and image. Figures are those that Gardener gives to all providers.
+func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container, error) {
+	target := slices.IndexFunc(slices.Concat(manager.Command, manager.Args), func(word string) bool {
+		return strings.HasPrefix(word, flagTarget)
+	})
+	if target < 0 {
+		return nil, errors.New("machine-controller-manager is not told of its target cluster by " + strings.TrimSuffix(flagTarget, "="))
+	}
+	sidecar := &corev1.Container{
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args: []string{
+			"--control-kubeconfig=inClusterConfig",
+			"--kube-api-qps=100",
+			"--kube-api-burst=200",
+			"--machine-creation-timeout=20m",
+			"--machine-drain-timeout=2h",
+			"--machine-health-timeout=10m",
+			"--machine-safety-apiserver-statuscheck-timeout=30s",
+			"--machine-safety-apiserver-statuscheck-period=1m",
+			"--machine-safety-orphan-vms-period=30m",
+			"--namespace=" + namespace,
+			fmt.Sprintf("--port=%d", portSidecar),
+			slices.Concat(manager.Command, manager.Args)[target],
+			"--v=3",
+		},
+		LivenessProbe: &corev1.Probe{
+			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+				Path: "/healthz", Port: intstr.FromInt32(portSidecar), Scheme: corev1.URISchemeHTTP,
+			}},
+			InitialDelaySeconds: 30, TimeoutSeconds: 5, PeriodSeconds: 10, SuccessThreshold: 1, FailureThreshold: 3,
+		},
+		Ports: []corev1.ContainerPort{{Name: portNameSidecar, ContainerPort: portSidecar, Protocol: corev1.ProtocolTCP}},
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("20Mi"),
+		}},
+		SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: new(false)},
+	}
+	for _, mount := range manager.VolumeMounts {
+		if mount.Name == volumeKubeconfig {
+			sidecar.VolumeMounts = append(sidecar.VolumeMounts, mount)
+		}
+	}
+	return sidecar, nil
+}
+
+func indexOfContainer(containers []corev1.Container, name string) int {
+	return slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
+}
+
+// addSidecarPolicy has the container scaled by its requests alone, as the one beside it is.
+func addSidecarPolicy(vpa *vpaautoscalingv1.VerticalPodAutoscaler, providerType string) {
+	if vpa.Spec.ResourcePolicy == nil {
+		vpa.Spec.ResourcePolicy = &vpaautoscalingv1.PodResourcePolicy{}
+	}
+	policies := &vpa.Spec.ResourcePolicy.ContainerPolicies
+	wanted := vpaautoscalingv1.ContainerResourcePolicy{
+		ContainerName:    sidecarName(providerType),
+		ControlledValues: new(vpaautoscalingv1.ContainerControlledValuesRequestsOnly),
+	}
+	at := slices.IndexFunc(*policies, func(p vpaautoscalingv1.ContainerResourcePolicy) bool {
+		return p.ContainerName == wanted.ContainerName
+	})
+	if at < 0 {
+		*policies = append(*policies, wanted)
+		return
+	}
+	(*policies)[at] = wanted
+}

@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+
+	"github.com/trellis-garden/trellis/internal/contract/mutation"
+)
+
+// What the webhooks are about. Neither name is one of another contract's.
+const (
+	webhookManager    = "machinecontrollermanager"
+	webhookManagerVPA = "machinecontrollermanagervpa"
+)
+
+// roleManager is the value of the label role of machine-controller-manager's objects.
+const roleManager = "machine-controller-manager"
+
+// WebhookNames returns the names of all webhooks that there are for some types.
+func WebhookNames(types []string) []string {
+	var names []string
+	for _, providerType := range types {
+		names = append(names, webhookManager+"."+providerType, webhookManagerVPA+"."+providerType)
+	}
+	return names
+}
+
+// Webhooks returns the webhooks of some types: they put the machine controller of the shoot's type beside the
+// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is that of the container.
+//
+// They read nothing: what they must know of a shoot is in the objects themselves.
+func Webhooks(types []string, image func(name string) (string, error)) ([]mutation.Webhook, error) {
+	var webhooks []mutation.Webhook
+	for _, providerType := range types {
+		found, err := image(sidecarName(providerType))
+		if err != nil {
+			return nil, fmt.Errorf("finding the machine controller for type %q: %w", providerType, err)
+		}
+		webhooks = append(webhooks, managerWebhook(providerType, found), managerVPAWebhook(providerType))
+	}
+	return webhooks, nil
+}
+
+func managerWebhook(providerType, image string) mutation.Webhook {
+	version := appsv1.SchemeGroupVersion
+	webhook := mutation.Webhook{
+		Name:  webhookManager,
+		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "deployments"),
+		ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
+			v1beta1constants.LabelExtensionProviderMutatedByControlplaneWebhook: "true",
+			v1beta1constants.LabelRole:                                          roleManager,
+		}},
+		Handler: mutation.Handler(version.WithKind("Deployment"), func(_ context.Context, deployment, _ *appsv1.Deployment) error {
+			if deployment.Name != nameManager {
+				return nil
+			}
+			if err := addSidecar(deployment, providerType, image); err != nil {
+				return fmt.Errorf("completing Deployment %s/%s: %w", deployment.Namespace, deployment.Name, err)
+			}
+			return nil
+		}),
+	}
+	webhook.AddressTo(v1beta1constants.LabelShootProvider, providerType)
+	return webhook
+}
+
+func managerVPAWebhook(providerType string) mutation.Webhook {
+	version := vpaautoscalingv1.SchemeGroupVersion
+	webhook := mutation.Webhook{
+		Name:  webhookManagerVPA,
+		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "verticalpodautoscalers"),
+		ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
+			v1beta1constants.LabelExtensionProviderMutatedByControlplaneWebhook: "true",
+		}},
+		Handler: mutation.Handler(version.WithKind("VerticalPodAutoscaler"),
+			func(_ context.Context, vpa, _ *vpaautoscalingv1.VerticalPodAutoscaler) error {
+				if vpa.Name == nameManagerVPA {
+					addSidecarPolicy(vpa, providerType)
+				}
+				return nil
+			}),
+	}
+	webhook.AddressTo(v1beta1constants.LabelShootProvider, providerType)
+	return webhook
+}
