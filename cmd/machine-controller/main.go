@@ -1,21 +1,30 @@
-// Command machine-controller is the machine driver for OpenStack, as it runs beside machine-controller-manager.
+// Command machine-controller makes and deletes servers in OpenStack for machine-controller-manager, beside which it runs. It only composes:
+// the process, the driver and its sessions.
 package main
 
 import (
-	"fmt"
 	"os"
 
-	"github.com/gardener/machine-controller-manager/pkg/util/provider/app"
-	"github.com/gardener/machine-controller-manager/pkg/util/provider/app/options"
-	"github.com/spf13/pflag"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/trellis-garden/trellis/internal/buildinfo"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/machine"
+	"github.com/trellis-garden/trellis/internal/machine/openstack"
 )
 
 func main() {
-	server := options.NewMCServer()
-	server.AddFlags(pflag.CommandLine)
-	pflag.Parse()
-	if err := app.Run(server, nil); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	os.Exit(machine.Main(machine.Binary{
+		Name:        "machine-controller",
+		Description: "Makes and deletes servers in OpenStack for the Machines of a shoot, beside machine-controller-manager.",
+		New:         newDriver,
+	}))
+}
+
+func newDriver(log logr.Logger, registerer prometheus.Registerer) (machine.Driver, error) {
+	sessions := cloudopenstack.NewSessions(cloudopenstack.Options{
+		Registerer: registerer, UserAgent: "trellis-machine-controller/" + buildinfo.Read().Version,
+	})
+	return openstack.New(openstack.Options{Sessions: sessions, Registerer: registerer, Log: log})
 }

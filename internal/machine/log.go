@@ -1,0 +1,24 @@
+package machine
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// newLogger returns the root logger, which writes JSON as all our processes do. The verbosity is klog's: the library logs by it.
+func newLogger(verbosity string, out io.Writer) logr.Logger {
+	level, err := strconv.ParseInt(verbosity, 10, 8)
+	if err != nil {
+		level = 0
+	}
+	config := zap.NewProductionEncoderConfig()
+	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	sink := zapcore.Lock(zapcore.AddSync(out))
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(config), sink, zapcore.Level(-level))
+	return zapr.NewLogger(zap.New(core, zap.ErrorOutput(sink), zap.AddStacktrace(zapcore.DPanicLevel)))
+}

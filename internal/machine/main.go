@@ -1,0 +1,135 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/app"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/app/options"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"github.com/trellis-garden/trellis/internal/buildinfo"
+)
+
+const (
+	exitClean   = 0
+	exitFailure = 1
+	exitUsage   = 2
+	// patience is how long changes under way are waited for at the end. A pod has 30 seconds.
+	patience = 20 * time.Second
+)
+
+// Driver is a machine driver that knows how to stop.
+type Driver interface {
+	driver.Driver
+	// Close lets no further change begin, and returns when those under way have ended.
+	Close(ctx context.Context) error
+}
+
+// Binary is a machine controller for one kind of cloud.
+type Binary struct {
+	// Name is the name of the binary, Description a sentence about it.
+	Name, Description string
+	// New makes the driver.
+	New func(log logr.Logger, registerer prometheus.Registerer) (Driver, error)
+}
+
+// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 after a
+// failure, 2 when the command line is wrong. A second signal ends the process at once. MCM's library ends the process itself when it
+// loses the leadership or cannot do without something.
+func Main(binary Binary) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // it allocates little and waits much; $GOGC has the last word
+	}
+	return binary.run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.
+func (b Binary) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	server := options.NewMCServer()
+	flags := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	version := flags.Bool("version", false, "Print which build this is.")
+	server.AddFlags(flags)
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprintf(stdout, "%s\n\nUsage:\n  %s --target-kubeconfig=FILE --namespace=NAME [flags]\n\nFlags:\n%s", b.Description, b.Name, flags.FlagUsagesWrapped(140))
+		return exitClean
+	case err == nil && *version:
+		fmt.Fprintln(stdout, b.Name, buildinfo.Read())
+		return exitClean
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case err == nil:
+		err = server.Validate()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
+		return exitUsage
+	}
+	log := newLogger(flags.Lookup("v").Value.String(), stderr)
+	klog.SetLogger(log)
+	if err := b.serve(ctx, server, log); err != nil {
+		log.Error(err, "Process failed")
+		return exitFailure
+	}
+	return exitClean
+}
+
+// serve runs the library until the context ends or the library gives up.
+func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Logger) error {
+	if err := registerBuildInfo(prometheus.DefaultRegisterer); err != nil {
+		return err
+	}
+	made, err := b.New(log.WithName("driver"), prometheus.DefaultRegisterer)
+	if err != nil {
+		return fmt.Errorf("making the driver: %w", err)
+	}
+	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(), "namespace", server.Namespace)
+	ended := make(chan error, 1)
+	go func() { ended <- app.Run(server, made) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("running %s: %w", b.Name, err)
+	case <-ctx.Done():
+	}
+	// Whatever is lost now is found again by what the cloud and the Machines say. But a request whose answer nobody waited for could
+	// still take effect after the next process has looked.
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := made.Close(end); err != nil {
+		log.Info("Stopping without the answers to all requests", "reason", err.Error())
+	}
+	log.Info("Stopped", "binary", b.Name)
+	return nil
+}
+
+// registerBuildInfo makes the build visible to Prometheus.
+func registerBuildInfo(registerer prometheus.Registerer) error {
+	info := buildinfo.Read()
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "trellis_build_info",
+		Help:        "Always 1; the labels identify the build.",
+		ConstLabels: prometheus.Labels{"version": info.Version, "commit": info.Commit, "date": info.Date},
+	})
+	gauge.Set(1)
+	if err := registerer.Register(gauge); err != nil {
+		return fmt.Errorf("registering the build's metric: %w", err)
+	}
+	return nil
+}

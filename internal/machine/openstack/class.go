@@ -1,0 +1,130 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// userDataKey is the key of a Secret under which MCM puts what a machine starts with.
+const userDataKey = "userData"
+
+// class is what a MachineClass and its Secret say.
+type class struct {
+	v1alpha1.MachineProviderConfigSpec
+	credentials cloudopenstack.Credentials
+	userData    []byte
+	// cluster and role are the keys of the two tags by which machines are known as the shoot's.
+	cluster, role string
+}
+
+// readClass reads as much as it takes to find machines. What it takes to make them, validate says.
+func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*class, error) {
+	if object == nil || secret == nil {
+		return nil, failuref(codes.InvalidArgument, "the machine class or its secret is missing")
+	}
+	if object.Provider != v1alpha1.Provider {
+		return nil, failuref(codes.InvalidArgument, "machine class %q: provider is %q, but this driver serves %q",
+			object.Name, object.Provider, v1alpha1.Provider)
+	}
+	config, err := v1alpha1.DecodeMachineProviderConfig(&object.ProviderSpec)
+	if err != nil {
+		return nil, failuref(codes.InvalidArgument, "machine class %q: providerSpec cannot be read: %w", object.Name, err)
+	}
+	c := &class{MachineProviderConfigSpec: config.Spec, userData: secret.Data[userDataKey]}
+	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
+		switch {
+		case strings.HasPrefix(key, v1alpha1.TagClusterPrefix):
+			c.cluster = key
+		case strings.HasPrefix(key, v1alpha1.TagRolePrefix):
+			c.role = key
+		}
+	}
+	if c.technicalID() == "" || c.role == "" {
+		return nil, failuref(codes.InvalidArgument, "machine class %q: providerSpec.spec.tags needs a key that begins with %q and one that begins with %q",
+			object.Name, v1alpha1.TagClusterPrefix, v1alpha1.TagRolePrefix)
+	}
+	if c.credentials, err = cloudopenstack.ParseCredentials(secret.Data); err == nil {
+		err = c.credentials.Complete()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("machine class %q: %w", object.Name, err)
+	}
+	return c, nil
+}
+
+// technicalID is the shoot's name in the cloud.
+func (c *class) technicalID() string { return strings.TrimPrefix(c.cluster, v1alpha1.TagClusterPrefix) }
+
+// validate names the first field that keeps machines from being made.
+func (c *class) validate() error {
+	const spec = "providerSpec.spec."
+	required := []struct{ field, value string }{
+		{"region", c.Region}, {"availabilityZone", c.AvailabilityZone}, {"flavorName", c.FlavorName}, {"keyName", c.KeyName},
+		{"imageID or " + spec + "imageName", c.ImageID + c.ImageName},
+	}
+	for _, r := range required {
+		if r.value == "" {
+			return failuref(codes.InvalidArgument, "the machine class lacks %s%s", spec, r.field)
+		}
+	}
+	switch {
+	case (c.NetworkID == "") == (len(c.Networks) == 0):
+		return failuref(codes.InvalidArgument, "the machine class needs either %[1]snetworkID or %[1]snetworks", spec)
+	case len(c.PodNetworkCIDRs) == 0:
+		return failuref(codes.InvalidArgument, "the machine class lacks %spodNetworkCIDRs", spec)
+	case c.RootDiskSize < 0:
+		return failuref(codes.InvalidArgument, "%srootDiskSize of the machine class must not be negative", spec)
+	case len(c.userData) == 0:
+		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
+	}
+	for i, network := range c.Networks {
+		if network.ID == "" && network.Name == "" {
+			return failuref(codes.InvalidArgument, "%snetworks[%d] of the machine class needs an id or a name", spec, i)
+		}
+	}
+	for i, volume := range c.DataVolumes {
+		if volume.Size <= 0 {
+			return failuref(codes.InvalidArgument, "%sdataVolumes[%d].size of the machine class must be positive", spec, i)
+		}
+	}
+	return nil
+}
+
+// owns reports whether a server is a machine of the shoot, by the tags that it was born with.
+func (c *class) owns(server cloudopenstack.Server) bool {
+	_, cluster := server.Metadata[c.cluster]
+	_, role := server.Metadata[c.role]
+	return cluster && role
+}
+
+// mark is the description of the shoot's ports.
+func (c *class) mark() string { return c.cluster }
+
+// networks returns the networks of a machine in the order of its interfaces.
+func (c *class) networks() []v1alpha1.Network {
+	if c.NetworkID != "" {
+		return []v1alpha1.Network{{ID: c.NetworkID, PodNetwork: true}}
+	}
+	return c.Networks
+}
+
+const providerIDPrefix = "openstack:///"
+
+// providerID is the name of a server that Kubernetes knows, too.
+func (c *class) providerID(serverID string) string {
+	return providerIDPrefix + c.Region + "/" + serverID
+}
+
+// serverIDOf returns the server's ID in a provider ID, which may lack the region; empty for none.
+func serverIDOf(providerID string) string {
+	return providerID[strings.LastIndex(providerID, "/")+1:]
+}

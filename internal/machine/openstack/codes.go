@@ -1,0 +1,119 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/status"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// failure is an error of which the driver itself knows the code.
+type failure struct {
+	code codes.Code
+	err  error
+}
+
+func failuref(code codes.Code, format string, args ...any) error {
+	return &failure{code: code, err: fmt.Errorf(format, args...)}
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.err.Error() }
+
+// Unwrap gives errors.Is and errors.As access to the cause.
+func (f *failure) Unwrap() error { return f.err }
+
+// answerOf is the code for a kind of trouble, and what somebody can do about it.
+type answerOf struct {
+	code   codes.Code
+	remedy string
+}
+
+// answers is what MCM is told of a cloud's troubles. It repeats soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
+// minutes after ResourceExhausted, and after three of the others. It has a machine created when its status is NotFound, and goes on with
+// the deletion of one that is NotFound: that code stands for a missing server and for nothing else, so that something that is missing for
+// one has InvalidArgument.
+func answers() map[cloud.Kind]answerOf {
+	return map[cloud.Kind]answerOf{
+		cloud.Configuration:   {codes.InvalidArgument, ""},
+		cloud.Unauthenticated: {codes.Unauthenticated, ""},
+		cloud.Unauthorized:    {codes.PermissionDenied, "give the user of the credentials the role for it in the project"},
+		cloud.QuotaExceeded:   {codes.ResourceExhausted, "raise the project's quota, or lower the maximum of the pools"},
+		cloud.Depleted:        {codes.ResourceExhausted, "extend what is used up, or lower the maximum of the pools"},
+		cloud.RateLimited:     {codes.Unavailable, ""},
+		cloud.Unavailable:     {codes.Unavailable, ""},
+		cloud.NotFound:        {codes.InvalidArgument, "something that the machine class refers to is missing: create it again, or change the pool"},
+		cloud.Conflict:        {codes.Aborted, ""},
+		cloud.InUse:           {codes.Aborted, ""},
+		cloud.Unknown:         {codes.Unknown, ""},
+	}
+}
+
+// answerTo returns the code and the remedy for an error.
+func answerTo(err error) answerOf {
+	if known, ok := errors.AsType[*failure](err); ok {
+		return answerOf{code: known.code}
+	}
+	kind := cloud.KindOf(err)
+	switch {
+	case kind == cloud.Unknown && refusesValue(err):
+		return answerOf{codes.InvalidArgument, "the cloud does not accept what the machine class says: change the pool"}
+	case kind == cloud.Unknown && errors.Is(err, context.DeadlineExceeded):
+		return answerOf{code: codes.DeadlineExceeded}
+	case kind == cloud.Unknown && errors.Is(err, context.Canceled):
+		return answerOf{code: codes.Aborted}
+	default:
+		return answers()[kind]
+	}
+}
+
+// refusesValue reports whether a service called a request a bad one. Everything that may be wrong with ours comes from the class.
+func refusesValue(err error) bool {
+	fault, ok := errors.AsType[*cloudopenstack.ResponseError](err)
+	return ok && (fault.Status == http.StatusBadRequest || fault.Status == http.StatusUnprocessableEntity)
+}
+
+// refused reports whether a call certainly had no effect, and will not have any when it is repeated as it was.
+func refused(err error) bool {
+	switch cloud.KindOf(err) {
+	case cloud.Configuration, cloud.Unauthorized, cloud.QuotaExceeded, cloud.Depleted, cloud.NotFound:
+		return true
+	case cloud.Unknown:
+		return refusesValue(err)
+	default:
+		return false
+	}
+}
+
+// coded is an error as MCM wants it: "deed: what happened; remedy".
+func coded(deed string, err error) error {
+	if err == nil {
+		return nil
+	}
+	answer := answerTo(err)
+	message := deed + ": " + err.Error()
+	if answer.remedy != "" {
+		message += "; " + answer.remedy
+	}
+	// MCM reads code and message out of two pairs of brackets in the text, so that there must be no others.
+	message = strings.NewReplacer("[", "(", "]", ")").Replace(message)
+	return status.WrapError(answer.code, message, err)
+}
+
+// codeOf returns the code of what coded has returned.
+func codeOf(err error) codes.Code {
+	if answer, ok := errors.AsType[*status.Status](err); ok {
+		return answer.Code()
+	}
+	if err == nil {
+		return codes.OK
+	}
+	return codes.Unknown
+}

@@ -1,0 +1,171 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// create returns the machine's server when it is active. It goes on from whatever there is of it.
+func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
+	if err := m.class.validate(); err != nil {
+		return cloudopenstack.Server{}, err
+	}
+	servers, fresh := m.account.statuses.take(m.name)
+	if !fresh {
+		var err error
+		if servers, err = m.look(ctx); err != nil {
+			return cloudopenstack.Server{}, err
+		}
+	}
+	server, found := m.choose(servers)
+	switch {
+	case !found && len(servers) > 0:
+		return cloudopenstack.Server{}, failuref(codes.AlreadyExists,
+			"server %s has the name but not the tags %q and %q, so that it is somebody else's and stays as it is: rename it, or delete the machine",
+			servers[0].ID, m.class.cluster, m.class.role)
+	case !found:
+		created, err := m.bear(ctx)
+		if err != nil {
+			return cloudopenstack.Server{}, err
+		}
+		server = cloudopenstack.Server{ID: created, Status: cloudopenstack.ServerBuild}
+	default:
+		m.log.Info("Taking over a server", "server", server.ID, "status", server.Status)
+	}
+	return m.raise(ctx, server)
+}
+
+// bear asks for the ports and the server, and returns the server's ID.
+func (m *machine) bear(ctx context.Context) (string, error) {
+	wanted, err := m.wish(ctx)
+	if err != nil {
+		return "", err
+	}
+	ports, err := m.ports(ctx)
+	if err == nil {
+		for _, port := range ports {
+			wanted.PortIDs = append(wanted.PortIDs, port.ID)
+		}
+		var created cloudopenstack.Server
+		if created, err = m.account.CreateServer(ctx, wanted); err == nil {
+			m.log.Info("Created a server", "server", created.ID)
+			return created.ID, nil
+		}
+		err = fmt.Errorf("creating server: %w", err)
+	}
+	if cloud.IsNotFound(err) || refusesValue(err) {
+		m.account.names.forget() // something that was looked up may be gone
+	}
+	if refused(err) {
+		err = errors.Join(err, m.discard(ctx, ports)) // the next attempt may be far off
+	}
+	return "", err
+}
+
+// wish is the server to ask for, but for its ports.
+func (m *machine) wish(ctx context.Context) (cloudopenstack.ServerCreate, error) {
+	c := m.class
+	wanted := cloudopenstack.ServerCreate{
+		Name: m.name, ImageID: c.ImageID, KeyName: c.KeyName, AvailabilityZone: c.AvailabilityZone,
+		UserData: c.userData, Metadata: c.Tags, ConfigDrive: c.UseConfigDrive,
+	}
+	var err error
+	if wanted.FlavorID, err = m.account.names.flavor(ctx, c.FlavorName); err != nil {
+		return wanted, err
+	}
+	if c.ImageID == "" {
+		if wanted.ImageID, err = m.account.names.image(ctx, c.ImageName); err != nil {
+			return wanted, err
+		}
+	}
+	if c.ServerGroupID != nil {
+		wanted.ServerGroupID = *c.ServerGroupID
+	}
+	if c.RootDiskSize > 0 {
+		wanted.BootVolume = &cloudopenstack.ServerVolume{SizeGB: c.RootDiskSize, Type: deref(c.RootDiskType)}
+	}
+	for _, volume := range c.DataVolumes {
+		wanted.DataVolumes = append(wanted.DataVolumes, cloudopenstack.ServerVolume{SizeGB: volume.Size, Type: deref(volume.Type)})
+	}
+	return wanted, nil
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// raise waits until the server is active, and does away with one that fails.
+func (m *machine) raise(ctx context.Context, server cloudopenstack.Server) (cloudopenstack.Server, error) {
+	if server.TaskState == taskDeleting {
+		return server, failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
+	}
+	for server.Status == cloudopenstack.ServerBuild {
+		built, err := m.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || s.Status != cloudopenstack.ServerBuild })
+		if err == nil && built == nil {
+			built, err = m.missing(ctx, server.ID)
+		}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return server, failuref(codes.DeadlineExceeded, "server %s is still being built: %w", server.ID, err)
+		case err != nil:
+			return server, fmt.Errorf("waiting for server %s: %w", server.ID, err)
+		}
+		server = *built
+	}
+	if server.Status == cloudopenstack.ServerError {
+		return server, m.bury(ctx, server)
+	}
+	return server, nil
+}
+
+// missing looks for a server that is not among those by its name: lists may be late, and a second server must not be made.
+func (m *machine) missing(ctx context.Context, id string) (*cloudopenstack.Server, error) {
+	server, err := m.account.GetServer(ctx, id)
+	if cloud.IsNotFound(err) || err == nil && gone(server) {
+		return nil, failuref(codes.Aborted, "it has vanished while it was being built")
+	}
+	return &server, err
+}
+
+// bury removes a server that could not be built with all that belongs to it, and says why it failed. MCM then tries anew. When not
+// all of it can be removed, the next attempt begins here.
+func (m *machine) bury(ctx context.Context, server cloudopenstack.Server) error {
+	dead, err := m.account.GetServer(ctx, server.ID)
+	if err != nil && !cloud.IsNotFound(err) {
+		return fmt.Errorf("reading why server %s failed: %w", server.ID, err)
+	}
+	cause := causeOfDeath(dead)
+	m.log.Info("Removing a server that failed", "server", server.ID, "reason", cause.Error())
+	if err := m.remove(ctx, []cloudopenstack.Server{server}); err != nil {
+		return failuref(answerTo(cause).code, "%w; removing it: %w", cause, err)
+	}
+	return cause
+}
+
+// causeOfDeath tells why a server failed. What counts is where it came to be and the code of the fault, never its prose, which is
+// for people.
+func causeOfDeath(server cloudopenstack.Server) error {
+	code, words := 0, "the cloud does not say why"
+	if server.Fault != nil {
+		code, words = server.Fault.Code, server.Fault.Message
+	}
+	switch {
+	case code == http.StatusForbidden || code == http.StatusRequestEntityTooLarge:
+		return failuref(codes.ResourceExhausted, "server %s could not be built: %s; raise the project's quota, or lower the maximum of the pools", server.ID, words)
+	case server.HostID == "":
+		return failuref(codes.ResourceExhausted, "no host took server %s: %s; choose another machine type, zone or server group policy, or ask the cloud's operator for room",
+			server.ID, words)
+	default:
+		return failuref(codes.Internal, "server %s failed on its host: %s; ask the cloud's operator if it happens again", server.ID, words)
+	}
+}

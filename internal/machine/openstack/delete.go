@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// delete removes the machine's servers, and then what they leave behind. Where MCM wants to be rid of one server only, others of the name
+// and what belongs to them stay.
+func (m *machine) delete(ctx context.Context) error {
+	m.account.statuses.take(m.name)
+	servers, err := m.look(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(servers, m.isKnown); i >= 0 && !m.class.owns(servers[i]) {
+		return failuref(codes.FailedPrecondition,
+			"server %s does not have the tags %q and %q, so that it is somebody else's and stays as it is: give it the tags if it is not, or remove it from the machine's providerID",
+			m.serverID, m.class.cluster, m.class.role)
+	}
+	if m.stray {
+		return m.deleteStray(ctx, m.own(servers))
+	}
+	return m.remove(ctx, m.own(servers))
+}
+
+// deleteStray removes one server. MCM comes back to it only as long as there is a server, so that its ports have to go first.
+func (m *machine) deleteStray(ctx context.Context, own []cloudopenstack.Server) error {
+	i := slices.IndexFunc(own, m.isKnown)
+	if i < 0 {
+		return nil
+	}
+	m.rivals = len(own) > 1
+	if err := m.clearPorts(ctx, map[string]bool{m.serverID: true}); err != nil {
+		return err
+	}
+	return m.remove(ctx, own[i:i+1])
+}
+
+// remove removes servers of the machine, and when they are gone, the ports and volumes that they leave behind.
+func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) error {
+	victims := map[string]bool{}
+	for _, server := range servers {
+		victims[server.ID] = true
+		if server.TaskState == taskDeleting {
+			continue
+		}
+		if err := m.account.DeleteServer(ctx, server.ID); err != nil && !cloud.IsNotFound(err) {
+			return fmt.Errorf("deleting server %s: %w", server.ID, err)
+		}
+		m.log.Info("Deleted a server", "server", server.ID)
+	}
+	for _, server := range servers {
+		if err := m.awaitEnd(ctx, server); err != nil {
+			return err
+		}
+	}
+	if err := m.clearPorts(ctx, victims); err != nil {
+		return err
+	}
+	return m.clearVolumes(ctx)
+}
+
+// awaitEnd waits until a server is gone.
+func (m *machine) awaitEnd(ctx context.Context, server cloudopenstack.Server) error {
+	named := *m
+	named.name = server.Name // may have been changed
+	_, err := named.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return failuref(codes.DeadlineExceeded, "server %s is still being deleted: %w", server.ID, err)
+	case err != nil:
+		return fmt.Errorf("waiting for the end of server %s: %w", server.ID, err)
+	default:
+		return nil
+	}
+}
+
+// clearVolumes removes the boot volume that the existing driver has made for the machine before its server, where volumes have a type. Volumes of
+// servers that this driver has made go with them.
+func (m *machine) clearVolumes(ctx context.Context) error {
+	if m.rivals || m.class.RootDiskSize <= 0 || deref(m.class.RootDiskType) == "" {
+		return nil
+	}
+	volumes, err := m.account.ListVolumes(ctx, cloudopenstack.VolumeFilter{Name: m.name})
+	if err != nil {
+		return fmt.Errorf("looking for volumes: %w", err)
+	}
+	var problems []error
+	for _, volume := range volumes {
+		_, marked := volume.Metadata[m.class.cluster]
+		if !marked && len(volume.Metadata) > 0 {
+			continue
+		}
+		switch volume.Status {
+		case "available", "error", "error_deleting":
+			if err := m.account.DeleteVolume(ctx, volume.ID); err != nil && !cloud.IsNotFound(err) {
+				problems = append(problems, fmt.Errorf("deleting volume %s: %w", volume.ID, err))
+			}
+		case "deleting", "in-use":
+			// On its way, or attached to a server that is not the machine's.
+		default:
+			problems = append(problems, failuref(codes.Aborted, "volume %s is still %s", volume.ID, volume.Status))
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,214 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// Options say how the driver behaves. Zero values are good choices but for Sessions.
+type Options struct {
+	// Sessions are those of the process.
+	Sessions *cloudopenstack.Sessions
+	// Registerer receives the metrics; nil means none.
+	Registerer prometheus.Registerer
+	// Log tells what happens to machines.
+	Log logr.Logger
+	// PollInterval is the time between two looks at servers that change; default 3 s.
+	PollInterval time.Duration
+	// CreateTimeout bounds the creation of a machine, and is how long a server may take to be built; default 10 minutes.
+	CreateTimeout time.Duration
+	// DeleteTimeout bounds the deletion of a machine; default 5 minutes.
+	DeleteTimeout time.Duration
+	// LookTimeout bounds questions; default 2 minutes.
+	LookTimeout time.Duration
+
+	// open replaces Sessions in tests.
+	open func(context.Context, cloudopenstack.Credentials, string) (line, error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.open == nil {
+		o.open = func(ctx context.Context, credentials cloudopenstack.Credentials, region string) (line, error) {
+			return o.Sessions.Get(ctx, credentials, region)
+		}
+	}
+	for timeout, fallback := range map[*time.Duration]time.Duration{
+		&o.PollInterval: 3 * time.Second, &o.CreateTimeout: 10 * time.Minute,
+		&o.DeleteTimeout: 5 * time.Minute, &o.LookTimeout: lookUpTimeout,
+	} {
+		if *timeout == 0 {
+			*timeout = fallback
+		}
+	}
+	return o
+}
+
+// Driver makes and unmakes machines for MCM. It is safe for concurrent use.
+type Driver struct {
+	options Options
+	metrics *metrics
+	gate    gate
+
+	mu       sync.Mutex
+	accounts map[line]*account
+}
+
+var _ driver.Driver = &Driver{}
+
+// New returns a driver. It fails when the registerer has something else under the names of its metrics.
+func New(options Options) (*Driver, error) {
+	m, err := newMetrics(options.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{options: options.withDefaults(), metrics: m, accounts: map[line]*account{}}, nil
+}
+
+// Close waits for changes under way and lets no further one begin: those who ask for one wait for the end of the process. What is half made
+// then, the next process finds.
+func (d *Driver) Close(ctx context.Context) error { return d.gate.close(ctx) }
+
+// CreateMachine implements driver.Driver: it returns when the server is active, and takes over what there is of it already.
+func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
+	var response *driver.CreateMachineResponse
+	err := d.work(ctx, "create", d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+		server, err := m.create(ctx)
+		if err == nil {
+			response = &driver.CreateMachineResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
+		}
+		return err
+	})
+	return response, err
+}
+
+// InitializeMachine implements driver.Driver: servers are complete when they are created.
+func (d *Driver) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
+	return nil, coded("initializing a machine", failuref(codes.Unimplemented, "there is nothing to initialize"))
+}
+
+// DeleteMachine implements driver.Driver: it returns when nothing is left, and succeeds when there was nothing.
+func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
+	err := d.work(ctx, "delete", d.options.DeleteTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+		return m.delete(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &driver.DeleteMachineResponse{}, nil
+}
+
+// GetMachineStatus implements driver.Driver. A machine that is not known to MCM yet counts as not found until its server is complete, since
+// CreateMachine then takes the server over, or does away with one that failed.
+func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
+	var response *driver.GetMachineStatusResponse
+	err := d.work(ctx, "status", d.options.LookTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+		server, err := m.status(ctx)
+		if err == nil {
+			response = &driver.GetMachineStatusResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
+		}
+		return err
+	})
+	return response, err
+}
+
+// ListMachines implements driver.Driver: all servers of the shoot, so that none is overlooked whose class is gone.
+func (d *Driver) ListMachines(ctx context.Context, request *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
+	response := &driver.ListMachinesResponse{MachineList: map[string]string{}}
+	of := &machinev1alpha1.Machine{}
+	err := d.work(ctx, "list", d.options.LookTimeout, of, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+		servers, err := m.list(ctx, request.MachineClass.Name)
+		for _, server := range servers {
+			response.MachineList[m.class.providerID(server.ID)] = server.Name
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+const cinderCSI = "cinder.csi.openstack.org"
+
+// GetVolumeIDs implements driver.Driver: the Cinder volumes among persistent volumes. Others are not attached to servers.
+func (d *Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
+	response := &driver.GetVolumeIDsResponse{}
+	for _, volume := range request.PVSpecs {
+		switch {
+		case volume.CSI != nil && volume.CSI.Driver == cinderCSI && volume.CSI.VolumeHandle != "":
+			response.VolumeIDs = append(response.VolumeIDs, volume.CSI.VolumeHandle)
+		case volume.Cinder != nil && volume.Cinder.VolumeID != "":
+			response.VolumeIDs = append(response.VolumeIDs, volume.Cinder.VolumeID)
+		}
+	}
+	return response, nil
+}
+
+// work does one deed within its time, and counts it.
+func (d *Driver) work(
+	ctx context.Context, operation string, timeout time.Duration,
+	object *machinev1alpha1.Machine, of *machinev1alpha1.MachineClass, secret *corev1.Secret, deed func(context.Context, *machine) error,
+) error {
+	started := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	m, err := d.machine(ctx, object, of, secret)
+	if err == nil {
+		err = deed(ctx, m)
+	}
+	about := operation + " machine"
+	if object.Name != "" {
+		about = fmt.Sprintf("%s machine %q", operation, object.Name)
+	}
+	err = coded(about, err)
+	d.metrics.observe(operation, started, err)
+	return err
+}
+
+func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, of *machinev1alpha1.MachineClass, secret *corev1.Secret) (*machine, error) {
+	class, err := readClass(of, secret)
+	if err != nil {
+		return nil, err
+	}
+	session, err := d.options.open(ctx, class.credentials, class.Region)
+	if err != nil {
+		return nil, err
+	}
+	return &machine{
+		class: class, account: d.account(session), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
+		name: object.Name, serverID: serverIDOf(object.Spec.ProviderID), known: object.Spec.ProviderID != "" || object.DeletionTimestamp != nil,
+		stray: object.UID == "" && object.Spec.ProviderID != "",
+	}, nil
+}
+
+// accountAge is how long an account is remembered that nobody uses any more: credentials change.
+const accountAge = time.Hour
+
+func (d *Driver) account(session line) *account {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	for key, other := range d.accounts {
+		if now.Sub(other.used) > accountAge {
+			delete(d.accounts, key)
+		}
+	}
+	a, ok := d.accounts[session]
+	if !ok {
+		a = newAccount(gated{line: session, gate: &d.gate})
+		d.accounts[session] = a
+	}
+	a.used = now
+	return a
+}

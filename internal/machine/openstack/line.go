@@ -1,0 +1,106 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// line is what the driver needs of a session.
+type line interface {
+	serverLine
+	portLine
+	volumeLine
+	namesLine
+}
+
+type serverLine interface {
+	ListServers(ctx context.Context, filter cloudopenstack.ServerFilter) ([]cloudopenstack.Server, error)
+	GetServer(ctx context.Context, id string) (cloudopenstack.Server, error)
+	CreateServer(ctx context.Context, create cloudopenstack.ServerCreate) (cloudopenstack.Server, error)
+	DeleteServer(ctx context.Context, id string) error
+}
+
+type portLine interface {
+	ListPorts(ctx context.Context, filter cloudopenstack.PortFilter) ([]cloudopenstack.Port, error)
+	CreatePort(ctx context.Context, create cloudopenstack.PortCreate) (cloudopenstack.Port, error)
+	DeletePort(ctx context.Context, id string) error
+}
+
+type volumeLine interface {
+	ListVolumes(ctx context.Context, filter cloudopenstack.VolumeFilter) ([]cloudopenstack.Volume, error)
+	DeleteVolume(ctx context.Context, id string) error
+}
+
+type namesLine interface {
+	ListFlavors(ctx context.Context) ([]cloudopenstack.Flavor, error)
+	ListImages(ctx context.Context, filter cloudopenstack.ImageFilter) ([]cloudopenstack.Image, error)
+	ListNetworks(ctx context.Context, filter cloudopenstack.NetworkFilter) ([]cloudopenstack.Network, error)
+	ListSecurityGroups(ctx context.Context, filter cloudopenstack.SecurityGroupFilter) ([]cloudopenstack.SecurityGroup, error)
+}
+
+// gate lets changes pass until it is closed. Those that come later wait for the end of the process: an error would be written
+// to Machines, as if something were wrong with them.
+type gate struct{ changes sync.RWMutex }
+
+func (g *gate) pass(change func() error) error {
+	g.changes.RLock()
+	defer g.changes.RUnlock()
+	return change()
+}
+
+// close keeps further changes from passing, and returns when those under way have their answers.
+func (g *gate) close(ctx context.Context) error {
+	closed := make(chan struct{})
+	go func() {
+		g.changes.Lock() // and never unlocks
+		close(closed)
+	}()
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for changes under way: %w", ctx.Err())
+	}
+}
+
+// gated is a line whose changes pass through a gate.
+type gated struct {
+	line
+	gate *gate
+}
+
+// CreateServer implements line.
+func (g gated) CreateServer(ctx context.Context, create cloudopenstack.ServerCreate) (server cloudopenstack.Server, err error) {
+	err = g.gate.pass(func() error {
+		server, err = g.line.CreateServer(ctx, create)
+		return err
+	})
+	return server, err
+}
+
+// DeleteServer implements line.
+func (g gated) DeleteServer(ctx context.Context, id string) error {
+	return g.gate.pass(func() error { return g.line.DeleteServer(ctx, id) })
+}
+
+// CreatePort implements line.
+func (g gated) CreatePort(ctx context.Context, create cloudopenstack.PortCreate) (port cloudopenstack.Port, err error) {
+	err = g.gate.pass(func() error {
+		port, err = g.line.CreatePort(ctx, create)
+		return err
+	})
+	return port, err
+}
+
+// DeletePort implements line.
+func (g gated) DeletePort(ctx context.Context, id string) error {
+	return g.gate.pass(func() error { return g.line.DeletePort(ctx, id) })
+}
+
+// DeleteVolume implements line.
+func (g gated) DeleteVolume(ctx context.Context, id string) error {
+	return g.gate.pass(func() error { return g.line.DeleteVolume(ctx, id) })
+}

@@ -1,0 +1,43 @@
+package openstack
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics counts what MCM has asked for.
+type metrics struct {
+	operations *prometheus.CounterVec
+	duration   *prometheus.HistogramVec
+}
+
+// newMetrics returns metrics that are registered if there is a registerer. It fails when the registerer has something else under one of
+// the names.
+func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "trellis_machine_operations_total",
+			Help: "What machine-controller-manager asked of the machine driver, by operation and code of the answer.",
+		}, []string{"operation", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "trellis_machine_operation_duration_seconds",
+			Help:    "Time from machine-controller-manager's question to the answer.",
+			Buckets: []float64{.05, .1, .5, 1, 5, 10, 30, 60, 120, 300, 600},
+		}, []string{"operation"}),
+	}
+	if registerer == nil {
+		return m, nil
+	}
+	if err := errors.Join(registerer.Register(m.operations), registerer.Register(m.duration)); err != nil {
+		return nil, fmt.Errorf("registering the metrics of machines: %w", err)
+	}
+	return m, nil
+}
+
+func (m *metrics) observe(operation string, started time.Time, err error) {
+	m.operations.WithLabelValues(operation, codeOf(err).String()).Inc()
+	m.duration.WithLabelValues(operation).Observe(time.Since(started).Seconds())
+}
