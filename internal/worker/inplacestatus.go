@@ -70,16 +70,7 @@ func hasOutdatedMachines(d *machinev1alpha1.MachineDeployment, sets []machinev1a
 	for i := range sets {
 		set := &sets[i]
 		outdated := set.Spec.Template.Spec.Class.Name != d.Spec.Template.Spec.Class.Name
-		if outdated && set.Status.Replicas > 0 && isOwnedBy(set, d) {
-			return true
-		}
-	}
-	return false
-}
-
-func isOwnedBy(set *machinev1alpha1.MachineSet, d *machinev1alpha1.MachineDeployment) bool {
-	for _, owner := range set.OwnerReferences {
-		if owner.Kind == "MachineDeployment" && owner.Name == d.Name {
+		if outdated && set.Status.Replicas > 0 && isSetOf(set, d.Name) {
 			return true
 		}
 	}

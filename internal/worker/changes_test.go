@@ -1,0 +1,199 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// change is what may happen to a pool.
+type change struct {
+	does func(*plan)
+	// rolls says that it gives machines another identity: they are replaced, or updated in place where that is the pool's strategy.
+	rolls bool
+}
+
+// changesOfAnyPool are what may happen to any pool.
+func changesOfAnyPool() map[string]change {
+	return map[string]change{
+		"the node agent's secret has another name": {rolls: true, does: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
+		"a security group comes":                   {rolls: true, does: func(p *plan) { p.securityGroups = append(p.securityGroups, "wool") }},
+
+		"the limits grow":                    {does: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
+		"more machines may surge or be away": {does: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
+		"a label of nodes changes":           {does: func(p *plan) { p.pool.Labels["team"] = "dyers" }},
+		"an annotation of nodes goes":        {does: func(p *plan) { p.pool.Annotations = nil }},
+		"a taint comes": {does: func(p *plan) {
+			p.pool.Taints = append(p.pool.Taints, corev1.Taint{Key: "new", Effect: corev1.TaintEffectNoExecute})
+		}},
+		"machines are given more time": {does: func(p *plan) {
+			p.pool.MachineControllerManagerSettings.MachineHealthTimeout = &metav1.Duration{Duration: 2 * time.Hour}
+		}},
+		"machines have no settings any more":  {does: func(p *plan) { p.pool.MachineControllerManagerSettings = nil }},
+		"fewer failed machines are preserved": {does: func(p *plan) { p.pool.MachineControllerManagerSettings.AutoPreserveFailedMachineMax = new(int32(1)) }},
+		"the autoscaler is told otherwise": {does: func(p *plan) {
+			p.pool.ClusterAutoscaler = &extensionsv1alpha1.ClusterAutoscalerOptions{MaxNodeProvisionTime: &metav1.Duration{Duration: time.Hour}}
+		}},
+		"the autoscaler is told nothing": {does: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
+		"the priority changes":           {does: func(p *plan) { p.pool.Priority = new(int32(7)) }},
+		"virtual capacity changes": {does: func(p *plan) {
+			p.pool.NodeTemplate.VirtualCapacity["loom.example.com/shuttles"] = resource.MustParse("6")
+		}},
+		"the pool's capacity changes":          {does: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
+		"the driver's capacity changes":        {does: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
+		"the machine type leaves the profile":  {does: func(p *plan) { p.pool.NodeTemplate = nil }},
+		"nobody knows the capacity any more":   {does: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
+		"a thread that does not roll changes":  {does: func(p *plan) { p.threads["weft"] = "green" }},
+		"the credentials are in another place": {does: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
+		"the user data changes":                {does: func(p *plan) { p.userData = "#!/bin/bash\nweave faster\n" }},
+		// gardenlet writes another node agent's secret for these.
+		"the machine type changes": {does: func(p *plan) { p.pool.MachineType = "narrow" }},
+		"the root volume grows":    {does: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
+	}
+}
+
+// changesThatDiffer are what means one thing for machines that are replaced, and another for those that are updated in place: there
+// gardenlet leaves out of the node agent's secret what is in the hash.
+func changesThatDiffer() map[string]func(*plan) {
+	rotated := func(p *plan, rotation gardencorev1beta1.ShootCredentialsRotation) {
+		p.shoot.Status.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &rotation}
+	}
+	began := metav1.NewTime(time.Date(2026, time.March, 1, 12, 30, 0, 0, time.UTC))
+	return map[string]func(*plan){
+		"Kubernetes' minor version changes": func(p *plan) { p.pool.KubernetesVersion = new("1.34.0") },
+		"the image's version changes":       func(p *plan) { p.pool.MachineImage.Version = "1877.4.0" },
+		"the kubelet reserves more":         func(p *plan) { p.pool.KubeletConfig = reserving("200m") },
+		"certificate authorities are rotated": func(p *plan) {
+			rotated(p, gardencorev1beta1.ShootCredentialsRotation{CertificateAuthorities: &gardencorev1beta1.CARotation{LastInitiationTime: &began}})
+		},
+		"the service account key is rotated": func(p *plan) {
+			rotated(p, gardencorev1beta1.ShootCredentialsRotation{ServiceAccountKey: &gardencorev1beta1.ServiceAccountKeyRotation{LastInitiationTime: &began}})
+		},
+	}
+}
+
+// changesOf are what may happen to a pool with a strategy. What belongs to a driver's hash is the driver's decision: Loom's group and
+// threads replace machines, but need nothing of one that is updated in place.
+func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]change {
+	changes := changesOfAnyPool()
+	for sentence, does := range changesThatDiffer() {
+		changes[sentence] = change{does: does, rolls: strategy != nil}
+	}
+	changes["Kubernetes' patch version changes"] = change{does: func(p *plan) { p.pool.KubernetesVersion = new("1.33.5") }}
+	changes["the group is another one"] = change{rolls: strategy == nil, does: func(p *plan) { p.group = "group-2" }}
+	changes["a thread that rolls changes"] = change{rolls: strategy == nil, does: func(p *plan) { p.threads["warp"] = "white" }}
+	return changes
+}
+
+// identity is what machine-controller-manager replaces machines for.
+func identity(d deployment) string {
+	template := d.object.Spec.Template
+	return fmt.Sprint(d.object.Name, template.Labels, template.Annotations, template.Spec.Class.APIGroup, template.Spec.Class.Name)
+}
+
+func TestWhatGivesMachinesAnotherIdentityAndWhatDoesNot(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		strategy *gardencorev1beta1.MachineUpdateStrategy
+		golden   string
+	}{
+		"machines are replaced":                              {golden: "replaced"},
+		"machines are updated in place":                      {golden: "updated-in-place", strategy: inPlace(gardencorev1beta1.AutoInPlaceUpdate)},
+		"machines are updated in place when users choose to": {golden: "updated-in-place", strategy: inPlace(gardencorev1beta1.ManualInPlaceUpdate)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			planned := func() *plan {
+				p := newPlan()
+				p.pool.UpdateStrategy = tc.strategy
+				return p
+			}
+			before := planned().deployments(t)
+			var report strings.Builder
+			changes := changesOf(tc.strategy)
+			for _, sentence := range slices.Sorted(maps.Keys(changes)) {
+				changed := planned()
+				changes[sentence].does(changed)
+				after := changed.deployments(t)
+				require.Len(t, after, len(before))
+				for i := range after {
+					assert.Equal(t, changes[sentence].rolls, identity(before[i]) != identity(after[i]), sentence)
+				}
+				report.WriteString(sentence + "\n" + differences(t, before, after))
+			}
+			checkGolden(t, "changes-"+tc.golden+".txt", report.String())
+		})
+	}
+}
+
+// differences names every field of the objects that has another value.
+func differences(t *testing.T, before, after []deployment) string {
+	t.Helper()
+	var report strings.Builder
+	old, current := map[string]string{}, map[string]string{}
+	for i := range before {
+		flatten(old, fmt.Sprintf("z%d", i+1), shown(t, before[i]))
+		flatten(current, fmt.Sprintf("z%d", i+1), shown(t, after[i]))
+	}
+	all := maps.Clone(old)
+	maps.Copy(all, current)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if old[path] != current[path] {
+			fmt.Fprintf(&report, "    %s: %s -> %s\n", path, orNothing(old[path]), orNothing(current[path]))
+		}
+	}
+	if report.Len() == 0 {
+		return "    nothing\n"
+	}
+	return report.String()
+}
+
+// shown is a deployment as anything that JSON can be.
+func shown(t *testing.T, d deployment) any {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"status": statusDeployments([]deployment{d})[0], "class": d.class, "secret": d.secret, "deployment": d.object,
+	})
+	require.NoError(t, err)
+	var value any
+	require.NoError(t, json.Unmarshal(text, &value))
+	return value
+}
+
+func flatten(into map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			flatten(into, path+"."+key, inner)
+		}
+	case []any:
+		for i, inner := range value {
+			flatten(into, fmt.Sprintf("%s[%d]", path, i), inner)
+		}
+	default:
+		into[path] = fmt.Sprintf("%#v", value)
+	}
+}
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}
+
+func reserving(cpu string) *gardencorev1beta1.KubeletConfig {
+	amount := resource.MustParse(cpu)
+	return &gardencorev1beta1.KubeletConfig{KubeReserved: &gardencorev1beta1.KubeletConfigReserved{CPU: &amount}}
+}

@@ -1,0 +1,131 @@
+package worker
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
+	const auto, manual = gardencorev1beta1.AutoInPlaceUpdate, gardencorev1beta1.ManualInPlaceUpdate
+	hash := func() string {
+		row := minimalPool(func(*hashed) {})
+		hash, err := inPlaceHash(&row.Pool, &gardencorev1beta1.Shoot{})
+		require.NoError(t, err)
+		return hash
+	}()
+	poolOf := func(name string, strategy *gardencorev1beta1.MachineUpdateStrategy) extensionsv1alpha1.WorkerPool {
+		row := minimalPool(func(row *hashed) { row.Pool.Name, row.Pool.UpdateStrategy = name, strategy })
+		return row.Pool
+	}
+	inThisPool := func(name string, replicas, updated int32) machinev1alpha1.MachineDeployment {
+		return machinev1alpha1.MachineDeployment{
+			ObjectMeta: metav1.ObjectMeta{Name: "shoot--dev--one-" + name + "-z1", Labels: map[string]string{"worker.gardener.cloud/pool": name}},
+			Spec: machinev1alpha1.MachineDeploymentSpec{Template: machinev1alpha1.MachineTemplateSpec{
+				Spec: machinev1alpha1.MachineSpec{Class: machinev1alpha1.ClassSpec{Name: "new"}},
+			}},
+			Status: machinev1alpha1.MachineDeploymentStatus{Replicas: replicas, UpdatedReplicas: updated},
+		}
+	}
+	setOf := func(deployment, class string, replicas int32) machinev1alpha1.MachineSet {
+		return machinev1alpha1.MachineSet{
+			ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "MachineDeployment", Name: deployment}}},
+			Spec: machinev1alpha1.MachineSetSpec{Template: machinev1alpha1.MachineTemplateSpec{
+				Spec: machinev1alpha1.MachineSpec{Class: machinev1alpha1.ClassSpec{Name: class}},
+			}},
+			Status: machinev1alpha1.MachineSetStatus{Replicas: replicas},
+		}
+	}
+	for sentence, tc := range map[string]struct {
+		pools    []extensionsv1alpha1.WorkerPool
+		recorded map[string]string
+		now      observed
+		want     map[string]string
+		changed  bool
+		pending  bool
+	}{
+		"machines that are replaced have none": {
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", nil), poolOf("gpu", inPlace(gardencorev1beta1.AutoRollingUpdate))},
+			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 1)}},
+			want:  map[string]string{},
+		},
+		"a pool that updates by itself is done when its machines were waited for": {
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}, want: map[string]string{"cpu": hash}, changed: true,
+		},
+		"what is recorded stays": {
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}, recorded: map[string]string{"cpu": hash}, want: map[string]string{"cpu": hash},
+		},
+		"a pool that is gone is forgotten": {
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))},
+			recorded: map[string]string{"cpu": hash, "gone": "1"}, want: map[string]string{"cpu": hash}, changed: true,
+		},
+		"the last pool that is gone is forgotten": {
+			recorded: map[string]string{"gone": "1"}, want: map[string]string{}, changed: true,
+		},
+		"a pool keeps its hash while users have not updated all of its machines": {
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual)), poolOf("gpu", inPlace(auto))},
+			recorded: map[string]string{"cpu": "1", "gpu": "1"},
+			now:      observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("cpu", 3, 2)}},
+			want:     map[string]string{"cpu": "1", "gpu": hash}, changed: true, pending: true,
+		},
+		"a pool that has no hash yet gets none before all of its machines are updated": {
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 0)}},
+			want:  map[string]string{}, pending: true,
+		},
+		"a MachineDeployment's status that lags behind is not believed": {
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			recorded: map[string]string{"cpu": "1"},
+			now: observed{
+				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3)},
+				sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 3)},
+			},
+			want: map[string]string{"cpu": "1"}, pending: true,
+		},
+		"the last machine's update is the pool's": {
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			recorded: map[string]string{"cpu": "1"},
+			now: observed{
+				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("gpu", 3, 0)},
+				sets: []machinev1alpha1.MachineSet{
+					setOf("shoot--dev--one-cpu-z1", "old", 0), setOf("shoot--dev--one-cpu-z1", "new", 3), setOf("shoot--dev--one-gpu-z1", "old", 3),
+				},
+			},
+			want: map[string]string{"cpu": hash}, changed: true,
+		},
+		"a shoot that sleeps has nothing to update": {
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			recorded: map[string]string{"cpu": "1"},
+			now: observed{
+				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 0, 0)},
+				sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 0)},
+			},
+			want: map[string]string{"cpu": hash}, changed: true,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: tc.pools}}
+			if tc.recorded != nil {
+				w.Status.InPlaceUpdates = &extensionsv1alpha1.InPlaceUpdatesWorkerStatus{WorkerPoolToHashMap: tc.recorded}
+			}
+			before := w.DeepCopy()
+			hashes, changed, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, tc.now)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, hashes)
+			assert.Equal(t, tc.changed, changed)
+			assert.Equal(t, tc.pending, manualUpdatesPending(w, tc.now))
+			assert.Equal(t, before, w, "the Worker is only read")
+		})
+	}
+	t.Run("without its inputs there is none", func(t *testing.T) {
+		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}}}
+		w.Spec.Pools[0].KubernetesVersion = nil
+		_, _, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, observed{})
+		assert.EqualError(t, err, `pool "cpu" has no kubernetesVersion to make a hash of`)
+	})
+}

@@ -1,0 +1,217 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+func TestObjectsAreThoseOfTheGoldenFiles(t *testing.T) {
+	for name, does := range map[string]func(*plan){
+		"a-pool-that-uses-everything":       func(*plan) {},
+		"a-pool-that-updates-in-place":      func(p *plan) { p.pool.UpdateStrategy = inPlace(gardencorev1beta1.AutoInPlaceUpdate) },
+		"a-pool-that-updates-when-users-do": func(p *plan) { p.pool.UpdateStrategy = inPlace(gardencorev1beta1.ManualInPlaceUpdate) },
+		"a-pool-that-says-the-least": func(p *plan) {
+			p.pool = minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-1"} }).Pool
+			p.capacity = nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan()
+			does(p)
+			var documents []string
+			for _, d := range p.deployments(t) {
+				for _, object := range []any{d.class, d.secret, d.object, statusDeployments([]deployment{d})[0]} {
+					document, err := yaml.Marshal(object)
+					require.NoError(t, err)
+					documents = append(documents, string(document))
+				}
+			}
+			checkGolden(t, name+".yaml", strings.Join(documents, "---\n"))
+		})
+	}
+}
+
+func TestPoolsAreTakenInTheirOrderAndShareNothing(t *testing.T) {
+	first, second := newPlan(), newPlan()
+	second.pool.Name = "gpu"
+	shoot, pools := first.given()
+	_, others := second.given()
+	deployments, err := deploymentsOf(shoot, append(pools, others...))
+	require.NoError(t, err)
+	var names []string
+	for _, d := range deployments {
+		names = append(names, d.pool+" "+d.name())
+	}
+	assert.Equal(t, []string{
+		"cpu shoot--dev--one-cpu-z1", "cpu shoot--dev--one-cpu-z2", "gpu shoot--dev--one-gpu-z1", "gpu shoot--dev--one-gpu-z2",
+	}, names)
+
+	before := first.deployments(t)
+	d := deployments[0]
+	d.object.Spec.Template.Spec.NodeTemplateSpec.Labels["team"] = "nobody"
+	d.object.Spec.Template.Spec.NodeTemplateSpec.Annotations["note"] = "none"
+	d.object.Spec.Template.Spec.NodeTemplateSpec.Spec.Taints[0].Key = "quiet"
+	d.object.Spec.Template.Spec.MachineDrainTimeout.Duration = 0
+	*d.object.Spec.Template.Spec.MaxEvictRetries = 0
+	*d.priority = 0
+	d.secret.Data["userData"][0] = '?'
+	d.class.NodeTemplate.Capacity["gpu"] = resource.MustParse("9")
+	d.class.NodeTemplate.VirtualCapacity["other"] = resource.MustParse("9")
+	*d.class.NodeTemplate.Architecture = "none"
+	d.class.CredentialsSecretRef.Name = "other"
+	assert.Equal(t, before, first.deployments(t), "what comes out is nobody else's")
+	assert.Equal(t, before[1], deployments[1])
+}
+
+func TestNodeTemplates(t *testing.T) {
+	amounts := func(memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	for sentence, tc := range map[string]struct {
+		pool   *extensionsv1alpha1.NodeTemplate
+		driver machinev1alpha1.NodeTemplate
+		want   *machinev1alpha1.NodeTemplate
+	}{
+		"nobody knows anything":                             {},
+		"the driver knows where and what, but not how much": {driver: machinev1alpha1.NodeTemplate{InstanceType: "x"}},
+		"the pool knows": {
+			pool: &extensionsv1alpha1.NodeTemplate{Capacity: amounts("1Gi")},
+			want: &machinev1alpha1.NodeTemplate{Capacity: amounts("1Gi"), InstanceType: "wide", Region: "north", Zone: "north-1", Architecture: new("arm64")},
+		},
+		"the driver knows": {
+			driver: machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi"), InstanceType: "x", Region: "r", Zone: "z", Architecture: new("a")},
+			want:   &machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi"), InstanceType: "x", Region: "r", Zone: "z", Architecture: new("a")},
+		},
+		"the driver knows better": {
+			pool:   &extensionsv1alpha1.NodeTemplate{Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}},
+			driver: machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi")},
+			want: &machinev1alpha1.NodeTemplate{
+				Capacity:     corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("2Gi")},
+				InstanceType: "wide", Region: "north", Zone: "north-1", Architecture: new("arm64"),
+			},
+		},
+		"only virtual capacity is known": {
+			pool: &extensionsv1alpha1.NodeTemplate{VirtualCapacity: amounts("1Gi")},
+			want: &machinev1alpha1.NodeTemplate{
+				Capacity: corev1.ResourceList{}, VirtualCapacity: amounts("1Gi"),
+				InstanceType: "wide", Region: "north", Zone: "north-1", Architecture: new("arm64"),
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot, pools := newPlan().given()
+			pools[0].NodeTemplate = tc.pool
+			pools[0].machines.Classes[0].NodeTemplate = tc.driver
+			deployments, err := deploymentsOf(shoot, pools)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, deployments[0].class.NodeTemplate)
+		})
+	}
+}
+
+func TestPoolsThatCannotBePlanned(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		does    func(*Shoot, *pool)
+		problem string
+		kind    cloud.Kind
+	}{
+		"without zones": {
+			does:    func(_ *Shoot, p *pool) { p.Zones = nil },
+			problem: "the pool names no zone: machines are made zone by zone", kind: cloud.Configuration,
+		},
+		"with a class too few": {
+			does:    func(_ *Shoot, p *pool) { p.machines.Classes = p.machines.Classes[:1] },
+			problem: "the driver has 1 classes for 2 zones",
+		},
+		"without a node agent's secret": {
+			does:    func(_ *Shoot, p *pool) { p.NodeAgentSecretName = nil },
+			problem: `pool "cpu" has no nodeAgentSecretName to make a hash of`,
+		},
+		"with a surge that is no amount": {
+			does:    func(_ *Shoot, p *pool) { p.MaxSurge = intstr.FromString("some") },
+			problem: `reading maxSurge: "some" is neither a number nor a percentage`,
+		},
+		"with an unavailability that is no amount": {
+			does:    func(_ *Shoot, p *pool) { p.MaxUnavailable = intstr.FromString("1") },
+			problem: `reading maxUnavailable: "1" is neither a number nor a percentage`,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot, pools := newPlan().given()
+			tc.does(shoot, &pools[0])
+			_, err := deploymentsOf(shoot, pools)
+			assert.EqualError(t, err, `planning the machines of pool "cpu": `+tc.problem)
+			assert.Equal(t, tc.kind, cloud.KindOf(err))
+		})
+	}
+	t.Run("a pool without zones does not keep a shoot from being deleted", func(t *testing.T) {
+		shoot, pools := newPlan().given()
+		shoot.Deleting = true
+		pools[0].Zones, pools[0].machines.Classes = nil, nil
+		deployments, err := deploymentsOf(shoot, pools)
+		require.NoError(t, err)
+		assert.Empty(t, deployments)
+	})
+}
+
+func TestMachineDeploymentsKeepWhatOthersHaveWritten(t *testing.T) {
+	p := newPlan()
+	p.pool.ClusterAutoscaler.ScaleDownUnneededTime = nil
+	wanted := p.deployments(t)[0].object
+	const unneeded, utilization = extensionsv1alpha1.ScaleDownUnneededTimeAnnotation, extensionsv1alpha1.ScaleDownUtilizationThresholdAnnotation
+	existing := &machinev1alpha1.MachineDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: wanted.Name, Namespace: wanted.Namespace, ResourceVersion: "7",
+			Labels:      map[string]string{"theirs": "yes", "worker.gardener.cloud/pool": "other"},
+			Annotations: map[string]string{"theirs": "yes", unneeded: "1h", utilization: "0.9"},
+		},
+		Spec: machinev1alpha1.MachineDeploymentSpec{
+			Paused: true, ProgressDeadlineSeconds: new(int32(9)), Replicas: 1,
+			Template: machinev1alpha1.MachineTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"restarted": "yesterday"}, Labels: map[string]string{"old": "label"}},
+				Spec:       machinev1alpha1.MachineSpec{Class: machinev1alpha1.ClassSpec{Name: "old"}, ProviderID: "left behind"},
+			},
+		},
+		Status: machinev1alpha1.MachineDeploymentStatus{Replicas: 1},
+	}
+	applyOnto(existing, wanted, 5)
+
+	want := wanted.DeepCopy()
+	want.ResourceVersion = "7"
+	want.Labels["theirs"] = "yes"
+	want.Annotations = map[string]string{"theirs": "yes", utilization: "0.5"}
+	want.Spec.Paused, want.Spec.ProgressDeadlineSeconds, want.Spec.Replicas = true, new(int32(9)), 5
+	want.Spec.Template.Annotations = map[string]string{"restarted": "yesterday"}
+	want.Status.Replicas = 1
+	assert.Equal(t, want, existing)
+
+	again := existing.DeepCopy()
+	applyOnto(again, wanted, 5)
+	assert.Equal(t, existing, again, "a second time changes nothing")
+	assert.Empty(t, wanted.Spec.Template.Annotations, "what is wanted stays as it is")
+}
+
+func TestAnEmptyMachineDeploymentBecomesTheWantedOne(t *testing.T) {
+	wanted := newPlan().deployments(t)[1].object
+	created := &machinev1alpha1.MachineDeployment{}
+	applyOnto(created, wanted, 2)
+	want := wanted.DeepCopy()
+	want.Spec.Replicas = 2
+	want.Annotations = map[string]string{
+		extensionsv1alpha1.ScaleDownUtilizationThresholdAnnotation: "0.5", extensionsv1alpha1.ScaleDownUnneededTimeAnnotation: "1h0m0s",
+	}
+	assert.Equal(t, want, created)
+}
