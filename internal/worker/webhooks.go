@@ -53,7 +53,7 @@ func managerWebhook(providerType, image string) mutation.Webhook {
 		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "deployments"),
 		ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
 			v1beta1constants.LabelExtensionProviderMutatedByControlplaneWebhook: "true",
-			v1beta1constants.LabelRole:                                          roleManager,
+			v1beta1constants.LabelRole: roleManager,
 		}},
 		Handler: mutation.Handler(version.WithKind("Deployment"), func(_ context.Context, deployment, _ *appsv1.Deployment) error {
 			if deployment.Name != nameManager {

@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		code, description string
+		kind              cloud.Kind
+		want              string
+	}{
+		"a creation": {
+			"ResourceExhausted", "Cloud provider message - machine codes error: code = [ResourceExhausted] message = [Quota exceeded for cores]",
+			cloud.Depleted, "Quota exceeded for cores",
+		},
+		"a creation with brackets and lines": {
+			"Unavailable", "Cloud provider message - machine codes error: code = [Unavailable] message = [calling [nova]:\n  timed out]",
+			cloud.Unavailable, "calling [nova]: timed out",
+		},
+		"a deletion, which has no code of its own": {
+			"", "VM deletion failed due to - machine codes error: code = [Unauthenticated] message = [wrong password]. Aborting operation. Initiate VM deletion",
+			cloud.Unauthenticated, "wrong password",
+		},
+		"an initialization": {
+			"Internal", "Provider error: machine codes error: code = [Internal] message = [no port]. Initialize VM Instance",
+			cloud.Unknown, "no port",
+		},
+		"a machine that has vanished while it was made": {
+			"NotFound", "machine codes error: code = [NotFound] message = [no server]", cloud.NotFound, "no server",
+		},
+		"a node that did not join": {
+			"", "Machine m failed to join the cluster in 20m0s minutes.", cloud.Unknown, "Machine m failed to join the cluster in 20m0s minutes.",
+		},
+		"an error of another shape": {"Unknown", "Cloud provider message - broken", cloud.Unknown, "broken"},
+		"an envelope that is cut off": {
+			"Aborted", "machine codes error: code = [Aborted] message = [it [goes", cloud.Unavailable, "it [goes",
+		},
+		"a code that nobody knows": {"Code(99)", "odd", cloud.Unknown, "odd"},
+		"many words": {
+			"InvalidArgument", strings.Repeat("ä", 400), cloud.Configuration, strings.Repeat("ä", 150) + "...",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			machine := machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "m"}}
+			machine.Status.LastOperation = machinev1alpha1.LastOperation{
+				State: machinev1alpha1.MachineStateFailed, ErrorCode: test.code, Description: test.description,
+			}
+			assert.Equal(t, []failure{{machine: "m", kind: test.kind, what: test.want}}, failuresOf([]machinev1alpha1.Machine{machine}))
+			machine.Status.LastOperation.State = machinev1alpha1.MachineStateProcessing
+			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}))
+		})
+	}
+}
+
+func TestEveryKindOfFailureBringsItsCode(t *testing.T) {
+	now := begun().Add(time.Minute)
+	err := hopeless([]failure{
+		{machine: "a", kind: cloud.Unauthenticated, what: "x", at: now},
+		{machine: "b", kind: cloud.Depleted, what: "y", at: now},
+		{machine: "c", kind: cloud.Unauthenticated, what: "x", at: now},
+		{machine: "d", kind: cloud.Unavailable, what: "z", at: now},
+	}, begun(), now, false)
+	require.EqualError(t, err, "machine a: x; 1 more machine fails\nmachine b: y")
+	assert.EqualValues(t, []string{"ERR_INFRA_UNAUTHENTICATED", "ERR_INFRA_RESOURCES_DEPLETED"}, texts(contract.Codes(err)))
+}
+
+func texts[T ~string](values []T) []string {
+	out := make([]string, 0, len(values))
+	for _, value := range values {
+		out = append(out, string(value))
+	}
+	return out
+}
+
+func TestMachineControllerManagerIsStuckWhenItMakesNoSet(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		edit func(*zone)
+		want string
+	}{
+		"there is one":             {func(*zone) {}, ""},
+		"there is none":            {func(z *zone) { z.sets = nil }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"there is an old one":      {func(z *zone) { z.sets[0].Spec.Template.Spec.Class.Name = "old" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"there is somebody else's": {func(z *zone) { z.sets[0].OwnerReferences[0].Name = "other" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"it is too early to say": {func(z *zone) {
+			z.sets, z.have.CreationTimestamp = nil, metav1.NewTime(begun())
+		}, ""},
+		"it is not its affair": {func(z *zone) { z.sets, z.have.Finalizers = nil, nil }, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			z := newZone("cpu")
+			z.have.CreationTimestamp = metav1.NewTime(begun().Add(-time.Hour))
+			z.have.Finalizers = []string{"machine.sapcloud.io/machine-controller-manager"}
+			_, now := seen(time.Minute, z.with(test.edit))
+			assert.Equal(t, test.want, stuck(now))
+		})
+	}
+}
