@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// workerGolden reads what the Worker controller's own tests hold it to. The controller is a black box here; what it promises is not.
+func workerGolden(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "internal", "worker", "testdata", name))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+// inUTC lets times be decoded in the zone that Gardener's processes run in: its hashes are made of times as they are printed.
+func inUTC(t *testing.T) {
+	t.Helper()
+	local := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = local })
+}
+
+// Every row of the controller's golden file of hashes is what Gardener's library and gardenlet make of the same pool.
+func TestHashesOfPoolsAreGardeners(t *testing.T) {
+	inUTC(t)
+	var rows []struct {
+		Sentence                  string
+		Pool                      extensionsv1alpha1.WorkerPool
+		Credentials               *gardencorev1beta1.ShootCredentials
+		HashData, HashDataInPlace []string
+		Hash, InPlaceHash         string
+	}
+	workerGolden(t, "hashes.json", &rows)
+	require.Greater(t, len(rows), 100)
+	hashes := map[string]bool{}
+	for _, row := range rows {
+		t.Run(row.Sentence, func(t *testing.T) {
+			cluster := &extensionscontroller.Cluster{Shoot: &gardencorev1beta1.Shoot{}}
+			cluster.Shoot.Status.Credentials = row.Credentials
+			hash, err := worker.WorkerPoolHash(row.Pool, cluster, row.HashData, row.HashDataInPlace)
+			require.NoError(t, err)
+			assert.Equal(t, hash, row.Hash)
+			hash, err = gardenerutils.CalculateWorkerPoolHashForInPlaceUpdate(
+				row.Pool.Name, row.Pool.KubernetesVersion, row.Pool.KubeletConfig, row.Pool.MachineImage.Version, row.Credentials)
+			require.NoError(t, err)
+			assert.Equal(t, hash, row.InPlaceHash)
+			hashes[row.Hash], hashes[row.InPlaceHash] = true, true
+		})
+	}
+	assert.Greater(t, len(hashes), 40, "the rows tell inputs apart")
+}
+
+func TestDistributionsOverZonesAreGardeners(t *testing.T) {
+	var golden struct {
+		Rows []struct {
+			Zones, Minimum, Maximum  int32
+			MaxSurge, MaxUnavailable intstr.IntOrString
+			Minima, Maxima           []int32
+			Surges, Unavailables     []intstr.IntOrString
+		}
+		PercentGrid map[string]string
+	}
+	workerGolden(t, "distributions.json", &golden)
+	require.Greater(t, len(golden.Rows), 100)
+	for _, row := range golden.Rows {
+		require.Len(t, row.Minima, int(row.Zones))
+		for zone := range row.Zones {
+			assert.Equal(t, worker.DistributeOverZones(zone, row.Minimum, row.Zones), row.Minima[zone])
+			assert.Equal(t, worker.DistributeOverZones(zone, row.Maximum, row.Zones), row.Maxima[zone])
+			assert.Equal(t, worker.DistributePositiveIntOrPercent(zone, row.MaxSurge, row.Zones, row.Maximum), row.Surges[zone])
+			assert.Equal(t, worker.DistributePositiveIntOrPercent(zone, row.MaxUnavailable, row.Zones, row.Minimum), row.Unavailables[zone])
+		}
+	}
+	require.Len(t, golden.PercentGrid, 7)
+	for zones := int32(1); zones <= 7; zones++ {
+		assert.Equal(t, percentGrid(t, zones), golden.PercentGrid[fmt.Sprint(zones)], "%d zones", zones)
+	}
+}
+
+// percentGrid sums up what every percentage becomes in every zone for every total up to 64.
+func percentGrid(t *testing.T, zones int32) string {
+	t.Helper()
+	sum := sha256.New()
+	for total := range int32(65) {
+		for percent := range 101 {
+			for zone := range zones {
+				share := worker.DistributePercentOverZones(zone, fmt.Sprintf("%d%%", percent), zones, total)
+				_, err := io.WriteString(sum, fmt.Sprintf("%d %d %d %s\n", total, percent, zone, share))
+				require.NoError(t, err)
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
