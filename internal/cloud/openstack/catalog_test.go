@@ -25,6 +25,14 @@ func TestEndpointsComeFromTheCatalogAlone(t *testing.T) {
 		_, err := s.ListShareNetworks(ctx, openstack.ShareNetworkFilter{})
 		return err
 	}
+	image := func(ctx context.Context, s *openstack.Session) error {
+		_, err := s.ListImages(ctx, openstack.ImageFilter{})
+		return err
+	}
+	volume := func(ctx context.Context, s *openstack.Session) error {
+		_, err := s.ListVolumes(ctx, openstack.VolumeFilter{})
+		return err
+	}
 	for name, tc := range map[string]struct {
 		kind, url string
 		do        func(context.Context, *openstack.Session) error
@@ -44,12 +52,16 @@ func TestEndpointsComeFromTheCatalogAlone(t *testing.T) {
 		"Octavia with the long version":    {"load-balancer", "https://cloud.test/lb/v2.0/", balancer, "GET /lb/v2.0/lbaas/loadbalancers"},
 		"Manila under its usual type":      {"sharev2", "https://cloud.test/share/v2/p1", share, "GET /share/v2/p1/share-networks/detail"},
 		"Manila under its official type":   {"shared-file-system", "https://cloud.test/share/v2", share, "GET /share/v2/share-networks/detail"},
+		"Glance without a version":         {"image", "https://cloud.test/image", image, "GET /image/v2/images"},
+		"Glance with its version":          {"image", "https://cloud.test:9292/v2/", image, "GET /v2/images"},
+		"Cinder under its usual type":      {"volumev3", "https://cloud.test/volume/v3/p1", volume, "GET /volume/v3/p1/volumes/detail"},
+		"Cinder under its official type":   {"block-storage", "https://cloud.test/volume/v3", volume, "GET /volume/v3/volumes/detail"},
 		"a path that only looks versioned": {"network", "https://cloud.test/vpn/v2-gate", network, "GET /vpn/v2-gate/v2.0/networks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{
 				endpoints: map[string]string{tc.kind: tc.url},
-				serve:     status(200, `{"networks": [], "server": {}, "loadbalancers": [], "share_networks": []}`),
+				serve:     status(200, `{"networks": [], "server": {}, "loadbalancers": [], "share_networks": [], "images": [], "volumes": []}`),
 			}
 			require.NoError(t, tc.do(t.Context(), stub.session(t, openstack.Options{})))
 			assert.Equal(t, []string{loginRequest, tc.want}, stub.seen(), "no call for the sake of versions")

@@ -17,6 +17,7 @@ func allServices() map[string]string {
 	return map[string]string{
 		"network": "https://cloud.test/network", "compute": "https://cloud.test/compute/v2.1",
 		"load-balancer": "https://cloud.test/lb", "sharev2": "https://cloud.test/share/v2",
+		"image": "https://cloud.test/image", "volumev3": "https://cloud.test/volume/v3/project-1",
 	}
 }
 

@@ -111,6 +111,9 @@ func (c *Cloud) listImages(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := checkImageOperators(q.values); err != nil {
+		return reply{}, err
+	}
 	rows := c.glance.images.where(func(i *Image) bool {
 		return c.readableImage(q, i) && c.imageMatches(i, q.values) &&
 			!slices.ContainsFunc(q.values["tag"], func(t string) bool { return !slices.Contains(i.Tags, t) })
@@ -168,6 +171,38 @@ func imagesLink(query string) string {
 	return "/v2/images?" + strings.Join(kept, "&")
 }
 
+// hasOperators reports whether a filter may begin with an operator and a colon.
+func hasOperators(filter string) bool {
+	return slices.Contains([]string{"name", "id", "status", "container_format", "disk_format"}, filter)
+}
+
+// checkImageOperators refuses operators that do not exist. Whatever stands before a colon is one.
+func checkImageOperators(query url.Values) error {
+	for key, values := range query {
+		operator, _, found := strings.Cut(values[len(values)-1], ":")
+		if found && hasOperators(key) && operator != "in" && operator != "eq" {
+			return badRequest("", "Unable to filter by unknown operator '%s'.", operator)
+		}
+	}
+	return nil
+}
+
+// imageOperands are the alternatives of a filter.
+func imageOperands(value string) []string {
+	operator, operand, found := strings.Cut(value, ":")
+	switch {
+	case !found:
+		return []string{value}
+	case operator == "eq":
+		return []string{operand}
+	}
+	var alternatives []string
+	for one := range strings.SplitSeq(operand, ",") {
+		alternatives = append(alternatives, strings.Trim(one, `"`))
+	}
+	return alternatives
+}
+
 // imageMatches compares an image with the filters of a list. Any property is one, and capitals make no difference.
 func (c *Cloud) imageMatches(i *Image, query url.Values) bool {
 	for key, values := range query {
@@ -179,11 +214,11 @@ func (c *Cloud) imageMatches(i *Image, query url.Values) bool {
 			return false
 		}
 		wanted := []string{values[len(values)-1]}
-		if set, isSet := strings.CutPrefix(wanted[0], "in:"); isSet {
-			wanted = strings.Split(set, ",")
+		if hasOperators(key) {
+			wanted = imageOperands(wanted[0])
 		}
 		has := fmt.Sprint(reflect.ValueOf(i).Elem().FieldByIndex(index).Interface())
-		if !slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(strings.Trim(w, `"`), has) }) {
+		if !slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, has) }) {
 			return false
 		}
 	}

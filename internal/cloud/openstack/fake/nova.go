@@ -51,6 +51,7 @@ func (c *Cloud) registerNova() {
 	c.registerServers(e)
 	c.registerServerParts(e)
 	c.registerAttachments(e)
+	c.registerLimits(e)
 	c.otherwise(e)
 }
 

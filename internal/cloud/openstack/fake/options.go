@@ -117,6 +117,9 @@ func WithZones(zones ...string) Option { return func(c *config) { c.zones = zone
 // them; unless given, each zone has one.
 func WithHosts(n int) Option { return func(c *config) { c.hosts = n } }
 
+// WithComputeMicroversion sets the newest microversion of Nova, 66 for 2.66; unless given, it is that of Zed.
+func WithComputeMicroversion(minor int) Option { return func(c *config) { c.novaMicro = minor } }
+
 // WithDHCPPorts makes Neutron put a port of its own into every network with DHCP, as clouds with DHCP agents do.
 func WithDHCPPorts() Option { return func(c *config) { c.dhcpPorts = true } }
 

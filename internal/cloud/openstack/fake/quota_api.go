@@ -149,7 +149,7 @@ func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
 
 // SetQuota limits how many of a resource a project, given by name or ID, may have; Unlimited lifts the limit. Resources
 // are named as the services do: network, subnet, subnetpool, port, router, floatingip, security_group,
-// security_group_rule; instances, cores, ram, key_pairs, server_groups; load_balancer; share_networks; volumes, gigabytes.
+// security_group_rule; instances, cores, ram, key_pairs, server_groups, server_group_members; load_balancer; share_networks; volumes, gigabytes.
 func (c *Cloud) SetQuota(project, resource string, limit int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -157,6 +157,9 @@ func (c *Cloud) hintedGroup(q *request) (*ServerGroup, error) {
 	if group == nil || !q.owns(group.ProjectID) {
 		return nil, badRequest("", "Instance group %s could not be found.", id)
 	}
+	if c.exceeds(q.projectID, "server_group_members", len(group.Members), 1) {
+		return nil, forbidden("", "Quota exceeded, too many servers in group")
+	}
 	return group, nil
 }
 
@@ -175,14 +178,7 @@ func (c *Cloud) groupByNameOrID(q *request, name string) (*SecurityGroup, error)
 }
 
 func (c *Cloud) checkServerQuota(projectID string, flavor *Flavor) error {
-	have := map[string]int{}
-	for _, s := range c.nova.servers.rows {
-		if f := c.nova.flavors.get(s.FlavorID); s.ProjectID == projectID && f != nil {
-			have["instances"]++
-			have["cores"] += f.VCPUs
-			have["ram"] += f.RAM
-		}
-	}
+	have := c.serverUsage(projectID)
 	want := map[string]int{"instances": 1, "cores": flavor.VCPUs, "ram": flavor.RAM}
 	for _, resource := range []string{"instances", "cores", "ram"} {
 		if c.exceeds(projectID, resource, have[resource], want[resource]) {

@@ -46,7 +46,7 @@ func unquoted(raw json.RawMessage) string {
 
 // makeDisks makes the volumes that a new server is to have, and takes those that exist.
 func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
-	if err := c.checkDisks(q, s, devices); err != nil {
+	if err := c.checkDisks(q, devices); err != nil {
 		return err
 	}
 	for i := range devices {
@@ -74,12 +74,13 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 	return nil
 }
 
-// checkDisks refuses what a server cannot boot from.
-func (c *Cloud) checkDisks(q *request, s *Server, devices []deviceInput) error {
+// checkDisks refuses what a server cannot boot from. What it boots from must be among the disks once there are any, even if it is the
+// local disk.
+func (c *Cloud) checkDisks(q *request, devices []deviceInput) error {
 	if len(devices) == 0 {
 		return nil
 	}
-	if !slices.ContainsFunc(devices, func(d deviceInput) bool { return d.boots() }) && s.ImageID == "" {
+	if !slices.ContainsFunc(devices, func(d deviceInput) bool { return d.boots() }) {
 		return badRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
 	}
 	for _, d := range devices {

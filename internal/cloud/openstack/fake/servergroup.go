@@ -119,8 +119,7 @@ func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
 		policy = in.Policies[0]
 	}
 	most, _ := strconv.Atoi(in.Rules.MaxServerPerHost.String()) // the schema has seen to it
-	mine := func(g *ServerGroup) bool { return g.ProjectID == q.projectID }
-	if c.exceeds(q.projectID, "server_groups", c.nova.groups.count(mine), 1) {
+	if c.exceeds(q.projectID, "server_groups", c.ownServerGroups(q.projectID), 1) {
 		return reply{}, forbidden("", "Quota exceeded, too many server groups.")
 	}
 	if most > 0 && policy != "anti-affinity" {

@@ -1,0 +1,261 @@
+package openstack_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// The tests in this file make servers in a cloud that keeps what it is told.
+
+// yard is a cloud with what servers need.
+type yard struct {
+	*fake.Cloud
+	session                    *openstack.Session
+	flavor                     openstack.Flavor
+	imageID, networkID, subnet string
+}
+
+func newYard(t *testing.T, options ...fake.Option) *yard {
+	t.Helper()
+	c := startCloud(t, options...)
+	y, ctx := &yard{Cloud: c, session: logInto(t, c)}, t.Context()
+	y.flavor = openstack.Flavor{Name: "conformance", VCPUs: 4, RAM: 2048, Disk: 10}
+	y.flavor.ID = c.AddFlavor(fake.Flavor{Name: y.flavor.Name, VCPUs: y.flavor.VCPUs, RAM: y.flavor.RAM, Disk: y.flavor.Disk})
+	y.imageID = c.AddImage("Linux: 1.0", "x86_64")
+	network, err := y.session.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+	require.NoError(t, err)
+	subnet, err := y.session.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
+	require.NoError(t, err)
+	y.networkID, y.subnet = network.ID, subnet.ID
+	return y
+}
+
+func (y *yard) port(t *testing.T) openstack.Port {
+	t.Helper()
+	port, err := y.session.CreatePort(t.Context(), openstack.PortCreate{
+		NetworkID: y.networkID, Name: "machine", Description: "mine", SubnetIDs: []string{y.subnet}, AllowedAddresses: []string{"10.96.0.0/11"},
+	})
+	require.NoError(t, err)
+	return port
+}
+
+// server makes a server in the network.
+func (y *yard) server(t *testing.T, more openstack.ServerCreate) (openstack.Server, error) {
+	t.Helper()
+	more.FlavorID, more.ImageID = y.flavor.ID, y.imageID
+	if more.Name == "" {
+		more.Name = "machine"
+	}
+	if more.PortIDs == nil {
+		more.NetworkIDs = []string{y.networkID}
+	}
+	return y.session.CreateServer(t.Context(), more)
+}
+
+// groupOfOne is a server group with a member, which it is made with the first time.
+func (y *yard) groupOfOne(t *testing.T) string {
+	t.Helper()
+	groups, err := y.session.ListServerGroups(t.Context())
+	require.NoError(t, err)
+	if len(groups) > 0 {
+		return groups[0].ID
+	}
+	group, err := y.session.CreateServerGroup(t.Context(), "pool", "affinity")
+	require.NoError(t, err)
+	_, err = y.server(t, openstack.ServerCreate{ServerGroupID: group.ID})
+	require.NoError(t, err)
+	return group.ID
+}
+
+func namesOf(servers []openstack.Server) []string {
+	names := []string{}
+	for _, s := range servers {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func TestAMachineComesAndGoesWithItsVolumes(t *testing.T) {
+	y := newYard(t)
+	s, ctx := y.session, t.Context()
+	y.ResetLog()
+	port := y.port(t)
+	assert.Equal(t, []string{"machine", "mine", y.networkID}, []string{port.Name, port.Description, port.NetworkID})
+	require.Len(t, port.FixedIPs, 1)
+	group, err := s.CreateServerGroup(ctx, "pool", "soft-anti-affinity")
+	require.NoError(t, err)
+	assert.Equal(t, openstack.ServerGroup{ID: group.ID, Name: "pool", Policy: "soft-anti-affinity", Members: []string{}}, group)
+
+	made, err := y.server(t, openstack.ServerCreate{
+		PortIDs: []string{port.ID}, ServerGroupID: group.ID, AvailabilityZone: "zone-b", Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"},
+		UserData: []byte("#!/bin/sh\n"), BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "__DEFAULT__"}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5}, {SizeGB: 6}},
+	})
+	require.NoError(t, err)
+	got, err := s.GetServer(ctx, made.ID)
+	require.NoError(t, err)
+	require.Len(t, got.Volumes, 3)
+	for _, v := range got.Volumes {
+		assert.True(t, v.DeleteOnTermination)
+	}
+	assert.NotEmpty(t, got.HostID)
+	assert.Equal(t, openstack.Server{
+		ID: made.ID, Name: "machine", Status: openstack.ServerActive, HostID: got.HostID, AvailabilityZone: "zone-b",
+		Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"}, Volumes: got.Volumes,
+	}, got)
+	listed, err := s.ListServers(ctx, openstack.ServerFilter{Name: "machine"})
+	require.NoError(t, err)
+	assert.Equal(t, []openstack.Server{got}, listed)
+	assert.Equal(t, "IyEvYmluL3NoCg==", y.State(fake.DefaultProject).Servers[0].UserData)
+	group, err = s.GetServerGroup(ctx, group.ID)
+	require.NoError(t, err)
+	assert.Equal(t, []string{made.ID}, group.Members)
+	volumes, err := s.ListVolumes(ctx, openstack.VolumeFilter{})
+	require.NoError(t, err)
+	assert.Len(t, volumes, 3)
+
+	require.NoError(t, s.DeleteServer(ctx, made.ID))
+	assert.True(t, cloud.IsNotFound(s.DeleteServer(ctx, made.ID)))
+	_, err = s.GetServer(ctx, made.ID)
+	assert.True(t, cloud.IsNotFound(err))
+	volumes, err = s.ListVolumes(ctx, openstack.VolumeFilter{})
+	require.NoError(t, err)
+	assert.Empty(t, volumes)
+	port, err = s.GetPort(ctx, port.ID)
+	require.NoError(t, err, "a port that Nova did not make stays")
+	assert.Empty(t, port.DeviceID)
+	require.NoError(t, s.DeleteServerGroup(ctx, group.ID))
+	assert.True(t, cloud.IsNotFound(s.DeleteServerGroup(ctx, group.ID)))
+	_, err = s.GetServerGroup(ctx, group.ID)
+	assert.True(t, cloud.IsNotFound(err))
+	assert.Len(t, y.Log(), 15, "what was asked for, nothing else:\n%s", y.Log())
+}
+
+func TestAServerOnItsLocalDiskHasDataVolumes(t *testing.T) {
+	y := newYard(t)
+	made, err := y.server(t, openstack.ServerCreate{DataVolumes: []openstack.ServerVolume{{SizeGB: 5}}})
+	require.NoError(t, err)
+	got, err := y.session.GetServer(t.Context(), made.ID)
+	require.NoError(t, err)
+	assert.Equal(t, openstack.ServerActive, got.Status)
+	assert.Len(t, got.Volumes, 1)
+}
+
+func TestServersAreFoundByTheirExactName(t *testing.T) {
+	y := newYard(t)
+	for _, name := range []string{"a.b", "axb", "A.B", "a.b-c", "z-a.b", "a|b", "a"} {
+		_, err := y.server(t, openstack.ServerCreate{Name: name, Metadata: map[string]string{"name": name, "all": "1"}})
+		require.NoError(t, err)
+	}
+	for name, tc := range map[string]struct {
+		filter openstack.ServerFilter
+		want   []string
+	}{
+		"a dot is a dot, and capitals count":           {openstack.ServerFilter{Name: "a.b"}, []string{"a.b"}},
+		"a capital name is another":                    {openstack.ServerFilter{Name: "A.B"}, []string{"A.B"}},
+		"a bar is a bar":                               {openstack.ServerFilter{Name: "a|b"}, []string{"a|b"}},
+		"a name that others begin with":                {openstack.ServerFilter{Name: "a"}, []string{"a"}},
+		"no name of any":                               {openstack.ServerFilter{Name: "b"}, []string{}},
+		"a beginning":                                  {openstack.ServerFilter{NamePrefix: "a.b"}, []string{"a.b", "a.b-c"}},
+		"a beginning that is the whole":                {openstack.ServerFilter{NamePrefix: "z-a.b"}, []string{"z-a.b"}},
+		"a name and a beginning that do not fit":       {openstack.ServerFilter{Name: "a.b", NamePrefix: "z"}, []string{}},
+		"metadata":                                     {openstack.ServerFilter{Metadata: map[string]string{"name": "axb"}}, []string{"axb"}},
+		"metadata of several, one of them another's":   {openstack.ServerFilter{Metadata: map[string]string{"all": "1", "name": "b"}}, []string{}},
+		"metadata that is empty is not one that isn't": {openstack.ServerFilter{Metadata: map[string]string{"none": ""}}, []string{}},
+		"everything":                                   {openstack.ServerFilter{}, []string{"a.b", "axb", "A.B", "a.b-c", "z-a.b", "a|b", "a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := y.session.ListServers(t.Context(), tc.filter)
+			require.NoError(t, err)
+			assert.ElementsMatch(t, tc.want, namesOf(found))
+		})
+	}
+}
+
+func TestServersOfSeveralPagesAreAllFound(t *testing.T) {
+	y := newYard(t)
+	const many = 1003 // Nova's pages have a thousand
+	for i := range many {
+		_, err := y.Plant(fake.DefaultProject, "servers", fake.Attrs{
+			"name": fmt.Sprintf("machine-%d", i), "flavorRef": y.flavor.ID, "imageRef": y.imageID, "networks": []fake.Attrs{},
+		})
+		require.NoError(t, err)
+	}
+	y.ResetLog()
+	found, err := y.session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
+	require.NoError(t, err)
+	assert.Len(t, found, many)
+	assert.Len(t, y.Log(), 2)
+}
+
+func TestAServerThatFindsNoHostTellsItsFault(t *testing.T) {
+	y := newYard(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true}))
+	made, err := y.server(t, openstack.ServerCreate{})
+	require.NoError(t, err)
+	got, err := y.session.GetServer(t.Context(), made.ID)
+	require.NoError(t, err)
+	assert.Equal(t, []string{openstack.ServerBuild, "scheduling"}, []string{got.Status, got.TaskState})
+	got, err = y.session.GetServer(t.Context(), made.ID)
+	require.NoError(t, err)
+	assert.Equal(t, openstack.ServerError, got.Status)
+	require.NotNil(t, got.Fault)
+	assert.Equal(t, 500, got.Fault.Code)
+	assert.Contains(t, got.Fault.Message, "No valid host")
+	listed, err := y.session.ListServers(t.Context(), openstack.ServerFilter{Name: "machine"})
+	require.NoError(t, err)
+	require.Len(t, listed, 1)
+	assert.Nil(t, listed[0].Fault)
+}
+
+func TestEveryQuotaOfAMachineIsToldFromAMissingPermission(t *testing.T) {
+	type attempt func(*testing.T, *yard) error
+	server := func(more openstack.ServerCreate) attempt {
+		return func(t *testing.T, y *yard) error {
+			_, err := y.server(t, more)
+			return err
+		}
+	}
+	for name, tc := range map[string]struct {
+		resource string
+		limit    int
+		do       attempt
+		says     string
+	}{
+		"instances":    {"instances", 1, server(openstack.ServerCreate{}), "instances (1 of 1"},
+		"cores":        {"cores", 7, server(openstack.ServerCreate{}), "cores (4 of 7"},
+		"RAM":          {"ram", 4095, server(openstack.ServerCreate{}), "RAM (2048 of 4095"},
+		"Nova's ports": {"port", 1, server(openstack.ServerCreate{}), "ports (1 of 1"},
+		"our ports": {"port", 1, func(t *testing.T, y *yard) error {
+			_, err := y.session.CreatePort(t.Context(), openstack.PortCreate{NetworkID: y.networkID})
+			return err
+		}, "OverQuota"},
+		"server groups": {"server_groups", 0, func(t *testing.T, y *yard) error {
+			_, err := y.session.CreateServerGroup(t.Context(), "pool", "affinity")
+			return err
+		}, "server groups (0 of 0"},
+		"members of a server group": {"server_group_members", 1, func(t *testing.T, y *yard) error {
+			_, err := y.server(t, openstack.ServerCreate{ServerGroupID: y.groupOfOne(t)})
+			return err
+		}, "members of a server group (1 of 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			_, err := y.server(t, openstack.ServerCreate{})
+			require.NoError(t, err)
+			require.NoError(t, y.SetQuota(fake.DefaultProject, tc.resource, tc.limit))
+			err = tc.do(t, y)
+			assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
+			assert.ErrorContains(t, err, tc.says)
+			require.NoError(t, y.SetQuota(fake.DefaultProject, tc.resource, 100000))
+			y.Inject(wire.Fault{Match: wire.Match{Method: "POST", WritesOnly: true}, Status: 403})
+			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(tc.do(t, y)))
+		})
+	}
+}

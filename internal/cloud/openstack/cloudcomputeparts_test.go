@@ -1,0 +1,113 @@
+package openstack_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+func TestAnOlderCloudMakesMachinesWithoutTypesOfVolumes(t *testing.T) {
+	y := newYard(t, fake.WithComputeMicroversion(53)) // Pike
+	made, err := y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
+	require.NoError(t, err)
+	got, err := y.session.GetServer(t.Context(), made.ID)
+	require.NoError(t, err)
+	assert.Equal(t, openstack.ServerActive, got.Status)
+	_, err = y.session.CreateServerGroup(t.Context(), "pool", "soft-affinity")
+	require.NoError(t, err)
+	_, err = y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "__DEFAULT__"}})
+	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+	assert.ErrorContains(t, err, "leave out the type")
+}
+
+func TestWhatAServerRefersToIsMissing(t *testing.T) {
+	y := newYard(t)
+	missing := "11111111-2222-4333-8444-555555555555"
+	for name, more := range map[string]openstack.ServerCreate{
+		"the port":  {PortIDs: []string{missing}},
+		"the zone":  {AvailabilityZone: "mars"},
+		"the key":   {KeyName: "none"},
+		"the group": {ServerGroupID: missing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := y.server(t, more)
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
+		})
+	}
+	assert.Empty(t, y.State(fake.DefaultProject).Servers)
+}
+
+func TestServerGroupsOfOneNameAreTold(t *testing.T) {
+	y := newYard(t)
+	s, ctx := y.session, t.Context()
+	groups, err := s.ListServerGroups(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, groups)
+	var made []openstack.ServerGroup
+	for _, policy := range []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"} {
+		group, err := s.CreateServerGroup(ctx, "pool", policy)
+		require.NoError(t, err)
+		assert.Equal(t, policy, group.Policy)
+		made = append(made, group)
+	}
+	groups, err = s.ListServerGroups(ctx)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, groups)
+	_, err = s.CreateServerGroup(ctx, "pool", "spread")
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
+}
+
+func TestFlavorsImagesAndVolumesAreFound(t *testing.T) {
+	y := newYard(t)
+	s, ctx := y.session, t.Context()
+	flavors, err := s.ListFlavors(ctx)
+	require.NoError(t, err)
+	assert.Contains(t, flavors, y.flavor)
+	y.AddImage("linux: 1.0", "x86_64")
+	images, err := s.ListImages(ctx, openstack.ImageFilter{Name: "Linux: 1.0"})
+	require.NoError(t, err)
+	assert.Equal(t, []openstack.Image{{ID: y.imageID, Name: "Linux: 1.0", Status: openstack.ImageActive}}, images)
+	for i := range 60 { // Glance's pages have 25
+		y.AddImage(fmt.Sprintf("image-%d", i), "x86_64")
+	}
+	images, err = s.ListImages(ctx, openstack.ImageFilter{})
+	require.NoError(t, err)
+	assert.Greater(t, len(images), 60)
+
+	assert.True(t, s.HasVolumes())
+	id, err := y.Plant(fake.DefaultProject, "volumes", fake.Attrs{"name": "machine-root", "size": 1, "metadata": fake.Attrs{"a": "b"}})
+	require.NoError(t, err)
+	_, err = y.Plant(fake.DefaultProject, "volumes", fake.Attrs{"name": "MACHINE-root", "size": 1})
+	require.NoError(t, err)
+	volumes, err := s.ListVolumes(ctx, openstack.VolumeFilter{Name: "machine-root"})
+	require.NoError(t, err)
+	assert.Equal(t, []openstack.Volume{{ID: id, Name: "machine-root", Status: "available", Metadata: map[string]string{"a": "b"}}}, volumes)
+	require.NoError(t, s.DeleteVolume(ctx, id))
+	assert.True(t, cloud.IsNotFound(s.DeleteVolume(ctx, id)))
+}
+
+func TestAVolumeOfAServerIsNotDeleted(t *testing.T) {
+	y := newYard(t)
+	made, err := y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
+	require.NoError(t, err)
+	got, err := y.session.GetServer(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.Len(t, got.Volumes, 1)
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(y.session.DeleteVolume(t.Context(), got.Volumes[0].ID)))
+}
+
+func TestACloudWithoutCinderAndGlanceSaysSo(t *testing.T) {
+	s := logInto(t, startCloud(t, fake.WithoutServices(wire.Cinder, wire.Glance)))
+	assert.False(t, s.HasVolumes())
+	_, err := s.ListVolumes(t.Context(), openstack.VolumeFilter{})
+	assert.True(t, openstack.IsServiceMissing(err))
+	_, err = s.ListImages(t.Context(), openstack.ImageFilter{})
+	assert.True(t, openstack.IsServiceMissing(err))
+}
