@@ -61,6 +61,11 @@ func isPreserved(machine *machinev1alpha1.Machine) bool {
 	return status.Phase == machinev1alpha1.MachineFailed && !status.PreserveExpiryTime.IsZero()
 }
 
+// needsUser reports whether trying again is certainly in vain until a user has changed something.
+func (f failure) needsUser() bool {
+	return f.kind == cloud.Unauthenticated || f.kind == cloud.Unauthorized || f.kind == cloud.Configuration
+}
+
 // kindOf is the one table from the codes of machine drivers, by machine-controller-manager's names for them, to error kinds.
 func kindOf(code string) cloud.Kind {
 	switch code {
@@ -98,14 +103,8 @@ func hopeless(failures []failure, since, now time.Time, othersMove bool) error {
 		if !isFresh && now.Sub(since) < patience {
 			continue
 		}
-		switch f.kind {
-		case cloud.Unauthenticated, cloud.Unauthorized, cloud.Configuration:
+		if f.needsUser() || f.kind == cloud.Depleted && !othersMove {
 			final = append(final, f)
-		case cloud.Depleted:
-			if !othersMove {
-				final = append(final, f)
-			}
-		default:
 		}
 	}
 	var errs []error

@@ -1,0 +1,153 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// everyNodeReady is a condition that gardenlet makes one of the Shoot of.
+const everyNodeReady = gardencorev1beta1.ShootEveryNodeReady
+
+const (
+	// joinGrace is how long machines may take to become nodes, and machine-controller-manager to get over a failure.
+	joinGrace = 5 * time.Minute
+	// troublesInMessage is how many troubles a condition tells of.
+	troublesInMessage = 2
+)
+
+// AddHealth adds a controller to a manager that keeps the condition EveryNodeReady on Workers: whether the machines that are wanted have
+// become nodes and are well. It goes by what machine-controller-manager, which watches the nodes, says of them in the seed, so that it
+// needs no access to the shoot. gardenlet compares the nodes themselves with the machines for the same condition.
+func AddHealth(mgr manager.Manager, options contract.Options) error {
+	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Worker]{
+		Name:  "worker",
+		New:   func() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} },
+		Types: []gardencorev1beta1.ConditionType{everyNodeReady},
+		Check: checkHealth,
+	}, options)
+}
+
+// checkHealth costs one request: a deployment says which of its machines have failed, and why.
+func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
+	found := &machinev1alpha1.MachineDeploymentList{}
+	if err := look.Reader.List(ctx, found, client.InNamespace(look.Object.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing the deployments of machines: %w", err)
+	}
+	return contract.Findings{everyNodeReady: findingOf(look.Object.Status.MachineDeployments, found.Items)}, nil
+}
+
+// findingOf judges deployments of machines. recorded are those that the last pass wanted.
+func findingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
+	var troubles []trouble
+	for _, wanted := range recorded {
+		if !slices.ContainsFunc(found, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == wanted.Name }) {
+			troubles = append(troubles, trouble{what: "MachineDeployment " + wanted.Name + " does not exist"})
+		}
+	}
+	machines := false
+	for i := range found {
+		d := &found[i]
+		machines = machines || d.Spec.Replicas > 0 || d.Status.Replicas > 0
+		if t := troubleOf(d); d.DeletionTimestamp.IsZero() && t.what != "" {
+			troubles = append(troubles, t)
+		}
+	}
+	switch {
+	case len(troubles) > 0:
+		return verdict(troubles)
+	case !machines:
+		return contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}
+	default:
+		return contract.Finding{Healthy: true, Message: "All machines have become nodes and are well."}
+	}
+}
+
+// trouble is what is wrong with a deployment of machines.
+type trouble struct {
+	what string
+	// kind is that of failed machines, which machine-controller-manager got from the machine driver.
+	kind  cloud.Kind
+	grace time.Duration
+}
+
+func verdict(troubles []trouble) contract.Finding {
+	var words []string
+	var errs []error
+	grace := troubles[0].grace
+	for n, t := range troubles {
+		if n < troublesInMessage {
+			words = append(words, t.what)
+		}
+		errs = append(errs, cloud.Errorf(t.kind, "%s", t.what))
+		grace = min(grace, t.grace)
+	}
+	if more := len(troubles) - troublesInMessage; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return contract.Finding{Message: strings.Join(words, "; ") + ".", Codes: contract.Codes(errors.Join(errs...)), Grace: grace}
+}
+
+// troubleOf says what is wrong with a deployment; nothing while machines are replaced or updated as they should.
+func troubleOf(d *machinev1alpha1.MachineDeployment) trouble {
+	status := d.Status
+	if d.Spec.Replicas == 0 && status.Replicas == 0 {
+		// While a shoot sleeps, machine-controller-manager does so as well, and looks at no change.
+		return trouble{}
+	}
+	pool := "pool " + d.Name
+	if name := d.Labels[v1beta1constants.LabelWorkerPool]; name != "" {
+		pool = "pool " + name
+	}
+	if failures := summarized(status.FailedMachines); len(failures) > 0 {
+		return failureTrouble(pool, failures)
+	}
+	ailment := health.CheckMachineDeployment(d)
+	switch {
+	case ailment == nil:
+		return trouble{}
+	case status.ObservedGeneration < d.Generation:
+		return trouble{what: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
+	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas:
+		// Without numbers: they would change with every machine that joins.
+		return trouble{what: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
+	default:
+		return trouble{what: pool + ": " + ailment.Error(), grace: joinGrace}
+	}
+}
+
+// failureTrouble tells of the worst failure. What a user must mend is bad at once.
+func failureTrouble(pool string, failures []failure) trouble {
+	for _, f := range failures {
+		if f.needsUser() {
+			return trouble{what: pool + ": " + failuresClause([]failure{f}), kind: f.kind}
+		}
+	}
+	return trouble{what: pool + ": " + failuresClause(failures[:1]), kind: failures[0].kind, grace: joinGrace}
+}
+
+// summarized returns the failures that a deployment tells of.
+func summarized(summaries []*machinev1alpha1.MachineSummary) []failure {
+	machines := make([]machinev1alpha1.Machine, 0, len(summaries))
+	for _, summary := range summaries {
+		machine := machinev1alpha1.Machine{}
+		machine.Name = summary.Name
+		machine.Status.LastOperation = summary.LastOperation
+		machines = append(machines, machine)
+	}
+	return failuresOf(machines)
+}

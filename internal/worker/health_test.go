@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// seedOfDeployments answers with deployments of machines, and with nothing else.
+type seedOfDeployments struct {
+	client.Reader
+	found []machinev1alpha1.MachineDeployment
+	err   error
+	reads *int
+}
+
+func (s seedOfDeployments) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	*s.reads++
+	if s.err == nil {
+		list.(*machinev1alpha1.MachineDeploymentList).Items = s.found
+	}
+	return s.err
+}
+
+// saying has the deployment itself tell of the machine that fails.
+func (z *zone) saying() *zone {
+	for _, summary := range z.have.Status.FailedMachines {
+		summary.LastOperation = z.machines[len(z.machines)-1].Status.LastOperation
+	}
+	z.have.Labels = map[string]string{"worker.gardener.cloud/pool": z.wanted.pool}
+	return z
+}
+
+func TestHealth(t *testing.T) {
+	const well = "All machines have become nodes and are well."
+	lacking := func(z *zone) {
+		z.have.Status.AvailableReplicas, z.have.Status.UnavailableReplicas = 1, 2
+		z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
+	}
+	for sentence, test := range map[string]struct {
+		zones   []*zone
+		missing string
+		want    contract.Finding
+		codes   []string
+	}{
+		"all is well":             {zones: []*zone{newZone("cpu"), newZone("gpu")}, want: contract.Finding{Healthy: true, Message: well}},
+		"machines are replaced":   {zones: []*zone{newZone("cpu").rolls()}, want: contract.Finding{Healthy: true, Message: well}},
+		"there are no pools":      {want: contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}},
+		"a deployment is missing": {missing: "one-cpu-z1", want: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}},
+		"the shoot sleeps, and machine-controller-manager with it": {
+			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++; z.have.Spec.Replicas, z.have.Status.Replicas = 0, 0 })},
+			want:  contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."},
+		},
+		"the shoot falls asleep": {
+			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: well},
+		},
+		"a pool is on its way out": {
+			zones: []*zone{newZone("cpu").with(lacking).with(func(z *zone) { z.have.DeletionTimestamp = new(metav1.Now()) })},
+			want:  contract.Finding{Healthy: true, Message: well},
+		},
+		"machines join": {
+			zones: []*zone{newZone("cpu").with(lacking).saying()},
+			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
+		},
+		"nobody looks at a change": {
+			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++ })},
+			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has yet to take up the last change.", Grace: 5 * time.Minute},
+		},
+		"machine-controller-manager holds back": {
+			zones: []*zone{newZone("cpu").saying().with(func(z *zone) {
+				z.have.Status.Conditions[1].Status = machinev1alpha1.ConditionFalse
+				z.have.Status.Conditions[1].Reason, z.have.Status.Conditions[1].Message = "Deadline", "It takes too long."
+			})},
+			want: contract.Finding{Message: "pool cpu: It takes too long (Deadline).", Grace: 5 * time.Minute},
+		},
+		"a machine fails, which may pass": {
+			zones: []*zone{newZone("cpu").lacks(0, "ResourceExhausted", "quota exceeded for cores").saying(), newZone("gpu").with(lacking)},
+			want: contract.Finding{
+				Message: "pool cpu: machine one-cpu-z1-new-3: quota exceeded for cores; " +
+					"pool one-gpu-z1: some machines are not, or not yet, nodes that are ready.",
+				Grace: 5 * time.Minute,
+			},
+			codes: []string{"ERR_INFRA_RESOURCES_DEPLETED"},
+		},
+		"a machine fails, which only a user can mend": {
+			zones: []*zone{newZone("cpu").lacks(0, "Unauthenticated", "wrong password").saying()},
+			want:  contract.Finding{Message: "pool cpu: machine one-cpu-z1-new-3: wrong password."},
+			codes: []string{"ERR_INFRA_UNAUTHENTICATED"},
+		},
+		"much is wrong": {
+			zones: []*zone{newZone("a").with(lacking).saying(), newZone("b").with(lacking).saying(), newZone("c").with(lacking), newZone("d").with(lacking)},
+			want: contract.Finding{
+				Message: "pool a: some machines are not, or not yet, nodes that are ready; pool b: some machines are not, or not yet, nodes that are ready; and 2 more.",
+				Grace:   5 * time.Minute,
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, now := seen(time.Minute, test.zones...)
+			worker := &extensionsv1alpha1.Worker{}
+			for _, name := range append([]string{test.missing}, namesOf(now.deployments)...) {
+				if name != "" {
+					worker.Status.MachineDeployments = append(worker.Status.MachineDeployments, extensionsv1alpha1.MachineDeployment{Name: name})
+				}
+			}
+			reads := 0
+			findings, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Worker]{
+				Object: worker, Reader: seedOfDeployments{found: now.deployments, reads: &reads},
+			})
+			require.NoError(t, err)
+			require.Contains(t, findings, everyNodeReady)
+			got := findings[everyNodeReady]
+			assert.ElementsMatch(t, test.codes, texts(got.Codes))
+			got.Codes = nil
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, 1, reads)
+		})
+	}
+	_, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Worker]{
+		Object: &extensionsv1alpha1.Worker{}, Reader: seedOfDeployments{err: errors.New("gone"), reads: new(int)},
+	})
+	assert.EqualError(t, err, "listing the deployments of machines: gone")
+}
+
+func namesOf(deployments []machinev1alpha1.MachineDeployment) []string {
+	names := make([]string, 0, len(deployments))
+	for _, deployment := range deployments {
+		names = append(names, deployment.Name)
+	}
+	return names
+}

@@ -1,0 +1,184 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// managerOf is machine-controller-manager as gardenlet deploys it, as far as anybody here looks at it.
+func managerOf(target string, mounts ...corev1.VolumeMount) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "machine-controller-manager"}}
+	deployment.Spec.Replicas = new(int32(1))
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{
+		Name:         "machine-controller-manager",
+		Command:      []string{"./machine-controller-manager", "--target-kubeconfig=" + target, "--v=3"},
+		VolumeMounts: mounts,
+	}}
+	return deployment
+}
+
+func TestTheMachineControllerServesTheSameClustersAsTheManager(t *testing.T) {
+	kubeconfig := corev1.VolumeMount{Name: "kubeconfig", MountPath: "/var/run/kubeconfig", ReadOnly: true}
+	other := corev1.VolumeMount{Name: "other", MountPath: "/other"}
+	for sentence, test := range map[string]struct {
+		target string
+		mounts []corev1.VolumeMount
+		want   []corev1.VolumeMount
+	}{
+		"a shoot in a seed":                   {"/var/run/kubeconfig/kubeconfig", []corev1.VolumeMount{other, kubeconfig}, []corev1.VolumeMount{kubeconfig}},
+		"a shoot that runs itself":            {"", nil, nil},
+		"a shoot that is about to run itself": {"none", []corev1.VolumeMount{other}, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			deployment := managerOf(test.target, test.mounts...)
+			before := deployment.DeepCopy()
+			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1"))
+			containers := deployment.Spec.Template.Spec.Containers
+			require.Len(t, containers, 2)
+			assert.Equal(t, "machine-controller-manager-provider-loom", containers[1].Name)
+			assert.Equal(t, "example.org/loom:v1", containers[1].Image)
+			assert.Contains(t, containers[1].Args, "--target-kubeconfig="+test.target)
+			assert.Contains(t, containers[1].Args, "--namespace=shoot--dev--one")
+			assert.Equal(t, test.want, containers[1].VolumeMounts)
+
+			deployment.Spec.Template.Spec.Containers = containers[:1]
+			assert.Equal(t, before, deployment, "nothing else is touched")
+		})
+	}
+}
+
+func TestTheMachineControllerIsBroughtUpToDateInItsPlace(t *testing.T) {
+	deployment := managerOf("/kubeconfig")
+	foreign := corev1.Container{Name: "foreign", Image: "example.org/foreign"}
+	old := corev1.Container{
+		Name: "machine-controller-manager-provider-loom", Image: "example.org/loom:v0", Args: []string{"--old"},
+		Env:                    []corev1.EnvVar{{Name: "OLD"}},
+		TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+	}
+	pod := &deployment.Spec.Template.Spec
+	pod.Containers = append([]corev1.Container{old, foreign}, pod.Containers...)
+	require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1"))
+	require.Len(t, pod.Containers, 3)
+	updated := pod.Containers[0]
+	assert.Equal(t, "example.org/loom:v1", updated.Image)
+	assert.NotContains(t, updated.Args, "--old")
+	assert.Empty(t, updated.Env)
+	assert.Equal(t, "/dev/termination-log", updated.TerminationMessagePath)
+	assert.Equal(t, foreign, pod.Containers[1])
+
+	again := deployment.DeepCopy()
+	require.NoError(t, addSidecar(again, "loom", "example.org/loom:v1"))
+	assert.Equal(t, deployment, again, "a second pass changes nothing")
+}
+
+func TestAManagerOfAnotherShapeIsRefused(t *testing.T) {
+	deployment := managerOf("x")
+	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
+	require.EqualError(t, addSidecar(deployment, "loom", "x"), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
+	deployment.Spec.Template.Spec.Containers = nil
+	require.EqualError(t, addSidecar(deployment, "loom", "x"), `there is no container "machine-controller-manager" to put the machine controller beside`)
+}
+
+func loomImage(string) (string, error) { return "example.org/loom:v1", nil }
+
+// answer asks the webhook of some name about an object that is created.
+func answer(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
+	t.Helper()
+	webhooks, err := Webhooks([]string{"loom"}, loomImage)
+	require.NoError(t, err)
+	raw, err := json.Marshal(object)
+	require.NoError(t, err)
+	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create, Kind: kind}}
+	request.Object.Raw = raw
+	for _, webhook := range webhooks {
+		if webhook.Name == name {
+			return webhook.Handler.Handle(t.Context(), request)
+		}
+	}
+	require.Fail(t, "there is no such webhook", name)
+	return admission.Response{}
+}
+
+func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
+	deploymentKind := metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+	vpaKind := metav1.GroupVersionKind{Group: "autoscaling.k8s.io", Version: "v1", Kind: "VerticalPodAutoscaler"}
+	const policy = `{"containerName":"machine-controller-manager-provider-loom","controlledValues":"RequestsOnly"}`
+	vpa := func(name string, policies ...vpaautoscalingv1.ContainerResourcePolicy) *vpaautoscalingv1.VerticalPodAutoscaler {
+		object := &vpaautoscalingv1.VerticalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if policies != nil {
+			object.Spec.ResourcePolicy = &vpaautoscalingv1.PodResourcePolicy{ContainerPolicies: policies}
+		}
+		return object
+	}
+	const nameVPA = "machine-controller-manager-vpa"
+	others := vpaautoscalingv1.ContainerResourcePolicy{ContainerName: "*", Mode: new(vpaautoscalingv1.ContainerScalingModeOff)}
+	ours := vpaautoscalingv1.ContainerResourcePolicy{
+		ContainerName: "machine-controller-manager-provider-loom", Mode: new(vpaautoscalingv1.ContainerScalingModeOff),
+	}
+	elsewhere := managerOf("x")
+	elsewhere.Name = "another"
+
+	response := answer(t, "machinecontrollermanager.loom", deploymentKind, managerOf("x"))
+	require.True(t, response.Allowed, "%+v", response.Result)
+	var operations []struct{ Op, Path string }
+	require.NoError(t, json.Unmarshal(response.Patch, &operations))
+	assert.Equal(t, []struct{ Op, Path string }{{"add", "/spec/template/spec/containers/1"}}, operations)
+
+	assert.Empty(t, answer(t, "machinecontrollermanager.loom", deploymentKind, elsewhere).Patch)
+	broken := managerOf("x")
+	broken.Spec.Template.Spec.Containers = nil
+	refused := answer(t, "machinecontrollermanager.loom", deploymentKind, broken)
+	assert.False(t, refused.Allowed)
+	assert.True(t, strings.HasPrefix(refused.Result.Message, "completing Deployment shoot--dev--one/machine-controller-manager: there is no"))
+
+	for sentence, test := range map[string]struct {
+		vpa  *vpaautoscalingv1.VerticalPodAutoscaler
+		want string
+	}{
+		"one with policies": {vpa(nameVPA, others), `[{"op":"add","path":"/spec/resourcePolicy/containerPolicies/1","value":` + policy + `}]`},
+		"one without":       {vpa(nameVPA), `[{"op":"add","path":"/spec/resourcePolicy","value":{"containerPolicies":[` + policy + `]}}]`},
+		"one with an old policy": {
+			vpa(nameVPA, ours, others),
+			`[{"op":"remove","path":"/spec/resourcePolicy/containerPolicies/0","value":null},
+			  {"op":"add","path":"/spec/resourcePolicy/containerPolicies/0","value":` + policy + `}]`,
+		},
+		"one of another name": {vpa("another", others), ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := answer(t, "machinecontrollermanagervpa.loom", vpaKind, test.vpa)
+			require.True(t, got.Allowed)
+			if test.want == "" {
+				assert.Empty(t, got.Patch)
+				return
+			}
+			assert.JSONEq(t, test.want, string(got.Patch))
+		})
+	}
+}
+
+func TestTheWebhooksAreDeclaredForEachType(t *testing.T) {
+	webhooks, err := Webhooks([]string{"loom", "mill"}, loomImage)
+	require.NoError(t, err)
+	var names []string
+	for _, webhook := range webhooks {
+		names = append(names, webhook.Name)
+		assert.Equal(t, "true", webhook.ObjectSelector.MatchLabels["provider.extensions.gardener.cloud/mutated-by-controlplane-webhook"])
+		assert.Contains(t, webhook.Name, "."+webhook.NamespaceSelector.MatchLabels["shoot.gardener.cloud/provider"])
+		assert.Len(t, webhook.Rules, 1)
+	}
+	assert.Equal(t, WebhookNames([]string{"loom", "mill"}), names)
+
+	_, err = Webhooks([]string{"loom"}, func(name string) (string, error) { return "", errors.New("no image " + name) })
+	assert.EqualError(t, err, `finding the machine controller for type "loom": no image machine-controller-manager-provider-loom`)
+}
