@@ -110,8 +110,8 @@ func TestWhatGivesMachinesAnotherIdentityAndWhatDoesNot(t *testing.T) {
 		golden   string
 	}{
 		"machines are replaced":                              {golden: "replaced"},
-		"machines are updated in place":                      {golden: "updated-in-place", strategy: inPlace(gardencorev1beta1.AutoInPlaceUpdate)},
-		"machines are updated in place when users choose to": {golden: "updated-in-place", strategy: inPlace(gardencorev1beta1.ManualInPlaceUpdate)},
+		"machines are updated in place":                      {golden: "updated-in-place", strategy: new(gardencorev1beta1.AutoInPlaceUpdate)},
+		"machines are updated in place when users choose to": {golden: "updated-in-place", strategy: new(gardencorev1beta1.ManualInPlaceUpdate)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			planned := func() *plan {

@@ -172,7 +172,7 @@ func TestWithoutItsInputsThereIsNoHash(t *testing.T) {
 	} {
 		t.Run(problem, func(t *testing.T) {
 			row := minimalPool(does)
-			row.Pool.UpdateStrategy = inPlace(gardencorev1beta1.AutoInPlaceUpdate)
+			row.Pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate)
 			_, err := poolHash(&row.Pool, &gardencorev1beta1.Shoot{}, &Machines{})
 			assert.EqualError(t, err, problem)
 		})

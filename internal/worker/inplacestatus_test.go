@@ -50,36 +50,36 @@ func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 		pending  bool
 	}{
 		"machines that are replaced have none": {
-			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", nil), poolOf("gpu", inPlace(gardencorev1beta1.AutoRollingUpdate))},
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", nil), poolOf("gpu", new(gardencorev1beta1.AutoRollingUpdate))},
 			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 1)}},
 			want:  map[string]string{},
 		},
 		"a pool that updates by itself is done when its machines were waited for": {
-			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}, want: map[string]string{"cpu": hash}, changed: true,
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}, want: map[string]string{"cpu": hash}, changed: true,
 		},
 		"what is recorded stays": {
-			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}, recorded: map[string]string{"cpu": hash}, want: map[string]string{"cpu": hash},
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}, recorded: map[string]string{"cpu": hash}, want: map[string]string{"cpu": hash},
 		},
 		"a pool that is gone is forgotten": {
-			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))},
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))},
 			recorded: map[string]string{"cpu": hash, "gone": "1"}, want: map[string]string{"cpu": hash}, changed: true,
 		},
 		"the last pool that is gone is forgotten": {
 			recorded: map[string]string{"gone": "1"}, want: map[string]string{}, changed: true,
 		},
 		"a pool keeps its hash while users have not updated all of its machines": {
-			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual)), poolOf("gpu", inPlace(auto))},
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual)), poolOf("gpu", new(auto))},
 			recorded: map[string]string{"cpu": "1", "gpu": "1"},
 			now:      observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("cpu", 3, 2)}},
 			want:     map[string]string{"cpu": "1", "gpu": hash}, changed: true, pending: true,
 		},
 		"a pool that has no hash yet gets none before all of its machines are updated": {
-			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 0)}},
 			want:  map[string]string{}, pending: true,
 		},
 		"a MachineDeployment's status that lags behind is not believed": {
-			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: observed{
 				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3)},
@@ -88,7 +88,7 @@ func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 			want: map[string]string{"cpu": "1"}, pending: true,
 		},
 		"the last machine's update is the pool's": {
-			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: observed{
 				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("gpu", 3, 0)},
@@ -99,7 +99,7 @@ func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 			want: map[string]string{"cpu": hash}, changed: true,
 		},
 		"a shoot that sleeps has nothing to update": {
-			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(manual))},
+			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: observed{
 				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 0, 0)},
@@ -123,7 +123,7 @@ func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 		})
 	}
 	t.Run("without its inputs there is none", func(t *testing.T) {
-		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", inPlace(auto))}}}
+		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}}}
 		w.Spec.Pools[0].KubernetesVersion = nil
 		_, _, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, observed{})
 		assert.EqualError(t, err, `pool "cpu" has no kubernetesVersion to make a hash of`)

@@ -119,7 +119,3 @@ func (p *plan) deployments(t *testing.T) []deployment {
 	require.NoError(t, err)
 	return deployments
 }
-
-func inPlace(strategy gardencorev1beta1.MachineUpdateStrategy) *gardencorev1beta1.MachineUpdateStrategy {
-	return &strategy
-}

@@ -21,8 +21,8 @@ import (
 func TestObjectsAreThoseOfTheGoldenFiles(t *testing.T) {
 	for name, does := range map[string]func(*plan){
 		"a-pool-that-uses-everything":       func(*plan) {},
-		"a-pool-that-updates-in-place":      func(p *plan) { p.pool.UpdateStrategy = inPlace(gardencorev1beta1.AutoInPlaceUpdate) },
-		"a-pool-that-updates-when-users-do": func(p *plan) { p.pool.UpdateStrategy = inPlace(gardencorev1beta1.ManualInPlaceUpdate) },
+		"a-pool-that-updates-in-place":      func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) },
+		"a-pool-that-updates-when-users-do": func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate) },
 		"a-pool-that-says-the-least": func(p *plan) {
 			p.pool = minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-1"} }).Pool
 			p.capacity = nil

@@ -42,9 +42,9 @@ func occasions() map[string]occasion {
 	fixed := func(p *plan) { p.pool.Minimum, p.pool.Maximum = 5, 5 }
 	return map[string]occasion{
 		"a new pool":                       {},
-		"a new pool that updates in place": {plan: func(p *plan) { p.pool.UpdateStrategy = inPlace(gardencorev1beta1.AutoInPlaceUpdate) }},
+		"a new pool that updates in place": {plan: func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) }},
 		"a new pool that updates when users choose to": {plan: func(p *plan) {
-			p.pool.UpdateStrategy, p.pool.MaxSurge = inPlace(gardencorev1beta1.ManualInPlaceUpdate), intstr.FromInt32(0)
+			p.pool.UpdateStrategy, p.pool.MaxSurge = new(gardencorev1beta1.ManualInPlaceUpdate), intstr.FromInt32(0)
 		}},
 		"a new pool that says the least": {plan: func(p *plan) {
 			p.pool = minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-1", "north-2"} }).Pool
