@@ -5,6 +5,7 @@ package images
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 )
@@ -36,4 +37,29 @@ func For(images imagevector.ImageVector, kubernetesVersion string) func(name str
 		}
 		return image.String(), nil
 	}
+}
+
+// Own looks up images that are built from the same source as this program, whose version it is told: an image without a tag is of
+// that version.
+func Own(images imagevector.ImageVector, version string) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		image, err := images.FindImage(name)
+		if err != nil {
+			return "", fmt.Errorf("finding image %q: %w", name, err)
+		}
+		image.WithOptionalTag(tagOf(version))
+		return image.String(), nil
+	}
+}
+
+// tagOf returns a version as a tag, in which not all characters of a version may be.
+func tagOf(version string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		default:
+			return '_'
+		}
+	}, version)
 }
