@@ -19,11 +19,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
 // workerGolden reads what the Worker controller's own tests hold it to. The controller is a black box here; what it promises is not.
 func workerGolden(t *testing.T, name string, into any) {
 	t.Helper()
+	_ = os.Getenv(controller.SourcesVariable) // noted by go test, which does not watch the files of other modules
 	text, err := os.ReadFile(filepath.Join("..", "internal", "worker", "testdata", name))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, into))
