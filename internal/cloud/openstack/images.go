@@ -23,8 +23,8 @@ func (s *Session) images() resource[Image] {
 	return resource[Image]{session: s, service: imageService, path: "images", one: "image", many: "images"}
 }
 
-// ListImages returns the images that match the filter, of those that the cloud shows to the session's project unasked: its own, the public
-// ones and those shared with it. Names need not be unique.
+// ListImages returns the images that match the filter, of those that the cloud shows to the session's project unasked: its own,
+// the public ones and those shared with it. Names need not be unique.
 func (s *Session) ListImages(ctx context.Context, filter ImageFilter) ([]Image, error) {
 	return s.images().list(ctx, filter)
 }

@@ -52,6 +52,7 @@ type limits struct {
 	Cores           int  `json:"totalCoresUsed"`
 	MaxRAM          *int `json:"maxTotalRAMSize"` // MiB
 	RAM             int  `json:"totalRAMUsed"`
+	MaxMetadata     *int `json:"maxServerMeta"` // of one server
 	MaxGroups       *int `json:"maxServerGroups"`
 	Groups          int  `json:"totalServerGroupsUsed"`
 	MaxGroupMembers *int `json:"maxServerGroupMembers"`
@@ -75,14 +76,17 @@ func (s *Session) serverGroupExcess(ctx context.Context) string {
 	return excess(usage{name: "server groups", used: has.Groups, more: 1, limit: has.MaxGroups})
 }
 
-// serverExcess names the quotas that a server goes over: those of its flavor, that of its group, and that of the ports which Nova
-// would make for it.
+// serverExcess names the quotas that a server goes over: those of its flavor and its metadata, that of its group, and that of the
+// ports which Nova would make for it.
 func (s *Session) serverExcess(ctx context.Context, server ServerCreate) string {
 	has, err := s.limits(ctx)
 	if err != nil {
 		return ""
 	}
-	all := []usage{{name: "instances", used: has.Instances, more: 1, limit: has.MaxInstances}}
+	all := []usage{
+		{name: "instances", used: has.Instances, more: 1, limit: has.MaxInstances},
+		{name: "metadata items of a server", more: len(server.Metadata), limit: has.MaxMetadata},
+	}
 	if flavor, err := s.flavors().get(ctx, server.FlavorID); err == nil {
 		all = append(all,
 			usage{name: "cores", used: has.Cores, more: flavor.VCPUs, limit: has.MaxCores},

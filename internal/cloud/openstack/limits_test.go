@@ -68,6 +68,11 @@ func TestARefusedServerIsLookedAtCloser(t *testing.T) {
 		"no limit is told":       {answers: map[string]string{"/limits": limitsAnswer(``), "/flavors/f": flavor}, want: cloud.Unauthorized},
 		"the limits are secret":  {answers: map[string]string{"/flavors/f": flavor}, want: cloud.Unauthorized},
 		"the flavor is a secret": {answers: map[string]string{"/limits": limitsAnswer(`"maxTotalCores": 1, "totalCoresUsed": 1`)}, want: cloud.Unauthorized},
+		"there is too much metadata": {
+			server:  openstack.ServerCreate{Metadata: map[string]string{"a": "1", "b": "2"}},
+			answers: map[string]string{"/limits": limitsAnswer(`"maxServerMeta": 1`), "/flavors/f": flavor},
+			want:    cloud.QuotaExceeded, says: "metadata items of a server (0 of 1, 2 more needed)",
+		},
 		"the server group is full": {
 			server: openstack.ServerCreate{ServerGroupID: "g"}, answers: map[string]string{"/limits": limitsAnswer(room), "/flavors/f": flavor, "/g": group},
 			want: cloud.QuotaExceeded, says: "members of a server group (3 of 3, 1 more needed)",

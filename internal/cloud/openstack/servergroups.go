@@ -44,8 +44,8 @@ func (s *Session) serverGroups() resource[ServerGroup] {
 	}
 }
 
-// ListServerGroups returns the server groups of the session's project. Nova tells the first thousand and does not say whether there are
-// more, which the usual quota does not let come about.
+// ListServerGroups returns the server groups of the session's project. Nova tells the first thousand and does not say whether
+// there are more, which the usual quota does not let come about.
 func (s *Session) ListServerGroups(ctx context.Context) ([]ServerGroup, error) {
 	return s.serverGroups().list(ctx, everything[ServerGroup]{})
 }
@@ -55,8 +55,8 @@ func (s *Session) GetServerGroup(ctx context.Context, id string) (ServerGroup, e
 	return s.serverGroups().get(ctx, id)
 }
 
-// CreateServerGroup creates a server group with one of the policies affinity, anti-affinity, soft-affinity and soft-anti-affinity. Names
-// need not be unique. It fails with cloud.QuotaExceeded when the project may not have more groups.
+// CreateServerGroup creates a server group with one of the policies affinity, anti-affinity, soft-affinity and
+// soft-anti-affinity. Names need not be unique. It fails with cloud.QuotaExceeded when the project may not have more groups.
 func (s *Session) CreateServerGroup(ctx context.Context, name, policy string) (ServerGroup, error) {
 	created, err := s.serverGroups().create(ctx, map[string]any{"name": name, "policies": []string{policy}})
 	if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Status == http.StatusForbidden {

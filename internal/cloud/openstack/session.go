@@ -54,8 +54,8 @@ type call struct {
 	path    string // below the service's endpoint
 	query   url.Values
 	headers map[string]string
-	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova has.
-	// It belongs to one call alone: what another one needs must not depend on it.
+	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova
+	// has. It belongs to one call alone: what another one needs must not depend on it.
 	microversion string
 	body         any  // encoded as JSON; nil for none
 	answer       any  // decoded from JSON; nil when it does not matter
