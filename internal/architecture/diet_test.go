@@ -29,8 +29,21 @@ func controllerDiet() diet {
 			"k8s.io/apiserver/...", "github.com/stretchr/...", "sigs.k8s.io/controller-runtime/pkg/envtest/...",
 			"sigs.k8s.io/controller-runtime/pkg/client/fake", ourPath+"/internal/cloud/openstack/fake/...",
 			ourPath+"/internal/contract/contracttest", ourPath+"/internal/infrastructure/infrastructuretest",
-			ourPath+"/internal/controlplane/controlplanetest", ourPath+"/internal/network/networktest"),
+			ourPath+"/internal/controlplane/controlplanetest", ourPath+"/internal/network/networktest",
+			ourPath+"/internal/worker/workertest"),
 	}
+}
+
+// machineDiet is for what runs once per shoot, not once per seed. machine-controller-manager's own program is in it, with typed clients
+// for everything.
+func machineDiet() diet {
+	machine := controllerDiet()
+	machine.packages, machine.modules, machine.megabytes = 1000, 100, 40
+	// Its feature gates are made with a package of the API server's.
+	machine.forbidden = slices.DeleteFunc(machine.forbidden, func(pattern string) bool { return pattern == "k8s.io/apiserver/..." })
+	machine.forbidden = append(machine.forbidden, "k8s.io/apiserver/pkg/server/...", "k8s.io/apiserver/pkg/endpoints/...",
+		gardener+"/...", "sigs.k8s.io/controller-runtime/...", ourPath+"/internal/contract/...", ourPath+"/internal/worker/...")
+	return machine
 }
 
 // heavyGardener lists the packages of Gardener that bring half of Gardener with them.
@@ -52,6 +65,7 @@ func binaries() map[string]diet {
 		"infrastructure-controller": controllerDiet(),
 		"controlplane-controller":   controllerDiet(),
 		"network-controller":        controllerDiet(),
+		"machine-controller":        machineDiet(),
 	}
 }
 

@@ -23,7 +23,7 @@ func everybodyMayImport() []string {
 
 // rooms returns the import law. A package belongs to the first room whose pattern it matches.
 func rooms() []room {
-	return slices.Concat(composition(), contracts(), clouds(), surroundings())
+	return slices.Concat(composition(), contracts(), machines(), clouds(), surroundings())
 }
 
 func composition() []room {
@@ -52,6 +52,23 @@ func composition() []room {
 				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "cmd/worker-controller",
+			because:  "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			mayImport: []string{
+				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/worker/...",
+				"internal/cloud/...", gardenerTypes, machineTypes, vpaTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
+		},
+		{
+			packages: "cmd/machine-controller",
+			because:  "a binary composes the process, its driver and its cloud",
+			mayImport: []string{
+				"internal/machine/...", "internal/buildinfo", "internal/cloud/...", prometheus,
+			},
+			mayNotLink: []string{"internal/contract/...", "internal/worker/...", gardener, "sigs.k8s.io/controller-runtime"},
 		},
 		{
 			packages: "internal/manager/webhook",
@@ -244,6 +261,58 @@ func contracts() []room {
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/...", "apis/..."},
 		},
+		{
+			packages: "internal/worker/workertest",
+			because:  "the suite meets the contract as API server and machine-controller-manager do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/worker", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", machineTypes, vpaTypes, prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/worker/openstack",
+			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/worker", "internal/contract", "internal/cloud", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				machineTypes,
+			}, gardenerLight()),
+		},
+		{
+			packages: "internal/worker",
+			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/contract/mutation", "internal/cloud",
+				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/...", "apis/..."},
+		},
+	}
+}
+
+// machines lists what runs beside machine-controller-manager.
+func machines() []room {
+	return []room{
+		{
+			packages: "internal/machine/openstack/...",
+			because:  "a machine driver knows machine-controller-manager's questions and its own cloud, but no contract and nothing of Gardener",
+			mayImport: []string{
+				"internal/machine", "internal/cloud", "internal/cloud/openstack", "apis/openstack/machine/...",
+				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
+				"golang.org/x/sync/...", prometheus, "sigs.k8s.io/yaml",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime"},
+		},
+		{
+			packages: "internal/machine",
+			because:  "the process beside machine-controller-manager is that one's own program, and knows no driver and no cloud",
+			mayImport: []string{
+				"internal/buildinfo", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
+				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
 	}
 }
 
@@ -313,7 +382,7 @@ func surroundings() []room {
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
 				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
-				gardener + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
+				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",
 			}, testLibraries()),
 		},
@@ -328,6 +397,9 @@ func surroundings() []room {
 const (
 	gardenerTypes = gardener + "/pkg/apis/..."
 	prometheus    = "github.com/prometheus/client_golang/prometheus"
+	// machine-controller-manager, and its API.
+	machineManager = "github.com/gardener/machine-controller-manager"
+	machineTypes   = machineManager + "/pkg/apis/machine/v1alpha1"
 	// Types of objects that controllers write besides Gardener's own.
 	vpaTypes        = "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/..."
 	monitoringTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/..."
