@@ -71,7 +71,7 @@ func TestEnsureRefusesUnknownPrograms(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
 	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
-		`kube-apiserver, kube-controller-manager, kubectl, openstack-cloud-controller-manager`)
+		`kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 
 func TestEnsureIsQuietWhenThereIsNothingToDo(t *testing.T) {

@@ -8,7 +8,7 @@ func Duties() []string {
 	return []string{
 		"the machine itself: boots, some moments after the cloud says ACTIVE; its user data is not run",
 		"kubelet: registers the Node with its labels, addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; says Ready, again and again; runs no pod",
-		"cloud-controller-manager: writes the Node's provider ID, zone, region and instance type; deletes the Node of a server that is gone",
+		"cloud-controller-manager: writes the Node's provider ID, zone and region; deletes the Node of a server that is gone",
 		"kube-controller-manager (node lifecycle): calls a Node that has fallen silent unknown",
 		"gardener-resource-manager (node readiness): takes the taint critical-components-not-ready away, also the one after an update in place",
 		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing",

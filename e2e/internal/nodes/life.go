@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -20,12 +19,11 @@ const notReady = "node.gardener.cloud/critical-components-not-ready"
 func newNode(server Server) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: server.Name, Labels: map[string]string{
-			corev1.LabelHostname:           server.Name,
-			corev1.LabelOSStable:           "linux",
-			corev1.LabelArchStable:         "amd64",
-			corev1.LabelInstanceTypeStable: cmp.Or(server.Flavor, "unknown"),
-			corev1.LabelTopologyRegion:     server.Region,
-			corev1.LabelTopologyZone:       server.Zone,
+			corev1.LabelHostname:       server.Name,
+			corev1.LabelOSStable:       "linux",
+			corev1.LabelArchStable:     "amd64",
+			corev1.LabelTopologyRegion: server.Region,
+			corev1.LabelTopologyZone:   server.Zone,
 		}},
 		Spec: corev1.NodeSpec{
 			ProviderID: "openstack:///" + server.ID,

@@ -29,8 +29,8 @@ const (
 // Server is a server of the cloud as far as it matters to its Node.
 type Server struct {
 	ID, Name, Status string
-	// Zone, Region and Flavor say where it is, and Address what it can be reached at.
-	Zone, Region, Flavor, Address string
+	// Zone and Region say where it is, and Address what it can be reached at.
+	Zone, Region, Address string
 }
 
 // Nodes plays the nodes of one shoot.

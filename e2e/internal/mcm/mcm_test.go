@@ -1,0 +1,267 @@
+package mcm_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/gardener/gardener/pkg/component/nodemanagement/machinecontrollermanager"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openstackmachinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// TestFormerClass has machine-controller-manager and our machine controller serve machines of a class as the existing machine driver has
+// it, without any controller of ours for Workers: some that are new, and one whose server that driver has made.
+func TestFormerClass(t *testing.T) {
+	s := newScene(t)
+	s.makeClass(t)
+	adopted := s.makeServer(t, "adopted")
+	s.makeMachine(t, "adopted")
+	s.makeDeployment(t, 2)
+	groundtest.Eventually(t, "all machines run", func() bool { return s.running(t) == 3 })
+
+	servers := s.servers()
+	require.Len(t, servers, 3)
+	machine := &machinev1alpha1.Machine{ObjectMeta: s.named("adopted")}
+	require.True(t, groundtest.Get(t, s.Source.Client, machine))
+	assert.Equal(t, "openstack:///"+s.Cloud.Region()+"/"+adopted, machine.Spec.ProviderID)
+
+	require.NoError(t, s.Source.Client.Delete(t.Context(), machine))
+	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: s.named("pool")}
+	require.NoError(t, s.Source.Client.Delete(t.Context(), deployment))
+	groundtest.Eventually(t, "no machine is left", func() bool { return s.running(t) == 0 && len(s.machines(t)) == 0 })
+	assert.Empty(t, s.servers())
+	assert.Equal(t, s.empty, s.inventory(), "neither a port nor a volume is left")
+	list := &corev1.NodeList{}
+	require.NoError(t, s.Cluster.Client.List(t.Context(), list))
+	assert.Empty(t, list.Items)
+}
+
+// scene is a shoot whose infrastructure is ready, with machine-controller-manager and our machine controller.
+type scene struct {
+	*ground.Ground
+	status openstackv1alpha1.InfrastructureStatus
+	empty  []string
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
+	require.NoError(t, err)
+	s := &scene{Ground: groundtest.New(t, ground.Options{})}
+	path, err := controller.Machine().Build(t.Context(), false)
+	require.NoError(t, err)
+	s.makeInfrastructure(t)
+	s.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
+
+	seed, namespace := s.Source.Gardenlet, s.Shoot.Namespace()
+	require.NoError(t, seed.DeployMachineControllerManager(t.Context(), s.Shoot, gardenlet.APIServer{URL: s.Cluster.URL(), CA: s.Cluster.CA}))
+	s.addSidecar(t)
+	pods := mcm.Start(t.Context(), s.Source.Seed, mcm.Options{
+		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: path, Dir: t.TempDir(),
+	})
+	playing, err := nodes.Start(t.Context(), s.Cluster.Config, s.Account.Servers(s.Shoot, s.Cloud.Region()))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		playing.Stop()
+		assert.NoError(t, pods.Stop())
+		refused, err := s.Source.Refused(namespace, mcm.Manager)
+		require.NoError(t, err)
+		assert.Empty(t, refused, "rights in the seed")
+		refused, err = s.Cluster.Refused(mcm.Manager)
+		require.NoError(t, err)
+		assert.Empty(t, refused, "rights in the shoot")
+		if t.Failed() {
+			t.Log(pods.Tails(60))
+		}
+	})
+	return s
+}
+
+func (s *scene) makeInfrastructure(t *testing.T) {
+	t.Helper()
+	what := controller.Infrastructure()
+	path, err := what.Build(t.Context(), false)
+	require.NoError(t, err)
+	running, err := s.Source.StartController(t.Context(), what, controller.Options{Path: path})
+	require.NoError(t, err)
+	component := s.Source.Gardenlet.Infrastructure(s.Shoot)
+	require.NoError(t, component.Deploy(t.Context()))
+	require.NoError(t, component.Wait(t.Context()))
+	require.NoError(t, running.Terminate(t.Context()))
+	require.NoError(t, json.Unmarshal(component.ProviderStatus().Raw, &s.status))
+	s.empty = s.inventory()
+}
+
+// addSidecar does what the webhook of an extension does.
+func (s *scene) addSidecar(t *testing.T) {
+	t.Helper()
+	deployment := &appsv1.Deployment{ObjectMeta: s.named(mcm.Manager)}
+	require.True(t, groundtest.Get(t, s.Source.Client, deployment))
+	patch := client.MergeFrom(deployment.DeepCopy())
+	containers := &deployment.Spec.Template.Spec.Containers
+	*containers = append(*containers, machinecontrollermanager.ProviderSidecarContainer(
+		&gardencorev1beta1.Shoot{}, s.Shoot.Namespace(), "provider-openstack", "example.org/machine-controller:v1",
+	))
+	require.NoError(t, s.Source.Client.Patch(t.Context(), deployment, patch))
+}
+
+func (s *scene) named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: s.Shoot.Namespace()}
+}
+
+func (s *scene) tags() map[string]string {
+	return map[string]string{
+		openstackmachinev1alpha1.TagClusterPrefix + s.Shoot.Namespace(): "1", openstackmachinev1alpha1.TagRolePrefix + "node": "1",
+	}
+}
+
+// makeClass makes the class and its Secret.
+func (s *scene) makeClass(t *testing.T) {
+	t.Helper()
+	spec := map[string]any{
+		"apiVersion": "openstack.machine.gardener.cloud/v1alpha1", "kind": "MachineProviderConfig",
+		"spec": map[string]any{
+			"imageName": openstack.MachineImage, "region": s.Cloud.Region(), "availabilityZone": openstack.Zone,
+			"flavorName": openstack.SmallMachine, "keyName": s.status.Node.KeyName,
+			"securityGroups": []string{s.status.SecurityGroups[0].Name}, "tags": s.tags(),
+			"networkID": s.status.Networks.ID, "subnetIDs": []string{s.status.Networks.Subnets[0].ID}, "podNetworkCIDRs": []string{"100.96.0.0/11"},
+		},
+	}
+	encoded, err := json.Marshal(spec)
+	require.NoError(t, err)
+	secret := &corev1.Secret{ObjectMeta: s.named("class"), Data: map[string][]byte{"userData": []byte("#!/bin/bash\n")}}
+	secret.Labels = map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	require.NoError(t, s.Source.Client.Create(t.Context(), secret))
+	class := &machinev1alpha1.MachineClass{
+		ObjectMeta:           s.named("class"),
+		Provider:             openstackmachinev1alpha1.Provider,
+		ProviderSpec:         runtime.RawExtension{Raw: encoded},
+		SecretRef:            &corev1.SecretReference{Name: secret.Name, Namespace: secret.Namespace},
+		CredentialsSecretRef: &corev1.SecretReference{Name: v1beta1constants.SecretNameCloudProvider, Namespace: secret.Namespace},
+	}
+	class.Labels = secret.Labels
+	require.NoError(t, s.Source.Client.Create(t.Context(), class))
+	// The existing driver finds Keystone in the credentials.
+	credentials := &corev1.Secret{ObjectMeta: s.named(v1beta1constants.SecretNameCloudProvider)}
+	require.True(t, groundtest.Get(t, s.Source.Client, credentials))
+	credentials.Data["authURL"] = []byte(s.Cloud.AuthURL())
+	require.NoError(t, s.Source.Client.Update(t.Context(), credentials))
+}
+
+// makeServer makes a port and a server as the existing driver does, and returns the server's ID.
+func (s *scene) makeServer(t *testing.T, name string) string {
+	t.Helper()
+	port := s.asMember(t, http.MethodPost, conformance.Network, "/v2.0/ports", conformance.Body{"port": conformance.Body{
+		"name": name, "network_id": s.status.Networks.ID, "security_groups": []string{s.status.SecurityGroups[0].ID},
+		"fixed_ips":             []conformance.Body{{"subnet_id": s.status.Networks.Subnets[0].ID}},
+		"allowed_address_pairs": []conformance.Body{{"ip_address": "100.96.0.0/11"}},
+	}}).Text("port.id")
+	return s.asMember(t, http.MethodPost, conformance.Compute, "/v2.1/servers", conformance.Body{"server": conformance.Body{
+		"name": name, "networks": []conformance.Body{{"port": port}}, "metadata": s.tags(), "availability_zone": openstack.Zone,
+		"flavorRef": s.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", openstack.SmallMachine),
+		"imageRef":  s.pick(t, conformance.Image, "/v2/images", "images", openstack.MachineImage),
+	}}).Text("server.id")
+}
+
+func (s *scene) makeMachine(t *testing.T, name string) {
+	t.Helper()
+	machine := &machinev1alpha1.Machine{ObjectMeta: s.named(name)}
+	machine.Labels = map[string]string{"name": name}
+	machine.Spec.Class = machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: "class"}
+	require.NoError(t, s.Source.Client.Create(t.Context(), machine))
+}
+
+func (s *scene) makeDeployment(t *testing.T, replicas int32) {
+	t.Helper()
+	labels := map[string]string{"name": "pool"}
+	one, none := intstr.FromInt32(1), intstr.FromInt32(0)
+	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: s.named("pool")}
+	deployment.Spec = machinev1alpha1.MachineDeploymentSpec{
+		Replicas: replicas, MinReadySeconds: 500, Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Strategy: machinev1alpha1.MachineDeploymentStrategy{
+			Type: machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
+			RollingUpdate: &machinev1alpha1.RollingUpdateMachineDeployment{
+				UpdateConfiguration: machinev1alpha1.UpdateConfiguration{MaxSurge: &one, MaxUnavailable: &none},
+			},
+		},
+		Template: machinev1alpha1.MachineTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       machinev1alpha1.MachineSpec{Class: machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: "class"}},
+		},
+	}
+	require.NoError(t, s.Source.Client.Create(t.Context(), deployment))
+}
+
+func (s *scene) machines(t *testing.T) []machinev1alpha1.Machine {
+	t.Helper()
+	list := &machinev1alpha1.MachineList{}
+	require.NoError(t, s.Source.Client.List(t.Context(), list, client.InNamespace(s.Shoot.Namespace())))
+	return list.Items
+}
+
+// running counts the machines that run.
+func (s *scene) running(t *testing.T) (running int) {
+	t.Helper()
+	for _, machine := range s.machines(t) {
+		if machine.Status.CurrentStatus.Phase == machinev1alpha1.MachineRunning {
+			running++
+		}
+	}
+	return running
+}
+
+func (s *scene) servers() []fake.Server { return s.Cloud.StandIn.State(s.Account.Project).Servers }
+
+func (s *scene) inventory() []string {
+	names := s.Cloud.StandIn.State(s.Account.Project).List()
+	slices.Sort(names)
+	return names
+}
+
+func (s *scene) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+	t.Helper()
+	answer, err := s.Account.AsMember(context.WithoutCancel(t.Context()), method, service, path, body)
+	require.NoError(t, err)
+	return answer
+}
+
+// pick returns the ID of the thing with a name.
+func (s *scene) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+	t.Helper()
+	for _, object := range s.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
+		if strings.EqualFold(object.Text("name"), name) {
+			return object.ID()
+		}
+	}
+	require.FailNow(t, "there is none called "+name)
+	return ""
+}

@@ -1,0 +1,108 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	machinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+// What the stand-in offers to machines: its first zone, an operating system in two versions, and two of its flavors.
+const (
+	Zone = "zone-a"
+
+	MachineImage = "gardenlinux"
+	FormerImage  = "1877.5.0"
+	LatestImage  = "1877.6.0"
+
+	SmallMachine = "m1.small"
+	LargeMachine = "m1.medium"
+)
+
+// OfferMachines lets the shoot's cloud profile offer what the stand-in has for machines. The latest image must be added to it.
+func OfferMachines(shoot *gardenlet.Shoot) {
+	shoot.MachineTypes = []gardencorev1beta1.MachineType{
+		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
+		{Name: LargeMachine, CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
+	}
+	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: MachineImage, Versions: []gardencorev1beta1.MachineImageVersion{
+		machineImageVersion(FormerImage), machineImageVersion(LatestImage),
+	}}}
+	profile := shoot.CloudProfileConfig.(*openstackv1alpha1.CloudProfileConfig)
+	profile.ServerGroupPolicies = []string{"soft-anti-affinity", "anti-affinity"}
+	profile.MachineImages = []openstackv1alpha1.MachineImages{{Name: MachineImage, Versions: []openstackv1alpha1.MachineImageVersion{
+		{Version: FormerImage, Image: GlanceImage(FormerImage)}, {Version: LatestImage, Image: GlanceImage(LatestImage)},
+	}}}
+}
+
+// GlanceImage is the name in the cloud of a version of the operating system.
+func GlanceImage(version string) string {
+	if version == FormerImage {
+		return MachineImage // which the stand-in has
+	}
+	return MachineImage + "-" + version
+}
+
+func machineImageVersion(version string) gardencorev1beta1.MachineImageVersion {
+	return gardencorev1beta1.MachineImageVersion{
+		ExpirableVersion: gardencorev1beta1.ExpirableVersion{Version: version}, Architectures: []string{v1beta1constants.ArchitectureAMD64},
+	}
+}
+
+// NewPool returns a pool of small machines, as Gardener's API server completes what a user writes.
+func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
+	return gardencorev1beta1.Worker{
+		Name: name, Minimum: minimum, Maximum: maximum, Zones: []string{Zone},
+		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(0)),
+		Machine: gardencorev1beta1.Machine{
+			Type: SmallMachine, Architecture: new(v1beta1constants.ArchitectureAMD64),
+			Image: &gardencorev1beta1.ShootMachineImage{Name: MachineImage, Version: new(FormerImage)},
+		},
+		CRI:              &gardencorev1beta1.CRI{Name: gardencorev1beta1.CRINameContainerD},
+		UpdateStrategy:   new(gardencorev1beta1.AutoRollingUpdate),
+		SystemComponents: &gardencorev1beta1.WorkerSystemComponents{Allow: true},
+	}
+}
+
+// Servers lists the servers of a shoot that an account has, past the log and the dials of its cloud.
+func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Context) ([]nodes.Server, error) {
+	return func(ctx context.Context) ([]nodes.Server, error) {
+		answer, err := a.AsMember(ctx, http.MethodGet, conformance.Compute, "/v2.1/servers/detail", nil)
+		if err != nil {
+			return nil, fmt.Errorf("listing the servers of shoot %s: %w", shoot.Name, err)
+		}
+		var servers []nodes.Server
+		for _, server := range answer.Objects("servers") {
+			metadata, _ := server.At("metadata").(map[string]any)
+			if _, ours := metadata[machinev1alpha1.TagClusterPrefix+shoot.Namespace()]; !ours {
+				continue
+			}
+			servers = append(servers, nodes.Server{
+				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"),
+				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: region, Address: addressOf(server),
+			})
+		}
+		return servers, nil
+	}
+}
+
+// addressOf returns the first address of a server.
+func addressOf(server conformance.Object) string {
+	networks, _ := server.At("addresses").(map[string]any)
+	for network := range networks {
+		for _, address := range server.Objects("addresses." + network) {
+			return address.Text("addr")
+		}
+	}
+	return ""
+}
