@@ -108,7 +108,7 @@ func TestHealth(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			_, now := seen(time.Minute, test.zones...)
 			worker := &extensionsv1alpha1.Worker{}
-			for _, name := range append([]string{test.missing}, namesOf(now.deployments)...) {
+			for _, name := range append([]string{test.missing}, recordedNames(now.deployments)...) {
 				if name != "" {
 					worker.Status.MachineDeployments = append(worker.Status.MachineDeployments, extensionsv1alpha1.MachineDeployment{Name: name})
 				}
@@ -132,7 +132,7 @@ func TestHealth(t *testing.T) {
 	assert.EqualError(t, err, "listing the deployments of machines: gone")
 }
 
-func namesOf(deployments []machinev1alpha1.MachineDeployment) []string {
+func recordedNames(deployments []machinev1alpha1.MachineDeployment) []string {
 	names := make([]string, 0, len(deployments))
 	for _, deployment := range deployments {
 		names = append(names, deployment.Name)
