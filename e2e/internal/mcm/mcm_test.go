@@ -46,18 +46,22 @@ func TestFormerClass(t *testing.T) {
 	adopted := s.makeServer(t, "adopted")
 	s.makeMachine(t, "adopted")
 	s.makeDeployment(t, 2)
+	before := time.Now()
 	groundtest.Eventually(t, "all machines run", func() bool { return s.running(t) == 3 })
 
+	t.Logf("the machines took %s", time.Since(before).Round(time.Second))
 	servers := s.servers()
 	require.Len(t, servers, 3)
 	machine := &machinev1alpha1.Machine{ObjectMeta: s.named("adopted")}
 	require.True(t, groundtest.Get(t, s.Source.Client, machine))
 	assert.Equal(t, "openstack:///"+s.Cloud.Region()+"/"+adopted, machine.Spec.ProviderID)
 
+	before = time.Now()
 	require.NoError(t, s.Source.Client.Delete(t.Context(), machine))
 	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: s.named("pool")}
 	require.NoError(t, s.Source.Client.Delete(t.Context(), deployment))
 	groundtest.Eventually(t, "no machine is left", func() bool { return s.running(t) == 0 && len(s.machines(t)) == 0 })
+	t.Logf("their deletion took %s", time.Since(before).Round(time.Second))
 	assert.Empty(t, s.servers())
 	assert.Equal(t, s.empty, s.inventory(), "neither a port nor a volume is left")
 	list := &corev1.NodeList{}

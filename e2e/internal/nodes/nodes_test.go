@@ -1,0 +1,85 @@
+package nodes
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+// TestLife looks again and again, as time does.
+func TestLife(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
+	server := Server{ID: "id", Name: "machine-1", Status: "BUILD", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3"}
+	there := true
+	n := &Nodes{
+		client: c, seen: map[string]time.Time{}, missed: map[string]time.Time{},
+		servers: func(context.Context) ([]Server, error) {
+			if !there {
+				return nil, nil
+			}
+			return []Server{server}, nil
+		},
+	}
+	find := func() (*corev1.Node, bool) {
+		node := &corev1.Node{}
+		err := c.Get(t.Context(), client.ObjectKey{Name: server.Name}, node)
+		if !apierrors.IsNotFound(err) {
+			require.NoError(t, err)
+		}
+		return node, err == nil
+	}
+	look := func() (*corev1.Node, bool) {
+		require.NoError(t, n.look(t.Context()))
+		return find()
+	}
+
+	_, found := look()
+	assert.False(t, found, "it is being built")
+	server.Status = "ACTIVE"
+	_, found = look()
+	assert.False(t, found, "it boots")
+	n.seen[server.ID] = time.Now().Add(-boot)
+	n.Hold()
+	_, found = look()
+	assert.False(t, found, "it is held")
+	n.Release()
+	node, found := look()
+	require.True(t, found)
+	assert.Equal(t, "openstack:///id", node.Spec.ProviderID)
+	assert.Equal(t, corev1.ConditionTrue, condition(node, corev1.NodeReady).Status)
+	assert.Len(t, node.Spec.Taints, 1)
+	node, _ = look()
+	assert.Empty(t, node.Spec.Taints, "all that others need runs")
+
+	said := node.ResourceVersion
+	node, _ = look()
+	assert.Equal(t, said, node.ResourceVersion, "there is nothing to say")
+	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{
+		Type: machinev1alpha1.NodeInPlaceUpdate, Status: corev1.ConditionTrue, Reason: machinev1alpha1.ReadyForUpdate,
+	})
+	require.NoError(t, c.Status().Update(t.Context(), node))
+	n.FailUpdates("the disk is full")
+	node, _ = look()
+	assert.Equal(t, machinev1alpha1.LabelValueNodeUpdateFailed, node.Labels[machinev1alpha1.LabelKeyNodeUpdateResult])
+	assert.Equal(t, "the disk is full", node.Annotations[machinev1alpha1.AnnotationKeyMachineUpdateFailedReason])
+	n.FailUpdates("")
+	node, _ = look()
+	assert.Equal(t, machinev1alpha1.LabelValueNodeUpdateSuccessful, node.Labels[machinev1alpha1.LabelKeyNodeUpdateResult])
+	assert.NotContains(t, node.Annotations, machinev1alpha1.AnnotationKeyMachineUpdateFailedReason)
+
+	there = false
+	node, _ = look()
+	assert.Equal(t, corev1.ConditionUnknown, condition(node, corev1.NodeReady).Status, "it has fallen silent")
+	n.missed[server.Name] = time.Now().Add(-silence)
+	_, found = look()
+	assert.False(t, found, "nobody waits for it any longer")
+}
