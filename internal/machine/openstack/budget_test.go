@@ -1,0 +1,93 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// TestHowManyCallsAHundredMachinesCost holds the driver to its budget: one login, a few look-ups and polls for all, and for each
+// machine its port and its server.
+func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
+	const machines = 100
+	s := start(t, fake.WithLatency(5*time.Millisecond))
+	for _, resource := range []string{"instances", "cores", "ram", "port"} {
+		require.NoError(t, s.cloud.SetQuota(fake.DefaultProject, resource, -1))
+	}
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{After: 200 * time.Millisecond})
+	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{After: 100 * time.Millisecond})
+	p := s.process()
+	p.options.PollInterval = 100 * time.Millisecond
+	orders := make([]*order, machines)
+	all := func(do func(*order) error) wire.Calls {
+		s.cloud.ResetLog()
+		var group sync.WaitGroup
+		for _, o := range orders {
+			group.Go(func() {
+				if err := do(o); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		return s.cloud.Log()
+	}
+	for i := range orders {
+		orders[i] = s.order(fmt.Sprintf("%s-cpu-z1-5d9f8-%05d", technicalID, i))
+	}
+
+	calls := all(func(o *order) error { return o.create(t.Context(), p) })
+	t.Logf("creating %d machines: %d calls, %.2f per machine\n%s", machines, len(calls), float64(len(calls))/machines, calls.Summary())
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, machines)
+	require.Equal(t, 1, calls.Logins())
+	count := calls.Count()
+	require.Equal(t, machines, count["neutron POST /v2.0/ports"])
+	require.Equal(t, machines, count["nova POST /v2.1/servers"])
+	shared := []string{
+		"nova GET /v2.1/flavors/detail", "glance GET /v2/images", "neutron GET /v2.0/security-groups", "neutron GET /v2.0/ports",
+	}
+	for _, name := range shared {
+		require.Equal(t, 1, count[name], name)
+	}
+	require.LessOrEqual(t, count["nova GET /v2.1/servers/detail"], 2+10, "two look-ups and the polls")
+	require.ElementsMatch(t, slices.Concat(shared, []string{
+		"keystone POST /v3/auth/tokens", "nova GET /v2.1/servers/detail", "nova POST /v2.1/servers", "neutron POST /v2.0/ports",
+	}), slices.Collect(maps.Keys(count)), "nothing else is called")
+
+	calls = all(func(o *order) error { return o.create(t.Context(), p) })
+	t.Logf("looking at them: %d calls\n%s", len(calls), calls.Summary())
+	require.LessOrEqual(t, len(calls), 10)
+
+	calls = all(func(o *order) error { return o.delete(t.Context(), p) })
+	t.Logf("deleting them: %d calls, %.2f per machine\n%s", len(calls), float64(len(calls))/machines, calls.Summary())
+	require.LessOrEqual(t, len(calls), 2*machines+20, "a machine costs the deletion of its server and its port")
+	state := s.cloud.State(fake.DefaultProject)
+	require.Empty(t, state.Servers)
+	require.Empty(t, state.Ports)
+}
+
+func TestTheNextMachineCostsFourCalls(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
+	p := s.process()
+	require.NoError(t, s.order(machineName).create(t.Context(), p))
+	s.cloud.ResetLog()
+	require.NoError(t, s.order(strings.Replace(machineName, "x7k2p", "aaaaa", 1)).create(t.Context(), p))
+	t.Logf("\n%s", s.cloud.Log())
+	var names []string
+	for _, call := range s.cloud.Log() {
+		names = append(names, call.Name())
+	}
+	require.Equal(t, []string{
+		"nova GET /v2.1/servers/detail", "neutron POST /v2.0/ports", "nova POST /v2.1/servers", "nova GET /v2.1/servers/detail",
+	}, names)
+}
