@@ -6,6 +6,8 @@ import (
 	"time"
 
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/status"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +62,27 @@ func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
 			machine.Status.LastOperation.State = machinev1alpha1.MachineStateProcessing
 			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}))
 		})
+	}
+}
+
+func TestTheWordsAreThoseOfMachineControllerManager(t *testing.T) {
+	kinds := map[codes.Code]cloud.Kind{
+		codes.Unauthenticated:   cloud.Unauthenticated,
+		codes.PermissionDenied:  cloud.Unauthorized,
+		codes.InvalidArgument:   cloud.Configuration,
+		codes.OutOfRange:        cloud.Configuration,
+		codes.NotFound:          cloud.NotFound,
+		codes.ResourceExhausted: cloud.Depleted,
+		codes.Unavailable:       cloud.Unavailable,
+		codes.DeadlineExceeded:  cloud.Unavailable,
+		codes.Aborted:           cloud.Unavailable,
+		codes.Canceled:          cloud.Unavailable,
+	}
+	for code := codes.OK; code <= codes.Uninitialized; code++ {
+		got, words := unwrapped("before: " + status.Error(code, "some [odd] words").Error() + ". after")
+		assert.Equal(t, code.String(), got)
+		assert.Equal(t, "some [odd] words", words)
+		assert.Equal(t, kinds[code], kindOf(got), got)
 	}
 }
 

@@ -117,16 +117,18 @@ func troubleOf(d *machinev1alpha1.MachineDeployment) trouble {
 		return failureTrouble(pool, failures)
 	}
 	ailment := health.CheckMachineDeployment(d)
+	// machine-controller-manager is content with as few as may be unavailable, which is right only while machines are replaced.
+	mayLack := ailment == nil && status.UpdatedReplicas < status.Replicas
 	switch {
-	case ailment == nil:
-		return trouble{}
 	case status.ObservedGeneration < d.Generation:
 		return trouble{what: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
-	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas:
+	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayLack:
 		// Without numbers: they would change with every machine that joins.
 		return trouble{what: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
-	default:
+	case ailment != nil:
 		return trouble{what: pool + ": " + ailment.Error(), grace: joinGrace}
+	default:
+		return trouble{}
 	}
 }
 

@@ -72,6 +72,14 @@ func TestHealth(t *testing.T) {
 			zones: []*zone{newZone("cpu").with(lacking).saying()},
 			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
 		},
+		"a node is not ready, of which machine-controller-manager makes no fuss": {
+			zones: []*zone{newZone("cpu").saying().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
+			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
+		},
+		"machines are replaced, with fewer for the time": {
+			zones: []*zone{newZone("cpu").rolls().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
+			want:  contract.Finding{Healthy: true, Message: well},
+		},
 		"nobody looks at a change": {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++ })},
 			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has yet to take up the last change.", Grace: 5 * time.Minute},
