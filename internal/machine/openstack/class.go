@@ -68,7 +68,10 @@ func (c *class) technicalID() string { return strings.TrimPrefix(c.cluster, v1al
 func (c *class) validate() error {
 	const spec = "providerSpec.spec."
 	required := []struct{ field, value string }{
-		{"region", c.Region}, {"availabilityZone", c.AvailabilityZone}, {"flavorName", c.FlavorName}, {"keyName", c.KeyName},
+		{"region", c.Region},
+		{"availabilityZone", c.AvailabilityZone},
+		{"flavorName", c.FlavorName},
+		{"keyName", c.KeyName},
 		{"imageID or " + spec + "imageName", c.ImageID + c.ImageName},
 	}
 	for _, r := range required {

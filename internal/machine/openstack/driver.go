@@ -82,7 +82,7 @@ func (d *Driver) Close(ctx context.Context) error { return d.gate.close(ctx) }
 // CreateMachine implements driver.Driver: it returns when the server is active, and takes over what there is of it already.
 func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
 	var response *driver.CreateMachineResponse
-	err := d.work(ctx, "create", d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.work(ctx, operation{"create", "creating"}, d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.create(ctx)
 		if err == nil {
 			response = &driver.CreateMachineResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
@@ -99,7 +99,7 @@ func (d *Driver) InitializeMachine(context.Context, *driver.InitializeMachineReq
 
 // DeleteMachine implements driver.Driver: it returns when nothing is left, and succeeds when there was nothing.
 func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	err := d.work(ctx, "delete", d.options.DeleteTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.work(ctx, operation{"delete", "deleting"}, d.options.DeleteTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		return m.delete(ctx)
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachin
 // CreateMachine then takes the server over, or does away with one that failed.
 func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
 	var response *driver.GetMachineStatusResponse
-	err := d.work(ctx, "status", d.options.LookTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.work(ctx, operation{"status", "looking for"}, d.options.LookTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.status(ctx)
 		if err == nil {
 			response = &driver.GetMachineStatusResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
@@ -126,7 +126,7 @@ func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachin
 func (d *Driver) ListMachines(ctx context.Context, request *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
 	response := &driver.ListMachinesResponse{MachineList: map[string]string{}}
 	of := &machinev1alpha1.Machine{}
-	err := d.work(ctx, "list", d.options.LookTimeout, of, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.work(ctx, operation{"list", "listing"}, d.options.LookTimeout, of, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		servers, err := m.list(ctx, request.MachineClass.Name)
 		for _, server := range servers {
 			response.MachineList[m.class.providerID(server.ID)] = server.Name
@@ -155,9 +155,12 @@ func (d *Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsReq
 	return response, nil
 }
 
+// operation is what MCM asks for, by its name in metrics and in the words of an error.
+type operation struct{ name, deed string }
+
 // work does one deed within its time, and counts it.
 func (d *Driver) work(
-	ctx context.Context, operation string, timeout time.Duration,
+	ctx context.Context, o operation, timeout time.Duration,
 	object *machinev1alpha1.Machine, of *machinev1alpha1.MachineClass, secret *corev1.Secret, deed func(context.Context, *machine) error,
 ) error {
 	started := time.Now()
@@ -167,12 +170,12 @@ func (d *Driver) work(
 	if err == nil {
 		err = deed(ctx, m)
 	}
-	about := operation + " machine"
+	about := o.deed + " machines"
 	if object.Name != "" {
-		about = fmt.Sprintf("%s machine %q", operation, object.Name)
+		about = fmt.Sprintf("%s machine %q", o.deed, object.Name)
 	}
 	err = coded(about, err)
-	d.metrics.observe(operation, started, err)
+	d.metrics.observe(o.name, started, err)
 	return err
 }
 

@@ -165,7 +165,7 @@ func TestACallIsGivenUpWithTheLastWhoWaits(t *testing.T) {
 		time.AfterFunc(time.Second, leave)
 		_, err = a.find(waiting, "c", time.Minute)
 		require.ErrorIs(t, err, context.Canceled)
-		time.Sleep(2 * time.Minute) //nolint:forbidigo // in the time of the bubble
+		time.Sleep(2 * time.Minute)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		require.Len(t, a.calls, 2, "nobody waits any more, so nobody is asked")
@@ -194,7 +194,7 @@ func TestAMemoServesOnceAndNotForLong(t *testing.T) {
 		_, ok = m.take("a")
 		require.False(t, ok)
 		m.put("a", nil)
-		time.Sleep(memoAge + time.Second) //nolint:forbidigo // in the time of the bubble
+		time.Sleep(memoAge + time.Second)
 		m.put("b", nil)
 		require.Len(t, m.entries, 1, "what is old is forgotten")
 		_, ok = m.take("a")

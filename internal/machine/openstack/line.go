@@ -43,21 +43,51 @@ type namesLine interface {
 
 // gate lets changes pass until it is closed. Those that come later wait for the end of the process: an error would be written
 // to Machines, as if something were wrong with them.
-type gate struct{ changes sync.RWMutex }
+type gate struct {
+	mu     sync.Mutex
+	under  int           // changes under way
+	closed chan struct{} // nil while the gate is open; itself closed with the last change
+}
 
-func (g *gate) pass(change func() error) error {
-	g.changes.RLock()
-	defer g.changes.RUnlock()
+func (g *gate) pass(ctx context.Context, change func() error) error {
+	if !g.enter() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	defer g.leave()
 	return change()
+}
+
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed != nil {
+		return false
+	}
+	g.under++
+	return true
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under--
+	if g.closed != nil && g.under == 0 {
+		close(g.closed)
+	}
 }
 
 // close keeps further changes from passing, and returns when those under way have their answers.
 func (g *gate) close(ctx context.Context) error {
-	closed := make(chan struct{})
-	go func() {
-		g.changes.Lock() // and never unlocks
-		close(closed)
-	}()
+	g.mu.Lock()
+	if g.closed == nil {
+		g.closed = make(chan struct{})
+		if g.under == 0 {
+			close(g.closed)
+		}
+	}
+	closed := g.closed
+	g.mu.Unlock()
 	select {
 	case <-closed:
 		return nil
@@ -74,7 +104,7 @@ type gated struct {
 
 // CreateServer implements line.
 func (g gated) CreateServer(ctx context.Context, create cloudopenstack.ServerCreate) (server cloudopenstack.Server, err error) {
-	err = g.gate.pass(func() error {
+	err = g.gate.pass(ctx, func() error {
 		server, err = g.line.CreateServer(ctx, create)
 		return err
 	})
@@ -83,12 +113,12 @@ func (g gated) CreateServer(ctx context.Context, create cloudopenstack.ServerCre
 
 // DeleteServer implements line.
 func (g gated) DeleteServer(ctx context.Context, id string) error {
-	return g.gate.pass(func() error { return g.line.DeleteServer(ctx, id) })
+	return g.gate.pass(ctx, func() error { return g.line.DeleteServer(ctx, id) })
 }
 
 // CreatePort implements line.
 func (g gated) CreatePort(ctx context.Context, create cloudopenstack.PortCreate) (port cloudopenstack.Port, err error) {
-	err = g.gate.pass(func() error {
+	err = g.gate.pass(ctx, func() error {
 		port, err = g.line.CreatePort(ctx, create)
 		return err
 	})
@@ -97,10 +127,10 @@ func (g gated) CreatePort(ctx context.Context, create cloudopenstack.PortCreate)
 
 // DeletePort implements line.
 func (g gated) DeletePort(ctx context.Context, id string) error {
-	return g.gate.pass(func() error { return g.line.DeletePort(ctx, id) })
+	return g.gate.pass(ctx, func() error { return g.line.DeletePort(ctx, id) })
 }
 
 // DeleteVolume implements line.
 func (g gated) DeleteVolume(ctx context.Context, id string) error {
-	return g.gate.pass(func() error { return g.line.DeleteVolume(ctx, id) })
+	return g.gate.pass(ctx, func() error { return g.line.DeleteVolume(ctx, id) })
 }

@@ -1,0 +1,163 @@
+package openstack
+
+import (
+	"testing"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+func (s *stage) provider(id string) string { return providerIDPrefix + fake.DefaultRegion + "/" + id }
+
+func TestAServerOfTheExistingDriverIsTakenOver(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
+	id := s.plantServer(t, machineName, clusterTag, roleTag)
+	port := s.plantPort(t, s.network, machineName, "")
+	p, o := s.process(), s.order(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	require.Equal(t, s.provider(id), o.machine.Spec.ProviderID)
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers)
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports, "nor is the port %s left", port)
+}
+
+func TestAServerThatIsBeingBuiltIsWaitedFor(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 3})
+	id := s.plantServer(t, machineName, clusterTag, roleTag)
+	o := s.order(machineName)
+	require.NoError(t, o.create(t.Context(), s.process()))
+	require.Equal(t, s.provider(id), o.machine.Spec.ProviderID)
+	require.Equal(t, "ACTIVE", s.cloud.State(fake.DefaultProject).Servers[0].Status)
+}
+
+func TestAPortOfTheExistingDriverIsReplaced(t *testing.T) {
+	s := start(t)
+	old := s.plantPort(t, s.network, machineName, "")
+	theirs := s.plantPort(t, s.network, machineName, "somebody else's")
+	elsewhere := s.plantPort(t, s.storage, machineName, "")
+	require.NoError(t, s.order(machineName).create(t.Context(), s.process()))
+	var ids []string
+	for _, port := range s.cloud.State(fake.DefaultProject).Ports {
+		ids = append(ids, port.ID)
+	}
+	require.Len(t, ids, 3)
+	require.NotContains(t, ids, old, "it need not have all ranges of pods")
+	require.Subset(t, ids, []string{theirs, elsewhere})
+}
+
+func TestAPortOfAnotherServerIsNotTaken(t *testing.T) {
+	s := start(t)
+	port := s.plantPort(t, s.network, machineName, clusterTag)
+	_, err := s.cloud.Operate(fake.DefaultProject, "PUT", "neutron", "/v2.0/ports/"+port, fake.Attrs{"port": fake.Attrs{"device_id": "another"}})
+	require.NoError(t, err)
+	err = s.order(machineName).create(t.Context(), s.process())
+	require.Equal(t, codes.Aborted, code(err))
+	require.ErrorContains(t, err, "belongs to another")
+	require.Len(t, s.cloud.State(fake.DefaultProject).Ports, 1)
+}
+
+func TestAStrangersServerStaysAsItIs(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
+	id := s.plantServer(t, machineName, "kubernetes.io-cluster-another", roleTag)
+	p, o := s.process(), s.order(machineName)
+	err := o.create(t.Context(), p)
+	require.Equal(t, codes.AlreadyExists, code(err))
+	require.ErrorContains(t, err, id)
+	require.NoError(t, o.delete(t.Context(), p), "there is nothing of the machine's")
+	o.machine.Spec.ProviderID = s.provider(id)
+	err = o.delete(t.Context(), p)
+	require.Equal(t, codes.FailedPrecondition, code(err))
+	require.ErrorContains(t, err, "somebody else's")
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
+}
+
+func TestOfTwoServersTheOldestCompleteOneCounts(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
+	oldest := s.plantServer(t, machineName, clusterTag, roleTag)
+	s.plantServer(t, machineName, clusterTag, roleTag)
+	p, o := s.process(), s.order(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	require.Equal(t, s.provider(oldest), o.machine.Spec.ProviderID)
+
+	found, err := o.collect(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, 1, found)
+	state := s.cloud.State(fake.DefaultProject)
+	require.Len(t, state.Servers, 1)
+	require.Equal(t, oldest, state.Servers[0].ID, "MCM is rid of the other")
+}
+
+func TestTheServerThatMCMKnowsCounts(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
+	s.plantServer(t, machineName, clusterTag, roleTag)
+	known := s.plantServer(t, machineName, clusterTag, roleTag)
+	p, o := s.process(), s.order(machineName)
+	o.machine.Spec.ProviderID = s.provider(known)
+	found, err := p.GetMachineStatus(t.Context(), &driver.GetMachineStatusRequest{Machine: o.machine, MachineClass: o.class, Secret: o.secret})
+	require.NoError(t, err)
+	require.Equal(t, s.provider(known), found.ProviderID)
+	require.Equal(t, machineName, found.NodeName)
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers, "the machine goes with all of its servers")
+}
+
+func TestARenamedServerIsFoundByItsID(t *testing.T) {
+	s := start(t)
+	p, o := s.process(), s.order(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	_, err := s.cloud.Operate(fake.DefaultProject, "PUT", "nova", "/v2.1/servers/"+serverIDOf(o.machine.Spec.ProviderID),
+		fake.Attrs{"server": fake.Attrs{"name": "renamed"}})
+	require.NoError(t, err)
+	require.NoError(t, o.create(t.Context(), p), "it is still there")
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers)
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports)
+}
+
+func TestAnUnfinishedServerIsThereForADeletion(t *testing.T) {
+	s := start(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1000})
+	id := s.plantServer(t, machineName, clusterTag, roleTag)
+	p, o := s.process(), s.order(machineName)
+	request := &driver.GetMachineStatusRequest{Machine: o.machine, MachineClass: o.class, Secret: o.secret}
+	_, err := p.GetMachineStatus(t.Context(), request)
+	require.Equal(t, codes.NotFound, code(err), "so that MCM lets it be finished")
+	o.machine.DeletionTimestamp = &metav1.Time{}
+	found, err := p.GetMachineStatus(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, s.provider(id), found.ProviderID)
+}
+
+func TestAVolumeThatTheExistingDriverHasLeftGoes(t *testing.T) {
+	s := start(t)
+	plant := func(name string, metadata fake.Attrs) string {
+		id, err := s.cloud.Plant(fake.DefaultProject, "volumes", fake.Attrs{"name": name, "size": 1, "metadata": metadata})
+		require.NoError(t, err)
+		return id
+	}
+	plant(machineName, fake.Attrs{clusterTag: "1"})
+	plant(machineName, fake.Attrs{})
+	theirs := plant(machineName, fake.Attrs{"owner": "somebody"})
+	other := plant(machineName+"-2", fake.Attrs{clusterTag: "1"})
+	p := s.process()
+	require.NoError(t, s.order(machineName).delete(t.Context(), p))
+	require.Len(t, s.cloud.State(fake.DefaultProject).Volumes, 4, "without a boot volume of some type, it made none")
+	require.NoError(t, s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) {
+		spec.RootDiskSize, spec.RootDiskType = 50, new("fast")
+	}).delete(t.Context(), p))
+	var ids []string
+	for _, volume := range s.cloud.State(fake.DefaultProject).Volumes {
+		ids = append(ids, volume.ID)
+	}
+	require.ElementsMatch(t, []string{theirs, other}, ids)
+}
