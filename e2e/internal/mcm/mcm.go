@@ -16,6 +16,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -168,21 +169,22 @@ func (p *Pods) Kill(namespace, container string) int {
 	return killed
 }
 
-// KillOn is Kill for one pod.
-func (p *Pods) KillOn(name string) int {
+// Lose kills all containers of a pod and forgets the pod, as when its node is lost. Its Deployment makes another.
+func (p *Pods) Lose(ctx context.Context, namespace, name string) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	killed := 0
 	for _, pod := range p.running {
-		if pod.name != name {
-			continue
-		}
-		for _, c := range pod.containers {
-			c.Kill()
-			killed++
+		if pod.namespace == namespace && pod.name == name {
+			for _, c := range pod.containers {
+				c.Kill()
+			}
 		}
 	}
-	return killed
+	lost := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	if err := p.seed.Client.Delete(ctx, lost, client.GracePeriodSeconds(0)); err != nil {
+		return fmt.Errorf("losing pod %s: %w", name, err)
+	}
+	return nil
 }
 
 // PIDs returns the process IDs of a container in a namespace.

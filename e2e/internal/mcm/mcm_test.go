@@ -83,7 +83,8 @@ func newScene(t *testing.T) *scene {
 	s := &scene{Ground: groundtest.New(t, ground.Options{})}
 	path, err := controller.Machine().Build(t.Context(), false)
 	require.NoError(t, err)
-	s.makeInfrastructure(t)
+	s.status = groundtest.MakeInfrastructure(t, s.Ground)
+	s.empty = s.inventory()
 	s.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
 
 	seed, namespace := s.Source.Gardenlet, s.Shoot.Namespace()
@@ -108,21 +109,6 @@ func newScene(t *testing.T) *scene {
 		}
 	})
 	return s
-}
-
-func (s *scene) makeInfrastructure(t *testing.T) {
-	t.Helper()
-	what := controller.Infrastructure()
-	path, err := what.Build(t.Context(), false)
-	require.NoError(t, err)
-	running, err := s.Source.StartController(t.Context(), what, controller.Options{Path: path})
-	require.NoError(t, err)
-	component := s.Source.Gardenlet.Infrastructure(s.Shoot)
-	require.NoError(t, component.Deploy(t.Context()))
-	require.NoError(t, component.Wait(t.Context()))
-	require.NoError(t, running.Terminate(t.Context()))
-	require.NoError(t, json.Unmarshal(component.ProviderStatus().Raw, &s.status))
-	s.empty = s.inventory()
 }
 
 // addSidecar does what the webhook of an extension does.
