@@ -1,0 +1,280 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+const (
+	// finalizerController is what the machine controller puts on the secrets that it needs, while there are classes that refer to them.
+	finalizerController = "machine.sapcloud.io/machine-controller"
+	// noUserData stands where user data belongs that nobody will start a machine with.
+	noUserData = "# This machine is to be deleted.\n"
+	// namesInReason is how many machines a reason names.
+	namesInReason = 3
+)
+
+// deletion is one pass that has all machines removed.
+type deletion struct {
+	store
+	pass   *pass
+	driver Driver
+	shoot  *Shoot
+	began  time.Time
+}
+
+// Delete has machine-controller-manager remove all machines, and waits until it has let go of everything. gardenlet sees to it that it
+// runs, also where the shoot was hibernated. A class stays as long as a machine is of it, and credentials as long as there are classes.
+func (a *actuator) Delete(ctx context.Context, p *pass) error {
+	driver, err := a.driver(p)
+	if err != nil {
+		return err
+	}
+	shoot, err := readShoot(ctx, p)
+	if err != nil {
+		return err
+	}
+	d := &deletion{store: storeOf(p), pass: p, driver: driver, shoot: shoot, began: time.Now()}
+	graph := contract.NewGraph("deleting worker")
+	classes := graph.Add(contract.Task{Name: "readying machine classes for deletion", Do: d.readyClasses})
+	taken := graph.Add(contract.Task{
+		Name: "waiting until machine-controller-manager knows all machines", Do: d.waitUntilKnown, After: []contract.TaskID{classes},
+	})
+	machines := graph.Add(contract.Task{Name: "deleting machines", Do: d.deleteMachines, After: []contract.TaskID{taken}})
+	cleaned := graph.Add(contract.Task{Name: "deleting machine classes", Do: d.deleteClasses, After: []contract.TaskID{machines}})
+	released := graph.Add(contract.Task{
+		Name: "waiting until the credentials are released", Do: d.waitUntilReleased, After: []contract.TaskID{cleaned},
+	})
+	graph.Add(contract.Task{Name: "deleting what machines shared", Do: d.tidy, After: []contract.TaskID{released}})
+	return p.Track.Run(ctx, graph)
+}
+
+// readyClasses makes anew the classes that machines refer to and that somebody has deleted, and refers those that there are to
+// the credentials of today: machine-controller-manager deletes nothing otherwise.
+func (d *deletion) readyClasses(ctx context.Context) error {
+	found, err := d.observe(ctx)
+	if err != nil || len(found.machines) == 0 {
+		return err
+	}
+	if d.shoot.Credentials == nil {
+		return fmt.Errorf("%w; %s left", errNoCredentials(d.pass.Object), machinesClause(found.machines))
+	}
+	classes, err := d.classes(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range classes {
+		if err := d.put(ctx, &classes[i], nil, func(have client.Object) {
+			if class, _ := have.(*machinev1alpha1.MachineClass); class.CredentialsSecretRef != nil {
+				class.CredentialsSecretRef = d.shoot.Worker.Spec.SecretRef.DeepCopy()
+			}
+		}); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	missing := d.missingClasses(found, classes)
+	if len(missing) == 0 {
+		return nil
+	}
+	wanted, err := d.plan(ctx)
+	if err != nil {
+		return fmt.Errorf("making anew the machine classes %s, without which their machines cannot be deleted: %w",
+			strings.Join(missing, ", "), err)
+	}
+	var anew []classWithSecret
+	for _, name := range missing {
+		anew = append(anew, nearest(wanted, name).classUnder(name))
+	}
+	return d.putClasses(ctx, anew, classes)
+}
+
+// missingClasses are the names of those that machines are of, each once.
+func (d *deletion) missingClasses(found observed, existing []machinev1alpha1.MachineClass) []string {
+	var missing []string
+	for i := range found.machines {
+		name := found.machines[i].Spec.Class.Name
+		if find(existing, name) == nil && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// plan says what machines are like by what was recorded. There is at least one pool.
+func (d *deletion) plan(ctx context.Context) ([]deployment, error) {
+	var pools []pool
+	for i := range d.shoot.Worker.Spec.Pools {
+		p := &d.shoot.Worker.Spec.Pools[i]
+		userData, err := readUserData(ctx, d.client, d.namespace, p)
+		if err != nil {
+			d.pass.Log.V(1).Info("Going on without user data", "reason", err.Error())
+			userData = []byte(noUserData)
+		}
+		machines, err := d.driver.Machines(d.shoot, recordedStatus(d.shoot.Worker), p)
+		if err != nil {
+			return nil, fmt.Errorf("planning the machines of pool %q: %w", p.Name, err)
+		}
+		pools = append(pools, pool{WorkerPool: *p, machines: machines, userData: userData})
+	}
+	wanted, err := deploymentsOf(d.shoot, pools)
+	if err == nil && len(wanted) == 0 {
+		return nil, fmt.Errorf("the Worker has no pools")
+	}
+	return wanted, err
+}
+
+// nearest returns the deployment that a class was of once; any other will do if it is gone: a machine is deleted by its own name and ID.
+func nearest(wanted []deployment, class string) deployment {
+	at := slices.IndexFunc(wanted, func(d deployment) bool { return strings.HasPrefix(class, d.name()+"-") })
+	return wanted[max(at, 0)]
+}
+
+// waitUntilKnown waits until no machine can go unseen: an object without a finalizer vanishes when it is deleted, and its server would
+// stay. Machines that were restored have none before machine-controller-manager has looked at them.
+func (d *deletion) waitUntilKnown(ctx context.Context) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		found, err := d.observe(ctx)
+		if err != nil || len(found.machines) == 0 {
+			return "", err
+		}
+		unknown := slices.DeleteFunc(found.machines, func(m machinev1alpha1.Machine) bool { return !mayVanish(&m) })
+		if len(unknown) > 0 {
+			return d.unlessStopped(ctx, "machine-controller-manager has yet to look at "+machinesClause(unknown))
+		}
+		secret, err := readCredentials(ctx, d.client, d.pass.Object)
+		if err != nil {
+			return "", err
+		}
+		if secret != nil && !isClaimed(secret) {
+			return d.unlessStopped(ctx, "machine-controller-manager has yet to claim the credentials")
+		}
+		return "", nil
+	})
+}
+
+// mayVanish reports whether deleting the object would leave a server behind.
+func mayVanish(machine *machinev1alpha1.Machine) bool {
+	hasServer := machine.Spec.ProviderID != "" || machine.Labels[machinev1alpha1.NodeLabelKey] != ""
+	return hasServer && !slices.Contains(machine.Finalizers, finalizerManager)
+}
+
+// unlessStopped returns the reason, or a better one if nobody is at work.
+func (d *deletion) unlessStopped(ctx context.Context, reason string) (string, error) {
+	replicas, err := d.managerReplicas(ctx)
+	if err == nil && replicas == 0 {
+		reason += ", and it does not run"
+	}
+	return reason, err
+}
+
+func (d *deletion) deleteMachines(ctx context.Context) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		rest, err := d.observe(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := d.force(ctx, rest.machines); err != nil {
+			return "", err
+		}
+		if err := d.dissolve(ctx, rest); err != nil {
+			return "", err
+		}
+		if rest, err = d.observe(ctx); err != nil {
+			return "", err
+		}
+		reason, err := leaving(rest, d.began)
+		if err != nil || reason == "" {
+			return "", err
+		}
+		return d.unlessStopped(ctx, reason)
+	})
+}
+
+// dissolve deletes deployments, and what has no owner any more that would delete it.
+func (s store) dissolve(ctx context.Context, rest observed) error {
+	objects := pointers(rest.deployments)
+	for i := range rest.sets {
+		set := &rest.sets[i]
+		if !slices.ContainsFunc(rest.deployments, func(d machinev1alpha1.MachineDeployment) bool { return isSetOf(set, d.Name) }) {
+			objects = append(objects, set)
+		}
+	}
+	for i := range rest.machines {
+		machine := &rest.machines[i]
+		hasSet := slices.ContainsFunc(rest.sets, func(set machinev1alpha1.MachineSet) bool { return isMachineOf(machine, set.Name) })
+		if !hasSet && !mayVanish(machine) {
+			objects = append(objects, machine)
+		}
+	}
+	return s.remove(ctx, objects...)
+}
+
+// deleteClasses deletes all classes of the namespace and their secrets, and waits until machine-controller-manager has let go of them.
+func (d *deletion) deleteClasses(ctx context.Context) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		rest, err := d.classObjects(ctx)
+		if err != nil || len(rest) == 0 {
+			return "", err
+		}
+		if err := d.remove(ctx, rest...); err != nil {
+			return "", err
+		}
+		if rest, err = d.classObjects(ctx); err != nil || len(rest) == 0 {
+			return "", err
+		}
+		return d.unlessStopped(ctx, "machine-controller-manager has yet to let go of machine classes")
+	})
+}
+
+// classObjects are all classes and, after them, their secrets.
+func (s store) classObjects(ctx context.Context) ([]client.Object, error) {
+	classes, err := s.classes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := s.classSecrets(ctx)
+	return append(pointers(classes), pointers(secrets)...), err
+}
+
+func (d *deletion) waitUntilReleased(ctx context.Context) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		secret, err := readCredentials(ctx, d.client, d.pass.Object)
+		if err != nil || secret == nil {
+			return "", err
+		}
+		if isClaimed(secret) {
+			return d.unlessStopped(ctx, "machine-controller-manager has yet to let go of the credentials")
+		}
+		return "", nil
+	})
+}
+
+// isClaimed reports whether machine-controller-manager needs the credentials. Old ones had one name for all of their finalizers.
+func isClaimed(secret *corev1.Secret) bool {
+	return slices.Contains(secret.Finalizers, finalizerController) || slices.Contains(secret.Finalizers, finalizerManager)
+}
+
+func (d *deletion) tidy(ctx context.Context) error {
+	_, err := d.driver.Tidy(ctx, d.shoot, recordedStatus(d.shoot.Worker))
+	return err
+}
+
+// machinesClause names the first machines, and says how many more there are: "machine a is", "machines a, b, c and 4 more are".
+func machinesClause(machines []machinev1alpha1.Machine) string {
+	names := namesOf(machines)
+	more := len(names) - namesInReason
+	clause := strings.Join(names[:min(len(names), namesInReason)], ", ")
+	if more > 0 {
+		clause += fmt.Sprintf(" and %d more", more)
+	}
+	return plural(len(names), "machine ", "machines ") + clause
+}

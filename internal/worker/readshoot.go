@@ -1,0 +1,121 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+// readShoot gathers a driver's inputs. Credentials that are missing are none in a deletion, which may not need any.
+func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
+	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
+	}
+	shoot := p.Cluster.Shoot
+	deleting := p.Object.DeletionTimestamp != nil
+	credentials, err := readCredentials(ctx, p.Client, p.Object)
+	if err != nil {
+		return nil, err
+	}
+	if credentials == nil && !deleting {
+		return nil, errNoCredentials(p.Object)
+	}
+	uid := shoot.Status.UID
+	if uid == "" {
+		uid = shoot.UID
+	}
+	if uid == "" {
+		return nil, fmt.Errorf("the shoot in the Cluster resource %q has no UID, the mark by which its resources are told from others", p.Cluster.Name)
+	}
+	read := &Shoot{
+		Worker:      p.Object.DeepCopy(),
+		Cluster:     p.Cluster,
+		TechnicalID: shoot.Status.TechnicalID,
+		UID:         string(uid),
+		PodRanges:   podRangesOf(shoot),
+		Deleting:    deleting,
+		Log:         p.Log,
+	}
+	if read.TechnicalID == "" {
+		read.TechnicalID = p.Object.Namespace
+	}
+	if credentials != nil {
+		read.Credentials = credentials.Data
+	}
+	return read, nil
+}
+
+// readCredentials reads the Secret, uncached. It returns nil when there is none.
+func readCredentials(ctx context.Context, c client.Reader, w *extensionsv1alpha1.Worker) (*corev1.Secret, error) {
+	ref := w.Spec.SecretRef
+	secret := &corev1.Secret{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the credentials Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return secret, nil
+}
+
+// errNoCredentials is a matter for whoever manages the shoot.
+func errNoCredentials(w *extensionsv1alpha1.Worker) error {
+	return cloud.Errorf(cloud.Configuration,
+		"spec.secretRef: the Secret %s/%s with the cloud credentials does not exist; restore it, the cloud cannot be reached without",
+		w.Spec.SecretRef.Namespace, w.Spec.SecretRef.Name)
+}
+
+// podRangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.
+func podRangesOf(shoot *gardencorev1beta1.Shoot) []string {
+	var ranges []string
+	if spec := shoot.Spec.Networking; spec != nil && spec.Pods != nil {
+		ranges = []string{*spec.Pods}
+	}
+	if status := shoot.Status.Networking; status != nil && len(status.Pods) > 0 {
+		ranges = slices.Clone(status.Pods)
+	}
+	slices.SortStableFunc(ranges, func(a, b string) int { return familyOf(a) - familyOf(b) })
+	return ranges
+}
+
+// familyOf is 4 or 6. What is no range is left where it is.
+func familyOf(cidr string) int {
+	prefix, err := netip.ParsePrefix(cidr)
+	if err != nil || prefix.Addr().Is4() {
+		return 4
+	}
+	return 6
+}
+
+// readUserData reads what a machine of the pool starts with.
+func readUserData(ctx context.Context, c client.Reader, namespace string, p *extensionsv1alpha1.WorkerPool) ([]byte, error) {
+	ref := p.UserDataSecretRef
+	secret := &corev1.Secret{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, secret); err != nil {
+		return nil, fmt.Errorf("reading the user data of pool %q from the Secret %s/%s: %w", p.Name, namespace, ref.Name, err)
+	}
+	userData := secret.Data[ref.Key]
+	if len(userData) == 0 {
+		return nil, fmt.Errorf("the Secret %s/%s has no user data for pool %q under the key %q", namespace, ref.Name, p.Name, ref.Key)
+	}
+	return userData, nil
+}
+
+// recordedStatus is the provider status as it was recorded, nil when there is none.
+func recordedStatus(w *extensionsv1alpha1.Worker) runtime.Object {
+	if w.Status.ProviderStatus == nil || len(w.Status.ProviderStatus.Raw) == 0 {
+		return nil
+	}
+	return &runtime.Unknown{Raw: w.Status.ProviderStatus.Raw, ContentType: runtime.ContentTypeJSON}
+}

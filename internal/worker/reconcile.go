@@ -1,0 +1,255 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// reconciliation is one pass that brings machines into being.
+type reconciliation struct {
+	store
+	pass   *pass
+	driver Driver
+	shoot  *Shoot
+	pace   Pace
+	// began is when the pass did: what failed before may be mended.
+	began time.Time
+	// asleep is true when the shoot is to have no machines.
+	asleep bool
+	// saved is what the machines were where the shoot comes from. nil but in a restore.
+	saved *machineState
+	// restoring is what of it is to be restored, by the name of the MachineDeployment.
+	restoring map[string]*deploymentState
+	// status is what the driver has to say in the provider status.
+	status runtime.Object
+	wanted []deployment
+	// published is true when gardenlet can read already what is wanted.
+	published bool
+	// revived is true once machine-controller-manager has got another pod.
+	revived bool
+}
+
+// Reconcile brings about what machine-controller-manager makes machines of, and waits until it has.
+func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
+	r, err := a.begin(ctx, p)
+	if err != nil {
+		return err
+	}
+	graph := contract.NewGraph("reconciling worker")
+	restores := r.saved != nil
+	prepared := graph.Add(contract.Task{Name: "preparing what machines share", Do: r.prepare})
+	planned := graph.Add(contract.Task{Name: "planning machines", Do: r.plan, After: []contract.TaskID{prepared}})
+	restored := graph.Add(contract.Task{
+		Name: "restoring machines", Do: r.restoreMachines, After: []contract.TaskID{planned}, SkipIf: !restores,
+	})
+	classes := graph.Add(contract.Task{Name: "deploying machine classes", Do: r.deployClasses, After: []contract.TaskID{restored}})
+	adopted := graph.Add(contract.Task{
+		Name: "restoring machine deployments", Do: r.restoreDeployments, After: []contract.TaskID{classes}, SkipIf: !restores,
+	})
+	deployed := graph.Add(contract.Task{Name: "deploying machine deployments", Do: r.deploy, After: []contract.TaskID{adopted}})
+	ready := graph.Add(contract.Task{Name: "waiting for machines", Do: r.waitForMachines, After: []contract.TaskID{deployed}})
+	cleaned := graph.Add(contract.Task{
+		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{ready},
+	})
+	stopped := graph.Add(contract.Task{
+		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.asleep,
+		Do: func(ctx context.Context) error { return r.scaleManager(ctx, 0) },
+	})
+	graph.Add(contract.Task{Name: "concluding", Do: r.conclude, After: []contract.TaskID{stopped}})
+	return p.Track.Run(ctx, graph)
+}
+
+// begin gathers what a pass works with. It asks nothing of the cloud.
+func (a *actuator) begin(ctx context.Context, p *pass) (*reconciliation, error) {
+	driver, err := a.driver(p)
+	if err != nil {
+		return nil, err
+	}
+	shoot, err := readShoot(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if problems := driver.Validate(shoot); len(problems) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "the pools cannot be fulfilled: %w", problems.ToAggregate())
+	}
+	r := &reconciliation{
+		store: storeOf(p), pass: p, driver: driver, shoot: shoot, pace: a.pace, began: time.Now(),
+		asleep: v1beta1helper.HibernationIsEnabled(p.Cluster.Shoot),
+	}
+	if p.Operation == gardencorev1beta1.LastOperationTypeRestore {
+		if r.saved, err = savedMachines(p.Object); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *reconciliation) prepare(ctx context.Context) error {
+	status, err := r.driver.Prepare(ctx, r.shoot)
+	if err != nil {
+		return err
+	}
+	r.status = status
+	return nil
+}
+
+// plan asks what machines are like, and decides what is wanted.
+func (r *reconciliation) plan(ctx context.Context) error {
+	classes, err := r.classes(ctx)
+	if err != nil {
+		return err
+	}
+	former := former{classes: classes, saved: r.saved, shoot: r.shoot}
+	pools := make([]pool, 0, len(r.shoot.Worker.Spec.Pools))
+	taken := map[string]bool{}
+	for i := range r.shoot.Worker.Spec.Pools {
+		p := &r.shoot.Worker.Spec.Pools[i]
+		userData, err := readUserData(ctx, r.client, r.namespace, p)
+		if err != nil {
+			return err
+		}
+		machines, err := r.driver.Machines(r.shoot, r.status, p)
+		if err != nil {
+			return fmt.Errorf("planning the machines of pool %q: %w", p.Name, err)
+		}
+		if taken[p.Name], err = former.holds(p, machines); err != nil {
+			return err
+		}
+		if taken[p.Name] {
+			r.pass.Remarks = append(r.pass.Remarks, machines.Former.Remark)
+			machines = &machines.Former.Machines
+		}
+		pools = append(pools, pool{WorkerPool: *p, machines: machines, userData: userData})
+	}
+	if r.wanted, err = deploymentsOf(r.shoot, pools); err != nil {
+		return err
+	}
+	for _, d := range r.wanted {
+		if taken[d.pool] {
+			leaveToFormer(d)
+		}
+	}
+	return noteInPlaceHashes(r.shoot, r.wanted)
+}
+
+func (r *reconciliation) deployClasses(ctx context.Context) error {
+	existing, err := r.classes(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := make([]classWithSecret, 0, len(r.wanted))
+	for _, d := range r.wanted {
+		wanted = append(wanted, classWithSecret{class: d.class, secret: d.secret})
+	}
+	return r.putClasses(ctx, append(wanted, r.savedClasses(existing)...), existing)
+}
+
+// deploy brings the MachineDeployments about. Before a shoot falls asleep, its machines are told not to wait for anybody.
+func (r *reconciliation) deploy(ctx context.Context) error {
+	found, err := r.observe(ctx)
+	if err != nil {
+		return err
+	}
+	if r.asleep {
+		if err := r.force(ctx, found.machines); err != nil {
+			return err
+		}
+	}
+	return inParallel(ctx, r.wanted, func(ctx context.Context, d deployment) error {
+		return r.putDeployment(ctx, found, d, situation{hibernated: r.asleep})
+	})
+}
+
+// output is what gardenlet deploys the cluster-autoscaler by. The time tells it that this is not what an earlier pass has left.
+func (r *reconciliation) output(status runtime.Object) error {
+	into := &r.pass.Object.Status
+	if status != nil {
+		raw, err := json.Marshal(status)
+		if err != nil {
+			return fmt.Errorf("encoding provider status: %w", err)
+		}
+		into.ProviderStatus = &runtime.RawExtension{Raw: raw}
+	}
+	if !r.published {
+		into.MachineDeployments = statusDeployments(r.wanted)
+		into.MachineDeploymentsLastUpdateTime = new(metav1.Now())
+	}
+	return nil
+}
+
+// publish tells gardenlet what is wanted, once there is something to wait for: it goes on meanwhile.
+func (r *reconciliation) publish(ctx context.Context) error {
+	if r.published {
+		return nil
+	}
+	if err := r.output(r.status); err != nil {
+		return err
+	}
+	if err := r.pass.Publish(ctx); err != nil {
+		return fmt.Errorf("publishing what machines there will be: %w", err)
+	}
+	r.published = true
+	return nil
+}
+
+// conclude reports what has become of it all, and removes what machines have shared that are gone.
+func (r *reconciliation) conclude(ctx context.Context) error {
+	now, err := r.observe(ctx)
+	if err != nil {
+		return err
+	}
+	hashes, changed, err := inPlaceHashes(r.pass.Object, r.pass.Cluster.Shoot, now)
+	if err != nil {
+		return err
+	}
+	if changed {
+		r.pass.Object.Status.InPlaceUpdates = &extensionsv1alpha1.InPlaceUpdatesWorkerStatus{WorkerPoolToHashMap: hashes}
+	}
+	status := r.status
+	if r.usesWantedAlone(now) {
+		if status, err = r.driver.Tidy(ctx, r.shoot, r.status); err != nil {
+			return fmt.Errorf("removing what no machine uses any more: %w", err)
+		}
+	}
+	return r.output(status)
+}
+
+// usesWantedAlone reports whether no machine is of a class that is not wanted any more. Those of a pool whose users choose when
+// they are updated may be for long.
+func (r *reconciliation) usesWantedAlone(now observed) bool {
+	for i := range now.machines {
+		if !r.wantsClass(now.machines[i].Spec.Class.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reconciliation) wantsClass(name string) bool {
+	for _, d := range r.wanted {
+		if d.class.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reconciliation) wantsDeployment(name string) bool {
+	for _, d := range r.wanted {
+		if d.name() == name {
+			return true
+		}
+	}
+	return false
+}
