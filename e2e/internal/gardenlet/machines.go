@@ -143,7 +143,10 @@ func (g *Gardenlet) ForgetMachines(ctx context.Context, shoot *Shoot) error {
 			return fmt.Errorf("listing the machines of shoot %s: %w", shoot.Name, err)
 		}
 		if err := meta.EachListItem(kind.list, func(item runtime.Object) error {
-			object := item.(client.Object)
+			object, ok := item.(client.Object)
+			if !ok {
+				return fmt.Errorf("%T is no object", item)
+			}
 			if err := controllerutils.RemoveFinalizers(ctx, g.Seed, object, machineFinalizers()...); err != nil || kind.keep {
 				return err
 			}

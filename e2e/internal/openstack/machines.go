@@ -29,8 +29,10 @@ const (
 	LargeMachine = "m1.medium"
 )
 
-// OfferMachines lets the shoot's cloud profile offer what the stand-in has for machines. The latest image must be added to it.
-func OfferMachines(shoot *gardenlet.Shoot) {
+// OfferMachines lets the cloud profile of a shoot of NewShoot offer what the stand-in has for machines, and adds to the stand-in what it
+// has not.
+func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
+	cloud.StandIn.AddImage(GlanceImage(LatestImage), "x86_64")
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{
 		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
 		{Name: LargeMachine, CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
@@ -38,11 +40,12 @@ func OfferMachines(shoot *gardenlet.Shoot) {
 	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: MachineImage, Versions: []gardencorev1beta1.MachineImageVersion{
 		machineImageVersion(FormerImage), machineImageVersion(LatestImage),
 	}}}
-	profile := shoot.CloudProfileConfig.(*openstackv1alpha1.CloudProfileConfig)
+	profile := cloudProfileConfig(cloud)
 	profile.ServerGroupPolicies = []string{"soft-anti-affinity", "anti-affinity"}
 	profile.MachineImages = []openstackv1alpha1.MachineImages{{Name: MachineImage, Versions: []openstackv1alpha1.MachineImageVersion{
 		{Version: FormerImage, Image: GlanceImage(FormerImage)}, {Version: LatestImage, Image: GlanceImage(LatestImage)},
 	}}}
+	shoot.CloudProfileConfig = profile
 }
 
 // GlanceImage is the name in the cloud of a version of the operating system.

@@ -19,7 +19,12 @@ func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
 	shoot.Credentials = account.Credentials()
 	shoot.InfrastructureConfig = InfrastructureConfig(cloud)
 	shoot.ControlPlaneConfig = ControlPlaneConfig()
-	shoot.CloudProfileConfig = &openstackv1alpha1.CloudProfileConfig{
+	shoot.CloudProfileConfig = cloudProfileConfig(cloud)
+	return shoot
+}
+
+func cloudProfileConfig(cloud *Cloud) *openstackv1alpha1.CloudProfileConfig {
+	return &openstackv1alpha1.CloudProfileConfig{
 		TypeMeta:    typeMeta("CloudProfileConfig"),
 		KeyStoneURL: cloud.AuthURL(),
 		Constraints: openstackv1alpha1.Constraints{
@@ -29,7 +34,6 @@ func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
 		DNSServers:    []string{"1.1.1.1", "9.9.9.9"},
 		MachineImages: []openstackv1alpha1.MachineImages{},
 	}
-	return shoot
 }
 
 // InfrastructureConfig is the configuration of a shoot that brings nothing of its own.
