@@ -65,6 +65,7 @@ func binaries() map[string]diet {
 		"infrastructure-controller": controllerDiet(),
 		"controlplane-controller":   controllerDiet(),
 		"network-controller":        controllerDiet(),
+		"worker-controller":         controllerDiet(),
 		"machine-controller":        machineDiet(),
 	}
 }

@@ -104,7 +104,7 @@ func contracts() []room {
 			because:  "the suite drives the runtime from outside and knows no single contract",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...",
-				"golang.org/x/sync/...", "github.com/go-logr/logr/...", prometheus,
+				"golang.org/x/sync/...", "github.com/go-logr/logr/...", prometheus, machineTypes,
 			}, gardenerLight(), testLibraries()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},

@@ -1,0 +1,54 @@
+// Command worker-controller fulfils Gardener's Worker objects, keeps their health, and puts the machine controller beside the
+// machine-controller-manager that gardenlet deploys. It only composes: the process, the contract, its webhooks, and a driver for each type.
+package main
+
+import (
+	"os"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/manager"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+func main() {
+	types := []string{"openstack"}
+	os.Exit(manager.Main(manager.Binary{
+		Name: "worker-controller",
+		Description: "Fulfils Gardener's Worker objects: classes and deployments of machines for each pool and zone; " +
+			"adds the machine controller to machine-controller-manager by webhooks.",
+		Types:       types,
+		Webhooks:    worker.WebhookNames(types),
+		AddToScheme: addToScheme,
+		Setup:       setup,
+	}))
+}
+
+func addToScheme(scheme *runtime.Scheme) error {
+	builder := runtime.NewSchemeBuilder(
+		extensionsv1alpha1.AddToScheme, machinev1alpha1.AddToScheme, vpaautoscalingv1.AddToScheme,
+		// Credentials and what machines start with are Secrets, machine-controller-manager is a Deployment with pods.
+		corev1.AddToScheme, appsv1.AddToScheme,
+	)
+	return builder.AddToScheme(scheme)
+}
+
+func setup(p *manager.Process) error {
+	options := contract.Options{
+		Types:                     p.Types,
+		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
+		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
+		Registerer:                p.Registerer,
+	}
+	if err := worker.AddHealth(p.Manager, options); err != nil {
+		return err
+	}
+	return serveWebhooks(p)
+}
