@@ -18,6 +18,9 @@ func newLogger(verbosity string, out io.Writer) logr.Logger {
 	}
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	config.EncodeLevel = func(level zapcore.Level, out zapcore.PrimitiveArrayEncoder) {
+		zapcore.LowercaseLevelEncoder(max(level, zapcore.DebugLevel), out) // klog's have no names
+	}
 	sink := zapcore.Lock(zapcore.AddSync(out))
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(config), sink, zapcore.Level(-level))
 	return zapr.NewLogger(zap.New(core, zap.ErrorOutput(sink), zap.AddStacktrace(zapcore.DPanicLevel)))

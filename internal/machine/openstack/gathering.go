@@ -27,7 +27,8 @@ type gathering[T any] struct {
 // question is what one caller waits for.
 type question[T any] struct {
 	name string
-	due  time.Time
+	// ripe is from when on a call may answer it, due is when one has to.
+	ripe, due time.Time
 	// leave takes the question back. It is replaced when a call is on its way that answers it.
 	leave  func()
 	answer chan answer[T]
@@ -39,9 +40,11 @@ type answer[T any] struct {
 }
 
 // find returns all that goes by the name at a moment after the question. The call that answers it begins after patience at the latest,
-// unless another is still under way then, and earlier if somebody else is less patient. One who gives up does no harm to others.
+// unless another is still under way then, and after half of it if somebody else is less patient. One who gives up does no harm to
+// others.
 func (g *gathering[T]) find(ctx context.Context, name string, patience time.Duration) ([]T, error) {
-	q := &question[T]{name: name, due: time.Now().Add(patience), answer: make(chan answer[T], 1)}
+	now := time.Now()
+	q := &question[T]{name: name, ripe: now.Add(patience / 2), due: now.Add(patience), answer: make(chan answer[T], 1)}
 	q.leave = func() { g.waiting = slices.DeleteFunc(g.waiting, func(other *question[T]) bool { return other == q }) }
 	g.mu.Lock()
 	g.waiting = append(g.waiting, q)
@@ -78,15 +81,21 @@ func (g *gathering[T]) plan() {
 func (g *gathering[T]) begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.running && len(g.waiting) > 0 {
-		g.ask()
-	}
+	g.plan()
 }
 
-// ask sends the call that answers all who wait. It is given up when the last of them has gone. The caller holds the lock.
+// ask sends the call that answers all questions that are ripe. It is given up when the last who asked has gone. The caller holds the lock.
 func (g *gathering[T]) ask() {
-	questions := g.waiting
-	g.waiting, g.running = nil, true
+	now := time.Now()
+	var questions, green []*question[T]
+	for _, q := range g.waiting {
+		if q.ripe.After(now) {
+			green = append(green, q)
+		} else {
+			questions = append(questions, q)
+		}
+	}
+	g.waiting, g.running = green, true
 	ctx, cancel := context.WithTimeout(context.Background(), g.timeout)
 	left := len(questions)
 	names := make([]string, 0, len(questions))
