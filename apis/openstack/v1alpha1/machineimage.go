@@ -1,0 +1,218 @@
+package v1alpha1
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+)
+
+// ImageQuery says which image machines need.
+//
+// +kubebuilder:object:generate=false
+type ImageQuery struct {
+	// Name and Version are those of the machine image in the CloudProfile, Region is where the machines are.
+	Name, Version, Region string
+	// Architecture is the CPU architecture of the machines. Empty means amd64.
+	Architecture string
+	// Capabilities are those of the machine type, and Definitions those that the CloudProfile knows: none when it works with
+	// architectures alone.
+	Capabilities gardencorev1beta1.Capabilities
+	Definitions  []gardencorev1beta1.CapabilityDefinition
+}
+
+// FindMachineImage returns the image that the CloudProfile has for machines, as the controller remembers images. Of several that
+// would do, it is the one with the capabilities that the CloudProfile's admin prefers: definitions and their values are in the order
+// of preference. The error says why there is none, or not one.
+func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, error) {
+	capabilities, definitions := query.normalized()
+	var candidates []MachineImage
+	for _, image := range c.MachineImages {
+		if image.Name != query.Name || len(candidates) > 0 {
+			continue
+		}
+		for _, version := range image.Versions {
+			if version.Version == query.Version {
+				candidates = append(candidates, query.imagesOf(&version)...)
+			}
+		}
+	}
+	candidates = slices.DeleteFunc(candidates, func(image MachineImage) bool {
+		return !areCompatible(image.Capabilities, capabilities, definitions)
+	})
+	candidates = preferred(candidates, definitions)
+	switch len(candidates) {
+	case 0:
+		return nil, fmt.Errorf("the CloudProfile maps %s to no image in Glance", query)
+	case 1:
+		found := query.remembered(candidates[0])
+		return &found, nil
+	default:
+		return nil, fmt.Errorf("the CloudProfile maps %s to %d images in Glance that it does not tell apart", query, len(candidates))
+	}
+}
+
+// FindMachineImage returns the image that is remembered for machines, or nil. It serves for image versions that have left the
+// CloudProfile.
+func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
+	capabilities, definitions := query.normalized()
+	for _, image := range s.MachineImages {
+		if image.Name != query.Name || image.Version != query.Version {
+			continue
+		}
+		image.Capabilities = image.capabilities()
+		if areCompatible(image.Capabilities, capabilities, definitions) {
+			found := query.remembered(image)
+			return &found
+		}
+	}
+	return nil
+}
+
+// String names the image, where it is wanted and for what, for errors.
+func (q ImageQuery) String() string {
+	capabilities, _ := q.normalized()
+	text := fmt.Sprintf("machine image %s %s in region %q for", q.Name, q.Version, q.Region)
+	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
+		text += fmt.Sprintf(" %s %v", name, []string(capabilities[name]))
+	}
+	return text
+}
+
+// normalized turns an architecture into the capability that it is, so that there is one way to look images up.
+func (q ImageQuery) normalized() (gardencorev1beta1.Capabilities, []gardencorev1beta1.CapabilityDefinition) {
+	definitions := q.Definitions
+	if len(definitions) == 0 {
+		definitions = []gardencorev1beta1.CapabilityDefinition{{
+			Name:   v1beta1constants.ArchitectureName,
+			Values: gardencorev1beta1.CapabilityValues{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64},
+		}}
+	}
+	if _, known := q.Capabilities[v1beta1constants.ArchitectureName]; known {
+		return q.Capabilities, definitions
+	}
+	architecture := cmp.Or(q.Architecture, v1beta1constants.ArchitectureAMD64)
+	for _, definition := range definitions {
+		if definition.Name == v1beta1constants.ArchitectureName && len(definition.Values) == 1 {
+			architecture = definition.Values[0]
+		}
+	}
+	capabilities := maps.Clone(q.Capabilities)
+	if capabilities == nil {
+		capabilities = gardencorev1beta1.Capabilities{}
+	}
+	capabilities[v1beta1constants.ArchitectureName] = gardencorev1beta1.CapabilityValues{architecture}
+	return capabilities, definitions
+}
+
+// imagesOf lists the images of a version in the region, each with its capabilities. An ID wins over a name, which is good for every
+// region.
+func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
+	var images []MachineImage
+	for _, flavor := range version.flavors() {
+		image := MachineImage{Name: q.Name, Version: q.Version, Capabilities: flavor.Capabilities}
+		for _, region := range flavor.Regions {
+			if region.Name == q.Region {
+				image.ID = region.ID
+			}
+		}
+		if image.ID == "" {
+			image.Image = flavor.Image
+		}
+		if image.ID != "" || image.Image != "" {
+			images = append(images, image)
+		}
+	}
+	return images
+}
+
+// flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them.
+func (v *MachineImageVersion) flavors() []MachineImageFlavor {
+	if len(v.CapabilityFlavors) > 0 {
+		return v.CapabilityFlavors
+	}
+	var flavors []MachineImageFlavor
+	regions := map[string][]RegionIDMapping{}
+	for _, region := range v.Regions {
+		architecture := v1beta1constants.ArchitectureAMD64
+		if region.Architecture != nil {
+			architecture = *region.Architecture
+		}
+		regions[architecture] = append(regions[architecture], region)
+	}
+	if len(regions) == 0 {
+		regions[v1beta1constants.ArchitectureAMD64] = nil
+	}
+	for _, architecture := range slices.Sorted(maps.Keys(regions)) {
+		flavors = append(flavors, MachineImageFlavor{
+			Image: v.Image, Regions: regions[architecture], Capabilities: ofArchitecture(architecture),
+		})
+	}
+	return flavors
+}
+
+// capabilities returns the capabilities of a remembered image, which may have been remembered when the CloudProfile worked with
+// architectures.
+func (i *MachineImage) capabilities() gardencorev1beta1.Capabilities {
+	if len(i.Capabilities) > 0 {
+		return i.Capabilities
+	}
+	architecture := v1beta1constants.ArchitectureAMD64
+	if i.Architecture != nil {
+		architecture = *i.Architecture
+	}
+	return ofArchitecture(architecture)
+}
+
+// remembered writes an image down in the form that goes with the CloudProfile.
+func (q ImageQuery) remembered(image MachineImage) MachineImage {
+	image.Architecture = nil
+	if len(q.Definitions) > 0 {
+		return image
+	}
+	if values := image.Capabilities[v1beta1constants.ArchitectureName]; len(values) > 0 {
+		image.Architecture = new(values[0])
+	}
+	image.Capabilities = nil
+	return image
+}
+
+func ofArchitecture(architecture string) gardencorev1beta1.Capabilities {
+	return gardencorev1beta1.Capabilities{v1beta1constants.ArchitectureName: {architecture}}
+}
+
+// areCompatible reports whether two sets of capabilities have a value in common for every definition. What a set does not mention,
+// it has all values of.
+func areCompatible(a, b gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) bool {
+	a = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(a, definitions)
+	b = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(b, definitions)
+	for _, definition := range definitions {
+		isShared := func(value string) bool { return slices.Contains(b[definition.Name], value) }
+		if !slices.ContainsFunc(a[definition.Name], isShared) {
+			return false
+		}
+	}
+	return true
+}
+
+// preferred narrows images down, value by value: as long as some of them have a value, the others are out.
+func preferred(images []MachineImage, definitions []gardencorev1beta1.CapabilityDefinition) []MachineImage {
+	for _, definition := range definitions {
+		for _, value := range definition.Values {
+			var having []MachineImage
+			for _, image := range images {
+				all := gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(image.Capabilities, definitions)
+				if slices.Contains(all[definition.Name], value) {
+					having = append(having, image)
+				}
+			}
+			if len(having) > 0 {
+				images = having
+			}
+		}
+	}
+	return images
+}
