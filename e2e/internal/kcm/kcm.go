@@ -1,6 +1,6 @@
 // Package kcm runs kube-controller-manager beside an API server, with those of its controllers that do what others wait for:
-// Deployments and DaemonSets become pods, what belongs to nobody is collected, namespaces are emptied, and each has a
-// ServiceAccount. There is no scheduler and no node, see package workload.
+// Deployments and DaemonSets become pods, as many may be evicted as their budgets say, what belongs to nobody is collected,
+// namespaces are emptied, and each has a ServiceAccount. There is no scheduler and no node, see package workload.
 package kcm
 
 import (
@@ -48,7 +48,7 @@ func Start(ctx context.Context, programs, dir, kubeconfig string) (*process.Proc
 
 func controllers() []string {
 	return []string{
-		"deployment-controller", "replicaset-controller", "daemonset-controller",
+		"deployment-controller", "replicaset-controller", "daemonset-controller", "disruption-controller",
 		"garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
 	}
 }

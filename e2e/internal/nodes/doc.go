@@ -4,14 +4,21 @@
 package nodes
 
 // Duties lists who is stood in for, and what is done for each.
-func Duties() []string {
-	return []string{
+func Duties(options ...Option) []string {
+	n := &Nodes{}
+	for _, option := range options {
+		option(n)
+	}
+	duties := []string{
 		"the machine itself: boots, some moments after the cloud says ACTIVE; its user data is not run",
 		"kubelet: registers the Node with its labels, addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; says Ready, again and again; runs no pod",
-		"cloud-controller-manager: writes the Node's provider ID, zone and region; deletes the Node of a server that is gone",
 		"kube-controller-manager (node lifecycle): calls a Node that has fallen silent unknown",
 		"gardener-resource-manager (node readiness): takes the taint critical-components-not-ready away, also the one after an update in place",
 		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing",
 		"an operator, where a test or a show asks for it: selects a node for a manual update in place by the label node.machine.sapcloud.io/selected-for-update",
 	}
+	if n.beside {
+		return append(duties, "kube-controller-manager (node IPAM): gives each Node a range for its pods")
+	}
+	return append(duties, "cloud-controller-manager: writes the Node's provider ID, zone and region; deletes the Node of a server that is gone")
 }

@@ -33,13 +33,13 @@ func newNode(server Server) *corev1.Node {
 }
 
 // report is the first thing that a kubelet says.
-func report(node *corev1.Node, server Server) {
+func (n *Nodes) report(node *corev1.Node, server Server) {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourcePods: resource.MustParse("110"),
 	}
 	node.Status.Capacity, node.Status.Allocatable = capacity, capacity
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: server.Name}}
-	if server.Address != "" {
+	if server.Address != "" && !n.beside {
 		node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: server.Address})
 	}
 	for _, pressure := range []corev1.NodeConditionType{corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {

@@ -39,6 +39,7 @@ type Nodes struct {
 	servers func(context.Context) ([]Server, error)
 	stop    context.CancelFunc
 	ended   chan struct{}
+	beside  bool // a real cloud-controller-manager
 
 	lock    sync.Mutex
 	held    bool
@@ -48,7 +49,7 @@ type Nodes struct {
 }
 
 // Start begins to play. servers lists those of the shoot. The cluster may be asleep from time to time.
-func Start(ctx context.Context, cluster *rest.Config, servers func(context.Context) ([]Server, error)) (*Nodes, error) {
+func Start(ctx context.Context, cluster *rest.Config, servers func(context.Context) ([]Server, error), options ...Option) (*Nodes, error) {
 	c, err := client.New(cluster, client.Options{Scheme: kubernetes.ShootScheme})
 	if err != nil {
 		return nil, fmt.Errorf("preparing to play nodes: %w", err)
@@ -57,6 +58,9 @@ func Start(ctx context.Context, cluster *rest.Config, servers func(context.Conte
 	n := &Nodes{
 		client: c, servers: servers, stop: stop, ended: make(chan struct{}),
 		seen: map[string]time.Time{}, missed: map[string]time.Time{},
+	}
+	for _, option := range options {
+		option(n)
 	}
 	go n.run(run)
 	return n, nil
@@ -121,7 +125,7 @@ func (n *Nodes) look(ctx context.Context) error {
 	}
 	n.lock.Lock()
 	defer n.lock.Unlock()
-	nodes := map[string]*corev1.Node{}
+	taken, nodes := rangesOf(list), map[string]*corev1.Node{}
 	for i := range list.Items {
 		nodes[list.Items[i].Name] = &list.Items[i]
 	}
@@ -130,7 +134,7 @@ func (n *Nodes) look(ctx context.Context) error {
 		switch node := nodes[server.Name]; {
 		case server.Status != "ACTIVE":
 		case node == nil:
-			failures = append(failures, n.join(ctx, server))
+			failures = append(failures, n.join(ctx, server, taken))
 		default:
 			delete(n.missed, node.Name)
 			failures = append(failures, n.live(ctx, node))
@@ -144,7 +148,7 @@ func (n *Nodes) look(ctx context.Context) error {
 }
 
 // join registers the Node of a machine that has booted.
-func (n *Nodes) join(ctx context.Context, server Server) error {
+func (n *Nodes) join(ctx context.Context, server Server, taken ranges) error {
 	since, known := n.seen[server.ID]
 	if !known {
 		n.seen[server.ID] = time.Now()
@@ -153,10 +157,13 @@ func (n *Nodes) join(ctx context.Context, server Server) error {
 		return nil
 	}
 	node := newNode(server)
+	if n.beside {
+		undress(node, taken)
+	}
 	if err := n.client.Create(ctx, node); err != nil {
 		return fmt.Errorf("registering node %s: %w", node.Name, err)
 	}
-	return n.patchStatus(ctx, node, func() { report(node, server) })
+	return n.patchStatus(ctx, node, func() { n.report(node, server) })
 }
 
 // leave does what others do about a Node whose server is gone.
@@ -166,7 +173,7 @@ func (n *Nodes) leave(ctx context.Context, node *corev1.Node) error {
 		n.missed[node.Name] = time.Now()
 		return n.patchStatus(ctx, node, func() { say(node, corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown") })
 	}
-	if time.Since(since) < silence || node.DeletionTimestamp != nil {
+	if n.beside || time.Since(since) < silence || node.DeletionTimestamp != nil {
 		return nil
 	}
 	return client.IgnoreNotFound(n.client.Delete(ctx, node))

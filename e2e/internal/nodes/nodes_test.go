@@ -83,3 +83,39 @@ func TestLife(t *testing.T) {
 	_, found = look()
 	assert.False(t, found, "nobody waits for it any longer")
 }
+
+func TestBesideACloudControllerManagerNodesJoinBare(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
+	servers := []Server{
+		{ID: "1", Name: "machine-1", Status: "ACTIVE", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3"},
+		{ID: "2", Name: "machine-2", Status: "ACTIVE", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.4"},
+	}
+	long := time.Now().Add(-time.Hour)
+	n := &Nodes{
+		client: c, seen: map[string]time.Time{"1": long, "2": long}, missed: map[string]time.Time{},
+		servers: func(context.Context) ([]Server, error) { return servers, nil },
+	}
+	BesideCloudControllerManager()(n)
+	read := func() []corev1.Node {
+		require.NoError(t, n.look(t.Context()))
+		list := &corev1.NodeList{}
+		require.NoError(t, c.List(t.Context(), list))
+		return list.Items
+	}
+
+	found := read()
+	require.Len(t, found, 2)
+	for i, node := range found {
+		assert.Empty(t, node.Spec.ProviderID)
+		assert.NotContains(t, node.Labels, corev1.LabelTopologyZone)
+		assert.Len(t, node.Status.Addresses, 1, "its name")
+		assert.Equal(t, []string{"100.96.0.0/24", "100.96.1.0/24"}[i], node.Spec.PodCIDR)
+	}
+	node := read()[0]
+	require.Len(t, node.Spec.Taints, 1)
+	assert.Equal(t, uninitialized, node.Spec.Taints[0].Key, "somebody else takes that away")
+
+	servers = nil
+	n.missed["machine-1"], n.missed["machine-2"] = long, long
+	assert.Len(t, read(), 2, "somebody else deletes them")
+}
