@@ -53,6 +53,7 @@ func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 		configs := operatingSystemConfigs(shoot, version, pool)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: *configs.Init.SecretName, Namespace: shoot.Namespace()}}
 		if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, secret, func() error {
+			secret.Labels = ofUserData()
 			secret.Data = map[string][]byte{
 				extensionsv1alpha1.OperatingSystemConfigSecretDataKey: []byte("#!/bin/bash\n# gardener-node-init of pool " + pool.Name + "\n"),
 			}
@@ -62,6 +63,20 @@ func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 		}
 	}
 	return nil
+}
+
+// RemoveUserData removes what PrepareWorker has made, of all pools that there ever were, as gardenlet does after a Worker's deletion.
+func (g *Gardenlet) RemoveUserData(ctx context.Context, shoot *Shoot) error {
+	err := g.Seed.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(shoot.Namespace()), client.MatchingLabels(ofUserData()))
+	if err != nil {
+		return fmt.Errorf("removing the user data of shoot %s: %w", shoot.Name, err)
+	}
+	return nil
+}
+
+// ofUserData are the labels by which what was played is found again.
+func ofUserData() map[string]string {
+	return map[string]string{"e2e.trellis.garden/purpose": "user-data"}
 }
 
 // operatingSystemConfigs names what a pool's OperatingSystemConfigs come to. The key is Gardener's: another one replaces the nodes.

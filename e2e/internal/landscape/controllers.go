@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,7 @@ func (c *Controller) Name() string { return c.what.Name }
 // controllers lists those that there are.
 func (l *Landscape) controllers() []*Controller {
 	var all []*Controller
-	for _, c := range []*Controller{l.Infrastructure, l.ControlPlane, l.Network} {
+	for _, c := range []*Controller{l.Infrastructure, l.ControlPlane, l.Network, l.Worker} {
 		if c != nil {
 			all = append(all, c)
 		}
@@ -45,6 +46,13 @@ func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, 
 		l.Network = &Controller{what: controller.Network()}
 	}
 	building, ctx := errgroup.WithContext(ctx)
+	if l.options.Machines {
+		l.Worker = &Controller{what: controller.Worker()}
+		building.Go(func() (err error) {
+			l.MachineController, err = controller.Machine().Build(ctx, false)
+			return err
+		})
+	}
 	for _, c := range l.controllers() {
 		c.Log = filepath.Join(l.Dir, c.Name()+".log")
 		building.Go(func() (err error) {
@@ -55,15 +63,26 @@ func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, 
 	if err := building.Wait(); err != nil {
 		return "", err
 	}
-	var sizes []string
+	var binaries, sizes []string
 	for _, c := range l.controllers() {
-		info, err := os.Stat(c.Binary)
+		binaries = append(binaries, c.Binary)
+	}
+	if l.MachineController != "" {
+		binaries = append(binaries, l.MachineController)
+	}
+	for _, binary := range binaries {
+		info, err := os.Stat(binary)
 		if err != nil {
 			return "", err
 		}
-		sizes = append(sizes, fmt.Sprintf("%s, %d MB", c.Name(), info.Size()/1_000_000))
+		sizes = append(sizes, fmt.Sprintf("%s, %d MB", filepath.Base(binary), info.Size()/1_000_000))
 	}
 	return strings.Join(sizes, "; "), nil
+}
+
+// serveWebhooks lists the controllers that the seed's API server calls.
+func (l *Landscape) serveWebhooks() []*Controller {
+	return slices.DeleteFunc(l.controllers(), func(c *Controller) bool { return c != l.ControlPlane && c != l.Worker })
 }
 
 func (l *Landscape) startControllers(ctx context.Context, _ io.Writer) (string, error) {
@@ -74,8 +93,8 @@ func (l *Landscape) startControllers(ctx context.Context, _ io.Writer) (string, 
 	if err := starting.Wait(); err != nil {
 		return "", err
 	}
-	if l.ControlPlane != nil {
-		if err := l.ControlPlane.what.AwaitWebhooks(ctx, l.Seed.Client); err != nil {
+	for _, c := range l.serveWebhooks() {
+		if err := c.what.AwaitWebhooks(ctx, l.Seed.Client); err != nil {
 			return "", err
 		}
 	}
@@ -92,7 +111,7 @@ func (l *Landscape) start(ctx context.Context, c *Controller) error {
 		return err
 	}
 	options := controller.Options{Path: c.Binary, Kubeconfig: kubeconfig, Output: c.Log, LeaderElection: true}
-	if c == l.ControlPlane {
+	if slices.Contains(l.serveWebhooks(), c) {
 		if options.Args, err = c.what.WebhookArgs(); err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
 // Package landscape brings up everything around our controllers for programs that show something: a seed, an OpenStack
-// stand-in, the controllers' processes, and gardenlet; on demand also the cluster of a shoot. Each step is told on a screen.
+// stand-in, the controllers' processes, and gardenlet; on demand also the cluster of a shoot, and its machines. Each step is told on a screen.
 // Tests stand on packages rig and ground.
 package landscape
 
@@ -19,6 +19,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
@@ -34,15 +36,25 @@ type Options struct {
 	Latency time.Duration
 	// Clusters adds the controllers of contracts that act in shoots' clusters, and a seed that hosts those.
 	Clusters bool
+	// Machines adds the worker-controller and the machine controller, and such a seed as well.
+	Machines bool
 }
+
+// host tells whether there are clusters of shoots.
+func (o Options) host() bool { return o.Clusters || o.Machines }
 
 // Landscape is what has been brought up.
 type Landscape struct {
 	Seed      *seed.Seed
 	Place     Place
 	Gardenlet *gardenlet.Gardenlet
-	// Infrastructure, ControlPlane and Network are our controllers. Without clusters there is only the first.
-	Infrastructure, ControlPlane, Network *Controller
+	// Infrastructure, ControlPlane, Network and Worker are our controllers. Without clusters there is no ControlPlane and no Network,
+	// without machines no Worker.
+	Infrastructure, ControlPlane, Network, Worker *Controller
+	// MachineController is the path of the machine controller. It runs once StartMachines was called.
+	MachineController string
+	// Machines are the processes of machine-controller-manager and of the machine controller.
+	Machines *mcm.Pods
 	// Cluster is that of the shoot that StartCluster was called for.
 	Cluster *shoot.Cluster
 	// Programs is the folder of the programs that are not ours, Dir the one of this run. It is removed at the end.
@@ -52,6 +64,7 @@ type Landscape struct {
 	screen  *terminal.Screen
 	hosting *ground.Seed // nothing without clusters
 	hosted  *gardenlet.Shoot
+	nodes   *nodes.Nodes
 }
 
 // Place is where shoots live: an account in a cloud.
@@ -97,7 +110,10 @@ func (l *Landscape) do(ctx context.Context, s step) error {
 
 func (l *Landscape) ensurePrograms(ctx context.Context, progress io.Writer) (detail string, err error) {
 	names := assets.APIServer()
-	if l.options.Clusters {
+	switch {
+	case l.options.Machines:
+		names = assets.Machines()
+	case l.options.Clusters:
 		names = assets.ControlPlane()
 	}
 	if l.Programs, err = assets.Ensure(ctx, progress, names...); err != nil {
@@ -130,7 +146,7 @@ func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, 
 	if err != nil {
 		return "", err
 	}
-	if !l.options.Clusters {
+	if !l.options.host() {
 		if l.Seed, err = seed.Start(ctx, l.Programs, dir); err != nil {
 			return "", err
 		}
@@ -161,7 +177,7 @@ func (l *Landscape) folder(name string) (string, error) {
 
 // Stop ends everything and removes its files.
 func (l *Landscape) Stop() error {
-	failures := []error{l.stopControllers(), l.StopCluster()}
+	failures := []error{l.stopControllers(), l.StopMachines(), l.StopCluster()}
 	if l.Place.Cloud != nil {
 		failures = append(failures, l.Place.Cloud.Close())
 	}

@@ -1,0 +1,100 @@
+package landscape
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// build is how long the cloud takes to make a server, and demolish to unmake one.
+const (
+	build    = time.Second
+	demolish = 500 * time.Millisecond
+)
+
+// StartMachines lets the shoot whose cluster was started have machines, if its cloud profile offers some: machine-controller-manager runs
+// as soon as gardenlet deploys it, with our machine controller, and what runs on machines is played.
+func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) error {
+	return l.do(ctx, step{"machines", func(ctx context.Context, _ io.Writer) (string, error) {
+		l.Place.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: build})
+		l.Place.Cloud.StandIn.SetTransition(fake.ServerDelete, fake.Transition{After: demolish})
+		dir, err := l.folder("machines")
+		if err != nil {
+			return "", err
+		}
+		l.Machines = mcm.Start(ctx, l.Seed, mcm.Options{
+			Manager: filepath.Join(l.Programs, mcm.Manager), MachineController: l.MachineController, Dir: dir,
+		})
+		l.nodes, err = nodes.Start(ctx, l.Cluster.Config, l.Place.Account.Servers(l.hosted, l.Place.Cloud.Region()), options...)
+		return "kubelets for machines that are not there yet", err
+	}})
+}
+
+// FulfilWorker orders the hosted shoot's Worker as the shoot is now described, and waits for it, as gardenlet does.
+func (l *Landscape) FulfilWorker(ctx context.Context) error {
+	if err := l.prepareWorker(ctx); err != nil {
+		return err
+	}
+	component, err := l.Gardenlet.Worker(l.hosted)
+	if err != nil {
+		return err
+	}
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	if err := component.WaitUntilWorkerStatusMachineDeploymentsUpdated(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+// DestroyWorker deletes the hosted shoot's Worker, waits until it is gone, and removes what was there for its sake, as gardenlet does.
+func (l *Landscape) DestroyWorker(ctx context.Context) error {
+	if err := l.prepareWorker(ctx); err != nil {
+		return err
+	}
+	component, err := l.Gardenlet.Worker(l.hosted)
+	if err != nil {
+		return err
+	}
+	if err := component.Destroy(ctx); err != nil {
+		return err
+	}
+	if err := component.WaitCleanup(ctx); err != nil {
+		return err
+	}
+	if err := l.Gardenlet.RemoveMachineControllerManager(ctx, l.hosted); err != nil {
+		return err
+	}
+	return l.Gardenlet.RemoveUserData(ctx, l.hosted)
+}
+
+// prepareWorker does what gardenlet does before each flow of a Worker.
+func (l *Landscape) prepareWorker(ctx context.Context) error {
+	if err := l.Gardenlet.Prepare(ctx, l.hosted); err != nil {
+		return err
+	}
+	if err := l.Gardenlet.PrepareWorker(ctx, l.hosted); err != nil {
+		return err
+	}
+	return l.Gardenlet.DeployMachineControllerManager(ctx, l.hosted, gardenlet.APIServer{URL: l.Cluster.URL(), CA: l.Cluster.CA})
+}
+
+// StopMachines ends machine-controller-manager and the machine controller at once, if they run, and plays no machines any longer.
+func (l *Landscape) StopMachines() error {
+	if l.nodes != nil {
+		l.nodes.Stop()
+	}
+	if l.Machines == nil {
+		return nil
+	}
+	machines := l.Machines
+	l.nodes, l.Machines = nil, nil
+	return machines.Stop()
+}
