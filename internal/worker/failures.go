@@ -51,8 +51,12 @@ func failuresOf(machines []machinev1alpha1.Machine) []failure {
 	return failures
 }
 
+// hasFailed reports whether the last thing that was done to a machine failed. What a machine failed to become is of no interest once
+// it is to go.
 func hasFailed(machine *machinev1alpha1.Machine) bool {
-	return machine.Status.LastOperation.State == machinev1alpha1.MachineStateFailed
+	operation := machine.Status.LastOperation
+	isPast := machine.DeletionTimestamp != nil && operation.Type == machinev1alpha1.MachineOperationCreate
+	return operation.State == machinev1alpha1.MachineStateFailed && !isPast
 }
 
 // isPreserved reports whether a failed machine is kept for somebody to look at.

@@ -59,6 +59,11 @@ func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
 				State: machinev1alpha1.MachineStateFailed, ErrorCode: test.code, Description: test.description,
 			}
 			assert.Equal(t, []failure{{machine: "m", kind: test.kind, what: test.want}}, failuresOf([]machinev1alpha1.Machine{machine}))
+			machine.DeletionTimestamp = new(metav1.Now())
+			assert.Len(t, failuresOf([]machinev1alpha1.Machine{machine}), 1)
+			machine.Status.LastOperation.Type = machinev1alpha1.MachineOperationCreate
+			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}), "it is to go, and need not become anything")
+			machine.DeletionTimestamp = nil
 			machine.Status.LastOperation.State = machinev1alpha1.MachineStateProcessing
 			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}))
 		})
@@ -95,7 +100,7 @@ func TestEveryKindOfFailureBringsItsCode(t *testing.T) {
 		{machine: "d", kind: cloud.Unavailable, what: "z", at: now},
 	}, begun(), now, false)
 	require.EqualError(t, err, "machine a: x; 1 more machine fails\nmachine b: y")
-	assert.EqualValues(t, []string{"ERR_INFRA_UNAUTHENTICATED", "ERR_INFRA_RESOURCES_DEPLETED"}, texts(contract.Codes(err)))
+	assert.Equal(t, []string{"ERR_INFRA_UNAUTHENTICATED", "ERR_INFRA_RESOURCES_DEPLETED"}, texts(contract.Codes(err)))
 }
 
 func texts[T ~string](values []T) []string {

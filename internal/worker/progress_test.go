@@ -142,23 +142,28 @@ func TestAPassEndsWhenWaitingDoesNotHelp(t *testing.T) {
 		want  string
 	}{
 		"the credentials are refused": {
-			time.Minute, []*zone{newZone("cpu").lacks(0, "Unauthenticated", "wrong password")},
+			time.Minute,
+			[]*zone{newZone("cpu").lacks(0, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
 		},
 		"they lack a role": {
-			time.Minute, []*zone{newZone("cpu").lacks(time.Second, "PermissionDenied", "no member of the project")},
+			time.Minute,
+			[]*zone{newZone("cpu").lacks(time.Second, "PermissionDenied", "no member of the project")},
 			cloud.Unauthorized, "machine one-cpu-z1-new-3: no member of the project",
 		},
 		"the input is wrong, even though others join": {
-			time.Minute, []*zone{newZone("cpu").lacks(time.Second, "InvalidArgument", "there is no flavor x"), newZone("gpu").rolls()},
+			time.Minute,
+			[]*zone{newZone("cpu").lacks(time.Second, "InvalidArgument", "there is no flavor x"), newZone("gpu").rolls()},
 			cloud.Configuration, "machine one-cpu-z1-new-3: there is no flavor x",
 		},
 		"there is no room and nothing else happens": {
-			time.Minute, []*zone{newZone("cpu").lacks(time.Second, "ResourceExhausted", "quota exceeded for cores"), newZone("gpu")},
+			time.Minute,
+			[]*zone{newZone("cpu").lacks(time.Second, "ResourceExhausted", "quota exceeded for cores"), newZone("gpu")},
 			cloud.Depleted, "machine one-cpu-z1-new-3: quota exceeded for cores",
 		},
 		"what is as old has been tried again by now": {
-			4 * time.Minute, []*zone{newZone("cpu").lacks(-time.Hour, "Unauthenticated", "wrong password")},
+			4 * time.Minute,
+			[]*zone{newZone("cpu").lacks(-time.Hour, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
 		},
 	} {
