@@ -187,9 +187,18 @@ func TestASleepingShootWaitsForItsMachinesToBeGone(t *testing.T) {
 		"three are left":                         {newZone("cpu"), "3 machines are still awake"},
 		"one is left":                            {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas, z.machines = 1, z.machines[:1] }), "1 machine is still awake"},
 		"the numbers say less than the machines": {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas = 0 }), "3 machines are still awake"},
-		"none is left":                           {newZone("cpu").with(gone), ""},
-		"nobody looks at deployments any more":   {newZone("cpu").with(gone).with(stale), ""},
-		"there never was one":                    {newZone("cpu").with(gone).with(func(z *zone) { z.have.Name = "" }), ""},
+		"they have just been moved here": {
+			newZone("cpu").with(func(z *zone) {
+				z.have.Status.Replicas = 0
+				for n := range z.machines {
+					z.machines[n].OwnerReferences, z.machines[n].Labels = nil, map[string]string{"name": z.have.Name}
+				}
+			}),
+			"3 machines are still awake",
+		},
+		"none is left":                         {newZone("cpu").with(gone), ""},
+		"nobody looks at deployments any more": {newZone("cpu").with(gone).with(stale), ""},
+		"there never was one":                  {newZone("cpu").with(gone).with(func(z *zone) { z.have.Name = "" }), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, now := seen(time.Minute, test.zone)

@@ -7,9 +7,6 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// labelSetOwner names the MachineDeployment on sets of machines that have no owner yet, as after a move to another seed.
-const labelSetOwner = "name"
-
 // standing is how far the machines of one wanted deployment have come.
 type standing struct {
 	wanted deployment
@@ -18,7 +15,7 @@ type standing struct {
 	// latest is the set of the wanted class, nil while there is none; old are the others.
 	latest *machinev1alpha1.MachineSet
 	old    []machinev1alpha1.MachineSet
-	// machines are those of all sets.
+	// machines are those of all sets, and those that no set has taken yet, as after a move to another seed.
 	machines []machinev1alpha1.Machine
 }
 
@@ -29,20 +26,23 @@ func standingsOf(wanted []deployment, now observed) []standing {
 		if i := slices.IndexFunc(now.deployments, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == w.name() }); i >= 0 {
 			s.have = &now.deployments[i]
 		}
+		var sets []string
 		for i := range now.sets {
 			set := &now.sets[i]
 			if !isSetOf(set, w.name()) {
 				continue
 			}
+			sets = append(sets, set.Name)
 			if s.latest == nil && set.Spec.Template.Spec.Class.Name == w.class.Name {
 				s.latest = set
 			} else {
 				s.old = append(s.old, *set)
 			}
-			for _, machine := range now.machines {
-				if isMachineOf(&machine, set.Name) {
-					s.machines = append(s.machines, machine)
-				}
+		}
+		for _, machine := range now.machines {
+			isOrphan := len(machine.OwnerReferences) == 0 && machine.Labels[labelName] == w.name()
+			if isOrphan || slices.ContainsFunc(sets, func(set string) bool { return isMachineOf(&machine, set) }) {
+				s.machines = append(s.machines, machine)
 			}
 		}
 		standings = append(standings, s)
@@ -114,7 +114,7 @@ func hasJoined(machine *machinev1alpha1.Machine) bool {
 // isSetOf reports whether a set belongs to a deployment: by its owner, or where a set has none, by its label.
 func isSetOf(set *machinev1alpha1.MachineSet, name string) bool {
 	if len(set.OwnerReferences) == 0 {
-		return set.Labels[labelSetOwner] == name
+		return set.Labels[labelName] == name
 	}
 	for _, owner := range set.OwnerReferences {
 		if owner.Kind == "MachineDeployment" && owner.Name == name {

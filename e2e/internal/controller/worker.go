@@ -17,12 +17,11 @@ func Worker() Binary {
 				rule("extensions.gardener.cloud", "workers", "get", "list", "watch", "patch"),
 				rule("extensions.gardener.cloud", "workers/status", "patch"),
 				rule("extensions.gardener.cloud", "clusters", "get"),
-				rule(machines, "machineclasses", "get", "list", "create", "patch", "delete"),
-				rule(machines, "machinedeployments", "get", "list", "create", "patch", "delete"),
-				// After a move, machines and their sets are made before machine-controller-manager runs.
-				rule(machines, "machinesets", "get", "list", "create", "patch"),
-				rule(machines, "machines", "get", "list", "create", "patch"),
-				rule(machines, "machines/status", "patch"),
+				rule(machines, "machineclasses", "list", "create", "patch", "delete"),
+				rule(machines, "machinedeployments", "list", "create", "patch", "delete"),
+				// After a move, machines and their sets are made before machine-controller-manager runs. What is left over, nobody else deletes.
+				rule(machines, "machinesets", "list", "create", "delete"),
+				rule(machines, "machines", "list", "create", "patch", "delete"),
 				// Credentials, what machines start with, and the classes' own.
 				rule("", "secrets", "get", "list", "create", "patch", "delete"),
 				// machine-controller-manager sleeps with the shoot, and gets a new pod when it is stuck.
