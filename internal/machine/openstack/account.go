@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -59,6 +60,8 @@ type portBook struct {
 	line      line
 	networkID string
 	ports     *gathering[cloudopenstack.Port]
+	// unprotected is true once the network has refused security groups.
+	unprotected atomic.Bool
 
 	flights singleflight.Group
 	mu      sync.Mutex

@@ -68,7 +68,11 @@ func (m *machine) ports(ctx context.Context) ([]cloudopenstack.Port, error) {
 // port returns the port that is wanted: the one that an earlier attempt has left, or a new one. One that the existing driver has left is
 // replaced, since it need not be what is wanted.
 func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (cloudopenstack.Port, error) {
-	left, err := m.account.in(wanted.NetworkID).reserve(ctx, wanted.Name)
+	book := m.account.in(wanted.NetworkID)
+	if book.unprotected.Load() {
+		wanted = bare(wanted)
+	}
+	left, err := book.reserve(ctx, wanted.Name)
 	if err != nil {
 		return cloudopenstack.Port{}, fmt.Errorf("looking for it: %w", err)
 	}
@@ -90,7 +94,25 @@ func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (c
 		m.log.Info("Taking over a port", "port", mine.ID)
 		return *mine, nil
 	}
-	return m.account.CreatePort(ctx, wanted)
+	port, err := m.account.CreatePort(ctx, wanted)
+	if takesNoSecurity(err) {
+		book.unprotected.Store(true)
+		port, err = m.account.CreatePort(ctx, bare(wanted))
+	}
+	return port, err
+}
+
+// takesNoSecurity reports whether a network refuses security groups and address pairs since its ports are not protected: everything is
+// let through there, as networks for storage are often made.
+func takesNoSecurity(err error) bool {
+	fault, ok := errors.AsType[*cloudopenstack.ResponseError](err)
+	return ok && (fault.Type == "PortSecurityAndIPRequiredForSecurityGroups" || fault.Type == "AddressPairAndPortSecurityRequired")
+}
+
+// bare is a port in a network whose ports are not protected.
+func bare(wanted cloudopenstack.PortCreate) cloudopenstack.PortCreate {
+	wanted.SecurityGroupIDs, wanted.AllowedAddresses = []string{}, nil
+	return wanted
 }
 
 // mayRemove reports whether a port by the machine's name is the machine's: it carries the shoot's mark, or none, as those of the

@@ -1,0 +1,75 @@
+package openstack
+
+import (
+	"testing"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+)
+
+func TestWhatAClassMustSay(t *testing.T) {
+	s := start(t)
+	type spec = v1alpha1.MachineProviderConfigSpec
+	for sentence, test := range map[string]struct {
+		edit  func(*spec)
+		order func(*order)
+		says  string
+	}{
+		"another provider":            {order: func(o *order) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
+		"no secret":                   {order: func(o *order) { o.secret = nil }, says: "secret is missing"},
+		"nothing that can be read":    {order: func(o *order) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
+		"another kind":                {order: func(o *order) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
+		"no user data":                {order: func(o *order) { delete(o.secret.Data, "userData") }, says: "userData"},
+		"no password":                 {order: func(o *order) { delete(o.secret.Data, "password") }, says: "password"},
+		"no Keystone":                 {order: func(o *order) { delete(o.secret.Data, "authURL") }, says: "authURL"},
+		"no tag of the cluster":       {edit: func(s *spec) { delete(s.Tags, clusterTag) }, says: "kubernetes.io-cluster-"},
+		"no tag of the role":          {edit: func(s *spec) { delete(s.Tags, roleTag) }, says: "kubernetes.io-role-"},
+		"a tag of no cluster":         {edit: func(s *spec) { s.Tags = map[string]string{v1alpha1.TagClusterPrefix: "1", roleTag: "1"} }, says: "tags"},
+		"no region":                   {edit: func(s *spec) { s.Region = "" }, says: "region"},
+		"no zone":                     {edit: func(s *spec) { s.AvailabilityZone = "" }, says: "availabilityZone"},
+		"no flavor":                   {edit: func(s *spec) { s.FlavorName = "" }, says: "flavorName"},
+		"no key pair":                 {edit: func(s *spec) { s.KeyName = "" }, says: "keyName"},
+		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, says: "imageName"},
+		"no network":                  {edit: func(s *spec) { s.NetworkID = "" }, says: "networkID"},
+		"one network and several":     {edit: func(s *spec) { s.Networks = []v1alpha1.Network{{ID: "x"}} }, says: "networks"},
+		"a network of no name":        {edit: func(s *spec) { s.NetworkID, s.Networks = "", []v1alpha1.Network{{}} }, says: "networks(0)"},
+		"no ranges of pods":           {edit: func(s *spec) { s.PodNetworkCIDRs = nil }, says: "podNetworkCIDRs"},
+		"less than no disk":           {edit: func(s *spec) { s.RootDiskSize = -1 }, says: "rootDiskSize"},
+		"a data volume without space": {edit: func(s *spec) { s.DataVolumes = []v1alpha1.DataVolume{{Name: "a"}} }, says: "dataVolumes(0).size"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if test.edit == nil {
+				test.edit = func(*spec) {}
+			}
+			o := s.order(machineName, test.edit)
+			if test.order != nil {
+				test.order(o)
+			}
+			err := o.create(t.Context(), s.process())
+			require.Equal(t, codes.InvalidArgument, code(err))
+			require.ErrorContains(t, err, test.says)
+			require.NotContains(t, err.Error(), "secret\"")
+		})
+	}
+	require.Empty(t, s.cloud.State("garden").Servers)
+}
+
+func TestAClassThatCannotMakeMachinesUnmakesThem(t *testing.T) {
+	s := start(t)
+	p, o := s.process(), s.order(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	stale := s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName, spec.KeyName = "", "" })
+	stale.machine = o.machine
+	require.NoError(t, stale.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State("garden").Ports)
+}
+
+func TestProviderIDs(t *testing.T) {
+	c := &class{MachineProviderConfigSpec: v1alpha1.MachineProviderConfigSpec{Region: "eu-1"}}
+	require.Equal(t, "openstack:///eu-1/abc", c.providerID("abc"))
+	for id, want := range map[string]string{"openstack:///eu-1/abc": "abc", "openstack:///abc": "abc", "": ""} {
+		require.Equal(t, want, serverIDOf(id))
+	}
+}
