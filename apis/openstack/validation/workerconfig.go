@@ -1,0 +1,141 @@
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	machinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// policyAffinity keeps all servers of a group on one host.
+const policyAffinity = "affinity"
+
+// PoolSurroundings is what a WorkerConfig has to fit.
+type PoolSurroundings struct {
+	// Profile is the CloudProfile's configuration.
+	Profile *v1alpha1.CloudProfileConfig
+	// Zones and Labels are the pool's.
+	Zones  []string
+	Labels map[string]string
+}
+
+// ValidateWorkerConfig checks a configuration by itself and against its pool and the CloudProfile. oldConfig is the one that was accepted
+// before, nil for a new pool; see ValidateWorkerPool.
+func ValidateWorkerConfig(config, oldConfig *v1alpha1.WorkerConfig, in PoolSurroundings, fldPath *field.Path) field.ErrorList {
+	if oldConfig == nil {
+		oldConfig = &v1alpha1.WorkerConfig{}
+	}
+	errs := validateNodeTemplate(config, fldPath.Child("nodeTemplate"))
+	errs = append(errs, validateServerGroup(config.ServerGroup, oldConfig.ServerGroup, in, fldPath.Child("serverGroup", "policy"))...)
+	errs = append(errs, validateMachineLabels(config.MachineLabels, oldConfig.MachineLabels, in.Labels, fldPath.Child("machineLabels"))...)
+	errs = append(errs, validateSecurityGroups(config.AdditionalSecurityGroups, fldPath.Child("additionalSecurityGroups"))...)
+	return append(errs, validateAdditionalNetworks(config.AdditionalNetworks, fldPath.Child("additionalNetworks"))...)
+}
+
+func validateNodeTemplate(config *v1alpha1.WorkerConfig, path *field.Path) field.ErrorList {
+	if config.NodeTemplate == nil {
+		return nil
+	}
+	errs := validateCapacity(config.NodeTemplate.Capacity, false, path.Child("capacity"))
+	return append(errs, validateCapacity(config.NodeTemplate.VirtualCapacity, true, path.Child("virtualCapacity"))...)
+}
+
+func validateCapacity(capacity corev1.ResourceList, whole bool, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(capacity)) {
+		amount := capacity[name]
+		switch {
+		case amount.Sign() < 0:
+			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "give an amount that is not negative"))
+		case whole && amount.Cmp(*resource.NewQuantity(amount.Value(), amount.Format)) != 0:
+			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "extended resources come in whole numbers: give one"))
+		}
+	}
+	return errs
+}
+
+// validateServerGroup looks into the CloudProfile for a policy that was not there before.
+func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolSurroundings, path *field.Path) field.ErrorList {
+	if group == nil {
+		return nil
+	}
+	if group.Policy == policyAffinity && len(in.Zones) > 1 {
+		return field.ErrorList{field.Invalid(path, group.Policy,
+			"no host is in several zones: choose soft-affinity, or a single zone for the pool")}
+	}
+	offered := in.Profile.ServerGroupPolicies
+	switch {
+	case group.Policy == "" && len(offered) > 0:
+		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(quoted(offered), ", ")+", or remove serverGroup")}
+	case group.Policy == "":
+		return field.ErrorList{field.Required(path, "remove serverGroup: the CloudProfile allows no policy")}
+	case oldGroup != nil && oldGroup.Policy == group.Policy, slices.Contains(offered, group.Policy):
+		return nil
+	case len(offered) == 0:
+		return field.ErrorList{field.Invalid(path, group.Policy, "the CloudProfile allows no server groups: ask its admin to, or remove serverGroup")}
+	default:
+		return field.ErrorList{field.Invalid(path, group.Policy, "the CloudProfile does not allow it: choose one of "+strings.Join(quoted(offered), ", "))}
+	}
+}
+
+func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	var names []string
+	for i, label := range labels {
+		name := path.Index(i).Child("name")
+		errs = append(errs, validateLine(label.Name, "the key of the metadata", name)...)
+		if label.Value != "" {
+			errs = append(errs, validateLine(label.Value, "a value of the metadata", path.Index(i).Child("value"))...)
+		}
+		wasThere := slices.ContainsFunc(oldLabels, func(old v1alpha1.MachineLabel) bool { return old.Name == label.Name })
+		_, isOfPool := ofPool[label.Name]
+		switch {
+		case slices.Contains(names, label.Name):
+			errs = append(errs, duplicate(name, label.Name))
+		case isOfPool:
+			errs = append(errs, field.Invalid(name, label.Name, "is a label of the pool, which is in the metadata anyway: remove one of the two"))
+		case machinev1alpha1.IsIdentity(machinev1alpha1.TagKey(label.Name)) && !wasThere:
+			errs = append(errs, field.Invalid(name, label.Name, fmt.Sprintf("says whose machine it is, which is not yours to say: "+
+				"choose a name that begins neither with %q nor with %q", machinev1alpha1.TagClusterPrefix, machinev1alpha1.TagRolePrefix)))
+		}
+		names = append(names, label.Name)
+	}
+	return errs
+}
+
+func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, group := range groups {
+		errs = append(errs, validateLine(group, "the name of a security group", path.Index(i))...)
+		if slices.Contains(groups[:i], group) {
+			errs = append(errs, duplicate(path.Index(i), group))
+		}
+	}
+	return errs
+}
+
+func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, network := range networks {
+		entry := path.Index(i)
+		switch {
+		case network.ID != "" && network.Name != "":
+			errs = append(errs, field.Forbidden(entry.Child("name"), "the ID says it already: remove one of the two"))
+		case network.ID != "":
+			errs = append(errs, validateUUID(network.ID, "network", entry.Child("id"))...)
+		default:
+			errs = append(errs, validateLine(network.Name, "the ID of the network, or its name", entry.Child("name"))...)
+		}
+		if slices.Contains(networks[:i], network) {
+			errs = append(errs, duplicate(entry, network.ID+network.Name))
+		}
+	}
+	return errs
+}
