@@ -9,6 +9,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -64,40 +65,14 @@ func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*cl
 // technicalID is the shoot's name in the cloud.
 func (c *class) technicalID() string { return strings.TrimPrefix(c.cluster, v1alpha1.TagClusterPrefix) }
 
-// validate names the first field that keeps machines from being made.
+// validate says what keeps machines from being made.
 func (c *class) validate() error {
-	const spec = "providerSpec.spec."
-	required := []struct{ field, value string }{
-		{"region", c.Region},
-		{"availabilityZone", c.AvailabilityZone},
-		{"flavorName", c.FlavorName},
-		{"keyName", c.KeyName},
-		{"imageID or " + spec + "imageName", c.ImageID + c.ImageName},
+	config := v1alpha1.MachineProviderConfig{Spec: c.MachineProviderConfigSpec}
+	if err := config.Validate(field.NewPath("providerSpec")).ToAggregate(); err != nil {
+		return failuref(codes.InvalidArgument, "the machine class cannot be used: %w", err)
 	}
-	for _, r := range required {
-		if r.value == "" {
-			return failuref(codes.InvalidArgument, "the machine class lacks %s%s", spec, r.field)
-		}
-	}
-	switch {
-	case (c.NetworkID == "") == (len(c.Networks) == 0):
-		return failuref(codes.InvalidArgument, "the machine class needs either %[1]snetworkID or %[1]snetworks", spec)
-	case len(c.PodNetworkCIDRs) == 0:
-		return failuref(codes.InvalidArgument, "the machine class lacks %spodNetworkCIDRs", spec)
-	case c.RootDiskSize < 0:
-		return failuref(codes.InvalidArgument, "%srootDiskSize of the machine class must not be negative", spec)
-	case len(c.userData) == 0:
+	if len(c.userData) == 0 {
 		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
-	}
-	for i, network := range c.Networks {
-		if network.ID == "" && network.Name == "" {
-			return failuref(codes.InvalidArgument, "%snetworks[%d] of the machine class needs an id or a name", spec, i)
-		}
-	}
-	for i, volume := range c.DataVolumes {
-		if volume.Size <= 0 {
-			return failuref(codes.InvalidArgument, "%sdataVolumes[%d].size of the machine class must be positive", spec, i)
-		}
 	}
 	return nil
 }

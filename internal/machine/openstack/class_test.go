@@ -31,7 +31,7 @@ func TestWhatAClassMustSay(t *testing.T) {
 		"no zone":                     {edit: func(s *spec) { s.AvailabilityZone = "" }, says: "availabilityZone"},
 		"no flavor":                   {edit: func(s *spec) { s.FlavorName = "" }, says: "flavorName"},
 		"no key pair":                 {edit: func(s *spec) { s.KeyName = "" }, says: "keyName"},
-		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, says: "imageName"},
+		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, says: "imageID"},
 		"no network":                  {edit: func(s *spec) { s.NetworkID = "" }, says: "networkID"},
 		"one network and several":     {edit: func(s *spec) { s.Networks = []v1alpha1.Network{{ID: "x"}} }, says: "networks"},
 		"a network of no name":        {edit: func(s *spec) { s.NetworkID, s.Networks = "", []v1alpha1.Network{{}} }, says: "networks(0)"},

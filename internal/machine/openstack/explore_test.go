@@ -19,11 +19,12 @@ import (
 type deed string
 
 const (
-	making   deed = "make"   // a machine, until it is there
-	dropping deed = "drop"   // a Machine that is deleted after the mishap, whatever had become of it
-	ending   deed = "delete" // a machine that is complete
-	failing  deed = "fail"   // a machine whose first server cannot be built
-	straying deed = "stray"  // a server that no Machine stands for
+	making     deed = "make"    // a machine, until it is there
+	dropping   deed = "drop"    // a Machine that is deleted after the mishap, whatever had become of it
+	ending     deed = "delete"  // a machine that is complete
+	failing    deed = "fail"    // a machine whose first server cannot be built
+	straying   deed = "stray"   // a server that no Machine stands for
+	inheriting deed = "inherit" // a machine of which the existing driver has left a port
 )
 
 // mishap is what happens to one call.
@@ -192,6 +193,13 @@ func (t *trial) live(ctx context.Context, d deed, nth int, m mishap) (wire.Calls
 	case dropping:
 		_ = t.make(ctx) // whatever comes of it
 		log = t.cloud.Log()
+	case inheriting:
+		if _, err := t.cloud.Plant(fake.DefaultProject, "ports", fake.Attrs{"network_id": t.network, "name": machineName}); err != nil {
+			return nil, err
+		}
+		err = t.until(ctx, t.make)
+		log = t.cloud.Log()
+		t.inspect(1)
 	case failing:
 		_ = t.make(ctx)
 		t.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1})

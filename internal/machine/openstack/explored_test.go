@@ -21,7 +21,7 @@ func (t *trial) rawNetworks() []v1alpha1.Network {
 	return config.Spec.Networks
 }
 
-func allDeeds() []deed { return []deed{making, dropping, ending, failing, straying} }
+func allDeeds() []deed { return []deed{making, dropping, ending, failing, straying, inheriting} }
 
 func TestNothingIsLostOrDoubledWhateverGoesWrong(t *testing.T) {
 	for name, rich := range map[string]bool{"a plain machine": false, "a machine with all there is": true} {
