@@ -72,8 +72,14 @@ func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) e
 func (m *machine) awaitEnd(ctx context.Context, server cloudopenstack.Server) error {
 	named := *m
 	named.name = server.Name // may have been changed
-	_, err := named.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil })
+	left, err := named.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || survives(*s) })
 	switch {
+	case left != nil:
+		dead, err := m.account.GetServer(ctx, server.ID) // a list does not say what went wrong
+		if err != nil || dead.Fault == nil {
+			dead.Fault = &cloudopenstack.ServerFault{Message: "it does not say why"}
+		}
+		return failuref(codes.Aborted, "the cloud could not delete server %s: %s; ask its operator if it happens again", server.ID, dead.Fault.Message)
 	case err != nil && ctx.Err() != nil:
 		return failuref(codes.DeadlineExceeded, "server %s is still being deleted: %w", server.ID, err)
 	case err != nil:
@@ -81,6 +87,11 @@ func (m *machine) awaitEnd(ctx context.Context, server cloudopenstack.Server) er
 	default:
 		return nil
 	}
+}
+
+// survives reports whether the deletion of a server has failed: from the request on, there is a task that deletes it.
+func survives(server cloudopenstack.Server) bool {
+	return server.Status == cloudopenstack.ServerError && server.TaskState == ""
 }
 
 // clearVolumes removes the boot volume that the existing driver has made for the machine before its server, where volumes have a type. Volumes of

@@ -129,14 +129,27 @@ func (m *machine) list(ctx context.Context, class string) ([]cloudopenstack.Serv
 	return slices.DeleteFunc(m.own(servers), func(s cloudopenstack.Server) bool { return gone(s) || s.TaskState == taskDeleting }), nil
 }
 
+// forgivenPolls is how many polls may fail in a row, each of which the session has repeated.
+const forgivenPolls = 4
+
+// mayPass reports whether another call may succeed where one has failed.
+func mayPass(err error) bool {
+	kind := cloud.KindOf(err)
+	return kind == cloud.Unavailable || kind == cloud.RateLimited
+}
+
 // await polls until something is true of the machine's server with this ID, and returns it as it is then. nil stands for a server that is gone.
-// All machines that wait share the polls.
+// All machines that wait share the polls, and a few that fail in a row do no harm.
 func (m *machine) await(ctx context.Context, id string, enough func(*cloudopenstack.Server) bool) (*cloudopenstack.Server, error) {
-	for {
+	for failures := 0; ; {
 		servers, err := m.account.servers.find(ctx, m.name, m.poll)
 		if err != nil {
-			return nil, err
+			if failures++; failures > forgivenPolls || ctx.Err() != nil || !mayPass(err) {
+				return nil, err
+			}
+			continue
 		}
+		failures = 0
 		var server *cloudopenstack.Server
 		if i := slices.IndexFunc(servers, func(s cloudopenstack.Server) bool { return s.ID == id && !gone(s) }); i >= 0 {
 			server = &servers[i]

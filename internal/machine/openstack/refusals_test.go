@@ -166,6 +166,29 @@ func TestAServerThatTakesTooLongIsLeftToTheNextAttempt(t *testing.T) {
 	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports)
 }
 
+func TestAServerThatCannotBeDeletedIsTold(t *testing.T) {
+	s := start(t)
+	p, o := s.process(), s.order(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{Polls: 1, Fail: true})
+	err := o.delete(t.Context(), p)
+	require.Equal(t, codes.Aborted, code(err))
+	require.ErrorContains(t, err, "could not be destroyed")
+	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{Polls: 1})
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports)
+}
+
+func TestAFewPollsMayFail(t *testing.T) {
+	for failures, want := range map[int]codes.Code{2 * forgivenPolls: codes.OK, 2*forgivenPolls + 2: codes.Unavailable} {
+		s := start(t)
+		polls := wire.Match{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
+		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session asks twice
+		require.Equal(t, want, code(s.order(machineName).create(t.Context(), s.process())), failures)
+		require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
+	}
+}
+
 func TestAnythingLookedUpIsForgottenWhenItIsGone(t *testing.T) {
 	s := start(t)
 	p := s.process()
