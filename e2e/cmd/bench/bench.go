@@ -53,7 +53,14 @@ type options struct {
 	entry, dir string
 }
 
-func run(ctx context.Context, screen *terminal.Screen, o options) (err error) {
+func run(ctx context.Context, screen *terminal.Screen, o options) error {
+	if err := benchInfrastructure(ctx, screen, o); err != nil {
+		return err
+	}
+	return benchMachines(ctx, screen, o)
+}
+
+func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	screen.Heading("Trellis: what an Infrastructure costs")
 	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: o.latency})
 	if err != nil {

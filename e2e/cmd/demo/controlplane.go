@@ -97,7 +97,7 @@ func (d *demo) awaitHealth(ctx context.Context) error {
 // health says how all that is looked after is, and whether that is well.
 func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err error) {
 	healthy = true
-	for _, watched := range []watched{d.controlPlane(), d.network()} {
+	for _, watched := range []watched{d.controlPlane(), d.network(), d.worker()} {
 		object, err := watched.get(ctx)
 		if err != nil {
 			return nil, false, err
@@ -129,6 +129,7 @@ func asErrors(lines []string) []error {
 
 func (d *demo) deleteControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the ControlPlane")
+	d.stopContainer()
 	cost, err := d.measure(ctx, d.controlPlane(), func(ctx context.Context) error {
 		component := d.Gardenlet.ControlPlane(d.shoot)
 		if err := component.Destroy(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
@@ -26,8 +27,9 @@ type demo struct {
 	before inventory
 	// applied is what the ManagedResources of the ControlPlane brought to the shoot.
 	applied []resourcesv1alpha1.ObjectReference
-	// node is the shoot's only one, and container what has initialized it.
-	node      node
+	// traces are those of machines.
+	traces traces
+	// container is what initializes nodes.
 	container *workload.Container
 	// containerAddress is where that serves.
 	containerAddress string
@@ -38,21 +40,23 @@ type act func(context.Context) error
 
 // run shows everything and stops everything, in whatever way it ends.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
-	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane and Network, before your eyes")
-	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true})
+	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, before your eyes")
+	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true, Machines: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
 	d := &demo{Landscape: l, screen: screen}
-	defer d.stopContainer()
+	defer func() { err = d.stopPods(err) }()
 	acts := []act{
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
 		d.startCluster, d.createControlPlane, d.reconcileControlPlane,
-		d.createNetwork, d.reconcileNetwork, d.initializeNode, d.switchOverlayOff, d.awaitHealth,
+		d.createNetwork, d.reconcileNetwork,
+		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool, d.rollPool,
+		d.initializeNodes, d.switchOverlayOff, d.awaitHealth,
 	}
 	if exit {
-		acts = append(acts, d.deleteNetwork, d.removeNode, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
+		acts = append(acts, d.deleteNetwork, d.deleteWorker, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
 	} else {
 		acts = append(acts, d.stay)
 	}
@@ -87,6 +91,8 @@ func (d *demo) stay(ctx context.Context) error {
 		return endedByItself(d.ControlPlane)
 	case <-d.Network.Exited():
 		return endedByItself(d.Network)
+	case <-d.Worker.Exited():
+		return endedByItself(d.Worker)
 	}
 }
 
@@ -102,8 +108,10 @@ func (d *demo) lookFurther() {
 	}{
 		{"in the seed", []string{
 			"export KUBECONFIG=" + d.Seed.Kubeconfig,
-			"kubectl get infrastructures,controlplanes,networks -A",
+			"kubectl get infrastructures,controlplanes,networks,workers -A",
 			of + " get managedresources,deployments,pods,secrets",
+			of + " get machinedeployments,machines,machineclasses",
+			of + " delete machine $(kubectl -n " + d.shoot.Namespace() + " get machines -o name | head -n 1 | cut -d/ -f2)   # another one comes",
 			of + " get controlplane " + d.shoot.Name + " -o yaml",
 			of + " annotate controlplane " + d.shoot.Name + " gardener.cloud/operation=reconcile",
 			of + " delete deployment csi-driver-controller   # it comes back",
@@ -117,7 +125,8 @@ func (d *demo) lookFurther() {
 		}},
 		{"behind the scenes", []string{
 			"curl -s " + d.ControlPlane.MetricsURL + " | grep trellis_",
-			"tail -f " + d.Infrastructure.Log + " " + d.ControlPlane.Log + " " + d.Network.Log,
+			"tail -f " + d.Infrastructure.Log + " " + d.ControlPlane.Log + " " + d.Network.Log + " " + d.Worker.Log,
+			"tail -f " + strings.Join(d.Machines.Outputs(), " "),
 		}},
 	} {
 		d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, "# "+part.title))

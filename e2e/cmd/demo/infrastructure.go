@@ -23,6 +23,11 @@ func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
 	config := &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"}
 	config.APIVersion, config.Kind = openstackv1alpha1.GroupVersion().String(), "ControlPlaneConfig"
 	shoot.ControlPlaneConfig = config
+	openstack.OfferMachines(shoot, d.Place.Cloud)
+	var err error
+	if shoot.Workers, err = newPools(); err != nil {
+		return nil, err
+	}
 	return shoot, d.Gardenlet.Prepare(ctx, shoot)
 }
 

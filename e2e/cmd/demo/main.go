@@ -1,6 +1,6 @@
-// Command demo shows how an Infrastructure, a ControlPlane and a Network come into being: two real API servers, one of them the
-// shoot's, an OpenStack stand-in, our controllers and Gardener's resource managers as processes, and gardenlet's own code as the
-// client.
+// Command demo shows how an Infrastructure, a ControlPlane, a Network and a Worker come into being: two real API servers, one of them
+// the shoot's, an OpenStack stand-in, our controllers, Gardener's resource managers and machine-controller-manager as processes, and
+// gardenlet's own code as the client.
 package main
 
 import (
@@ -19,10 +19,12 @@ import (
 const usage = `Usage: make demo [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
 Brings up a real API server with Gardener's CRDs, an OpenStack stand-in, the infrastructure-controller, the
-controlplane-controller and the network-controller. Creates a shoot's Infrastructure as gardenlet does, shows how it comes into
-being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the Network, and
-shows what then exists in the seed and in the shoot, and how the real cloud-controller-manager initializes a node. Switches the
-overlay off, and shows how the Network changes in stages. Stays up until Ctrl-C. Nothing is left behind.
+controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
+how it comes into being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the
+Network, and shows what then exists in the seed and in the shoot. Creates the Worker: machine-controller-manager and our machine
+controller make servers, which become Nodes; one pool grows, another gets a new image. Shows how the real cloud-controller-manager
+initializes the nodes. Switches the overlay off, and shows how the Network changes in stages. Stays up until Ctrl-C. Nothing is left
+behind.
 
   --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if
                  they are not. The environment variable DEMO_EXIT=1 says the same.

@@ -82,7 +82,7 @@ func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.Mana
 }
 
 func (d *demo) deleteNetwork(ctx context.Context) error {
-	d.screen.Heading("gardenlet deletes the Network first of all, while there are nodes")
+	d.screen.Heading("gardenlet deletes the Network, while there are nodes")
 	inSeed, inShoot, err := d.partsOfNetwork(ctx)
 	if err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
@@ -22,7 +24,7 @@ const (
 	beingChanged = "being changed"
 )
 
-// switchOverlayOff changes how packets travel between pods while there is a node. No packet may go to pods unwrapped before the cloud
+// switchOverlayOff changes how packets travel between pods while there are nodes. No packet may go to pods unwrapped before the cloud
 // knows the way to them, and that is the cloud-controller-manager's to tell it, in the version that the ControlPlane now has.
 func (d *demo) switchOverlayOff(ctx context.Context) error {
 	d.screen.Heading("The user switches the overlay off and leaves routes to pods to the cloud; gardenlet asks all three")
@@ -50,7 +52,7 @@ func (d *demo) switchOverlayOff(ctx context.Context) error {
 		do   func(context.Context) (string, error)
 	}{
 		{"process", restarted},
-		{"route", d.awaitRoute},
+		{"routes", d.awaitRoutes},
 		{"network", d.awaitArrival},
 	} {
 		if err := d.screen.Step(part.name, func(io.Writer) (string, error) { return part.do(ctx) }); err != nil {
@@ -96,8 +98,8 @@ func (d *demo) showPools(ctx context.Context) error {
 	return nil
 }
 
-// awaitRoute waits until the shoot's router knows the way to the pods of the node.
-func (d *demo) awaitRoute(ctx context.Context) (string, error) {
+// awaitRoutes waits until the shoot's router knows the way to the pods of all nodes.
+func (d *demo) awaitRoutes(ctx context.Context) (string, error) {
 	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return "", err
@@ -106,15 +108,22 @@ func (d *demo) awaitRoute(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	found, err := d.listNodes(ctx)
+	if err != nil {
+		return "", err
+	}
 	for {
 		answer, err := d.Place.Account.AsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
 		if err != nil {
 			return "", err
 		}
+		hops := map[string]string{}
 		for _, route := range answer.Objects("router.routes") {
-			if route.Text("destination") == podsOfNode {
-				return fmt.Sprintf("%s via %s, in the shoot's router", podsOfNode, route.Text("nexthop")), nil
-			}
+			hops[route.Text("destination")] = route.Text("nexthop")
+		}
+		if !slices.ContainsFunc(found, func(node corev1.Node) bool { return hops[node.Spec.PodCIDR] == "" }) {
+			first := found[0].Spec.PodCIDR
+			return fmt.Sprintf("%s in the shoot's router, e.g. %s via %s", count(len(found), "route"), first, hops[first]), nil
 		}
 		if err := sleep(ctx, glance); err != nil {
 			return "", err

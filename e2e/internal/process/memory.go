@@ -15,11 +15,14 @@ type Memory struct {
 	Private int64
 }
 
-// Memory reads the process's memory from the kernel (Linux only, /proc/<pid>/smaps_rollup).
-func (p *Process) Memory() (Memory, error) {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p.PID()))
+// Memory reads the process's memory from the kernel.
+func (p *Process) Memory() (Memory, error) { return MemoryOf(p.PID()) }
+
+// MemoryOf reads the memory of a process from the kernel (Linux only, /proc/<pid>/smaps_rollup).
+func MemoryOf(pid int) (Memory, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
-		return Memory{}, fmt.Errorf("reading the memory of process %d: %w", p.PID(), err)
+		return Memory{}, fmt.Errorf("reading the memory of process %d: %w", pid, err)
 	}
 	return parseMemory(string(content))
 }

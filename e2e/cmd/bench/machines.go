@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+const (
+	// machines is how many are made at a time.
+	machines = 100
+	// callsPerMachine is the budget of one: look-up, port, server, one read, with its part in what all share.
+	callsPerMachine = 4
+	// loginsOfMachines is the budget of all together.
+	loginsOfMachines = 1
+)
+
+// machineBench measures what machines cost, in a landscape of its own: machine-controller-manager and the machine controller run as their
+// Deployment says.
+type machineBench struct {
+	*landscape.Landscape
+	screen *terminal.Screen
+	shoot  *gardenlet.Shoot
+}
+
+func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err error) {
+	screen.Heading(fmt.Sprintf("Trellis: what %d machines of one pool cost", machines))
+	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: o.latency, Machines: true})
+	if err != nil {
+		return err
+	}
+	b := &machineBench{Landscape: l, screen: screen}
+	defer func() {
+		if err != nil && b.Machines != nil {
+			screen.Linef("%s", b.Machines.Tails(10))
+		}
+		err = errors.Join(err, l.Stop())
+	}()
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
+	if err != nil {
+		return err
+	}
+	taken, err := b.footprint()
+	if err != nil {
+		return err
+	}
+	more, err := b.step(ctx, "one more", b.pool(machines+1))
+	if err != nil {
+		return err
+	}
+	deleted, err := b.step(ctx, "none", b.DestroyWorker)
+	if err != nil {
+		return err
+	}
+	b.print(o, created, more, deleted, taken)
+	return withinBudget(created.log)
+}
+
+// prepare brings up a shoot that may have as many machines as anybody likes.
+func (b *machineBench) prepare(ctx context.Context) error {
+	err := b.screen.Step("shoot", func(io.Writer) (string, error) {
+		b.shoot = openstack.NewShoot("many", b.Place.Cloud, b.Place.Account)
+		openstack.OfferMachines(b.shoot, b.Place.Cloud)
+		for _, resource := range []string{"instances", "cores", "ram", "port"} {
+			if err := b.Place.Cloud.StandIn.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
+				return "", err
+			}
+		}
+		return "with an Infrastructure", b.prepareInfrastructure(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.StartCluster(ctx, b.shoot); err != nil {
+		return err
+	}
+	return b.StartMachines(ctx)
+}
+
+func (b *machineBench) prepareInfrastructure(ctx context.Context) error {
+	if err := b.Gardenlet.Prepare(ctx, b.shoot); err != nil {
+		return err
+	}
+	component := b.Gardenlet.Infrastructure(b.shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	if err := component.Wait(ctx); err != nil {
+		return err
+	}
+	b.shoot.InfrastructureStatus = component.ProviderStatus()
+	return nil
+}
+
+// pool returns a deed: a pool of so many machines.
+func (b *machineBench) pool(size int32) func(context.Context) error {
+	return func(ctx context.Context) error {
+		b.shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool("cpu", size, size)}
+		return b.FulfilWorker(ctx)
+	}
+}
+
+// step measures from the order until gardenlet sees it fulfilled.
+func (b *machineBench) step(ctx context.Context, name string, do func(context.Context) error) (took cost, err error) {
+	return took, b.screen.Step(name, func(io.Writer) (string, error) {
+		// Gardener tells orders from results by whole seconds.
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+		took, err = measure(b.Place, func() error { return do(ctx) })
+		return fmt.Sprintf("%d calls", took.calls), err
+	})
+}
+
+// footprint is what the machine controller takes while it has all machines.
+func (b *machineBench) footprint() (footprint, error) {
+	info, err := os.Stat(b.MachineController)
+	if err != nil {
+		return footprint{}, err
+	}
+	pids := b.Machines.PIDs(b.shoot.Namespace(), mcm.MachineController)
+	if len(pids) != 1 {
+		return footprint{}, fmt.Errorf("the machine controller runs %d times", len(pids))
+	}
+	busy, err := process.MemoryOf(pids[0])
+	return footprint{binary: info.Size(), idle: busy}, err
+}
+
+func (b *machineBench) print(o options, created, more, deleted cost, taken footprint) {
+	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, each server built in a second", machines, o.latency.Milliseconds()))
+	lines := openstack.Costs(created.log, machines)
+	for _, line := range append(lines, machineBudgetLines(created)...) {
+		b.screen.Linef("  %s", line)
+	}
+	b.screen.Heading(fmt.Sprintf("One machine more: its calls in their order, in %s", inSeconds(more.wall)))
+	for _, call := range more.log {
+		b.screen.Linef("  %2d  %s", call.Seq, call)
+	}
+	b.screen.Heading(fmt.Sprintf("Their deletion, in %s", inSeconds(deleted.wall)))
+	for _, line := range openstack.Costs(deleted.log, machines+1) {
+		b.screen.Linef("  %s", line)
+	}
+	b.screen.Heading("The machine controller")
+	b.screen.Linef("  stripped binary %d MB; memory with %d machines: private %d MB, all %d MB", taken.binary/megabyte, machines,
+		taken.idle.Private/megabyte, taken.idle.All/megabyte)
+}
+
+// machineBudgetLines hold what was measured against what it may be.
+func machineBudgetLines(created cost) []string {
+	return []string{
+		"",
+		fmt.Sprintf("%.2f calls per machine, at most %d; logins: %d, at most %d; %s from the order until all have joined",
+			float64(created.calls)/machines, callsPerMachine, created.logins, loginsOfMachines, inSeconds(created.wall)),
+	}
+}
+
+// withinBudget fails when machines cost more than they may, or were made twice.
+func withinBudget(calls wire.Calls) error {
+	var failures []error
+	if len(calls) > callsPerMachine*machines {
+		failures = append(failures, fmt.Errorf("%d machines cost %d calls, at most %d for each are allowed", machines, len(calls), callsPerMachine))
+	}
+	if logins := calls.Logins(); logins > loginsOfMachines {
+		failures = append(failures, fmt.Errorf("%d machines cost %d logins, at most %d are allowed", machines, logins, loginsOfMachines))
+	}
+	count := calls.Count()
+	for _, name := range []string{"neutron POST /v2.0/ports", "nova POST /v2.1/servers"} {
+		if count[name] != machines {
+			failures = append(failures, fmt.Errorf("%d machines cost %d times %s", machines, count[name], name))
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+)
+
+// The shoot's pools: one that grows, and one that is rolled. Machines of the second boot from volumes, and are kept apart.
+const (
+	growing = "cpu"
+	rolled  = "mem"
+)
+
+// traces are what there was before the first machine, and what came with machines.
+type traces struct {
+	inSeed  inventory
+	inCloud []string
+	parts   inventory
+}
+
+// newPools returns the pools as Gardener's API server completes what a user writes.
+func newPools() ([]gardencorev1beta1.Worker, error) {
+	config, err := json.Marshal(&openstackv1alpha1.WorkerConfig{
+		TypeMeta:    metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
+		ServerGroup: &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"},
+	})
+	big := openstack.NewPool(rolled, 1, 1)
+	big.Machine.Type = openstack.LargeMachine
+	big.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
+	big.ProviderConfig = &runtime.RawExtension{Raw: config}
+	return []gardencorev1beta1.Worker{openstack.NewPool(growing, 3, 3), big}, err
+}
+
+// pool returns the shoot's pool of a name, to be changed.
+func (d *demo) pool(name string) *gardencorev1beta1.Worker {
+	for i := range d.shoot.Workers {
+		if d.shoot.Workers[i].Name == name {
+			return &d.shoot.Workers[i]
+		}
+	}
+	panic("the demo knows no pool " + name)
+}
+
+// prepareMachines says what is real of machines, and what is not.
+func (d *demo) prepareMachines(ctx context.Context) (err error) {
+	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. What is played:")
+	beside := nodes.BesideCloudControllerManager()
+	for _, duty := range nodes.Duties(beside) {
+		d.screen.Linef("  · %s", duty)
+	}
+	d.screen.Linef("")
+	if d.traces.inSeed, err = takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace()); err != nil {
+		return err
+	}
+	d.traces.inCloud = d.inCloud()
+	return d.StartMachines(ctx, beside)
+}
+
+// inCloud names all that the shoot's account has.
+func (d *demo) inCloud() []string { return d.Place.Cloud.StandIn.State(d.Place.Account.Project).List() }
+
+func (d *demo) worker() watched {
+	return watched{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+		return d.Gardenlet.GetWorker(ctx, d.shoot)
+	}}
+}
+
+func (d *demo) createWorker(ctx context.Context) error {
+	d.screen.Heading(fmt.Sprintf("gardenlet deploys machine-controller-manager and the Worker: pool %s with %d machines, pool %s with %d",
+		growing, d.pool(growing).Minimum, rolled, d.pool(rolled).Minimum))
+	cost, err := d.measure(ctx, d.worker(), d.FulfilWorker)
+	if err != nil {
+		return err
+	}
+	calls := d.Place.Cloud.Log()
+	d.screen.Linef("  %s", cost)
+	d.screen.Heading("Servers in the cloud, and the Nodes that they are in the shoot")
+	servers, err := d.exhibitServers(ctx)
+	if err != nil {
+		return err
+	}
+	d.screen.Heading("What they have cost, by name")
+	for _, line := range openstack.Costs(calls, servers) {
+		d.screen.Linef("  %s", line)
+	}
+	return nil
+}
+
+func (d *demo) reconcileWorker(ctx context.Context) error {
+	return d.again(ctx, d.Worker.Name(), d.worker(), d.FulfilWorker)
+}
+
+// noteParts remembers what the machines have brought to the seed, while nothing else has come.
+func (d *demo) noteParts(ctx context.Context) error {
+	now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+	d.traces.parts = now.Difference(d.traces.inSeed)
+	return err
+}
+
+// deleteWorker deletes the Worker while its nodes are looked after, and proves that all of them are gone.
+func (d *demo) deleteWorker(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the Worker")
+	cost, err := d.measure(ctx, d.worker(), d.DestroyWorker)
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s", cost)
+	for _, check := range []struct {
+		of   string
+		left func(context.Context) ([]string, error)
+	}{
+		{"no Machine, MachineSet, MachineDeployment, MachineClass, and no Secret of theirs is in the seed", d.machinesLeft},
+		{"no server, port, volume or server group is in the cloud", d.serversLeft},
+		{"no Node is in the shoot", d.nodesLeft},
+	} {
+		left, err := check.left(ctx)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			return fmt.Errorf("left behind of the machines: %q", left)
+		}
+		d.done(check.of)
+	}
+	if err := d.nothingLeftInSeed(ctx, d.traces.parts.Has); err != nil {
+		return err
+	}
+	d.done("the shoot's namespace holds nothing more than before the Worker")
+	return d.StopMachines()
+}
+
+// machinesLeft names what stands for machines in the seed, and who still holds the credentials for their sake.
+func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
+	ofClasses := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	for _, kind := range []struct {
+		list client.ObjectList
+		of   []client.ListOption
+	}{
+		{list: &machinev1alpha1.MachineList{}},
+		{list: &machinev1alpha1.MachineSetList{}},
+		{list: &machinev1alpha1.MachineDeploymentList{}},
+		{list: &machinev1alpha1.MachineClassList{}},
+		{list: &corev1.SecretList{}, of: []client.ListOption{ofClasses}},
+	} {
+		if err := d.Seed.Client.List(ctx, kind.list, append(kind.of, client.InNamespace(d.shoot.Namespace()))...); err != nil {
+			return nil, err
+		}
+		err := meta.EachListItem(kind.list, func(item runtime.Object) error {
+			left = append(left, fmt.Sprintf("%T %s", item, item.(client.Object).GetName()))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	credentials := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
+	if err := d.Seed.Client.Get(ctx, key, credentials); err != nil {
+		return nil, err
+	}
+	for _, finalizer := range credentials.Finalizers {
+		left = append(left, "finalizer "+finalizer+" of the credentials")
+	}
+	return left, nil
+}
+
+// serversLeft names what the cloud has, and did not have before the first machine.
+func (d *demo) serversLeft(context.Context) (left []string, err error) {
+	before := map[string]bool{}
+	for _, name := range d.traces.inCloud {
+		before[name] = true
+	}
+	for _, name := range d.inCloud() {
+		if !before[name] {
+			left = append(left, name)
+		}
+	}
+	return left, nil
+}
+
+func (d *demo) nodesLeft(ctx context.Context) (left []string, err error) {
+	found, err := d.listNodes(ctx)
+	for _, node := range found {
+		left = append(left, node.Name)
+	}
+	return left, err
+}
+
+// tailLines is how much of what a process has printed is shown when something has gone wrong.
+const tailLines = 20
+
+// stopPods ends what the demo runs in place of pods, and shows the last that they said when something has gone wrong.
+func (d *demo) stopPods(err error) error {
+	if err != nil && d.Machines != nil {
+		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Machines.Tails(tailLines)))
+	}
+	d.stopContainer()
+	return errors.Join(err, d.StopMachines())
+}

@@ -1,0 +1,29 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// Costs lists what some machines cost, a line per name of a call, those with most calls first, and what all cost together. Calls that
+// machines share are less than one per machine.
+func Costs(calls wire.Calls, machines int) []string {
+	const layout = "%-34s %7s %12s"
+	row := func(name string, n int) string {
+		return fmt.Sprintf(layout, name, fmt.Sprint(n), fmt.Sprintf("%.2f", float64(n)/float64(max(machines, 1))))
+	}
+	count := calls.Count()
+	names := make([]string, 0, len(count))
+	for name := range count {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	lines := []string{fmt.Sprintf(layout, "", "calls", "per machine")}
+	for _, name := range names {
+		lines = append(lines, row(name, count[name]))
+	}
+	return append(lines, row("all", len(calls)))
+}
