@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -281,37 +280,3 @@ func (t *trial) disarm() {
 	t.cloud.ClearFaults()
 	t.cloud.SetHook(nil)
 }
-
-// inspect counts what there is besides what there was before.
-func (t *trial) inspect(machines int) {
-	now := t.cloud.State(fake.DefaultProject)
-	expect := func(kind string, have, want int) {
-		if have != want {
-			t.problems = append(t.problems, fmt.Sprintf("%d %s instead of %d", have, kind, want))
-		}
-	}
-	spec := t.stage.spec()
-	ports, volumes := 1, 0
-	if len(t.order.class.ProviderSpec.Raw) > 0 && t.isRich() {
-		ports, volumes = 2, 3
-	}
-	expect("servers", len(now.Servers)-len(t.before.Servers), machines)
-	expect("ports", len(now.Ports)-len(t.before.Ports), machines*ports)
-	expect("volumes", len(now.Volumes)-len(t.before.Volumes), machines*volumes)
-	bound := 0
-	for _, server := range now.Servers {
-		if server.Status != "ACTIVE" {
-			t.problems = append(t.problems, "a server is "+server.Status)
-		}
-		for _, port := range now.Ports {
-			if port.DeviceID == server.ID && len(port.SecurityGroups) == len(spec.SecurityGroups) {
-				bound++
-			}
-		}
-	}
-	expect("ports of servers", bound, machines*ports)
-	_, went := fake.Diff(t.before, now)
-	t.problems = append(t.problems, slices.Clone(went)...)
-}
-
-func (t *trial) isRich() bool { return len(t.rawNetworks()) > 0 }

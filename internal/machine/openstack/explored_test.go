@@ -8,18 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
-
-func (t *trial) rawNetworks() []v1alpha1.Network {
-	config, err := v1alpha1.DecodeMachineProviderConfig(&t.order.class.ProviderSpec)
-	if err != nil {
-		return nil
-	}
-	return config.Spec.Networks
-}
 
 func allDeeds() []deed { return []deed{making, dropping, ending, failing, straying, inheriting} }
 

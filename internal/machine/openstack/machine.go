@@ -54,10 +54,13 @@ func complete(server cloudopenstack.Server) bool {
 	return server.Status != cloudopenstack.ServerBuild && server.Status != cloudopenstack.ServerError && server.TaskState != taskDeleting
 }
 
+// hesitation is the part of the interval between polls for which a look-up waits for others: machines come in numbers, but one by one.
+const hesitation = 60
+
 // look returns all servers by the machine's name, the shoot's or not, and the one that MCM knows as the machine's even if it goes
 // by another name.
 func (m *machine) look(ctx context.Context) ([]cloudopenstack.Server, error) {
-	servers, err := m.account.servers.find(ctx, m.name, 0)
+	servers, err := m.account.servers.find(ctx, m.name, m.poll/hesitation)
 	if err != nil {
 		return nil, err
 	}

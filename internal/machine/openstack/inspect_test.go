@@ -1,0 +1,47 @@
+package openstack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// inspect counts what there is besides what there was before.
+func (t *trial) inspect(machines int) {
+	now := t.cloud.State(fake.DefaultProject)
+	expect := func(kind string, have, want int) {
+		if have != want {
+			t.problems = append(t.problems, fmt.Sprintf("%d %s instead of %d", have, kind, want))
+		}
+	}
+	spec := t.stage.spec()
+	ports, volumes := 1, 0
+	if t.isRich() {
+		ports, volumes = 2, 3
+	}
+	expect("servers", len(now.Servers)-len(t.before.Servers), machines)
+	expect("ports", len(now.Ports)-len(t.before.Ports), machines*ports)
+	expect("volumes", len(now.Volumes)-len(t.before.Volumes), machines*volumes)
+	bound := 0
+	for _, server := range now.Servers {
+		if server.Status != "ACTIVE" {
+			t.problems = append(t.problems, "a server is "+server.Status)
+		}
+		for _, port := range now.Ports {
+			if port.DeviceID == server.ID && len(port.SecurityGroups) == len(spec.SecurityGroups) {
+				bound++
+			}
+		}
+	}
+	expect("ports of servers", bound, machines*ports)
+	_, went := fake.Diff(t.before, now)
+	t.problems = append(t.problems, slices.Clone(went)...)
+}
+
+// isRich reports whether the machine has everything that machines can have.
+func (t *trial) isRich() bool {
+	config, err := v1alpha1.DecodeMachineProviderConfig(&t.order.class.ProviderSpec)
+	return err == nil && len(config.Spec.Networks) > 0
+}
