@@ -1,0 +1,129 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// Type is the type of Workers that the driver fulfils.
+const Type = "openstack"
+
+// Driver fulfils Workers of type openstack.
+type Driver struct {
+	sessions *cloudopenstack.Sessions
+}
+
+var _ worker.Driver = (*Driver)(nil)
+
+// New returns a driver that reaches the cloud through the sessions.
+func New(sessions *cloudopenstack.Sessions) *Driver {
+	return &Driver{sessions: sessions}
+}
+
+// Prepare implements worker.Driver. It sees to it that every pool has the server group that it asks for, and remembers the images in use.
+func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+	in, errs := decodeInputs(shoot)
+	if err := configurationProblems(errs); err != nil {
+		return nil, err
+	}
+	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
+	if err != nil {
+		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
+	}
+	status := openstackv1alpha1.NewWorkerStatus()
+	if status.MachineImages, err = in.imagesInUse(recorded); err != nil {
+		return nil, err
+	}
+	status.ServerGroupDependencies = recorded.ServerGroupDependencies
+	wants := in.groupWants()
+	if len(wants) == 0 {
+		return status, nil
+	}
+	groups, err := d.allGroups(ctx, shoot, in)
+	if err != nil {
+		return nil, err
+	}
+	status.ServerGroupDependencies, err = groups.provide(ctx, wants, recorded.ServerGroupDependencies)
+	if err != nil {
+		return nil, err
+	}
+	return status, nil
+}
+
+// Machines implements worker.Driver. In a deletion it makes do with what can still be known: of the class, only whose machines they are
+// matters then.
+func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
+	in, errs := decodeInputs(shoot)
+	if err := configurationProblems(errs); err != nil && !shoot.Deleting {
+		return nil, err
+	}
+	recorded, err := decodeStatus(status)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := in.planOf(pool, recorded)
+	if err != nil {
+		return nil, err
+	}
+	machines := plan.machines()
+	if len(plan.dataVolumes) > 0 {
+		machines.Former = &worker.Former{
+			Machines: *plan.withoutDataVolumes().machines(),
+			Remark:   fmt.Sprintf("the data volumes of pool %s come when its nodes are replaced", pool.Name),
+		}
+	}
+	return machines, nil
+}
+
+// session logs in.
+func (d *Driver) session(ctx context.Context, shoot *worker.Shoot, in *inputs) (*cloudopenstack.Session, error) {
+	credentials, err := in.credentials()
+	if err != nil {
+		ref := shoot.Worker.Spec.SecretRef
+		return nil, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	session, err := d.sessions.Get(ctx, credentials, shoot.Worker.Spec.Region)
+	if err != nil {
+		return nil, fmt.Errorf("logging in to OpenStack: %w", err)
+	}
+	return session, nil
+}
+
+// decodeStatus reads a status that is our own, or as it was recorded. There may be none.
+func decodeStatus(status runtime.Object) (*openstackv1alpha1.WorkerStatus, error) {
+	if typed, ok := status.(*openstackv1alpha1.WorkerStatus); ok && typed != nil {
+		return typed, nil
+	}
+	var raw *runtime.RawExtension
+	if status != nil {
+		data, err := json.Marshal(status)
+		if err != nil {
+			return nil, fmt.Errorf("reading the providerStatus: %w", err)
+		}
+		raw = &runtime.RawExtension{Raw: data}
+	}
+	decoded, err := openstackv1alpha1.DecodeWorkerStatus(raw)
+	if err != nil {
+		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
+	}
+	return decoded, nil
+}
+
+// isOfThe reports whether an error is of one of some kinds.
+func isOfThe(err error, kinds ...cloud.Kind) bool {
+	for _, kind := range kinds {
+		if cloud.KindOf(err) == kind {
+			return true
+		}
+	}
+	return false
+}

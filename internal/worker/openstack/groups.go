@@ -1,0 +1,207 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+type dependency = openstackv1alpha1.ServerGroupDependency
+
+// groups are the server groups of a project as far as they have been looked at, and a shoot's view of them.
+type groups struct {
+	owner
+	session *cloudopenstack.Session
+	known   []cloudopenstack.ServerGroup
+	// missing are the IDs of groups that are not there.
+	missing []string
+}
+
+// groups logs in. It asks for no group yet.
+func (d *Driver) groups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*groups, error) {
+	owner := ownerOf(shoot)
+	if len(owner.uids) == 0 {
+		return nil, fmt.Errorf("the shoot's UID %q is none that server groups could be named after", shoot.UID)
+	}
+	session, err := d.session(ctx, shoot, in)
+	if err != nil {
+		return nil, err
+	}
+	return &groups{owner: owner, session: session}, nil
+}
+
+// allGroups looks at all groups of the project at once.
+func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*groups, error) {
+	all, err := d.groups(ctx, shoot, in)
+	if err != nil {
+		return nil, err
+	}
+	if all.known, err = all.session.ListServerGroups(ctx); err != nil {
+		return nil, fmt.Errorf("listing server groups: %w", err)
+	}
+	return all, nil
+}
+
+// provide sees to it that every want has its group. It returns what to record: first what is to go, then the groups in use, in the order of
+// wants.
+func (g *groups) provide(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
+	var inUse []dependency
+	for _, want := range wants {
+		group, err := g.find(ctx, want, recorded)
+		if err != nil {
+			return nil, err
+		}
+		if group == nil {
+			created, err := g.session.CreateServerGroup(ctx, g.names(want)[0], want.policy)
+			if err != nil {
+				return nil, fmt.Errorf("creating a server group with policy %q for pool %q: %w", want.policy, want.pool, err)
+			}
+			group = &created
+		}
+		inUse = append(inUse, dependency{PoolName: want.pool, ID: group.ID, Name: group.Name})
+	}
+	leaving, err := g.leaving(ctx, inUse, recorded)
+	if err != nil {
+		return nil, err
+	}
+	return append(leaving, inUse...), nil
+}
+
+// find returns the group that a pool has, nil for none: the recorded one, if it is there and of the policy, or else one that is the
+// shoot's. Of several, one with servers is the right one: another would replace the nodes.
+func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency) (*cloudopenstack.ServerGroup, error) {
+	for i := len(recorded) - 1; i >= 0; i-- {
+		if recorded[i].PoolName != want.pool {
+			continue
+		}
+		group, err := g.look(ctx, recorded[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		if group != nil && group.Policy == want.policy {
+			return group, nil
+		}
+	}
+	for _, group := range g.candidates(want) {
+		isOurs := g.isOwn(group)
+		if !isOurs {
+			member, err := g.member(ctx, group)
+			if err != nil {
+				return nil, err
+			}
+			isOurs = member != nil && g.isMachine(*member)
+		}
+		if isOurs {
+			return &group, nil
+		}
+	}
+	return nil, nil
+}
+
+// candidates are the groups whose names are read as the pool's, best first.
+func (g *groups) candidates(want groupWant) []cloudopenstack.ServerGroup {
+	var found []cloudopenstack.ServerGroup
+	names := g.names(want)
+	isNamed := func(group cloudopenstack.ServerGroup) bool { return slices.Contains(names, group.Name) }
+	for _, group := range g.known {
+		pool, isRead := g.poolIn(group)
+		if group.Policy == want.policy && (isNamed(group) || isRead && pool == want.pool) {
+			found = append(found, group)
+		}
+	}
+	slices.SortFunc(found, func(a, b cloudopenstack.ServerGroup) int {
+		return cmp.Or(
+			compare(len(b.Members) > 0, len(a.Members) > 0), compare(isNamed(b), isNamed(a)), cmp.Compare(a.ID, b.ID),
+		)
+	})
+	return found
+}
+
+// leaving lists what is recorded, or is the shoot's by its name, and no pool uses. What is gone is not worth a record.
+func (g *groups) leaving(ctx context.Context, inUse, recorded []dependency) ([]dependency, error) {
+	isIn := func(id string, list []dependency) bool {
+		return slices.ContainsFunc(list, func(d dependency) bool { return d.ID == id })
+	}
+	var leaving []dependency
+	for _, old := range recorded {
+		if isIn(old.ID, inUse) || isIn(old.ID, leaving) {
+			continue
+		}
+		group, err := g.look(ctx, old.ID)
+		if err != nil {
+			return nil, err
+		}
+		if group != nil {
+			leaving = append(leaving, old)
+		}
+	}
+	strays := slices.DeleteFunc(slices.Clone(g.known), func(group cloudopenstack.ServerGroup) bool {
+		return !g.isOwn(group) || isIn(group.ID, inUse) || isIn(group.ID, leaving)
+	})
+	slices.SortFunc(strays, func(a, b cloudopenstack.ServerGroup) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	for _, group := range strays {
+		pool, _ := g.poolIn(group) // of names of our form, nobody knows it
+		leaving = append(leaving, dependency{PoolName: pool, ID: group.ID, Name: group.Name})
+	}
+	return leaving, nil
+}
+
+// look returns a group by its ID, nil when there is none. One that was not listed is asked for: Nova lists a thousand at most.
+func (g *groups) look(ctx context.Context, id string) (*cloudopenstack.ServerGroup, error) {
+	for i := range g.known {
+		if g.known[i].ID == id {
+			return &g.known[i], nil
+		}
+	}
+	if slices.Contains(g.missing, id) {
+		return nil, nil
+	}
+	group, err := g.session.GetServerGroup(ctx, id)
+	switch {
+	case cloud.IsNotFound(err):
+		g.missing = append(g.missing, id)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("looking for server group %s: %w", id, err)
+	}
+	g.known = append(g.known, group)
+	return &group, nil
+}
+
+// member returns the first server of a group that is alive, nil when there is none: a server that is deleted softly stays a member until
+// the cloud clears it away.
+func (g *groups) member(ctx context.Context, group cloudopenstack.ServerGroup) (*cloudopenstack.Server, error) {
+	for _, id := range group.Members {
+		server, err := g.session.GetServer(ctx, id)
+		if cloud.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking at server %s of server group %s: %w", id, group.Name, err)
+		}
+		if server.Status != cloudopenstack.ServerDeleted && server.Status != cloudopenstack.ServerSoftDeleted {
+			return &server, nil
+		}
+	}
+	return nil, nil
+}
+
+// compare puts false before true.
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}

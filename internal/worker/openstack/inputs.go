@@ -1,0 +1,132 @@
+package openstack
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// inputs are a shoot's decoded documents. What cannot be read is empty.
+type inputs struct {
+	shoot   *worker.Shoot
+	profile *openstackv1alpha1.CloudProfileConfig
+	infra   *openstackv1alpha1.InfrastructureStatus
+	// configs are those of the pools, in their order.
+	configs []*openstackv1alpha1.WorkerConfig
+}
+
+func poolPath(i int) *field.Path { return field.NewPath("spec", "pools").Index(i) }
+func infraPath() *field.Path     { return field.NewPath("spec", "infrastructureProviderStatus") }
+func profilePath() *field.Path   { return field.NewPath("cloudProfile", "spec", "providerConfig") }
+
+// decodeInputs reads all documents. Each error says in which it is.
+func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {
+	var errs field.ErrorList
+	unreadable := func(path *field.Path, err error) {
+		errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+	}
+	in := &inputs{shoot: shoot}
+	var err error
+	if in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig); err != nil {
+		in.profile = &openstackv1alpha1.CloudProfileConfig{}
+		unreadable(profilePath(), err)
+	}
+	if in.infra, err = openstackv1alpha1.DecodeInfrastructureStatus(shoot.Worker.Spec.InfrastructureProviderStatus); err != nil {
+		in.infra = openstackv1alpha1.NewInfrastructureStatus()
+		unreadable(infraPath(), err)
+	}
+	for i := range shoot.Worker.Spec.Pools {
+		config, err := openstackv1alpha1.DecodeWorkerConfig(shoot.Worker.Spec.Pools[i].ProviderConfig)
+		if err != nil {
+			config = &openstackv1alpha1.WorkerConfig{}
+			unreadable(poolPath(i).Child("providerConfig"), err)
+		}
+		in.configs = append(in.configs, config)
+	}
+	return in, errs
+}
+
+// configurationProblems turns field errors into one error.
+func configurationProblems(errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+}
+
+// credentials settles who logs in and where.
+func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
+	credentials, err := cloudopenstack.ParseCredentials(in.shoot.Credentials)
+	if err != nil {
+		return credentials, err
+	}
+	keystone, _ := in.profile.Keystone(in.shoot.Worker.Spec.Region)
+	credentials = credentials.At(cloudopenstack.Keystone{
+		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
+	})
+	return credentials, credentials.Complete()
+}
+
+// groupWants lists the server groups that pools ask for, in the order of pools.
+func (in *inputs) groupWants() []groupWant {
+	var wants []groupWant
+	for i, config := range in.configs {
+		if policy := policyOf(config); policy != "" {
+			wants = append(wants, groupWant{pool: in.shoot.Worker.Spec.Pools[i].Name, policy: policy})
+		}
+	}
+	return wants
+}
+
+func policyOf(config *openstackv1alpha1.WorkerConfig) string {
+	if config.ServerGroup == nil {
+		return ""
+	}
+	return config.ServerGroup.Policy
+}
+
+// nodesGroup is the name of the shoot's security group, empty when the Infrastructure does not say it.
+func (in *inputs) nodesGroup() string {
+	for _, group := range in.infra.SecurityGroups {
+		if group.Purpose == openstackv1alpha1.PurposeNodes {
+			return group.Name
+		}
+	}
+	return ""
+}
+
+// subnets are the IDs of the nodes' subnets, IPv4 before IPv6.
+func (in *inputs) subnets() []string {
+	var ids []string
+	for _, purpose := range []openstackv1alpha1.Purpose{openstackv1alpha1.PurposeNodes, openstackv1alpha1.PurposeNodesIPv6} {
+		for _, subnet := range in.infra.Networks.Subnets {
+			if subnet.Purpose == purpose {
+				ids = append(ids, subnet.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// lastOf returns the server group that a pool uses. Those of the pool before it in the list are on their way out.
+func lastOf(dependencies []openstackv1alpha1.ServerGroupDependency, pool string) (openstackv1alpha1.ServerGroupDependency, error) {
+	for i := len(dependencies) - 1; i >= 0; i-- {
+		if dependencies[i].PoolName == pool {
+			return dependencies[i], nil
+		}
+	}
+	return openstackv1alpha1.ServerGroupDependency{}, fmt.Errorf("no server group is recorded for pool %q", pool)
+}
+
+func value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}

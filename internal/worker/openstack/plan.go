@@ -1,0 +1,191 @@
+package openstack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+
+	openstackmachine "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// Labels of nodes by which the storage drivers know where a node is.
+const (
+	labelCinderZone = "topology.cinder.csi.openstack.org/zone"
+	labelManilaZone = "topology.manila.csi.openstack.org/zone"
+)
+
+// plan is everything that the machines of a pool are made of.
+type plan struct {
+	in     *inputs
+	pool   *extensionsv1alpha1.WorkerPool
+	config *openstackv1alpha1.WorkerConfig
+	image  *openstackv1alpha1.MachineImage
+	// groupID is empty for a pool without a server group.
+	groupID      string
+	rootDiskSize int
+	rootDiskType *string
+	dataVolumes  []openstackmachine.DataVolume
+}
+
+// planOf gathers what is to be known of a pool. In a deletion nothing is amiss, since no machine is made any more.
+func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstackv1alpha1.WorkerStatus) (*plan, error) {
+	p := &plan{in: in, pool: pool}
+	var err error
+	if p.config, err = openstackv1alpha1.DecodeWorkerConfig(pool.ProviderConfig); err != nil {
+		if !in.shoot.Deleting {
+			return nil, fmt.Errorf("reading the providerConfig of pool %q: %w", pool.Name, err)
+		}
+		p.config = &openstackv1alpha1.WorkerConfig{}
+	}
+	if p.image, err = in.imageOf(pool, recorded); err != nil {
+		if !in.shoot.Deleting {
+			return nil, err
+		}
+		p.image = &openstackv1alpha1.MachineImage{Image: pool.MachineImage.Name} // a class has to name one
+	}
+	if policyOf(p.config) != "" {
+		dependency, err := lastOf(recorded.ServerGroupDependencies, pool.Name)
+		if err != nil && !in.shoot.Deleting {
+			return nil, err
+		}
+		p.groupID = dependency.ID
+	}
+	if err := p.sizeDisks(); err != nil && !in.shoot.Deleting {
+		return nil, fmt.Errorf("planning the volumes of pool %q: %w", pool.Name, err)
+	}
+	return p, nil
+}
+
+// sizeDisks settles the volumes. A pool that names no type for its root volume has that of the machine type, if it has one, and then its
+// size, too: machine types without any disk of their own depend on it.
+func (p *plan) sizeDisks() error {
+	var err error
+	volume := p.pool.Volume
+	if volume != nil && volume.Size != "" {
+		if p.rootDiskSize, err = validation.SizeInGiB(volume.Size); err != nil {
+			return err
+		}
+	}
+	machineType := p.in.machineType(p.pool)
+	switch {
+	case volume != nil && volume.Type != nil:
+		if *volume.Type != "" {
+			p.rootDiskType = new(*volume.Type)
+		}
+	case machineType != nil && machineType.Storage != nil && machineType.Storage.Type != "" && machineType.Storage.Type != "default":
+		p.rootDiskType = new(machineType.Storage.Type)
+		if size := machineType.Storage.StorageSize; size != nil && !size.IsZero() && p.rootDiskSize == 0 {
+			if p.rootDiskSize, err = validation.SizeInGiB(size.String()); err != nil {
+				return fmt.Errorf("storage of machine type %s: %w", machineType.Name, err)
+			}
+		}
+	}
+	for _, volume := range p.pool.DataVolumes {
+		size, err := validation.SizeInGiB(volume.Size)
+		if err != nil {
+			return fmt.Errorf("data volume %s: %w", volume.Name, err)
+		}
+		planned := openstackmachine.DataVolume{Name: volume.Name, Size: size}
+		if volume.Type != nil && *volume.Type != "" {
+			planned.Type = new(*volume.Type)
+		}
+		p.dataVolumes = append(p.dataVolumes, planned)
+	}
+	return nil
+}
+
+// withoutDataVolumes is what the upstream extension makes of the pool: it ignores them.
+func (p *plan) withoutDataVolumes() *plan {
+	former := *p
+	former.dataVolumes = nil
+	return &former
+}
+
+func (p *plan) machines() *worker.Machines {
+	machines := &worker.Machines{HashData: p.hashData(), HashDataInPlace: p.hashDataInPlace()}
+	for _, zone := range p.pool.Zones {
+		config := openstackmachine.NewMachineProviderConfig()
+		config.Spec = p.spec(zone)
+		machines.Classes = append(machines.Classes, worker.Class{
+			Provider: openstackmachine.Provider, ProviderSpec: config, NodeTemplate: p.nodeTemplate(),
+			NodeLabels: map[string]string{labelCinderZone: zone, labelManilaZone: zone},
+		})
+	}
+	return machines
+}
+
+func (p *plan) spec(zone string) openstackmachine.MachineProviderConfigSpec {
+	in := p.in
+	spec := openstackmachine.MachineProviderConfigSpec{
+		Region: in.shoot.Worker.Spec.Region, AvailabilityZone: zone, FlavorName: p.pool.MachineType, KeyName: in.infra.Node.KeyName,
+		SecurityGroups: append([]string{in.nodesGroup()}, p.config.AdditionalSecurityGroups...),
+		Tags:           p.tags(),
+		NetworkID:      in.infra.Networks.ID, SubnetIDs: in.subnets(), PodNetworkCIDRs: slices.Clone(in.shoot.PodRanges),
+		RootDiskSize: p.rootDiskSize, RootDiskType: p.rootDiskType, UseConfigDrive: p.config.ConfigDrive,
+		DataVolumes: p.dataVolumes,
+	}
+	if p.image.ID != "" {
+		spec.ImageID = p.image.ID
+	} else {
+		spec.ImageName = p.image.Image
+	}
+	if p.groupID != "" {
+		spec.ServerGroupID = new(p.groupID)
+	}
+	if len(p.config.AdditionalNetworks) > 0 {
+		spec.NetworkID = ""
+		spec.Networks = []openstackmachine.Network{{ID: in.infra.Networks.ID, PodNetwork: true}}
+		for _, network := range p.config.AdditionalNetworks {
+			spec.Networks = append(spec.Networks, openstackmachine.Network{ID: network.ID, Name: network.Name})
+		}
+	}
+	// Nothing in a class is shared with another one, nor with what it was made of.
+	return *spec.DeepCopy()
+}
+
+// nodeTemplate has what the user says of nodes. What the pool says is filled in by the contract.
+func (p *plan) nodeTemplate() machinev1alpha1.NodeTemplate {
+	if p.config.NodeTemplate == nil {
+		return machinev1alpha1.NodeTemplate{}
+	}
+	return machinev1alpha1.NodeTemplate{
+		Capacity: p.config.NodeTemplate.Capacity.DeepCopy(), VirtualCapacity: p.config.NodeTemplate.VirtualCapacity.DeepCopy(),
+	}
+}
+
+// tags are the metadata of machines: labels of the pool, labels of machines, and whose machines they are.
+//
+// Several labels may become the same key. A machine label wins over a label of the pool; among those of one sort, the label that is
+// written like the key wins, and otherwise the last one by its name. No label says whose a machine is.
+func (p *plan) tags() map[string]string {
+	ofMachines := map[string]string{}
+	for _, label := range p.config.MachineLabels {
+		ofMachines[label.Name] = label.Value
+	}
+	tags := map[string]string{}
+	for _, labels := range []map[string]string{p.pool.Labels, ofMachines} {
+		maps.Copy(tags, tagsOf(labels))
+	}
+	tags[openstackmachine.TagClusterPrefix+p.in.shoot.TechnicalID] = "1"
+	tags[openstackmachine.TagRolePrefix+"node"] = "1"
+	return tags
+}
+
+func tagsOf(labels map[string]string) map[string]string {
+	tags := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		key := openstackmachine.TagKey(name)
+		_, isWrittenLikeKey := labels[key]
+		if openstackmachine.IsIdentity(key) || isWrittenLikeKey && key != name {
+			continue
+		}
+		tags[key] = labels[name]
+	}
+	return tags
+}

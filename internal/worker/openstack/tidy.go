@@ -1,0 +1,117 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// Tidy implements worker.Driver. A group that still has servers stays. What Prepare has put on record as leaving is all that goes while
+// there are pools: without that, no call is made.
+//
+// In a deletion it looks for more than what is recorded, since a move to another seed loses the record: one list, which is
+// the only call that a shoot without server groups ever costs. Nothing says that there is anything to be found for such a shoot, so
+// that credentials that are missing or not accepted do not hold its deletion up.
+func (d *Driver) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+	in, _ := decodeInputs(shoot) // what cannot be read asks for nothing
+	recorded, err := decodeStatus(status)
+	if err != nil {
+		return nil, err
+	}
+	if shoot.Deleting {
+		return openstackv1alpha1.NewWorkerStatus(), d.removeAll(ctx, shoot, in, recorded)
+	}
+	var inUse []dependency
+	for _, want := range in.groupWants() {
+		used, err := lastOf(recorded.ServerGroupDependencies, want.pool)
+		if err != nil {
+			return nil, err
+		}
+		inUse = append(inUse, used)
+	}
+	leaving := slices.DeleteFunc(slices.Clone(recorded.ServerGroupDependencies), func(dependency dependency) bool {
+		return slices.Contains(inUse, dependency)
+	})
+	if len(leaving) == 0 {
+		return recorded, nil
+	}
+	groups, err := d.groups(ctx, shoot, in)
+	if err != nil {
+		return nil, err
+	}
+	remaining, err := groups.remove(ctx, leaving)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range remaining {
+		shoot.Log.Info("Server group has servers still and stays", "serverGroup", group.Name, "id", group.ID, "servers", group.Members)
+	}
+	tidied := recorded.DeepCopy()
+	tidied.ServerGroupDependencies = slices.DeleteFunc(tidied.ServerGroupDependencies, func(dependency dependency) bool {
+		return slices.Contains(leaving, dependency) && !slices.ContainsFunc(remaining, func(group cloudopenstack.ServerGroup) bool {
+			return group.ID == dependency.ID
+		})
+	})
+	return tidied, nil
+}
+
+// removeAll removes what is recorded, and what is the shoot's by its name.
+func (d *Driver) removeAll(ctx context.Context, shoot *worker.Shoot, in *inputs, recorded *openstackv1alpha1.WorkerStatus) error {
+	groups, err := d.allGroups(ctx, shoot, in)
+	if err != nil {
+		mayBeIgnored := len(in.groupWants()) == 0 && len(recorded.ServerGroupDependencies) == 0
+		if mayBeIgnored && isOfThe(err, cloud.Configuration, cloud.Unauthenticated, cloud.Unauthorized) {
+			shoot.Log.Info("Not looking for server groups, of which nothing is known", "reason", err.Error())
+			return nil
+		}
+		return err
+	}
+	leaving, err := groups.leaving(ctx, nil, recorded.ServerGroupDependencies)
+	if err != nil {
+		return err
+	}
+	remaining, err := groups.remove(ctx, leaving)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, group := range remaining {
+		problems = append(problems, cloud.Errorf(cloud.InUse,
+			"server group %s (%s) of the shoot has servers that are not among its machines: %v; delete them, or the group", group.Name, group.ID, group.Members))
+	}
+	return errors.Join(problems...)
+}
+
+// remove deletes groups that no server is in, and returns the others.
+func (g *groups) remove(ctx context.Context, leaving []dependency) ([]cloudopenstack.ServerGroup, error) {
+	var remaining []cloudopenstack.ServerGroup
+	for _, dependency := range leaving {
+		group, err := g.look(ctx, dependency.ID)
+		if err != nil {
+			return nil, err
+		}
+		if group == nil {
+			continue
+		}
+		member, err := g.member(ctx, *group)
+		if err != nil {
+			return nil, err
+		}
+		if member != nil {
+			remaining = append(remaining, *group)
+			continue
+		}
+		if err := g.session.DeleteServerGroup(ctx, group.ID); err != nil && !cloud.IsNotFound(err) {
+			return nil, fmt.Errorf("deleting server group %s: %w", group.Name, err)
+		}
+	}
+	return remaining, nil
+}

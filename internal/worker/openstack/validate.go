@@ -1,0 +1,99 @@
+package openstack
+
+import (
+	"slices"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// Validate implements worker.Driver.
+func (d *Driver) Validate(shoot *worker.Shoot) field.ErrorList {
+	in, errs := decodeInputs(shoot)
+	if len(errs) > 0 {
+		return errs
+	}
+	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
+	if err != nil {
+		return nil // Prepare says so: it is nothing that the user could mend
+	}
+	errs = in.validateInfrastructure()
+	if len(shoot.PodRanges) == 0 {
+		errs = append(errs, field.Required(field.NewPath("shoot", "spec", "networking", "pods"), "give the range of pods"))
+	}
+	for i := range shoot.Worker.Spec.Pools {
+		errs = append(errs, in.validatePool(i, recorded)...)
+	}
+	return errs
+}
+
+// validateInfrastructure wants what every machine needs.
+func (in *inputs) validateInfrastructure() field.ErrorList {
+	var errs field.ErrorList
+	networks := infraPath().Child("networks")
+	for _, required := range []struct {
+		path    *field.Path
+		present bool
+		what    string
+	}{
+		{networks.Child("id"), in.infra.Networks.ID != "", "network"},
+		{networks.Child("subnets"), len(in.subnets()) > 0, "subnet of nodes"},
+		{infraPath().Child("node", "keyName"), in.infra.Node.KeyName != "", "key pair"},
+		{infraPath().Child("securityGroups"), in.nodesGroup() != "", "security group of nodes"},
+	} {
+		if !required.present {
+			errs = append(errs, field.Required(required.path,
+				"the Infrastructure tells of no "+required.what+": have it reconciled, machines cannot be made without"))
+		}
+	}
+	return errs
+}
+
+func (in *inputs) validatePool(i int, recorded *openstackv1alpha1.WorkerStatus) field.ErrorList {
+	var (
+		pool   = &in.shoot.Worker.Spec.Pools[i]
+		config = in.configs[i]
+		path   = poolPath(i)
+		rules  = validation.PoolOfWorker(pool)
+	)
+	errs := validation.ValidateWorkerPool(&rules, in.acceptedBefore(pool, config, recorded), in.profile, path)
+	for n, network := range config.AdditionalNetworks {
+		if network.ID != "" && network.ID == in.infra.Networks.ID {
+			errs = append(errs, field.Invalid(path.Child("providerConfig", "additionalNetworks").Index(n).Child("id"), network.ID,
+				"is the shoot's own network, in which the machines are anyway: remove it"))
+		}
+	}
+	if _, err := in.imageOf(pool, recorded); err != nil {
+		errs = append(errs, field.Invalid(path.Child("machineImage"), pool.MachineImage.Name+" "+pool.MachineImage.Version, err.Error()))
+	}
+	return errs
+}
+
+// acceptedBefore is what somebody else has admitted already: everything, but for a policy whose group does not exist yet.
+func (in *inputs) acceptedBefore(
+	pool *extensionsv1alpha1.WorkerPool, config *openstackv1alpha1.WorkerConfig, recorded *openstackv1alpha1.WorkerStatus,
+) *validation.WorkerPool {
+	accepted := validation.PoolOfWorker(pool)
+	if policy := policyOf(config); policy == "" || in.hasGroup(groupWant{pool: pool.Name, policy: policy}, recorded) {
+		return &accepted
+	}
+	config = config.DeepCopy()
+	config.ServerGroup = nil
+	raw, err := openstackv1alpha1.Encode(config)
+	if err != nil {
+		return nil // cannot be, and the worst is a stricter check
+	}
+	accepted.ProviderConfig = raw
+	return &accepted
+}
+
+// hasGroup reports whether a group is recorded for a pool that may have the policy: only names of our form tell the policy.
+func (in *inputs) hasGroup(want groupWant, recorded *openstackv1alpha1.WorkerStatus) bool {
+	owner := ownerOf(in.shoot)
+	dependency, err := lastOf(recorded.ServerGroupDependencies, want.pool)
+	return err == nil && (!owner.isNamed(dependency.Name) || slices.Contains(owner.names(want), dependency.Name))
+}
