@@ -12,13 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/worker"
+	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
 
 func main() {
-	types := []string{"openstack"}
+	types := []string{openstack.Type}
 	os.Exit(manager.Main(manager.Binary{
 		Name: "worker-controller",
 		Description: "Fulfils Gardener's Worker objects: classes and deployments of machines for each pool and zone; " +
@@ -40,12 +42,22 @@ func addToScheme(scheme *runtime.Scheme) error {
 }
 
 func setup(p *manager.Process) error {
+	openStackSessions := cloudopenstack.NewSessions(cloudopenstack.Options{
+		Registerer: p.Registerer,
+		UserAgent:  p.Manager.GetConfig().UserAgent,
+	})
+	drivers := map[string]worker.Driver{
+		openstack.Type: openstack.New(openStackSessions),
+	}
 	options := contract.Options{
 		Types:                     p.Types,
 		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
 		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
 		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
 		Registerer:                p.Registerer,
+	}
+	if err := worker.Add(p.Manager, drivers, options); err != nil {
+		return err
 	}
 	if err := worker.AddHealth(p.Manager, options); err != nil {
 		return err
