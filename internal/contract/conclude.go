@@ -31,7 +31,7 @@ func (x *run[O]) succeed(ctx context.Context) error {
 		}
 	}
 	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
-	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known) {
+	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known, x.contract.Renewed) {
 		x.log.Info("Operation succeeded")
 		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", shortened(x.success()))
 	} else {

@@ -16,7 +16,7 @@ type Object interface {
 	extensionsv1alpha1.Object
 }
 
-// Contract declares what is particular to one contract. All fields but the last two are required.
+// Contract declares what is particular to one contract. All fields but the last three are required.
 type Contract[O Object] struct {
 	// Name is the kind in lower case, e.g. "infrastructure". It names the controller and labels its metrics.
 	Name string
@@ -30,6 +30,9 @@ type Contract[O Object] struct {
 	Actuator Actuator[O]
 	// Stateless contracts never write status.state nor status.resources: for Worker both belong to gardenlet.
 	Stateless bool
+	// Renewed clears in a status what every pass writes anew, such as a time: it does not make a pass one that has changed something. nil
+	// for nothing.
+	Renewed func(object O)
 	// Sequel is what is left to do after gardenlet has gone on; nil for nothing.
 	Sequel *Sequel[O]
 }

@@ -104,13 +104,16 @@ func outputOf[O Object](known, actuated O, stateless bool) O {
 	return next
 }
 
-// sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations. It compares what they mean:
-// a raw part that went through the API server has its keys in another order than one that was just encoded.
-func sameOutput[O Object](a, b O) bool {
+// sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations, and what is renewed anyway. It compares
+// what they mean: a raw part that went through the API server has its keys in another order than one that was just encoded.
+func sameOutput[O Object](a, b O, renewed func(O)) bool {
 	var parts []map[string]any
 	for _, object := range []O{clone(a), clone(b)} {
 		object.GetExtensionStatus().SetLastOperation(nil)
 		object.GetExtensionStatus().SetObservedGeneration(0)
+		if renewed != nil {
+			renewed(object)
+		}
 		part, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.GetExtensionStatus())
 		if err != nil {
 			return false

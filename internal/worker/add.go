@@ -53,6 +53,7 @@ func AddPaced(mgr manager.Manager, drivers map[string]Driver, options contract.O
 		Timeout:   timeout,
 		Actuator:  &actuator{drivers: drivers, pace: pace},
 		Stateless: true,
+		Renewed:   func(object *extensionsv1alpha1.Worker) { object.Status.MachineDeploymentsLastUpdateTime = nil },
 		Sequel: &contract.Sequel[*extensionsv1alpha1.Worker]{
 			Awaited: hasManualPools, Due: updatesToRecord, Interval: pace.UpdatesInterval,
 		},
