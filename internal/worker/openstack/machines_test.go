@@ -1,0 +1,368 @@
+package openstack
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	openstackmachine "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/worker"
+)
+
+// -update writes the golden files instead of comparing with them. For hashdata.json that is a decision about every node in the world.
+var update = flag.Bool("update", false, "write golden files")
+
+// checkGolden compares a value, as JSON, with what a file under testdata says.
+func checkGolden(t *testing.T, name string, got any) {
+	t.Helper()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	require.NoError(t, encoder.Encode(got))
+	golden := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(golden, text.Bytes(), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text.String(), "%s differs, -update accepts it", golden)
+}
+
+type (
+	pool   = extensionsv1alpha1.WorkerPool
+	config = openstackv1alpha1.WorkerConfig
+)
+
+// poolsOfAllSorts are pools that upstream can express, and ours.
+func poolsOfAllSorts() map[string]func(*world, *pool, *config) {
+	return map[string]func(*world, *pool, *config){
+		"plain":         func(*world, *pool, *config) {},
+		"image by name": func(_ *world, p *pool, _ *config) { p.MachineImage.Version = "1592.1.0" },
+		"arm64":         func(_ *world, p *pool, _ *config) { p.Architecture = new("arm64") },
+		"image by capabilities": func(w *world, p *pool, _ *config) {
+			w.object.Spec.MachineCapabilities = []gardencorev1beta1.CapabilityDefinition{
+				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "boot", Values: []string{"uefi", "bios"}},
+			}
+			p.MachineType, p.MachineImage.Version = "old-board", "2000.0.0"
+		},
+		"boot volume": func(_ *world, p *pool, _ *config) {
+			p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Type: new("fast")}
+		},
+		"boot volume without a type":  func(_ *world, p *pool, _ *config) { p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi"} },
+		"storage of the machine type": func(_ *world, p *pool, _ *config) { p.MachineType = "hollow" },
+		"storage of the machine type, size chosen": func(_ *world, p *pool, _ *config) {
+			p.MachineType, p.Volume = "hollow", &extensionsv1alpha1.Volume{Size: "50Gi"}
+		},
+		"default storage":                        func(_ *world, p *pool, _ *config) { p.MachineType = "ordinary" },
+		"machine type that has left the profile": func(_ *world, p *pool, _ *config) { p.MachineType = "ancient" },
+		"server group": func(_ *world, _ *pool, c *config) {
+			c.ServerGroup = &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"}
+		},
+		"labels": func(_ *world, p *pool, c *config) {
+			p.Labels = map[string]string{
+				"worker.gardener.cloud/pool": "cpu", "a/b": "1", "a-b": "2", "a~b": "3", "team": "weavers",
+				"kubernetes.io/cluster-shoot--dev--two": "1", "kubernetes.io/role-node": "0",
+			}
+			c.MachineLabels = []openstackv1alpha1.MachineLabel{
+				{Name: "z", Value: "last", TriggerRollingOnUpdate: true}, {Name: "a", Value: "first", TriggerRollingOnUpdate: true},
+				{Name: "quiet", Value: "x"}, {Name: "a_b", Value: "4"}, {Name: "team!", Value: "x=y"},
+			}
+		},
+		"security groups": func(_ *world, _ *pool, c *config) { c.AdditionalSecurityGroups = []string{"web", "storage"} },
+		"networks": func(_ *world, _ *pool, c *config) {
+			c.AdditionalNetworks = []openstackv1alpha1.AdditionalNetwork{{Name: "provider"}, {ID: storageID}}
+		},
+		"config drive":    func(_ *world, _ *pool, c *config) { c.ConfigDrive = new(true) },
+		"no config drive": func(_ *world, _ *pool, c *config) { c.ConfigDrive = new(false) },
+		"data volumes": func(_ *world, p *pool, _ *config) {
+			p.DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "logs", Size: "20Gi"}, {Name: "cache", Size: "1Ti", Type: new("fast")}}
+		},
+		"dual stack": func(w *world, _ *pool, _ *config) {
+			w.infra.Networks.Subnets = append([]openstackv1alpha1.Subnet{
+				{Purpose: openstackv1alpha1.PurposeNodesIPv6, ID: "subnet-of-nodes-ipv6"}, {Purpose: openstackv1alpha1.PurposeServices, ID: "subnet-of-services"},
+			}, w.infra.Networks.Subnets...)
+			w.ranges = []string{"100.96.0.0/11", "2001:db8::/48"}
+		},
+		"node template without the pool's": func(_ *world, _ *pool, c *config) {
+			c.NodeTemplate = &extensionsv1alpha1.NodeTemplate{
+				Capacity:        corev1.ResourceList{"gpu": resource.MustParse("1")},
+				VirtualCapacity: corev1.ResourceList{"example.com/shuttles": resource.MustParse("4")},
+			}
+		},
+		"everything": func(_ *world, p *pool, c *config) {
+			p.DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "logs", Size: "20Gi"}}
+			*c = config{
+				ServerGroup:              &openstackv1alpha1.ServerGroup{Policy: "anti-affinity"},
+				MachineLabels:            []openstackv1alpha1.MachineLabel{{Name: "a", Value: "1", TriggerRollingOnUpdate: true}},
+				AdditionalSecurityGroups: []string{"web"},
+				AdditionalNetworks:       []openstackv1alpha1.AdditionalNetwork{{ID: storageID}},
+				ConfigDrive:              new(true),
+			}
+		},
+	}
+}
+
+// described is a pool's machines as a golden file shows them: for the first zone, in which all that is not the zone's is the same.
+type described struct {
+	Spec         openstackmachine.MachineProviderConfigSpec `json:"spec"`
+	NodeLabels   map[string]string                          `json:"nodeLabels"`
+	NodeTemplate any                                        `json:"nodeTemplate,omitempty"`
+}
+
+// hashed is what a pool contributes to its hash.
+type hashed struct {
+	Data    []string `json:"data"`
+	InPlace []string `json:"inPlace"`
+	Former  *hashed  `json:"former,omitempty"`
+}
+
+func hashedOf(machines *worker.Machines) hashed {
+	result := hashed{Data: machines.HashData, InPlace: machines.HashDataInPlace}
+	if machines.Former != nil {
+		result.Former = new(hashedOf(&machines.Former.Machines))
+	}
+	return result
+}
+
+func TestMachinesOfAllSorts(t *testing.T) {
+	classes, hashes := map[string]described{}, map[string]hashed{}
+	for name, change := range poolsOfAllSorts() {
+		w := newWorld(t)
+		change(w, &w.pools[0], w.configs[0])
+		shoot := w.input()
+		assert.Empty(t, w.driver.Validate(shoot), name)
+		status := &openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{
+			{PoolName: "cpu", ID: "group-that-leaves"}, {PoolName: "cpu", ID: "group-of-cpu"}, {PoolName: "other", ID: "group-of-other"},
+		}}
+		given := &shoot.Worker.Spec.Pools[0]
+		before := shoot.Worker.DeepCopy()
+		machines, err := w.driver.Machines(shoot, status, given)
+		require.NoError(t, err, name)
+		assert.Equal(t, before, shoot.Worker, "%s: the shoot is read-only", name)
+
+		again, err := w.driver.Machines(shoot, status, given)
+		require.NoError(t, err)
+		assert.Equal(t, machines, again, "%s: the same question has the same answer", name)
+		require.Len(t, machines.Classes, 2)
+		for zone, class := range machines.Classes {
+			config, ok := class.ProviderSpec.(*openstackmachine.MachineProviderConfig)
+			require.True(t, ok)
+			assert.Equal(t, "OpenStack", class.Provider)
+			assert.Equal(t, "MachineProviderConfig", config.Kind)
+			assert.Empty(t, config.Validate(field.NewPath("providerSpec")), name)
+			assert.Equal(t, given.Zones[zone], config.Spec.AvailabilityZone)
+		}
+		config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
+		shown := described{Spec: config.Spec, NodeLabels: machines.Classes[0].NodeLabels}
+		if template := machines.Classes[0].NodeTemplate; template.Capacity != nil {
+			shown.NodeTemplate = template
+		}
+		classes[name], hashes[name] = shown, hashedOf(machines)
+	}
+	checkGolden(t, "classes.json", classes)
+	checkGolden(t, "hashdata.json", hashes)
+}
+
+// Upstream ignores data volumes: what it makes of a pool is the same pool without them.
+func TestTheFormerAnswerIsUpstreams(t *testing.T) {
+	w := newWorld(t)
+	poolsOfAllSorts()["everything"](w, &w.pools[0], w.configs[0])
+	status := &openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", ID: "group"}}}
+	with := w.input()
+	full, err := w.driver.Machines(with, status, &with.Worker.Spec.Pools[0])
+	require.NoError(t, err)
+	require.NotNil(t, full.Former)
+	assert.Equal(t, "the data volumes of pool cpu come when its nodes are replaced", full.Former.Remark)
+
+	w.pools[0].DataVolumes = nil
+	without := w.input()
+	plain, err := w.driver.Machines(without, status, &without.Worker.Spec.Pools[0])
+	require.NoError(t, err)
+	assert.Equal(t, *plain, full.Former.Machines)
+	assert.Nil(t, plain.Former)
+	assert.NotEqual(t, plain.HashData, full.HashData)
+	assert.NotEqual(t, plain.HashDataInPlace, full.HashDataInPlace, "or the class of one would be taken for that of the other")
+}
+
+func TestValidateNamesFieldAndRemedy(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		does        func(*world)
+		path, words string
+	}{
+		"no network yet": {func(w *world) { w.infra.Networks.ID = "" }, "spec.infrastructureProviderStatus.networks.id", "have it reconciled"},
+		"no subnet yet":  {func(w *world) { w.infra.Networks.Subnets = w.infra.Networks.Subnets[:1] }, "spec.infrastructureProviderStatus.networks.subnets", "have it reconciled"},
+		"no key yet":     {func(w *world) { w.infra.Node.KeyName = "" }, "spec.infrastructureProviderStatus.node.keyName", "have it reconciled"},
+		"no security group yet": {
+			func(w *world) { w.infra.SecurityGroups = nil }, "spec.infrastructureProviderStatus.securityGroups", "have it reconciled",
+		},
+		"no range of pods": {func(w *world) { w.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
+		"an image that nobody maps": {
+			func(w *world) { w.pools[0].MachineImage.Version = "1.2.3" }, "spec.pools[0].machineImage",
+			`the machines of pool "cpu" have no image: the CloudProfile maps machine image gardenlinux 1.2.3 in region "RegionOne" for architecture [amd64] ` +
+				`to no image in Glance; choose another version of the image, or ask the CloudProfile's admin to correct machineImages`,
+		},
+		"a size that is none": {
+			func(w *world) { w.pools[0].DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "a", Size: "x"}} }, "spec.pools[0].dataVolumes[0].size", "like 50Gi",
+		},
+		"no zone": {func(w *world) { w.pools[0].Zones = nil }, "spec.pools[0].zones", "at least one"},
+		"a policy that the CloudProfile does not allow": {
+			func(w *world) { w.ask("cpu", "soft-affinity") }, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
+		},
+		"another policy that the CloudProfile does not allow": {
+			func(w *world) {
+				w.ask("cpu", "soft-affinity")
+				name := ownerOf(w.input()).names(groupWant{"cpu", "anti-affinity"})[0]
+				w.record(&openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", Name: name}}})
+			}, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
+		},
+		"the shoot's own network": {
+			func(w *world) {
+				w.configs[0].AdditionalNetworks = []openstackv1alpha1.AdditionalNetwork{{ID: networkID}}
+			},
+			"spec.pools[0].providerConfig.additionalNetworks[0].id", "remove it",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWorld(t)
+			tc.does(w)
+			shoot := w.input()
+			if w.status != nil {
+				shoot.Worker.Status.ProviderStatus = w.encode(decoded(t, w))
+			}
+			errs := w.driver.Validate(shoot)
+			require.Len(t, errs, 1)
+			assert.Equal(t, tc.path, errs[0].Field)
+			assert.Contains(t, errs[0].Error(), tc.words)
+		})
+	}
+	for sentence, raw := range map[string]func(*worker.Shoot){
+		"cloudProfile.spec.providerConfig": func(shoot *worker.Shoot) { shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{}`) },
+		"spec.infrastructureProviderStatus": func(shoot *worker.Shoot) {
+			shoot.Worker.Spec.InfrastructureProviderStatus.Raw = []byte(`{}`)
+		},
+		"spec.pools[0].providerConfig": func(shoot *worker.Shoot) {
+			shoot.Worker.Spec.Pools[0].ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","x":1}`)
+		},
+	} {
+		t.Run("unreadable: "+sentence, func(t *testing.T) {
+			w := newWorld(t)
+			shoot := w.input()
+			raw(shoot)
+			errs := w.driver.Validate(shoot)
+			require.Len(t, errs, 1)
+			assert.Equal(t, sentence, errs[0].Field)
+		})
+	}
+}
+
+func decoded(t *testing.T, w *world) *openstackv1alpha1.WorkerStatus {
+	t.Helper()
+	status := openstackv1alpha1.NewWorkerStatus()
+	require.NoError(t, json.Unmarshal(w.status.Raw, status))
+	return status
+}
+
+// What the upstream extension has admitted is admitted.
+func TestAShootOfUpstreamsGoesOnLiving(t *testing.T) {
+	w := newWorld(t)
+	w.ask("cpu", "soft-affinity")
+	w.pools[0].Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Encrypted: new(true)}
+	w.configs[0].MachineLabels = []openstackv1alpha1.MachineLabel{{Name: "kubernetes.io/cluster-x", Value: "1"}}
+	for _, name := range []string{"shoot--dev--one-cpu-0123456789", ownerOf(w.input()).names(groupWant{"cpu", "soft-affinity"})[0]} {
+		status := openstackv1alpha1.NewWorkerStatus()
+		status.ServerGroupDependencies = []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", ID: "group", Name: name}}
+		w.record(status)
+		assert.Empty(t, w.driver.Validate(w.input()))
+	}
+}
+
+func TestImagesAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	second, _ := w.addPool("second")
+	second.MachineImage.Version = "1592.1.0"
+	w.addPool("third")
+	status, err := w.driver.Prepare(t.Context(), w.input())
+	require.NoError(t, err)
+	want := []openstackv1alpha1.MachineImage{
+		{Name: "gardenlinux", Version: "1877.3.0", ID: imageID, Architecture: new("amd64")},
+		{Name: "gardenlinux", Version: "1592.1.0", Image: "gardenlinux-1592.1", Architecture: new("amd64")},
+	}
+	typed, ok := status.(*openstackv1alpha1.WorkerStatus)
+	require.True(t, ok)
+	assert.Equal(t, want, typed.MachineImages)
+	assert.Equal(t, "WorkerStatus", typed.Kind)
+	w.record(status)
+
+	w.profile.MachineImages = []openstackv1alpha1.MachineImages{}
+	w.removePool("third")
+	shoot := w.input()
+	assert.Empty(t, w.driver.Validate(shoot))
+	status, err = w.driver.Prepare(t.Context(), shoot)
+	require.NoError(t, err)
+	typed, _ = status.(*openstackv1alpha1.WorkerStatus)
+	assert.Equal(t, want, typed.MachineImages)
+	machines, err := w.driver.Machines(shoot, status, &shoot.Worker.Spec.Pools[0])
+	require.NoError(t, err)
+	config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
+	assert.Equal(t, imageID, config.Spec.ImageID)
+
+	w.removePool("second")
+	status, err = w.driver.Prepare(t.Context(), w.input())
+	require.NoError(t, err)
+	typed, _ = status.(*openstackv1alpha1.WorkerStatus)
+	assert.Equal(t, want[:1], typed.MachineImages, "what no pool uses is forgotten")
+}
+
+// In a deletion a class that is missing is made anew, whatever has become of the inputs: machines are found by its tags.
+func TestADeletionMakesDoWithWhatThereIs(t *testing.T) {
+	w := newWorld(t)
+	poolsOfAllSorts()["everything"](w, &w.pools[0], w.configs[0])
+	w.profile.MachineImages = []openstackv1alpha1.MachineImages{}
+	w.pools[0].DataVolumes[0].Size = "x"
+	shoot := w.input()
+	_, err := w.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
+	require.Error(t, err)
+
+	w.deleting = true
+	shoot = w.input()
+	shoot.Worker.Spec.Pools[0].ProviderConfig.Raw = []byte(`{}`)
+	machines, err := w.driver.Machines(shoot, w.recorded(), &shoot.Worker.Spec.Pools[0])
+	require.NoError(t, err)
+	config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
+	assert.Empty(t, config.Validate(nil), "the existing machine driver asks for all of it, also to delete a machine")
+	assert.Equal(t, map[string]string{
+		"kubernetes.io-cluster-" + technicalID: "1", "kubernetes.io-role-node": "1", "worker.gardener.cloud-pool": "cpu",
+	}, config.Spec.Tags)
+}
+
+// What nobody asked for does not stand in the class: a driver of another version need not know it.
+func TestAPlainClassHasNothingOfOurs(t *testing.T) {
+	w := newWorld(t)
+	shoot := w.input()
+	machines, err := w.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
+	require.NoError(t, err)
+	text, err := json.Marshal(machines.Classes[0].ProviderSpec)
+	require.NoError(t, err)
+	var fields struct{ Spec map[string]any }
+	require.NoError(t, json.Unmarshal(text, &fields))
+	assert.Equal(t, []string{
+		"availabilityZone", "flavorName", "imageID", "imageName", "keyName", "networkID", "podNetworkCIDRs", "region", "securityGroups", "subnetIDs", "tags",
+	}, slices.Sorted(maps.Keys(fields.Spec)))
+	assert.Equal(t, fake.DefaultRegion, fields.Spec["region"])
+}
