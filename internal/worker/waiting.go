@@ -7,10 +7,12 @@ import (
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -30,7 +32,7 @@ func (r *reconciliation) waitForMachines(ctx context.Context) error {
 		if err != nil || reason == "" {
 			return "", err
 		}
-		if err := r.publish(ctx); err != nil {
+		if err := r.keepWaiting(ctx); err != nil {
 			return "", err
 		}
 		if now.at.Sub(r.began) < r.pace.ReviveAfter {
@@ -44,6 +46,25 @@ func (r *reconciliation) waitForMachines(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastDeedTimeout)
 	defer cancel()
 	return errors.Join(err, r.revive(ctx, last))
+}
+
+// keepWaiting tells gardenlet what there will be, and returns an error when another order has come meanwhile: machines may take long, and
+// whoever wants other machines, none at all, or the shoot in another seed, is not to wait for these.
+func (r *reconciliation) keepWaiting(ctx context.Context) error {
+	if err := r.publish(ctx); err != nil {
+		return err
+	}
+	own, live := r.pass.Object, &extensionsv1alpha1.Worker{}
+	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
+		return fmt.Errorf("looking for a newer order: %w", err)
+	}
+	order := live.Annotations[v1beta1constants.GardenerOperation]
+	isAnother := order != own.Annotations[v1beta1constants.GardenerOperation] ||
+		live.Annotations[v1beta1constants.GardenerTimestamp] != own.Annotations[v1beta1constants.GardenerTimestamp]
+	if live.DeletionTimestamp != nil || order != "" && isAnother {
+		return cloud.Errorf(cloud.Conflict, "machines are not waited for any longer, a newer order has come")
+	}
+	return nil
 }
 
 // revive gives machine-controller-manager another pod when it is stuck, once in a pass.
@@ -123,7 +144,7 @@ func (r *reconciliation) waitForObsolete(ctx context.Context) error {
 		if err != nil || reason == "" {
 			return "", err
 		}
-		if err := r.publish(ctx); err != nil {
+		if err := r.keepWaiting(ctx); err != nil {
 			return "", err
 		}
 		return reason, r.dissolve(ctx, obsolete)

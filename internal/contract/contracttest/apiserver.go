@@ -14,6 +14,7 @@ import (
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +28,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// APIServer is a running etcd and kube-apiserver with the CRDs of Gardener's extension contracts and of ManagedResources.
+// APIServer is a running etcd and kube-apiserver with the CRDs of Gardener's extension contracts, of ManagedResources and of machines.
 type APIServer struct {
 	// Config is an administrator's, without client-side rate limits.
 	Config *rest.Config
@@ -143,12 +144,12 @@ func newAPIServer(environment *envtest.Environment, config *rest.Config) (*APISe
 	return &APIServer{Config: config, Client: c, mapper: mapper, environment: environment}, nil
 }
 
-// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types and ManagedResources: what a
+// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines: what a
 // controller's manager has.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme,
+		clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme, machinev1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("building scheme: %w", err)
@@ -200,7 +201,7 @@ func binaryDirectory() (string, error) {
 	}
 }
 
-// gardenerCRDs returns the paths of the CRDs that Gardener's own module ships for its extension kinds and ManagedResources.
+// gardenerCRDs returns the paths of the CRDs that Gardener's own module ships for its extension kinds, ManagedResources and machines.
 func gardenerCRDs(ctx context.Context) ([]string, error) {
 	command := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
 	command.Env = append(os.Environ(), "GOWORK=off")
@@ -210,7 +211,9 @@ func gardenerCRDs(ctx context.Context) ([]string, error) {
 	}
 	directory := filepath.Join(strings.TrimSpace(string(output)), "example", "seed-crds")
 	var paths []string
-	for _, pattern := range []string{"10-crd-extensions.gardener.cloud_*.yaml", "10-crd-resources.gardener.cloud_managedresources.yaml"} {
+	for _, pattern := range []string{
+		"10-crd-extensions.gardener.cloud_*.yaml", "10-crd-resources.gardener.cloud_managedresources.yaml", "10-crd-machine.sapcloud.io_*.yaml",
+	} {
 		found, err := filepath.Glob(filepath.Join(directory, pattern))
 		if err != nil || len(found) == 0 {
 			return nil, fmt.Errorf("found no CRDs %s in %s", pattern, directory)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -49,6 +50,12 @@ type Inhabited interface {
 type Losable interface {
 	// Lose loses it: what the API server holds afterwards is what Gardener brings to another seed.
 	Lose(ctx context.Context) error
+}
+
+// Saved is a Losable world of which Gardener saves what the object itself does not say.
+type Saved interface {
+	// State is what Gardener puts into status.state of the object on another seed. It is asked after Lose.
+	State() (*runtime.RawExtension, error)
 }
 
 // Phase is the operation during which the fault happens.

@@ -179,8 +179,14 @@ func (t *trial[O]) restore(ctx context.Context, object O) error {
 	if err := t.gardenlet.Deploy(ctx, object, v1beta1constants.GardenerOperationWaitForState); err != nil {
 		return err
 	}
+	state := lost.GetExtensionStatus().GetState()
+	if saved, ok := t.world.(Saved); ok {
+		if state, err = saved.State(); err != nil {
+			return fmt.Errorf("reading what Gardener has saved: %w", err)
+		}
+	}
 	err = t.gardenlet.PatchStatus(ctx, func(object O) {
-		object.GetExtensionStatus().SetState(lost.GetExtensionStatus().GetState())
+		object.GetExtensionStatus().SetState(state)
 		object.GetExtensionStatus().SetResources(lost.GetExtensionStatus().GetResources())
 	})
 	if err != nil {

@@ -1,0 +1,218 @@
+package workertest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// inspector holds a namespace, its machines and the cloud against what must be there.
+type inspector struct {
+	client    client.Client
+	namespace string
+	servers   *Servers
+	manager   *Manager
+	cloud     Cloud
+	// foreign is what was in the cloud before the shoot.
+	foreign []Resource
+}
+
+// holding is what there is.
+type holding struct {
+	deployments machinev1alpha1.MachineDeploymentList
+	sets        machinev1alpha1.MachineSetList
+	machines    machinev1alpha1.MachineList
+	classes     machinev1alpha1.MachineClassList
+	secrets     corev1.SecretList
+	resources   []Resource
+}
+
+func (i *inspector) read(ctx context.Context) (*holding, []string) {
+	h := &holding{}
+	for _, list := range []client.ObjectList{&h.deployments, &h.sets, &h.machines, &h.classes} {
+		if err := i.client.List(ctx, list, client.InNamespace(i.namespace)); err != nil {
+			return nil, []string{err.Error()}
+		}
+	}
+	purpose := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	if err := i.client.List(ctx, &h.secrets, client.InNamespace(i.namespace), purpose); err != nil {
+		return nil, []string{err.Error()}
+	}
+	now, err := i.cloud.Resources()
+	if err != nil {
+		return nil, []string{fmt.Sprintf("the cloud cannot be listed: %s", err)}
+	}
+	var violations []string
+	h.resources, violations = split(i.foreign, now)
+	for _, name := range i.servers.Lost() {
+		violations = append(violations, fmt.Sprintf("the server of machine %s was lost: there was no Machine for a moment", name))
+	}
+	if err := i.manager.Complaint(); err != nil {
+		violations = append(violations, fmt.Sprintf("the stand-in of machine-controller-manager fails: %s", err))
+	}
+	return h, violations
+}
+
+// ready says what is wrong with a shoot that is said to be ready.
+func (i *inspector) ready(ctx context.Context) []string {
+	h, violations := i.read(ctx)
+	if h == nil {
+		return violations
+	}
+	complain := func(format string, args ...any) { violations = append(violations, fmt.Sprintf(format, args...)) }
+	servers, used := i.servers.All(), map[string]bool{}
+	machines := map[string]int32{}
+	for _, machine := range h.machines.Items {
+		machines[machine.Labels[labelName]]++
+		used[machine.Spec.Class.Name] = true
+		if servers[machine.Spec.ProviderID] != machine.Name {
+			complain("machine %s has no server", machine.Name)
+		}
+	}
+	if len(servers) != len(h.machines.Items) {
+		complain("there are %d servers for %d machines", len(servers), len(h.machines.Items))
+	}
+	for _, d := range h.deployments.Items {
+		used[d.Spec.Template.Spec.Class.Name] = true
+		if machines[d.Name] != d.Spec.Replicas {
+			complain("deployment %s has %d machines instead of %d", d.Name, machines[d.Name], d.Spec.Replicas)
+		}
+		delete(machines, d.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(machines)) {
+		complain("there are machines of %q, which is no deployment", name)
+	}
+	have := map[string]bool{}
+	for _, class := range h.classes.Items {
+		have[class.Name] = true
+		if class.SecretRef == nil || class.SecretRef.Name != class.Name {
+			complain("class %s has no secret of its name", class.Name)
+		}
+	}
+	kept := map[string]bool{}
+	for _, secret := range h.secrets.Items {
+		kept[secret.Name] = true
+	}
+	for what, names := range map[string]map[string]bool{"classes": have, "secrets of classes": kept} {
+		if !maps.Equal(names, used) {
+			complain("%s: there are %s instead of %s", what, sorted(names), sorted(used))
+		}
+	}
+	return violations
+}
+
+func sorted(names map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(names)), ", ") }
+
+// gone says what is left of a shoot that is gone.
+func (i *inspector) gone(ctx context.Context) []string {
+	h, violations := i.read(ctx)
+	if h == nil {
+		return violations
+	}
+	left := func(kind, name string) {
+		violations = append(violations, fmt.Sprintf("left behind: %s %s", kind, name))
+	}
+	for _, o := range h.deployments.Items {
+		left("MachineDeployment", o.Name)
+	}
+	for _, o := range h.sets.Items {
+		left("MachineSet", o.Name)
+	}
+	for _, o := range h.machines.Items {
+		left("Machine", o.Name)
+	}
+	for _, o := range h.classes.Items {
+		left("MachineClass", o.Name)
+	}
+	for _, o := range h.secrets.Items {
+		left("Secret", o.Name)
+	}
+	for _, name := range i.servers.All() {
+		left("server", name)
+	}
+	for _, r := range h.resources {
+		left(r.Kind, r.Name)
+	}
+	credentials := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: i.namespace, Name: v1beta1constants.SecretNameCloudProvider}
+	if err := i.client.Get(ctx, key, credentials); err == nil && len(credentials.Finalizers) > 0 {
+		left("claim on Secret", credentials.Name)
+	}
+	return violations
+}
+
+// content is what must be the same in every run, and is not a matter of chance.
+func (h *holding) content() []string {
+	var lines []string
+	for _, d := range h.deployments.Items {
+		lines = append(lines, fmt.Sprintf("MachineDeployment %s: %d of %s", d.Name, d.Spec.Replicas, d.Spec.Template.Spec.Class.Name))
+	}
+	for _, class := range h.classes.Items {
+		lines = append(lines, "MachineClass "+class.Name)
+	}
+	for _, r := range h.resources {
+		lines = append(lines, fmt.Sprintf("%s %q %s", r.Kind, r.Name, r.Facts))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// expectation is what a complete shoot consists of: of resources so many of a kind, and for the rest what the first run has shown, in
+// which nothing goes wrong.
+type expectation struct {
+	want map[string]int
+
+	mutex   sync.Mutex
+	learned []string
+}
+
+func (e *expectation) differences(h *holding) []string {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	kinds := map[string]int{}
+	for _, r := range h.resources {
+		kinds[r.Kind]++
+	}
+	if !maps.Equal(kinds, e.want) {
+		return []string{fmt.Sprintf("the cloud holds %v instead of %v", kinds, e.want)}
+	}
+	have := h.content()
+	if e.learned == nil {
+		e.learned = have
+	}
+	if !slices.Equal(have, e.learned) {
+		return []string{fmt.Sprintf("there is\n%s\ninstead of\n%s", strings.Join(have, "\n"), strings.Join(e.learned, "\n"))}
+	}
+	return nil
+}
+
+// split returns the shoot's resources, and says what became of those of others.
+func split(before, now []Resource) (ours []Resource, violations []string) {
+	foreign := map[string]Resource{}
+	for _, r := range before {
+		foreign[r.Kind+" "+r.ID] = r
+	}
+	for _, r := range now {
+		was, isForeign := foreign[r.Kind+" "+r.ID]
+		delete(foreign, r.Kind+" "+r.ID)
+		switch {
+		case !isForeign:
+			ours = append(ours, r)
+		case was != r:
+			violations = append(violations, fmt.Sprintf("foreign %s %q was changed", r.Kind, r.Name))
+		}
+	}
+	for _, r := range foreign {
+		violations = append(violations, fmt.Sprintf("foreign %s %q was removed", r.Kind, r.Name))
+	}
+	slices.Sort(violations)
+	return ours, violations
+}

@@ -1,0 +1,305 @@
+package workertest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+const (
+	// patience is how long a scenario waits for one operation.
+	patience = time.Minute
+	// pulse is how often the stand-in looks around by itself.
+	pulse = 50 * time.Millisecond
+)
+
+// stage is a shoot's namespace in a seed, with a gardenlet, a process under test, and a machine-controller-manager.
+type stage struct {
+	*contracttest.Gardenlet[*extensionsv1alpha1.Worker]
+	*inspector
+	t       T
+	world   *world
+	object  *extensionsv1alpha1.Worker
+	host    contracttest.Host
+	process *contracttest.Process
+}
+
+// newStage makes a namespace and starts the process. Stages that share servers are seeds of the same shoot.
+func newStage(t T, w *world, servers *Servers, managers int32, changes ...func(*gardencorev1beta1.Shoot)) *stage {
+	t.Helper()
+	namespace, err := w.server.NewNamespace(t.Context())
+	require.NoError(t, err)
+	foreign, err := w.cloud.Resources()
+	require.NoError(t, err)
+	before, err := w.gardener.prerequisites(namespace, managers, changes...)
+	require.NoError(t, err)
+	for _, object := range before {
+		require.NoError(t, w.server.Client.Create(t.Context(), object))
+	}
+	object, err := w.gardener.worker(namespace)
+	require.NoError(t, err)
+	s := &stage{
+		Gardenlet: contracttest.NewGardenlet(w.server, client.ObjectKeyFromObject(object), newWorker),
+		inspector: &inspector{
+			client: w.server.Client, namespace: namespace, servers: servers, manager: NewManager(w.server, namespace, servers),
+			cloud: w.cloud, foreign: foreign,
+		},
+		t: t, world: w, object: object,
+	}
+	s.host = contracttest.Host{
+		Server: w.server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, Bystander: s.manager.Bystander,
+	}
+	s.start()
+	s.beat()
+	return s
+}
+
+func (s *stage) start() {
+	s.t.Helper()
+	process, err := s.host.Run(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, cloud contracttest.Transport) error {
+		return program(s.world.subject, s.world.cloud, mgr, cloud)
+	}, nil)
+	require.NoError(s.t, err)
+	s.process = process
+	s.t.Cleanup(s.stop)
+}
+
+func (s *stage) stop() {
+	if s.process == nil {
+		return
+	}
+	assert.NoError(s.t, s.process.Stop())
+	s.process = nil
+	if s.t.Failed() {
+		s.t.Errorf("what happened in %s lately:\n%s", s.namespace, s.host.Journal)
+	}
+}
+
+// beat has the stand-in look around by itself until the test ends.
+func (s *stage) beat() {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ticker := time.NewTicker(pulse); ; {
+			select {
+			case <-ctx.Done():
+				ticker.Stop()
+				return
+			case <-ticker.C:
+				s.manager.Settle(context.WithoutCancel(ctx))
+			}
+		}
+	}()
+	s.t.Cleanup(func() { cancel(); <-ended })
+}
+
+func (s *stage) patience() context.Context {
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	s.t.Cleanup(cancel)
+	return ctx
+}
+
+func (s *stage) deploy(operation string) {
+	s.t.Helper()
+	require.NoError(s.t, s.Deploy(s.t.Context(), s.object.DeepCopy(), operation))
+}
+
+// create asks for the Worker and waits until it is ready and everything as it must be.
+func (s *stage) create() *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	s.deploy(v1beta1constants.GardenerOperationReconcile)
+	return s.ready()
+}
+
+func (s *stage) ready() *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	object, err := s.WaitReady(s.patience())
+	require.NoError(s.t, err)
+	require.Empty(s.t, s.inspector.ready(s.t.Context()))
+	return object
+}
+
+// change has the Worker's spec changed by gardenlet, without an order.
+func (s *stage) change(change func(*extensionsv1alpha1.Worker)) {
+	s.t.Helper()
+	object, err := s.Get(s.t.Context())
+	require.NoError(s.t, err)
+	patch := client.MergeFrom(object.DeepCopy())
+	change(object)
+	require.NoError(s.t, s.client.Patch(s.t.Context(), object, patch))
+}
+
+// reshape changes the shoot in the Cluster.
+func (s *stage) reshape(changes ...func(*gardencorev1beta1.Shoot)) {
+	s.t.Helper()
+	wanted, err := s.world.gardener.cluster(s.namespace, changes...)
+	require.NoError(s.t, err)
+	cluster := &extensionsv1alpha1.Cluster{}
+	require.NoError(s.t, s.client.Get(s.t.Context(), client.ObjectKey{Name: s.namespace}, cluster))
+	cluster.Spec = wanted.Spec
+	require.NoError(s.t, s.client.Update(s.t.Context(), cluster))
+}
+
+// order asks for an operation so that it is told from the one before. The process must rest.
+func (s *stage) order(operation string) {
+	s.t.Helper()
+	require.NoError(s.t, s.Age(s.t.Context(), time.Minute))
+	require.NoError(s.t, s.Request(s.t.Context(), operation))
+}
+
+// reconcile has the Worker reconciled after some changes.
+func (s *stage) reconcile(changes ...func(*extensionsv1alpha1.Worker)) *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	for _, change := range changes {
+		s.change(change)
+	}
+	s.order(v1beta1constants.GardenerOperationReconcile)
+	return s.ready()
+}
+
+// again holds a reconciliation to doing nothing: no write to the cloud, two to the API server.
+func (s *stage) again() {
+	s.t.Helper()
+	s.manager.Settle(s.t.Context())
+	s.host.Faults.Arm(nil)
+	s.reconcile()
+	calls, _, _ := s.host.Faults.Disarm()
+	writes := 0
+	for _, call := range calls {
+		assert.Falsef(s.t, call.Target == contracttest.Cloud && call.Writes(), "a no-op changes the cloud: %s", call)
+		if call.Target == contracttest.KubeAPI {
+			writes++
+		}
+	}
+	assert.LessOrEqual(s.t, writes, 2, "writes of a no-op to the API server: %v", calls)
+}
+
+// scale does what gardenlet does with machine-controller-manager.
+func (s *stage) scale(replicas int32) {
+	s.t.Helper()
+	require.NoError(s.t, scaleManager(s.t.Context(), s.client, s.namespace, replicas))
+}
+
+func (s *stage) delete() {
+	s.t.Helper()
+	require.NoError(s.t, s.Destroy(s.t.Context()))
+	s.wait("it is gone", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
+	require.Empty(s.t, s.gone(s.t.Context()))
+}
+
+// wait waits until the object, nil when it is gone, is as it should be.
+func (s *stage) wait(what string, is func(*extensionsv1alpha1.Worker) bool) *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	object, err := s.WaitFor(s.patience(), func(object *extensionsv1alpha1.Worker) error {
+		if is(object) {
+			return nil
+		}
+		return fmt.Errorf("not yet: %s; last operation: %+v; last error: %+v", what, object.Status.LastOperation, object.Status.LastError)
+	})
+	if client.IgnoreNotFound(err) == nil && err != nil && is(nil) {
+		return nil
+	}
+	require.NoError(s.t, err)
+	return object
+}
+
+// fails waits for an error that says all of this.
+func (s *stage) fails(words ...string) *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	return s.wait("an error with "+strings.Join(words, ", "), func(object *extensionsv1alpha1.Worker) bool {
+		return object != nil && object.Status.LastError != nil && containsAll(object.Status.LastError.Description, words)
+	})
+}
+
+// waits waits until progress says all of this.
+func (s *stage) waits(words ...string) *extensionsv1alpha1.Worker {
+	s.t.Helper()
+	return s.wait("progress with "+strings.Join(words, ", "), func(object *extensionsv1alpha1.Worker) bool {
+		operation := object.Status.LastOperation
+		return operation != nil && operation.State == gardencorev1beta1.LastOperationStateProcessing && containsAll(operation.Description, words)
+	})
+}
+
+func containsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// serversOf returns the IDs of the servers of a pool.
+func (s *stage) serversOf(pool string) []string {
+	s.t.Helper()
+	var machines machinev1alpha1.MachineList
+	require.NoError(s.t, s.client.List(s.t.Context(), &machines, client.InNamespace(s.namespace)))
+	var ids []string
+	for _, machine := range machines.Items {
+		if strings.HasPrefix(machine.Labels[labelName], theShoot().TechnicalID+"-"+pool+"-z") {
+			ids = append(ids, machine.Spec.ProviderID)
+		}
+	}
+	return ids
+}
+
+func (s *stage) deployment(name string) *machinev1alpha1.MachineDeployment {
+	s.t.Helper()
+	d := &machinev1alpha1.MachineDeployment{}
+	require.NoError(s.t, s.client.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, d))
+	return d
+}
+
+// firstDeployment names that of the first pool, which has one zone.
+func (s *stage) firstDeployment() string {
+	return theShoot().TechnicalID + "-" + s.object.Spec.Pools[0].Name + "-z1"
+}
+
+// managers is how many machine-controller-managers are to run.
+func (s *stage) managers() int32 {
+	s.t.Helper()
+	deployment := managerDeployment(s.namespace, 0)
+	require.NoError(s.t, s.client.Get(s.t.Context(), client.ObjectKeyFromObject(deployment), deployment))
+	return *deployment.Spec.Replicas
+}
+
+// leave migrates the shoot away and returns what gardenlet has saved of it.
+func (s *stage) leave() *runtime.RawExtension {
+	s.t.Helper()
+	saved, err := saveMachines(s.t.Context(), s.client, s.namespace)
+	require.NoError(s.t, err)
+	s.scale(0)
+	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationMigrate))
+	s.wait("migrated", func(object *extensionsv1alpha1.Worker) bool {
+		operation := object.Status.LastOperation
+		return operation != nil && operation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
+			operation.State == gardencorev1beta1.LastOperationStateSucceeded && object.Annotations[v1beta1constants.GardenerOperation] == ""
+	})
+	require.NoError(s.t, forgetMachines(s.t.Context(), s.client, s.namespace))
+	require.NoError(s.t, s.Destroy(s.t.Context()))
+	require.NoError(s.t, s.WaitGone(s.patience()))
+	s.stop()
+	return saved
+}
+
+// arrive brings the shoot with what was saved of it, and does not wait.
+func (s *stage) arrive(saved *runtime.RawExtension) {
+	s.t.Helper()
+	s.deploy(v1beta1constants.GardenerOperationWaitForState)
+	require.NoError(s.t, s.PatchStatus(s.t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.State = saved }))
+	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationRestore))
+}

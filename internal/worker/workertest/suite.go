@@ -1,0 +1,154 @@
+package workertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+// CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
+const CasesVariable = "TRELLIS_CASES"
+
+// unreachedPercent is how many of the cases may miss their call, which must be one to the API server: how often progress is written
+// depends on how long a pass takes.
+const unreachedPercent = 2
+
+// T is what a scenario needs of a test.
+type T interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Failed() bool
+}
+
+// Run plays all scenarios, with nothing going wrong that the controller could be blamed for. The exploration is a test of its own.
+func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
+	t.Helper()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.play(t, newWorldOf(t, server, subject))
+		})
+	}
+}
+
+// Violations plays the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that finds
+// something: for drivers that are to be rejected.
+func Violations(ctx context.Context, server *contracttest.APIServer, subject Subject, selection string) []string {
+	for _, s := range scenarios() {
+		if !strings.Contains(s.name, selection) {
+			continue
+		}
+		r := &recorder{context: ctx}
+		r.run(func(t T) { s.play(t, newWorldOf(t, server, subject)) })
+		if r.Failed() {
+			return append([]string{s.name}, r.violations...)
+		}
+	}
+	return nil
+}
+
+func newWorldOf(t T, server *contracttest.APIServer, subject Subject) *world {
+	t.Helper()
+	w, err := newWorld(server, subject, &expectation{want: subject.Want})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, w.Close()) })
+	return w
+}
+
+// RunExploration lets everything go wrong, and fails the test for each case that does not end well.
+func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, options contracttest.Options) {
+	t.Helper()
+	if options.Only == "" {
+		options.Only = os.Getenv(CasesVariable)
+	}
+	report, err := Explore(t.Context(), server, subject, options)
+	require.NoError(t, err)
+	t.Logf("worker, type %s: %s", subject.Type, report)
+	for _, failure := range report.Failures {
+		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
+	}
+	for _, c := range report.Unreached {
+		t.Logf("not reached: %s", c)
+	}
+	assert.LessOrEqual(t, len(report.Unreached)*100, report.Total()*unreachedPercent, "too many cases missed their call")
+}
+
+// Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
+func Explore(
+	ctx context.Context, server *contracttest.APIServer, subject Subject, options contracttest.Options,
+) (*contracttest.Report, error) {
+	expected := &expectation{want: subject.Want}
+	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Worker]{
+		New: newWorker,
+		NewWorld: func() (contracttest.World[*extensionsv1alpha1.Worker], error) {
+			return newWorld(server, subject, expected)
+		},
+		Refusals: subject.Refusals,
+	}, options)
+}
+
+// recorder is a test that nobody is failed by.
+type recorder struct {
+	context context.Context //nolint:containedctx // it is what a test has
+
+	mutex      sync.Mutex
+	violations []string
+	cleanups   []func()
+}
+
+var _ T = (*recorder)(nil)
+
+// run plays and cleans up.
+func (r *recorder) run(play func(T)) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		play(r)
+	}()
+	<-ended
+	for _, clean := range slices.Backward(r.cleanups) {
+		clean()
+	}
+}
+
+// Errorf implements T.
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.violations = append(r.violations, fmt.Sprintf(format, args...))
+}
+
+// FailNow implements T.
+func (r *recorder) FailNow() {
+	r.Errorf("the scenario cannot go on")
+	runtime.Goexit()
+}
+
+// Helper implements T.
+func (r *recorder) Helper() {}
+
+// Context implements T.
+func (r *recorder) Context() context.Context { return r.context }
+
+// Cleanup implements T.
+func (r *recorder) Cleanup(clean func()) { r.cleanups = append(r.cleanups, clean) }
+
+// Failed implements T.
+func (r *recorder) Failed() bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return len(r.violations) > 0
+}
