@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -75,11 +76,11 @@ func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
 // String names the image, where it is wanted and for what, for errors.
 func (q ImageQuery) String() string {
 	capabilities, _ := q.normalized()
-	text := fmt.Sprintf("machine image %s %s in region %q for", q.Name, q.Version, q.Region)
+	var needs []string
 	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
-		text += fmt.Sprintf(" %s %v", name, []string(capabilities[name]))
+		needs = append(needs, fmt.Sprintf("%s %v", name, []string(capabilities[name])))
 	}
-	return text
+	return fmt.Sprintf("machine image %s %s in region %q for %s", q.Name, q.Version, q.Region, strings.Join(needs, ", "))
 }
 
 // normalized turns an architecture into the capability that it is, so that there is one way to look images up.

@@ -76,11 +76,11 @@ func (g *groups) provide(ctx context.Context, wants []groupWant, recorded []depe
 // find returns the group that a pool has, nil for none: the recorded one, if it is there and of the policy, or else one that is the
 // shoot's. Of several, one with servers is the right one: another would replace the nodes.
 func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency) (*cloudopenstack.ServerGroup, error) {
-	for i := len(recorded) - 1; i >= 0; i-- {
-		if recorded[i].PoolName != want.pool {
+	for _, known := range slices.Backward(recorded) {
+		if known.PoolName != want.pool {
 			continue
 		}
-		group, err := g.look(ctx, recorded[i].ID)
+		group, err := g.look(ctx, known.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -115,9 +116,9 @@ func (in *inputs) subnets() []string {
 
 // lastOf returns the server group that a pool uses. Those of the pool before it in the list are on their way out.
 func lastOf(dependencies []openstackv1alpha1.ServerGroupDependency, pool string) (openstackv1alpha1.ServerGroupDependency, error) {
-	for i := len(dependencies) - 1; i >= 0; i-- {
-		if dependencies[i].PoolName == pool {
-			return dependencies[i], nil
+	for _, last := range slices.Backward(dependencies) {
+		if last.PoolName == pool {
+			return last, nil
 		}
 	}
 	return openstackv1alpha1.ServerGroupDependency{}, fmt.Errorf("no server group is recorded for pool %q", pool)

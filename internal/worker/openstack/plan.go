@@ -62,29 +62,10 @@ func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstac
 	return p, nil
 }
 
-// sizeDisks settles the volumes. A pool that names no type for its root volume has that of the machine type, if it has one, and then its
-// size, too: machine types without any disk of their own depend on it.
+// sizeDisks settles the volumes.
 func (p *plan) sizeDisks() error {
-	var err error
-	volume := p.pool.Volume
-	if volume != nil && volume.Size != "" {
-		if p.rootDiskSize, err = validation.SizeInGiB(volume.Size); err != nil {
-			return err
-		}
-	}
-	machineType := p.in.machineType(p.pool)
-	switch {
-	case volume != nil && volume.Type != nil:
-		if *volume.Type != "" {
-			p.rootDiskType = new(*volume.Type)
-		}
-	case machineType != nil && machineType.Storage != nil && machineType.Storage.Type != "" && machineType.Storage.Type != "default":
-		p.rootDiskType = new(machineType.Storage.Type)
-		if size := machineType.Storage.StorageSize; size != nil && !size.IsZero() && p.rootDiskSize == 0 {
-			if p.rootDiskSize, err = validation.SizeInGiB(size.String()); err != nil {
-				return fmt.Errorf("storage of machine type %s: %w", machineType.Name, err)
-			}
-		}
+	if err := p.sizeRootDisk(); err != nil {
+		return err
 	}
 	for _, volume := range p.pool.DataVolumes {
 		size, err := validation.SizeInGiB(volume.Size)
@@ -92,10 +73,43 @@ func (p *plan) sizeDisks() error {
 			return fmt.Errorf("data volume %s: %w", volume.Name, err)
 		}
 		planned := openstackmachine.DataVolume{Name: volume.Name, Size: size}
-		if volume.Type != nil && *volume.Type != "" {
-			planned.Type = new(*volume.Type)
+		if kind := value(volume.Type); kind != "" {
+			planned.Type = &kind
 		}
 		p.dataVolumes = append(p.dataVolumes, planned)
+	}
+	return nil
+}
+
+// sizeRootDisk settles the root volume. A pool that names no type for it has that of the machine type, if there is one, and then its size,
+// too: machine types without any disk of their own depend on it.
+func (p *plan) sizeRootDisk() (err error) {
+	if volume := p.pool.Volume; volume != nil {
+		if volume.Size != "" {
+			if p.rootDiskSize, err = validation.SizeInGiB(volume.Size); err != nil {
+				return err
+			}
+		}
+		if kind := value(volume.Type); kind != "" {
+			p.rootDiskType = &kind
+		}
+		if volume.Type != nil {
+			return nil
+		}
+	}
+	machineType := p.in.machineType(p.pool)
+	if machineType == nil || machineType.Storage == nil {
+		return nil
+	}
+	kind, size := machineType.Storage.Type, machineType.Storage.StorageSize
+	if kind == "" || kind == "default" {
+		return nil
+	}
+	p.rootDiskType = &kind
+	if size != nil && !size.IsZero() && p.rootDiskSize == 0 {
+		if p.rootDiskSize, err = validation.SizeInGiB(size.String()); err != nil {
+			return fmt.Errorf("storage of machine type %s: %w", machineType.Name, err)
+		}
 	}
 	return nil
 }

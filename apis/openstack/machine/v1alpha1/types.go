@@ -45,12 +45,14 @@ type MachineProviderConfigSpec struct {
 	// Networks are several networks; the machine's interfaces are in this order.
 	Networks []Network `json:"networks,omitempty"`
 	// SubnetID is the only subnet in older classes.
+	//
 	// Deprecated: SubnetIDs.
 	// +optional
 	SubnetID *string `json:"subnetID,omitempty"`
 	// SubnetIDs are the subnets in which the machine's first interface has an address each.
 	SubnetIDs []string `json:"subnetIDs,omitempty"`
 	// PodNetworkCidr is the only range of pods in older classes.
+	//
 	// Deprecated: PodNetworkCIDRs.
 	PodNetworkCidr string `json:"podNetworkCidr,omitempty"`
 	// PodNetworkCIDRs are the ranges of pods: interfaces for pods may send from these addresses.
