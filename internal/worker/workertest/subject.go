@@ -46,6 +46,9 @@ type Inputs struct {
 	// Pools are at least two with different names, of which the first has one zone, and the last shares with no other pool what it needs
 	// besides machines. The suite fills in what it leaves out and what has nothing to do with the cloud.
 	Pools []extensionsv1alpha1.WorkerPool
+	// Former gives a pool something that another extension for the type ignores, see worker.Machines.Former. It is nil if there is
+	// nothing of the kind.
+	Former func(pool *extensionsv1alpha1.WorkerPool)
 }
 
 // Resource is a thing in the cloud.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
@@ -23,6 +24,12 @@ const CasesVariable = "TRELLIS_CASES"
 // unreachedPercent is how many of the cases may miss their call, which must be one to the API server: how often progress is written
 // depends on how long a pass takes.
 const unreachedPercent = 2
+
+const (
+	// patience is how long a scenario waits for one operation, rejectionPatience how long where that is expected to be in vain.
+	patience          = time.Minute
+	rejectionPatience = 20 * time.Second
+)
 
 // T is what a scenario needs of a test.
 type T interface {
@@ -39,7 +46,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.play(t, newWorldOf(t, server, subject))
+			s.play(t, newWorldOf(t, server, subject, patience))
 		})
 	}
 }
@@ -52,7 +59,7 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 			continue
 		}
 		r := &recorder{context: ctx}
-		r.run(func(t T) { s.play(t, newWorldOf(t, server, subject)) })
+		r.run(func(t T) { s.play(t, newWorldOf(t, server, subject, rejectionPatience)) })
 		if r.Failed() {
 			return append([]string{s.name}, r.violations...)
 		}
@@ -60,10 +67,11 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 	return nil
 }
 
-func newWorldOf(t T, server *contracttest.APIServer, subject Subject) *world {
+func newWorldOf(t T, server *contracttest.APIServer, subject Subject, patience time.Duration) *world {
 	t.Helper()
 	w, err := newWorld(server, subject, &expectation{want: subject.Want})
 	require.NoError(t, err)
+	w.patience = patience
 	t.Cleanup(func() { assert.NoError(t, w.Close()) })
 	return w
 }

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 
 func TestStable(t *testing.T) {
 	t.Parallel()
-	workertest.Run(t, apiServer.Get(t), stableSubject(nil))
+	workertest.Run(t, apiServer.Get(t), stableSubject(nil, "meadow", "hill"))
 }
 
 func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
 	t.Parallel()
-	workertest.RunExploration(t, apiServer.Get(t), stableSubject(nil), contracttest.Options{Swift: true})
+	workertest.RunExploration(t, apiServer.Get(t), stableSubject(nil, "hill"), contracttest.Options{Swift: true})
 }

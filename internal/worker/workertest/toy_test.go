@@ -83,6 +83,8 @@ func (s *stable) all() []paddock {
 type stableCloud struct {
 	*stable
 	changed func(groom) worker.Driver
+	// zones are those of the second pool.
+	zones []string
 }
 
 func (c stableCloud) Inputs() workertest.Inputs {
@@ -94,8 +96,11 @@ func (c stableCloud) Inputs() workertest.Inputs {
 		}
 	}
 	return workertest.Inputs{
+		Former: func(pool *extensionsv1alpha1.WorkerPool) {
+			pool.ProviderConfig.Raw = []byte(`{"paddock":true,"bells":true}`)
+		},
 		Credentials: map[string][]byte{"key": []byte("under the mat")},
-		Pools:       []extensionsv1alpha1.WorkerPool{pool("plough", `{"paddock":true}`, "meadow"), pool("cart", `{"paddock":true}`, "meadow", "hill")},
+		Pools:       []extensionsv1alpha1.WorkerPool{pool("plough", `{"paddock":true}`, "meadow"), pool("cart", `{"paddock":true}`, c.zones...)},
 	}
 }
 
@@ -120,11 +125,11 @@ func (c stableCloud) Close() error {
 	return nil
 }
 
-func stableSubject(changed func(groom) worker.Driver) workertest.Subject {
+func stableSubject(changed func(groom) worker.Driver, zones ...string) workertest.Subject {
 	return workertest.Subject{
 		Type: "stable",
 		NewCloud: func(shoot workertest.Identity) (workertest.Cloud, error) {
-			return stableCloud{newStable(shoot), changed}, nil
+			return stableCloud{stable: newStable(shoot), changed: changed, zones: zones}, nil
 		},
 		Refusals: func(contracttest.Call) []contracttest.Refusal {
 			return []contracttest.Refusal{{Error: "503", Lost: true, Answer: func(r *http.Request) *http.Response {
@@ -191,16 +196,29 @@ func (g groom) Machines(shoot *worker.Shoot, status runtime.Object, pool *extens
 			}
 		}
 	}
-	machines := &worker.Machines{HashData: []string{known.Paddocks[pool.Name]}}
+	machines := g.horses(shoot, pool, known.Paddocks[pool.Name], false)
+	if strings.Contains(string(pool.ProviderConfig.Raw), "bells") {
+		former := worker.Former{Machines: *machines, Remark: "the horses of pool " + pool.Name + " get bells when they are replaced"}
+		machines = g.horses(shoot, pool, known.Paddocks[pool.Name], true)
+		machines.Former = &former
+	}
+	return machines, nil
+}
+
+func (g groom) horses(shoot *worker.Shoot, pool *extensionsv1alpha1.WorkerPool, paddock string, bells bool) *worker.Machines {
+	machines := &worker.Machines{HashData: []string{paddock}}
+	if bells {
+		machines.HashData = append(machines.HashData, "bells")
+	}
 	for _, zone := range pool.Zones {
 		machines.Classes = append(machines.Classes, worker.Class{
 			Provider: "Stable",
 			ProviderSpec: &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "stable.example.org/v1", "kind": "Horse", "zone": zone, "paddock": known.Paddocks[pool.Name], "owner": shoot.UID,
+				"apiVersion": "stable.example.org/v1", "kind": "Horse", "zone": zone, "paddock": paddock, "owner": shoot.UID, "bells": bells,
 			}},
 		})
 	}
-	return machines, nil
+	return machines
 }
 
 func (g groom) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {

@@ -24,6 +24,8 @@ type world struct {
 	cloud     Cloud
 	gardener  gardener
 	inspector *inspector
+	// patience is how long a scenario waits for one operation.
+	patience time.Duration
 	// saved is what gardenlet has saved of the machines, when the seed was lost, and stayed is what they were.
 	saved  *runtime.RawExtension
 	stayed map[string]string
