@@ -101,7 +101,7 @@ func newScene(t *testing.T) *scene {
 		refused, err := s.Source.Refused(namespace, mcm.Manager)
 		require.NoError(t, err)
 		assert.Empty(t, refused, "rights in the seed")
-		refused, err = s.Cluster.Refused(mcm.Manager)
+		refused, err = s.Cluster.RefusedForGood(mcm.Manager)
 		require.NoError(t, err)
 		assert.Empty(t, refused, "rights in the shoot")
 		if t.Failed() {

@@ -32,6 +32,26 @@ func (c *Cluster) Refused(serviceAccount string) ([]string, error) {
 	return refused, err
 }
 
+// RefusedForGood is Refused without what was granted later: rights may come after whoever needs them. A right to watch counts as one to
+// list, since watches are recorded when they end; and names don't count.
+func (c *Cluster) RefusedForGood(serviceAccount string) ([]string, error) {
+	var refused []string
+	err := c.eachEvent(serviceAccount, func(event auditEvent) {
+		if event.ObjectRef == nil {
+			return
+		}
+		request := strings.Replace(event.Verb, "watch", "list", 1) + " " + event.resource()
+		at := slices.Index(refused, request)
+		switch isRefused := event.ResponseStatus.Code == http.StatusForbidden; {
+		case isRefused && at < 0:
+			refused = append(refused, request)
+		case !isRefused && at >= 0:
+			refused = slices.Delete(refused, at, at+1)
+		}
+	})
+	return refused, err
+}
+
 // Used reports whether a ServiceAccount of kube-system has asked for something that it may do by a verb of a rule for a resource,
 // which a slash separates from its subresource. Watches are recorded when they end.
 func (c *Cluster) Used(serviceAccount, verb, group, resource string) (bool, error) {
