@@ -2,7 +2,6 @@ package worker
 
 import (
 	"encoding/json"
-	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +53,14 @@ func testCreate(t *testing.T, w *world) {
 	w.assertServers(t)
 	w.assertNodes(t)
 	w.assertSidecar(t)
+	groundtest.Eventually(t, "the Worker is well", func() bool {
+		for _, condition := range w.object(t).Status.Conditions {
+			if condition.Type == gardencorev1beta1.ShootEveryNodeReady {
+				return condition.Status == gardencorev1beta1.ConditionTrue
+			}
+		}
+		return false
+	})
 }
 
 // deployment returns the name of the only machine deployment of a pool.
@@ -136,96 +143,36 @@ func testAgain(t *testing.T, w *world) {
 	w.startController(t)
 }
 
-// testScaleUp adds a machine to a pool. Those that are there stay.
-func testScaleUp(t *testing.T, w *world) {
-	there := ids(w.servers(""))
-	pool := w.pool(t, cpu)
-	pool.Minimum, pool.Maximum = 3, 3
-	w.fulfil(t)
-	w.assertMachines(t)
-	assert.Subset(t, ids(w.servers("")), there)
-}
-
-// testScaleDown takes a machine from a pool. The others stay.
-func testScaleDown(t *testing.T, w *world) {
-	there := ids(w.servers(""))
-	pool := w.pool(t, cpu)
-	pool.Minimum, pool.Maximum = 2, 2
-	w.fulfil(t) // which nobody has to wait for whose machine goes
-	groundtest.Eventually(t, "the machine is gone", func() bool { return len(w.listMachines(t)) == 3 })
-	w.assertMachines(t)
-	assert.Subset(t, there, ids(w.servers("")))
-}
-
-// testRoll gives one pool of two another image, and another label. Its machines are replaced, the others are not touched.
-func testRoll(t *testing.T, w *world) {
-	w.pool(t, memory).Machine.Image.Version = new(openstack.LatestImage)
-	w.pool(t, cpu).Labels = map[string]string{"example.org/kind": "fast"}
-	rolled, others, classes := ids(w.servers(memory)), ids(w.servers(cpu)), w.classes(t)
-	component := w.order(t)
-	groundtest.Eventually(t, "it is said what is waited for", func() bool {
-		last := w.object(t).Status.LastOperation
-		return last.State == gardencorev1beta1.LastOperationStateProcessing && last.Progress > 0 && last.Progress < 100
-	})
-	t.Log(w.object(t).Status.LastOperation.Description)
-	w.await(t, component)
-
-	w.assertMachines(t)
-	assert.Equal(t, others, ids(w.servers(cpu)))
-	assert.NotEqual(t, rolled, ids(w.servers(memory)))
-	images := map[string]bool{}
-	for _, server := range w.servers(memory) {
-		images[server.ImageID] = true
-	}
-	for _, server := range w.servers(cpu) {
-		assert.False(t, images[server.ImageID], "one image is another's")
-	}
-	now := w.classes(t)
-	assert.Len(t, now, len(classes), "the former class is gone")
-	assert.NotEqual(t, classes, now)
-	groundtest.Eventually(t, "the label is on the nodes that stayed", func() bool {
-		for _, node := range w.listNodes(t, cpu) {
-			if node.Labels["example.org/kind"] != "fast" {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// testPoolGone takes a pool away, and what is left of another that went before its machines did.
-func testPoolGone(t *testing.T, w *world) {
-	labels := map[string]string{"name": w.deployment("former")}
-	machine := &machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "left-over", Namespace: w.Shoot.Namespace(), Labels: labels}}
-	machine.Spec.Class = machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: w.classes(t)[0]}
-	set := &machinev1alpha1.MachineSet{ObjectMeta: metav1.ObjectMeta{Name: "left-over", Namespace: w.Shoot.Namespace(), Labels: labels}}
-	set.Spec = machinev1alpha1.MachineSetSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"nothing": "matches"}},
-		Template: machinev1alpha1.MachineTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"nothing": "matches"}}, Spec: machine.Spec,
-		},
-	}
-	require.NoError(t, w.seed.Client.Create(t.Context(), set))
-	require.NoError(t, w.seed.Client.Create(t.Context(), machine))
-
-	stays := ids(w.servers(cpu))
-	w.Shoot.Workers = slices.DeleteFunc(w.Shoot.Workers, func(pool gardencorev1beta1.Worker) bool { return pool.Name == memory })
-	w.fulfil(t)
-	w.assertMachines(t)
-	assert.Equal(t, stays, ids(w.servers("")))
-	assert.Len(t, w.classes(t), 1)
-	assert.False(t, groundtest.Get(t, w.seed.Client, set))
-}
-
-// testCreateInGroup brings the machines of a pool into being that are to be kept apart.
+// testCreateInGroup brings the machines of a pool into being that are to be kept apart, and have volumes of their own.
 func testCreateInGroup(t *testing.T, w *world) {
 	pool := openstack.NewPool(cpu, 2, 2)
+	pool.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
+	pool.DataVolumes = []gardencorev1beta1.DataVolume{{Name: "data", VolumeSize: "10Gi"}}
 	pool.ProviderConfig = workerConfig(t, &openstackv1alpha1.WorkerConfig{ServerGroup: &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"}})
 	w.Shoot.Workers = []gardencorev1beta1.Worker{pool}
 	w.startController(t)
 	w.fulfil(t)
 	w.assertMachines(t)
 	w.assertGroup(t)
+	w.assertVolumes(t)
+}
+
+// assertVolumes makes sure that each machine has those of its pool, which go with it, and that there are no others.
+func (w *world) assertVolumes(t *testing.T) {
+	t.Helper()
+	volumes := w.Cloud.StandIn.State(w.Account.Project).Volumes
+	assert.Len(t, volumes, 2*len(w.servers("")))
+	for _, server := range w.servers("") {
+		var sizes []int
+		for _, disk := range server.Disks {
+			for _, volume := range volumes {
+				if volume.ID == disk.VolumeID {
+					sizes = append(sizes, volume.Size)
+				}
+			}
+		}
+		assert.ElementsMatch(t, []int{10, 25}, sizes)
+	}
 }
 
 // assertGroup makes sure that there is one server group, with all servers in it, and returns its ID.

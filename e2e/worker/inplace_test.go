@@ -2,6 +2,7 @@ package worker
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -35,11 +36,18 @@ func testCreateInPlace(t *testing.T, w *world) {
 	assert.Equal(t, w.wantedHashes(t), w.hashes(t))
 }
 
-// testInPlaceAuto gives a pool another version of its operating system. All its machines stay.
+// testInPlaceAuto gives a pool another version of its operating system. All its machines stay, also those on which it fails at first.
 func testInPlaceAuto(t *testing.T, w *world) {
 	servers, before := ids(w.servers("")), w.hashes(t)
 	w.pool(t, auto).Machine.Image.Version = new(openstack.LatestImage)
-	w.fulfil(t)
+	w.nodes.FailUpdates("the disk is full")
+	component := w.order(t)
+	groundtest.Eventually(t, "it is said what has failed", func() bool {
+		return strings.Contains(w.object(t).Status.LastOperation.Description, "the disk is full")
+	})
+	t.Log(w.object(t).Status.LastOperation.Description)
+	w.nodes.FailUpdates("")
+	w.await(t, component)
 	assert.Equal(t, servers, ids(w.servers("")))
 	groundtest.Eventually(t, "all is well again", func() bool { return w.running(t) })
 	w.assertMachines(t)

@@ -29,7 +29,7 @@ func testLeaders(t *testing.T, w *world) {
 	pods := w.doubleMachineControllerManager(t)
 
 	pool := w.pool(t, cpu)
-	pool.Machine.Image.Version, pool.MaxSurge = new(openstack.LatestImage), new(intstr.FromInt32(2))
+	pool.Machine.Image.Version, pool.MaxSurge = new(openstack.LatestImage), new(intstr.FromInt32(pool.Minimum))
 	before := ids(w.servers(""))
 	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
 	require.NoError(t, w.seed.Gardenlet.PrepareWorker(t.Context(), w.Shoot))

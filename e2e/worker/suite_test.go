@@ -41,8 +41,7 @@ func steady() []part {
 		{"Again", testAgain},
 		{"ScaleUp", testScaleUp},
 		{"Roll", testRoll},
-		{"ScaleDown", testScaleDown},
-		{"PoolGone", testPoolGone},
+		{"Shrink", testShrink},
 		{"Delete", testDelete},
 	}
 }
