@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,9 @@ import (
 
 // userDataKey is the key of a Secret under which MCM puts what a machine starts with.
 const userDataKey = "userData"
+
+// longestUserData is how many bytes in base64 Nova takes (its schema of servers, maxLength of user_data).
+const longestUserData = 65535
 
 // class is what a MachineClass and its Secret say.
 type class struct {
@@ -73,6 +77,11 @@ func (c *class) validate() error {
 	}
 	if len(c.userData) == 0 {
 		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
+	}
+	// Nova repeats in its refusal what it was sent, secrets included.
+	if length := base64.StdEncoding.EncodedLen(len(c.userData)); length > longestUserData {
+		return failuref(codes.InvalidArgument, "%q in the secret of the machine class has %d bytes in base64, but Nova takes no more than %d",
+			userDataKey, length, longestUserData)
 	}
 	return nil
 }

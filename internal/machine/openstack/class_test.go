@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
@@ -17,11 +18,14 @@ func TestWhatAClassMustSay(t *testing.T) {
 		order func(*order)
 		says  string
 	}{
-		"another provider":            {order: func(o *order) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
-		"no secret":                   {order: func(o *order) { o.secret = nil }, says: "secret is missing"},
-		"nothing that can be read":    {order: func(o *order) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
-		"another kind":                {order: func(o *order) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
-		"no user data":                {order: func(o *order) { delete(o.secret.Data, "userData") }, says: "userData"},
+		"another provider":         {order: func(o *order) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
+		"no secret":                {order: func(o *order) { o.secret = nil }, says: "secret is missing"},
+		"nothing that can be read": {order: func(o *order) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
+		"another kind":             {order: func(o *order) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
+		"no user data":             {order: func(o *order) { delete(o.secret.Data, "userData") }, says: "userData"},
+		"more user data than Nova takes": {
+			order: func(o *order) { o.secret.Data["userData"] = bytes.Repeat([]byte("secret"), 10_000) }, says: "80000 bytes in base64",
+		},
 		"no password":                 {order: func(o *order) { delete(o.secret.Data, "password") }, says: "password"},
 		"no Keystone":                 {order: func(o *order) { delete(o.secret.Data, "authURL") }, says: "authURL"},
 		"no tag of the cluster":       {edit: func(s *spec) { delete(s.Tags, clusterTag) }, says: "kubernetes.io-cluster-"},

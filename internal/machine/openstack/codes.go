@@ -98,13 +98,24 @@ func coded(deed string, err error) error {
 		return nil
 	}
 	answer := answerTo(err)
-	message := deed + ": " + err.Error()
+	message := deed + ": " + shortened(err.Error())
 	if answer.remedy != "" {
 		message += "; " + answer.remedy
 	}
 	// MCM reads code and message out of two pairs of brackets in the text, so that there must be no others.
 	message = strings.NewReplacer("[", "(", "]", ")").Replace(message)
 	return status.WrapError(answer.code, message, err)
+}
+
+// longestMessage is how many bytes of an error MCM is told. It writes them into the Machine, and into the status of its set and its
+// deployment once more for each machine that fails.
+const longestMessage = 800
+
+func shortened(text string) string {
+	if len(text) <= longestMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestMessage], "") + " ..."
 }
 
 // codeOf returns the code of what coded has returned.

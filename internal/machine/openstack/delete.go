@@ -115,9 +115,8 @@ func (m *machine) clearVolumes(ctx context.Context) error {
 			if err := m.account.DeleteVolume(ctx, volume.ID); err != nil && !cloud.IsNotFound(err) {
 				problems = append(problems, fmt.Errorf("deleting volume %s: %w", volume.ID, err))
 			}
-		case "deleting", "in-use":
-			// On its way, or attached to a server that is not the machine's.
-		default:
+		case "deleting":
+		default: // in use among them: the server is gone, but Cinder has not noticed yet
 			problems = append(problems, failuref(codes.Aborted, "volume %s is still %s", volume.ID, volume.Status))
 		}
 	}

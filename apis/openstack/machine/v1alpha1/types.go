@@ -30,7 +30,8 @@ type MachineProviderConfigSpec struct {
 	ImageName string `json:"imageName"`
 	// Region is the region.
 	Region string `json:"region"`
-	// AvailabilityZone is Nova's availability zone, and Cinder's for data volumes.
+	// AvailabilityZone is Nova's availability zone. Nova has volumes made in the zone of this name where the cloud does not let servers use
+	// volumes of other zones, and in Cinder's default zone where it does (its option cross_az_attach).
 	AvailabilityZone string `json:"availabilityZone"`
 	// FlavorName is the name of the flavor.
 	FlavorName string `json:"flavorName"`
