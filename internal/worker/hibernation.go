@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gardener/gardener/pkg/utils/kubernetes"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/gardener/gardener/pkg/utils/kubernetes"
 )
 
 // managerReplicas is how many machine-controller-managers there are to be. gardenlet deploys it; none is as good as zero.

@@ -29,6 +29,8 @@ const (
 	// objectName is the Worker's and the shoot's.
 	objectName  = "one"
 	userDataKey = "cloud_config"
+	// reviveAfter is how soon a machine-controller-manager that is stuck gets another pod.
+	reviveAfter = time.Second
 )
 
 // theShoot differs in its technical ID from every namespace: a driver that takes the one for the other is found out.
@@ -160,7 +162,7 @@ func program(subject Subject, cloud Cloud, mgr manager.Manager, transport contra
 		Types:      []string{subject.Type},
 		Retry:      contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond},
 		Registerer: prometheus.NewRegistry(),
-	}, worker.Pace{ReviveAfter: time.Second, UpdatesInterval: 100 * time.Millisecond})
+	}, worker.Pace{ReviveAfter: reviveAfter, UpdatesInterval: 100 * time.Millisecond})
 }
 
 // scaleManager does what gardenlet does: it never waits for the stand-in.

@@ -3,6 +3,7 @@ package workertest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -67,9 +68,12 @@ func (m *Manager) Hinder(deployment string, trouble *Trouble) {
 	}
 }
 
-// Bystander acts upon a write of the process under test.
+// Bystander acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
+// that are new, and labels of machines, do so together with what comes after them.
 func (m *Manager) Bystander(call contracttest.Call) {
-	if strings.Contains(call.Path, "machine") {
+	isNewClass := call.Method == http.MethodPost && strings.Contains(call.Path, "/machineclasses")
+	isLabel := call.Method == http.MethodPatch && strings.Contains(call.Path, "/machines/")
+	if strings.Contains(call.Path, "machine") && !isNewClass && !isLabel {
 		m.Settle(context.Background())
 	}
 }
@@ -191,7 +195,7 @@ func (t *turn) did(err error) bool {
 	return err == nil
 }
 
-func (t *turn) update(object client.Object) bool { return t.did(t.client.Update(t.ctx, object)) }
+func (t *turn) update(object client.Object) { t.did(t.client.Update(t.ctx, object)) }
 
 func (t *turn) updateStatus(object client.Object) { t.did(t.client.Status().Update(t.ctx, object)) }
 
@@ -201,10 +205,10 @@ func (t *turn) remove(object client.Object) {
 	}
 }
 
-// finalize adds or removes a finalizer, and reports whether that was to be done.
-func (t *turn) finalize(object client.Object, finalizer string, wanted bool) bool {
+// finalize adds or removes a finalizer.
+func (t *turn) finalize(object client.Object, finalizer string, wanted bool) {
 	if controllerutil.ContainsFinalizer(object, finalizer) == wanted || wanted && object.GetDeletionTimestamp() != nil {
-		return false
+		return
 	}
 	if wanted {
 		controllerutil.AddFinalizer(object, finalizer)
@@ -212,7 +216,6 @@ func (t *turn) finalize(object client.Object, finalizer string, wanted bool) boo
 		controllerutil.RemoveFinalizer(object, finalizer)
 	}
 	t.update(object)
-	return true
 }
 
 // claim holds on to classes that machines are of, and to secrets that classes refer to.

@@ -3,7 +3,6 @@ package workertest
 import (
 	"maps"
 	"slices"
-	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -204,8 +203,9 @@ func slowManager(t T, w *world) {
 	s.order(v1beta1constants.GardenerOperationReconcile)
 	s.waits("machine-controller-manager has yet to take up the change")
 	// Longer than it takes to give another pod to one that is stuck.
-	time.Sleep(2 * time.Second)
-	require.NoError(t, s.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
+	require.Never(t, func() bool {
+		return s.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}) != nil
+	}, 2*reviveAfter, reviveAfter/10)
 	s.manager.blindfold(false)
 	s.ready()
 	s.delete()

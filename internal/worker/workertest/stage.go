@@ -224,7 +224,7 @@ func (s *stage) fails(words ...string) *extensionsv1alpha1.Worker {
 	})
 }
 
-// waits waits until progress says all of this.
+// waits returns once progress says all of this.
 func (s *stage) waits(words ...string) *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	return s.wait("progress with "+strings.Join(words, ", "), func(object *extensionsv1alpha1.Worker) bool {

@@ -21,8 +21,8 @@ import (
 // CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
 const CasesVariable = "TRELLIS_CASES"
 
-// unreachedPercent is how many of the cases may miss their call, which must be one to the API server: how often progress is written
-// depends on how long a pass takes.
+// unreachedPercent is how many of the cases of a single call may miss it: how often progress is written depends on how long a pass takes,
+// which is also why cases of every call often miss one.
 const unreachedPercent = 2
 
 const (
@@ -88,10 +88,14 @@ func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subjec
 	for _, failure := range report.Failures {
 		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
 	}
+	unreached := 0
 	for _, c := range report.Unreached {
 		t.Logf("not reached: %s", c)
+		if c.Fault.All == nil {
+			unreached++
+		}
 	}
-	assert.LessOrEqual(t, len(report.Unreached)*100, report.Total()*unreachedPercent, "too many cases missed their call")
+	assert.LessOrEqual(t, unreached*100, report.Total()*unreachedPercent, "too many cases missed their call")
 }
 
 // Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
