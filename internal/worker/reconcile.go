@@ -144,6 +144,9 @@ func (r *reconciliation) plan(ctx context.Context) error {
 }
 
 func (r *reconciliation) deployClasses(ctx context.Context) error {
+	if err := r.waitWhileGoing(ctx, r.classesGoing); err != nil {
+		return err
+	}
 	existing, err := r.classes(ctx)
 	if err != nil {
 		return err
@@ -157,6 +160,9 @@ func (r *reconciliation) deployClasses(ctx context.Context) error {
 
 // deploy brings the MachineDeployments about. Before a shoot falls asleep, its machines are told not to wait for anybody.
 func (r *reconciliation) deploy(ctx context.Context) error {
+	if err := r.waitWhileGoing(ctx, r.deploymentsGoing); err != nil {
+		return err
+	}
 	found, err := r.observe(ctx)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -46,6 +47,58 @@ func (r *reconciliation) waitForMachines(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastDeedTimeout)
 	defer cancel()
 	return errors.Join(err, r.revive(ctx, last))
+}
+
+// waitWhileGoing waits for what is wanted again while it is being deleted: it goes in any case, and can only be made anew. Where
+// machine-controller-manager does not run, nothing goes, and there is nobody to wait for.
+func (r *reconciliation) waitWhileGoing(ctx context.Context, going func(context.Context) (string, error)) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		reason, err := going(ctx)
+		if err != nil || reason == "" {
+			return "", err
+		}
+		replicas, err := r.managerReplicas(ctx)
+		if err != nil || replicas == 0 {
+			return "", err
+		}
+		return reason, r.keepWaiting(ctx)
+	})
+}
+
+func (r *reconciliation) deploymentsGoing(ctx context.Context) (string, error) {
+	found, err := r.observe(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range found.deployments {
+		if d.DeletionTimestamp != nil && r.wantsDeployment(d.Name) {
+			return fmt.Sprintf("MachineDeployment %s is wanted again, and its former machines have to go first", d.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// classesGoing leaves out classes that machines are of: they stay as long as these do.
+func (r *reconciliation) classesGoing(ctx context.Context) (string, error) {
+	classes, err := r.classes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for i := range classes {
+		class := &classes[i]
+		if class.DeletionTimestamp == nil || !r.wantsClass(class.Name) {
+			continue
+		}
+		found, err := r.observe(ctx)
+		if err != nil {
+			return "", err
+		}
+		isUsed := slices.ContainsFunc(found.machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
+		if !isUsed {
+			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to let go of it first", class.Name), nil
+		}
+	}
+	return "", nil
 }
 
 // keepWaiting tells gardenlet what there will be, and returns an error when another order has come meanwhile: machines may take long, and

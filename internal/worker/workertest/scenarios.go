@@ -39,6 +39,7 @@ func lives() []scenario {
 		{"grow and shrink, with what others have decided", growAndShrink},
 		{"replace the machines of one pool", replaceOnePool},
 		{"drop a pool", dropPool},
+		{"drop a pool and think better of it", dropPoolAndReturn},
 		{"sleep and wake up", sleepAndWakeUp},
 		{"born asleep", bornAsleep},
 		{"machines that cannot be made", troubled},
@@ -125,6 +126,28 @@ func dropPool(t T, w *world) {
 	s.reconcile(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = s.object.Spec.Pools })
 	h, _ = s.read(t.Context())
 	assert.Len(t, h.resources, before, "a pool that comes back has all that it had")
+	s.delete()
+}
+
+// dropPoolAndReturn wants a pool again whose deletion is under way.
+func dropPoolAndReturn(t T, w *world) {
+	s := newStage(t, w, NewServers(), 1)
+	s.create()
+	before := s.servers.All()
+	first := s.object.Spec.Pools[0].Name
+	kept := s.serversOf(first)
+	s.manager.pause()
+	s.change(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = object.Spec.Pools[:1] })
+	s.order(v1beta1constants.GardenerOperationReconcile)
+	s.waits("to go")
+	s.change(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = s.object.Spec.Pools })
+	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
+	s.waits("is wanted again")
+	s.manager.resume()
+	s.ready()
+	assert.Len(t, s.servers.All(), len(before))
+	assert.ElementsMatch(t, kept, s.serversOf(first))
+	s.again()
 	s.delete()
 }
 
