@@ -1,0 +1,86 @@
+package openstack_test
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/worker"
+	"github.com/trellis-garden/trellis/internal/worker/openstack"
+)
+
+// brokenDriver is the driver, with a way to do in the cloud what it would not.
+type brokenDriver struct {
+	*openstack.Driver
+	sessions *cloudopenstack.Sessions
+}
+
+func broken(sessions *cloudopenstack.Sessions) brokenDriver {
+	return brokenDriver{Driver: openstack.New(sessions), sessions: sessions}
+}
+
+func (b brokenDriver) session(ctx context.Context, shoot *worker.Shoot) (*cloudopenstack.Session, error) {
+	profile, err := openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
+	if err != nil {
+		return nil, err
+	}
+	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	return b.sessions.Get(ctx, credentials.At(cloudopenstack.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
+}
+
+// hasty makes a group anew at every pass.
+type hasty struct{ brokenDriver }
+
+func (h hasty) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+	session, err := h.session(ctx, shoot)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := session.CreateServerGroup(ctx, shoot.UID[:18]+"-00000000", "affinity"); err != nil {
+		return nil, err
+	}
+	return h.Driver.Prepare(ctx, shoot)
+}
+
+// Tidy leaves alone what is there once too often.
+func (h hasty) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+	if !shoot.Deleting {
+		return status, nil
+	}
+	return h.Driver.Tidy(ctx, shoot, status)
+}
+
+// greedy takes everything for the shoot's whose name begins with the technical ID.
+type greedy struct{ brokenDriver }
+
+func (g greedy) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+	session, err := g.session(ctx, shoot)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := session.ListServerGroups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range groups {
+		if strings.HasPrefix(group.Name, shoot.TechnicalID) {
+			if err := session.DeleteServerGroup(ctx, group.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.Driver.Tidy(ctx, shoot, status)
+}
+
+// untidy removes nothing.
+type untidy struct{ brokenDriver }
+
+func (untidy) Tidy(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+	return status, nil
+}

@@ -1,0 +1,81 @@
+package openstack_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/worker"
+	"github.com/trellis-garden/trellis/internal/worker/openstack"
+	"github.com/trellis-garden/trellis/internal/worker/workertest"
+)
+
+var apiServer contracttest.Shared
+
+// parallel is how many tests run at a time. They spend most of it waiting.
+const parallel = "8"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(apiServer.Run(m))
+}
+
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	workertest.Run(t, apiServer.Get(t), suiteSubject(sound, "nova", "north"))
+}
+
+func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
+	t.Parallel()
+	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(sound, "nova"), contracttest.Options{Swift: true})
+}
+
+// The suite would find drivers out that do not look before they make, that take a name that begins like the shoot's for the shoot's
+// own, or that leave things behind.
+func TestBrokenDriversAreRejected(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		build     func(*cloudopenstack.Sessions) worker.Driver
+		violation string
+	}{
+		"a driver that makes without looking": {
+			func(s *cloudopenstack.Sessions) worker.Driver { return hasty{broken(s)} }, "instead of map[server group:2]",
+		},
+		"a driver that goes by the beginnings of names": {
+			func(s *cloudopenstack.Sessions) worker.Driver { return greedy{broken(s)} }, "foreign server group",
+		},
+		"a driver that leaves things behind": {
+			func(s *cloudopenstack.Sessions) worker.Driver { return untidy{broken(s)} }, "left behind: server group",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			violations := workertest.Violations(t.Context(), apiServer.Get(t), suiteSubject(tc.build, "nova"), "create, again, delete")
+			assert.Contains(t, strings.Join(violations, "\n"), tc.violation)
+		})
+	}
+}
+
+func sound(sessions *cloudopenstack.Sessions) worker.Driver { return openstack.New(sessions) }
+
+// suiteSubject is a cloud in which the second pool is in some zones.
+func suiteSubject(build func(*cloudopenstack.Sessions) worker.Driver, zones ...string) workertest.Subject {
+	return workertest.Subject{
+		Type: openstack.Type,
+		NewCloud: func(shoot workertest.Identity) (workertest.Cloud, error) {
+			return newSuiteCloud(shoot, build, zones)
+		},
+		Refusals: suiteRefusals,
+		Want:     map[string]int{"server group": 2},
+	}
+}
