@@ -161,3 +161,22 @@ func TestAVolumeThatTheExistingDriverHasLeftGoes(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{theirs, other}, ids)
 }
+
+func TestANameThatStandsForSomethingNewIsLookedUpAnew(t *testing.T) {
+	s := start(t)
+	p := s.process()
+	require.NoError(t, s.order(machineName).create(t.Context(), p), "which looks the flavor up")
+	flavors, err := s.cloud.Operate(fake.DefaultProject, "GET", "nova", "/v2.1/flavors?limit=1000", nil)
+	require.NoError(t, err)
+	for _, flavor := range flavors["flavors"].([]any) {
+		if attrs := flavor.(map[string]any); attrs["name"] == "m1.large" {
+			_, err := s.cloud.Operate(fake.DefaultProject, "DELETE", "nova", "/v2.1/flavors/"+attrs["id"].(string), nil)
+			require.NoError(t, err)
+		}
+	}
+	s.cloud.AddFlavor(fake.Flavor{ID: "another", Name: "m1.large", VCPUs: 4, RAM: 8192, Disk: 80})
+	next := technicalID + "-cpu-z1-5d9f8-n3xt0"
+	require.NoError(t, s.order(next).create(t.Context(), p), "no user can mend that an ID is five minutes old")
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 2)
+	require.Len(t, s.cloud.State(fake.DefaultProject).Ports, 2, "the port of the first question is gone, or used")
+}

@@ -37,11 +37,17 @@ type entry struct {
 
 func newCatalog(l line) *catalog { return &catalog{line: l, entries: map[string]entry{}} }
 
-// forget drops everything: something that was looked up is not there any more.
-func (c *catalog) forget() {
+// forget drops everything: something that was looked up may not be there any more. It reports whether anything was known before the given
+// time; what has been looked up since then, another look-up would find again.
+func (c *catalog) forget(before time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	old := false
+	for _, known := range c.entries {
+		old = old || known.at.Before(before)
+	}
 	clear(c.entries)
+	return old
 }
 
 func (c *catalog) flavor(ctx context.Context, name string) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 
@@ -42,8 +43,20 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	return m.raise(ctx, server)
 }
 
-// bear asks for the ports and the server, and returns the server's ID.
+// bear asks for the ports and the server, and returns the server's ID. What a cloud refuses may be an ID that stood for a name minutes
+// ago, and that is no fault of the class: then it is asked once more, with names that are looked up anew.
 func (m *machine) bear(ctx context.Context) (string, error) {
+	asked := time.Now()
+	id, err := m.ask(ctx)
+	if (cloud.IsNotFound(err) || refusesValue(err)) && m.account.names.forget(asked) {
+		m.log.Info("Asking again with names that are looked up anew", "reason", err.Error())
+		id, err = m.ask(ctx)
+	}
+	return id, err
+}
+
+// ask asks for the ports and the server once. Ports of what is refused go: the next attempt may be far off.
+func (m *machine) ask(ctx context.Context) (string, error) {
 	wanted, err := m.wish(ctx)
 	if err != nil {
 		return "", err
@@ -60,11 +73,8 @@ func (m *machine) bear(ctx context.Context) (string, error) {
 		}
 		err = fmt.Errorf("creating server: %w", err)
 	}
-	if cloud.IsNotFound(err) || refusesValue(err) {
-		m.account.names.forget() // something that was looked up may be gone
-	}
 	if refused(err) {
-		err = errors.Join(err, m.discard(ctx, ports)) // the next attempt may be far off
+		err = errors.Join(err, m.discard(ctx, ports))
 	}
 	return "", err
 }

@@ -197,8 +197,8 @@ func (m *machine) isFree(ctx context.Context, port cloudopenstack.Port, victims 
 	if victims[port.DeviceID] {
 		return true, nil
 	}
-	_, err := m.account.GetServer(ctx, port.DeviceID)
-	if cloud.IsNotFound(err) {
+	server, err := m.account.GetServer(ctx, port.DeviceID)
+	if cloud.IsNotFound(err) || err == nil && gone(server) {
 		return true, nil
 	}
 	return false, err
