@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// patience is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries most
-	// things again after three minutes, and until then it shows what the user may have mended.
+	// patience is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries to create
+	// machines again after three minutes, and until then it shows what the user may have mended.
 	patience = 4 * time.Minute
+	// longPatience is the same for what it tries again after ten minutes: deletions, and creations for which there was no room.
+	longPatience = 11 * time.Minute
 	// longestFailure is how many bytes of a driver's words are repeated.
 	longestFailure = 300
 )
@@ -28,6 +30,16 @@ type failure struct {
 	what string
 	// at is when it was told first: a failure that repeats itself keeps its time for half an hour.
 	at time.Time
+	// deletion is true when it was to be deleted.
+	deletion bool
+}
+
+// patience is how long the failure may stand before it counts, when it is older than the pass.
+func (f failure) patience() time.Duration {
+	if f.deletion || f.kind == cloud.Depleted {
+		return longPatience
+	}
+	return patience
 }
 
 // failuresOf returns the machines' failures, ordered by machine. A failed machine that a user wants to look at is none of them.
@@ -45,6 +57,7 @@ func failuresOf(machines []machinev1alpha1.Machine) []failure {
 		}
 		failures = append(failures, failure{
 			machine: machine.Name, kind: kindOf(code), what: what, at: operation.LastUpdateTime.Time,
+			deletion: operation.Type == machinev1alpha1.MachineOperationDelete,
 		})
 	}
 	slices.SortFunc(failures, func(a, b failure) int { return strings.Compare(a.machine, b.machine) })
@@ -104,7 +117,7 @@ func hopeless(failures []failure, since, now time.Time, othersMove bool) error {
 	for _, f := range failures {
 		// Times in objects are whole seconds.
 		isFresh := !f.at.Before(since.Truncate(time.Second))
-		if !isFresh && now.Sub(since) < patience {
+		if !isFresh && now.Sub(since) < f.patience() {
 			continue
 		}
 		if f.needsUser() || f.kind == cloud.Depleted && !othersMove {
