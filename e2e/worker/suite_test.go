@@ -46,13 +46,15 @@ func steady() []part {
 	}
 }
 
-// inPlace is a shoot whose nodes are never replaced.
+// inPlace is a shoot whose nodes are never replaced, neither when they are updated, nor when another extension has had them made.
 func inPlace() []part {
 	return []part{
 		{"Create", testCreateInPlace},
 		{"Auto", testInPlaceAuto},
 		{"Manual", testInPlaceManual},
 		{"Delete", testDelete},
+		{"TakeOver", testTakeOver},
+		{"DeleteTakenOver", testDelete},
 	}
 }
 

@@ -105,9 +105,14 @@ func (w *world) removeManager(t *testing.T) {
 	refused, err := w.seed.Refused(w.Shoot.Namespace(), mcm.Manager)
 	require.NoError(t, err)
 	assert.Empty(t, refused, "rights in the seed")
-	refused, err = w.Cluster.RefusedForGood(mcm.Manager)
-	require.NoError(t, err)
-	assert.Empty(t, refused, "rights in the shoot")
+	for _, container := range []string{mcm.Manager, mcm.MachineController} {
+		w.machines.Kill(w.Shoot.Namespace(), container) // what it watches is recorded when it ends
+	}
+	groundtest.Eventually(t, "nothing was refused in the shoot", func() bool {
+		refused, err = w.Cluster.RefusedForGood(mcm.Manager)
+		require.NoError(t, err)
+		return len(refused) == 0
+	})
 	require.NoError(t, w.seed.Gardenlet.RemoveMachineControllerManager(t.Context(), w.Shoot))
 }
 

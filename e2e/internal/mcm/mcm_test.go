@@ -101,9 +101,11 @@ func newScene(t *testing.T) *scene {
 		refused, err := s.Source.Refused(namespace, mcm.Manager)
 		require.NoError(t, err)
 		assert.Empty(t, refused, "rights in the seed")
-		refused, err = s.Cluster.RefusedForGood(mcm.Manager)
-		require.NoError(t, err)
-		assert.Empty(t, refused, "rights in the shoot")
+		groundtest.Eventually(t, "nothing was refused in the shoot", func() bool { // watches are recorded when they end
+			refused, err = s.Cluster.RefusedForGood(mcm.Manager)
+			require.NoError(t, err)
+			return len(refused) == 0
+		})
 		if t.Failed() {
 			t.Log(pods.Tails(60))
 		}
