@@ -2,6 +2,7 @@ package worker
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
@@ -76,9 +77,7 @@ func (w *world) makeAsUpstream(t *testing.T) {
 	nodeLabels := map[string]string{
 		"topology.cinder.csi.openstack.org/zone": openstack.Zone, "topology.manila.csi.openstack.org/zone": openstack.Zone,
 	}
-	for key, value := range pool.Labels {
-		nodeLabels[key] = value
-	}
+	maps.Copy(nodeLabels, pool.Labels)
 	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Namespace: w.Shoot.Namespace(), Labels: map[string]string{v1beta1constants.LabelWorkerPool: pool.Name},
 	}}
