@@ -68,6 +68,26 @@ func (m *Manager) Hinder(deployment string, trouble *Trouble) {
 	}
 }
 
+// blindfold keeps the stand-in from seeing changes.
+func (m *Manager) blindfold(blind bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.blind = blind
+}
+
+// pause makes the stand-in rest, whatever its Deployment says, until resume.
+func (m *Manager) pause() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.paused = true
+}
+
+func (m *Manager) resume() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.paused = false
+}
+
 // Bystander acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
 // that are new, and labels of machines, do so together with what comes after them.
 func (m *Manager) Bystander(call contracttest.Call) {

@@ -12,7 +12,6 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -274,31 +273,4 @@ func (s *stage) managers() int32 {
 	deployment := managerDeployment(s.namespace, 0)
 	require.NoError(s.t, s.client.Get(s.t.Context(), client.ObjectKeyFromObject(deployment), deployment))
 	return *deployment.Spec.Replicas
-}
-
-// leave migrates the shoot away and returns what gardenlet has saved of it.
-func (s *stage) leave() *runtime.RawExtension {
-	s.t.Helper()
-	saved, err := saveMachines(s.t.Context(), s.client, s.namespace)
-	require.NoError(s.t, err)
-	s.scale(0)
-	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationMigrate))
-	s.wait("migrated", func(object *extensionsv1alpha1.Worker) bool {
-		operation := object.Status.LastOperation
-		return operation != nil && operation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
-			operation.State == gardencorev1beta1.LastOperationStateSucceeded && object.Annotations[v1beta1constants.GardenerOperation] == ""
-	})
-	require.NoError(s.t, forgetMachines(s.t.Context(), s.client, s.namespace))
-	require.NoError(s.t, s.Destroy(s.t.Context()))
-	require.NoError(s.t, s.WaitGone(s.patience()))
-	s.stop()
-	return saved
-}
-
-// arrive brings the shoot with what was saved of it, and does not wait.
-func (s *stage) arrive(saved *runtime.RawExtension) {
-	s.t.Helper()
-	s.deploy(v1beta1constants.GardenerOperationWaitForState)
-	require.NoError(s.t, s.PatchStatus(s.t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.State = saved }))
-	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationRestore))
 }
