@@ -141,10 +141,12 @@ func (d *demo) deleteControlPlane(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	if err := d.nothingLeftInSeed(ctx, func(name string) bool { return !d.before.Has(name) }); err != nil {
+	if err := d.nothingLeftInSeed(ctx, func(name string) bool {
+		return !d.before.Has(name) && !d.traces.garbage.Has(name)
+	}); err != nil {
 		return err
 	}
-	d.done("the shoot's namespace holds nothing more than before the ControlPlane")
+	d.done("the shoot's namespace holds nothing more than before the ControlPlane" + butGarbage(len(d.traces.garbage)))
 	garbage, err := d.nothingLeftInShoot(ctx, d.applied)
 	if err != nil {
 		return err

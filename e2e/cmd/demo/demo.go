@@ -52,11 +52,11 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
 		d.startCluster, d.createControlPlane, d.reconcileControlPlane,
 		d.createNetwork, d.reconcileNetwork,
-		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool, d.rollPool,
-		d.initializeNodes, d.switchOverlayOff, d.awaitHealth,
+		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool,
+		d.initializeNodes, d.changeShoot, d.awaitHealth,
 	}
 	if exit {
-		acts = append(acts, d.deleteNetwork, d.deleteWorker, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
+		acts = append(acts, d.deleteNetworkAndWorker, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
 	} else {
 		acts = append(acts, d.stay)
 	}
@@ -142,7 +142,7 @@ func (d *demo) lookFurther() {
 func (d *demo) measure(ctx context.Context, object watched, do func(context.Context) error) (string, error) {
 	d.Place.Cloud.ResetLog()
 	start := time.Now()
-	if err := d.show(ctx, object, do); err != nil {
+	if err := d.show(ctx, []watched{object}, do); err != nil {
 		return "", err
 	}
 	return costOf(d.Place.Cloud.Log(), time.Since(start)), nil

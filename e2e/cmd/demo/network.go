@@ -81,26 +81,20 @@ func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.Mana
 	return resource, d.Seed.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
 }
 
-func (d *demo) deleteNetwork(ctx context.Context) error {
-	d.screen.Heading("gardenlet deletes the Network, while there are nodes")
-	inSeed, inShoot, err := d.partsOfNetwork(ctx)
+func (d *demo) destroyNetwork(ctx context.Context) error {
+	component, err := d.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
 	}
-	err = d.show(ctx, d.network(), func(ctx context.Context) error {
-		component, err := d.Gardenlet.Network(d.shoot)
-		if err != nil {
-			return err
-		}
-		if err := component.Destroy(ctx); err != nil {
-			return err
-		}
-		return component.WaitCleanup(ctx)
-	})
-	if err != nil {
+	if err := component.Destroy(ctx); err != nil {
 		return err
 	}
-	if err := d.nothingLeftInSeed(ctx, func(name string) bool { return inSeed.Has(name) }); err != nil {
+	return component.WaitCleanup(ctx)
+}
+
+// proveNoNetwork makes sure that nothing is left of what the Network consisted of.
+func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference) error {
+	if err := d.nothingLeftInSeed(ctx, inSeed.Has); err != nil {
 		return err
 	}
 	d.done("the shoot's namespace holds nothing of the network")

@@ -13,21 +13,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
 const (
-	// changeTimeout bounds the way from one network to another.
-	changeTimeout = 2 * time.Minute
+	// changeTimeout bounds the way from one network to another, and from one machine.
+	changeTimeout = 5 * time.Minute
 	// beingChanged is how the network-controller says that it is under way.
 	beingChanged = "being changed"
 )
 
-// switchOverlayOff changes how packets travel between pods while there are nodes. No packet may go to pods unwrapped before the cloud
-// knows the way to them, and that is the cloud-controller-manager's to tell it, in the version that the ControlPlane now has.
-func (d *demo) switchOverlayOff(ctx context.Context) error {
-	d.screen.Heading("The user switches the overlay off and leaves routes to pods to the cloud; gardenlet asks all three")
+// changeShoot changes two things at once: how packets travel between pods while there are nodes, and what the machines of a pool boot.
+//
+// No packet may go to pods unwrapped before the cloud knows the way to them, and that is the cloud-controller-manager's to tell it, in
+// the version that the ControlPlane now has. Meanwhile nodes come and go.
+func (d *demo) changeShoot(ctx context.Context) error {
+	image := d.pool(rolled).Machine.Image
+	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet asks all, one after another",
+		rolled, image.Name, openstack.LatestImage, *image.Version))
+	image.Version = new(openstack.LatestImage)
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	if err := d.orderWithoutOverlay(ctx); err != nil {
@@ -41,17 +47,21 @@ func (d *demo) switchOverlayOff(ctx context.Context) error {
 	if err := d.showPools(ctx); err != nil {
 		return err
 	}
-
-	d.screen.Heading("gardenlet has gone on. The rest of the way, without any order")
-	restarted := func(ctx context.Context) (string, error) {
+	d.screen.Heading(fmt.Sprintf("gardenlet has gone on to the Worker: machines of pool %s are replaced. The Network needs no order any more", rolled))
+	err = d.screen.Step("process", func(io.Writer) (string, error) {
 		line, err := d.restartContainer(ctx)
 		return line + ", as the Deployment says now", err
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.rollPool(ctx); err != nil {
+		return err
 	}
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) (string, error)
 	}{
-		{"process", restarted},
 		{"routes", d.awaitRoutes},
 		{"network", d.awaitArrival},
 	} {
@@ -80,7 +90,7 @@ func (d *demo) orderWithoutOverlay(ctx context.Context) error {
 		{d.controlPlane(), d.fulfilControlPlane},
 		{d.network(), d.fulfilNetwork},
 	} {
-		if err := d.show(ctx, part.object, part.do); err != nil {
+		if err := d.show(ctx, []watched{part.object}, part.do); err != nil {
 			return err
 		}
 	}

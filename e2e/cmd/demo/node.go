@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,20 +51,47 @@ func (d *demo) initializeNodes(ctx context.Context) error {
 	return err
 }
 
-// awaitReady waits until Calico's pods are on all nodes.
+// awaitReady waits until Calico's pods are ready on all nodes.
 func (d *demo) awaitReady(ctx context.Context) (string, error) {
 	for {
-		daemonSet := &appsv1.DaemonSet{}
-		if err := d.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: calicoNode}, daemonSet); err != nil {
+		found, err := d.listNodes(ctx)
+		if err != nil {
 			return "", err
 		}
-		if status := daemonSet.Status; status.NumberReady > 0 && status.NumberReady == status.DesiredNumberScheduled {
-			return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", calicoNode, status.NumberReady, status.DesiredNumberScheduled), nil
+		pods := &corev1.PodList{}
+		if err := d.Cluster.Client.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem)); err != nil {
+			return "", err
+		}
+		if ready := readyOn(found, pods.Items, calicoNode); ready == len(found) {
+			return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", calicoNode, ready, len(found)), nil
 		}
 		if err := sleep(ctx, glance); err != nil {
 			return "", err
 		}
 	}
+}
+
+// readyOn counts the nodes on which a pod of a DaemonSet is ready.
+func readyOn(found []corev1.Node, pods []corev1.Pod, daemonSet string) int {
+	ready := map[string]bool{}
+	for i := range pods {
+		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Name == daemonSet && isReady(&pods[i]) {
+			ready[pods[i].Spec.NodeName] = true
+		}
+	}
+	on := 0
+	for _, node := range found {
+		if ready[node.Name] {
+			on++
+		}
+	}
+	return on
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+	})
 }
 
 // startContainer gives the process an address of its own, as a pod has one, and shorter intervals than it has in a seed.

@@ -28,10 +28,10 @@ type watched struct {
 	get  func(context.Context) (extensionsv1alpha1.Object, error)
 }
 
-// show does something and shows the object meanwhile: on a terminal as a table that is refreshed in place, else as a line for
-// everything that changes.
-func (d *demo) show(ctx context.Context, object watched, do func(context.Context) error) error {
-	last := object.row(ctx)
+// show does something and shows the objects meanwhile that somebody works on: on a terminal as a table that is refreshed in place,
+// else as a line for everything that changes.
+func (d *demo) show(ctx context.Context, objects []watched, do func(context.Context) error) error {
+	last := rowsOf(ctx, objects)
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
 
@@ -40,35 +40,52 @@ func (d *demo) show(ctx context.Context, object watched, do func(context.Context
 	for {
 		select {
 		case err := <-done:
-			block.End(d.lastRows(ctx, object, heading, last)...)
+			block.End(d.lastRows(ctx, objects, heading, last)...)
 			return err
 		case <-time.After(glance):
 		}
-		row := object.row(ctx)
-		switch {
-		case row == "" || row == last:
-		case d.screen.IsLive():
-			block.Update(heading, row)
-		default:
-			d.screen.Linef("%s", row)
+		rows := rowsOf(ctx, objects)
+		if news := newsIn(rows, last); !d.screen.IsLive() {
+			for _, row := range news {
+				d.screen.Linef("%s", row)
+			}
+		} else if len(news) > 0 {
+			block.Update(append([]string{heading}, rows...)...)
 		}
-		last = row
+		last = rows
 	}
 }
 
-// lastRows is what stays on the screen.
-func (d *demo) lastRows(ctx context.Context, object watched, heading, last string) []string {
-	row := object.row(ctx)
-	if !d.screen.IsLive() {
-		if row == last || row == "" {
-			return nil
+// newsIn returns the rows that say something else than before.
+func newsIn(rows, last []string) (news []string) {
+	for i, row := range rows {
+		if row != "" && row != last[i] {
+			news = append(news, row)
 		}
-		return []string{row}
 	}
-	if row == "" {
-		row = fmt.Sprintf("  %s is gone", object.name)
+	return news
+}
+
+// lastRows is what stays on the screen.
+func (d *demo) lastRows(ctx context.Context, objects []watched, heading string, last []string) []string {
+	rows := rowsOf(ctx, objects)
+	if !d.screen.IsLive() {
+		return newsIn(rows, last)
 	}
-	return []string{heading, row, ""}
+	for i, row := range rows {
+		if row == "" {
+			rows[i] = fmt.Sprintf("  %s is gone", objects[i].name)
+		}
+	}
+	return append(append([]string{heading}, rows...), "")
+}
+
+func rowsOf(ctx context.Context, objects []watched) []string {
+	rows := make([]string, len(objects))
+	for i, object := range objects {
+		rows[i] = object.row(ctx)
+	}
+	return rows
 }
 
 // row describes the object as it is now, or nothing when it does not exist or nobody looks any more.

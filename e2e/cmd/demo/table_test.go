@@ -18,3 +18,9 @@ func TestRow(t *testing.T) {
 	assert.Equal(t, "a gra…", cut("a grand tale", 6))
 	assert.Equal(t, "short", cut("short", 5))
 }
+
+func TestOnlyNewsIsWritten(t *testing.T) {
+	assert.Equal(t, []string{"c"}, newsIn([]string{"a", "c"}, []string{"a", "b"}))
+	assert.Empty(t, newsIn([]string{"", "b"}, []string{"a", "b"}), "what is gone says nothing")
+	assert.Equal(t, []string{"a", "b"}, newsIn([]string{"a", "b"}, []string{"", ""}))
+}

@@ -5,11 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +25,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // The shoot's pools: one that grows, and one that is rolled. Machines of the second boot from volumes, and are kept apart.
@@ -33,6 +39,8 @@ type traces struct {
 	inSeed  inventory
 	inCloud []string
 	parts   inventory
+	// garbage are parts that gardener-resource-manager collects later.
+	garbage inventory
 }
 
 // newPools returns the pools as Gardener's API server completes what a user writes.
@@ -104,24 +112,68 @@ func (d *demo) createWorker(ctx context.Context) error {
 }
 
 func (d *demo) reconcileWorker(ctx context.Context) error {
-	return d.again(ctx, d.Worker.Name(), d.worker(), d.FulfilWorker)
+	if err := d.again(ctx, d.Worker.Name(), d.worker(), d.FulfilWorker); err != nil {
+		return err
+	}
+	// One look at what the pool's machines share, and none at machines: those are machine-controller-manager's.
+	d.tell(d.Place.Cloud.Log())
+	return nil
+}
+
+// tell lists calls in their order.
+func (d *demo) tell(calls wire.Calls) {
+	for _, call := range calls {
+		d.screen.Linef("    %s", call)
+	}
 }
 
 // noteParts remembers what the machines have brought to the seed, while nothing else has come.
 func (d *demo) noteParts(ctx context.Context) error {
 	now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
-	d.traces.parts = now.Difference(d.traces.inSeed)
-	return err
-}
-
-// deleteWorker deletes the Worker while its nodes are looked after, and proves that all of them are gone.
-func (d *demo) deleteWorker(ctx context.Context) error {
-	d.screen.Heading("gardenlet deletes the Worker")
-	cost, err := d.measure(ctx, d.worker(), d.DestroyWorker)
 	if err != nil {
 		return err
 	}
-	d.screen.Linef("  %s", cost)
+	collected := &corev1.SecretList{}
+	ofGarbage := client.MatchingLabels{references.LabelKeyGarbageCollectable: references.LabelValueGarbageCollectable}
+	if err := d.Seed.Client.List(ctx, collected, client.InNamespace(d.shoot.Namespace()), ofGarbage); err != nil {
+		return err
+	}
+	d.traces.parts, d.traces.garbage = now.Difference(d.traces.inSeed), inventory{}
+	for _, secret := range collected.Items {
+		if name := "Secret " + secret.Name; d.traces.parts.Has(name) {
+			d.traces.parts.Delete(name)
+			d.traces.garbage.Insert(name)
+		}
+	}
+	return nil
+}
+
+// deleteNetworkAndWorker deletes both at once, as gardenlet does, and proves that nothing is left of them.
+func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
+	d.screen.Heading("gardenlet deletes the Network and the Worker, side by side")
+	inSeed, inShoot, err := d.partsOfNetwork(ctx)
+	if err != nil {
+		return err
+	}
+	start, servers := time.Now(), d.servers("")
+	err = d.show(ctx, []watched{d.network(), d.worker()}, func(ctx context.Context) error {
+		both, ctx := errgroup.WithContext(ctx)
+		both.Go(func() error { return d.destroyNetwork(ctx) })
+		both.Go(func() error { return d.DestroyWorker(ctx) })
+		return both.Wait()
+	})
+	if err != nil {
+		return err
+	}
+	d.screen.Linef("  %s in %.1f s", count(len(servers), "machine"), time.Since(start).Seconds())
+	if err := d.proveNoNetwork(ctx, inSeed, inShoot); err != nil {
+		return err
+	}
+	return d.proveNoMachines(ctx)
+}
+
+// proveNoMachines makes sure that nothing is left of the machines, nor of what was there for their sake.
+func (d *demo) proveNoMachines(ctx context.Context) error {
 	for _, check := range []struct {
 		of   string
 		left func(context.Context) ([]string, error)
@@ -142,7 +194,7 @@ func (d *demo) deleteWorker(ctx context.Context) error {
 	if err := d.nothingLeftInSeed(ctx, d.traces.parts.Has); err != nil {
 		return err
 	}
-	d.done("the shoot's namespace holds nothing more than before the Worker")
+	d.done("the shoot's namespace holds nothing more than before the Worker" + butGarbage(len(d.traces.garbage)))
 	return d.StopMachines()
 }
 
@@ -181,14 +233,13 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 	return left, nil
 }
 
-// serversLeft names what the cloud has, and did not have before the first machine.
+// serversLeft names what the cloud has of what machines consist of, and did not have before the first of them.
 func (d *demo) serversLeft(context.Context) (left []string, err error) {
-	before := map[string]bool{}
-	for _, name := range d.traces.inCloud {
-		before[name] = true
-	}
 	for _, name := range d.inCloud() {
-		if !before[name] {
+		isPart := slices.ContainsFunc([]string{"server ", "port ", "volume ", "server group "}, func(kind string) bool {
+			return strings.HasPrefix(name, kind)
+		})
+		if isPart && !slices.Contains(d.traces.inCloud, name) {
 			left = append(left, name)
 		}
 	}

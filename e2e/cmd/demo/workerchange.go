@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // scalePool adds a machine to a pool. Those that are there stay.
@@ -20,31 +18,23 @@ func (d *demo) scalePool(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calls := d.Place.Cloud.Log()
 	d.screen.Linef("  %s:", cost)
-	for _, call := range calls {
-		d.screen.Linef("    %s", call)
-	}
+	d.tell(d.Place.Cloud.Log())
 	after := d.servers("")
 	if kept := stayed(before, after); len(kept) != len(before) || len(after) != len(before)+1 {
 		return fmt.Errorf("scaling pool %s from %d to %d machines: of servers %q there are now %q", growing, former, pool.Minimum, before, after)
 	}
 	d.done(fmt.Sprintf("one server more, the other %d are the same", len(before)))
-	return nil
+	return d.noteParts(ctx)
 }
 
-// rollPool gives a pool another image. Its machines are replaced, the others are not touched.
+// rollPool lets machines of a pool be replaced that are to have another image, and proves that no others are.
 func (d *demo) rollPool(ctx context.Context) error {
-	image := d.pool(rolled).Machine.Image
-	d.screen.Heading(fmt.Sprintf("The user wants pool %s on %s %s, not %s: its machines are replaced, one after another, and no others",
-		rolled, image.Name, openstack.LatestImage, *image.Version))
-	image.Version = new(openstack.LatestImage)
 	others, replaced := d.servers(growing), d.servers(rolled)
-	cost, err := d.measure(ctx, d.worker(), d.FulfilWorker)
-	if err != nil {
+	if err := d.show(ctx, []watched{d.network(), d.worker()}, d.FulfilWorker); err != nil {
 		return err
 	}
-	d.screen.Linef("  %s\n", cost)
+	d.screen.Linef("")
 	if _, err := d.exhibitServers(ctx); err != nil {
 		return err
 	}
@@ -52,13 +42,13 @@ func (d *demo) rollPool(ctx context.Context) error {
 	if kept := stayed(others, d.servers(growing)); len(kept) != len(others) {
 		return fmt.Errorf("rolling pool %s: pool %s has kept %d of its %d servers", rolled, growing, len(kept), len(others))
 	}
-	d.done(fmt.Sprintf("pool %s has its %d servers, by their IDs", growing, len(others)))
+	d.done(fmt.Sprintf("pool %s has all of its %s, by their IDs", growing, count(len(others), "server")))
 	now := d.servers(rolled)
 	if kept := stayed(replaced, now); len(kept) > 0 || len(now) != len(replaced) {
 		return fmt.Errorf("rolling pool %s: of its servers %q it has now %q", rolled, replaced, now)
 	}
-	d.done(fmt.Sprintf("pool %s has %d new of %d", rolled, len(now), len(replaced)))
-	return d.noteParts(ctx)
+	d.done(fmt.Sprintf("pool %s has none of its former servers, and %d new", rolled, len(now)))
+	return nil
 }
 
 // servers returns the IDs of the servers of a pool, or of all.

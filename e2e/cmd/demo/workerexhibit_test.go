@@ -67,3 +67,17 @@ func TestPoolsAreChangedWhereTheShootHasThem(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "soft-anti-affinity", config.ServerGroup.Policy)
 }
+
+func TestADaemonSetIsCountedOnNodesThatAreThere(t *testing.T) {
+	podOf := func(daemonSet, node string, ready corev1.ConditionStatus) corev1.Pod {
+		pod := corev1.Pod{Spec: corev1.PodSpec{NodeName: node}}
+		pod.OwnerReferences = []metav1.OwnerReference{{Name: daemonSet, Controller: new(true)}}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
+		return pod
+	}
+	found := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, {ObjectMeta: metav1.ObjectMeta{Name: "two"}}}
+	assert.Equal(t, 1, readyOn(found, []corev1.Pod{
+		podOf("network", "one", corev1.ConditionTrue), podOf("network", "gone", corev1.ConditionTrue),
+		podOf("network", "two", corev1.ConditionFalse), podOf("dns", "two", corev1.ConditionTrue), {},
+	}, "network"))
+}

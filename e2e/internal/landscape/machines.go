@@ -14,8 +14,8 @@ import (
 
 // build is how long the cloud takes to make a server, and demolish to unmake one.
 const (
-	build    = time.Second
-	demolish = 500 * time.Millisecond
+	build    = 500 * time.Millisecond
+	demolish = build
 )
 
 // StartMachines lets the shoot whose cluster was started have machines, if its cloud profile offers some: machine-controller-manager runs
