@@ -1,11 +1,13 @@
 package openstack
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
@@ -175,8 +177,12 @@ func TestANameThatStandsForSomethingNewIsLookedUpAnew(t *testing.T) {
 		}
 	}
 	s.cloud.AddFlavor(fake.Flavor{ID: "another", Name: "m1.large", VCPUs: 4, RAM: 8192, Disk: 80})
-	next := technicalID + "-cpu-z1-5d9f8-n3xt0"
-	require.NoError(t, s.order(next).create(t.Context(), p), "no user can mend that an ID is five minutes old")
-	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 2)
-	require.Len(t, s.cloud.State(fake.DefaultProject).Ports, 2, "the port of the first question is gone, or used")
+	var all errgroup.Group
+	for n := range 10 {
+		next := s.order(fmt.Sprintf("%s-cpu-z1-5d9f8-n%04d", technicalID, n))
+		all.Go(func() error { return next.create(t.Context(), p) })
+	}
+	require.NoError(t, all.Wait(), "no user can mend that an ID is minutes old, however many ask by it at the same time")
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 11)
+	require.Len(t, s.cloud.State(fake.DefaultProject).Ports, 11, "those of the first questions are gone, or used")
 }

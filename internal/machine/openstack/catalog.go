@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type catalog struct {
 	entries map[string]entry
 }
 
+// entry is an ID, and when the look-up began that has found it.
 type entry struct {
 	id string
 	at time.Time
@@ -37,45 +39,57 @@ type entry struct {
 
 func newCatalog(l line) *catalog { return &catalog{line: l, entries: map[string]entry{}} }
 
-// forget drops everything: something that was looked up may not be there any more. It reports whether anything was known before the given
-// time; what has been looked up since then, another look-up would find again.
-func (c *catalog) forget(before time.Time) bool {
+// forget drops what was looked up before the given time: it may not be there any more.
+func (c *catalog) forget(before time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := false
-	for _, known := range c.entries {
-		old = old || known.at.Before(before)
-	}
-	clear(c.entries)
-	return old
+	maps.DeleteFunc(c.entries, func(_ string, known entry) bool { return known.at.Before(before) })
 }
 
-func (c *catalog) flavor(ctx context.Context, name string) (string, error) {
-	return c.id(ctx, "flavor", name, func(ctx context.Context) (sets.Set[string], error) {
-		flavors, err := c.line.ListFlavors(ctx)
+// names is one attempt's use of a catalog.
+type names struct {
+	*catalog
+	// began is when the attempt did.
+	began time.Time
+	// remembered is true when an ID was looked up before the attempt began.
+	remembered bool
+}
+
+func (c *catalog) attempt() *names { return &names{catalog: c, began: time.Now()} }
+
+func (n *names) flavor(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "flavor", name, func(ctx context.Context) (sets.Set[string], error) {
+		flavors, err := n.line.ListFlavors(ctx)
 		return idsOf(flavors, func(f cloudopenstack.Flavor) (string, bool) { return f.ID, f.Name == name }), err
 	})
 }
 
-func (c *catalog) image(ctx context.Context, name string) (string, error) {
-	return c.id(ctx, "image", name, func(ctx context.Context) (sets.Set[string], error) {
-		images, err := c.line.ListImages(ctx, cloudopenstack.ImageFilter{Name: name})
-		return idsOf(images, func(i cloudopenstack.Image) (string, bool) { return i.ID, i.Status == "active" }), err
+func (n *names) image(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "image", name, func(ctx context.Context) (sets.Set[string], error) {
+		images, err := n.line.ListImages(ctx, cloudopenstack.ImageFilter{Name: name})
+		return idsOf(images, func(i cloudopenstack.Image) (string, bool) { return i.ID, i.Status == cloudopenstack.ImageActive }), err
 	})
 }
 
-func (c *catalog) network(ctx context.Context, name string) (string, error) {
-	return c.id(ctx, "network", name, func(ctx context.Context) (sets.Set[string], error) {
-		networks, err := c.line.ListNetworks(ctx, cloudopenstack.NetworkFilter{Name: name})
+func (n *names) network(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "network", name, func(ctx context.Context) (sets.Set[string], error) {
+		networks, err := n.line.ListNetworks(ctx, cloudopenstack.NetworkFilter{Name: name})
 		return idsOf(networks, func(n cloudopenstack.Network) (string, bool) { return n.ID, true }), err
 	})
 }
 
-func (c *catalog) securityGroup(ctx context.Context, name string) (string, error) {
-	return c.id(ctx, "security group", name, func(ctx context.Context) (sets.Set[string], error) {
-		groups, err := c.line.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Name: name})
+func (n *names) securityGroup(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "security group", name, func(ctx context.Context) (sets.Set[string], error) {
+		groups, err := n.line.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Name: name})
 		return idsOf(groups, func(g cloudopenstack.SecurityGroup) (string, bool) { return g.ID, true }), err
 	})
+}
+
+// id returns the ID of the only object of a kind that goes by a name.
+func (n *names) id(ctx context.Context, kind, name string, look func(context.Context) (sets.Set[string], error)) (string, error) {
+	known, err := n.entry(ctx, kind, name, look)
+	n.remembered = n.remembered || err == nil && known.at.Before(n.began)
+	return known.id, err
 }
 
 func idsOf[T any](objects []T, idOf func(T) (string, bool)) sets.Set[string] {
@@ -88,31 +102,31 @@ func idsOf[T any](objects []T, idOf func(T) (string, bool)) sets.Set[string] {
 	return ids
 }
 
-// id returns the ID of the only object of a kind that goes by a name.
-func (c *catalog) id(ctx context.Context, kind, name string, look func(context.Context) (sets.Set[string], error)) (string, error) {
+func (c *catalog) entry(ctx context.Context, kind, name string, look func(context.Context) (sets.Set[string], error)) (entry, error) {
 	key := kind + " " + name
 	c.mu.Lock()
 	known, ok := c.entries[key]
 	c.mu.Unlock()
 	if ok && time.Since(known.at) < catalogAge {
-		return known.id, nil
+		return known, nil
 	}
-	return shared(ctx, &c.flights, key, func(ctx context.Context) (string, error) {
+	return shared(ctx, &c.flights, key, func(ctx context.Context) (entry, error) {
+		at := time.Now()
 		ids, err := look(ctx)
 		if err != nil {
-			return "", fmt.Errorf("looking up %s %q: %w", kind, name, err)
+			return entry{}, fmt.Errorf("looking up %s %q: %w", kind, name, err)
 		}
 		switch ids.Len() {
 		case 0:
-			return "", cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
+			return entry{}, cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
 		case 1:
-			id := ids.UnsortedList()[0]
+			found := entry{id: ids.UnsortedList()[0], at: at}
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.entries[key] = entry{id: id, at: time.Now()}
-			return id, nil
+			c.entries[key] = found
+			return found, nil
 		default:
-			return "", cloud.Errorf(cloud.Configuration, "%d things are called %s %q: rename all but one", ids.Len(), kind, name)
+			return entry{}, cloud.Errorf(cloud.Configuration, "%d things are called %s %q: rename all but one", ids.Len(), kind, name)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 
@@ -46,10 +45,11 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 // bear asks for the ports and the server, and returns the server's ID. What a cloud refuses may be an ID that stood for a name minutes
 // ago, and that is no fault of the class: then it is asked once more, with names that are looked up anew.
 func (m *machine) bear(ctx context.Context) (string, error) {
-	asked := time.Now()
 	id, err := m.ask(ctx)
-	if (cloud.IsNotFound(err) || refusesValue(err)) && m.account.names.forget(asked) {
+	if (cloud.IsNotFound(err) || refusesValue(err)) && m.names.remembered {
 		m.log.Info("Asking again with names that are looked up anew", "reason", err.Error())
+		m.account.names.forget(m.names.began)
+		m.names = m.account.names.attempt()
 		id, err = m.ask(ctx)
 	}
 	return id, err
@@ -87,11 +87,11 @@ func (m *machine) wish(ctx context.Context) (cloudopenstack.ServerCreate, error)
 		UserData: c.userData, Metadata: c.Tags, ConfigDrive: c.UseConfigDrive,
 	}
 	var err error
-	if wanted.FlavorID, err = m.account.names.flavor(ctx, c.FlavorName); err != nil {
+	if wanted.FlavorID, err = m.names.flavor(ctx, c.FlavorName); err != nil {
 		return wanted, err
 	}
 	if c.ImageID == "" {
-		if wanted.ImageID, err = m.account.names.image(ctx, c.ImageName); err != nil {
+		if wanted.ImageID, err = m.names.image(ctx, c.ImageName); err != nil {
 			return wanted, err
 		}
 	}

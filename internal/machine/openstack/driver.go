@@ -188,8 +188,9 @@ func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, o
 	if err != nil {
 		return nil, err
 	}
+	account := d.account(session)
 	return &machine{
-		class: class, account: d.account(session), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
+		class: class, account: account, names: account.names.attempt(), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
 		name: object.Name, serverID: serverIDOf(object.Spec.ProviderID), known: object.Spec.ProviderID != "" || object.DeletionTimestamp != nil,
 		stray: object.UID == "" && object.Spec.ProviderID != "",
 	}, nil

@@ -21,8 +21,10 @@ const taskDeleting = "deleting"
 type machine struct {
 	class   *class
 	account *account
-	log     logr.Logger
-	poll    time.Duration
+	// names are the IDs of what the class refers to by name.
+	names *names
+	log   logr.Logger
+	poll  time.Duration
 
 	name string
 	// serverID is that of the server which MCM knows as the machine's; empty when it knows none.

@@ -27,7 +27,7 @@ func (m *machine) networkID(ctx context.Context, nth int) (string, error) {
 	if network.ID != "" {
 		return network.ID, nil
 	}
-	return m.account.names.network(ctx, network.Name)
+	return m.names.network(ctx, network.Name)
 }
 
 // ports returns a port for each network, in their order. They are complete from birth: in the subnets, allowed to send from the ranges of
@@ -35,7 +35,7 @@ func (m *machine) networkID(ctx context.Context, nth int) (string, error) {
 func (m *machine) ports(ctx context.Context) ([]cloudopenstack.Port, error) {
 	var groups []string
 	for _, name := range m.class.SecurityGroups {
-		id, err := m.account.names.securityGroup(ctx, name)
+		id, err := m.names.securityGroup(ctx, name)
 		if err != nil {
 			return nil, err
 		}
