@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,15 +26,11 @@ type groups struct {
 
 // groups logs in. It asks for no group yet.
 func (d *Driver) groups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*groups, error) {
-	owner := ownerOf(shoot)
-	if len(owner.uids) == 0 {
-		return nil, fmt.Errorf("the shoot's UID %q is none that server groups could be named after", shoot.UID)
-	}
 	session, err := d.session(ctx, shoot, in)
 	if err != nil {
 		return nil, err
 	}
-	return &groups{owner: owner, session: session}, nil
+	return &groups{owner: ownerOf(shoot), session: session}, nil
 }
 
 // allGroups looks at all groups of the project at once.
@@ -51,6 +48,9 @@ func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs)
 // provide sees to it that every want has its group. It returns what to record: first what is to go, then the groups in use, in the order of
 // wants.
 func (g *groups) provide(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
+	if len(g.uids) == 0 {
+		return nil, errors.New("the shoot has no UID that server groups could be named after")
+	}
 	var inUse []dependency
 	for _, want := range wants {
 		group, err := g.find(ctx, want, recorded)

@@ -8,11 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // waitForServers is how long the fake may take to let go of a server.
@@ -221,68 +219,6 @@ func TestWhatIsNotTheShootsIsLeftAlone(t *testing.T) {
 	assert.ElementsMatch(t, append(theirs, w.nameOf("two-x", policy)), w.there())
 	require.NoError(t, w.delete())
 	assert.Equal(t, theirs, w.there())
-}
-
-func TestAGroupWithServersStaysAndIsTold(t *testing.T) {
-	w := newCloudWorld(t)
-	w.ask("cpu", "soft-anti-affinity")
-	w.mustReconcile()
-	group := w.idOf("cpu")
-	server := w.plantServer(group, "somebody")
-
-	w.ask("cpu", "")
-	w.mustReconcile()
-	assert.Equal(t, group, w.idOf("cpu"), "it stays on record")
-	err := w.delete()
-	require.ErrorContains(t, err, "has servers that are not among its machines: ["+server+"]")
-	assert.Equal(t, cloud.InUse, cloud.KindOf(err))
-	assert.Len(t, w.there(), 1)
-
-	require.NoError(t, w.session().DeleteServer(t.Context(), server))
-	require.NoError(t, w.cloud.WaitIdle(t.Context()))
-	require.Eventually(t, func() bool { return len(w.cloud.State(fake.DefaultProject).Servers) == 0 }, waitForServers, waitForServers/100)
-	require.NoError(t, w.delete())
-	assert.Empty(t, w.there())
-}
-
-// After a move that lost the record, a shoot may be deleted before anything else happens to it.
-func TestADeletionFindsWhatIsNotOnRecord(t *testing.T) {
-	w := newCloudWorld(t)
-	w.plantGroup(w.nameOf("gone", "affinity"), "affinity")
-	w.plantGroup("shoot--dev--one-gone-0123456789", "affinity")
-	w.plantGroup("database", "affinity")
-	require.NoError(t, w.delete())
-	assert.Equal(t, []string{"database"}, w.there())
-}
-
-func TestADeletionNeedsNoCredentialsForNothing(t *testing.T) {
-	for sentence, change := range map[string]func(*world){
-		"there are none":     func(w *world) { w.secret = nil },
-		"they are wrong":     func(w *world) { w.secret["password"] = []byte("wrong") },
-		"nobody knows where": func(w *world) { w.profile.KeyStoneURL = "" },
-		"groups are forbidden": func(w *world) {
-			w.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.1/os-server-groups"}, Status: 403})
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			w := newCloudWorld(t)
-			change(w)
-			require.NoError(t, w.delete())
-		})
-		t.Run(sentence+", but there is something", func(t *testing.T) {
-			w := newCloudWorld(t)
-			w.record(&openstackv1alpha1.WorkerStatus{
-				TypeMeta:                openstackv1alpha1.NewWorkerStatus().TypeMeta,
-				ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", ID: w.plantGroup("x", "affinity"), Name: "x"}},
-			})
-			change(w)
-			require.Error(t, w.delete())
-			assert.Len(t, w.there(), 1)
-		})
-	}
-	w := newCloudWorld(t)
-	w.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.1/os-server-groups"}, Status: 503, Times: -1})
-	require.Error(t, w.delete(), "an outage passes")
 }
 
 func TestAQuotaIsTold(t *testing.T) {

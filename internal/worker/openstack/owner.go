@@ -17,9 +17,9 @@ type groupWant struct{ pool, policy string }
 
 // owner tells a shoot's server groups by their names.
 //
-// A name of the form that is made here, and by the upstream extension since 2026, is the first 18 characters of the shoot's UID, a hyphen
-// and 8 hex digits: 60 random bits, which nobody else's name begins with by chance. It can be told as the shoot's whatever
-// pool it was made for.
+// A name of the form that is made here, and by newer versions of the upstream extension, is the first 18 characters of the shoot's UID,
+// a hyphen and 8 hex digits: 60 random bits, which nobody else's name begins with by chance. It can be told as the shoot's whatever pool
+// it was made for.
 //
 // A name of the older form is `<technical ID>-<pool>-<suffix>`, the suffix being 10 random letters and digits, or for a while 5 hex digits of a
 // hash of the policy. All three may hold hyphens but the suffix, so that `shoot--dev--foo-bar-x-0123456789` is of pool bar-x of shoot foo, or

@@ -138,7 +138,7 @@ func (p *plan) spec(zone string) openstackmachine.MachineProviderConfigSpec {
 	in := p.in
 	spec := openstackmachine.MachineProviderConfigSpec{
 		Region: in.shoot.Worker.Spec.Region, AvailabilityZone: zone, FlavorName: p.pool.MachineType, KeyName: in.infra.Node.KeyName,
-		SecurityGroups: append([]string{in.nodesGroup()}, p.config.AdditionalSecurityGroups...),
+		SecurityGroups: p.securityGroups(),
 		Tags:           p.tags(),
 		NetworkID:      in.infra.Networks.ID, SubnetIDs: in.subnets(), PodNetworkCIDRs: slices.Clone(in.shoot.PodRanges),
 		RootDiskSize: p.rootDiskSize, RootDiskType: p.rootDiskType, UseConfigDrive: p.config.ConfigDrive,
@@ -161,6 +161,17 @@ func (p *plan) spec(zone string) openstackmachine.MachineProviderConfigSpec {
 	}
 	// Nothing in a class is shared with another one, nor with what it was made of.
 	return *spec.DeepCopy()
+}
+
+// securityGroups are the shoot's own and the additional ones, in their order and each once.
+func (p *plan) securityGroups() []string {
+	groups := []string{p.in.nodesGroup()}
+	for _, group := range p.config.AdditionalSecurityGroups {
+		if !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
 }
 
 // nodeTemplate has what the user says of nodes. What the pool says is filled in by the contract.
