@@ -24,11 +24,11 @@ type Driver interface {
 	Prepare(ctx context.Context, shoot *Shoot) (runtime.Object, error)
 	// Machines says what the machines of a pool are like. It is pure: the same question has the same answer, down to the bytes.
 	// status is what Prepare has returned for the same shoot; in a deletion, where it may be asked for a class that is missing, it is what
-	// was recorded.
+	// was recorded, as a *runtime.Unknown in JSON, nil when that is lost.
 	Machines(shoot *Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*Machines, error)
 	// Tidy removes what Prepare has brought into being for pools that are gone, and returns what remains to be said in the providerStatus.
-	// It runs when no machine uses these things any more. In a deletion all pools are gone: it removes everything, works with an
-	// empty status, and a second time.
+	// It runs when no machine uses these things any more. In a deletion all pools are gone: it removes everything, works with the status as
+	// it was recorded (see Machines) or without one, and a second time.
 	Tidy(ctx context.Context, shoot *Shoot, status runtime.Object) (runtime.Object, error)
 }
 
