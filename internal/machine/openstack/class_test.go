@@ -34,7 +34,6 @@ func TestWhatAClassMustSay(t *testing.T) {
 		"no region":                   {edit: func(s *spec) { s.Region = "" }, says: "region"},
 		"no zone":                     {edit: func(s *spec) { s.AvailabilityZone = "" }, says: "availabilityZone"},
 		"no flavor":                   {edit: func(s *spec) { s.FlavorName = "" }, says: "flavorName"},
-		"no key pair":                 {edit: func(s *spec) { s.KeyName = "" }, says: "keyName"},
 		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, says: "imageID"},
 		"no network":                  {edit: func(s *spec) { s.NetworkID = "" }, says: "networkID"},
 		"one network and several":     {edit: func(s *spec) { s.Networks = []v1alpha1.Network{{ID: "x"}} }, says: "networks"},

@@ -80,6 +80,13 @@ func TestAMachineHasVolumesAndSeveralNetworks(t *testing.T) {
 	require.Empty(t, came)
 }
 
+func TestAMachineNeedsNoKeyPair(t *testing.T) {
+	s := start(t)
+	o := s.order(machineName, func(s *spec) { s.KeyName = "" })
+	require.NoError(t, o.create(t.Context(), s.process()), "nobody may log in to the shoot's machines")
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers[0].KeyName)
+}
+
 func TestServersWithoutMachinesAreListed(t *testing.T) {
 	s := start(t)
 	o := s.order(machineName)

@@ -42,7 +42,6 @@ func (in *inputs) validateInfrastructure() field.ErrorList {
 	}{
 		{networks.Child("id"), in.infra.Networks.ID != "", "network"},
 		{networks.Child("subnets"), len(in.subnets()) > 0, "subnet of nodes"},
-		{infraPath().Child("node", "keyName"), in.infra.Node.KeyName != "", "key pair"},
 		{infraPath().Child("securityGroups"), in.nodesGroup() != "", "security group of nodes"},
 	} {
 		if !required.present {

@@ -19,7 +19,6 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 	}{
 		"no network yet": {func(w *world) { w.infra.Networks.ID = "" }, "spec.infrastructureProviderStatus.networks.id", "have it reconciled"},
 		"no subnet yet":  {func(w *world) { w.infra.Networks.Subnets = w.infra.Networks.Subnets[:1] }, "spec.infrastructureProviderStatus.networks.subnets", "have it reconciled"},
-		"no key yet":     {func(w *world) { w.infra.Node.KeyName = "" }, "spec.infrastructureProviderStatus.node.keyName", "have it reconciled"},
 		"no security group yet": {
 			func(w *world) { w.infra.SecurityGroups = nil }, "spec.infrastructureProviderStatus.securityGroups", "have it reconciled",
 		},
@@ -88,6 +87,12 @@ func decoded(t *testing.T, w *world) *openstackv1alpha1.WorkerStatus {
 	status := openstackv1alpha1.NewWorkerStatus()
 	require.NoError(t, json.Unmarshal(w.status.Raw, status))
 	return status
+}
+
+func TestAShootThatNobodyMayLogInToNeedsNoKeyPair(t *testing.T) {
+	w := newWorld(t)
+	w.infra.Node.KeyName = ""
+	assert.Empty(t, w.driver.Validate(w.input()))
 }
 
 // What the upstream extension has admitted is admitted.

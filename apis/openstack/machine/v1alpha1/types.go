@@ -35,7 +35,7 @@ type MachineProviderConfigSpec struct {
 	AvailabilityZone string `json:"availabilityZone"`
 	// FlavorName is the name of the flavor.
 	FlavorName string `json:"flavorName"`
-	// KeyName is the name of the Nova key pair.
+	// KeyName is the name of the Nova key pair. It is empty where nobody may log in by SSH.
 	KeyName string `json:"keyName"`
 	// SecurityGroups are the names of the security groups.
 	SecurityGroups []string `json:"securityGroups"`

@@ -7,7 +7,8 @@ import (
 )
 
 // Validate checks what machines are made of. It expects a configuration as DecodeMachineProviderConfig returns it, and asks for what the
-// existing machine driver asks for, so that what passes here passes there.
+// existing machine driver asks for, so that what passes here passes there, but for the key pair: there is none in shoots that nobody
+// may log in to by SSH.
 func (c *MachineProviderConfig) Validate(fldPath *field.Path) field.ErrorList {
 	spec, path := &c.Spec, fldPath.Child("spec")
 	var errs field.ErrorList
@@ -15,7 +16,6 @@ func (c *MachineProviderConfig) Validate(fldPath *field.Path) field.ErrorList {
 		{"region", spec.Region, "give the region"},
 		{"availabilityZone", spec.AvailabilityZone, "give Nova's availability zone"},
 		{"flavorName", spec.FlavorName, "give the name of the flavor"},
-		{"keyName", spec.KeyName, "give the name of the key pair"},
 		{"imageID", spec.ImageID + spec.ImageName, "give the ID of the image, or its name in imageName"},
 	} {
 		if required.value == "" {

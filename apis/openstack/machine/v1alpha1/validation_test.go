@@ -25,6 +25,7 @@ func TestConfigurationsThatMakeMachines(t *testing.T) {
 		"all that is needed":                     func(*v1alpha1.MachineProviderConfigSpec) {},
 		"an image by its name":                   func(s *v1alpha1.MachineProviderConfigSpec) { s.ImageID, s.ImageName = "", "gardenlinux" },
 		"an image by both, of which the ID wins": func(s *v1alpha1.MachineProviderConfigSpec) { s.ImageName = "gardenlinux" },
+		"no key pair, in a shoot without SSH":    func(s *v1alpha1.MachineProviderConfigSpec) { s.KeyName = "" },
 		"several networks": func(s *v1alpha1.MachineProviderConfigSpec) {
 			s.NetworkID, s.Networks = "", []v1alpha1.Network{{ID: "network", PodNetwork: true}, {Name: "storage"}}
 		},
@@ -45,7 +46,6 @@ func TestConfigurationsThatMakeNone(t *testing.T) {
 		"region":           func(s *v1alpha1.MachineProviderConfigSpec) { s.Region = "" },
 		"availabilityZone": func(s *v1alpha1.MachineProviderConfigSpec) { s.AvailabilityZone = "" },
 		"flavorName":       func(s *v1alpha1.MachineProviderConfigSpec) { s.FlavorName = "" },
-		"keyName":          func(s *v1alpha1.MachineProviderConfigSpec) { s.KeyName = "" },
 		"imageID":          func(s *v1alpha1.MachineProviderConfigSpec) { s.ImageID = "" },
 		"tags": func(s *v1alpha1.MachineProviderConfigSpec) {
 			s.Tags = map[string]string{"kubernetes.io-cluster-": "1", "kubernetes.io-role-node": "1"}
