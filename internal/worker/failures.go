@@ -16,8 +16,8 @@ const (
 	// patience is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries to create
 	// machines again after three minutes, and until then it shows what the user may have mended.
 	patience = 4 * time.Minute
-	// longPatience is the same for what it tries again after ten minutes: deletions, and creations for which there was no room.
-	longPatience = 11 * time.Minute
+	// longPatience is the same for deletions, which it tries again after ten minutes. gardenlet waits for as long, and is to be told before.
+	longPatience = 9 * time.Minute
 	// longestFailure is how many bytes of a driver's words are repeated.
 	longestFailure = 300
 )
@@ -36,7 +36,7 @@ type failure struct {
 
 // patience is how long the failure may stand before it counts, when it is older than the pass.
 func (f failure) patience() time.Duration {
-	if f.deletion || f.kind == cloud.Depleted {
+	if f.deletion {
 		return longPatience
 	}
 	return patience

@@ -135,15 +135,15 @@ func TestMachineControllerManagerIsStuckWhenItMakesNoSet(t *testing.T) {
 	}
 }
 
-func TestAnOldFailureCountsOnceMachineControllerManagerHasCertainlyTriedAgain(t *testing.T) {
+func TestAnOldFailureCountsWhenMachineControllerManagerShouldHaveTriedAgain(t *testing.T) {
 	old := begun().Add(-time.Minute)
 	for sentence, test := range map[string]struct {
 		failure  failure
 		patience time.Duration
 	}{
 		"a creation that the user must mend": {failure{kind: cloud.Unauthenticated, at: old}, 4 * time.Minute},
-		"a creation without room":            {failure{kind: cloud.Depleted, at: old}, 11 * time.Minute},
-		"a deletion":                         {failure{kind: cloud.Unauthenticated, at: old, deletion: true}, 11 * time.Minute},
+		"a creation without room":            {failure{kind: cloud.Depleted, at: old}, 4 * time.Minute},
+		"a deletion":                         {failure{kind: cloud.Unauthenticated, at: old, deletion: true}, 9 * time.Minute},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			failures := []failure{test.failure}

@@ -36,8 +36,8 @@ type answerOf struct {
 	remedy string
 }
 
-// answers is what MCM is told of a cloud's troubles. It repeats soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
-// minutes after ResourceExhausted, and after three of the others. It has a machine created when its status is NotFound, and goes on with
+// answers is what MCM is told of a cloud's troubles. It repeats a creation soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
+// minutes after ResourceExhausted, and after three of the others; a deletion after ten. It has a machine created when its status is NotFound, and goes on with
 // the deletion of one that is NotFound: that code stands for a missing server and for nothing else, so that something that is missing for
 // one has InvalidArgument.
 func answers() map[cloud.Kind]answerOf {

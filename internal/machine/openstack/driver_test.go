@@ -7,6 +7,7 @@ import (
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
@@ -82,7 +83,7 @@ func TestAMachineHasVolumesAndSeveralNetworks(t *testing.T) {
 
 func TestAMachineNeedsNoKeyPair(t *testing.T) {
 	s := start(t)
-	o := s.order(machineName, func(s *spec) { s.KeyName = "" })
+	o := s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.KeyName = "" })
 	require.NoError(t, o.create(t.Context(), s.process()), "nobody may log in to the shoot's machines")
 	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers[0].KeyName)
 }
