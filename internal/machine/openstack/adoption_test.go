@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func (s *stage) provider(id string) string { return providerIDPrefix + fake.DefaultRegion + "/" + id }
@@ -185,4 +186,11 @@ func TestANameThatStandsForSomethingNewIsLookedUpAnew(t *testing.T) {
 	require.NoError(t, all.Wait(), "no user can mend that an ID is minutes old, however many ask by it at the same time")
 	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 11)
 	require.Len(t, s.cloud.State(fake.DefaultProject).Ports, 11, "those of the first questions are gone, or used")
+}
+
+func TestAQuotaThatIsFreeAgainIsNotTakenForAMissingRole(t *testing.T) {
+	s := start(t)
+	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Times: 1, Status: 403})
+	require.NoError(t, s.order(machineName).create(t.Context(), s.process()))
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
 }

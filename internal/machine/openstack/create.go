@@ -67,7 +67,7 @@ func (m *machine) ask(ctx context.Context) (string, error) {
 			wanted.PortIDs = append(wanted.PortIDs, port.ID)
 		}
 		var created cloudopenstack.Server
-		if created, err = m.account.CreateServer(ctx, wanted); err == nil {
+		if created, err = m.askForServer(ctx, wanted); err == nil {
 			m.log.Info("Created a server", "server", created.ID)
 			return created.ID, nil
 		}
@@ -77,6 +77,16 @@ func (m *machine) ask(ctx context.Context) (string, error) {
 		err = errors.Join(err, m.discard(ctx, ports))
 	}
 	return "", err
+}
+
+// askForServer asks once more after a refusal for want of a permission: Nova refuses in the same way when a quota is used up, and when it
+// is not any more by the time that one looks, only another question tells which of the two it was.
+func (m *machine) askForServer(ctx context.Context, wanted cloudopenstack.ServerCreate) (cloudopenstack.Server, error) {
+	created, err := m.account.CreateServer(ctx, wanted)
+	if cloud.KindOf(err) == cloud.Unauthorized {
+		return m.account.CreateServer(ctx, wanted)
+	}
+	return created, err
 }
 
 // wish is the server to ask for, but for its ports.
