@@ -69,17 +69,17 @@ func (x *run[O]) fail(ctx context.Context, cause error) error {
 	return cause
 }
 
-// interrupt leaves word that the pass was cut short by the end of the process: the next leader resumes it.
-func (x *run[O]) interrupt(ctx context.Context) error {
+// interrupt leaves word why the pass was cut short: the next leader resumes it, or a newer order takes its place.
+func (x *run[O]) interrupt(ctx context.Context, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultInterrupted, x.options.Clock.Since(x.started))
 	_, _, err := x.writer.write(ctx, func(known O) O {
 		known = x.track.withProgress(x.withOutput(known))
-		known.GetExtensionStatus().GetLastOperation().Description = "interrupted by the end of the process, to be resumed"
+		known.GetExtensionStatus().GetLastOperation().Description = why
 		return known
 	})
-	x.log.Info("Operation interrupted by the end of the process")
+	x.log.Info("Operation interrupted", "reason", why)
 	return err
 }
 

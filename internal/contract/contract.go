@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -36,6 +37,10 @@ type Contract[O Object] struct {
 	// Sequel is what is left to do after gardenlet has gone on; nil for nothing.
 	Sequel *Sequel[O]
 }
+
+// ErrSuperseded is what an Actuator returns, wrapped or not, when it breaks off because a newer order has come: that is nobody's error, and
+// the new order is taken up at once.
+var ErrSuperseded = errors.New("a newer order has come")
 
 // Actuator does a contract's work on one object. Implementations are shared by concurrent passes over different objects;
 // there is never more than one pass over the same object.

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,10 @@ func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request
 	case run == nil:
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
-	if err := run.execute(ctx); err != nil {
+	switch err := run.execute(ctx); {
+	case errors.Is(err, ErrSuperseded):
+		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
+	case err != nil:
 		r.pace.atLeast(request, retryAfter(err))
 		return reconcile.Result{}, err
 	}
@@ -151,7 +155,9 @@ func (x *run[O]) execute(ctx context.Context) error {
 	err := x.track.during(bounded, func() error { return x.perform(bounded) })
 	switch {
 	case err != nil && interrupted(ctx):
-		return x.interrupt(ctx)
+		return x.interrupt(ctx, "interrupted by the end of the process, to be resumed")
+	case errors.Is(err, ErrSuperseded):
+		return cmp.Or(x.interrupt(ctx, "broken off because a newer order has come"), ErrSuperseded)
 	case err != nil:
 		return x.fail(ctx, err)
 	default:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -167,13 +168,21 @@ func mayVanish(machine *machinev1alpha1.Machine) bool {
 	return hasServer && !slices.Contains(machine.Finalizers, finalizerManager)
 }
 
-// unlessStopped returns the reason, or a better one if nobody is at work.
+// unlessStopped returns the reason, or a better one if nobody is at work. gardenlet has taken machine-controller-manager away where the shoot
+// is to go by force, and removes by itself what is waited for here.
 func (d *deletion) unlessStopped(ctx context.Context, reason string) (string, error) {
 	replicas, err := d.managerReplicas(ctx)
-	if err == nil && replicas == 0 {
-		reason += ", and it does not run"
+	if err != nil || replicas > 0 {
+		return reason, err
 	}
-	return reason, err
+	cluster, err := contract.ReadCluster(ctx, d.client, d.namespace)
+	if err != nil {
+		return "", err
+	}
+	if cluster.Shoot != nil && v1beta1helper.ShootNeedsForceDeletion(cluster.Shoot) {
+		return "", fmt.Errorf("machines are not waited for any longer, the shoot is to go by force: %w", contract.ErrSuperseded)
+	}
+	return reason + ", and it does not run", nil
 }
 
 func (d *deletion) deleteMachines(ctx context.Context) error {

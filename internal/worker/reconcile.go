@@ -59,8 +59,9 @@ func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	})
 	deployed := graph.Add(contract.Task{Name: "deploying machine deployments", Do: r.deploy, After: []contract.TaskID{adopted}})
 	ready := graph.Add(contract.Task{Name: "waiting for machines", Do: r.waitForMachines, After: []contract.TaskID{deployed}})
+	recorded := graph.Add(contract.Task{Name: "recording updates in place", Do: r.recordUpdates, After: []contract.TaskID{ready}})
 	cleaned := graph.Add(contract.Task{
-		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{ready},
+		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{recorded},
 	})
 	stopped := graph.Add(contract.Task{
 		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.asleep,
@@ -160,9 +161,6 @@ func (r *reconciliation) deployClasses(ctx context.Context) error {
 
 // deploy brings the MachineDeployments about. Before a shoot falls asleep, its machines are told not to wait for anybody.
 func (r *reconciliation) deploy(ctx context.Context) error {
-	if err := r.waitWhileGoing(ctx, r.deploymentsGoing); err != nil {
-		return err
-	}
 	found, err := r.observe(ctx)
 	if err != nil {
 		return err
@@ -171,6 +169,12 @@ func (r *reconciliation) deploy(ctx context.Context) error {
 		if err := r.force(ctx, found.machines); err != nil {
 			return err
 		}
+	}
+	if err := r.waitWhileGoing(ctx, r.deploymentsGoing); err != nil {
+		return err
+	}
+	if found, err = r.observe(ctx); err != nil {
+		return err
 	}
 	return inParallel(ctx, r.wanted, func(ctx context.Context, d deployment) error {
 		return r.putDeployment(ctx, found, d, situation{hibernated: r.asleep})
@@ -209,8 +213,8 @@ func (r *reconciliation) publish(ctx context.Context) error {
 	return nil
 }
 
-// conclude reports what has become of it all, and removes what machines have shared that are gone.
-func (r *reconciliation) conclude(ctx context.Context) error {
+// recordUpdates says which pools' machines are of today's version. gardenlet waits for that, and not for machines that no pool wants.
+func (r *reconciliation) recordUpdates(ctx context.Context) error {
 	now, err := r.observe(ctx)
 	if err != nil {
 		return err
@@ -221,6 +225,15 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	}
 	if changed {
 		r.pass.Object.Status.InPlaceUpdates = &extensionsv1alpha1.InPlaceUpdatesWorkerStatus{WorkerPoolToHashMap: hashes}
+	}
+	return nil
+}
+
+// conclude reports what has become of it all, and removes what machines have shared that are gone.
+func (r *reconciliation) conclude(ctx context.Context) error {
+	now, err := r.observe(ctx)
+	if err != nil {
+		return err
 	}
 	status := r.status
 	if r.usesWantedAlone(now) {

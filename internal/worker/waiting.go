@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -61,7 +60,7 @@ func (r *reconciliation) waitWhileGoing(ctx context.Context, going func(context.
 		if err != nil || replicas == 0 {
 			return "", err
 		}
-		return reason, r.keepWaiting(ctx)
+		return reason, r.unlessSuperseded(ctx)
 	})
 }
 
@@ -101,12 +100,17 @@ func (r *reconciliation) classesGoing(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// keepWaiting tells gardenlet what there will be, and returns an error when another order has come meanwhile: machines may take long, and
-// whoever wants other machines, none at all, or the shoot in another seed, is not to wait for these.
+// keepWaiting tells gardenlet what there will be, once everything has been ordered, and goes on unless another order has come.
 func (r *reconciliation) keepWaiting(ctx context.Context) error {
 	if err := r.publish(ctx); err != nil {
 		return err
 	}
+	return r.unlessSuperseded(ctx)
+}
+
+// unlessSuperseded returns an error when another order has come meanwhile: machines may take long, and whoever wants other machines, none at
+// all, or the shoot in another seed, is not to wait for these.
+func (r *reconciliation) unlessSuperseded(ctx context.Context) error {
 	own, live := r.pass.Object, &extensionsv1alpha1.Worker{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
 		return fmt.Errorf("looking for a newer order: %w", err)
@@ -115,7 +119,7 @@ func (r *reconciliation) keepWaiting(ctx context.Context) error {
 	isAnother := order != own.Annotations[v1beta1constants.GardenerOperation] ||
 		live.Annotations[v1beta1constants.GardenerTimestamp] != own.Annotations[v1beta1constants.GardenerTimestamp]
 	if live.DeletionTimestamp != nil || order != "" && isAnother {
-		return cloud.Errorf(cloud.Conflict, "machines are not waited for any longer, a newer order has come")
+		return fmt.Errorf("machines are not waited for any longer: %w", contract.ErrSuperseded)
 	}
 	return nil
 }
