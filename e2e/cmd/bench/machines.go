@@ -78,6 +78,8 @@ func (b *machineBench) prepare(ctx context.Context) error {
 	err := b.screen.Step("shoot", func(io.Writer) (string, error) {
 		b.shoot = openstack.NewShoot("many", b.Place.Cloud, b.Place.Account)
 		openstack.OfferMachines(b.shoot, b.Place.Cloud)
+		// The controlplane-controller, which has no part in this, would add where the cloud is.
+		b.shoot.Credentials["authURL"] = []byte(b.Place.Cloud.AuthURL())
 		for _, resource := range []string{"instances", "cores", "ram", "port"} {
 			if err := b.Place.Cloud.StandIn.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
 				return "", err
@@ -146,7 +148,8 @@ func (b *machineBench) footprint() (footprint, error) {
 }
 
 func (b *machineBench) print(o options, created, more, deleted cost, taken footprint) {
-	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, each server built in a second", machines, o.latency.Milliseconds()))
+	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, a server is built in %s",
+		machines, o.latency.Milliseconds(), inSeconds(landscape.ServerTime)))
 	lines := openstack.Costs(created.log, machines)
 	for _, line := range append(lines, machineBudgetLines(created)...) {
 		b.screen.Linef("  %s", line)

@@ -12,18 +12,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// build is how long the cloud takes to make a server, and demolish to unmake one.
-const (
-	build    = 500 * time.Millisecond
-	demolish = build
-)
+// ServerTime is how long the cloud takes to make a server, and to unmake one.
+const ServerTime = 500 * time.Millisecond
 
 // StartMachines lets the shoot whose cluster was started have machines, if its cloud profile offers some: machine-controller-manager runs
 // as soon as gardenlet deploys it, with our machine controller, and what runs on machines is played.
 func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) error {
 	return l.do(ctx, step{"machines", func(ctx context.Context, _ io.Writer) (string, error) {
-		l.Place.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: build})
-		l.Place.Cloud.StandIn.SetTransition(fake.ServerDelete, fake.Transition{After: demolish})
+		l.Place.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: ServerTime})
+		l.Place.Cloud.StandIn.SetTransition(fake.ServerDelete, fake.Transition{After: ServerTime})
 		dir, err := l.folder("machines")
 		if err != nil {
 			return "", err
