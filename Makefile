@@ -61,7 +61,7 @@ envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
 
 .PHONY: e2e-assets
 e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes, Gardener and Calico, once (9 to 13 minutes)
-	@cd e2e && go run ./cmd/assets control-plane calico >/dev/null
+	@cd e2e && go run ./cmd/assets control-plane calico machines >/dev/null
 
 ##@ Test
 
