@@ -18,8 +18,8 @@ import (
 
 var apiServer contracttest.Shared
 
-// parallel is how many tests run at a time. They spend most of it waiting.
-const parallel = "8"
+// parallel is how many tests run at a time. They spend most of it waiting, but some of them count what is written while time passes.
+const parallel = "4"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -35,8 +35,8 @@ func TestSuite(t *testing.T) {
 	workertest.Run(t, apiServer.Get(t), suiteSubject(sound, "nova", "north"))
 }
 
+// It runs several cases at a time by itself.
 func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
-	t.Parallel()
 	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(sound, "nova"), contracttest.Options{Swift: true})
 }
 
