@@ -88,6 +88,12 @@ func (m *Manager) resume() {
 	m.paused = false
 }
 
+// rest returns when what was under way is done: gardenlet waits for the end of the pods, too.
+func (m *Manager) rest() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+}
+
 // Bystander acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
 // that are new, and labels of machines, do so together with what comes after them.
 func (m *Manager) Bystander(call contracttest.Call) {

@@ -188,6 +188,7 @@ func (s *stage) again() {
 func (s *stage) scale(replicas int32) {
 	s.t.Helper()
 	require.NoError(s.t, scaleManager(s.t.Context(), s.client, s.namespace, replicas))
+	s.manager.rest()
 }
 
 func (s *stage) delete() {
