@@ -42,7 +42,7 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: e2e-assets ## Show Infrastructure, ControlPlane and Network coming into being; DEMO_EXIT=1 cleans up and ends
+demo: e2e-assets ## Show Infrastructure, ControlPlane, Network and Worker coming into being; DEMO_EXIT=1 cleans up and ends
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build
@@ -78,7 +78,7 @@ test: e2e-assets ## Run all tests: units, contract suites, and the binaries agai
 	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 20m ./...
 
 .PHONY: bench
-bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete
+bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/bench && exec $(CACHE)/e2e/bench --dir '$(OPENSTACK)'
 
 ##@ Against a real OpenStack (Debian 12, root)

@@ -28,7 +28,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// The shoot's pools: one that grows, and one that is rolled. Machines of the second boot from volumes, and are kept apart.
+// The shoot's pools: one that grows, and one that is rolled. Machines of the first boot from volumes, and are kept apart.
 const (
 	growing = "cpu"
 	rolled  = "mem"
@@ -49,11 +49,11 @@ func newPools() ([]gardencorev1beta1.Worker, error) {
 		TypeMeta:    metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
 		ServerGroup: &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"},
 	})
-	big := openstack.NewPool(rolled, 1, 1)
-	big.Machine.Type = openstack.LargeMachine
-	big.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
-	big.ProviderConfig = &runtime.RawExtension{Raw: config}
-	return []gardencorev1beta1.Worker{openstack.NewPool(growing, 3, 3), big}, err
+	small, large := openstack.NewPool(growing, 3, 3), openstack.NewPool(rolled, 1, 1)
+	small.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
+	small.ProviderConfig = &runtime.RawExtension{Raw: config}
+	large.Machine.Type = openstack.LargeMachine
+	return []gardencorev1beta1.Worker{small, large}, err
 }
 
 // pool returns the shoot's pool of a name, to be changed.

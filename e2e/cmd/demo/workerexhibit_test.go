@@ -63,7 +63,7 @@ func TestPoolsAreChangedWhereTheShootHasThem(t *testing.T) {
 	d := &demo{shoot: &gardenlet.Shoot{Workers: pools}}
 	d.pool(growing).Minimum = 7
 	assert.EqualValues(t, 7, d.shoot.Workers[0].Minimum)
-	config, err := openstackv1alpha1.DecodeWorkerConfig(d.pool(rolled).ProviderConfig)
+	config, err := openstackv1alpha1.DecodeWorkerConfig(d.pool(growing).ProviderConfig)
 	require.NoError(t, err)
 	assert.Equal(t, "soft-anti-affinity", config.ServerGroup.Policy)
 }
