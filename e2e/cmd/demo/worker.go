@@ -215,8 +215,11 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 			return nil, err
 		}
 		err := meta.EachListItem(kind.list, func(item runtime.Object) error {
-			left = append(left, fmt.Sprintf("%T %s", item, item.(client.Object).GetName()))
-			return nil
+			object, err := meta.Accessor(item)
+			if err == nil {
+				left = append(left, fmt.Sprintf("%T %s", item, object.GetName()))
+			}
+			return err
 		})
 		if err != nil {
 			return nil, err

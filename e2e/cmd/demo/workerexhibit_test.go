@@ -78,6 +78,7 @@ func TestADaemonSetIsCountedOnNodesThatAreThere(t *testing.T) {
 	found := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, {ObjectMeta: metav1.ObjectMeta{Name: "two"}}}
 	assert.Equal(t, 1, readyOn(found, []corev1.Pod{
 		podOf("network", "one", corev1.ConditionTrue), podOf("network", "gone", corev1.ConditionTrue),
-		podOf("network", "two", corev1.ConditionFalse), podOf("dns", "two", corev1.ConditionTrue), {},
+		podOf("network", "two", corev1.ConditionFalse), podOf("dns", "two", corev1.ConditionTrue),
+		{},
 	}, "network"))
 }
