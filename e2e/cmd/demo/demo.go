@@ -111,7 +111,7 @@ func (d *demo) lookFurther() {
 			"kubectl get infrastructures,controlplanes,networks,workers -A",
 			of + " get managedresources,deployments,pods,secrets",
 			of + " get machinedeployments,machines,machineclasses",
-			of + " delete machine $(kubectl -n " + d.shoot.Namespace() + " get machines -o name | head -n 1 | cut -d/ -f2)   # another one comes",
+			of + " delete $(" + of + " get machines -o name | head -n 1)   # another one comes",
 			of + " get controlplane " + d.shoot.Name + " -o yaml",
 			of + " annotate controlplane " + d.shoot.Name + " gardener.cloud/operation=reconcile",
 			of + " delete deployment csi-driver-controller   # it comes back",
