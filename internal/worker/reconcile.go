@@ -59,9 +59,8 @@ func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	})
 	deployed := graph.Add(contract.Task{Name: "deploying machine deployments", Do: r.deploy, After: []contract.TaskID{adopted}})
 	ready := graph.Add(contract.Task{Name: "waiting for machines", Do: r.waitForMachines, After: []contract.TaskID{deployed}})
-	recorded := graph.Add(contract.Task{Name: "recording updates in place", Do: r.recordUpdates, After: []contract.TaskID{ready}})
 	cleaned := graph.Add(contract.Task{
-		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{recorded},
+		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{ready},
 	})
 	stopped := graph.Add(contract.Task{
 		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.asleep,
@@ -214,11 +213,7 @@ func (r *reconciliation) publish(ctx context.Context) error {
 }
 
 // recordUpdates says which pools' machines are of today's version. gardenlet waits for that, and not for machines that no pool wants.
-func (r *reconciliation) recordUpdates(ctx context.Context) error {
-	now, err := r.observe(ctx)
-	if err != nil {
-		return err
-	}
+func (r *reconciliation) recordUpdates(now observed) error {
 	hashes, changed, err := inPlaceHashes(r.pass.Object, r.pass.Cluster.Shoot, now)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // lastDeedTimeout bounds what a pass still does when its own time is over.
 const lastDeedTimeout = 15 * time.Second
 
-// waitForMachines waits until all pools are as they are wanted. What it waits for is asked of one look at everything.
+// waitForMachines waits until all pools are as they are wanted, and records that. What it waits for is asked of one look at everything.
 func (r *reconciliation) waitForMachines(ctx context.Context) error {
 	var last observed
 	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
@@ -40,7 +40,10 @@ func (r *reconciliation) waitForMachines(ctx context.Context) error {
 		}
 		return reason, r.revive(ctx, now)
 	})
-	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+	if err == nil {
+		return r.recordUpdates(last)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastDeedTimeout)
