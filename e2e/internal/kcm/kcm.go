@@ -1,6 +1,5 @@
 // Package kcm runs kube-controller-manager beside an API server, with those of its controllers that do what others wait for:
-// Deployments and DaemonSets become pods, as many may be evicted as their budgets say, what belongs to nobody is collected,
-// namespaces are emptied, and each has a ServiceAccount. There is no scheduler and no node, see package workload.
+// Deployments and DaemonSets become pods, what belongs to nobody is collected, namespaces are emptied, and each has a ServiceAccount. There is no scheduler and no node, see package workload.
 package kcm
 
 import (
@@ -15,9 +14,12 @@ import (
 // Name is the name of the program.
 const Name = "kube-controller-manager"
 
+// Disruption is the controller by which as many pods may be evicted as their budgets say.
+const Disruption = "disruption-controller"
+
 // Start starts the program of the folder programs for the API server of an administrator's kubeconfig, and waits until it is
-// healthy. What it writes goes to dir.
-func Start(ctx context.Context, programs, dir, kubeconfig string) (*process.Process, error) {
+// healthy. What it writes goes to dir. It runs the named controllers besides.
+func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...string) (*process.Process, error) {
 	address, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -25,7 +27,7 @@ func Start(ctx context.Context, programs, dir, kubeconfig string) (*process.Proc
 	_, port, _ := strings.Cut(address, ":")
 	args := []string{
 		"--kubeconfig=" + kubeconfig,
-		"--controllers=" + strings.Join(controllers(), ","),
+		"--controllers=" + strings.Join(append(controllers(), besides...), ","),
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + port,
 		"--cert-dir=" + dir,
@@ -48,7 +50,7 @@ func Start(ctx context.Context, programs, dir, kubeconfig string) (*process.Proc
 
 func controllers() []string {
 	return []string{
-		"deployment-controller", "replicaset-controller", "daemonset-controller", "disruption-controller",
+		"deployment-controller", "replicaset-controller", "daemonset-controller",
 		"garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
 	}
 }

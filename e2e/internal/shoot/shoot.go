@@ -96,7 +96,7 @@ func (c *Cluster) Wake(ctx context.Context) error {
 	if err := c.apiServer.WaitForTLS(ctx, c.URL()+"/readyz"); err != nil {
 		return fmt.Errorf("starting the shoot's API server: %w", err)
 	}
-	if c.controllers, err = kcm.Start(ctx, c.programs, c.dir, c.Kubeconfig); err != nil {
+	if c.controllers, err = kcm.Start(ctx, c.programs, c.dir, c.Kubeconfig, kcm.Disruption); err != nil {
 		return err
 	}
 	c.kubelets, err = workload.Start(ctx, c.Config, workload.OnNodes())
