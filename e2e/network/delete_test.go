@@ -45,6 +45,10 @@ func testDeleteHalfMade(t *testing.T, w *world) {
 		return w.get(t, managedResource(resourceShoot)) || w.get(t, managedResource(resourceSeed))
 	})
 	w.killController()
+	// What gardener-resource-manager has applied, but not reported yet when its ManagedResource is deleted, it forgets about.
+	groundtest.Eventually(t, "the parts that there are have been reported on", func() bool {
+		return w.isReported(t, resourceShoot) && w.isReported(t, resourceSeed)
+	})
 	w.startController(t)
 	w.destroy(t)
 	w.assertNothingLeft(t)
@@ -55,6 +59,13 @@ func testDeleteHalfMade(t *testing.T, w *world) {
 	w.stopController(t)
 	w.assertNothingLeft(t)
 	w.Shoot.NetworkConfig = nil
+}
+
+// isReported reports whether a ManagedResource has been reported on, or is not there.
+func (w *world) isReported(t *testing.T, name string) bool {
+	t.Helper()
+	resource := managedResource(name)
+	return !w.get(t, resource) || resource.Status.ObservedGeneration == resource.Generation
 }
 
 // testForceDelete deletes the Network of a shoot that is dead. What would be for the shoot's gardener-resource-manager to do is
