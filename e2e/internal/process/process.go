@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -144,14 +143,4 @@ func get(ctx context.Context, client *http.Client, url string) error {
 		return errors.New(response.Status)
 	}
 	return nil
-}
-
-// FreeAddress returns a loopback address with a port that nobody listens on right now.
-func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String(), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -102,14 +101,6 @@ func TestStartBareHasNoOtherEnvironment(t *testing.T) {
 	output, err := p.Output()
 	require.NoError(t, err)
 	assert.Equal(t, "GREETING=hello\n", output)
-}
-
-func TestFreeAddressCanBeListenedOn(t *testing.T) {
-	address, err := FreeAddress()
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", address)
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
 }
 
 func TestParseMemory(t *testing.T) {
