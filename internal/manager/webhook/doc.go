@@ -33,6 +33,7 @@
 //   - A readiness probe on /readyz: a replica without a certificate is not ready.
 //   - A pause before SIGTERM (lifecycle.preStop.sleep, 5 seconds): endpoints are slower than processes.
 //   - ClusterRole: mutatingwebhookconfigurations and validatingwebhookconfigurations (admissionregistration.k8s.io): create;
-//     get, update and delete with the resource name gardener-extension-<binary>. Namespaces: get with the name of the owner.
+//     get, update and delete with the resource name gardener-extension-<binary>; of a kind that it never had webhooks of, get and
+//     delete suffice. Namespaces: get with the name of the owner.
 //   - Role in the webhooks' namespace: secrets: get, list, create, patch, delete.
 package webhook

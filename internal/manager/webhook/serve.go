@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/manager"
@@ -42,8 +41,8 @@ func defaultTiming() timing {
 // passTimeout bounds one pass, so that a hanging API server costs one pass only.
 const passTimeout = time.Minute
 
-// Serve makes the process serve webhooks, of which it leaves out those that the command line disables. Called with none, it
-// makes the process take back what an earlier one has registered. A Setup calls it once. The error names everything that is
+// Serve makes the process serve webhooks and registers them, but for those that the command line disables: what an earlier process has
+// registered of them is taken back, and they are answered as long as there are certificates. Called with none, it makes the process take back everything. A Setup calls it once. The error names everything that is
 // wrong with the webhooks.
 func Serve(p *manager.Process, webhooks ...Webhook) error {
 	return serve(p, defaultTiming(), webhooks)
@@ -76,15 +75,21 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 		serving: func() error { return server.ready(nil) },
 		timing:  timing, trust: trust{}, log: log,
 	}}
-	if len(enabled) > 0 {
-		for _, w := range enabled {
+	// What is switched off is answered as well: until the leader has taken it back, and API servers have heard of that, they ask.
+	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
+		for _, w := range webhooks {
 			server.serve(w, log)
 		}
-		if err := p.Manager.AddReadyzCheck("webhooks", healthz.Checker(server.ready)); err != nil {
+		ready := server.ready
+		if len(enabled) == 0 {
+			ready = server.readyWithoutCertificate
+		}
+		if err := p.Manager.AddReadyzCheck("webhooks", ready); err != nil {
 			return fmt.Errorf("adding readiness check of webhooks: %w", err)
 		}
 		runnables = append(runnables, server, &reloader{
-			reader: p.Manager.GetClient(), certificate: certificate, names: names, address: address, timing: timing, log: log,
+			reader: p.Manager.GetClient(), certificate: certificate, names: names, address: address,
+			expecting: len(enabled) > 0, timing: timing, log: log,
 		})
 	}
 	for _, runnable := range runnables {

@@ -104,6 +104,7 @@ func TestServe(t *testing.T) {
 		"a replica without a certificate is not ready":              testReadiness,
 		"a restart finds everything as it was":                      testRestart,
 		"what is not served any more is taken back":                 testDisabled,
+		"what is switched off is answered until nobody asks":        testSwitchingOff,
 		"who has been let in gets an answer":                        testEnd,
 		"a renewal of the authority fails no request":               testRenewal,
 		"two renewals at once fail no request":                      testRenewalDuringRenewal,
@@ -251,6 +252,37 @@ func testDisabled(t *testing.T, l *landscape) {
 	tuned, err := l.tuned(t.Context())
 	require.NoError(t, err)
 	assert.False(t, tuned)
+}
+
+// testSwitchingOff lets a replica whose webhooks are switched off take the place of one that serves them, while they are asked.
+func testSwitchingOff(t *testing.T, l *landscape) {
+	before := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	before.awaitReady(t)
+	l.awaitTuned(t)
+
+	asking, stop := context.WithCancel(t.Context())
+	var asked int
+	var failures []error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ; asking.Err() == nil; asked++ {
+			if _, err := l.tuned(t.Context()); err != nil {
+				failures = append(failures, err)
+			}
+		}
+	}()
+	after := l.start(t, quick(), []string{"tune"}, configMapWebhook("tune", tune))
+	after.awaitReady(t)
+	before.stop()
+	assert.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 0 && len(l.secrets(t)) == 0 }, patience, pause)
+	stop()
+	<-done
+	assert.Empty(t, failures, "of %d requests", asked)
+	assert.Greater(t, asked, 10)
+
+	again := l.start(t, quick(), []string{"tune"}, configMapWebhook("tune", tune))
+	again.awaitReady(t) // with nothing to show, and nobody who asks
 }
 
 func testEnd(t *testing.T, l *landscape) {

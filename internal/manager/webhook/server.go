@@ -22,6 +22,7 @@ type certificate struct {
 	current atomic.Pointer[serverCertificate]
 	once    sync.Once
 	loaded  chan struct{} // closed when there is one
+	absent  atomic.Bool   // nothing that could be shown was found when it was last looked for
 	log     logr.Logger
 }
 
@@ -61,10 +62,16 @@ func (c *certificate) check() error {
 	}
 }
 
-// server is controller-runtime's, but does not listen before there is a certificate. It runs on all replicas.
+// farewell is how long a server goes on once it is told to end.
+const farewell = 2 * time.Second
+
+// server is controller-runtime's, but does not listen before there is a certificate, and does not end before it has said farewell: API
+// servers keep connections and speak HTTP/1.1, where a request is lost that is on its way when this side closes. So each answer asks them to
+// close theirs, and they take one after the other of those that they have. It runs on all replicas.
 type server struct {
 	ctrlwebhook.Server
 	certificate *certificate
+	leaving     atomic.Bool
 }
 
 func newServer(host string, port int, certificate *certificate) *server {
@@ -83,8 +90,24 @@ func (s *server) Start(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-s.certificate.loaded:
-		return s.Server.Start(ctx)
 	}
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() {
+		s.leaving.Store(true)
+		time.AfterFunc(farewell, end)
+	})()
+	return s.Server.Start(serving)
+}
+
+// closing has each answer ask for the end of its connection while the server is leaving.
+func (s *server) closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, request)
+	})
 }
 
 // ready returns why API servers should not call this process.
@@ -95,15 +118,23 @@ func (s *server) ready(request *http.Request) error {
 	return s.StartedChecker()(request)
 }
 
+// readyWithoutCertificate is ready for a process whose webhooks are all switched off: it still shows what it finds, but expects nothing.
+func (s *server) readyWithoutCertificate(request *http.Request) error {
+	if s.certificate.absent.Load() {
+		return nil
+	}
+	return s.ready(request)
+}
+
 // serve adds an endpoint.
 func (s *server) serve(w Webhook, log logr.Logger) {
 	log = log.WithValues("webhook", w.Name)
-	s.Register(w.Path, &admission.Webhook{
+	s.Register(w.Path, s.closing(&admission.Webhook{
 		Handler: bounded{Handler: w.Handler, timeout: w.Timeout},
 		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(log, request)
 		},
-	})
+	}))
 }
 
 // bounded gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
@@ -126,8 +157,10 @@ type reloader struct {
 	certificate *certificate
 	names       secretNames
 	address     address
-	timing      timing
-	log         logr.Logger
+	// expecting is true where a certificate has to come.
+	expecting bool
+	timing    timing
+	log       logr.Logger
 }
 
 var _ ctrlmanager.LeaderElectionRunnable = (*reloader)(nil)
@@ -145,8 +178,10 @@ func (r *reloader) Start(ctx context.Context) error {
 			}
 			return min(r.timing.reload, r.timing.retry)
 		}
-		r.certificate.load(keys.usable(r.address.host(), time.Now()))
-		if r.certificate.check() != nil {
+		found := keys.usable(r.address.host(), time.Now())
+		r.certificate.load(found)
+		r.certificate.absent.Store(found == nil)
+		if r.expecting && r.certificate.check() != nil {
 			return min(r.timing.reload, r.timing.first)
 		}
 		return r.timing.reload

@@ -3,8 +3,14 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +69,38 @@ func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
 	s.WebhookMux().ServeHTTP(answer, request)
 	assert.Contains(t, answer.Body.String(), `"uid":"1","allowed":false`)
 	assert.Contains(t, answer.Body.String(), `panic: oh`)
+}
+
+func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := listener.Addr().(*net.TCPAddr).Port
+	require.NoError(t, listener.Close())
+	shown := newCertificate(logr.Discard())
+	shown.load(newIssuer(t, "authority", time.Now().Add(time.Hour)).server(t, "x", time.Now().Add(time.Hour)))
+	s := newServer("127.0.0.1", port, shown)
+	completed, err := complete([]Webhook{configMapWebhook("tune", func(context.Context, admission.Request) admission.Response {
+		return admission.Allowed("")
+	})}, []string{"tune"})
+	require.NoError(t, err)
+	s.serve(completed[0], logr.Discard())
+	process, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Start(process) }()
+	require.Eventually(t, func() bool { return s.ready(nil) == nil }, 10*time.Second, 10*time.Millisecond)
+
+	// As API servers do: HTTP/1.1, with connections that are kept.
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	ask := func() *http.Response {
+		address := fmt.Sprintf("https://127.0.0.1:%d/tune", port)
+		answer, err := caller.Post(address, "application/json", strings.NewReader(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`))
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, answer.Body)
+		require.NoError(t, errors.Join(err, answer.Body.Close()))
+		return answer
+	}
+	assert.False(t, ask().Close)
+	end()
+	require.Eventually(t, func() bool { return ask().Close }, farewell/2, time.Millisecond, "it answers on, and has its connections closed")
+	require.NoError(t, <-ended)
 }
