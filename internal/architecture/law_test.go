@@ -11,7 +11,7 @@ import (
 )
 
 func TestImportLaw(t *testing.T) {
-	for _, module := range []string{".", "apis", "e2e"} {
+	for _, module := range []string{".", "apis", "charts", "images", "e2e"} {
 		t.Run("module "+module, func(t *testing.T) {
 			packages := loadGraph(t, module, "./...")
 			require.NotEmpty(t, packages.ours())
@@ -102,6 +102,8 @@ func TestLawRefuses(t *testing.T) {
 		"a proxy that knows the fake":             {"internal/cloud/openstack/proxy", ourPath + "/internal/cloud/openstack/fake", ourPath, 1},
 		"apis that bring all of Gardener":         {"apis/openstack/v1alpha1", gardener + "/pkg/utils/flow", gardener, 2},
 		"a test from outside that looks inside":   {"e2e", ourPath + "/internal/contract", ourPath, 1},
+		"a chart that knows its controller":       {"charts/registration", ourPath + "/internal/manager", ourPath, 1},
+		"an image that knows Kubernetes":          {"images", "k8s.io/api/core/v1", "k8s.io/api", 2},
 		"a package without a room":                {"internal/util", "fmt", "", 1},
 	}
 	for sentence, test := range tests {

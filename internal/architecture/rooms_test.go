@@ -377,10 +377,31 @@ func surroundings() []room {
 			mayNotLink: []string{gardener, ourPath, "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/gophercloud/..."},
 		},
 		{
+			packages: "charts/...",
+			because:  "what an admin installs is made from files, Gardener's types and Helm; it knows no line of what it installs",
+			mayImport: []string{
+				"charts/...", gardenerTypes, "helm.sh/helm/v4/...", "k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/...", "sigs.k8s.io/yaml", "sigs.k8s.io/json",
+				"k8s.io/apiextensions-apiserver/pkg/apis/...", "github.com/Masterminds/semver/v3",
+			},
+			mayNotLink: []string{gardener, ourPath, "github.com/gophercloud/..."},
+		},
+		{
+			packages: "images/...",
+			because:  "an image is made of files, whatever they are for",
+			spartan:  true,
+			mayImport: []string{
+				"images/...", "github.com/google/go-containerregistry/...", "github.com/CycloneDX/cyclonedx-go", "golang.org/x/...",
+				"github.com/klauspost/compress/...", "github.com/google/licensecheck",
+			},
+			mayNotLink: []string{
+				"k8s.io/...", "sigs.k8s.io/...", "github.com/gardener/...", ourPath, "github.com/gophercloud/...",
+			},
+		},
+		{
 			packages: "e2e/...",
 			because:  "binaries are black boxes: only fakes, suites and API types are seen from outside",
 			mayImport: slices.Concat([]string{
-				"e2e/...", "apis/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
+				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
 				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",

@@ -12,7 +12,6 @@ import (
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -83,21 +82,20 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
 	}
-	credentials, err := readCredentials(ctx, p)
+	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
-	technicalID := p.Cluster.Shoot.Status.TechnicalID
-	if technicalID == "" {
-		technicalID = p.Object.Namespace
+	if credentials == nil {
+		return nil, contract.NoCredentials(p.Object.Spec.SecretRef, "the control plane cannot reach the cloud without")
 	}
 	pods, services := effectiveRanges(p.Cluster)
 	return &Shoot{
 		ControlPlane:  p.Object.DeepCopy(),
 		Cluster:       p.Cluster,
-		Credentials:   credentials,
+		Credentials:   credentials.Data,
 		New:           isBeingCreated(p),
-		TechnicalID:   technicalID,
+		TechnicalID:   p.TechnicalID(),
 		PodRanges:     pods,
 		ServiceRanges: services,
 	}, nil
@@ -152,20 +150,4 @@ func given(value *string) []string {
 		return nil
 	}
 	return []string{*value}
-}
-
-// readCredentials reads the Secret, uncached. That it is missing is a matter for whoever manages the shoot.
-func readCredentials(ctx context.Context, p *pass) (map[string][]byte, error) {
-	ref := p.Object.Spec.SecretRef
-	secret := &corev1.Secret{}
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, cloud.Errorf(cloud.Configuration,
-			"spec.secretRef: the Secret %s/%s with the cloud credentials does not exist; restore it, the control plane cannot reach the cloud without",
-			ref.Namespace, ref.Name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the credentials Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	return secret.Data, nil
 }

@@ -1,10 +1,6 @@
 package controlplane
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -27,11 +23,8 @@ const (
 // Add adds the ControlPlane controller to a manager. drivers holds a driver for each type in options.Types; images are
 // those of the contract and of all drivers (see ReadImages).
 func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
-	for _, name := range options.Types {
-		if drivers[name] == nil {
-			return fmt.Errorf("no control plane driver for type %q; there are: %s",
-				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-		}
+	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
+		return err
 	}
 	actuator, err := newActuator(drivers, images, rolloutPatience)
 	if err != nil {

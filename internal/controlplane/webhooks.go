@@ -2,10 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	druidcorev1alpha1 "github.com/gardener/etcd-druid/api/core/v1alpha1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -15,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
@@ -33,13 +30,12 @@ type WebhookOptions struct {
 // reader reads the Cluster resource of the namespace that a request is about. It should not cache: a Cluster is large, and few
 // requests need it.
 func Webhooks(drivers map[string]Driver, reader client.Reader, options WebhookOptions) ([]mutation.Webhook, error) {
+	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
+		return nil, err
+	}
 	var webhooks []mutation.Webhook
 	for _, name := range options.Types {
-		driver := drivers[name]
-		if driver == nil {
-			return nil, fmt.Errorf("no control plane driver for type %q; there are: %s", name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-		}
-		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: driver, reader: reader})...)
+		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: drivers[name], reader: reader})...)
 		webhooks = append(webhooks, etcdWebhook(name, options.EtcdStorage))
 	}
 	return webhooks, nil

@@ -5,11 +5,7 @@ import (
 	"fmt"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -46,44 +42,24 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
 	}
-	credentials, err := readCredentials(ctx, p)
+	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
-	technicalID := p.Cluster.Shoot.Status.TechnicalID
-	if technicalID == "" {
-		technicalID = p.Object.Namespace
+	if credentials == nil {
+		return nil, contract.NoCredentials(p.Object.Spec.SecretRef, "the cloud cannot be reached without")
 	}
-	uid := p.Cluster.Shoot.Status.UID
-	if uid == "" {
-		uid = p.Cluster.Shoot.UID
-	}
-	if uid == "" {
-		return nil, fmt.Errorf("the shoot in the Cluster resource %q has no UID, the mark by which its resources are told from others", p.Cluster.Name)
+	uid, err := p.Cluster.ShootUID()
+	if err != nil {
+		return nil, err
 	}
 	return &Shoot{
 		Infrastructure: p.Object.DeepCopy(),
 		Cluster:        p.Cluster,
-		Credentials:    credentials,
-		TechnicalID:    technicalID,
-		UID:            string(uid),
+		Credentials:    credentials.Data,
+		TechnicalID:    p.TechnicalID(),
+		UID:            uid,
 		FirstAttempt:   p.FirstAttempt,
 		Log:            p.Log,
 	}, nil
-}
-
-// readCredentials reads the Secret, uncached. That it is missing is a matter for whoever manages the shoot.
-func readCredentials(ctx context.Context, p *pass) (map[string][]byte, error) {
-	ref := p.Object.Spec.SecretRef
-	secret := &corev1.Secret{}
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, cloud.Errorf(cloud.Configuration,
-			"spec.secretRef: the Secret %s/%s with the cloud credentials does not exist; restore it, the cloud cannot be reached without",
-			ref.Namespace, ref.Name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the credentials Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	return secret.Data, nil
 }

@@ -1,10 +1,6 @@
 package infrastructure
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -22,11 +18,8 @@ const (
 
 // Add adds the Infrastructure controller to a manager. drivers holds a driver for each type in options.Types.
 func Add(mgr manager.Manager, drivers map[string]Driver, options contract.Options) error {
-	for _, name := range options.Types {
-		if drivers[name] == nil {
-			return fmt.Errorf("no infrastructure driver for type %q; there are: %s",
-				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-		}
+	if err := contract.RequireDrivers("infrastructure", drivers, options.Types); err != nil {
+		return err
 	}
 	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.Infrastructure]{
 		Name:      "infrastructure",

@@ -1,10 +1,6 @@
 package network
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -44,11 +40,8 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.Imag
 func AddPaced(
 	mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options, pace Pace,
 ) error {
-	for _, name := range options.Types {
-		if drivers[name] == nil {
-			return fmt.Errorf("no network driver for type %q; there are: %s",
-				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-		}
+	if err := contract.RequireDrivers("network", drivers, options.Types); err != nil {
+		return err
 	}
 	actuator := &actuator{drivers: drivers, images: images, patience: pace.Patience}
 	return contract.Add(mgr, contractOf(actuator, pace.Interval), options)

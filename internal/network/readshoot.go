@@ -18,17 +18,13 @@ func readShoot(ctx context.Context, p *pass, vector imagevector.ImageVector) (*S
 	if shoot == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)
 	}
-	technicalID := shoot.Status.TechnicalID
-	if technicalID == "" {
-		technicalID = p.Object.Namespace
-	}
 	addresses, err := apiServerAddresses(ctx, p.Client, p.Object.Namespace, shoot)
 	if err != nil {
 		return nil, err
 	}
 	read := &Shoot{
 		Network:             p.Object.DeepCopy(),
-		TechnicalID:         technicalID,
+		TechnicalID:         p.TechnicalID(),
 		KubernetesVersion:   shoot.Spec.Kubernetes.Version,
 		Infrastructure:      infrastructureOf(shoot.Spec.Provider.Type),
 		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),

@@ -1,10 +1,6 @@
 package worker
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -40,11 +36,8 @@ func Add(mgr manager.Manager, drivers map[string]Driver, options contract.Option
 
 // AddPaced is Add at another pace.
 func AddPaced(mgr manager.Manager, drivers map[string]Driver, options contract.Options, pace Pace) error {
-	for _, name := range options.Types {
-		if drivers[name] == nil {
-			return fmt.Errorf("no worker driver for type %q; there are: %s",
-				name, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-		}
+	if err := contract.RequireDrivers("worker", drivers, options.Types); err != nil {
+		return err
 	}
 	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.Worker]{
 		Name:      "worker",

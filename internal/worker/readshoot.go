@@ -9,11 +9,10 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // readShoot gathers a driver's inputs. Credentials that are missing are none in a deletion, which may not need any.
@@ -23,31 +22,25 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	}
 	shoot := p.Cluster.Shoot
 	deleting := p.Object.DeletionTimestamp != nil
-	credentials, err := readCredentials(ctx, p.Client, p.Object)
+	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil && !deleting {
 		return nil, errNoCredentials(p.Object)
 	}
-	uid := shoot.Status.UID
-	if uid == "" {
-		uid = shoot.UID
-	}
-	if uid == "" {
-		return nil, fmt.Errorf("the shoot in the Cluster resource %q has no UID, the mark by which its resources are told from others", p.Cluster.Name)
+	uid, err := p.Cluster.ShootUID()
+	if err != nil {
+		return nil, err
 	}
 	read := &Shoot{
 		Worker:      p.Object.DeepCopy(),
 		Cluster:     p.Cluster,
-		TechnicalID: shoot.Status.TechnicalID,
-		UID:         string(uid),
+		TechnicalID: p.TechnicalID(),
+		UID:         uid,
 		PodRanges:   podRangesOf(shoot),
 		Deleting:    deleting,
 		Log:         p.Log,
-	}
-	if read.TechnicalID == "" {
-		read.TechnicalID = p.Object.Namespace
 	}
 	if credentials != nil {
 		read.Credentials = credentials.Data
@@ -55,25 +48,8 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	return read, nil
 }
 
-// readCredentials reads the Secret, uncached. It returns nil when there is none.
-func readCredentials(ctx context.Context, c client.Reader, w *extensionsv1alpha1.Worker) (*corev1.Secret, error) {
-	ref := w.Spec.SecretRef
-	secret := &corev1.Secret{}
-	err := c.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the credentials Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	return secret, nil
-}
-
-// errNoCredentials is a matter for whoever manages the shoot.
 func errNoCredentials(w *extensionsv1alpha1.Worker) error {
-	return cloud.Errorf(cloud.Configuration,
-		"spec.secretRef: the Secret %s/%s with the cloud credentials does not exist; restore it, the cloud cannot be reached without",
-		w.Spec.SecretRef.Namespace, w.Spec.SecretRef.Name)
+	return contract.NoCredentials(w.Spec.SecretRef, "the cloud cannot be reached without")
 }
 
 // podRangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
@@ -116,14 +115,4 @@ func decodeStatus(status runtime.Object) (*openstackv1alpha1.WorkerStatus, error
 		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
 	}
 	return decoded, nil
-}
-
-// isOfThe reports whether an error is of one of some kinds.
-func isOfThe(err error, kinds ...cloud.Kind) bool {
-	for _, kind := range kinds {
-		if cloud.KindOf(err) == kind {
-			return true
-		}
-	}
-	return false
 }

@@ -67,8 +67,9 @@ func (d *Driver) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.O
 func (d *Driver) removeAll(ctx context.Context, shoot *worker.Shoot, in *inputs, recorded *openstackv1alpha1.WorkerStatus) error {
 	groups, err := d.allGroups(ctx, shoot, in)
 	if err != nil {
+		helpless := []cloud.Kind{cloud.Configuration, cloud.Unauthenticated, cloud.Unauthorized}
 		mayBeIgnored := len(in.groupWants()) == 0 && len(recorded.ServerGroupDependencies) == 0
-		if mayBeIgnored && isOfThe(err, cloud.Configuration, cloud.Unauthenticated, cloud.Unauthorized) {
+		if mayBeIgnored && slices.Contains(helpless, cloud.KindOf(err)) {
 			shoot.Log.Info("Not looking for server groups, of which nothing is known", "reason", err.Error())
 			return nil
 		}
