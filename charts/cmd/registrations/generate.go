@@ -1,0 +1,141 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
+)
+
+const (
+	defaultVersion         = "v0.0.0-dev"
+	defaultChartRepository = "ghcr.io/trellis-garden/trellis/charts"
+	defaultOut             = "registrations"
+)
+
+const generateHelp = `Usage: registrations generate [flags]
+
+Writes each registration of the catalogue in four forms; an admin applies one of them:
+
+  rawchart.yaml   core.gardener.cloud/v1, with the chart inside         } to the virtual garden,
+  oci.yaml        core.gardener.cloud/v1, the chart from a registry     } with its ControllerRegistration
+  v1beta1.yaml    core.gardener.cloud/v1beta1, type helm, chart inside  }
+  operator.yaml   operator.gardener.cloud/v1alpha1 Extension, the chart from a registry: to the garden runtime cluster
+
+What an installation would run is rendered first and held against what is registered. The same input gives the same bytes.
+
+  --out DIR                     folder to write to (default ` + defaultOut + `); what an earlier run wrote there and this one does
+                                not is removed
+  --version V                   version of the binaries: that of the charts, and tag of the images (default ` + defaultVersion + `)
+  --chart-repository REPO       where charts are, without their names (default ` + defaultChartRepository + `)
+  --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
+  --image-repository REPO       where images are, without their names (default: what the charts say)
+  --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
+  --values FILE                 YAML that is merged into the values of all charts
+  --values-file NAME=FILE       the same for one registration, e.g. network-calico=calico.yaml; repeatable; over --values
+  --catalogue FILE              another list of registrations (default: charts/catalogue.yaml, as it was when this was built)
+  --help                        print this page
+
+Exit codes: 0 done, 1 failed or refused, 2 not understood.
+`
+
+// generateFlags are what the command line says.
+type generateFlags struct {
+	options                registration.Options
+	out, catalogue, values string
+	valuesFiles            map[string]string
+}
+
+func generate(args []string, out io.Writer) error {
+	f := generateFlags{valuesFiles: map[string]string{}}
+	f.options.ChartDigests, f.options.ImageDigests = map[string]string{}, map[string]string{}
+	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
+	flags.StringVar(&f.out, "out", defaultOut, "")
+	flags.StringVar(&f.options.Version, "version", defaultVersion, "")
+	flags.StringVar(&f.options.ChartRepository, "chart-repository", defaultChartRepository, "")
+	flags.StringVar(&f.options.ImageRepository, "image-repository", "", "")
+	flags.StringVar(&f.values, "values", "", "")
+	flags.StringVar(&f.catalogue, "catalogue", "", "")
+	flags.Func("chart-digest", "", pair(f.options.ChartDigests))
+	flags.Func("image-digest", "", pair(f.options.ImageDigests))
+	flags.Func("values-file", "", pair(f.valuesFiles))
+	if err := parse(flags, args, generateHelp, out); err != nil {
+		return err
+	}
+	catalogue, err := f.read()
+	if err != nil {
+		return err
+	}
+	files, err := registration.Generate(catalogue, f.options)
+	if err != nil {
+		return fmt.Errorf("nothing is written:\n%w", err)
+	}
+	if err := registration.Write(f.out, files); err != nil {
+		return err
+	}
+	for _, e := range catalogue.Registrations {
+		fmt.Fprintf(out, "%s/%s: %s of type %s by %s %s\n", f.out, e.Name, e.Kind, strings.Join(e.Types, ", "), e.Chart, f.options.Version)
+	}
+	return nil
+}
+
+// read returns the catalogue, and puts the values of files into the options.
+func (f *generateFlags) read() (registration.Catalogue, error) {
+	list, name := charts.Catalogue(), "charts/catalogue.yaml"
+	if f.catalogue != "" {
+		var err error
+		if list, err = os.ReadFile(f.catalogue); err != nil {
+			return registration.Catalogue{}, fmt.Errorf("reading the catalogue: %w", err)
+		}
+		name = f.catalogue
+	}
+	catalogue, err := registration.Read(list)
+	if err != nil {
+		return registration.Catalogue{}, fmt.Errorf("nothing is written, since this is wrong in %s:\n%w", name, err)
+	}
+	if f.values != "" {
+		if f.options.Values, err = readValues(f.values); err != nil {
+			return registration.Catalogue{}, err
+		}
+	}
+	f.options.ValuesOf = map[string]registration.Values{}
+	for registered, file := range f.valuesFiles {
+		if f.options.ValuesOf[registered], err = readValues(file); err != nil {
+			return registration.Catalogue{}, err
+		}
+	}
+	return catalogue, nil
+}
+
+func readValues(file string) (registration.Values, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading values: %w", err)
+	}
+	values := registration.Values{}
+	if err := yaml.UnmarshalStrict(content, &values); err != nil {
+		return nil, fmt.Errorf("reading values of %s, which must be a mapping in YAML: %w", file, err)
+	}
+	return values, nil
+}
+
+// pair collects NAME=VALUE, each name once.
+func pair(into map[string]string) func(string) error {
+	return func(text string) error {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" || value == "" {
+			return fmt.Errorf("NAME=VALUE is wanted")
+		}
+		if _, twice := into[name]; twice {
+			return fmt.Errorf("%s is given twice", name)
+		}
+		into[name] = value
+		return nil
+	}
+}

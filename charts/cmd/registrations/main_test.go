@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// result is what a command line leads to.
+type result struct {
+	code            int
+	out, complaints string
+}
+
+func command(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	code := run(t.Context(), args, &out, &complaints)
+	return result{code, out.String(), complaints.String()}
+}
+
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestHelp(t *testing.T) {
+	for want, args := range map[string][]string{
+		usage: {"--help"}, generateHelp: {"generate", "--help"}, checkHelp: {"check", "-h"},
+	} {
+		assert.Equal(t, result{exitDone, want, ""}, command(t, args...))
+	}
+}
+
+func TestWhatIsNotUnderstood(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":                    {nil, usage},
+		"another command":            {[]string{"apply"}, "registrations: there is no command \"apply\"\n\n" + usage},
+		"another flag":               {[]string{"generate", "--only=x"}, "registrations generate: flag provided but not defined: -only\n"},
+		"an argument without a flag": {[]string{"check", "eu1"}, "registrations check: \"eu1\" is not understood; --help lists the flags\n"},
+		"half of a pair": {
+			[]string{"generate", "--values-file", "calico.yaml"},
+			"registrations generate: invalid value \"calico.yaml\" for flag -values-file: NAME=VALUE is wanted\n",
+		},
+		"a digest twice": {
+			[]string{"generate", "--image-digest=a=1", "--image-digest=a=2"},
+			"registrations generate: invalid value \"a=2\" for flag -image-digest: a is given twice\n",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			assert.Equal(t, result{exitNotUnderstood, "", c.want}, command(t, c.args...))
+		})
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	folder := t.TempDir()
+	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--chart-repository=registry.example.org/charts",
+		"--image-repository=registry.example.org/images",
+		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network-calico="+file(t, "calico.yaml", "logLevel: debug"))
+	require.Equal(t, exitDone, got.code, got.complaints)
+	assert.Contains(t, got.out, folder+"/network-calico: Network of type calico by network-controller v1.2.3\n")
+
+	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(calico), `
+  ociRepository:
+    repository: registry.example.org/charts/network-controller
+    tag: 1.2.3
+  values:
+    image:
+      repository: registry.example.org/images/network-controller
+    logLevel: debug
+    replicaCount: 3
+    types:
+    - calico
+`)
+	worker, err := os.ReadFile(filepath.Join(folder, "worker-openstack", "oci.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(worker), "replicaCount: 3")
+	assert.NotContains(t, string(worker), "logLevel")
+}
+
+func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.yaml")
+	broken := file(t, "catalogue.yaml", "registrations:\n- {name: x, chart: worker-controller, kind: Worker}\n")
+	for sentence, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"in the catalogue": {
+			[]string{"--catalogue", broken},
+			"registrations generate: nothing is written, since this is wrong in " + broken + ":\nregistrations[0].types: is missing; name at least one " +
+				"type, since the binary serves none that it is not given\n",
+		},
+		"in the flags": {
+			[]string{"--chart-digest=calico=sha256:1"},
+			"registrations generate: nothing is written:\nchart digest of calico: there is no calico; there are infrastructure-controller, " +
+				"controlplane-controller, network-controller, worker-controller\n",
+		},
+		"with the catalogue's file": {
+			[]string{"--catalogue", missing}, "registrations generate: reading the catalogue: open " + missing + ": no such file or directory\n",
+		},
+		"with a file of values": {
+			[]string{"--values", missing}, "registrations generate: reading values: open " + missing + ": no such file or directory\n",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "out")
+			assert.Equal(t, result{exitFailed, "", c.want}, command(t, append([]string{"generate", "--out", folder}, c.args...)...))
+			assert.NoDirExists(t, folder)
+		})
+	}
+}
+
+func TestValuesMustBeAMapping(t *testing.T) {
+	got := command(t, "generate", "--out", t.TempDir(), "--values", file(t, "values.yaml", "- a"))
+	assert.Equal(t, exitFailed, got.code)
+	assert.True(t, strings.HasPrefix(got.complaints, "registrations generate: reading values of "), got.complaints)
+	assert.Contains(t, got.complaints, "which must be a mapping in YAML")
+}
+
+func TestCheckNeedsAKubeconfig(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "kubeconfig")
+	got := command(t, "check", "--kubeconfig", missing)
+	assert.Equal(t, result{exitFailed, "", "registrations check: reading the kubeconfig: stat " + missing + ": no such file or directory\n"}, got)
+}

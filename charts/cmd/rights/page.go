@@ -1,0 +1,41 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// words are what no chart says: what the rights are for, and what they come to.
+//
+//go:embed page.md.tmpl
+var words string
+
+func page() (string, error) {
+	var all []rights
+	for _, name := range charts.Names() {
+		one, err := rightsOf(name)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, one)
+	}
+	parsed, err := template.New("page").Option("missingkey=error").Parse(words)
+	if err != nil {
+		return "", fmt.Errorf("reading the words of the page: %w", err)
+	}
+	var text strings.Builder
+	err = parsed.Execute(&text, map[string]string{
+		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
+		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.at }),
+	})
+	if err != nil {
+		return "", fmt.Errorf("writing the page: %w", err)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// namespace stands for that of an installation, whose name nobody knows beforehand.
+const namespace = "NAMESPACE"
+
+// rights are those of one controller: in all namespaces, and beyond that in its own.
+type rights struct {
+	controller     string
+	everywhere, at []rbacv1.PolicyRule
+}
+
+// rightsOf renders a chart as gardenlet does, and reads its roles.
+func rightsOf(controller string) (rights, error) {
+	r := rights{controller: controller}
+	archive, err := charts.Archive(controller, "v0.0.0")
+	if err != nil {
+		return r, fmt.Errorf("packing chart %s: %w", controller, err)
+	}
+	release := charts.Release{Name: controller, Namespace: namespace}
+	objects, err := charts.Render(archive, release, map[string]any{"types": []string{"type"}})
+	if err != nil {
+		return r, fmt.Errorf("rendering chart %s: %w", controller, err)
+	}
+	for _, object := range objects {
+		switch kind := object.GetKind(); {
+		case kind == "ClusterRole":
+			err = appendRules(&r.everywhere, object)
+		case kind == "Role" && object.GetNamespace() == namespace:
+			err = appendRules(&r.at, object)
+		case kind == "Role":
+			err = fmt.Errorf("namespace %s is neither all nor its own", object.GetNamespace())
+		}
+		if err != nil {
+			return r, fmt.Errorf("reading %s %s of chart %s: %w", object.GetKind(), object.GetName(), controller, err)
+		}
+	}
+	return r, nil
+}
+
+// appendRules adds the rules of a ClusterRole or a Role, which have the same form.
+func appendRules(rules *[]rbacv1.PolicyRule, object *unstructured.Unstructured) error {
+	var role rbacv1.Role
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+		return err
+	}
+	*rules = append(*rules, role.Rules...)
+	return nil
+}
+
+// table has a row for each resource and a column for each controller; in between verbs, with the names that they are bound to.
+func table(all []rights, pick func(rights) []rbacv1.PolicyRule) string {
+	cells := map[string]map[string][]string{} // by resource and controller
+	for _, one := range all {
+		for _, rule := range pick(one) {
+			for _, resource := range resources(rule) {
+				if cells[resource] == nil {
+					cells[resource] = map[string][]string{}
+				}
+				cells[resource][one.controller] = append(cells[resource][one.controller], cell(rule))
+			}
+		}
+	}
+	var rows []string
+	for resource := range cells {
+		rows = append(rows, resource)
+	}
+	slices.SortFunc(rows, byGroup)
+	var text strings.Builder
+	text.WriteString("| |")
+	for _, one := range all {
+		fmt.Fprintf(&text, " %s |", one.controller)
+	}
+	text.WriteString("\n|---|" + strings.Repeat("---|", len(all)) + "\n")
+	for _, row := range rows {
+		fmt.Fprintf(&text, "| %s |", row)
+		for _, one := range all {
+			fmt.Fprintf(&text, " %s |", strings.Join(cells[row][one.controller], "; "))
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// resources names what a rule is about, e.g. `deployments/scale` (apps).
+func resources(rule rbacv1.PolicyRule) []string {
+	var names []string
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			name := "`" + resource + "`"
+			if group != "" {
+				name += " (" + group + ")"
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// byGroup puts resources of one group side by side, Kubernetes' own first.
+func byGroup(a, b string) int {
+	group := func(s string) string {
+		_, group, _ := strings.Cut(s, " (")
+		return group
+	}
+	if order := strings.Compare(group(a), group(b)); order != 0 {
+		return order
+	}
+	return strings.Compare(a, b)
+}
+
+func cell(rule rbacv1.PolicyRule) string {
+	text := strings.Join(rule.Verbs, ", ")
+	if len(rule.ResourceNames) > 0 {
+		text += " of `" + strings.Join(rule.ResourceNames, "`, `") + "`"
+	}
+	return text
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+func TestPageIsUpToDate(t *testing.T) {
+	want, err := page()
+	require.NoError(t, err)
+	got, err := os.ReadFile("../../../docs/reference/rights.md")
+	require.NoError(t, err)
+	assert.Equal(t, want, string(got), "write it anew: cd charts && go generate ./cmd/rights")
+}
+
+// TestWordsHold holds what the page says in words against the charts.
+func TestWordsHold(t *testing.T) {
+	for _, name := range charts.Names() {
+		one, err := rightsOf(name)
+		require.NoError(t, err)
+		assert.NotEmpty(t, one.at, name)
+		for _, rule := range append(one.everywhere, one.at...) {
+			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
+				assert.NotContains(t, words, "*", "%s has a wildcard", name)
+			}
+			assert.Empty(t, rule.NonResourceURLs, name)
+		}
+		may := func(verb, resource string) bool {
+			for _, rule := range one.everywhere {
+				if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
+					return true
+				}
+			}
+			return false
+		}
+		assert.True(t, may("get", "secrets"), name)
+		assert.Equal(t, name == "controlplane-controller" || name == "network-controller", may("create", "managedresources"), name)
+		assert.Equal(t, name == "controlplane-controller" || name == "worker-controller", may("create", "mutatingwebhookconfigurations"), name)
+		assert.Equal(t, name == "worker-controller", may("create", "machines"), name)
+		assert.Equal(t, name != "infrastructure-controller", may("list", "secrets"), name)
+	}
+}
+
+func TestTable(t *testing.T) {
+	all := []rights{
+		{controller: "one", everywhere: []rbacv1.PolicyRule{
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get"}},
+			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "delete"}},
+		}},
+		{controller: "two", everywhere: []rbacv1.PolicyRule{
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create"}},
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}},
+		}},
+	}
+	assert.Equal(t, "| | one | two |\n|---|---|---|\n"+
+		"| `pods` | list, delete |  |\n"+
+		"| `deployments` (apps) | get | create; get of `a` |\n", table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }))
+}

@@ -1,0 +1,132 @@
+{{- define "common.serviceAccount" -}}
+apiVersion: v1
+kind: ServiceAccount
+{{ include "common.metadata" . }}
+automountServiceAccountToken: false
+{{- end -}}
+
+{{- define "common.subjects" -}}
+subjects:
+- kind: ServiceAccount
+  name: {{ include "common.name" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{/* Rules that every controller has in all namespaces. */}}
+{{- define "common.clusterRules" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+# The objects that it fulfils. It writes finalizers and takes away the operation annotation, and it creates and deletes none.
+- apiGroups: [extensions.gardener.cloud]
+  resources: [{{ $facts.resource }}]
+  verbs: [get, list, watch, patch]
+- apiGroups: [extensions.gardener.cloud]
+  resources: [{{ $facts.resource }}/status]
+  verbs: [patch]
+# What is known about the shoot, its cloud profile and its seed, read once a pass.
+- apiGroups: [extensions.gardener.cloud]
+  resources: [clusters]
+  verbs: [get]
+# Events about these objects, in their namespaces.
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end -}}
+
+{{/* Rules of one that serves admission webhooks: it registers itself, under one name and no other. */}}
+{{- define "common.webhookRules" -}}
+# A name cannot be asked for when an object is created.
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  verbs: [create]
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  resourceNames: [{{ include "common.name" . }}]
+  verbs: [get, update, delete]
+# It has none of these, and takes back what an earlier version might have had.
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [validatingwebhookconfigurations]
+  resourceNames: [{{ include "common.name" . }}]
+  verbs: [get, delete]
+# The namespace owns what is registered: when it is deleted, the API server forgets the webhooks.
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [{{ .Release.Namespace }}]
+  verbs: [get]
+{{- end -}}
+
+{{/* The ClusterRole's binding, and what every controller may do in its own namespace. */}}
+{{- define "common.bindings" -}}
+{{- $heartbeat := include "common.heartbeatNamespace" . -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+{{ include "common.clusterMetadata" . }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ include "common.clusterName" . }}
+{{ include "common.subjects" . }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+{{ include "common.metadata" . }}
+rules:
+{{- include "common.leaseRules" (list . .Release.Namespace) }}
+# What leader election says about itself.
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+{{ include "common.metadata" . }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: {{ include "common.name" . }}
+{{ include "common.subjects" . }}
+{{- if ne $heartbeat .Release.Namespace }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: {{ include "common.name" . }}-heartbeat
+  namespace: {{ $heartbeat }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+rules:
+{{- include "common.leaseRules" (list . $heartbeat) }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: {{ include "common.name" . }}-heartbeat
+  namespace: {{ $heartbeat }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: {{ include "common.name" . }}-heartbeat
+{{ include "common.subjects" . }}
+{{- end }}
+{{- end -}}
+
+{{/* Takes the context and a namespace. A name cannot be asked for when an object is created. */}}
+{{- define "common.leaseRules" -}}
+{{- $root := index . 0 -}}
+{{- $namespace := index . 1 -}}
+{{- $names := list -}}
+{{- if eq $namespace $root.Release.Namespace -}}
+{{- $names = append $names (include "common.leaderElectionID" $root) -}}
+{{- end -}}
+{{- if eq $namespace (include "common.heartbeatNamespace" $root) -}}
+{{- $names = append $names "gardener-extension-heartbeat" -}}
+{{- end }}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [{{ $names | join ", " }}]
+  verbs: [get, update]
+{{- end -}}

@@ -1,0 +1,31 @@
+{{/* The command line, a list in YAML. */}}
+{{- define "common.args" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $ports := include "common.ports" . | fromYaml -}}
+- {{ printf "--types=%s" (.Values.types | join ",") | quote }}
+- {{ printf "--role=%s" .Values.role | quote }}
+{{- with include "common.classes" . }}
+- {{ printf "--extension-classes=%s" . | quote }}
+{{- end }}
+- {{ printf "--max-concurrent-reconciles=%d" (.Values.concurrentSyncs | int64) | quote }}
+{{- with (.Values.gardener).version }}
+- {{ printf "--gardener-version=%s" . | quote }}
+{{- end }}
+- {{ printf "--leader-election-id=%s" (include "common.leaderElectionID" .) | quote }}
+- {{ printf "--leader-election-namespace=%s" .Release.Namespace | quote }}
+- {{ printf "--heartbeat-namespace=%s" (include "common.heartbeatNamespace" .) | quote }}
+- {{ printf "--heartbeat-renew-interval-seconds=%d" (.Values.heartbeat.renewIntervalSeconds | int64) | quote }}
+{{- if $facts.webhooks }}
+{{- with .Values.disableWebhooks }}
+- {{ printf "--disable-webhooks=%s" (. | join ",") | quote }}
+{{- end }}
+- {{ printf "--webhook-config-namespace=%s" .Release.Namespace | quote }}
+- "--webhook-config-service-port=443"
+- {{ printf "--webhook-config-server-port=%d" ($ports.webhooks | int64) | quote }}
+{{- end }}
+- {{ printf "--health-bind-address=:%d" ($ports.health | int64) | quote }}
+- {{ printf "--metrics-bind-address=:%d" ($ports.metrics | int64) | quote }}
+- {{ printf "--log-level=%s" .Values.logLevel | quote }}
+- {{ printf "--log-format=%s" .Values.logFormat | quote }}
+{{- include "args" . }}
+{{- end -}}

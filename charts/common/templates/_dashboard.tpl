@@ -1,0 +1,160 @@
+{{/* Plutono looks for dashboards in the namespace garden. Their ConfigMaps keep their names: two of one dashboard would both be shown. */}}
+{{- define "common.dashboard" -}}
+{{- if .Values.metrics.dashboard -}}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ include "common.name" . }}-dashboard
+  namespace: garden
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+    dashboard.monitoring.gardener.cloud/{{ include "common.prometheus" . }}: "true"
+data:
+  {{ include "common.name" . }}.json: |
+    {{- include "common.dashboardJSON" . | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{/* Two panels in a row, in the order of common.panels. */}}
+{{- define "common.dashboardJSON" -}}
+{{- $panels := list -}}
+{{- range $index, $panel := include "common.panels" . | fromYamlArray -}}
+{{- $targets := list -}}
+{{- range $number, $query := $panel.queries -}}
+{{- $targets = append $targets (dict "expr" $query.expr "legendFormat" $query.legend "format" "time_series" "refId" (index (list "A" "B" "C" "D") $number)) -}}
+{{- end -}}
+{{- $panels = append $panels (dict
+  "id" (add1 $index)
+  "type" "graph"
+  "title" $panel.title
+  "description" $panel.description
+  "datasource" nil
+  "gridPos" (dict "h" 8 "w" 12 "x" (mul 12 (mod $index 2)) "y" (mul 8 (div $index 2)))
+  "fill" 1
+  "linewidth" 1
+  "lines" true
+  "nullPointMode" "null"
+  "legend" (dict "show" true "values" false)
+  "tooltip" (dict "shared" true "sort" 2 "value_type" "individual")
+  "targets" $targets
+  "xaxis" (dict "mode" "time" "show" true)
+  "yaxes" (list (dict "format" $panel.unit "min" "0" "show" true) (dict "format" "short" "show" false))
+) -}}
+{{- end -}}
+{{- dict
+  "title" (printf "Trellis: %s" .Chart.Name)
+  "uid" (printf "trellis-%s" .Chart.Name)
+  "tags" (list "trellis" "extension")
+  "schemaVersion" 27
+  "version" 1
+  "editable" true
+  "graphTooltip" 1
+  "refresh" "1m"
+  "timezone" "utc"
+  "time" (dict "from" "now-3h" "to" "now")
+  "annotations" (dict "list" list)
+  "templating" (dict "list" list)
+  "panels" $panels
+| toPrettyJson -}}
+{{- end -}}
+
+{{- define "common.panels" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $job := printf "job=%q" (include "common.name" .) -}}
+- title: Passes
+  description: Passes over {{ $facts.resource }} in five minutes, by operation and result.
+  unit: short
+  queries:
+  - expr: sum by (operation, result) (increase(trellis_passes_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{operation}} {{result}}"`}}
+- title: Time of a pass
+  description: From the acceptance of an order to its final status.
+  unit: s
+  queries:
+  - expr: histogram_quantile(0.5, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{operation}} half"`}}
+  - expr: histogram_quantile(0.9, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{operation}} nine of ten"`}}
+- title: Queue
+  description: Objects that wait, and workers at work and altogether.
+  unit: short
+  queries:
+  - expr: sum by (name) (workqueue_depth{ {{- $job -}} })
+    legend: {{`"{{name}} waiting"`}}
+  - expr: sum by (controller) (controller_runtime_active_workers{ {{- $job -}} })
+    legend: {{`"{{controller}} working"`}}
+  - expr: max by (controller) (controller_runtime_max_concurrent_reconciles{ {{- $job -}} })
+    legend: {{`"{{controller}} workers"`}}
+- title: Reconciles
+  description: Looks at objects in a second, of which only some become passes, by controller and result.
+  unit: ops
+  queries:
+  - expr: sum by (controller, result) (rate(controller_runtime_reconcile_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{controller}} {{result}}"`}}
+{{- if $facts.openstack }}
+- title: Requests to OpenStack
+  description: Each attempt counted; the code is "none" when there was no answer.
+  unit: reqps
+  queries:
+  - expr: sum by (service, code) (rate(trellis_openstack_requests_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{service}} {{code}}"`}}
+- title: Time of a request to OpenStack
+  description: Nine of ten requests take no longer.
+  unit: s
+  queries:
+  - expr: histogram_quantile(0.9, sum by (le, service, method) (rate(trellis_openstack_request_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{service}} {{method}}"`}}
+- title: Logins at Keystone
+  description: Logins in five minutes, by result.
+  unit: short
+  queries:
+  - expr: sum by (result) (increase(trellis_openstack_logins_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{result}}"`}}
+{{- end }}
+{{- if $facts.webhooks }}
+- title: Requests to webhooks
+  description: By webhook and code.
+  unit: reqps
+  queries:
+  - expr: sum by (webhook, code) (rate(controller_runtime_webhook_requests_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{webhook}} {{code}}"`}}
+- title: Time of a request to a webhook
+  description: On average.
+  unit: s
+  queries:
+  - expr: >-
+      sum by (webhook) (rate(controller_runtime_webhook_latency_seconds_sum{ {{- $job -}} }[5m]))
+      / sum by (webhook) (rate(controller_runtime_webhook_latency_seconds_count{ {{- $job -}} }[5m]))
+    legend: {{`"{{webhook}}"`}}
+{{- end }}
+- title: Requests to API servers
+  description: By host, verb and code. Hosts other than one are API servers of shoots.
+  unit: reqps
+  queries:
+  - expr: sum by (host, method, code) (rate(rest_client_requests_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{host}} {{method}} {{code}}"`}}
+- title: Leader
+  description: 1 is at work, 0 stands by.
+  unit: short
+  queries:
+  - expr: max by (pod) (leader_election_master_status{ {{- $job -}} })
+    legend: {{`"{{pod}}"`}}
+- title: Memory
+  description: Resident memory of each replica.
+  unit: bytes
+  queries:
+  - expr: max by (pod) (process_resident_memory_bytes{ {{- $job -}} })
+    legend: {{`"{{pod}}"`}}
+- title: CPU
+  description: Of each replica, in cores.
+  unit: short
+  queries:
+  - expr: sum by (pod) (rate(process_cpu_seconds_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{pod}}"`}}
+- title: Versions
+  description: Replicas of each build.
+  unit: short
+  queries:
+  - expr: count by (version) (trellis_build_info{ {{- $job -}} })
+    legend: {{`"{{version}}"`}}
+{{- end -}}

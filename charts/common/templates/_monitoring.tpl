@@ -1,0 +1,82 @@
+{{/* The Prometheus that looks at the controller. */}}
+{{- define "common.prometheus" -}}
+{{- include "common.inRuntimeCluster" . | empty | ternary "seed" "garden" -}}
+{{- end -}}
+
+{{/* What is kept of the controller's metrics, a regular expression: what alerts and dashboard ask for, and no more. */}}
+{{- define "common.metrics" -}}
+^({{ include "common.metricNames" . | fromYamlArray | join "|" }})$
+{{- end -}}
+
+{{- define "common.metricNames" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+- trellis_build_info
+- trellis_passes_total
+- trellis_pass_duration_seconds_bucket
+{{- if $facts.openstack }}
+- trellis_openstack_requests_total
+- trellis_openstack_request_duration_seconds_bucket
+- trellis_openstack_logins_total
+{{- end }}
+- controller_runtime_active_workers
+- controller_runtime_max_concurrent_reconciles
+- controller_runtime_reconcile_total
+{{- if $facts.webhooks }}
+- controller_runtime_webhook_requests_total
+- controller_runtime_webhook_latency_seconds_count
+- controller_runtime_webhook_latency_seconds_sum
+{{- end }}
+- workqueue_depth
+- leader_election_master_status
+- rest_client_requests_total
+- process_cpu_seconds_total
+- process_resident_memory_bytes
+{{- end -}}
+
+{{- define "common.serviceMonitor" -}}
+{{- if .Values.metrics.scrape -}}
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata:
+  name: {{ include "common.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+    prometheus: {{ include "common.prometheus" . }}
+spec:
+  selector:
+    matchLabels:
+      {{- include "common.selector" . | nindent 6 }}
+  endpoints:
+  - port: metrics
+    metricRelabelings:
+    - action: keep
+      sourceLabels: [__name__]
+      regex: {{ include "common.metrics" . | squote }}
+{{- end -}}
+{{- end -}}
+
+{{- define "common.prometheusRule" -}}
+{{- if .Values.metrics.alerts -}}
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: {{ include "common.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+    prometheus: {{ include "common.prometheus" . }}
+spec:
+  groups:
+  - name: {{ include "common.name" . }}
+    rules:
+    {{- include "common.alerts" . | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{- define "common.alertLabels" -}}
+service: {{ .Chart.Name }}
+topology: seed
+type: seed
+visibility: operator
+{{- end -}}

@@ -1,0 +1,103 @@
+{{/*
+What a chart is about is in its template "facts", a document of YAML:
+  kind, resource:  the extension objects that the controller fulfils
+  webhooks:        whether it serves admission webhooks
+  images:          whether it looks images up in image vectors
+  openstack:       whether it speaks to OpenStack, and counts that
+  slow:            how long nine of ten passes may take, in seconds
+  networks:        what its pods reach besides DNS and the API server of their cluster; labels of NetworkPolicies without their prefix
+  shoots:          whether its pods reach the API servers of shoots
+*/}}
+{{- define "common.facts" -}}
+{{- include "facts" . -}}
+{{- end -}}
+
+{{/* The name of all objects in the namespace. The Service's is given: the binary registers its webhooks under it. */}}
+{{- define "common.name" -}}
+gardener-extension-{{ .Chart.Name }}
+{{- end -}}
+
+{{/* The name of objects without namespace. */}}
+{{- define "common.clusterName" -}}
+extensions.gardener.cloud:trellis:{{ .Chart.Name }}
+{{- end -}}
+
+{{/* The name of objects without namespace of kinds that take no colons. */}}
+{{- define "common.clusterDNSName" -}}
+{{ .Chart.Name }}.trellis.extensions.gardener.cloud
+{{- end -}}
+
+{{- define "common.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | trunc 63 }}
+{{- end -}}
+
+{{- define "common.labels" -}}
+{{ include "common.selector" . }}
+app.kubernetes.io/part-of: trellis
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimAll "-_." }}
+app.kubernetes.io/version: {{ include "common.version" . | trunc 63 | trimAll "-_." | quote }}
+{{- end -}}
+
+{{/* The binary's version as a tag and a label, which take fewer characters than a version. */}}
+{{- define "common.version" -}}
+{{ regexReplaceAll "[^A-Za-z0-9_.-]" .Chart.AppVersion "_" }}
+{{- end -}}
+
+{{- define "common.metadata" -}}
+metadata:
+  name: {{ include "common.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+{{- end -}}
+
+{{- define "common.clusterMetadata" -}}
+metadata:
+  name: {{ include "common.clusterName" . }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+{{- end -}}
+
+{{/* Values that gardenlet or gardener-operator mix in; any part of them may be absent. */}}
+{{- define "common.inRuntimeCluster" -}}
+{{- if ((.Values.gardener).runtimeCluster).enabled }}true{{ end -}}
+{{- end -}}
+
+{{/* Ports of the pod as YAML. Pods that share the network of their node get theirs from gardenlet. */}}
+{{- define "common.ports" -}}
+{{- $ports := .Values.usablePorts | default list -}}
+{{- if and $ports (lt (len $ports) 3) -}}
+{{- fail (printf "usablePorts: has %d, but the controller listens on three: give metrics, webhook server and health, or none" (len $ports)) -}}
+{{- end -}}
+metrics: {{ $ports | empty | ternary 8080 (index (concat $ports (list 0 0 0)) 0) | int64 }}
+webhooks: {{ $ports | empty | ternary 10250 (index (concat $ports (list 0 0 0)) 1) | int64 }}
+health: {{ $ports | empty | ternary 8081 (index (concat $ports (list 0 0 0)) 2) | int64 }}
+{{- end -}}
+
+{{/* A digest wins over a tag, and a tag over the version of the chart. */}}
+{{- define "common.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ $image.tag | default (include "common.version" .) }}
+{{- end -}}
+{{- end -}}
+
+{{/* The classes of extension objects to serve; none leaves it to the binary. */}}
+{{- define "common.classes" -}}
+{{- if .Values.extensionClasses -}}
+{{ .Values.extensionClasses | join "," }}
+{{- else if include "common.inRuntimeCluster" . -}}
+garden
+{{- end -}}
+{{- end -}}
+
+{{- define "common.heartbeatNamespace" -}}
+{{ (.Values.heartbeat).namespace | default .Release.Namespace }}
+{{- end -}}
+
+{{- define "common.leaderElectionID" -}}
+{{ (.Values.leaderElection).id | default (printf "%s-leader-election" .Chart.Name) }}
+{{- end -}}

@@ -1,0 +1,36 @@
+{{- define "common.service" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $ports := include "common.ports" . | fromYaml -}}
+{{- $prometheus := include "common.prometheus" . -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "common.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+  annotations:
+    {{- if $facts.webhooks }}
+    # The API server that calls is that of this cluster, which may be anywhere. Those of shoots do not call.
+    networking.resources.gardener.cloud/from-world-to-ports: '[{"protocol":"TCP","port":{{ $ports.webhooks }}}]'
+    {{- end }}
+    # Prometheus looks from the namespace garden.
+    networking.resources.gardener.cloud/from-all-{{ $prometheus }}-scrape-targets-allowed-ports: '[{"protocol":"TCP","port":{{ $ports.metrics }}}]'
+    networking.resources.gardener.cloud/namespace-selectors: '[{"matchLabels":{"kubernetes.io/metadata.name":"garden"}}]'
+    networking.resources.gardener.cloud/pod-label-selector-namespace-alias: extensions
+spec:
+  type: ClusterIP
+  selector:
+    {{- include "common.selector" . | nindent 4 }}
+  ports:
+  {{- if $facts.webhooks }}
+  - name: webhooks
+    port: 443
+    targetPort: {{ $ports.webhooks }}
+    protocol: TCP
+  {{- end }}
+  - name: metrics
+    port: 8080
+    targetPort: {{ $ports.metrics }}
+    protocol: TCP
+{{- end -}}

@@ -1,0 +1,72 @@
+{{/* Names that go into CEL: JSON's strings are CEL's, but for characters that are escaped for HTML. */}}
+{{- define "common.celList" -}}
+{{- . | default list | toRawJson -}}
+{{- end -}}
+
+{{- define "common.statusGuard" -}}
+{{- if and .Values.statusGuard.enabled (eq .Values.role "primary") -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $controller := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "common.name" .) -}}
+{{- $classes := include "common.classes" . | default "shoot" | splitList "," -}}
+# A primary is the only writer of a status, besides Gardener, which restores a state and takes away what it has read. Everybody else may
+# report conditions. Gardener promises this rule; here the API server keeps it.
+#
+# It fails closed, and to nobody's harm: who is let through is decided by the first conditions, which read nothing that could be missing. An
+# extension that fulfils the same objects at the same time, such as the one that a landscape comes from, is refused too, and shall be: it has
+# to be switched off first.
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: {{ include "common.clusterDNSName" . }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    matchPolicy: Equivalent
+    resourceRules:
+    - apiGroups: [extensions.gardener.cloud]
+      apiVersions: [v1alpha1]
+      operations: [UPDATE]
+      resources: [{{ $facts.resource }}/status]
+      scope: Namespaced
+  matchConditions:
+  - name: by-others-than-the-controller
+    expression: {{ printf "request.userInfo.username != %s" (toRawJson $controller) | quote }}
+  - name: by-others-than-gardener
+    expression: {{ printf "!(request.userInfo.username in %s)" (include "common.celList" .Values.statusGuard.users) | quote }}
+  - name: by-nobody-of-a-trusted-group
+    expression: {{ printf "!(has(request.userInfo.groups) && request.userInfo.groups.exists(g, g in %s))" (include "common.celList" .Values.statusGuard.groups) | quote }}
+  - name: of-a-type-that-the-controller-serves
+    expression: {{ printf "object.spec.type in %s" (include "common.celList" .Values.types) | quote }}
+  - name: of-a-class-that-the-controller-serves
+    expression: {{ printf "(has(object.spec.class) ? object.spec.class : 'shoot') in %s" (include "common.celList" $classes) | quote }}
+  variables:
+  # A status is a map of anything here: fields that a later Gardener adds are guarded too.
+  - name: before
+    expression: "has(oldObject.status) ? dyn(oldObject.status) : dyn({})"
+  - name: after
+    expression: "has(object.status) ? dyn(object.status) : dyn({})"
+  - name: changed
+    expression: >-
+      (variables.before.filter(f, !(f in variables.after)) +
+      variables.after.filter(f, !(f in variables.before) || variables.before[f] != variables.after[f])).filter(f, f != 'conditions')
+  validations:
+  - expression: size(variables.changed) == 0
+    reason: Forbidden
+    message: {{ printf "Only %s and Gardener may change the status of this %s; others may change status.conditions and nothing else." $controller $facts.kind | quote }}
+    messageExpression: >-
+      {{ printf "'Only %s and Gardener may change the status of this %s; others may change status.conditions and nothing else: not '" $controller $facts.kind }}
+      + variables.changed.map(f, 'status.' + string(f)).join(', ')
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ include "common.clusterDNSName" . }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  policyName: {{ include "common.clusterDNSName" . }}
+  validationActions: [Deny]
+{{- end -}}
+{{- end -}}

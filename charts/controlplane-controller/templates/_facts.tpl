@@ -1,0 +1,30 @@
+{{- define "facts" -}}
+kind: ControlPlane
+resource: controlplanes
+webhooks: true
+images: true
+openstack: false
+# Seconds from which nine of ten passes count as slow.
+slow: 300
+# It deploys what speaks to OpenStack, and does not itself.
+networks: []
+# Conditions of nodes that nobody keeps any more are taken away in the shoot.
+shoots: true
+{{- end -}}
+
+{{/* No image has a value of its own. */}}
+{{- define "images" -}}
+[]
+{{- end -}}
+
+{{/* An Etcd that was made without a class, or with another size, never takes one: without values, the binary has upstream's. */}}
+{{- define "args" -}}
+{{- range $etcd := list "main" "events" }}
+{{- with (index $.Values.etcd $etcd).storageClass }}
+- {{ printf "--etcd-%s-storage-class=%s" $etcd . | quote }}
+{{- end }}
+{{- with (index $.Values.etcd $etcd).storageCapacity }}
+- {{ printf "--etcd-%s-storage-capacity=%s" $etcd . | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,92 @@
+package charts
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write what is rendered to testdata")
+
+// For a seed, testdata has all that is rendered; for all else, what is different from that.
+func TestWhatIsRenderedIsAsWrittenDown(t *testing.T) {
+	hunk := regexp.MustCompile(`(?m)^@@ .* @@$`)
+	for _, name := range Names() {
+		seed := manifest(t, name, withTypes(name, ofSeed()))
+		compare(t, filepath.Join(name, "seed.yaml"), seed)
+		for place, values := range map[string]map[string]any{
+			"self-hosted-shoot": ofSelfHostedShoot(),
+			"runtime-cluster":   ofRuntimeCluster(),
+			"everything":        everything(name),
+			"nothing":           nothing(name),
+		} {
+			t.Run(name+"/"+place, func(t *testing.T) {
+				other := manifest(t, name, withTypes(name, values))
+				difference, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+					A: difflib.SplitLines(seed), B: difflib.SplitLines(other), FromFile: "seed", ToFile: place, Context: 2,
+				})
+				require.NoError(t, err)
+				// Numbers of lines change with each line above.
+				compare(t, filepath.Join(name, place+".diff"), hunk.ReplaceAllString(difference, "@@"))
+			})
+		}
+	}
+}
+
+// gardenlet keeps what is rendered by kind and name in one map, in which a namespace has no place: of two, one would be lost.
+func TestKindAndNameTellObjectsApart(t *testing.T) {
+	for _, name := range Names() {
+		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, everything(name)))
+		require.NoError(t, err)
+		known := map[string]bool{}
+		for _, object := range objects {
+			key := object.GetKind() + " " + object.GetName()
+			assert.False(t, known[key], key)
+			known[key] = true
+		}
+	}
+}
+
+func manifest(t *testing.T, name string, values map[string]any) string {
+	t.Helper()
+	objects, err := Render(archiveOf(t, name), releaseOf(name), values)
+	require.NoError(t, err)
+	return text(t, objects)
+}
+
+func text(t *testing.T, objects []*unstructured.Unstructured) string {
+	t.Helper()
+	var all bytes.Buffer
+	for _, object := range objects {
+		document, err := yaml.Marshal(object.Object)
+		require.NoError(t, err)
+		all.WriteString("---\n")
+		all.Write(document)
+	}
+	return all.String()
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+		return
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if difference := cmp.Diff(string(want), got); difference != "" {
+		t.Errorf("%s is not what is rendered; go test -update ./charts writes it anew:\n%s", path, difference)
+	}
+}

@@ -1,0 +1,16 @@
+{{- define "facts" -}}
+kind: Infrastructure
+resource: infrastructures
+webhooks: false
+images: false
+openstack: true
+# Seconds from which nine of ten passes count as slow.
+slow: 300
+# OpenStack, wherever it is.
+networks: [public-networks, private-networks]
+shoots: false
+{{- end -}}
+
+{{/* It has no flags of its own. */}}
+{{- define "args" -}}
+{{- end -}}

@@ -1,0 +1,123 @@
+package charts
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testing.T) {
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, ofSeed()))
+			require.NoError(t, err)
+			queries := append(alertsOf(t, objects), panelsOf(t, name, objects)...)
+			require.Greater(t, len(queries), 10)
+			kept := keptMetrics(t, objects)
+			promQL := parser.NewParser(parser.Options{})
+			asked := map[string]bool{}
+			for _, query := range queries {
+				expression, err := promQL.ParseExpr(query)
+				require.NoError(t, err, query)
+				for _, metric := range metricsOf(t, name, expression) {
+					asked[metric] = true
+					if metric != "up" {
+						assert.Regexp(t, kept, metric, query)
+					}
+				}
+			}
+			for metric := range strings.SplitSeq(strings.Trim(kept.String(), "^($)"), "|") {
+				assert.True(t, asked[metric], "nobody asks for %s", metric)
+			}
+		})
+	}
+}
+
+// metricsOf returns the names that an expression asks for, and makes sure that it asks this controller alone.
+func metricsOf(t *testing.T, name string, expression parser.Expr) []string {
+	t.Helper()
+	var names []string
+	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			names = append(names, selector.Name)
+			assert.Contains(t, selector.String(), `job="gardener-extension-`+name+`"`)
+		}
+		return nil
+	})
+	return names
+}
+
+func alertsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
+	t.Helper()
+	groups, _, err := unstructured.NestedSlice(only(t, objects, "PrometheusRule").Object, "spec", "groups")
+	require.NoError(t, err)
+	var queries []string
+	for _, group := range groups {
+		rules, _, err := unstructured.NestedSlice(group.(map[string]any), "rules")
+		require.NoError(t, err)
+		for _, rule := range rules {
+			query, _, err := unstructured.NestedString(rule.(map[string]any), "expr")
+			require.NoError(t, err)
+			queries = append(queries, query)
+			severity, _, err := unstructured.NestedString(rule.(map[string]any), "labels", "severity")
+			require.NoError(t, err)
+			assert.Contains(t, []string{"critical", "warning"}, severity)
+		}
+	}
+	return queries
+}
+
+func panelsOf(t *testing.T, name string, objects []*unstructured.Unstructured) []string {
+	t.Helper()
+	documents, _, err := unstructured.NestedStringMap(only(t, objects, "ConfigMap").Object, "data")
+	require.NoError(t, err)
+	var dashboard struct {
+		UID    string `json:"uid"`
+		Panels []struct {
+			ID      int    `json:"id"`
+			Title   string `json:"title"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(documents["gardener-extension-"+name+".json"]), &dashboard))
+	assert.LessOrEqual(t, len(dashboard.UID), 40, "Plutono refuses longer ones")
+	var queries []string
+	for _, panel := range dashboard.Panels {
+		assert.NotEmpty(t, panel.Targets, panel.Title)
+		for _, target := range panel.Targets {
+			queries = append(queries, target.Expr)
+		}
+	}
+	return queries
+}
+
+func keptMetrics(t *testing.T, objects []*unstructured.Unstructured) *regexp.Regexp {
+	t.Helper()
+	endpoints, _, err := unstructured.NestedSlice(only(t, objects, "ServiceMonitor").Object, "spec", "endpoints")
+	require.NoError(t, err)
+	require.Len(t, endpoints, 1)
+	relabelings, _, err := unstructured.NestedSlice(endpoints[0].(map[string]any), "metricRelabelings")
+	require.NoError(t, err)
+	require.Len(t, relabelings, 1)
+	return regexp.MustCompile(relabelings[0].(map[string]any)["regex"].(string))
+}
+
+func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	t.Helper()
+	var found []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetKind() == kind {
+			found = append(found, object)
+		}
+	}
+	require.Len(t, found, 1, kind)
+	return found[0]
+}

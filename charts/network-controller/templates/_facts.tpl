@@ -1,0 +1,21 @@
+{{- define "facts" -}}
+kind: Network
+resource: networks
+webhooks: false
+images: true
+openstack: false
+# Seconds from which nine of ten passes count as slow.
+slow: 300
+networks: []
+# A change waits until the nodes of the shoot have taken the one before.
+shoots: true
+{{- end -}}
+
+{{/* No image has a value of its own. */}}
+{{- define "images" -}}
+[]
+{{- end -}}
+
+{{/* It has no flags of its own. */}}
+{{- define "args" -}}
+{{- end -}}

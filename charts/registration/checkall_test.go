@@ -1,0 +1,58 @@
+package registration
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTwoKindsThatWriteOneManagedResourceAreRefused(t *testing.T) {
+	catalogue := Catalogue{Registrations: []Entry{
+		{Name: "network-calico", Kind: "Network", Types: []string{"calico"}, Role: RolePrimary},
+		{Name: "network-cilium", Kind: "Network", Types: []string{"cilium"}, Role: RolePrimary},
+		{Name: "controlplane-openstack", Kind: "ControlPlane", Types: []string{"openstack"}, Role: RolePrimary},
+	}}
+	var problems FieldErrors
+	catalogue.checkManagedResources(func(string, string) []string { return []string{"extension-both"} }, &problems)
+	assert.EqualError(t, problems, "registrations[2].kind: ControlPlane/openstack and registrations[0] (network-calico) both write the "+
+		"ManagedResource extension-both into a shoot's namespace; rename it in one of the controllers")
+}
+
+// What the controllers write and what is checked for clashes are two lists in two modules.
+func TestAllManagedResourcesOfTheControllersAreKnown(t *testing.T) {
+	var known []string
+	for _, chart := range []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"} {
+		known = append(known, managedResources(kindOfChart(chart), "<type>")...)
+	}
+	slices.Sort(known)
+	assert.Equal(t, managedResourcesInSources(t, "../../internal"), known)
+}
+
+// managedResourcesInSources finds the names by what upstream has them all begin with. "<type>" stands for what a name is made with.
+func managedResourcesInSources(t *testing.T, root string) []string {
+	t.Helper()
+	name := regexp.MustCompile(`"(extension-(?:controlplane|networking|worker|infrastructure)-[a-z-]*)"(?: \+ networkType \+ "(-[a-z-]+)")?`)
+	var found []string
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, match := range name.FindAllStringSubmatch(string(content), -1) {
+			if match[2] != "" {
+				match[1] += "<type>" + match[2]
+			}
+			found = append(found, match[1])
+		}
+		return err
+	}))
+	slices.Sort(found)
+	return slices.Compact(found)
+}

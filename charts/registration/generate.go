@@ -1,0 +1,187 @@
+package registration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// Options are what differs between landscapes and releases.
+type Options struct {
+	// Version is that of the binaries. It is stamped into the charts, and is the tag of images without digest.
+	Version string
+	// ChartRepository is where charts are pulled from: a registry and a path, to which the name of the chart is added.
+	ChartRepository string
+	// ChartDigests are taken instead of tags, by chart: sha256:...
+	ChartDigests map[string]string
+	// ImageRepository is where images are pulled from, to which the name of the binary is added. Without one, the charts say it.
+	ImageRepository string
+	// ImageDigests are taken instead of tags, by binary: sha256:...
+	ImageDigests map[string]string
+	// Values are for all charts, ValuesOf over them for single registrations, by name.
+	Values   Values
+	ValuesOf map[string]Values
+}
+
+// File is one file of the output.
+type File struct {
+	// Path is relative, with slashes: <registration>/<form>.yaml.
+	Path    string
+	Content []byte
+}
+
+// mark is the first line of each file, by which Write knows what it may remove.
+const mark = "# Written by `make registrations` from charts/catalogue.yaml; do not edit."
+
+// Generate writes every entry in every form, in the order of the catalogue. The same input gives the same bytes. What an
+// installation would run is rendered and held against what is registered. Secondaries are refused: no binary has the role.
+func Generate(c Catalogue, o Options) ([]File, error) {
+	if err := errors.Join(Check(c), refuseSecondaries(c), o.check(c)); err != nil {
+		return nil, err
+	}
+	var files []File
+	installations := make([]installation, 0, len(c.Registrations))
+	for _, e := range c.Registrations {
+		m, err := o.materialFor(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, form := range forms() {
+			content, err := m.write(form, o.Version)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, File{Path: path.Join(e.Name, form.file), Content: content})
+		}
+		rendered, err := m.render()
+		if err != nil {
+			return nil, err
+		}
+		installations = append(installations, rendered)
+	}
+	if err := checkInstallations(installations); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+func refuseSecondaries(c Catalogue) error {
+	var problems FieldErrors
+	for i, e := range c.Registrations {
+		if e.Role == RoleSecondary {
+			addf(&problems, fmt.Sprintf("registrations[%d].role", i),
+				"a secondary cannot be written yet, since the binaries are primaries only; remove %s until they have the role", e.Name)
+		}
+	}
+	return problems.orNil()
+}
+
+// check refuses what names something that is not in the catalogue: a typing error would otherwise pass for a setting.
+func (o Options) check(c Catalogue) error {
+	var names, chartNames []string
+	for _, e := range c.Registrations {
+		names = append(names, e.Name)
+		chartNames = append(chartNames, e.Chart)
+	}
+	var problems FieldErrors
+	if o.Version == "" {
+		addf(&problems, "version", "is missing; give that of the binaries, such as v0.1.0")
+	}
+	if o.ChartRepository == "" || strings.Contains(o.ChartRepository, "://") || strings.HasSuffix(o.ChartRepository, "/") {
+		addf(&problems, "chart repository", "%q cannot be one; give a registry and a path, such as registry.example.org/trellis/charts", o.ChartRepository)
+	}
+	if strings.Contains(o.ImageRepository, "://") || strings.HasSuffix(o.ImageRepository, "/") {
+		addf(&problems, "image repository", "%q cannot be one; give a registry and a path, such as registry.example.org/trellis", o.ImageRepository)
+	}
+	checkDigests("chart digest", o.ChartDigests, chartNames, &problems)
+	checkDigests("image digest", o.ImageDigests, c.binaries(), &problems)
+	checkKnown("values", slices.Sorted(maps.Keys(o.ValuesOf)), names, &problems)
+	return problems.orNil()
+}
+
+func checkDigests(what string, digests map[string]string, known []string, problems *FieldErrors) {
+	names := slices.Sorted(maps.Keys(digests))
+	checkKnown(what, names, known, problems)
+	for _, name := range names {
+		if !strings.HasPrefix(digests[name], "sha256:") {
+			addf(problems, what+" of "+name, "%q is none; it begins with sha256:", digests[name])
+		}
+	}
+}
+
+func checkKnown(what string, names, known []string, problems *FieldErrors) {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			addf(problems, what+" of "+name, "there is no %s; there are %s", name, strings.Join(known, ", "))
+		}
+	}
+}
+
+func (o Options) materialFor(e Entry) (material, error) {
+	archive, err := charts.Archive(e.Chart, o.Version)
+	if err != nil {
+		return material{}, fmt.Errorf("packaging the chart of %s: %w", e.Name, err)
+	}
+	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return material{}, fmt.Errorf("loading the chart of %s: %w", e.Name, err)
+	}
+	values, err := e.values(o)
+	if err != nil {
+		return material{}, err
+	}
+	oci := gardencorev1.OCIRepository{Repository: new(o.ChartRepository + "/" + e.Chart)}
+	if digest := o.ChartDigests[e.Chart]; digest != "" {
+		oci.Digest = &digest
+	} else {
+		// A tag cannot have a "+"; "helm push" writes it so.
+		oci.Tag = new(strings.ReplaceAll(loaded.Metadata.Version, "+", "_"))
+	}
+	return material{entry: e, archive: archive, oci: oci, values: values}, nil
+}
+
+func (m material) write(f form, version string) ([]byte, error) {
+	objects, err := f.objects(m)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s\n", mark)
+	for _, line := range append(f.about, "Version: "+version) {
+		fmt.Fprintf(&out, "# %s\n", line)
+	}
+	for _, object := range objects {
+		document, err := encode(object)
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s of %s: %w", f.file, m.entry.Name, err)
+		}
+		fmt.Fprintf(&out, "---\n%s", document)
+	}
+	return out.Bytes(), nil
+}
+
+// encode leaves out what Go's types add and no author would write.
+func encode(object runtime.Object) ([]byte, error) {
+	asJSON, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(asJSON, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "status")
+	return yaml.Marshal(fields)
+}

@@ -1,0 +1,306 @@
+package registration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	operatorv1alpha1 "github.com/gardener/gardener/pkg/apis/operator/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
+)
+
+func ourCatalogue(t *testing.T) registration.Catalogue {
+	t.Helper()
+	catalogue, err := registration.Read(charts.Catalogue())
+	require.NoError(t, err)
+	return catalogue
+}
+
+// options are those of a plain release.
+func options(change ...func(*registration.Options)) registration.Options {
+	o := registration.Options{Version: "v0.7.0", ChartRepository: "registry.example.org/trellis/charts"}
+	for _, f := range change {
+		f(&o)
+	}
+	return o
+}
+
+func generate(t *testing.T, o registration.Options) map[string][]byte {
+	t.Helper()
+	files, err := registration.Generate(ourCatalogue(t), o)
+	require.NoError(t, err)
+	contents := map[string][]byte{}
+	for _, file := range files {
+		contents[file.Path] = file.Content
+	}
+	require.Len(t, contents, len(files))
+	return contents
+}
+
+// documents decodes the documents of a file strictly into the given types, which is what the API server does with them.
+func documents(t *testing.T, file []byte, into ...any) {
+	t.Helper()
+	parts := strings.Split(string(file), "\n---\n")[1:]
+	require.Len(t, parts, len(into))
+	for i, part := range parts {
+		require.NoError(t, yaml.UnmarshalStrict([]byte(part), into[i]), "document %d", i)
+	}
+}
+
+func assertValues(t *testing.T, want string, got []byte) {
+	t.Helper()
+	assert.JSONEq(t, want, string(got))
+}
+
+func TestEachFormSaysTheSame(t *testing.T) {
+	files := generate(t, options())
+	require.Len(t, files, 4*len(charts.Names()))
+
+	archive, err := charts.Archive("network-controller", "v0.7.0")
+	require.NoError(t, err)
+	wantRegistration := gardencorev1beta1.ControllerRegistration{
+		TypeMeta: metav1.TypeMeta{APIVersion: "core.gardener.cloud/v1beta1", Kind: "ControllerRegistration"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "network-calico", Labels: map[string]string{"app.kubernetes.io/part-of": "trellis"},
+			Annotations: map[string]string{"security.gardener.cloud/pod-security-enforce": "restricted"},
+		},
+		Spec: gardencorev1beta1.ControllerRegistrationSpec{
+			Resources: []gardencorev1beta1.ControllerResource{{Kind: "Network", Type: "calico", Primary: new(true)}},
+			Deployment: &gardencorev1beta1.ControllerRegistrationDeployment{
+				Policy:         new(gardencorev1beta1.ControllerDeploymentPolicyOnDemand),
+				DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: "network-calico"}},
+			},
+		},
+	}
+	wantOCI := &gardencorev1.OCIRepository{Repository: new("registry.example.org/trellis/charts/network-controller"), Tag: new("0.7.0")}
+	const wantValues = `{"types": ["calico"]}`
+
+	t.Run("with the chart inside", func(t *testing.T) {
+		var deployment gardencorev1.ControllerDeployment
+		var got gardencorev1beta1.ControllerRegistration
+		documents(t, files["network-calico/rawchart.yaml"], &deployment, &got)
+		assert.Empty(t, cmp.Diff(wantRegistration, got))
+		assert.Equal(t, "core.gardener.cloud/v1 ControllerDeployment", deployment.APIVersion+" "+deployment.Kind)
+		assert.Equal(t, "network-calico", deployment.Name)
+		assert.Equal(t, archive, deployment.Helm.RawChart)
+		assert.Nil(t, deployment.Helm.OCIRepository)
+		assertValues(t, wantValues, deployment.Helm.Values.Raw)
+	})
+	t.Run("with a chart to be pulled", func(t *testing.T) {
+		var deployment gardencorev1.ControllerDeployment
+		var got gardencorev1beta1.ControllerRegistration
+		documents(t, files["network-calico/oci.yaml"], &deployment, &got)
+		assert.Empty(t, cmp.Diff(wantRegistration, got))
+		assert.Empty(t, cmp.Diff(wantOCI, deployment.Helm.OCIRepository))
+		assert.Empty(t, deployment.Helm.RawChart)
+		assertValues(t, wantValues, deployment.Helm.Values.Raw)
+	})
+	t.Run("in the older form", func(t *testing.T) {
+		var deployment gardencorev1beta1.ControllerDeployment
+		var got gardencorev1beta1.ControllerRegistration
+		documents(t, files["network-calico/v1beta1.yaml"], &deployment, &got)
+		assert.Empty(t, cmp.Diff(wantRegistration, got))
+		assert.Equal(t, "core.gardener.cloud/v1beta1", deployment.APIVersion)
+		assert.Equal(t, "helm", deployment.Type)
+		var helm gardencorev1beta1.HelmControllerDeployment
+		require.NoError(t, yaml.UnmarshalStrict(deployment.ProviderConfig.Raw, &helm))
+		assert.Equal(t, archive, helm.Chart)
+		assertValues(t, wantValues, helm.Values.Raw)
+	})
+	t.Run("for gardener-operator", func(t *testing.T) {
+		var extension operatorv1alpha1.Extension
+		documents(t, files["network-calico/operator.yaml"], &extension)
+		assert.Equal(t, "operator.gardener.cloud/v1alpha1", extension.APIVersion)
+		assert.Equal(t, wantRegistration.ObjectMeta, extension.ObjectMeta)
+		assert.Empty(t, cmp.Diff(wantRegistration.Spec.Resources, extension.Spec.Resources))
+		deployment := extension.Spec.Deployment.ExtensionDeployment
+		assert.Empty(t, cmp.Diff(wantOCI, deployment.Helm.OCIRepository))
+		assert.Equal(t, wantRegistration.Spec.Deployment.Policy, deployment.Policy)
+		assertValues(t, wantValues, deployment.Values.Raw)
+		assert.NotContains(t, string(files["network-calico/operator.yaml"]), "status")
+	})
+}
+
+func TestGenerateTwiceGivesTheSame(t *testing.T) {
+	assert.Empty(t, cmp.Diff(generate(t, options()), generate(t, options())))
+}
+
+func TestWhatOptionsChange(t *testing.T) {
+	const digest = "sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865"
+	for sentence, c := range map[string]struct {
+		change  func(*registration.Options)
+		wantOCI gardencorev1.OCIRepository
+		want    string
+	}{
+		"a chart by digest": {
+			change:  func(o *registration.Options) { o.ChartDigests = map[string]string{"worker-controller": digest} },
+			wantOCI: gardencorev1.OCIRepository{Digest: new(digest)},
+			want:    `{"types": ["openstack"]}`,
+		},
+		"a version between releases": {
+			change:  func(o *registration.Options) { o.Version = "v0.7.0-3-g1f2e3d4" },
+			wantOCI: gardencorev1.OCIRepository{Tag: new("0.7.0-3-g1f2e3d4")},
+			want:    `{"types": ["openstack"]}`,
+		},
+		"a version with what no tag can have": {
+			change:  func(o *registration.Options) { o.Version = "v0.7.0+dirty" },
+			wantOCI: gardencorev1.OCIRepository{Tag: new("0.7.0_dirty")},
+			want:    `{"types": ["openstack"]}`,
+		},
+		"images from elsewhere, that beside machine-controller-manager too": {
+			change: func(o *registration.Options) { o.ImageRepository = "registry.example.org/mirror" },
+			want: `{"types": ["openstack"], "image": {"repository": "registry.example.org/mirror/worker-controller"},
+				"machineController": {"image": {"repository": "registry.example.org/mirror/machine-controller"}}}`,
+		},
+		"images by digest": {
+			change: func(o *registration.Options) {
+				o.ImageDigests = map[string]string{"worker-controller": digest, "network-controller": strings.Replace(digest, "4", "5", 1)}
+			},
+			want: `{"types": ["openstack"], "image": {"digest": "` + digest + `"}}`,
+		},
+		"values for all and for one": {
+			change: func(o *registration.Options) {
+				o.ImageRepository = "registry.example.org"
+				o.Values = registration.Values{
+					"replicaCount": 3, "image": registration.Values{"pullPolicy": "Always", "tag": "all"}, "vpa": registration.Values{"enabled": false},
+				}
+				o.ValuesOf = map[string]registration.Values{
+					"worker-openstack": {"image": registration.Values{"tag": "one"}, "disableWebhooks": []any{"*"}},
+					"network-calico":   {"replicaCount": 1},
+				}
+			},
+			want: `{"types": ["openstack"], "replicaCount": 3, "vpa": {"enabled": false}, "disableWebhooks": ["*"],
+				"image": {"repository": "registry.example.org/worker-controller", "pullPolicy": "Always", "tag": "one"},
+				"machineController": {"image": {"repository": "registry.example.org/machine-controller"}}}`,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var deployment gardencorev1.ControllerDeployment
+			documents(t, generate(t, options(c.change))["worker-openstack/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
+			assertValues(t, c.want, deployment.Helm.Values.Raw)
+			if c.wantOCI != (gardencorev1.OCIRepository{}) {
+				c.wantOCI.Repository = new("registry.example.org/trellis/charts/worker-controller")
+				assert.Empty(t, cmp.Diff(&c.wantOCI, deployment.Helm.OCIRepository))
+			}
+		})
+	}
+}
+
+func TestValuesOfOneEntryDoNotReachAnother(t *testing.T) {
+	o := options(func(o *registration.Options) {
+		o.Values = registration.Values{"image": registration.Values{"pullPolicy": "Always"}}
+		o.ValuesOf = map[string]registration.Values{"infrastructure-openstack": {"image": registration.Values{"tag": "one"}}}
+	})
+	var deployment gardencorev1.ControllerDeployment
+	documents(t, generate(t, o)["worker-openstack/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
+	assertValues(t, `{"types": ["openstack"], "image": {"pullPolicy": "Always"}}`, deployment.Helm.Values.Raw)
+}
+
+func TestWhatTheCatalogueDecidesReachesTheObjects(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(worker, "[openstack]", "[openstack, aws]", 1) +
+		"  policy: AlwaysExceptNoShoots\n  podSecurity: baseline\n  leaderElectionID: workers\n  heartbeatNamespace: hearts\n"))
+	require.NoError(t, err)
+	files, err := registration.Generate(catalogue, options())
+	require.NoError(t, err)
+
+	var deployment gardencorev1.ControllerDeployment
+	var got gardencorev1beta1.ControllerRegistration
+	documents(t, files[0].Content, &deployment, &got)
+	assertValues(t, `{"types": ["openstack", "aws"], "leaderElection": {"id": "workers"}, "heartbeat": {"namespace": "hearts"}}`, deployment.Helm.Values.Raw)
+	assert.Equal(t, gardencorev1beta1.ControllerDeploymentPolicyAlwaysExceptNoShoots, *got.Spec.Deployment.Policy)
+	assert.Equal(t, "baseline", got.Annotations["security.gardener.cloud/pod-security-enforce"])
+	assert.Equal(t, []gardencorev1beta1.ControllerResource{
+		{Kind: "Worker", Type: "openstack", Primary: new(true)}, {Kind: "Worker", Type: "aws", Primary: new(true)},
+	}, got.Spec.Resources)
+}
+
+func TestWhatIsNotWritten(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		entries string
+		change  func(*registration.Options)
+		want    string
+	}{
+		"a secondary": {
+			entries: worker + observer,
+			want: "registrations[1].role: a secondary cannot be written yet, since the binaries are primaries only; remove worker-observer until " +
+				"they have the role",
+		},
+		"without a version": {
+			change: func(o *registration.Options) { o.Version = "" }, want: "version: is missing; give that of the binaries, such as v0.1.0",
+		},
+		"a repository that is an address": {
+			change: func(o *registration.Options) { o.ChartRepository = "oci://registry.example.org" },
+			want: "chart repository: \"oci://registry.example.org\" cannot be one; give a registry and a path, such as " +
+				"registry.example.org/trellis/charts",
+		},
+		"a repository of images that ends too late": {
+			change: func(o *registration.Options) { o.ImageRepository = "registry.example.org/" },
+			want:   "image repository: \"registry.example.org/\" cannot be one; give a registry and a path, such as registry.example.org/trellis",
+		},
+		"a digest of a chart there is not": {
+			change: func(o *registration.Options) { o.ChartDigests = map[string]string{"wrecker": "sha256:0"} },
+			want:   "chart digest of wrecker: there is no wrecker; there are worker-controller",
+		},
+		"a digest that is none": {
+			change: func(o *registration.Options) { o.ImageDigests = map[string]string{"machine-controller": "latest"} },
+			want:   "image digest of machine-controller: \"latest\" is none; it begins with sha256:",
+		},
+		"values for a registration there is not": {
+			change: func(o *registration.Options) { o.ValuesOf = map[string]registration.Values{"worker-aws": {}} },
+			want:   "values of worker-aws: there is no worker-aws; there are worker-openstack",
+		},
+		"types that are not registered": {
+			change: func(o *registration.Options) { o.Values = registration.Values{"types": []any{"aws"}} },
+			want:   "values for all registrations: types comes from charts/catalogue.yaml; remove it, or change it there",
+		},
+		"another leader election": {
+			change: func(o *registration.Options) {
+				o.ValuesOf = map[string]registration.Values{"worker-openstack": {"leaderElection": registration.Values{"id": "x"}}}
+			},
+			want: "values for worker-openstack: leaderElection.id comes from charts/catalogue.yaml; remove it, or change it there",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if c.entries == "" {
+				c.entries = worker
+			}
+			catalogue, err := registration.Read([]byte("registrations:" + c.entries))
+			require.NoError(t, err)
+			var change []func(*registration.Options)
+			if c.change != nil {
+				change = append(change, c.change)
+			}
+			_, err = registration.Generate(catalogue, options(change...))
+			assert.EqualError(t, err, c.want)
+		})
+	}
+}
+
+func TestValuesThatTheChartRefuses(t *testing.T) {
+	_, err := registration.Generate(ourCatalogue(t), options(func(o *registration.Options) { o.Values = registration.Values{"replicas": 3} }))
+	assert.ErrorContains(t, err, "rendering the chart of infrastructure-openstack: checking values for chart infrastructure-controller")
+	assert.ErrorContains(t, err, "replicas")
+}
+
+// The API server keeps what kubectl applies on the client's side in an annotation, whose length is limited.
+func TestRegistrationsCanBeApplied(t *testing.T) {
+	for path, content := range generate(t, options()) {
+		for document := range bytes.SplitSeq(content, []byte("\n---\n")) {
+			var object any
+			require.NoError(t, yaml.Unmarshal(document, &object), path)
+			encoded, err := json.Marshal(object)
+			require.NoError(t, err)
+			assert.Less(t, len(encoded), 256<<10, path)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package registration
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// installation is what an entry becomes on a seed.
+type installation struct {
+	entry   Entry
+	release charts.Release
+	objects []*unstructured.Unstructured
+}
+
+// render installs the entry as gardenlet would, with the name that Gardener could give to a ControllerInstallation.
+func (m material) render() (installation, error) {
+	release := charts.Release{Name: m.entry.Name, Namespace: "extension-" + m.entry.Name + "-abcde"}
+	objects, err := charts.Render(m.archive, release, json.RawMessage(m.values))
+	if err != nil {
+		return installation{}, fmt.Errorf("rendering the chart of %s: %w", m.entry.Name, err)
+	}
+	return installation{entry: m.entry, release: release, objects: objects}, nil
+}
+
+// checkInstallations holds what would run against what is registered, and looks for objects that two installations would fight over.
+func checkInstallations(all []installation) error {
+	var problems FieldErrors
+	owner := map[string]string{}
+	for _, i := range all {
+		i.check(&problems)
+		for _, object := range i.objects {
+			if object.GetNamespace() == i.release.Namespace {
+				continue // its own, as no other has the namespace
+			}
+			id := object.GetKind() + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+			if other, taken := owner[id]; taken {
+				addf(&problems, i.entry.Name, "its chart and that of %s both have %s; name it after the chart", other, id)
+			}
+			owner[id] = i.entry.Name
+		}
+	}
+	return problems.orNil()
+}
+
+func (i installation) check(problems *FieldErrors) {
+	args, err := i.args()
+	if err != nil {
+		addf(problems, i.entry.Name, "%v; give chart %s one", err, i.entry.Chart)
+		return
+	}
+	heartbeat := i.entry.HeartbeatNamespace
+	if heartbeat == "" {
+		heartbeat = i.release.Namespace
+	}
+	for _, flag := range []struct{ name, registered string }{
+		{"types", strings.Join(i.entry.Types, ",")},
+		{"role", string(i.entry.Role)},
+		{"leader-election-id", i.entry.LeaderElectionID},
+		{"heartbeat-namespace", heartbeat},
+	} {
+		if got := args["--"+flag.name]; got != flag.registered {
+			addf(problems, i.entry.Name, "chart %s runs the binary with --%s=%s, and registered is %q; make the chart take it from its values",
+				i.entry.Chart, flag.name, got, flag.registered)
+		}
+	}
+	service := "gardener-extension-" + i.entry.ExtensionName
+	if !slices.ContainsFunc(i.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" && o.GetName() == service }) {
+		addf(problems, i.entry.Name, "chart %s has no Service %s, under which the binary registers its webhooks; name it so", i.entry.Chart, service)
+	}
+}
+
+// args returns the flags of the only Deployment's first container.
+func (i installation) args() (map[string]string, error) {
+	var deployments []*unstructured.Unstructured
+	for _, object := range i.objects {
+		if object.GetKind() == "Deployment" {
+			deployments = append(deployments, object)
+		}
+	}
+	if len(deployments) != 1 {
+		return nil, fmt.Errorf("there are %d Deployments", len(deployments))
+	}
+	var deployment appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(deployments[0].Object, &deployment); err != nil {
+		return nil, fmt.Errorf("its Deployment cannot be read: %w", err)
+	}
+	containers := deployment.Spec.Template.Spec.Containers
+	if len(containers) == 0 {
+		return nil, fmt.Errorf("its Deployment has no container")
+	}
+	args := map[string]string{}
+	for _, arg := range containers[0].Args {
+		name, value, _ := strings.Cut(arg, "=")
+		args[name] = value
+	}
+	return args, nil
+}

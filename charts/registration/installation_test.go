@@ -1,0 +1,102 @@
+package registration
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// installed renders an entry as it is registered.
+func installed(t *testing.T, e Entry) installation {
+	t.Helper()
+	archive, err := charts.Archive(e.Chart, "v0.1.0")
+	require.NoError(t, err)
+	values, err := json.Marshal(Values{"types": e.Types})
+	require.NoError(t, err)
+	i, err := material{entry: e, archive: archive, values: values}.render()
+	require.NoError(t, err)
+	return i
+}
+
+func workers() Entry {
+	return Entry{Name: "worker-openstack", Chart: "worker-controller", Kind: "Worker", Types: []string{"openstack"}}.withDefaults()
+}
+
+func objectOf(i installation, kind string) *unstructured.Unstructured {
+	for _, object := range i.objects {
+		if object.GetKind() == kind {
+			return object
+		}
+	}
+	return nil
+}
+
+func TestWhatRunsIsWhatIsRegistered(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		change func(*installation)
+		want   string
+	}{
+		"it is": {change: func(*installation) {}},
+		"another type": {
+			change: func(i *installation) { i.entry.Types = []string{"aws"} },
+			want: "worker-openstack: chart worker-controller runs the binary with --types=openstack, and registered is \"aws\"; make the chart take it " +
+				"from its values",
+		},
+		"another role": {
+			change: func(i *installation) { i.entry.Role = RoleSecondary },
+			want: "worker-openstack: chart worker-controller runs the binary with --role=primary, and registered is \"secondary\"; make the chart take it " +
+				"from its values",
+		},
+		"another leader election": {
+			change: func(i *installation) { i.entry.LeaderElectionID = "own" },
+			want: "worker-openstack: chart worker-controller runs the binary with --leader-election-id=worker-controller-leader-election, and registered is " +
+				"\"own\"; make the chart take it from its values",
+		},
+		"a heart elsewhere": {
+			change: func(i *installation) { i.entry.HeartbeatNamespace = "hearts" },
+			want: "worker-openstack: chart worker-controller runs the binary with --heartbeat-namespace=extension-worker-openstack-abcde, and registered is " +
+				"\"hearts\"; make the chart take it from its values",
+		},
+		"a Service of another name": {
+			change: func(i *installation) { objectOf(*i, "Service").SetName("workers") },
+			want: "worker-openstack: chart worker-controller has no Service gardener-extension-worker-controller, under which the binary registers its " +
+				"webhooks; name it so",
+		},
+		"no Deployment": {
+			change: func(i *installation) { objectOf(*i, "Deployment").SetKind("DaemonSet") },
+			want:   "worker-openstack: there are 0 Deployments; give chart worker-controller one",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			i := installed(t, workers())
+			c.change(&i)
+			err := checkInstallations([]installation{i})
+			if c.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, c.want)
+			}
+		})
+	}
+}
+
+func TestObjectsOutsideOfTheNamespaceAreNobodyElses(t *testing.T) {
+	other := workers()
+	other.Name = "worker-other"
+	err := checkInstallations([]installation{installed(t, workers()), installed(t, other)})
+
+	var problems FieldErrors
+	require.ErrorAs(t, err, &problems)
+	assert.Contains(t, problems, FieldError{
+		Field: "worker-other",
+		Text:  "its chart and that of worker-openstack both have ClusterRole extensions.gardener.cloud:trellis:worker-controller; name it after the chart",
+	})
+	for _, problem := range problems {
+		assert.NotContains(t, problem.Text, "Deployment", "each has its own in its own namespace")
+	}
+}

@@ -1,0 +1,231 @@
+package landscape
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Report is what there is to say about a landscape.
+type Report struct {
+	// Problems concern the landscape as a whole: a kind and type with two primaries.
+	Problems []string
+	Seeds    []SeedReport
+	// Hints name what nobody has asked for yet, but may at any time.
+	Hints []string
+	// Planned is set when nothing is installed anywhere: the landscape is still on paper, and states say nothing.
+	Planned bool
+}
+
+// SeedReport is what there is to say about a seed.
+type SeedReport struct {
+	Name, Provider string
+	Shoots         int
+	// Rows are the wanted kinds and types, in order.
+	Rows []Row
+	// Problems are sentences about what keeps Gardener, or a shoot, from going on.
+	Problems []string
+	// Notes are sentences about what was not looked at, or is about to change.
+	Notes []string
+}
+
+// Row is one kind and type that is wanted on a seed.
+type Row struct {
+	ID
+	// Servers are the registrations for it, the primary first.
+	Servers []Server
+	Wanters []string
+}
+
+// Server is a registration as it stands on a seed.
+type Server struct {
+	Registration  string
+	Primary, Ours bool
+	State         State
+}
+
+// State is how far an installation has come.
+type State string
+
+// The states.
+const (
+	StateReady        State = "ready"
+	StateAbsent       State = "not here yet"
+	StateNotInstalled State = "not installed"
+	StateUnhealthy    State = "unhealthy"
+	StateRollingOut   State = "rolling out"
+	StateDeleting     State = "being deleted"
+	StateNotSelected  State = "not for this seed"
+)
+
+// OK tells whether everything that is wanted is registered as it should be.
+func (r Report) OK() bool {
+	return len(r.Problems) == 0 && !slices.ContainsFunc(r.Seeds, func(s SeedReport) bool { return len(s.Problems) > 0 })
+}
+
+// Ready tells whether on every seed a primary that is installed, healthy and rolled out stands behind every row: what Gardener
+// asks before it touches a shoot.
+func (r Report) Ready() bool {
+	for _, seed := range r.Seeds {
+		for _, row := range seed.Rows {
+			if len(row.Servers) == 0 || row.Servers[0].State != StateReady {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Inspect looks at the seeds of these names, all without any, in the order of their names. An unknown name is an error.
+func Inspect(g *Garden, seeds ...string) (Report, error) {
+	registered := register(g)
+	report := Report{Problems: registered.doubled(), Hints: hints(g, registered), Planned: len(g.Installations) == 0}
+	unseen := slices.Clone(seeds)
+	for i := range g.Seeds {
+		seed := &g.Seeds[i]
+		if len(seeds) > 0 && !slices.Contains(seeds, seed.Name) {
+			continue
+		}
+		unseen = slices.DeleteFunc(unseen, func(name string) bool { return name == seed.Name })
+		report.Seeds = append(report.Seeds, inspectSeed(g, registered, seed))
+	}
+	if len(unseen) > 0 {
+		return Report{}, fmt.Errorf("there is no seed %s in this garden", strings.Join(unseen, ", "))
+	}
+	slices.SortFunc(report.Seeds, func(a, b SeedReport) int { return strings.Compare(a.Name, b.Name) })
+	return report, nil
+}
+
+func inspectSeed(g *Garden, registered registry, seed *gardencorev1beta1.Seed) SeedReport {
+	report := SeedReport{Name: seed.Name, Provider: seed.Spec.Provider.Type}
+	for i := range g.Shoots {
+		if isOn(&g.Shoots[i], seed.Name) {
+			report.Shoots++
+		}
+	}
+	here := installationsOn(g, seed.Name)
+	wants := Wanted(g, seed)
+	for _, id := range wants.IDs() {
+		row := Row{ID: id, Wanters: wants[id]}
+		for _, r := range registered.serving[id] {
+			row.Servers = append(row.Servers, Server{
+				Registration: r.name, Primary: r.primary[id], Ours: r.ours, State: stateOn(seed, r, here[r.name]),
+			})
+		}
+		report.Rows = append(report.Rows, row)
+		if problem := registered.problemOf(id); problem != "" {
+			report.Problems = append(report.Problems, fmt.Sprintf("%s %s. Wanted by %s", id, problem, wanters(row.Wanters)))
+		}
+	}
+	report.Problems = append(report.Problems, blockers(registered, report.Rows, here)...)
+	report.Notes = notes(g, report, here, g.Domains[seed.Name].Unknown)
+	return report
+}
+
+// blockers finds what, beside a kind and type without registration, makes Gardener give up on the whole seed.
+func blockers(registered registry, rows []Row, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
+	var problems []string
+	seen := map[string]bool{}
+	for _, row := range rows {
+		for _, server := range row.Servers {
+			r := registered.byName[server.Registration]
+			if !seen[r.name] && !r.deleting && r.missingDeployment != "" {
+				problems = append(problems, fmt.Sprintf("registration %s refers to ControllerDeployment %s, which is not there%s; apply it",
+					r.name, r.missingDeployment, wholeSeed))
+			}
+			seen[r.name] = true
+		}
+	}
+	for _, name := range sortedKeys(here) {
+		if registered.byName[name] == nil {
+			problems = append(problems, fmt.Sprintf("ControllerInstallation %s is of registration %s, which is not there%s; apply the registration again, "+
+				"or delete the installation", here[name].Name, name, wholeSeed))
+		}
+	}
+	return problems
+}
+
+func notes(g *Garden, report SeedReport, here map[string]*gardencorev1beta1.ControllerInstallation, unknown string) []string {
+	var notes []string
+	if unknown != "" {
+		notes = append(notes, unknown)
+	}
+	wanted := map[string]bool{}
+	for _, row := range report.Rows {
+		for _, server := range row.Servers {
+			wanted[server.Registration] = true
+			if server.State == StateDeleting && !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, server.Registration+" ") }) {
+				notes = append(notes, server.Registration+" is wanted, and its installation is still being deleted: nothing else happens on the seed until it is gone")
+			}
+		}
+	}
+	var others []string
+	for _, name := range sortedKeys(here) {
+		if !wanted[name] {
+			others = append(others, name+policyOf(g, name))
+		}
+	}
+	if len(others) > 0 {
+		notes = append(notes, "also installed, though nothing above is theirs: "+strings.Join(others, ", "))
+	}
+	return notes
+}
+
+func policyOf(g *Garden, name string) string {
+	for _, r := range g.Registrations {
+		if r.Name == name && r.Spec.Deployment != nil && r.Spec.Deployment.Policy != nil {
+			return fmt.Sprintf(" (%s)", *r.Spec.Deployment.Policy)
+		}
+	}
+	return ""
+}
+
+// installationsOn returns the installations on a seed by the names of their registrations.
+func installationsOn(g *Garden, seed string) map[string]*gardencorev1beta1.ControllerInstallation {
+	here := map[string]*gardencorev1beta1.ControllerInstallation{}
+	for i := range g.Installations {
+		installation := &g.Installations[i]
+		if ref := installation.Spec.SeedRef; ref != nil && ref.Name == seed {
+			here[installation.Spec.RegistrationRef.Name] = installation
+		}
+	}
+	return here
+}
+
+// stateOn says how far an installation is, by the three conditions that Gardener looks at before it touches a shoot
+// (IsControllerInstallationSuccessful).
+func stateOn(seed *gardencorev1beta1.Seed, r *registered, installation *gardencorev1beta1.ControllerInstallation) State {
+	switch {
+	case installation == nil && !selects(r.selector, seed.Labels):
+		return StateNotSelected
+	case installation == nil:
+		return StateAbsent
+	case installation.DeletionTimestamp != nil:
+		return StateDeleting
+	case !has(installation, gardencorev1beta1.ControllerInstallationInstalled, gardencorev1beta1.ConditionTrue):
+		return StateNotInstalled
+	case !has(installation, gardencorev1beta1.ControllerInstallationProgressing, gardencorev1beta1.ConditionFalse):
+		return StateRollingOut
+	case !has(installation, gardencorev1beta1.ControllerInstallationHealthy, gardencorev1beta1.ConditionTrue):
+		return StateUnhealthy
+	default:
+		return StateReady
+	}
+}
+
+func has(installation *gardencorev1beta1.ControllerInstallation, typ gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) bool {
+	return slices.ContainsFunc(installation.Status.Conditions, func(c gardencorev1beta1.Condition) bool { return c.Type == typ && c.Status == status })
+}
+
+// selects tells whether the seed is chosen. A selector that cannot be read chooses none; Gardener reports it.
+func selects(selector *metav1.LabelSelector, seed map[string]string) bool {
+	if selector == nil {
+		return true
+	}
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && s.Matches(labels.Set(seed))
+}

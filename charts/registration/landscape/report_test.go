@@ -1,0 +1,225 @@
+package landscape_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	trellis "github.com/trellis-garden/trellis/charts/registration"
+	"github.com/trellis-garden/trellis/charts/registration/landscape"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// served is a garden with one seed on which everything that one shoot wants is registered, and ready.
+func served(change ...func(*landscape.Garden)) *landscape.Garden {
+	g := &landscape.Garden{
+		Seeds:  []gardencorev1beta1.Seed{seed(func(s *gardencorev1beta1.Seed) { s.Spec.Provider.Type = "openstack" })},
+		Shoots: []gardencorev1beta1.Shoot{shoot()},
+		Registrations: []gardencorev1beta1.ControllerRegistration{
+			registers("infrastructure-openstack", "Infrastructure/openstack"),
+			registers("controlplane-openstack", "ControlPlane/openstack"),
+			registers("network-calico", "Network/calico"),
+			registers("worker-openstack", "Worker/openstack"),
+			registers("os-gardenlinux", "OperatingSystemConfig/gardenlinux"),
+		},
+	}
+	for i := range g.Registrations {
+		r := &g.Registrations[i]
+		if r.Name != "os-gardenlinux" {
+			r.Labels = map[string]string{trellis.LabelPartOf: trellis.PartOf}
+		}
+		g.Installations = append(g.Installations, installed(r.Name, "TTF"))
+	}
+	for _, f := range change {
+		f(g)
+	}
+	return g
+}
+
+func without(g *landscape.Garden, registration string) {
+	keep := g.Registrations[:0]
+	for _, r := range g.Registrations {
+		if r.Name != registration {
+			keep = append(keep, r)
+		}
+	}
+	g.Registrations = keep
+	installations := g.Installations[:0]
+	for _, i := range g.Installations {
+		if i.Spec.RegistrationRef.Name != registration {
+			installations = append(installations, i)
+		}
+	}
+	g.Installations = installations
+}
+
+func TestInspect(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		change    func(*landscape.Garden)
+		ok, ready bool
+		// says are beginnings of problems and notes.
+		says []string
+	}{
+		"everything is there": {change: func(*landscape.Garden) {}, ok: true, ready: true},
+		"a kind and type that nobody registers": {
+			change: func(g *landscape.Garden) { without(g, "os-gardenlinux") },
+			says: []string{"OperatingSystemConfig/gardenlinux is registered by nobody: until it is, Gardener installs, updates and removes nothing " +
+				"on this seed; register an extension for it. Wanted by shoot garden-dev/cat"},
+		},
+		"the same type in other letters, which Gardener does not take for the same": {
+			change: func(g *landscape.Garden) { g.Registrations[2].Spec.Resources[0].Type = "Calico" },
+			says:   []string{"Network/calico is registered by nobody", "also installed, though nothing above is theirs: network-calico"},
+		},
+		"nothing but a secondary": {
+			change: func(g *landscape.Garden) { g.Registrations[3].Spec.Resources[0].Primary = new(false) },
+			ready:  true,
+			says:   []string{"Worker/openstack is registered by secondaries only (worker-openstack): nobody fulfils its objects; register a primary"},
+		},
+		"a secondary beside the primary": {
+			change: func(g *landscape.Garden) {
+				observer := deployed(registers("a-worker-observer", "~Worker/openstack"))
+				observer.Spec.Deployment.SeedSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "canary"}}
+				g.Registrations = append(g.Registrations, observer)
+				g.Deployments = []gardencorev1.ControllerDeployment{{ObjectMeta: metav1.ObjectMeta{Name: "a-worker-observer"}}}
+			},
+			ok: true, ready: true,
+		},
+		"two primaries": {
+			change: func(g *landscape.Garden) {
+				g.Registrations = append(g.Registrations, registers("provider-openstack", "Infrastructure/openstack Bastion/openstack Worker/openstack"))
+				g.Installations = append(g.Installations, installed("provider-openstack", "TTF"))
+			},
+			ready: true,
+			says: []string{
+				"Infrastructure/openstack has 2 primaries, which would fight over the same objects: infrastructure-openstack, provider-openstack; " +
+					"take it out of all registrations but one",
+				"Worker/openstack has 2 primaries",
+			},
+		},
+		"two primaries that no seed wants yet": {
+			change: func(g *landscape.Garden) {
+				g.Registrations = append(g.Registrations, registers("cilium", "Network/cilium"), registers("another", "Network/cilium"))
+			},
+			ready: true, says: []string{"Network/cilium has 2 primaries, which would fight over the same objects: another, cilium"},
+		},
+		"the only primary is being deleted": {
+			change: func(g *landscape.Garden) { g.Registrations[0].DeletionTimestamp = new(metav1.Now()) },
+			ready:  true, says: []string{"Infrastructure/openstack is registered by infrastructure-openstack only, which is being deleted"},
+		},
+		"a deployment that is not there": {
+			change: func(g *landscape.Garden) { g.Registrations[2] = deployed(g.Registrations[2]) },
+			ready:  true,
+			says: []string{"registration network-calico refers to ControllerDeployment network-calico, which is not there: until it is, Gardener " +
+				"installs, updates and removes nothing on this seed; apply it"},
+		},
+		"an installation of a registration that is not there": {
+			change: func(g *landscape.Garden) { g.Installations = append(g.Installations, installed("gone", "TTF")) },
+			ready:  true, says: []string{"ControllerInstallation gone-x2k4p is of registration gone, which is not there", "also installed"},
+		},
+		"one that is not installed yet":       {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "---") }, ok: true},
+		"one that is rolling out":             {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TTT") }, ok: true},
+		"one that is unhealthy":               {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TFF") }, ok: true},
+		"one that was registered just now":    {change: func(g *landscape.Garden) { g.Installations = g.Installations[1:] }, ok: true},
+		"one that Gardener deletes and wants": {change: deleteFirstInstallation, ok: true, says: []string{"infrastructure-openstack is wanted, and its installation is still being deleted"}},
+		"one that is everywhere by its policy": {
+			change: func(g *landscape.Garden) {
+				everywhere := deployed(registers("everywhere", "Network/none"))
+				everywhere.Spec.Deployment.Policy = new(gardencorev1beta1.ControllerDeploymentPolicyAlways)
+				g.Registrations = append(g.Registrations, everywhere)
+				g.Installations = append(g.Installations, installed("everywhere", "TTF"))
+			},
+			ok: true, ready: true, says: []string{"also installed, though nothing above is theirs: everywhere (Always)"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			report, err := landscape.Inspect(served(c.change))
+			require.NoError(t, err)
+			assert.Equal(t, c.ok, report.OK(), "ok")
+			assert.Equal(t, c.ready, report.Ready(), "ready")
+
+			said := append(append(report.Problems, report.Seeds[0].Problems...), report.Seeds[0].Notes...)
+			require.Len(t, said, len(c.says), strings.Join(said, "\n"))
+			for i, want := range c.says {
+				assert.True(t, strings.HasPrefix(said[i], want), "%q", said[i])
+			}
+		})
+	}
+}
+
+func deleteFirstInstallation(g *landscape.Garden) {
+	g.Installations[0].DeletionTimestamp = new(metav1.Now())
+}
+
+func TestInspectSomeSeeds(t *testing.T) {
+	g := served(func(g *landscape.Garden) {
+		g.Seeds = append(g.Seeds, seed(func(s *gardencorev1beta1.Seed) { s.Name = "asia1" }))
+	})
+	all, err := landscape.Inspect(g)
+	require.NoError(t, err)
+	require.Len(t, all.Seeds, 2)
+	assert.Equal(t, "asia1", all.Seeds[0].Name)
+	assert.False(t, all.OK())
+
+	one, err := landscape.Inspect(g, "eu1")
+	require.NoError(t, err)
+	require.Len(t, one.Seeds, 1)
+	assert.True(t, one.OK())
+
+	_, err = landscape.Inspect(g, "eu1", "eu2")
+	assert.EqualError(t, err, "there is no seed eu2 in this garden")
+}
+
+// broken has one of everything that can be printed.
+func broken(g *landscape.Garden) {
+	g.Seeds = append(g.Seeds, seed(func(s *gardencorev1beta1.Seed) { s.Name, s.DeletionTimestamp = "old1", new(metav1.Now()) }))
+	for _, name := range []string{"dog", "emu"} {
+		g.Shoots = append(g.Shoots, shoot(func(s *gardencorev1beta1.Shoot) {
+			s.Name = name
+			s.Spec.Provider.Workers[0].Machine.Image.Name = "ubuntu"
+		}))
+	}
+	g.Registrations = append(g.Registrations, registers("provider-openstack", "Worker/openstack Bastion/openstack"),
+		registers("network-observer", "~Network/calico"))
+	g.Installations[0] = installed("infrastructure-openstack", "TTT")
+	g.Installations = append(g.Installations, installed("provider-openstack", "TFF"))
+	g.Domains = map[string]landscape.Domains{"eu1": {Unknown: "DNSRecords of shoots: unknown."}}
+	profile := gardencorev1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "aws"}}
+	profile.Spec.Type = "aws"
+	profile.Spec.MachineImages = []gardencorev1beta1.MachineImage{{
+		Name: "flatcar", Versions: []gardencorev1beta1.MachineImageVersion{{
+			CRI: []gardencorev1beta1.CRI{{Name: "containerd", ContainerRuntimes: []gardencorev1beta1.ContainerRuntime{{Type: "kata"}}}},
+		}},
+	}}
+	g.CloudProfiles = []gardencorev1beta1.CloudProfile{profile}
+}
+
+func TestPrint(t *testing.T) {
+	for name, garden := range map[string]*landscape.Garden{"served": served(), "broken": served(broken), "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			report, err := landscape.Inspect(garden)
+			require.NoError(t, err)
+			var out bytes.Buffer
+			require.NoError(t, landscape.Print(&out, report))
+
+			golden := filepath.Join("testdata", name+".txt")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), out.String()))
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package registration
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Values are those of a chart, as decoded from YAML or JSON.
+type Values = map[string]any
+
+// values are what the chart is installed with: what the catalogue says, and over it what the options say.
+func (e Entry) values(o Options) ([]byte, error) {
+	values := Values{"types": e.Types}
+	if e.LeaderElectionID != e.Chart+"-leader-election" {
+		values["leaderElection"] = Values{"id": e.LeaderElectionID}
+	}
+	if e.HeartbeatNamespace != "" {
+		values["heartbeat"] = Values{"namespace": e.HeartbeatNamespace}
+	}
+	for binary, place := range imagesOf(e.Chart) {
+		image := Values{}
+		if o.ImageRepository != "" {
+			image["repository"] = o.ImageRepository + "/" + binary
+		}
+		if digest := o.ImageDigests[binary]; digest != "" {
+			image["digest"] = digest
+		}
+		if len(image) > 0 {
+			merge(values, nest(image, place...))
+		}
+	}
+	for _, given := range []struct {
+		flag   string
+		values Values
+	}{{"values for all registrations", o.Values}, {"values for " + e.Name, o.ValuesOf[e.Name]}} {
+		if err := refuseOwned(given.values); err != nil {
+			return nil, fmt.Errorf("%s: %w", given.flag, err)
+		}
+		merge(values, given.values)
+	}
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding values of %s: %w", e.Name, err)
+	}
+	return encoded, nil
+}
+
+// imagesOf returns the images of Trellis that a chart names, by binary, and where in its values they stand.
+func imagesOf(chart string) map[string][]string {
+	images := map[string][]string{chart: {"image"}}
+	if chart == "worker-controller" {
+		images["machine-controller"] = []string{"machineController", "image"}
+	}
+	return images
+}
+
+// binaries lists all that have an image.
+func (c Catalogue) binaries() []string {
+	var all []string
+	for _, e := range c.Registrations {
+		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart)))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// refuseOwned refuses values that the catalogue decides: what is registered and what runs must not come from two places.
+func refuseOwned(values Values) error {
+	for _, owned := range [][]string{{"types"}, {"role"}, {"leaderElection", "id"}, {"heartbeat", "namespace"}} {
+		var at any = values
+		for _, key := range owned {
+			mapping, ok := at.(Values)
+			if !ok {
+				at = nil
+				break
+			}
+			at = mapping[key]
+		}
+		if at != nil {
+			return fmt.Errorf("%s comes from charts/catalogue.yaml; remove it, or change it there", strings.Join(owned, "."))
+		}
+	}
+	return nil
+}
+
+// merge puts source over target, mapping by mapping, as Helm does.
+func merge(target, source Values) {
+	for key, value := range source {
+		below, isMapping := value.(Values)
+		existing, wasMapping := target[key].(Values)
+		if isMapping && wasMapping {
+			merge(existing, below)
+		} else {
+			target[key] = clone(value)
+		}
+	}
+}
+
+// clone keeps one entry's values from growing into another's.
+func clone(value any) any {
+	mapping, ok := value.(Values)
+	if !ok {
+		return value
+	}
+	copied := Values{}
+	for key, below := range mapping {
+		copied[key] = clone(below)
+	}
+	return copied
+}
+
+func nest(values Values, path ...string) Values {
+	for _, key := range slices.Backward(path) {
+		values = Values{key: values}
+	}
+	return values
+}

@@ -1,0 +1,156 @@
+package charts
+
+import (
+	"maps"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// typesOf are the types that a chart is rendered for in tests.
+func typesOf(name string) []string {
+	if name == "network-controller" {
+		return []string{"calico"}
+	}
+	return []string{"openstack"}
+}
+
+// releaseOf is what gardenlet would install a registration as.
+func releaseOf(name string) Release {
+	registration := map[string]string{
+		"infrastructure-controller": "infrastructure-openstack",
+		"controlplane-controller":   "controlplane-openstack",
+		"network-controller":        "network-calico",
+		"worker-controller":         "worker-openstack",
+	}[name]
+	return Release{Name: registration, Namespace: "extension-" + registration + "-x7k2p"}
+}
+
+// withTypes adds the one value that a chart cannot do without.
+func withTypes(name string, values map[string]any) map[string]any {
+	all := map[string]any{"types": typesOf(name)}
+	maps.Copy(all, values)
+	return all
+}
+
+// ofSeed are the values that gardenlet mixes in for a seed, field by field
+// (gardener/pkg/gardenlet/controller/controllerinstallation/controllerinstallation/reconciler.go).
+func ofSeed() map[string]any {
+	identity, domain := "seed-identity", "ingress.seed.example.org"
+	seed := &gardencorev1beta1.Seed{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "seed", Labels: map[string]string{"region": "eu"}, Annotations: map[string]string{"note": "a seed"},
+		},
+		Spec: gardencorev1beta1.SeedSpec{
+			Provider: gardencorev1beta1.SeedProvider{Type: "openstack", Region: "eu-1", Zones: []string{"eu-1a", "eu-1b"}},
+			Networks: gardencorev1beta1.SeedNetworks{
+				Pods: "100.96.0.0/11", Services: "100.64.0.0/13", BlockCIDRs: []string{"169.254.169.254/32"},
+			},
+			Taints:  []gardencorev1beta1.SeedTaint{{Key: gardencorev1beta1.SeedTaintProtected}},
+			Ingress: &gardencorev1beta1.Ingress{Domain: domain},
+			Volume:  &gardencorev1beta1.SeedVolume{Providers: []gardencorev1beta1.SeedVolumeProvider{{Purpose: "etcd-main", Name: "fast"}}},
+		},
+		Status: gardencorev1beta1.SeedStatus{ClusterIdentity: &identity},
+	}
+	return map[string]any{"gardener": map[string]any{
+		"version":   "v1.149.3",
+		"garden":    map[string]any{"clusterIdentity": "garden-identity", "genericKubeconfigSecretName": "generic-garden-kubeconfig-8f2b"},
+		"gardenlet": map[string]any{"featureGates": map[string]bool{"IstioTLSTermination": false}},
+		"seed": map[string]any{
+			"name":            seed.Name,
+			"clusterIdentity": *seed.Status.ClusterIdentity,
+			"annotations":     seed.Annotations,
+			"labels":          seed.Labels,
+			"provider":        seed.Spec.Provider.Type,
+			"region":          seed.Spec.Provider.Region,
+			"volumeProvider":  seed.Spec.Volume.Providers[0].Name,
+			"volumeProviders": seed.Spec.Volume.Providers,
+			"ingressDomain":   &seed.Spec.Ingress.Domain,
+			"protected":       true,
+			"visible":         true,
+			"taints":          seed.Spec.Taints,
+			"networks":        seed.Spec.Networks,
+			"blockCIDRs":      seed.Spec.Networks.BlockCIDRs,
+			"spec":            seed.Spec,
+		},
+	}}
+}
+
+// ofSelfHostedShoot are those for a shoot that is its own seed, whose first node is just being made: there is no seed, and no pod network.
+func ofSelfHostedShoot() map[string]any {
+	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Name: "root", Namespace: "garden"}}
+	return map[string]any{
+		"gardener": map[string]any{
+			"version":                "v1.149.3",
+			"garden":                 map[string]any{"clusterIdentity": "garden-identity"},
+			"gardenlet":              map[string]any{"featureGates": map[string]bool{}},
+			"selfHostedShootCluster": true,
+			"shoot": map[string]any{
+				"name": shoot.Name, "namespace": shoot.Namespace, "labels": shoot.Labels, "annotations": shoot.Annotations, "spec": shoot.Spec,
+			},
+		},
+		"usablePorts": []int{41001, 41002, 41003, 41004, 41005},
+	}
+}
+
+// ofRuntimeCluster are those that gardener-operator mixes in for the cluster that the garden runs in
+// (gardener/pkg/operator/controller/extension/extension/runtime).
+func ofRuntimeCluster() map[string]any {
+	return map[string]any{"gardener": map[string]any{
+		"runtimeCluster": map[string]any{
+			"enabled": "true", "priorityClassName": "gardener-garden-system-200",
+		},
+	}}
+}
+
+// everything switches on and changes what can be.
+func everything(name string) map[string]any {
+	values := map[string]any{
+		"extensionClasses": []string{"shoot", "seed"}, "concurrentSyncs": 50, "replicaCount": 3,
+		"image":            map[string]any{"repository": "registry.example.org/controller", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
+		"imagePullSecrets": []string{"registry"},
+		"podLabels":        map[string]string{"networking.gardener.cloud/to-blocked-cidrs": "allowed"},
+		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "1Gi"}},
+		"vpa":              map[string]any{"updateMode": "Initial", "minAllowed": map[string]any{"cpu": "10m"}, "maxAllowed": map[string]any{"memory": "2Gi"}},
+		"serviceAccount":   map[string]any{"mountToken": true},
+		"leaderElection":   map[string]any{"id": "another"},
+		"heartbeat":        map[string]any{"namespace": "heartbeats", "renewIntervalSeconds": 10},
+		"logLevel":         "debug",
+		"statusGuard":      map[string]any{"users": []string{"system:serviceaccount:garden:gardenlet", `o'neill "the" <admin>`}, "groups": []string{"landscape-admins"}},
+	}
+	if name != "infrastructure-controller" {
+		values["imageVectorOverwrite"] = map[string]any{"images": []any{map[string]any{"name": "something", "ref": "registry.example.org/something@" + digest}}}
+	}
+	if name == "controlplane-controller" {
+		values["disableWebhooks"] = []string{"etcd.openstack"}
+		values["etcd"] = map[string]any{"main": map[string]any{"storageClass": "fast", "storageCapacity": "25Gi"}, "events": map[string]any{"storageClass": "slow"}}
+	}
+	if name == "worker-controller" {
+		values["disableWebhooks"] = []string{"*"}
+		values["machineController"] = map[string]any{"image": map[string]any{"repository": "registry.example.org/machine-controller", "tag": "v9"}}
+	}
+	return values
+}
+
+const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// nothing switches off what can be.
+func nothing(string) map[string]any {
+	return map[string]any{
+		"replicaCount": 0,
+		"vpa":          map[string]any{"enabled": false},
+		"logFormat":    "text",
+		"metrics":      map[string]any{"scrape": false, "alerts": false, "dashboard": false},
+		"statusGuard":  map[string]any{"enabled": false},
+		"gardener":     nil,
+	}
+}
+
+func archiveOf(t *testing.T, name string) []byte {
+	t.Helper()
+	archive, err := Archive(name, "v0.1.0")
+	require.NoError(t, err)
+	return archive
+}
