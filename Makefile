@@ -11,7 +11,7 @@ export GOWORK := off
 ROOT     := $(CURDIR)
 CACHE    := $(ROOT)/.cache
 TOOLS    := $(CACHE)/tools
-MODULES  := . apis e2e e2e/calico
+MODULES  := . apis charts images e2e e2e/calico e2e/nodeimage/programs
 COMMANDS := $(notdir $(wildcard cmd/*))
 # Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
 ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
@@ -55,6 +55,19 @@ bin/%: FORCE
 	$(call say,'building $@ $(VERSION)')
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
+.PHONY: images
+images: ## Build an image of each binary, with its bill of materials, into bin/images; PUSH=<repository> pushes them
+	$(call say,'building images $(VERSION)')
+	@cd images && go build -trimpath -buildvcs=false -o $(CACHE)/bin/images ./cmd/images
+	@$(CACHE)/bin/images build --version '$(VERSION)' --commit '$(COMMIT)' --date '$(DATE)' --out bin/images \
+	  $(if $(PLATFORM),--platform '$(PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(PUSH),--push '$(PUSH)')
+
+# make VERSION=v1.2.3 OUT=<folder> registrations writes those of a release; what is committed is of no version.
+.PHONY: registrations
+registrations: ## Write charts/registrations anew (VERSION= and OUT= for a release); with CHECK=<kubeconfig> see who serves what in a garden
+	@cd charts && go run ./cmd/registrations $(if $(CHECK),check --kubeconfig '$(abspath $(CHECK))',generate \
+	  $(if $(filter command,$(firstword $(origin VERSION))),--version '$(VERSION)') $(if $(OUT),--out '$(abspath $(OUT))')) $(ARGS)
+
 .PHONY: envtest-assets
 envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
 	@cd e2e && go run ./cmd/assets >/dev/null
@@ -72,14 +85,35 @@ test: e2e-assets ## Run all tests: units, contract suites, and the binaries agai
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && go test ./...
+	$(call say,'charts: what they become$(comma) registrations$(comma) rights; images')
+	@cd charts && go test ./...
+	@cd images && go test ./...
+	$(call say,'e2e/nodeimage/programs: what NetworkPolicies become')
+	@cd e2e/nodeimage/programs && go test ./...
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
 	@cd e2e/calico && go test -count=1 ./... # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
-	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 20m ./...
+	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 20m ./...
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/bench && exec $(CACHE)/e2e/bench --dir '$(OPENSTACK)'
+
+##@ On kind (Docker)
+
+.PHONY: e2e-kind
+e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, move and remove it there; says what it needs
+	@cd e2e && go run ./cmd/kind needs
+	@cd e2e && go run ./cmd/kind node-image
+	@cd e2e && go run ./cmd/assets control-plane machines kubectl >/dev/null
+	$(call say,'an image of ours is loaded and runs')
+	@cd images && go test -tags kind -run Docker -count=1 ./cmd/images
+	$(call say,'the suite on kind')
+	@cd e2e && go test -tags kind -p 1 -count=1 -timeout 60m -v ./kind/...
+
+.PHONY: kind-node-image
+kind-node-image: ## Make a node image for kind: kindest/node where it can be had, else from source (12 minutes)
+	@cd e2e && go run ./cmd/kind node-image
 
 ##@ Against a real OpenStack (Debian 12, root)
 
@@ -118,6 +152,7 @@ e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECOR
 generate: $(TOOLS)/.stamp ## Write generated code and reference pages anew
 	@cd apis && $(TOOLS)/controller-gen object paths=./... && go generate ./...
 	@go generate ./internal/...
+	@cd charts && go run ./cmd/registrations generate >/dev/null && go generate ./...
 
 .PHONY: fmt
 fmt: $(TOOLS)/.stamp ## Format all Go code

@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/infrastructuresuite"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/rig"
@@ -31,6 +32,13 @@ func TestInfrastructure(t *testing.T) {
 		{"Many", testMany},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.play(t, r) })
+	}
+	if !t.Failed() {
+		t.Run("Rights", func(t *testing.T) {
+			var asked groundtest.Requests
+			asked.Add(t, r.Controller, r.Source.Seed, r.Destination.Seed)
+			asked.AssertAllNeeded(t, r.Controller)
+		})
 	}
 }
 

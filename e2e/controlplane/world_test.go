@@ -48,7 +48,6 @@ func newWorld(t *testing.T) *world {
 	w.makeSite(t)
 	w.untouched = w.look(t)
 	t.Cleanup(func() {
-		w.assertNothingForbidden(t)
 		if w.ccm != nil {
 			w.ccm.Stop()
 		}
@@ -153,16 +152,4 @@ func (w *world) get(t *testing.T, object client.Object) bool {
 	t.Helper()
 	object.SetNamespace(w.Shoot.Namespace())
 	return groundtest.Get(t, w.seed.Client, object)
-}
-
-// assertNothingForbidden makes sure that the controller has all the rights that it uses.
-func (w *world) assertNothingForbidden(t *testing.T) {
-	t.Helper()
-	for _, s := range []*ground.Seed{w.Source, w.Destination} {
-		writes, err := s.Writes("")
-		require.NoError(t, err)
-		for _, write := range writes {
-			assert.NotEqual(t, 403, write.Code, write.String())
-		}
-	}
 }

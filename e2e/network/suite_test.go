@@ -3,7 +3,9 @@ package network
 import (
 	"testing"
 
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
 // part is one in the life of a shoot. It takes over what the one before has left.
@@ -14,13 +16,13 @@ type part struct {
 
 // TestNetwork leads shoots through their lives, side by side, each with API servers of its own.
 func TestNetwork(t *testing.T) {
-	var asked requests
+	var asked groundtest.Requests
 	t.Run("Lives", func(t *testing.T) {
 		t.Run("Young", func(t *testing.T) { live(t, &asked, ground.Options{}, youth()) })
 		t.Run("Old", func(t *testing.T) { live(t, &asked, ground.Options{Destination: true}, age()) })
 	})
 	if !t.Failed() {
-		t.Run("Rights", func(t *testing.T) { asked.assertAllNeeded(t) })
+		t.Run("Rights", func(t *testing.T) { asked.AssertAllNeeded(t, controller.Network()) })
 	}
 }
 
@@ -60,10 +62,10 @@ func age() []part {
 	}
 }
 
-func live(t *testing.T, asked *requests, options ground.Options, life []part) {
+func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part) {
 	t.Parallel()
 	w := newWorld(t, options)
-	defer asked.add(t, w)
+	defer func() { asked.Add(t, controller.Network(), w.Seeds()...) }()
 	for _, part := range life {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {
 			break // the next would only say the same in more words

@@ -4,7 +4,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 )
 
@@ -19,7 +21,7 @@ func TestWorker(t *testing.T) {
 	for _, duty := range nodes.Duties() {
 		t.Log("played: " + duty)
 	}
-	var asked requests
+	var asked groundtest.Requests
 	var lives sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work
 	lead := func(name string, options ground.Options, life []part) {
 		lives.Go(func() { t.Run(name, func(t *testing.T) { live(t, &asked, options, life) }) })
@@ -30,7 +32,7 @@ func TestWorker(t *testing.T) {
 	lead("Unlucky", ground.Options{}, unlucky())
 	lives.Wait()
 	if !t.Failed() {
-		t.Run("Rights", func(t *testing.T) { asked.assertAllNeeded(t) })
+		t.Run("Rights", func(t *testing.T) { asked.AssertAllNeeded(t, controller.Worker(), "pods") })
 	}
 }
 
@@ -79,9 +81,9 @@ func unlucky() []part {
 	}
 }
 
-func live(t *testing.T, asked *requests, options ground.Options, life []part) {
+func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part) {
 	w := newWorld(t, options)
-	defer asked.add(t, w)
+	defer func() { asked.Add(t, controller.Worker(), w.Seeds()...) }()
 	for _, part := range life {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {
 			break // the next would only say the same in more words

@@ -1,5 +1,5 @@
 // Package controller builds our controllers from this checkout and runs each as the process that it is in a seed. It knows
-// their command lines and the rights they need, and nothing of what is inside.
+// their command lines and the rights that their charts give them, and nothing of what is inside.
 package controller
 
 import (
@@ -28,7 +28,7 @@ type Binary struct {
 	Name string
 	// Types are the provider types that it is started for.
 	Types []string
-	// Role lists the rights that the controller has in a seed. The tests run with these and no others.
+	// Role lists the rights that the controller has in a seed, by its chart. The tests run with these and no others.
 	Role seed.Role
 	// Args are what it is started with besides what all controllers are.
 	Args []string

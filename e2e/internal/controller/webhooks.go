@@ -7,7 +7,6 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/process"
@@ -55,20 +54,5 @@ func (b Binary) AwaitWebhooks(ctx context.Context, seed client.Reader) error {
 		if err == nil {
 			return nil
 		}
-	}
-}
-
-// registrationRules are the rights of a controller that serves webhooks: it registers itself, under one name and no other.
-func registrationRules(name string) []rbacv1.PolicyRule {
-	const group = "admissionregistration.k8s.io"
-	named := func(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
-		r.ResourceNames = names
-		return r
-	}
-	return []rbacv1.PolicyRule{
-		rule(group, "mutatingwebhookconfigurations", "create"),
-		named(rule(group, "mutatingwebhookconfigurations", "get", "update", "delete"), "gardener-extension-"+name),
-		named(rule(group, "validatingwebhookconfigurations", "get", "update", "delete"), "gardener-extension-"+name),
-		named(rule("", "namespaces", "get"), name),
 	}
 }

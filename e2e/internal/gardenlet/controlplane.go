@@ -52,6 +52,9 @@ func (g *Gardenlet) GetControlPlane(ctx context.Context, shoot *Shoot) (*extensi
 // The shoot's gardener-resource-manager must run, since it issues the tokens.
 func (g *Gardenlet) PrepareControlPlane(ctx context.Context, shoot *Shoot, apiServer APIServer) error {
 	deployment := apiServerDeployment(shoot.Namespace())
+	if g.APIServer != nil {
+		g.APIServer(shoot, &deployment.Spec.Template)
+	}
 	if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, deployment, func() error { return nil }); err != nil {
 		return fmt.Errorf("preparing the API server's Deployment of shoot %s: %w", shoot.Name, err)
 	}

@@ -34,6 +34,8 @@ type Gardenlet struct {
 	SevereThreshold time.Duration
 	// Timeout bounds a wait; gardenlet's own is 10 minutes.
 	Timeout time.Duration
+	// APIServer changes the pods of a shoot's API server, where pods run that would need an etcd to do so. It may be nothing.
+	APIServer func(*Shoot, *corev1.PodTemplateSpec)
 }
 
 // New returns a gardenlet that looks more often and gives up sooner than a real one.
@@ -69,6 +71,20 @@ func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 		return nil
 	}); err != nil {
 		return fmt.Errorf("preparing the credentials of shoot %s: %w", shoot.Name, err)
+	}
+	return nil
+}
+
+// Forget deletes what Prepare has made, as gardenlet does at the end of a shoot. The namespace goes with all that is still in it, in its
+// own time.
+func (g *Gardenlet) Forget(ctx context.Context, shoot *Shoot) error {
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}},
+		&extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}},
+	} {
+		if err := g.Seed.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("forgetting shoot %s: %w", shoot.Name, err)
+		}
 	}
 	return nil
 }

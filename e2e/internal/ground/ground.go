@@ -19,6 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	Progress io.Writer
 	// Destination adds a second seed, to which the shoot can move.
 	Destination bool
+	// Seed is what the seeds have besides what StartSeed gives them.
+	Seed []seed.Option
 }
 
 // Ground is a shoot without a ControlPlane, in a cloud of its own, hosted by the first seed.
@@ -74,13 +77,13 @@ func (g *Ground) startCloud(ctx context.Context, _ Options) (err error) {
 
 func (g *Ground) startSeeds(ctx context.Context, options Options) error {
 	all, ctx := errgroup.WithContext(ctx)
-	start := func(name string, seed **Seed) {
+	start := func(name string, started **Seed) {
 		all.Go(func() (err error) {
 			dir := filepath.Join(options.Dir, name)
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				return fmt.Errorf("creating the folder of a seed: %w", err)
 			}
-			*seed, err = StartSeed(ctx, g.Programs, dir)
+			*started, err = StartSeed(ctx, g.Programs, dir, options.Seed...)
 			return err
 		})
 	}
@@ -100,6 +103,17 @@ func (g *Ground) startCluster(ctx context.Context, options Options) (err error) 
 		return err
 	}
 	return g.Source.Host(ctx, g.Shoot, g.Cluster)
+}
+
+// Seeds are the API servers of the seeds.
+func (g *Ground) Seeds() []*seed.Seed {
+	var all []*seed.Seed
+	for _, s := range []*Seed{g.Source, g.Destination} {
+		if s != nil {
+			all = append(all, s.Seed)
+		}
+	}
+	return all
 }
 
 // Close ends everything.

@@ -35,10 +35,10 @@ type Seed struct {
 
 // StartSeed starts a seed with its gardener-resource-manager, which hosts no shoot yet. Everything that is written goes to the
 // folder dir.
-func StartSeed(ctx context.Context, programs, dir string) (*Seed, error) {
+func StartSeed(ctx context.Context, programs, dir string, options ...seed.Option) (*Seed, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	started, err := seed.Start(ctx, programs, dir, seed.HostingControlPlanes())
+	started, err := seed.Start(ctx, programs, dir, slices.Concat(options, []seed.Option{seed.HostingControlPlanes()})...)
 	if err != nil {
 		return nil, err
 	}

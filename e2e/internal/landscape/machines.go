@@ -35,52 +35,22 @@ func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) 
 
 // FulfilWorker orders the hosted shoot's Worker as the shoot is now described, and waits for it, as gardenlet does.
 func (l *Landscape) FulfilWorker(ctx context.Context) error {
-	if err := l.prepareWorker(ctx); err != nil {
+	if err := l.prepareMachines(ctx); err != nil {
 		return err
 	}
-	component, err := l.Gardenlet.Worker(l.hosted)
-	if err != nil {
-		return err
-	}
-	if err := component.Deploy(ctx); err != nil {
-		return err
-	}
-	if err := component.WaitUntilWorkerStatusMachineDeploymentsUpdated(ctx); err != nil {
-		return err
-	}
-	return component.Wait(ctx)
+	return l.Gardenlet.FulfilWorker(ctx, l.hosted)
 }
 
 // DestroyWorker deletes the hosted shoot's Worker, waits until it is gone, and removes what was there for its sake, as gardenlet does.
 func (l *Landscape) DestroyWorker(ctx context.Context) error {
-	if err := l.prepareWorker(ctx); err != nil {
+	if err := l.prepareMachines(ctx); err != nil {
 		return err
 	}
-	component, err := l.Gardenlet.Worker(l.hosted)
-	if err != nil {
-		return err
-	}
-	if err := component.Destroy(ctx); err != nil {
-		return err
-	}
-	if err := component.WaitCleanup(ctx); err != nil {
-		return err
-	}
-	if err := l.Gardenlet.RemoveMachineControllerManager(ctx, l.hosted); err != nil {
-		return err
-	}
-	return l.Gardenlet.RemoveUserData(ctx, l.hosted)
+	return l.Gardenlet.DestroyWorker(ctx, l.hosted)
 }
 
-// prepareWorker does what gardenlet does before each flow of a Worker.
-func (l *Landscape) prepareWorker(ctx context.Context) error {
-	if err := l.Gardenlet.Prepare(ctx, l.hosted); err != nil {
-		return err
-	}
-	if err := l.Gardenlet.PrepareWorker(ctx, l.hosted); err != nil {
-		return err
-	}
-	return l.Gardenlet.DeployMachineControllerManager(ctx, l.hosted, gardenlet.APIServer{URL: l.Cluster.URL(), CA: l.Cluster.CA})
+func (l *Landscape) prepareMachines(ctx context.Context) error {
+	return l.Gardenlet.PrepareMachines(ctx, l.hosted, gardenlet.APIServer{URL: l.Cluster.URL(), CA: l.Cluster.CA})
 }
 
 // StopMachines ends machine-controller-manager and the machine controller at once, if they run, and plays no machines any longer.

@@ -14,8 +14,9 @@ import (
 // Cloud is an OpenStack in which shoots live, the stand-in or a real one. Shoots reach it through a proxy: all that their
 // controller says is in its log, and goes wrong as its dials say. What a test does itself goes past both.
 type Cloud struct {
+	// Proxy is nothing where Attach has made the cloud, which has dials of its own.
 	*proxy.Proxy
-	// StandIn is behind the proxy, or nothing where a real cloud is.
+	// StandIn is behind the proxy, or nothing where a real cloud is, or a stand-in of another process.
 	StandIn *fake.Cloud
 
 	behind conformance.Cloud
@@ -54,6 +55,14 @@ func NewFake(options ...fake.Option) (*Cloud, error) {
 	return c, nil
 }
 
+// AuthURL is the address of Keystone for shoots, with its version.
+func (c *Cloud) AuthURL() string {
+	if c.Proxy == nil {
+		return c.behind.AuthURL
+	}
+	return c.Proxy.AuthURL()
+}
+
 // Name is for people.
 func (c *Cloud) Name() string { return c.behind.Name }
 
@@ -65,7 +74,10 @@ func (c *Cloud) ExternalNetwork() string { return c.behind.ExternalNetwork }
 
 // Close ends what was started.
 func (c *Cloud) Close() error {
-	err := c.Proxy.Close()
+	var err error
+	if c.Proxy != nil {
+		err = c.Proxy.Close()
+	}
 	if c.StandIn != nil {
 		err = errors.Join(err, c.StandIn.Close())
 	}

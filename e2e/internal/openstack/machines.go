@@ -30,9 +30,11 @@ const (
 )
 
 // OfferMachines lets the cloud profile of a shoot of NewShoot offer what the stand-in has for machines, and adds to the stand-in what it
-// has not.
+// has not. One of another process must have the image of LatestImage.
 func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
-	cloud.StandIn.AddImage(GlanceImage(LatestImage), "x86_64")
+	if cloud.StandIn != nil {
+		cloud.StandIn.AddImage(GlanceImage(LatestImage), "x86_64")
+	}
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{
 		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
 		{Name: LargeMachine, CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},

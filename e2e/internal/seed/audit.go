@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -53,12 +54,29 @@ func (w Write) String() string {
 	return fmt.Sprintf("%s %s %s/%s -> %d %s", w.Verb, w.Resource, w.Namespace, w.Name, w.Code, w.Body)
 }
 
+// AuditLog is the path of an API server's log of requests, an audit.k8s.io/v1 Event in each line.
+type AuditLog string
+
+// AuditLog is that of the seed.
+func (s *Seed) AuditLog() AuditLog { return AuditLog(s.audit) }
+
+// Writes is AuditLog.Writes of the seed.
+func (s *Seed) Writes(namespace string) ([]Write, error) { return s.AuditLog().Writes(namespace) }
+
+// Requests is AuditLog.Requests of the seed.
+func (s *Seed) Requests(user string) ([]Request, error) { return s.AuditLog().Requests(user) }
+
+// Refused is AuditLog.Refused of the seed.
+func (s *Seed) Refused(namespace, serviceAccount string) ([]string, error) {
+	return s.AuditLog().Refused(namespace, serviceAccount)
+}
+
 // Writes returns what controllers wrote, or tried to, to objects of the namespace, or of all when it is empty, in the order
 // in which it was done. The API server logs a write right after it has answered; what a controller wrote is complete once
 // the controller has ended.
-func (s *Seed) Writes(namespace string) ([]Write, error) {
+func (l AuditLog) Writes(namespace string) ([]Write, error) {
 	var writes []Write
-	err := s.eachEvent(func(event auditEvent) {
+	err := l.eachEvent(func(event auditEvent) {
 		isRead := slices.Contains([]string{"get", "list", "watch"}, event.Verb)
 		isPod := strings.HasPrefix(event.User.Username, serviceAccounts)
 		if !isRead && !isPod && (namespace == "" || event.ObjectRef.Namespace == namespace) {
@@ -78,10 +96,15 @@ type Request struct {
 	Code int
 }
 
+// UserOf is the name under which a ServiceAccount asks.
+func UserOf(namespace, serviceAccount string) string {
+	return serviceAccounts + namespace + ":" + serviceAccount
+}
+
 // Requests returns what a controller asked for, in order, but for renewals of Leases. Watches are logged when they end.
-func (s *Seed) Requests(user string) ([]Request, error) {
+func (l AuditLog) Requests(user string) ([]Request, error) {
 	var requests []Request
-	err := s.eachEvent(func(event auditEvent) {
+	err := l.eachEvent(func(event auditEvent) {
 		if event.User.Username == user {
 			write := event.write()
 			requests = append(requests, Request{
@@ -93,12 +116,19 @@ func (s *Seed) Requests(user string) ([]Request, error) {
 	return requests, err
 }
 
+// Users returns all who have asked for anything, each once.
+func (l AuditLog) Users() ([]string, error) {
+	known := map[string]bool{}
+	err := l.eachEvent(func(event auditEvent) { known[event.User.Username] = true })
+	return slices.Sorted(maps.Keys(known)), err
+}
+
 // Refused returns what a ServiceAccount has asked for without having the right, each once and in the order in which it was asked for
 // first.
-func (s *Seed) Refused(namespace, serviceAccount string) ([]string, error) {
+func (l AuditLog) Refused(namespace, serviceAccount string) ([]string, error) {
 	var refused []string
-	err := s.eachEvent(func(event auditEvent) {
-		if event.User.Username != serviceAccounts+namespace+":"+serviceAccount || event.ResponseStatus.Code != http.StatusForbidden {
+	err := l.eachEvent(func(event auditEvent) {
+		if event.User.Username != UserOf(namespace, serviceAccount) || event.ResponseStatus.Code != http.StatusForbidden {
 			return
 		}
 		write := event.write()
@@ -110,8 +140,8 @@ func (s *Seed) Refused(namespace, serviceAccount string) ([]string, error) {
 	return refused, err
 }
 
-func (s *Seed) eachEvent(do func(auditEvent)) error {
-	content, err := os.ReadFile(s.audit)
+func (l AuditLog) eachEvent(do func(auditEvent)) error {
+	content, err := os.ReadFile(string(l))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

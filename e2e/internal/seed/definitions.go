@@ -15,15 +15,18 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
+
+const gardenerModule = "github.com/gardener/gardener"
 
 // hostingKinds are the CRDs of what components of control planes consist of besides Kubernetes' own kinds: files of modules.
 // Gardener's packages that deploy them would bring others with them, of which some are the largest that there are.
 func hostingKinds() map[string][]string {
 	return map[string][]string{
-		"github.com/gardener/gardener": {
+		gardenerModule: {
 			"example/seed-crds/10-crd-resources.gardener.cloud_managedresources.yaml",
 			"example/seed-crds/10-crd-autoscaling.k8s.io_verticalpodautoscalers.yaml",
 			"example/seed-crds/10-crd-monitoring.coreos.com_prometheusrules.yaml",
@@ -38,19 +41,43 @@ func hostingKinds() map[string][]string {
 	}
 }
 
+// installedKinds are the CRDs of what extensions' charts contain besides.
+func installedKinds() map[string][]string {
+	return map[string][]string{gardenerModule: {
+		"example/seed-crds/10-crd-fluentbit.fluent.io_clusterfilters.yaml",
+		"example/seed-crds/10-crd-fluentbit.fluent.io_clusterparsers.yaml",
+		"example/seed-crds/10-crd-fluentbit.fluent.io_clustermultilineparsers.yaml",
+	}}
+}
+
 // define makes kinds known to the API server.
 func (s *Seed) define(ctx context.Context) error {
-	extensions, err := crds.NewCRD(s.Client, true, true)
+	if s.knowing {
+		return define(ctx, s.Client, s.gardener, hostingKinds())
+	}
+	return define(ctx, s.Client, s.gardener)
+}
+
+// Define makes kinds known to any cluster that is to be a seed: Gardener's extensions, all that components of control planes consist
+// of, and what extensions' charts contain.
+func Define(ctx context.Context, cluster client.Client) error {
+	return define(ctx, cluster, "", hostingKinds(), installedKinds())
+}
+
+// define deploys Gardener's extensions, and what files of modules hold besides. The folder gardener has the source of another
+// Gardener than that of this module, unless it is empty.
+func define(ctx context.Context, cluster client.Client, gardener string, besides ...map[string][]string) error {
+	extensions, err := extensionKinds(cluster, gardener)
 	if err != nil {
 		return fmt.Errorf("reading Gardener's CRDs: %w", err)
 	}
 	definitions := []component.DeployWaiter{extensions}
-	if s.knowing {
-		manifests, err := readManifests(ctx, hostingKinds())
+	for _, files := range besides {
+		manifests, err := readManifests(ctx, files, gardener)
 		if err != nil {
 			return fmt.Errorf("reading the CRDs of control planes: %w", err)
 		}
-		others, err := crddeployer.New(s.Client, manifests, false)
+		others, err := crddeployer.New(cluster, manifests, false)
 		if err != nil {
 			return fmt.Errorf("reading the CRDs of control planes: %w", err)
 		}
@@ -66,23 +93,42 @@ func (s *Seed) define(ctx context.Context) error {
 	return nil
 }
 
-// readManifests reads files of modules that this module depends on.
-func readManifests(ctx context.Context, files map[string][]string) ([]string, error) {
-	module, err := repo.Path("e2e")
+// extensionKinds are the CRDs of Gardener's extensions.
+func extensionKinds(cluster client.Client, gardener string) (component.DeployWaiter, error) {
+	if gardener == "" {
+		return crds.NewCRD(cluster, true, true)
+	}
+	paths, err := filepath.Glob(filepath.Join(gardener, "example", "seed-crds", "10-crd-extensions.gardener.cloud_*.yaml"))
 	if err != nil {
 		return nil, err
 	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("there are none in %s", gardener)
+	}
+	var manifests []string
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, string(content))
+	}
+	return crddeployer.New(cluster, manifests, false)
+}
+
+// readManifests reads files of modules that this module depends on; those of Gardener in the folder gardener, unless it is empty.
+func readManifests(ctx context.Context, files map[string][]string, gardener string) ([]string, error) {
 	var manifests []string
 	for dependency, paths := range files {
-		cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", dependency)
-		cmd.Dir = module
-		cmd.Env = append(os.Environ(), "GOWORK=off")
-		dir, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("looking for module %s: %w", dependency, err)
+		dir := gardener
+		if dir == "" || dependency != gardenerModule {
+			var err error
+			if dir, err = moduleDir(ctx, dependency); err != nil {
+				return nil, err
+			}
 		}
 		for _, path := range paths {
-			content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), path))
+			content, err := os.ReadFile(filepath.Join(dir, path))
 			if err != nil {
 				return nil, err
 			}
@@ -90,6 +136,22 @@ func readManifests(ctx context.Context, files map[string][]string) ([]string, er
 		}
 	}
 	return manifests, nil
+}
+
+// moduleDir returns the folder of a module that this module depends on.
+func moduleDir(ctx context.Context, dependency string) (string, error) {
+	module, err := repo.Path("e2e")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", dependency)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	dir, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("looking for module %s: %w", dependency, err)
+	}
+	return strings.TrimSpace(string(dir)), nil
 }
 
 // warmUp lists every kind of Gardener's extensions once. The API server begins to cache a kind when it is first asked for

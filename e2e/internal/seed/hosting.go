@@ -30,6 +30,12 @@ func HostingControlPlanes() Option {
 	return func(s *Seed) { s.knowing, s.hosting = true, &hosting{} }
 }
 
+// OfGardener makes a seed that another release of Gardener has set up, as far as an API server can tell: its CRDs are those in the
+// source in the folder dir.
+func OfGardener(dir string) Option {
+	return func(s *Seed) { s.gardener = dir }
+}
+
 // hosting is what a seed has around the API server when control planes run in it.
 type hosting struct {
 	controllers *process.Process
@@ -40,7 +46,7 @@ type hosting struct {
 func (s *Seed) Kubelets() *workload.Kubelets { return s.hosting.kubelets }
 
 func (h *hosting) start(ctx context.Context, s *Seed, programs string) error {
-	for _, class := range priorityClasses() {
+	for _, class := range PriorityClasses() {
 		if err := s.Client.Create(ctx, class); err != nil {
 			return fmt.Errorf("creating Gardener's priority classes: %w", err)
 		}
@@ -66,8 +72,8 @@ func (h *hosting) stop() error {
 	return errors.Join(failures...)
 }
 
-// priorityClasses are those that gardenlet gives to a seed (pkg/component/seed/system in Gardener).
-func priorityClasses() []client.Object {
+// PriorityClasses are those that gardenlet gives to a seed (pkg/component/seed/system in Gardener).
+func PriorityClasses() []client.Object {
 	var classes []client.Object
 	for name, value := range map[string]int32{
 		v1beta1constants.PriorityClassNameSeedSystem900:        999998900,

@@ -34,6 +34,7 @@ type Seed struct {
 	dir         string
 	audit       string
 	environment *envtest.Environment
+	gardener    string   // the source of the Gardener whose CRDs it has; empty for that of this module
 	knowing     bool     // the kinds of control planes' components
 	hosting     *hosting // nothing where no control planes run
 }

@@ -62,7 +62,7 @@ func (c *Cluster) args() []string {
 // writeFiles makes up all certificates, keys and tokens.
 func (c *Cluster) writeFiles() error {
 	host, _, _ := net.SplitHostPort(c.address)
-	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, []string{"localhost", "kubernetes.default.svc"})
+	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, append([]string{"localhost", "kubernetes.default.svc"}, c.names...))
 	if err != nil {
 		return err
 	}

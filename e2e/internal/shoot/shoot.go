@@ -39,19 +39,32 @@ type Cluster struct {
 	programs, dir string
 	etcd, prefix  string
 	address       string
+	names         []string
 	apiServer     *process.Process
 	controllers   *process.Process
 	kubelets      *workload.Kubelets
 }
 
+// Option changes how a cluster is started.
+type Option func(*Cluster)
+
+// ListeningAt has the API server listen at an IP address of this machine instead of loopback, and be known by further DNS names, so that
+// it can be reached from elsewhere.
+func ListeningAt(address string, names ...string) Option {
+	return func(c *Cluster) { c.address, c.names = address, names }
+}
+
 // Start starts the cluster from the programs in the folder programs. What it holds is kept in an etcd that is there, e.g. the
 // seed's; everything else that is written goes to dir, which the caller removes after Stop.
-func Start(ctx context.Context, programs, dir, etcd string) (*Cluster, error) {
-	address, err := process.FreeAddress()
-	if err != nil {
+func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (*Cluster, error) {
+	c := &Cluster{programs: programs, dir: dir, etcd: etcd, prefix: "/shoot-" + random(4), address: "127.0.0.1"}
+	for _, option := range options {
+		option(c)
+	}
+	var err error
+	if c.address, err = process.FreeAddressAt(c.address); err != nil {
 		return nil, err
 	}
-	c := &Cluster{programs: programs, dir: dir, etcd: etcd, prefix: "/shoot-" + random(4), address: address}
 	if err := c.writeFiles(); err != nil {
 		return nil, fmt.Errorf("writing what the shoot's API server reads: %w", err)
 	}
@@ -64,8 +77,11 @@ func Start(ctx context.Context, programs, dir, etcd string) (*Cluster, error) {
 	return c, nil
 }
 
-// URL is where the API server is.
+// URL is where the API server is, and Address the same without a scheme.
 func (c *Cluster) URL() string { return "https://" + c.address }
+
+// Address is the IP address of the API server, with its port.
+func (c *Cluster) Address() string { return c.address }
 
 // KubeconfigOf returns the path of a kubeconfig with a token of a ServiceAccount of kube-system, as a kubelet gives it to its pods.
 func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (string, error) {

@@ -1,0 +1,149 @@
+package charts
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/kcm"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+const (
+	// patience bounds every wait. It is generous, because it only costs time when a test fails.
+	patience = 2 * time.Minute
+	glance   = 100 * time.Millisecond
+)
+
+// world is a seed before anything has been installed.
+type world struct {
+	*seed.Seed
+}
+
+// TestCharts looks at all charts in one seed. The parts do not depend on one another.
+func TestCharts(t *testing.T) {
+	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
+	programs, err := assets.Ensure(t.Context(), os.Stderr, append(assets.APIServer(), kcm.Name)...)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	s, err := seed.Start(t.Context(), programs, dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	w := &world{Seed: s}
+	w.furnish(t)
+	checker, err := kcm.Start(t.Context(), programs, dir, s.Kubeconfig, "validatingadmissionpolicy-status-controller")
+	require.NoError(t, err)
+	t.Cleanup(checker.Kill)
+
+	for _, part := range []struct {
+		name string
+		play func(*testing.T, *world)
+	}{
+		{"DryRun", testDryRun},
+		{"StatusGuard", testStatusGuard},
+		{"CommandLines", testCommandLines},
+		{"Metrics", testMetrics},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.play(t, w) })
+	}
+}
+
+// furnish gives the seed what a chart finds there. Pods in the namespaces of extensions are held against the strictest standard.
+func (w *world) furnish(t *testing.T) {
+	t.Helper()
+	require.NoError(t, seed.Define(t.Context(), w.Client))
+	for _, class := range seed.PriorityClasses() {
+		require.NoError(t, w.Client.Create(t.Context(), class))
+	}
+	namespaces := []string{"garden", "heartbeats", "shoot--local--guarded"}
+	for _, name := range charts.Names() {
+		namespaces = append(namespaces, release(name).Namespace)
+	}
+	for _, name := range namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if strings.HasPrefix(name, "extension-") {
+			namespace.Labels = map[string]string{
+				"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest",
+			}
+		}
+		require.NoError(t, client.IgnoreAlreadyExists(w.Client.Create(t.Context(), namespace)))
+	}
+}
+
+func release(name string) charts.Release {
+	return charts.Release{Name: "of-" + name, Namespace: "extension-of-" + name}
+}
+
+func typesOf(name string) []string {
+	if name == "network-controller" {
+		return []string{"calico"}
+	}
+	return []string{"openstack"}
+}
+
+// render renders a chart with the types it is for, and with other values.
+func render(t *testing.T, name string, values map[string]any) []*unstructured.Unstructured {
+	t.Helper()
+	archive, err := charts.Archive(name, "v0.1.0")
+	require.NoError(t, err)
+	all := map[string]any{"types": typesOf(name)}
+	maps.Copy(all, values)
+	objects, err := charts.Render(archive, release(name), all)
+	require.NoError(t, err)
+	return objects
+}
+
+// only returns the one object of a kind.
+func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	t.Helper()
+	var found []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetKind() == kind {
+			found = append(found, object)
+		}
+	}
+	require.Len(t, found, 1, kind)
+	return found[0]
+}
+
+// everything are values that switch on what a chart leaves out by default.
+func everything(name string) map[string]any {
+	values := map[string]any{
+		"extensionClasses": []string{"shoot", "seed"},
+		"serviceAccount":   map[string]any{"mountToken": true},
+		"heartbeat":        map[string]any{"namespace": "heartbeats"},
+		"imagePullSecrets": []string{"registry"},
+		"gardener":         map[string]any{"version": "v1.149.3"},
+		"usablePorts":      []int{41001, 41002, 41003, 41004, 41005},
+		"logLevel":         "debug",
+		"logFormat":        "text",
+		"statusGuard":      map[string]any{"users": []string{`o'neill "the" <admin>`}},
+	}
+	if name != "infrastructure-controller" {
+		values["imageVectorOverwrite"] = "images: [{name: something, ref: registry.example.org/something}]"
+	}
+	switch name {
+	case "controlplane-controller":
+		values["disableWebhooks"] = []string{"etcd.openstack", "cloudprovider.openstack"}
+		values["etcd"] = map[string]any{
+			"main":   map[string]any{"storageClass": "fast", "storageCapacity": "25Gi"},
+			"events": map[string]any{"storageClass": "slow", "storageCapacity": "5Gi"},
+		}
+	case "worker-controller":
+		values["disableWebhooks"] = []string{"*"}
+		values["machineController"] = map[string]any{"image": map[string]any{"tag": "v9"}}
+	}
+	return values
+}

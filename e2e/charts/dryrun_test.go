@@ -1,0 +1,70 @@
+package charts
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/charts"
+)
+
+// testDryRun lets the API server look at all objects of all charts, and at the pods that would come of them. Nothing is stored.
+func testDryRun(t *testing.T, w *world) {
+	looked := map[string]int{}
+	for _, name := range charts.Names() {
+		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				for _, object := range render(t, name, values) {
+					assert.NoError(t, w.askAbout(t, object), "%s %s", object.GetKind(), object.GetName())
+					looked[object.GetKind()]++
+					if object.GetKind() == "Deployment" {
+						assert.NoError(t, w.askAbout(t, podOf(t, object)), "the pod")
+					}
+				}
+			})
+		}
+	}
+	for _, kind := range []string{
+		"Deployment", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "PodDisruptionBudget",
+		"VerticalPodAutoscaler", "ServiceMonitor", "PrometheusRule", "ConfigMap", "ClusterParser", "ClusterFilter",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	} {
+		assert.GreaterOrEqual(t, looked[kind], len(charts.Names()), kind)
+	}
+	w.assertStrict(t)
+}
+
+// assertStrict makes sure that the look would find faults.
+func (w *world) assertStrict(t *testing.T) {
+	t.Helper()
+	deployment := only(t, render(t, "worker-controller", nil), "Deployment")
+	misspelled, privileged := deployment.DeepCopy(), podOf(t, deployment)
+	require.NoError(t, unstructured.SetNestedField(misspelled.Object, int64(2), "spec", "replica"))
+	assert.ErrorContains(t, w.askAbout(t, misspelled), "unknown field", "a field that there is not")
+	require.NoError(t, unstructured.SetNestedField(privileged.Object, false, "spec", "securityContext", "runAsNonRoot"))
+	assert.True(t, apierrors.IsForbidden(w.askAbout(t, privileged)), "a pod that might run as root")
+}
+
+func (w *world) askAbout(t *testing.T, object *unstructured.Unstructured) error {
+	t.Helper()
+	return w.Client.Create(t.Context(), object.DeepCopy(), client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+}
+
+// podOf is a pod of a Deployment.
+func podOf(t *testing.T, deployment *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	template, found, err := unstructured.NestedMap(deployment.Object, "spec", "template")
+	require.NoError(t, err)
+	require.True(t, found)
+	pod := &unstructured.Unstructured{Object: template}
+	pod.SetAPIVersion("v1")
+	pod.SetKind("Pod")
+	pod.SetName(deployment.GetName())
+	pod.SetNamespace(deployment.GetNamespace())
+	return pod
+}

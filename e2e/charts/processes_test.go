@@ -1,0 +1,173 @@
+package charts
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
+)
+
+func binaries() map[string]controller.Binary {
+	all := map[string]controller.Binary{}
+	for _, binary := range []controller.Binary{controller.Infrastructure(), controller.ControlPlane(), controller.Network(), controller.Worker()} {
+		all[binary.Name] = binary
+	}
+	return all
+}
+
+// testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
+func testCommandLines(t *testing.T, _ *world) {
+	for _, name := range charts.Names() {
+		binary, err := binaries()[name].Build(t.Context(), false)
+		require.NoError(t, err)
+		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				args := append(argsOf(t, render(t, name, values)), "--kubeconfig="+filepath.Join(t.TempDir(), "none"))
+				output, err := exec.CommandContext(ctx, binary, args...).CombinedOutput()
+				require.Error(t, err)
+				assert.Contains(t, string(output), "loading kubeconfig", "the command line is wrong")
+			})
+		}
+	}
+}
+
+func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
+	t.Helper()
+	containers, _, err := unstructured.NestedSlice(only(t, objects, "Deployment").Object, "spec", "template", "spec", "containers")
+	require.NoError(t, err)
+	require.Len(t, containers, 1)
+	args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+	require.NoError(t, err)
+	require.NotEmpty(t, args)
+	return args
+}
+
+// testMetrics runs the controllers and looks for what Prometheus is told to keep. A metric of ours that nothing has been counted for yet is
+// looked for where it is made.
+func testMetrics(t *testing.T, w *world) {
+	made := madeMetrics(t)
+	for _, name := range charts.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			served := w.serve(t, binaries()[name])
+			for metric := range strings.SplitSeq(keptBy(t, name), "|") {
+				bare := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
+				switch {
+				case strings.HasPrefix(metric, "trellis_"):
+					assert.True(t, served[metric] || made[bare], metric)
+				case bare == "controller_runtime_webhook_latency_seconds":
+					// Nobody has called a webhook yet. It is counted where the requests are.
+					assert.True(t, served["controller_runtime_webhook_requests_total"])
+				default:
+					assert.True(t, served[metric], metric)
+				}
+			}
+		})
+	}
+}
+
+func keptBy(t *testing.T, name string) string {
+	t.Helper()
+	monitor := only(t, render(t, name, nil), "ServiceMonitor")
+	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
+	require.NoError(t, err)
+	relabelings, _, err := unstructured.NestedSlice(endpoints[0].(map[string]any), "metricRelabelings")
+	require.NoError(t, err)
+	return strings.Trim(relabelings[0].(map[string]any)["regex"].(string), "^($)")
+}
+
+// serve runs a controller that leads, and returns the names of the metrics that it serves.
+func (w *world) serve(t *testing.T, binary controller.Binary) map[string]bool {
+	t.Helper()
+	path, err := binary.Build(t.Context(), false)
+	require.NoError(t, err)
+	kubeconfig, err := w.AddController(t.Context(), binary.Name, binary.Role)
+	require.NoError(t, err)
+	args, err := binary.WebhookArgs()
+	require.NoError(t, err)
+	if binary.Name == "infrastructure-controller" || binary.Name == "network-controller" {
+		args = nil
+	}
+	running, err := binary.Start(t.Context(), controller.Options{
+		Path: path, Kubeconfig: kubeconfig, Output: filepath.Join(t.TempDir(), "log"), LeaderElection: true, Args: args, Env: images(t, binary.Name),
+	})
+	require.NoError(t, err)
+	t.Cleanup(running.Kill)
+	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+		names := scrape(t, running.MetricsURL)
+		if names["controller_runtime_max_concurrent_reconciles"] && names["workqueue_depth"] {
+			return names
+		}
+		require.True(t, time.Now().Before(end), "no controller has been started")
+	}
+}
+
+// images has the environment of a binary that is told of other images. It does not start with a vector that it cannot read.
+func images(t *testing.T, name string) []string {
+	t.Helper()
+	var environment []string
+	for _, object := range render(t, name, everything(name)) {
+		vector, found, err := unstructured.NestedString(object.Object, "data", "images.yaml")
+		require.NoError(t, err)
+		if found {
+			file := filepath.Join(t.TempDir(), "images.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(vector), 0o600))
+			environment = append(environment, "IMAGEVECTOR_OVERWRITE="+file)
+		}
+	}
+	assert.Equal(t, name != "infrastructure-controller", len(environment) == 1, "every chart but one has images")
+	return environment
+}
+
+func scrape(t *testing.T, url string) map[string]bool {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, name := range regexp.MustCompile(`(?m)^[a-z_]+`).FindAllString(string(body), -1) {
+		names[name] = true
+	}
+	return names
+}
+
+// madeMetrics are the names of metrics in the source of our binaries.
+func madeMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	root, err := repo.Path("internal")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	quoted := regexp.MustCompile(`Name: +"(trellis_[a-z_]+)"`)
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range quoted.FindAllSubmatch(source, -1) {
+			names[string(found[1])] = true
+		}
+		return err
+	}))
+	return names
+}

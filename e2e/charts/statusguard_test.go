@@ -1,0 +1,266 @@
+package charts
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// guarded is one kind of extension objects, and the chart that guards it.
+type guarded struct {
+	*world
+	chart, kind, resource, provider string
+}
+
+const (
+	gardenlet = "system:serviceaccount:garden:gardenlet"
+	secondary = "system:serviceaccount:extension-observer:observer"
+)
+
+// testStatusGuard has users write to the status of objects that charts guard. All of them have the right to; what differs is who they are.
+func testStatusGuard(t *testing.T, w *world) {
+	require.NoError(t, w.Client.Create(t.Context(), writers()))
+	require.NoError(t, w.Client.Create(t.Context(), everybody()))
+	for _, g := range []guarded{
+		{w, "infrastructure-controller", "Infrastructure", "infrastructures", "openstack"},
+		{w, "controlplane-controller", "ControlPlane", "controlplanes", "openstack"},
+		{w, "network-controller", "Network", "networks", "calico"},
+		{w, "worker-controller", "Worker", "workers", "openstack"},
+	} {
+		t.Run(g.kind, func(t *testing.T) {
+			for _, object := range render(t, g.chart, nil) {
+				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
+					require.NoError(t, w.Client.Create(t.Context(), object))
+				}
+			}
+			g.awaitGuard(t)
+			g.assertOthersReportConditionsOnly(t)
+			g.assertSizeDoesNotMatter(t)
+			g.assertWriters(t)
+			g.assertNothingElseIsGuarded(t)
+			g.assertTypesFit(t)
+		})
+	}
+}
+
+// awaitGuard waits until the API server heeds the policy.
+func (g guarded) awaitGuard(t *testing.T) {
+	t.Helper()
+	object := g.create(t, "probe", g.provider, nil)
+	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+		err := g.patch(t, secondary, object, map[string]any{"observedGeneration": time.Now().UnixMilli()})
+		if apierrors.IsForbidden(err) {
+			return
+		}
+		require.NoError(t, err)
+		require.True(t, time.Now().Before(end), "the policy is not heeded")
+	}
+}
+
+func (g guarded) assertOthersReportConditionsOnly(t *testing.T) {
+	t.Helper()
+	object := g.create(t, "observed", g.provider, full())
+	require.NoError(t, g.patch(t, secondary, object, map[string]any{"conditions": []any{condition("True")}}))
+	require.NoError(t, g.patch(t, secondary, object, map[string]any{"conditions": []any{condition("False")}}))
+	for sentence, test := range map[string]struct {
+		status map[string]any
+		names  string
+	}{
+		"an operation":                    {map[string]any{"lastOperation": operation("Failed")}, "status.lastOperation"},
+		"a part of an operation":          {map[string]any{"lastOperation": map[string]any{"progress": 99}}, "status.lastOperation"},
+		"a field that was not there":      {map[string]any{"lastError": map[string]any{"description": "no"}}, "status.lastError"},
+		"a field that is taken away":      {map[string]any{"observedGeneration": nil}, "status.observedGeneration"},
+		"the provider's":                  {map[string]any{"providerStatus": map[string]any{"deep": map[string]any{"inside": "changed"}}}, "status.providerStatus"},
+		"the state":                       {map[string]any{"state": map[string]any{"data": "other"}}, "status.state"},
+		"a condition and something else":  {map[string]any{"conditions": []any{condition("True")}, "observedGeneration": 7}, "status.observedGeneration"},
+		"everything":                      {nil, "status.lastOperation"},
+		"resources that gardenlet stores": {map[string]any{"resources": []any{}}, "status.resources"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := g.patch(t, secondary, object, test.status)
+			require.True(t, apierrors.IsForbidden(err), "%v", err)
+			assert.ErrorContains(t, err, test.names)
+			assert.ErrorContains(t, err, fmt.Sprintf("Only system:serviceaccount:%s:gardener-extension-%s and Gardener may change the status of this %s",
+				release(g.chart).Namespace, g.chart, g.kind))
+		})
+	}
+	assert.Equal(t, full()["state"], g.status(t, object)["state"])
+}
+
+// assertSizeDoesNotMatter makes sure that comparing the status of a large shoot is not too much for the API server, which counts what an
+// expression costs.
+func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
+	t.Helper()
+	status := full()
+	machines := make([]any, 5000)
+	for i := range machines {
+		machines[i] = map[string]any{"name": fmt.Sprintf("machine-%d", i), "labels": map[string]any{"zone": "eu-1a"}}
+	}
+	status["state"] = map[string]any{"text": strings.Repeat("x", 500_000), "machines": machines}
+	large := g.create(t, "large", g.provider, status)
+	require.NoError(t, g.patch(t, secondary, large, map[string]any{"conditions": []any{condition("True")}}))
+	machines[4999] = "another"
+	err := g.patch(t, secondary, large, map[string]any{"state": map[string]any{"machines": machines}})
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	assert.ErrorContains(t, err, "not status.state")
+}
+
+// assertWriters makes sure that those who have to write can.
+func (g guarded) assertWriters(t *testing.T) {
+	t.Helper()
+	object := g.create(t, "fulfilled", g.provider, full())
+	controller := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, g.chart)
+	require.NoError(t, g.patch(t, controller, object, map[string]any{"lastOperation": operation("Processing"), "observedGeneration": 4}))
+	require.NoError(t, g.patch(t, controller, object, map[string]any{"providerStatus": nil}))
+	// gardenlet restores a state, and clears what it has stored elsewhere.
+	require.NoError(t, g.patch(t, gardenlet, object, map[string]any{"state": nil, "resources": nil}))
+	require.NoError(t, g.patch(t, "system:serviceaccount:kube-system:gardenlet", object, map[string]any{"state": map[string]any{"data": "restored"}}))
+	// An administrator has to be able to mend things.
+	require.NoError(t, g.patch(t, "admin", object, map[string]any{"lastError": nil, "observedGeneration": 9}, "system:masters"))
+	require.NoError(t, g.patch(t, "admin of a managed seed", object, map[string]any{"observedGeneration": 10}, "gardener.cloud:system:admins"))
+	// Another controller's account in the same namespace is somebody else.
+	err := g.patch(t, strings.Replace(controller, "gardener-extension-", "", 1), object, map[string]any{"observedGeneration": 5})
+	assert.True(t, apierrors.IsForbidden(err), "%v", err)
+}
+
+func (g guarded) assertNothingElseIsGuarded(t *testing.T) {
+	t.Helper()
+	another := g.create(t, "another-type", "other", full())
+	require.NoError(t, g.patch(t, secondary, another, map[string]any{"observedGeneration": 5}))
+	seeds := g.create(t, "another-class", g.provider, full(), "seed")
+	require.NoError(t, g.patch(t, secondary, seeds, map[string]any{"observedGeneration": 5}))
+	ours := g.create(t, "annotated", g.provider, full(), "shoot")
+	err := g.patch(t, secondary, ours, map[string]any{"observedGeneration": 5})
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	// What is no status is the business of others.
+	before := ours.DeepCopy()
+	ours.SetAnnotations(map[string]string{"seen": "yes"})
+	require.NoError(t, g.as(t, secondary).Patch(t.Context(), ours, client.MergeFrom(before)))
+}
+
+// assertTypesFit makes sure that the API server finds nothing to warn of in the expressions.
+func (g guarded) assertTypesFit(t *testing.T) {
+	t.Helper()
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	key := client.ObjectKey{Name: g.chart + ".trellis.extensions.gardener.cloud"}
+	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+		require.NoError(t, g.Client.Get(t.Context(), key, policy))
+		if policy.Status.TypeChecking != nil {
+			break
+		}
+		require.True(t, time.Now().Before(end), "nobody has checked the policy")
+	}
+	assert.Empty(t, policy.Status.TypeChecking.ExpressionWarnings)
+}
+
+// create makes an object, with a status as only an administrator could write it, since nobody guards a status from administrators.
+func (g guarded) create(t *testing.T, name, provider string, status map[string]any, class ...string) *unstructured.Unstructured {
+	t.Helper()
+	spec := map[string]any{
+		"Infrastructure": map[string]any{"region": "eu-1", "secretRef": secretRef()},
+		"ControlPlane":   map[string]any{"region": "eu-1", "secretRef": secretRef()},
+		"Network":        map[string]any{"podCIDR": "100.96.0.0/11", "serviceCIDR": "100.64.0.0/13"},
+		"Worker":         map[string]any{"region": "eu-1", "secretRef": secretRef(), "pools": []any{}},
+	}[g.kind]
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetAPIVersion("extensions.gardener.cloud/v1alpha1")
+	object.SetKind(g.kind)
+	object.SetName(name)
+	object.SetNamespace("shoot--local--guarded")
+	fields := object.Object["spec"].(map[string]any)
+	fields["type"] = provider
+	if len(class) > 0 {
+		fields["class"] = class[0]
+	}
+	require.NoError(t, g.Client.Create(t.Context(), object))
+	if status != nil {
+		require.NoError(t, g.patch(t, "admin", object, status, "system:masters"))
+	}
+	return object
+}
+
+// patch merges fields into the status as a user; nil takes the status away. The object in memory stays as it was.
+func (g guarded) patch(t *testing.T, user string, object *unstructured.Unstructured, status map[string]any, groups ...string) error {
+	t.Helper()
+	document, err := json.Marshal(map[string]any{"status": status})
+	require.NoError(t, err)
+	return g.as(t, user, groups...).Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, document))
+}
+
+func (g guarded) as(t *testing.T, user string, groups ...string) client.Client {
+	t.Helper()
+	config := rest.CopyConfig(g.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
+	c, err := client.New(config, client.Options{})
+	require.NoError(t, err)
+	return c
+}
+
+func (g guarded) status(t *testing.T, object *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	read := object.DeepCopy()
+	require.NoError(t, g.Client.Get(t.Context(), client.ObjectKeyFromObject(object), read))
+	status, _, err := unstructured.NestedMap(read.Object, "status")
+	require.NoError(t, err)
+	return status
+}
+
+// writers may write to the status of all extension objects.
+func writers() *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "writers"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"extensions.gardener.cloud"}, Resources: []string{"*"}, Verbs: []string{"get", "patch", "update"},
+		}},
+	}
+}
+
+func everybody() *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "writers"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "writers"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
+	}
+}
+
+// full is a status as a shoot has it that lives.
+func full() map[string]any {
+	return map[string]any{
+		"conditions":         []any{condition("Unknown")},
+		"lastOperation":      operation("Succeeded"),
+		"observedGeneration": int64(3),
+		"providerStatus":     map[string]any{"deep": map[string]any{"inside": "value", "list": []any{int64(1), 1.5, true}}},
+		"state":              map[string]any{"data": "value"},
+		"resources":          []any{map[string]any{"name": "one", "resourceRef": map[string]any{"apiVersion": "v1", "kind": "Secret", "name": "one"}}},
+	}
+}
+
+func operation(state string) map[string]any {
+	return map[string]any{
+		"description": "done", "lastUpdateTime": "2026-01-02T03:04:05Z", "progress": int64(100), "state": state, "type": "Reconcile",
+	}
+}
+
+func condition(status string) map[string]any {
+	const at = "2026-01-02T03:04:05Z"
+	return map[string]any{
+		"type": "Observed", "status": status, "reason": "Seen", "message": "seen", "lastTransitionTime": at, "lastUpdateTime": at,
+	}
+}
+
+func secretRef() map[string]any {
+	return map[string]any{"name": "cloudprovider", "namespace": "shoot--local--guarded"}
+}

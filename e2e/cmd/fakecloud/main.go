@@ -1,0 +1,57 @@
+// Command fakecloud serves the OpenStack stand-in of internal/cloud/openstack/fake as a program, so that it can run in a pod. URLs in
+// its answers repeat the address by which it was asked: whoever reaches it at all can use its catalog. Its dials are HTTP too, below /-/.
+// What it holds is in memory, and gone when it ends.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("fakecloud", flag.ContinueOnError)
+	listen := flags.String("listen", ":5000", "`address` to serve on, all services and the dials")
+	latency := flags.Duration("latency", 0, "how long each call takes before it has an effect")
+	build := flags.Duration("server-build", 0, "how long a server takes from BUILD to ACTIVE")
+	remove := flags.Duration("server-delete", 0, "how long a server takes until it is gone")
+	images := flags.String("images", "", "comma-separated `names` of images to have besides its own, for x86_64")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	cloud := fake.New(
+		fake.WithLatency(*latency), transition(fake.ServerBuild, *build), transition(fake.ServerDelete, *remove),
+	)
+	for name := range strings.SplitSeq(*images, ",") {
+		if name != "" {
+			cloud.AddImage(name, "x86_64")
+		}
+	}
+	if err := cloud.Start(*listen); err != nil {
+		return err
+	}
+	fmt.Println("serving at", cloud.AuthURL())
+	<-ctx.Done()
+	return cloud.Close()
+}
+
+func transition(kind string, after time.Duration) fake.Option {
+	return fake.WithTransition(kind, fake.Transition{After: after})
+}

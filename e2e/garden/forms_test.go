@@ -1,0 +1,128 @@
+package garden
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
+)
+
+// Every file of charts/registrations goes into the cluster that it is for as an admin applies it, down to the last field.
+func testForms(t *testing.T, g *ground) {
+	for _, entry := range catalogue(t).Registrations {
+		t.Run(entry.Name, func(t *testing.T) {
+			kept := map[string][]byte{}
+			for _, form := range []string{"rawchart", "v1beta1", "oci"} {
+				for _, object := range objectsOf(t, entry.Name, form) {
+					require.NoError(t, apply(t, g.Client, object), "%s: %s %s", form, object.GetKind(), object.GetName())
+				}
+				stored := deployment(entry.Name)
+				require.True(t, exists(t, g.Client, stored))
+				require.NotNil(t, stored.Helm, "%s: gardenlet looks at Helm charts only", form)
+				kept[form] = stored.Helm.RawChart
+				assert.Equal(t, entry.Name, registered(t, g, entry.Name).Spec.Deployment.DeploymentRefs[0].Name)
+				g.clear(t)
+			}
+			assert.NotEmpty(t, kept["rawchart"])
+			assert.Equal(t, kept["rawchart"], kept["v1beta1"], "the older form has the same chart")
+			assert.Empty(t, kept["oci"])
+		})
+	}
+	t.Run("Operator", func(t *testing.T) { testOperatorForm(t, g) })
+	t.Run("NothingIsOverlooked", func(t *testing.T) {
+		object := objectsOf(t, "worker-openstack", "oci")[1]
+		require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "unheardOf"))
+		assert.ErrorContains(t, apply(t, g.Client, object), "unheardOf")
+	})
+}
+
+// testOperatorForm is for the cluster that gardener-operator runs in, of which only the API is here.
+func testOperatorForm(t *testing.T, g *ground) {
+	_, err := envtest.InstallCRDs(g.cluster.Config, envtest.CRDInstallOptions{
+		Paths:              []string{gardenerFile(t, "example/operator/10-crd-operator.gardener.cloud_extensions.yaml")},
+		ErrorIfPathMissing: true,
+	})
+	require.NoError(t, err)
+	for _, entry := range catalogue(t).Registrations {
+		for _, object := range objectsOf(t, entry.Name, "operator") {
+			assert.Equal(t, "Extension", object.GetKind())
+			assert.NoError(t, apply(t, g.cluster.Client, object, client.DryRunAll), entry.Name)
+			require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "deployment", "extension", "unheardOf"))
+			assert.ErrorContains(t, apply(t, g.cluster.Client, object, client.DryRunAll), "unheardOf")
+		}
+	}
+}
+
+func catalogue(t *testing.T) registration.Catalogue {
+	t.Helper()
+	read, err := registration.Read(charts.Catalogue())
+	require.NoError(t, err)
+	return read
+}
+
+// objectsOf returns the objects of one file of charts/registrations.
+func objectsOf(t *testing.T, name, form string) []*unstructured.Unstructured {
+	t.Helper()
+	path, err := repo.Path("charts", "registrations", name, form+".yaml")
+	require.NoError(t, err)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var objects []*unstructured.Unstructured
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := documents.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			require.NotEmpty(t, objects)
+			return objects
+		}
+		require.NoError(t, err)
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// apply is kubectl apply --server-side --validate=strict.
+func apply(t *testing.T, c client.Client, object *unstructured.Unstructured, options ...client.PatchOption) error {
+	t.Helper()
+	content, err := object.MarshalJSON()
+	require.NoError(t, err)
+	return client.WithFieldValidation(c, metav1.FieldValidationStrict).
+		Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.ApplyPatchType, content), append(options, client.FieldOwner("admin"))...)
+}
+
+func registered(t *testing.T, g *ground, name string) *gardencorev1beta1.ControllerRegistration {
+	t.Helper()
+	found := controllerRegistration(name)
+	require.True(t, exists(t, g.Client, found))
+	return found
+}
+
+// gardenerFile returns the path of a file of the Gardener that this module depends on.
+func gardenerFile(t *testing.T, path string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	dir, err := cmd.Output()
+	require.NoError(t, err)
+	return filepath.Join(strings.TrimSpace(string(dir)), path)
+}

@@ -1,0 +1,258 @@
+package garden
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	"github.com/gardener/gardener/pkg/utils/managedresources"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+// ours are the names of our registrations.
+func ours(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, entry := range catalogue(t).Registrations {
+		names = append(names, entry.Name)
+	}
+	return names
+}
+
+// What gardenlet renders is what charts.Render does, to which the golden files of the charts are held.
+func testRendered(t *testing.T, g *ground) {
+	for _, name := range ours(t) {
+		installation := g.installed(t, name)
+		want := g.render(t, installation)
+		got, err := managedresources.GetObjects(t.Context(), g.cluster.Client, "garden", installation.Name)
+		require.NoError(t, err)
+		if difference := cmp.Diff(byID(want), byID(got)); difference != "" {
+			t.Errorf("%s: rendered here (-) and by gardenlet (+): %s", name, difference)
+		}
+		managed := g.managedResource(t, installation)
+		var applied []string
+		for _, reference := range managed.Status.Resources {
+			applied = append(applied, reference.Kind+" "+reference.Namespace+"/"+reference.Name)
+		}
+		slices.Sort(applied)
+		assert.Equal(t, idsOf(want), applied, "%s: rendered, and applied by gardener-resource-manager", name)
+		assert.Len(t, g.snapshot(t, installation), len(want)+1, "%s: all of it is there, and its namespace", name)
+
+		namespace := namespaceOf(installation)
+		require.True(t, exists(t, g.cluster.Client, namespace))
+		assert.Equal(t, "extension", namespace.Labels["gardener.cloud/role"])
+		assert.Equal(t, "restricted", namespace.Labels["pod-security.kubernetes.io/enforce"])
+	}
+}
+
+// render renders a registration's chart here, with the values that gardenlet mixes in for a seed (pkg/gardenlet/controller/
+// controllerinstallation in Gardener).
+func (g *ground) render(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
+	t.Helper()
+	chart := deployment(installation.Spec.DeploymentRef.Name)
+	require.True(t, exists(t, g.Client, chart))
+	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: installation.Spec.SeedRef.Name}}
+	require.True(t, exists(t, g.Client, seed))
+	values := map[string]any{}
+	require.NoError(t, json.Unmarshal(chart.Helm.Values.Raw, &values))
+	values["gardener"] = map[string]any{
+		"version":   garden.GardenerVersion,
+		"garden":    map[string]any{"clusterIdentity": garden.Identity},
+		"gardenlet": map[string]any{"featureGates": map[string]bool{}},
+		"seed": map[string]any{
+			"name": seed.Name, "clusterIdentity": seed.Status.ClusterIdentity, "annotations": seed.Annotations, "labels": seed.Labels,
+			"provider": seed.Spec.Provider.Type, "region": seed.Spec.Provider.Region, "volumeProvider": "", "volumeProviders": nil,
+			"protected": false, "visible": true, "taints": seed.Spec.Taints, "networks": seed.Spec.Networks,
+			"blockCIDRs": seed.Spec.Networks.BlockCIDRs, "spec": seed.Spec, "ingressDomain": seed.Spec.Ingress.Domain,
+		},
+	}
+	release := charts.Release{Name: installation.Spec.RegistrationRef.Name, Namespace: namespaceOf(installation).Name}
+	rendered, err := charts.Render(chart.Helm.RawChart, release, values)
+	require.NoError(t, err)
+	var objects []client.Object
+	for _, object := range rendered {
+		objects = append(objects, typed(t, object))
+	}
+	for _, object := range objects {
+		if workload, ok := object.(*appsv1.Deployment); ok {
+			// gardenlet tells every container of an extension where it is.
+			for i := range workload.Spec.Template.Spec.Containers {
+				container := &workload.Spec.Template.Spec.Containers[i]
+				container.Env = append(container.Env, corev1.EnvVar{Name: "SEED_NAME", Value: seed.Name})
+			}
+		}
+	}
+	return objects
+}
+
+func typed(t *testing.T, object *unstructured.Unstructured) client.Object {
+	t.Helper()
+	content, err := object.MarshalJSON()
+	require.NoError(t, err)
+	decoded, err := runtime.Decode(serializer.NewCodecFactory(kubernetes.SeedScheme).UniversalDeserializer(), content)
+	require.NoError(t, err)
+	return decoded.(client.Object)
+}
+
+func byID(objects []client.Object) map[string]client.Object {
+	found := map[string]client.Object{}
+	for _, object := range objects {
+		found[idOf(object)] = object
+	}
+	return found
+}
+
+func idOf(object client.Object) string {
+	return object.GetObjectKind().GroupVersionKind().Kind + " " + object.GetNamespace() + "/" + object.GetName()
+}
+
+func idsOf(objects []client.Object) []string {
+	var ids []string
+	for _, object := range objects {
+		ids = append(ids, idOf(object))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (g *ground) managedResource(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) *resourcesv1alpha1.ManagedResource {
+	t.Helper()
+	managed := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: installation.Name, Namespace: "garden"}}
+	require.True(t, exists(t, g.cluster.Client, managed))
+	return managed
+}
+
+// snapshot tells of each object that an installation has in the seed, and of its namespace, which one it is and in which version.
+func (g *ground) snapshot(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, reference := range g.managedResource(t, installation).Status.Resources {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: reference.Name, Namespace: reference.Namespace}}
+		object.SetGroupVersionKind(reference.GroupVersionKind())
+		require.True(t, exists(t, g.cluster.Client, object), "%v", reference)
+		found[reference.Kind+" "+reference.Name] = string(object.UID) + " " + object.ResourceVersion
+	}
+	namespace := namespaceOf(installation)
+	require.True(t, exists(t, g.cluster.Client, namespace))
+	found["Namespace"] = string(namespace.UID) + " " + namespace.ResourceVersion
+	return found
+}
+
+// others are snapshots of all of our installations but some.
+func (g *ground) others(t *testing.T, but ...string) map[string]map[string]string {
+	t.Helper()
+	found := map[string]map[string]string{}
+	for _, name := range ours(t) {
+		if !slices.Contains(but, name) {
+			found[name] = g.snapshot(t, g.installed(t, name))
+		}
+	}
+	return found
+}
+
+// Another image for one controller rolls its Deployment and touches nothing of the others.
+func testOneRolls(t *testing.T, g *ground) {
+	const name = "worker-openstack"
+	installation, before := g.installed(t, name), g.others(t, name)
+	secrets := g.managedResource(t, installation).Spec.SecretRefs
+	require.NoError(t, change(t, g.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
+		d.Helm.Values.Raw = []byte(`{"types":["openstack"],"image":{"tag":"next"}}`)
+	}))
+	workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Name: "gardener-extension-worker-controller", Namespace: namespaceOf(installation).Name,
+	}}
+	eventually(t, "the Deployment has rolled", func() bool {
+		require.True(t, exists(t, g.cluster.Client, workload))
+		return strings.HasSuffix(workload.Spec.Template.Spec.Containers[0].Image, "/worker-controller:next") &&
+			workload.Status.ObservedGeneration == workload.Generation && workload.Status.UpdatedReplicas == *workload.Spec.Replicas &&
+			workload.Status.Replicas == *workload.Spec.Replicas && workload.Status.UnavailableReplicas == 0
+	})
+	assert.Equal(t, installation.Name, g.installed(t, name).Name, "it is the same installation")
+	assert.NotEqual(t, secrets, g.managedResource(t, installation).Spec.SecretRefs)
+	assert.Equal(t, before, g.others(t, name))
+}
+
+// What goes takes all of its own with it, and nothing else, although a shoot needs it, whichever way it goes: one registration is emptied,
+// and one deleted. Their kinds are the monolith's again.
+func testGone(t *testing.T, g *ground) {
+	const emptied, deleted = "worker-openstack", "infrastructure-openstack"
+	worker, infrastructure, before := g.installed(t, emptied), g.installed(t, deleted), g.others(t, emptied, deleted)
+	own := slices.Concat(g.managedResource(t, worker).Status.Resources, g.managedResource(t, infrastructure).Status.Resources)
+	everything := g.census(t)
+
+	require.NoError(t, g.takeOut(t, emptied, "Worker"))
+	require.NoError(t, g.putBack(t, "Worker"))
+	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(deleted)))
+	assert.ErrorContains(t, g.putBack(t, "Infrastructure"), "another ControllerRegistration resource already exists", "as long as ours is there")
+	require.NoError(t, g.Client.Delete(t.Context(), infrastructure), "nobody else would: it is needed")
+	eventually(t, "the registration that was deleted has gone", func() bool { return !exists(t, g.Client, controllerRegistration(deleted)) })
+	require.NoError(t, g.putBack(t, "Infrastructure"))
+	eventually(t, "what serves nothing has gone by itself", func() bool { return len(g.installations(t, emptied)) == 0 })
+	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(emptied)))
+	for _, name := range []string{emptied, deleted} {
+		require.NoError(t, g.Client.Delete(t.Context(), deployment(name)))
+		eventually(t, name+" has gone with its chart", func() bool {
+			return !exists(t, g.Client, deployment(name)) && !exists(t, g.Client, controllerRegistration(name))
+		})
+	}
+
+	for _, reference := range own {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: reference.Name, Namespace: reference.Namespace}}
+		object.SetGroupVersionKind(reference.GroupVersionKind())
+		assert.False(t, exists(t, g.cluster.Client, object), "%v", reference)
+	}
+	assert.False(t, exists(t, g.cluster.Client, namespaceOf(worker)))
+	assert.False(t, exists(t, g.cluster.Client, namespaceOf(infrastructure)))
+	assert.Equal(t, before, g.others(t, emptied, deleted))
+	for kind, names := range g.census(t) {
+		for _, gone := range everything[kind] {
+			if !slices.Contains(names, gone) {
+				assert.Regexp(t, "infrastructure|worker", gone, "a %s has gone", kind)
+			}
+		}
+	}
+	eventually(t, "the monolith is in use again", func() bool {
+		return is(*g.installed(t, monolith), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+	})
+}
+
+// census lists cluster-scoped objects and namespaces by kind.
+func (g *ground) census(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, kind := range []struct{ group, version, kind string }{
+		{"", "v1", "Namespace"},
+		{"rbac.authorization.k8s.io", "v1", "ClusterRole"},
+		{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"},
+		{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy"},
+		{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding"},
+		{"fluentbit.fluent.io", "v1alpha2", "ClusterFilter"},
+		{"fluentbit.fluent.io", "v1alpha2", "ClusterParser"},
+	} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: kind.group, Version: kind.version, Kind: kind.kind + "List"})
+		require.NoError(t, g.cluster.Client.List(t.Context(), list))
+		for _, item := range list.Items {
+			found[kind.kind] = append(found[kind.kind], item.Name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,202 @@
+package garden
+
+import (
+	"slices"
+	"testing"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+// Names of the registrations of the upstream extensions, and those of the monolith's kinds that Trellis serves.
+const (
+	monolith       = "provider-openstack"
+	upstreamCalico = "networking-calico"
+)
+
+func taken() []string { return []string{"ControlPlane", "Infrastructure", "Worker"} }
+
+// upstreamChart has the switches of upstream's charts, and nothing that they would switch.
+const upstreamChart = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: controllers
+  namespace: {{ .Release.Namespace }}
+data:
+  disabled: {{ join "," .Values.disableControllers | quote }}
+`
+
+// testMonolith brings a landscape up as there are many: one extension serves all kinds of the cloud, another one the network.
+func testMonolith(t *testing.T, g *ground) {
+	chart, err := garden.PackChart("upstream", map[string]string{"configmap.yaml": upstreamChart})
+	require.NoError(t, err)
+	kinds := append([]string{"BackupBucket", "BackupEntry", "Bastion"}, taken()...)
+	require.NoError(t, g.Register(t.Context(), garden.Registration{Name: monolith, Chart: chart, Resources: append(
+		garden.Primary("openstack", kinds...), garden.Primary("openstack-designate", "DNSRecord")...)}))
+	require.NoError(t, g.Register(t.Context(), garden.Registration{Name: upstreamCalico, Chart: chart, Resources: garden.Primary("calico", "Network")}))
+	require.NoError(t, g.Register(t.Context(), garden.Registration{
+		Name: "os-gardenlinux", Resources: garden.Primary(garden.MachineImage, "OperatingSystemConfig"),
+	}))
+	_, err = g.AddSeed(t.Context(), "one", garden.SeedOptions{
+		DNS: "openstack-designate", Backup: "openstack", Labels: map[string]string{"a": "label"},
+	})
+	require.NoError(t, err)
+	_, err = g.StartGardenlet(t.Context(), "one", g.cluster.Config)
+	require.NoError(t, err)
+	_, err = g.CreateShoot(t.Context(), garden.ShootOptions{Name: "first", Seed: "one"})
+	require.NoError(t, err)
+	g.createExtensions(t)
+	for _, name := range []string{monolith, upstreamCalico} {
+		eventually(t, name+" is installed and in use", func() bool {
+			return is(*g.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+		})
+	}
+}
+
+// createExtensions creates what gardenlet orders for the shoot: as long as it is there, its controllers are needed.
+func (g *ground) createExtensions(t *testing.T) {
+	t.Helper()
+	namespace := "shoot--dev--first"
+	meta := metav1.ObjectMeta{Name: "first", Namespace: namespace}
+	openstack, secret := extensionsv1alpha1.DefaultSpec{Type: "openstack"}, corev1.SecretReference{Name: "cloudprovider", Namespace: namespace}
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		&extensionsv1alpha1.Infrastructure{ObjectMeta: meta, Spec: extensionsv1alpha1.InfrastructureSpec{
+			DefaultSpec: openstack, Region: "RegionOne", SecretRef: secret,
+		}},
+		&extensionsv1alpha1.ControlPlane{ObjectMeta: meta, Spec: extensionsv1alpha1.ControlPlaneSpec{
+			DefaultSpec: openstack, Region: "RegionOne", SecretRef: secret,
+		}},
+		&extensionsv1alpha1.Worker{ObjectMeta: meta, Spec: extensionsv1alpha1.WorkerSpec{
+			DefaultSpec: openstack, Region: "RegionOne", SecretRef: secret, Pools: []extensionsv1alpha1.WorkerPool{},
+		}},
+		&extensionsv1alpha1.Network{ObjectMeta: meta, Spec: extensionsv1alpha1.NetworkSpec{
+			DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "calico"}, PodCIDR: "100.96.0.0/11", ServiceCIDR: "100.64.0.0/13",
+		}},
+	} {
+		require.NoError(t, g.cluster.Client.Create(t.Context(), object))
+	}
+}
+
+// testMoved takes the monolith apart in the order of docs/landscape.md, which is the only one that Gardener allows.
+func testMoved(t *testing.T, g *ground) {
+	// Ours cannot come first, and not as secondaries either.
+	for _, name := range ours(t) {
+		objects := objectsOf(t, name, "rawchart")
+		require.NoError(t, apply(t, g.Client, objects[0]))
+		assert.ErrorContains(t, apply(t, g.Client, objects[1]), "another ControllerRegistration resource already exists")
+	}
+	assert.ErrorContains(t, change(t, g.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
+		r.Spec.Resources[len(r.Spec.Resources)-1].Primary = new(false)
+	}), "primary: Invalid value: false: field is immutable")
+
+	// The switches have to reach the seed first.
+	for name, disabled := range map[string]string{monolith: `"controlplane","infrastructure","worker"`, upstreamCalico: `"network"`} {
+		g.setValues(t, name, `{"disableControllers":[`+disabled+`]}`)
+		eventually(t, name+" has its switches", func() bool { return g.disabled(t, name) != "" })
+	}
+	before := g.managedResource(t, g.installed(t, monolith))
+	require.NoError(t, g.takeOut(t, monolith, taken()...))
+	require.NoError(t, g.takeOut(t, upstreamCalico, "Network"))
+	testGap(t, g)
+
+	for _, name := range ours(t) {
+		for _, object := range objectsOf(t, name, "rawchart") {
+			require.NoError(t, apply(t, g.Client, object))
+		}
+	}
+	for _, name := range ours(t) {
+		eventually(t, name+" is installed and in use", func() bool {
+			return is(*g.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+		})
+	}
+	eventually(t, "what came up in the gap has reached the seed", func() bool { return g.image(t) == "new" })
+	eventually(t, "an extension that serves nothing has gone by itself", func() bool { return len(g.installations(t, upstreamCalico)) == 0 })
+	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(upstreamCalico)))
+	eventually(t, "and so may its registration", func() bool { return !exists(t, g.Client, controllerRegistration(upstreamCalico)) })
+	after := g.managedResource(t, g.installed(t, monolith))
+	assert.Equal(t, before.UID, after.UID)
+	assert.Equal(t, before.Spec.SecretRefs, after.Spec.SecretRefs, "the monolith's pods do not roll when kinds are taken out")
+	for _, id := range g.wanted(t, "one") {
+		assert.Len(t, g.serving(t, id), 1, id)
+	}
+}
+
+// testGap looks around while nobody serves kinds that are needed: nothing changes on the seed, for the better or the worse.
+func testGap(t *testing.T, g *ground) {
+	g.setValues(t, "os-gardenlinux", `{"image":"new"}`)
+	_, err := g.CreateShoot(t.Context(), garden.ShootOptions{Name: "second", Seed: "one"})
+	assert.ErrorContains(t, err, "given Shoot uses non-registered provider type")
+	assert.NotEqual(t, "new", g.image(t), "a change of anybody's chart waits, and has waited as long as the shoot was tried")
+	for _, name := range []string{monolith, upstreamCalico, "os-gardenlinux"} {
+		g.installed(t, name)
+	}
+}
+
+// putBack gives a kind back to the monolith.
+func (g *ground) putBack(t *testing.T, kind string) error {
+	t.Helper()
+	return change(t, g.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
+		r.Spec.Resources = append(r.Spec.Resources, garden.Primary("openstack", kind)...)
+	})
+}
+
+func (g *ground) takeOut(t *testing.T, name string, kinds ...string) error {
+	t.Helper()
+	return change(t, g.Client, controllerRegistration(name), func(r *gardencorev1beta1.ControllerRegistration) {
+		r.Spec.Resources = slices.DeleteFunc(r.Spec.Resources, func(resource gardencorev1beta1.ControllerResource) bool {
+			return slices.Contains(kinds, resource.Kind)
+		})
+	})
+}
+
+func (g *ground) setValues(t *testing.T, name, values string) {
+	t.Helper()
+	require.NoError(t, change(t, g.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
+		d.Helm.Values = &apiextensionsv1.JSON{Raw: []byte(values)}
+	}))
+}
+
+// serving returns the names of the registrations that have a kind and type.
+func (g *ground) serving(t *testing.T, id string) []string {
+	t.Helper()
+	list := &gardencorev1beta1.ControllerRegistrationList{}
+	require.NoError(t, g.Client.List(t.Context(), list))
+	var names []string
+	for _, registration := range list.Items {
+		for _, resource := range registration.Spec.Resources {
+			if resource.Kind+"/"+resource.Type == id {
+				names = append(names, registration.Name)
+			}
+		}
+	}
+	return names
+}
+
+// disabled returns what an upstream extension has been told on the seed not to do.
+func (g *ground) disabled(t *testing.T, name string) string {
+	t.Helper()
+	return g.configMap(t, name, "controllers")["disabled"]
+}
+
+// image returns what the extension for nodes' operating systems has been given on the seed.
+func (g *ground) image(t *testing.T) string {
+	t.Helper()
+	return g.configMap(t, "os-gardenlinux", "os-gardenlinux")["image"]
+}
+
+func (g *ground) configMap(t *testing.T, registration, name string) map[string]string {
+	t.Helper()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespaceOf(g.installed(t, registration)).Name}}
+	require.True(t, exists(t, g.cluster.Client, object))
+	return object.Data
+}

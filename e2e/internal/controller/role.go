@@ -1,0 +1,62 @@
+package controller
+
+import (
+	"fmt"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+// withRole gives a binary the rights that its chart gives it in a seed, so that all tests run with what is shipped. Its namespace and its
+// release have the binary's name.
+//
+// It panics where the chart in this checkout cannot be rendered: no test could go on, and that of the charts says why.
+func withRole(b Binary) Binary {
+	role, err := roleOf(b)
+	if err != nil {
+		panic(err)
+	}
+	b.Role = role
+	return b
+}
+
+func roleOf(b Binary) (seed.Role, error) {
+	archive, err := charts.Archive(b.Name, "v0.0.0")
+	if err != nil {
+		return seed.Role{}, fmt.Errorf("packing chart %s: %w", b.Name, err)
+	}
+	objects, err := charts.Render(archive, charts.Release{Name: b.Name, Namespace: b.Name}, map[string]any{"types": b.Types})
+	if err != nil {
+		return seed.Role{}, fmt.Errorf("rendering chart %s: %w", b.Name, err)
+	}
+	var role seed.Role
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "ClusterRole":
+			err = appendRules(&role.Cluster, object)
+		case "Role":
+			if object.GetNamespace() != b.Name {
+				return seed.Role{}, fmt.Errorf("chart %s has a Role in namespace %s, of which no test knows", b.Name, object.GetNamespace())
+			}
+			err = appendRules(&role.Namespace, object)
+		}
+		if err != nil {
+			return seed.Role{}, fmt.Errorf("reading %s %s of chart %s: %w", object.GetKind(), object.GetName(), b.Name, err)
+		}
+	}
+	return role, nil
+}
+
+// appendRules adds the rules of a ClusterRole or a Role, which have the same form.
+func appendRules(rules *[]rbacv1.PolicyRule, object *unstructured.Unstructured) error {
+	var role rbacv1.Role
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+		return err
+	}
+	*rules = append(*rules, role.Rules...)
+	return nil
+}

@@ -1,0 +1,70 @@
+package garden
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gardener/gardener/pkg/api/indexer"
+	controllermanagerconfigv1alpha1 "github.com/gardener/gardener/pkg/apis/config/controllermanager/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/controllerdeployment/controllerdeployment"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/controllerregistration"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/seed/extensionscheck"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// startControllerManager starts those of gardener-controller-manager's controllers that have to do with registrations: who is installed
+// where, finalizers, and the condition ExtensionsReady of Seeds.
+func (g *Garden) startControllerManager(ctx context.Context) error {
+	const name = "gardener-controller-manager"
+	log, err := logTo(g.dir, name)
+	if err != nil {
+		return err
+	}
+	mgr, err := manager.New(g.Config, manager.Options{
+		Scheme:     kubernetes.GardenScheme,
+		Logger:     log,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing %s: %w", name, err)
+	}
+	for _, index := range []func(context.Context, client.FieldIndexer) error{
+		indexer.AddShootSeedName, indexer.AddShootStatusSeedName,
+		indexer.AddBackupBucketSeedName, indexer.AddBackupBucketShootRefName, indexer.AddBackupBucketShootRefNamespace,
+		indexer.AddBackupEntrySeedName, indexer.AddBackupEntryShootRefName, indexer.AddBackupEntryShootRefNamespace,
+		indexer.AddControllerInstallationSeedRefName, indexer.AddControllerInstallationRegistrationRefName,
+		indexer.AddControllerInstallationShootRefName, indexer.AddControllerInstallationShootRefNamespace,
+	} {
+		if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
+			return fmt.Errorf("adding an index of %s: %w", name, err)
+		}
+	}
+	if err := addControllersOfRegistrations(mgr); err != nil {
+		return fmt.Errorf("preparing %s: %w", name, err)
+	}
+	started, err := run(ctx, name, mgr)
+	if err != nil {
+		return err
+	}
+	g.managers = append(g.managers, started)
+	return nil
+}
+
+func addControllersOfRegistrations(mgr manager.Manager) error {
+	configuration := controllermanagerconfigv1alpha1.ControllerManagerConfiguration{}
+	controllermanagerconfigv1alpha1.SetObjectDefaults_ControllerManagerConfiguration(&configuration)
+	if err := controllerregistration.AddToManager(mgr, configuration); err != nil {
+		return err
+	}
+	if err := (&controllerdeployment.Reconciler{Config: *configuration.Controllers.ControllerDeployment}).AddToManager(mgr); err != nil {
+		return err
+	}
+	return (&extensionscheck.Reconciler{Config: *configuration.Controllers.SeedExtensionsCheck}).AddToManager(mgr)
+}

@@ -1,0 +1,147 @@
+package kindcluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+)
+
+const (
+	auditFolder = "audit"
+	auditRules  = "policy.yaml"
+	auditLog    = "audit.log"
+
+	// nodeAudit is where the folder is within a node, and within the API server's pod.
+	nodeAudit = "/etc/kubernetes/audit"
+	// issuer is what kubeadm takes for the issuer of ServiceAccounts' tokens.
+	issuer = "https://kubernetes.default.svc.cluster.local"
+)
+
+// auditPolicy records what pods write, with the body, and what they read, without. What belongs to the cluster itself and not
+// to what is tested in it is left out; of Leases, which are renewed with the clock, only who asked is kept.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: None
+  userGroups: ["system:serviceaccounts:kube-system"]
+- level: Metadata
+  userGroups: ["system:serviceaccounts"]
+  resources: [{group: coordination.k8s.io, resources: [leases]}]
+- level: Request
+  userGroups: ["system:serviceaccounts"]
+  verbs: [create, update, patch, delete, deletecollection]
+- level: Metadata
+  userGroups: ["system:serviceaccounts"]
+- level: None
+`
+
+// AuditLog is the path of the API server's audit log, one JSON object (audit.k8s.io/v1 Event) in a line: every request of a pod
+// outside kube-system, and the body of those that write. The API server writes a line right after it has answered; watches are
+// written when they end.
+func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, auditFolder, auditLog) }
+
+// prepareAudit makes the log, so that it belongs to us and not to the root of the node, who is to write it.
+func (c *Cluster) prepareAudit() error {
+	if err := os.MkdirAll(filepath.Join(c.dir, auditFolder), 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string]string{auditRules: auditPolicy, auditLog: ""} {
+		if err := os.WriteFile(filepath.Join(c.dir, auditFolder, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configuration is that of a cluster of n nodes whose folder is dir. Where root has not all rights, the container runtime in the
+// nodes must not try to spare processes from the kernel's killer.
+func configuration(n int, dir string, rootHasAllRights bool) *v1alpha4.Cluster {
+	nodes := []v1alpha4.Node{{
+		Role:        v1alpha4.ControlPlaneRole,
+		ExtraMounts: []v1alpha4.Mount{{HostPath: filepath.Join(dir, auditFolder), ContainerPath: nodeAudit}},
+	}}
+	for range n - 1 {
+		nodes = append(nodes, v1alpha4.Node{Role: v1alpha4.WorkerRole})
+	}
+	config := &v1alpha4.Cluster{Nodes: nodes, KubeadmConfigPatches: []string{clusterPatch(), kubeletPatch}}
+	if !rootHasAllRights {
+		config.ContainerdConfigPatches = []string{
+			"version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nrestrict_oom_score_adj = true\n",
+			"version = 3\n[plugins.\"io.containerd.cri.v1.runtime\"]\nrestrict_oom_score_adj = true\n",
+		}
+	}
+	return config
+}
+
+// kubeletPatch lets a kubelet run where cgroups are of version 1, which it otherwise refuses.
+const kubeletPatch = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+failCgroupV1: false
+`
+
+// clusterPatch has requests audited, tokens accepted that are meant for Gardener, the controllers of the cluster not wait for
+// limits of their own, and etcd not for the disk: nobody minds what is left of this cluster after a power cut.
+func clusterPatch() string {
+	return `apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+apiServer:
+  extraVolumes:
+  - {name: audit, hostPath: ` + nodeAudit + `, mountPath: ` + nodeAudit + `, pathType: Directory}
+  extraArgs:
+  - {name: audit-policy-file, value: ` + nodeAudit + "/" + auditRules + `}
+  - {name: audit-log-path, value: ` + nodeAudit + "/" + auditLog + `}
+  - {name: audit-log-maxsize, value: "2000"} # MB: one file, whatever happens
+  - {name: api-audiences, value: "` + issuer + ",kubernetes," + v1beta1constants.GardenerAudience + `"}
+  - {name: profiling, value: "false"}
+controllerManager:
+  extraArgs:
+  - {name: kube-api-qps, value: "200"}
+  - {name: kube-api-burst, value: "400"}
+scheduler:
+  extraArgs:
+  - {name: kube-api-qps, value: "200"}
+  - {name: kube-api-burst, value: "400"}
+etcd:
+  local:
+    extraArgs:
+    - {name: unsafe-no-fsync, value: "true"}
+`
+}
+
+// RootHasAllRights reports whether root of this machine has CAP_SYS_RESOURCE, the one that is most often kept from it. Without that no
+// process can be spared from the kernel's killer more than it is already, and Docker, which gives all rights to the containers of
+// nodes, cannot start one unless its runtime leaves that one out.
+func RootHasAllRights() bool {
+	status, err := os.ReadFile("/proc/self/status")
+	return err != nil || hasResourceCapability(string(status))
+}
+
+// hasResourceCapability reads the bounding set of a process from its status, proc_pid_status(5).
+func hasResourceCapability(status string) bool {
+	const number = 24 // capability.h
+	for line := range strings.Lines(status) {
+		key, value, _ := strings.Cut(line, ":")
+		if key != "CapBnd" {
+			continue
+		}
+		mask, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64)
+		return err != nil || mask>>number&1 == 1
+	}
+	return true
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Name == "" || o.Image == "" || o.Dir == "":
+		return fmt.Errorf("a cluster takes a name, an image and a folder, not %q, %q and %q", o.Name, o.Image, o.Dir)
+	case o.Nodes < 0:
+		return fmt.Errorf("a cluster of %d nodes cannot be made", o.Nodes)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package kindcluster
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+)
+
+// network is the Docker network that kind puts its nodes on.
+const network = "kind"
+
+// Gateway is the IPv4 address by which pods reach processes of this machine that listen on it, or on all addresses: that of
+// the bridge of Docker's network. It is also what connections of the host to nodes come from.
+func (c *Cluster) Gateway(ctx context.Context) (string, error) {
+	output, err := docker(ctx, "network", "inspect", "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}", network)
+	if err != nil {
+		return "", fmt.Errorf("looking for the gateway of Docker's network %s: %w", network, err)
+	}
+	for field := range strings.FieldsSeq(output) {
+		if address, err := netip.ParseAddr(field); err == nil && address.Is4() {
+			return field, nil
+		}
+	}
+	return "", fmt.Errorf("the Docker network %s has no IPv4 gateway: %q", network, output)
+}
+
+// NodeAddress is the IPv4 address of the control plane's node: what NodePorts can be reached at from this machine.
+func (c *Cluster) NodeAddress() (string, error) {
+	nodes, err := c.provider.ListNodes(c.Name)
+	if err != nil {
+		return "", fmt.Errorf("listing nodes: %w", err)
+	}
+	node, err := nodeutils.BootstrapControlPlaneNode(nodes)
+	if err != nil {
+		return "", fmt.Errorf("looking for the control plane's node: %w", err)
+	}
+	address, _, err := node.IP()
+	if err != nil {
+		return "", fmt.Errorf("asking for the address of node %s: %w", node, err)
+	}
+	return address, nil
+}
+
+// Load makes images known to all nodes. An archive is what `docker save` writes or an OCI layout in a tar file; the names that
+// it gives to images are those that pods find them by.
+func (c *Cluster) Load(ctx context.Context, archives ...string) error {
+	nodes, err := c.provider.ListInternalNodes(c.Name)
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	for _, node := range nodes {
+		all.Go(func() error {
+			for _, archive := range archives {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				file, err := os.Open(archive)
+				if err != nil {
+					return fmt.Errorf("opening an archive of images: %w", err)
+				}
+				err = nodeutils.LoadImageArchive(node, file)
+				_ = file.Close()
+				if err != nil {
+					return fmt.Errorf("loading images of %s into node %s: %w", archive, node, err)
+				}
+			}
+			return nil
+		})
+	}
+	return all.Wait()
+}
+
+func docker(ctx context.Context, args ...string) (string, error) {
+	var stdout, stderr strings.Builder
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("docker %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}

@@ -1,0 +1,67 @@
+package kindseed
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+)
+
+const (
+	cloudNamespace = "openstack"
+	cloudPort      = 5000
+)
+
+// startCloud runs the OpenStack stand-in in a pod on the network of the control plane's node.
+func (w *World) startCloud(ctx context.Context) error {
+	for _, create := range []func() error{
+		func() error {
+			return w.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cloudNamespace}})
+		},
+		func() error { return w.Client.Create(ctx, cloudPod()) },
+	} {
+		if err := create(); err != nil {
+			return fmt.Errorf("creating the cloud's pod: %w", err)
+		}
+	}
+	node, err := w.NodeAddress()
+	if err != nil {
+		return err
+	}
+	w.Cloud, w.Dials, err = openstack.Attach(ctx, "http://"+net.JoinHostPort(node, strconv.Itoa(cloudPort)))
+	return err
+}
+
+func cloudPod() *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: cloudName, Namespace: cloudNamespace, Labels: map[string]string{"app": cloudName}},
+		Spec: corev1.PodSpec{
+			HostNetwork:                  true,
+			NodeSelector:                 map[string]string{"node-role.kubernetes.io/control-plane": ""},
+			Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			RestartPolicy:                corev1.RestartPolicyNever,
+			AutomountServiceAccountToken: new(false),
+			Containers: []corev1.Container{{
+				Name: cloudName, Image: cloudImage, ImagePullPolicy: corev1.PullNever,
+				Args: []string{
+					fmt.Sprintf("--listen=:%d", cloudPort), "--server-build=500ms", "--server-delete=500ms",
+					"--images=" + openstack.GlanceImage(openstack.LatestImage),
+				},
+				ReadinessProbe: &corev1.Probe{
+					ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/-/healthz", Port: intstr.FromInt32(cloudPort)}},
+				},
+			}},
+		},
+	}
+}
+
+// NewAccount makes an account in the cloud.
+func (w *World) NewAccount(ctx context.Context, name string) (*openstack.Account, error) {
+	return w.Cloud.NewAccount(ctx, name)
+}

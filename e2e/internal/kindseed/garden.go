@@ -1,0 +1,245 @@
+package kindseed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+// others is a registration for what a seed and a shoot of type openstack need besides ours. Its chart is empty.
+const others = "others"
+
+func (w *World) startGarden(ctx context.Context) error {
+	dir, err := w.folder("garden")
+	if err != nil {
+		return err
+	}
+	w.Garden, err = garden.Start(ctx, w.Programs, dir)
+	return err
+}
+
+// Registrations are ours, by the names of their binaries.
+func Registrations() (map[string]registration.Entry, error) {
+	catalogue, err := registration.Read(charts.Catalogue())
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue of registrations: %w", err)
+	}
+	entries := map[string]registration.Entry{}
+	for _, entry := range catalogue.Registrations {
+		entries[entry.Chart] = entry
+	}
+	return entries, nil
+}
+
+// Install registers all controllers of ours in the garden, adds the Seed and a Shoot that make them necessary, and waits until gardenlet
+// has found them well. Build must have made the images of that version. It may be called once.
+func (w *World) Install(ctx context.Context, version string) error {
+	return w.phase(ctx, "controllers "+version, func(ctx context.Context) error {
+		entries, err := Registrations()
+		if err != nil {
+			return err
+		}
+		if err := w.register(ctx, version); err != nil {
+			return err
+		}
+		if err := w.Garden.Register(ctx, otherNeeds()); err != nil {
+			return err
+		}
+		if err := w.addSeed(ctx); err != nil {
+			return err
+		}
+		for binary := range entries {
+			if err := w.AwaitInstalled(ctx, binary); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *World) addSeed(ctx context.Context) error {
+	networks, err := w.networks(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Garden.AddSeed(ctx, SeedName, garden.SeedOptions{Networks: networks}); err != nil {
+		return err
+	}
+	if _, err := w.Garden.StartGardenlet(ctx, SeedName, w.Config); err != nil {
+		return err
+	}
+	_, err = w.Garden.CreateShoot(ctx, garden.ShootOptions{Name: "needs", Seed: SeedName})
+	return err
+}
+
+// register does what an admin does with the manifests of our registrations that have the chart inside.
+func (w *World) register(ctx context.Context, version string) error {
+	catalogue, err := registration.Read(charts.Catalogue())
+	if err != nil {
+		return fmt.Errorf("reading the catalogue of registrations: %w", err)
+	}
+	// Nothing is pulled from that repository.
+	files, err := registration.Generate(catalogue, registration.Options{Version: version, ChartRepository: "localhost/charts"})
+	if err != nil {
+		return fmt.Errorf("generating registrations: %w", err)
+	}
+	for _, file := range files {
+		if path.Base(file.Path) != "rawchart.yaml" {
+			continue
+		}
+		objects, err := decode(file.Content)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", file.Path, err)
+		}
+		for _, object := range objects {
+			if err := w.Garden.Client.Create(ctx, object); err != nil {
+				return fmt.Errorf("creating %s of %s: %w", object.GetKind(), file.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// decode reads the documents of a YAML file.
+func decode(content []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0: // a comment is a document, too
+			objects = append(objects, object)
+		}
+	}
+}
+
+// ChangeDeployment changes the chart, and the values, that a controller is installed from, e.g. for an upgrade or more replicas. It does
+// not wait.
+func (w *World) ChangeDeployment(ctx context.Context, binary string, change func(helm *gardencorev1.HelmControllerDeployment) error) error {
+	name, err := registrationOf(binary)
+	if err != nil {
+		return err
+	}
+	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := w.Garden.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		return fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
+	}
+	before := deployment.DeepCopy()
+	if err := change(deployment.Helm); err != nil {
+		return err
+	}
+	if err := w.Garden.Client.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("changing ControllerDeployment %s: %w", name, err)
+	}
+	return nil
+}
+
+// SetValues merges values into those that a controller's chart is rendered with, on the first level. It does not wait.
+func (w *World) SetValues(ctx context.Context, binary string, values map[string]any) error {
+	return w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+		all := map[string]any{}
+		if err := json.Unmarshal(helm.Values.Raw, &all); err != nil {
+			return fmt.Errorf("reading the values of %s: %w", binary, err)
+		}
+		maps.Copy(all, values)
+		raw, err := json.Marshal(all)
+		helm.Values = &apiextensionsv1.JSON{Raw: raw}
+		return err
+	})
+}
+
+// Upgrade has a controller installed from the chart of another version, or the same controller of an older one. It does not wait.
+func (w *World) Upgrade(ctx context.Context, binary, version string) error {
+	return w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) (err error) {
+		helm.RawChart, err = charts.Archive(binary, version)
+		return err
+	})
+}
+
+func registrationOf(binary string) (string, error) {
+	entries, err := Registrations()
+	if err != nil {
+		return "", err
+	}
+	entry, known := entries[binary]
+	if !known {
+		return "", fmt.Errorf("nobody registers %s", binary)
+	}
+	return entry.Name, nil
+}
+
+// Installation reads the ControllerInstallation of a controller; it is nil while there is none.
+func (w *World) Installation(ctx context.Context, binary string) (*gardencorev1beta1.ControllerInstallation, error) {
+	name, err := registrationOf(binary)
+	if err != nil {
+		return nil, err
+	}
+	list := &gardencorev1beta1.ControllerInstallationList{}
+	if err := w.Garden.Client.List(ctx, list, client.MatchingFields{"spec.registrationRef.name": name}); err != nil {
+		return nil, fmt.Errorf("listing the installations of %s: %w", name, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, nil //nolint:nilnil // the comment says what nil is
+	}
+	return &list.Items[0], nil
+}
+
+// AwaitInstalled waits until gardenlet says of a controller that it is installed and well and does not change, as it does before it
+// touches any shoot.
+func (w *World) AwaitInstalled(ctx context.Context, binary string) error {
+	var found *gardencorev1beta1.ControllerInstallation
+	err := w.until(ctx, func(ctx context.Context) (_ bool, err error) {
+		found, err = w.Installation(ctx, binary)
+		return found != nil && v1beta1helper.IsControllerInstallationSuccessful(*found), err
+	})
+	if err != nil && found != nil {
+		return fmt.Errorf("waiting for the installation of %s: %w; it says %v", binary, err, sayings(found.Status.Conditions))
+	}
+	if err != nil {
+		return fmt.Errorf("waiting for the installation of %s: %w", binary, err)
+	}
+	return nil
+}
+
+func sayings(conditions []gardencorev1beta1.Condition) []string {
+	var all []string
+	for _, condition := range conditions {
+		all = append(all, fmt.Sprintf("%s=%s: %s", condition.Type, condition.Status, condition.Message))
+	}
+	return all
+}
+
+// Namespace is that of an installed controller in the seed.
+func (w *World) Namespace(ctx context.Context, binary string) (string, error) {
+	found, err := w.Installation(ctx, binary)
+	if err != nil {
+		return "", err
+	}
+	if found == nil {
+		return "", fmt.Errorf("%s is not installed", binary)
+	}
+	return v1beta1constants.GardenRoleExtension + "-" + found.Name, nil
+}

@@ -1,0 +1,139 @@
+package kindseed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/gardener/gardener/pkg/component/kubernetes/apiserverexposure"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/grm"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
+)
+
+// hosted lists the shoots whose clusters run.
+func (w *World) hosted() []*Shoot {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return slices.Clone(w.shoots)
+}
+
+// Host starts the shoot's cluster, and does what gardenlet does before a ControlPlane is created: its API server can be reached in the
+// seed, a gardener-resource-manager works for it, and there are kubeconfigs for those who need it. The Account's servers become its nodes.
+func (s *Shoot) Host(ctx context.Context) error {
+	etcd, err := s.world.sharedEtcd()
+	if err != nil {
+		return err
+	}
+	name := s.Namespace() + fmt.Sprintf("-%d", s.world.number())
+	dir, err := s.world.folder(filepath.Join("shoots", name))
+	if err != nil {
+		return err
+	}
+	s.world.add(s)
+	dns := s.apiServerName()
+	listening := shoot.ListeningAt(s.world.Gateway, dns, dns+".cluster.local")
+	if s.Cluster, err = shoot.Start(ctx, s.world.Programs, dir, etcd, listening); err != nil {
+		return fmt.Errorf("starting the cluster of shoot %s: %w", s.Name, err)
+	}
+	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+		return err
+	}
+	if err := s.expose(ctx); err != nil {
+		return err
+	}
+	manager := filepath.Join(dir, grm.Name)
+	if s.manager, err = grm.ForShoot(ctx, s.world.Programs, manager, s.world.Kubeconfig, s.Namespace(), s.Cluster.Kubeconfig); err != nil {
+		return err
+	}
+	if err := s.world.Gardenlet.PrepareControlPlane(ctx, s.Shoot, s.apiServer()); err != nil {
+		return err
+	}
+	return s.world.awaitDeployment(ctx, s.Namespace(), v1beta1constants.DeploymentNameKubeAPIServer)
+}
+
+// apiServerName is the name of the shoot's API server in the seed, and apiServer how pods there know it.
+func (s *Shoot) apiServerName() string {
+	return v1beta1constants.DeploymentNameKubeAPIServer + "." + s.Namespace() + ".svc"
+}
+
+func (s *Shoot) apiServer() gardenlet.APIServer {
+	return gardenlet.APIServer{URL: "https://" + s.apiServerName(), CA: s.Cluster.CA}
+}
+
+// expose makes the Service of the shoot's API server, by Gardener's component.
+func (s *Shoot) expose(ctx context.Context) error {
+	noIstio := func() []string { return nil }
+	component := apiserverexposure.NewService(
+		logr.Discard(), s.world.Client, s.Namespace(), &apiserverexposure.ServiceValues{}, func() client.ObjectKey { return client.ObjectKey{} },
+		nil, nil, nil, noIstio,
+	)
+	if err := component.Deploy(ctx); err != nil {
+		return fmt.Errorf("exposing the API server of shoot %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// standInForAPIServer has the pods of a shoot's API server hand connections on to the process on this machine. They need to reach it.
+func (w *World) standInForAPIServer(of *gardenlet.Shoot, pod *corev1.PodTemplateSpec) {
+	pod.Labels[v1beta1constants.LabelNetworkPolicyToPrivateNetworks] = v1beta1constants.LabelNetworkPolicyAllowed
+	container := &pod.Spec.Containers[0]
+	container.Image, container.Command = standInImage, nil
+	for _, s := range w.hosted() {
+		if s.Shoot == of {
+			container.Env = append(container.Env, corev1.EnvVar{Name: "STANDIN_FORWARD", Value: ":443=" + s.Cluster.Address()})
+		}
+	}
+}
+
+// sharedEtcd starts an etcd for the clusters of all shoots, unless there is one.
+func (w *World) sharedEtcd() (string, error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if w.etcd != nil {
+		return w.etcd.URL.String(), nil
+	}
+	dir, err := w.folder("etcd")
+	if err != nil {
+		return "", err
+	}
+	log, err := os.Create(dir + ".log")
+	if err != nil {
+		return "", fmt.Errorf("creating the log of etcd: %w", err)
+	}
+	etcd := &envtest.Etcd{Path: filepath.Join(w.Programs, "etcd"), DataDir: dir, Out: log, Err: log, StartTimeout: patience}
+	etcd.Configure().Append("unsafe-no-fsync")
+	if err := etcd.Start(); err != nil {
+		return "", fmt.Errorf("starting etcd: %w", err)
+	}
+	w.etcd = etcd
+	return etcd.URL.String(), nil
+}
+
+func (w *World) add(s *Shoot) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.shoots = append(w.shoots, s)
+}
+
+func (w *World) remove(s *Shoot) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.shoots = slices.DeleteFunc(w.shoots, func(other *Shoot) bool { return other == s })
+}
+
+// number counts what has a folder of its own.
+func (w *World) number() int {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.started++
+	return w.started
+}

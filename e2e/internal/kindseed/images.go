@@ -1,0 +1,317 @@
+package kindseed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	gardenerimages "github.com/gardener/gardener/imagevector"
+	"github.com/gardener/gardener/pkg/utils/imagevector"
+
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
+	"github.com/trellis-garden/trellis/images"
+	"github.com/trellis-garden/trellis/images/base"
+)
+
+const (
+	// ours is how the names of our images begin, as charts and image vectors have it.
+	ours = "ghcr.io/trellis-garden/trellis/"
+
+	cloudName = "fakecloud"
+	// cloudImage and standInImage are those of the two commands of this module.
+	cloudImage   = "localhost/fakecloud:e2e"
+	standInImage = "localhost/standin:e2e"
+
+	resourceManager        = "gardener-resource-manager"
+	cloudControllerManager = "openstack-cloud-controller-manager"
+
+	// kubernetesVersion is that of shoots.
+	kubernetesVersion = "1.36.3"
+)
+
+// Image is the name of our image of a binary.
+func Image(binary, version string) string { return ours + binary + ":" + version }
+
+// Binaries are ours that run in pods.
+func Binaries() []string {
+	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller", "machine-controller"}
+}
+
+// binaries makes images of programs, and keeps them in the checkout's cache: nothing is packed again when nothing changed.
+type binaries struct {
+	cache string
+	base  *images.Layer
+}
+
+func newBinaries() (*binaries, error) {
+	cache, err := repo.Path(".cache", "e2e", "kind")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the folder of images: %w", err)
+	}
+	layer, err := base.Layer()
+	return &binaries{cache: cache, base: layer}, err
+}
+
+// packSurroundings makes images of what is not ours, and of what stands in for others.
+func (w *World) packSurroundings(ctx context.Context) error {
+	for _, program := range []struct {
+		name, target string
+		image        func() (string, error)
+	}{
+		{resourceManager, "/" + resourceManager, resourceManagerImage},
+		{machineControllerManager, "/" + machineControllerManager, machineControllerManagerImage},
+		{cloudControllerManager, "/bin/" + cloudControllerManager, cloudControllerManagerImage},
+	} {
+		name, err := program.image()
+		if err != nil {
+			return err
+		}
+		if err := w.pack(filepath.Join(w.Programs, program.name), []string{program.target}, name); err != nil {
+			return err
+		}
+	}
+	absent, err := absentImages()
+	if err != nil {
+		return err
+	}
+	for _, command := range []struct{ name, path string }{{name: "fakecloud"}, {name: "standin"}} {
+		if command.path, err = w.binaries.buildCommand(ctx, command.name); err != nil {
+			return err
+		}
+		targets, names := []string{"/" + command.name}, []string{"localhost/" + command.name + ":e2e"}
+		if names[0] == standInImage {
+			// Storage drivers are called by a path.
+			targets = append(targets, "/bin/cinder-csi-plugin", "/bin/manila-csi-plugin")
+			names = append(names, absent...)
+		}
+		if err := w.pack(command.path, targets, names...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) pack(path string, targets []string, names ...string) error {
+	archive, err := w.binaries.pack(path, targets, names...)
+	w.packed = append(w.packed, archive)
+	return err
+}
+
+func (w *World) loadSurroundings(ctx context.Context) error { return w.Load(ctx, w.packed...) }
+
+func (w *World) packVersions(ctx context.Context) error {
+	for _, version := range w.options.Versions {
+		if _, err := w.packOurs(ctx, version, Binaries()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) loadVersions(ctx context.Context) error {
+	for _, version := range w.options.Versions {
+		if err := w.Build(ctx, version, Binaries()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Build builds binaries of ours as they are shipped, and makes their images known to the nodes under that version. Where only the version
+// is another, so is the binary: each prints its own.
+func (w *World) Build(ctx context.Context, version string, names ...string) error {
+	archives, err := w.packOurs(ctx, version, names...)
+	if err != nil {
+		return err
+	}
+	return w.Load(ctx, archives...)
+}
+
+// packOurs makes archives of our binaries, or finds them made.
+func (w *World) packOurs(ctx context.Context, version string, names ...string) (archives []string, err error) {
+	for _, name := range names {
+		path, err := w.binaries.build(ctx, name, version)
+		if err != nil {
+			return nil, err
+		}
+		archive, err := w.binaries.pack(path, []string{"/" + name}, Image(name, version))
+		if err != nil {
+			return nil, err
+		}
+		archives = append(archives, archive)
+	}
+	return archives, nil
+}
+
+// build builds one of our binaries with the flags of the Makefile.
+func (b *binaries) build(ctx context.Context, name, version string) (string, error) {
+	root, err := repo.Root()
+	if err != nil {
+		return "", err
+	}
+	const variable = "github.com/trellis-garden/trellis/internal/buildinfo."
+	stamp := "-s -w -X " + variable + "version=" + version + " -X " + variable + "commit=unknown -X " + variable + "date=unknown"
+	return b.compile(ctx, root, filepath.Join(version, name), "-trimpath", "-buildvcs=false", "-ldflags", stamp, "./cmd/"+name)
+}
+
+// buildCommand builds a command of this module.
+func (b *binaries) buildCommand(ctx context.Context, name string) (string, error) {
+	module, err := repo.Path("e2e")
+	if err != nil {
+		return "", err
+	}
+	return b.compile(ctx, module, name, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "./cmd/"+name)
+}
+
+func (b *binaries) compile(ctx context.Context, module, target string, args ...string) (string, error) {
+	path := filepath.Join(b.cache, target)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, args)...)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", target, err, output)
+	}
+	return path, nil
+}
+
+// pack makes an archive of an image with one program, under all of the names, and returns its path. The program is at the first of the
+// targets, the others are links to it.
+func (b *binaries) pack(program string, targets []string, names ...string) (string, error) {
+	archive, err := b.archiveOf(program, slices.Concat(targets, names))
+	if err != nil {
+		return "", fmt.Errorf("packing %s: %w", program, err)
+	}
+	if _, err := os.Stat(archive); err == nil {
+		return archive, nil
+	}
+	files := []images.File{{Path: targets[0], Source: program, Mode: 0o755}}
+	for _, link := range targets[1:] {
+		files = append(files, images.File{Path: link, Link: targets[0]})
+	}
+	layer, err := images.NewLayer(files...)
+	if err != nil {
+		return "", fmt.Errorf("packing %s: %w", program, err)
+	}
+	image := images.Image{
+		Platform: images.Platform{OS: "linux", Architecture: runtime.GOARCH},
+		Layers:   []*images.Layer{b.base, layer},
+		Config:   images.Config{Entrypoint: targets[:1]},
+	}
+	all := map[string][]images.Image{}
+	for _, name := range names {
+		all[name] = []images.Image{image}
+	}
+	if _, err := images.WriteArchive(archive, all); err != nil {
+		return "", fmt.Errorf("packing %s: %w", program, err)
+	}
+	return archive, b.dropOthers(archive, filepath.Base(program))
+}
+
+// archiveOf names an archive by its content.
+func (b *binaries) archiveOf(program string, details []string) (string, error) {
+	file, err := os.Open(program)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	hash.Write([]byte(strings.Join(details, " ")))
+	return filepath.Join(b.cache, filepath.Base(program)+"-"+hex.EncodeToString(hash.Sum(nil))[:16]+".tar"), nil
+}
+
+// keptArchives is how many archives of a program are kept, the newest: those of the versions that one run takes.
+const keptArchives = 4
+
+func (b *binaries) dropOthers(archive, program string) error {
+	paths, err := filepath.Glob(filepath.Join(b.cache, program+"-????????????????.tar"))
+	if err != nil {
+		return err
+	}
+	age := map[string]int64{}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			age[path] = info.ModTime().UnixNano()
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return int(age[b]/1e6 - age[a]/1e6) })
+	for i, path := range paths {
+		if i >= keptArchives && path != archive {
+			_ = os.Remove(path) // somebody else may have done so
+		}
+	}
+	return nil
+}
+
+const machineControllerManager = "machine-controller-manager"
+
+func machineControllerManagerImage() (string, error) {
+	image, err := gardenerimages.Containers().FindImage(gardenerimages.ContainerImageNameMachineControllerManager)
+	if err != nil {
+		return "", fmt.Errorf("finding the image of machine-controller-manager: %w", err)
+	}
+	return image.String(), nil
+}
+
+// vectorOf reads an image vector of a contract or a driver.
+func vectorOf(path ...string) (imagevector.ImageVector, error) {
+	file, err := repo.Path(append([]string{"internal"}, path...)...)
+	if err != nil {
+		return nil, err
+	}
+	vector, _, err := imagevector.ReadFile(file)
+	return vector, err
+}
+
+func cloudControllerManagerImage() (string, error) {
+	vector, err := vectorOf("controlplane", "openstack", "images.yaml")
+	if err != nil {
+		return "", err
+	}
+	return find(vector, "cloud-controller-manager")
+}
+
+func find(vector imagevector.ImageVector, name string) (string, error) {
+	image, err := vector.FindImage(name, imagevector.RuntimeVersion(kubernetesVersion), imagevector.TargetVersion(kubernetesVersion))
+	if err != nil {
+		return "", fmt.Errorf("finding the image %s: %w", name, err)
+	}
+	return image.String(), nil
+}
+
+// absentImages are those of storage drivers and their sidecars: see the package comment.
+func absentImages() ([]string, error) {
+	var names []string
+	for _, path := range [][]string{{"controlplane", "images.yaml"}, {"controlplane", "openstack", "images.yaml"}} {
+		vector, err := vectorOf(path...)
+		if err != nil {
+			return nil, err
+		}
+		for _, source := range vector {
+			if !strings.HasPrefix(source.Name, "csi-") {
+				continue
+			}
+			name, err := find(vector, source.Name)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,62 @@
+package kindseed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	gardenletconfigv1alpha1 "github.com/gardener/gardener/pkg/apis/config/gardenlet/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	"github.com/gardener/gardener/pkg/controller/networkpolicy/hostnameresolver"
+	"github.com/gardener/gardener/pkg/gardenlet/controller/networkpolicy"
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// policies is gardenlet's controller of NetworkPolicies, in this process.
+type policies struct {
+	end   context.CancelFunc
+	ended chan error
+}
+
+// startPolicies runs the controller that denies everything in Gardener's namespaces but what pods are labeled for.
+func (w *World) startPolicies(ctx context.Context) error {
+	networks, err := w.networks(ctx)
+	if err != nil {
+		return err
+	}
+	mgr, err := manager.New(w.Config, manager.Options{
+		Scheme:     kubernetes.SeedScheme,
+		Logger:     logr.Discard(),
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing gardenlet's controller of network policies: %w", err)
+	}
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	settings := gardenletconfigv1alpha1.NetworkPolicyControllerConfiguration{ConcurrentSyncs: new(5)}
+	// The API server's address is an IP address: there is no name to resolve.
+	if err := networkpolicy.AddToManager(ctx, mgr, end, mgr, settings, networks, hostnameresolver.NewNoOpProvider()); err != nil {
+		end()
+		return fmt.Errorf("preparing gardenlet's controller of network policies: %w", err)
+	}
+	w.policies = &policies{end: end, ended: make(chan error, 1)}
+	go func() { w.policies.ended <- mgr.Start(running) }()
+	select {
+	case <-mgr.Elected(): // once it works
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-w.policies.ended:
+		w.policies = nil
+		return errors.Join(errors.New("gardenlet's controller of network policies has ended"), err)
+	}
+}
+
+func (p *policies) stop() error {
+	p.end()
+	return <-p.ended
+}

@@ -1,0 +1,26 @@
+package kindseed
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Users lists the IDs of the users as whom processes of a program run on the node of a pod: what its kernel says, not what was asked for.
+func (w *World) Users(ctx context.Context, pod corev1.Pod, program string) ([]string, error) {
+	output, err := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "ps", "-e", "-o", "uid=,args=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the processes of node %s: %w", pod.Spec.NodeName, err)
+	}
+	var users []string
+	for line := range strings.Lines(string(output)) {
+		if fields := strings.Fields(line); len(fields) > 1 && path.Base(fields[1]) == program {
+			users = append(users, fields[0])
+		}
+	}
+	return users, nil
+}

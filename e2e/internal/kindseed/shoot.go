@@ -1,0 +1,272 @@
+package kindseed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
+)
+
+// Shoot is one in the world's cloud, hosted by its seed. What it is described as may be changed between orders.
+type Shoot struct {
+	*gardenlet.Shoot
+	// Account is the shoot's alone.
+	Account *openstack.Account
+	// Cluster is nothing until Host has started it.
+	Cluster *shoot.Cluster
+
+	world   *World
+	manager *process.Process
+	nodes   *nodes.Nodes
+}
+
+// NewShoot describes a shoot with an account of its own and one pool of two machines, and fills its namespace in the seed.
+func (w *World) NewShoot(ctx context.Context, name string) (*Shoot, error) {
+	account, err := w.NewAccount(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shoot{Shoot: openstack.NewShoot(name, w.Cloud, account), Account: account, world: w}
+	openstack.OfferMachines(s.Shoot, w.Cloud)
+	s.Workers = []gardencorev1beta1.Worker{openstack.NewPool("pool", 2, 2)}
+	return s, s.prepare(ctx)
+}
+
+// prepare fills the shoot's namespace. A webhook is registered a moment before nodes know the way to its Service: one tries again.
+func (s *Shoot) prepare(ctx context.Context) error {
+	var last error
+	err := s.world.until(ctx, func(ctx context.Context) (bool, error) {
+		if last = s.world.Gardenlet.Prepare(ctx, s.Shoot); apierrors.IsInternalError(last) {
+			return false, nil
+		}
+		return true, last
+	})
+	if err != nil {
+		return errors.Join(err, last)
+	}
+	return nil
+}
+
+// step is one in the flow of a shoot.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func (s *Shoot) follow(ctx context.Context, steps ...step) error {
+	for _, step := range steps {
+		if err := s.world.phase(ctx, "shoot "+s.Name+": "+step.name, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Create leads the shoot from nothing to nodes, in gardenlet's order.
+func (s *Shoot) Create(ctx context.Context) error {
+	return s.follow(ctx,
+		step{"cluster", s.Host},
+		step{"Infrastructure", s.OrderInfrastructure},
+		step{"ControlPlane", s.OrderControlPlane},
+		step{"Network", s.OrderNetwork},
+		step{"Worker", s.OrderWorker},
+		step{"network is ready", s.AwaitNetwork},
+	)
+}
+
+// Delete leads the shoot back, in gardenlet's order, and ends its cluster. Its account stays, empty.
+func (s *Shoot) Delete(ctx context.Context) error {
+	s.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
+	s.LastOperationState = gardencorev1beta1.LastOperationStateProcessing
+	return s.follow(ctx,
+		step{"no Worker", s.DestroyWorker},
+		step{"no Network", s.DestroyNetwork},
+		step{"no ControlPlane", s.DestroyControlPlane},
+		step{"no Infrastructure", s.DestroyInfrastructure},
+		step{"no cluster", s.Release},
+	)
+}
+
+// OrderInfrastructure orders the Infrastructure as the shoot is now described, waits for it, and passes on what it says.
+func (s *Shoot) OrderInfrastructure(ctx context.Context) error {
+	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+		return err
+	}
+	component := s.world.Gardenlet.Infrastructure(s.Shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	if err := component.Wait(ctx); err != nil {
+		return err
+	}
+	s.InfrastructureStatus = json.RawMessage(component.ProviderStatus().Raw)
+	return nil
+}
+
+// OrderControlPlane orders the ControlPlane and waits for it.
+func (s *Shoot) OrderControlPlane(ctx context.Context) error {
+	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+		return err
+	}
+	component := s.world.Gardenlet.ControlPlane(s.Shoot)
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+// OrderNetwork orders the Network, and does not wait: it may wait for nodes. AwaitNetwork does.
+func (s *Shoot) OrderNetwork(ctx context.Context) error {
+	component, err := s.world.Gardenlet.Network(s.Shoot)
+	if err != nil {
+		return err
+	}
+	return component.Deploy(ctx)
+}
+
+// AwaitNetwork waits for the Network.
+func (s *Shoot) AwaitNetwork(ctx context.Context) error {
+	component, err := s.world.Gardenlet.Network(s.Shoot)
+	if err != nil {
+		return err
+	}
+	return component.Wait(ctx)
+}
+
+// OrderWorker deploys machine-controller-manager, orders the Worker and waits for it. Servers become nodes from now on.
+func (s *Shoot) OrderWorker(ctx context.Context) error {
+	if err := s.prepareMachines(ctx); err != nil {
+		return err
+	}
+	if s.nodes == nil {
+		var err error
+		servers := s.Account.Servers(s.Shoot, s.world.Cloud.Region())
+		if s.nodes, err = nodes.Start(ctx, s.Cluster.Config, servers, nodes.BesideCloudControllerManager()); err != nil {
+			return err
+		}
+	}
+	return s.world.Gardenlet.FulfilWorker(ctx, s.Shoot)
+}
+
+func (s *Shoot) prepareMachines(ctx context.Context) error {
+	return s.world.Gardenlet.PrepareMachines(ctx, s.Shoot, s.apiServer())
+}
+
+// DestroyWorker deletes the Worker, waits until it is gone, and removes what was there for its sake.
+func (s *Shoot) DestroyWorker(ctx context.Context) error {
+	if err := s.prepareMachines(ctx); err != nil {
+		return err
+	}
+	return s.world.Gardenlet.DestroyWorker(ctx, s.Shoot)
+}
+
+// DestroyNetwork deletes the Network and waits until it is gone.
+func (s *Shoot) DestroyNetwork(ctx context.Context) error {
+	component, err := s.world.Gardenlet.Network(s.Shoot)
+	if err != nil {
+		return err
+	}
+	if err := component.Destroy(ctx); err != nil {
+		return err
+	}
+	return component.WaitCleanup(ctx)
+}
+
+// DestroyControlPlane deletes the ControlPlane and waits until it is gone.
+func (s *Shoot) DestroyControlPlane(ctx context.Context) error {
+	component := s.world.Gardenlet.ControlPlane(s.Shoot)
+	if err := component.Destroy(ctx); err != nil {
+		return err
+	}
+	return component.WaitCleanup(ctx)
+}
+
+// DestroyInfrastructure deletes the Infrastructure and waits until it is gone.
+func (s *Shoot) DestroyInfrastructure(ctx context.Context) error {
+	component := s.world.Gardenlet.Infrastructure(s.Shoot)
+	if err := component.Destroy(ctx); err != nil {
+		return err
+	}
+	return component.WaitCleanup(ctx)
+}
+
+// Release ends the shoot's cluster, if it has one, and deletes its namespace and its Cluster, as gardenlet does at the end. It waits
+// until both are gone.
+func (s *Shoot) Release(ctx context.Context) error {
+	if s.Cluster != nil {
+		if err := s.world.Gardenlet.RemoveAccess(ctx, s.Shoot); err != nil {
+			return err
+		}
+		if err := s.end(); err != nil {
+			return err
+		}
+	}
+	if err := s.world.Gardenlet.Forget(ctx, s.Shoot); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace()}}
+	return s.world.until(ctx, func(ctx context.Context) (bool, error) {
+		err := s.world.Client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		return err != nil, client.IgnoreNotFound(err)
+	})
+}
+
+// end ends all processes of the shoot at once.
+func (s *Shoot) end() error {
+	s.world.remove(s)
+	if s.nodes != nil {
+		s.nodes.Stop()
+	}
+	if s.manager != nil {
+		s.manager.Kill()
+	}
+	var failures []error
+	if s.Cluster != nil {
+		failures = append(failures, s.Cluster.Stop())
+	}
+	s.nodes, s.manager, s.Cluster = nil, nil, nil
+	return errors.Join(failures...)
+}
+
+// Nodes lists those of the shoot's cluster.
+func (s *Shoot) Nodes(ctx context.Context) ([]corev1.Node, error) {
+	list := &corev1.NodeList{}
+	if err := s.Cluster.Client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing the nodes of shoot %s: %w", s.Name, err)
+	}
+	return list.Items, nil
+}
+
+// AwaitDeployment waits until a Deployment in the shoot's namespace has all its pods.
+func (s *Shoot) AwaitDeployment(ctx context.Context, name string) error {
+	return s.world.awaitDeployment(ctx, s.Namespace(), name)
+}
+
+func (w *World) awaitDeployment(ctx context.Context, namespace, name string) error {
+	last := errors.New("not there yet")
+	if err := w.until(ctx, func(ctx context.Context) (bool, error) {
+		deployment := &appsv1.Deployment{}
+		err := w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment)
+		if err == nil {
+			last = health.CheckDeployment(deployment)
+		}
+		return err == nil && last == nil, client.IgnoreNotFound(err)
+	}); err != nil {
+		return fmt.Errorf("waiting for Deployment %s/%s: %w; %w", namespace, name, err, last)
+	}
+	return nil
+}

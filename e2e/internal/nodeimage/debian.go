@@ -1,0 +1,110 @@
+package nodeimage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	// suite is the last release of Debian whose systemd takes cgroups of version 1 as they are; it is at home with version 2, too.
+	suite = "bookworm"
+	// MirrorVariable names the environment variable that names another mirror of Debian than apt's.
+	MirrorVariable = "TRELLIS_DEBIAN_MIRROR"
+	publicMirror   = "http://deb.debian.org/debian"
+)
+
+// packages are what a node needs besides Debian's essential ones. There is neither udev nor dbus: runc speaks to systemd without.
+func packages() []string {
+	return []string{
+		"systemd", "systemd-sysv", "iptables", "nftables", "conntrack", "iproute2", "ethtool", "kmod", "mount",
+		"util-linux", "procps", "libseccomp2", "jq", "ca-certificates",
+	}
+}
+
+// needless are patterns of what a node does not use, and of what comes from this machine.
+func needless() []string {
+	return []string{
+		"var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*", "dev/*", "run/*", "tmp/*",
+		"usr/share/doc/*", "usr/share/man/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/lintian", "usr/share/bash-completion",
+		"etc/hostname", "etc/resolv.conf", "etc/machine-id",
+		// Units that make no sense in a container.
+		"etc/systemd/system/*.wants/*", "lib/systemd/system/multi-user.target.wants/*", "lib/systemd/system/local-fs.target.wants/*",
+		"lib/systemd/system/basic.target.wants/*", "lib/systemd/system/sockets.target.wants/*udev*",
+		"lib/systemd/system/sockets.target.wants/*initctl*", "lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service",
+	}
+}
+
+// debian returns the folder of a file system with Debian in it.
+func (b *build) debian(ctx context.Context) (string, error) {
+	tree := b.cached("debian")
+	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages(), needless()), " ")
+	return tree, b.keyedStage("debian", key, tree, func() error {
+		temporary := tree + ".new"
+		for _, dir := range []string{temporary, tree} {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+		if _, err := output(ctx, b.cache, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
+			return fmt.Errorf("%w\n%s", err, lastLines(filepath.Join(temporary, "debootstrap", "debootstrap.log")))
+		}
+		for _, pattern := range needless() {
+			if err := removeAll(filepath.Join(temporary, pattern)); err != nil {
+				return err
+			}
+		}
+		return os.Rename(temporary, tree)
+	})
+}
+
+// mirror is where this machine's apt finds the suite, and the public one where it does not know it.
+func mirror(ctx context.Context) string {
+	if named := os.Getenv(MirrorVariable); named != "" {
+		return named
+	}
+	targets, _ := output( // nothing where there is no apt
+		ctx, "", "apt-get", "indextargets", "--format", "$(CODENAME) $(RELEASE) $(ORIGIN) $(REPO_URI)", "Created-By: Packages", "Component: main")
+	return cmp.Or(mirrorIn(targets), publicMirror)
+}
+
+// mirrorIn reads what apt knows: lines of code name, release, origin, which may be missing, and address.
+func mirrorIn(targets string) string {
+	for line := range strings.Lines(targets) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || len(fields) == 4 && fields[2] != "Debian" {
+			continue
+		}
+		if fields[0] == suite || fields[1] == suite {
+			return fields[len(fields)-1]
+		}
+	}
+	return ""
+}
+
+func removeAll(pattern string) error {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lastLines(file string) string {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return tail(string(content))
+}
+
+func sorted(list []string) []string { slices.Sort(list); return list }

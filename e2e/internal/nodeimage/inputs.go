@@ -1,0 +1,57 @@
+package nodeimage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// digest is a hash of a text and of all files that folders hold, but those that only tests or people read.
+func digest(text string, dirs ...string) (string, error) {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n", text)
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && entry.Name() == "testdata":
+				return fs.SkipDir
+			case entry.IsDir() || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".md"):
+				return nil
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			relative, err := filepath.Rel(dir, path)
+			fmt.Fprintf(hash, "%q %d\n", relative, len(content))
+			hash.Write(content)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// pinned returns the version that the module in a folder requires of another. It reads go.mod by eye: asking the go command would
+// load the whole module graph.
+func pinned(dir, module string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) >= 2 && fields[0] == module && strings.HasPrefix(fields[1], "v") {
+			return fields[1], nil
+		}
+	}
+	return "", fmt.Errorf("%s/go.mod does not require %s", dir, module)
+}

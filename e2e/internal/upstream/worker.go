@@ -1,0 +1,180 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openstackmachinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+)
+
+// patience bounds how long machines may take to run.
+const patience = 4 * time.Minute
+
+// Worker makes machine classes and deployments for all pools, each of which has one zone, and waits until their machines run: who calls it has
+// deployed machine-controller-manager, and Infrastructure went before.
+func (s *Shoot) Worker(ctx context.Context) error {
+	component, err := s.Gardenlet.Worker(s.Shoot)
+	if err != nil {
+		return err
+	}
+	if err := component.Deploy(ctx); err != nil {
+		return err
+	}
+	object, err := s.Gardenlet.GetWorker(ctx, s.Shoot)
+	if err != nil {
+		return err
+	}
+	var deployments []extensionsv1alpha1.MachineDeployment
+	for _, pool := range object.Spec.Pools {
+		name, err := s.MakeMachines(ctx, pool)
+		if err != nil {
+			return fmt.Errorf("making the machines of pool %s: %w", pool.Name, err)
+		}
+		deployments = append(deployments, extensionsv1alpha1.MachineDeployment{Name: name, Minimum: pool.Minimum, Maximum: pool.Maximum})
+	}
+	if err := s.awaitMachines(ctx, object.Spec.Pools); err != nil {
+		return err
+	}
+	return s.fulfil(ctx, object, &object.Status.DefaultStatus, "worker", func() {
+		object.Status.MachineDeployments = deployments
+		object.Status.MachineDeploymentsLastUpdateTime = &metav1.Time{Time: time.Now()}
+	})
+}
+
+// awaitMachines waits until all machines run.
+func (s *Shoot) awaitMachines(ctx context.Context, pools []extensionsv1alpha1.WorkerPool) error {
+	var wanted int
+	for _, pool := range pools {
+		wanted += int(pool.Minimum)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		machines, running := &machinev1alpha1.MachineList{}, 0
+		if err := s.Gardenlet.Seed.List(ctx, machines, client.InNamespace(s.Namespace())); err != nil {
+			return fmt.Errorf("listing machines: %w", err)
+		}
+		last := errors.New("there is none")
+		for _, machine := range machines.Items {
+			if machine.Status.CurrentStatus.Phase == machinev1alpha1.MachineRunning {
+				running++
+			} else {
+				last = fmt.Errorf("%s is %q: %s", machine.Name, machine.Status.CurrentStatus.Phase, machine.Status.LastOperation.Description)
+			}
+		}
+		if running == wanted {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for machines: %w, since %w", ctx.Err(), last)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// MakeMachines has the machines of a pool of one zone made, under names that Gardener's library computes, and returns that of their deployment. The
+// pool's volumes are ignored.
+func (s *Shoot) MakeMachines(ctx context.Context, pool extensionsv1alpha1.WorkerPool) (string, error) {
+	hash, err := extensionsworker.WorkerPoolHash(pool, &extensionscontroller.Cluster{Shoot: &gardencorev1beta1.Shoot{}}, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	name := s.Namespace() + "-" + pool.Name + "-z1"
+	if err := s.makeClass(ctx, name+"-"+hash, pool); err != nil {
+		return "", err
+	}
+	labels := map[string]string{"name": name}
+	nodeLabels := map[string]string{
+		"topology.cinder.csi.openstack.org/zone": openstack.Zone, "topology.manila.csi.openstack.org/zone": openstack.Zone,
+	}
+	maps.Copy(nodeLabels, pool.Labels)
+	deployment := &machinev1alpha1.MachineDeployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: s.Namespace(), Labels: map[string]string{v1beta1constants.LabelWorkerPool: pool.Name},
+		},
+		Spec: machinev1alpha1.MachineDeploymentSpec{
+			Replicas: pool.Minimum, MinReadySeconds: 500, RevisionHistoryLimit: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Strategy: machinev1alpha1.MachineDeploymentStrategy{
+				Type: machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
+				RollingUpdate: &machinev1alpha1.RollingUpdateMachineDeployment{
+					UpdateConfiguration: machinev1alpha1.UpdateConfiguration{MaxSurge: &pool.MaxSurge, MaxUnavailable: &pool.MaxUnavailable},
+				},
+			},
+			Template: machinev1alpha1.MachineTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: machinev1alpha1.MachineSpec{
+					Class:                machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: name + "-" + hash},
+					NodeTemplateSpec:     machinev1alpha1.NodeTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: nodeLabels}},
+					MachineConfiguration: &machinev1alpha1.MachineConfiguration{},
+				},
+			},
+		},
+	}
+	return name, s.Gardenlet.Seed.Create(ctx, deployment)
+}
+
+func (s *Shoot) makeClass(ctx context.Context, name string, pool extensionsv1alpha1.WorkerPool) error {
+	encoded, err := s.providerSpec(pool)
+	if err != nil {
+		return err
+	}
+	userData := &corev1.Secret{}
+	if err := s.Gardenlet.Seed.Get(ctx, client.ObjectKey{Namespace: s.Namespace(), Name: pool.UserDataSecretRef.Name}, userData); err != nil {
+		return fmt.Errorf("reading user data: %w", err)
+	}
+	meta := metav1.ObjectMeta{Name: name, Namespace: s.Namespace()}
+	meta.Labels = map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	secret := &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"userData": userData.Data[pool.UserDataSecretRef.Key]}}
+	if err := s.Gardenlet.Seed.Create(ctx, secret); err != nil {
+		return err
+	}
+	return s.Gardenlet.Seed.Create(ctx, &machinev1alpha1.MachineClass{
+		ObjectMeta: meta, Provider: openstackmachinev1alpha1.Provider, ProviderSpec: runtime.RawExtension{Raw: encoded},
+		SecretRef:            &corev1.SecretReference{Name: name, Namespace: meta.Namespace},
+		CredentialsSecretRef: &corev1.SecretReference{Name: v1beta1constants.SecretNameCloudProvider, Namespace: meta.Namespace},
+		NodeTemplate: &machinev1alpha1.NodeTemplate{
+			InstanceType: pool.MachineType, Region: s.Cloud.Region(), Zone: openstack.Zone, Capacity: pool.NodeTemplate.Capacity,
+			Architecture: pool.Architecture,
+		},
+	})
+}
+
+func (s *Shoot) providerSpec(pool extensionsv1alpha1.WorkerPool) ([]byte, error) {
+	known, isJSON := s.InfrastructureStatus.(json.RawMessage)
+	if !isJSON {
+		return nil, errors.New("there is no infrastructure")
+	}
+	var site openstackv1alpha1.InfrastructureStatus
+	if err := json.Unmarshal(known, &site); err != nil {
+		return nil, fmt.Errorf("reading what the Infrastructure says: %w", err)
+	}
+	return json.Marshal(map[string]any{
+		"apiVersion": "openstack.machine.gardener.cloud/v1alpha1", "kind": "MachineProviderConfig",
+		"spec": map[string]any{
+			"imageName": openstack.GlanceImage(pool.MachineImage.Version), "region": s.Cloud.Region(), "availabilityZone": openstack.Zone,
+			"flavorName": pool.MachineType, "keyName": site.Node.KeyName, "securityGroups": []string{site.SecurityGroups[0].Name},
+			"tags": map[string]string{
+				openstackmachinev1alpha1.TagClusterPrefix + s.Namespace(): "1", openstackmachinev1alpha1.TagRolePrefix + "node": "1",
+			},
+			"networkID": site.Networks.ID, "subnetIDs": []string{site.Networks.Subnets[0].ID}, "podNetworkCIDRs": []string{"100.96.0.0/11"},
+		},
+	})
+}

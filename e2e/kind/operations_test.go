@@ -1,0 +1,236 @@
+//go:build kind
+
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+const (
+	infrastructureController = "infrastructure-controller"
+	networkController        = "network-controller"
+	workerController         = "worker-controller"
+)
+
+// standing is what changes of an installed controller when somebody touches it.
+type standing struct {
+	Installation  string
+	Deployment    types.UID
+	Generation    int64
+	Pods          map[types.UID]int32 // how often their containers have restarted
+	NotInProgress time.Time           // since when
+}
+
+func (w *world) standing(t *testing.T, binary string) standing {
+	t.Helper()
+	installation, err := w.Installation(t.Context(), binary)
+	require.NoError(t, err)
+	require.NotNil(t, installation, "%s is not installed", binary)
+	deployment, err := w.Deployment(t.Context(), binary)
+	require.NoError(t, err)
+	found := standing{
+		Installation: installation.Name, Deployment: deployment.UID, Generation: deployment.Generation, Pods: map[types.UID]int32{},
+	}
+	pods, err := w.Pods(t.Context(), binary)
+	require.NoError(t, err)
+	for _, pod := range pods {
+		for _, container := range pod.Status.ContainerStatuses {
+			found.Pods[pod.UID] += container.RestartCount
+		}
+	}
+	progressing := v1beta1helper.GetCondition(installation.Status.Conditions, gardencorev1beta1.ControllerInstallationProgressing)
+	if progressing != nil && progressing.Status == gardencorev1beta1.ConditionFalse {
+		found.NotInProgress = progressing.LastTransitionTime.UTC()
+	}
+	return found
+}
+
+// othersStand remembers how all controllers stand but one, and returns what holds against it how they stand later.
+func (w *world) othersStand(t *testing.T, but ...string) func() {
+	t.Helper()
+	look := func() map[string]standing {
+		found := map[string]standing{}
+		for _, binary := range controllers() {
+			if !slices.Contains(but, binary) {
+				found[binary] = w.standing(t, binary)
+			}
+		}
+		return found
+	}
+	before := look()
+	return func() {
+		t.Helper()
+		assert.Empty(t, cmp.Diff(before, look()), "what is done with one controller touches no other")
+	}
+}
+
+// keepDeployment has a controller installed again, when the test has ended, as it is now.
+func (w *world) keepDeployment(t *testing.T, binary string) {
+	t.Helper()
+	var now gardencorev1.HelmControllerDeployment
+	require.NoError(t, w.ChangeDeployment(t.Context(), binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+		helm.DeepCopyInto(&now)
+		return nil
+	}))
+	before, err := w.Deployment(t.Context(), binary)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		assert.NoError(t, w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+			now.DeepCopyInto(helm)
+			return nil
+		}))
+		assert.NoError(t, w.rolledOut(ctx, binary, func(d *appsv1.Deployment) bool {
+			return *d.Spec.Replicas == *before.Spec.Replicas && image(d) == image(before)
+		}))
+	})
+}
+
+func image(deployment *appsv1.Deployment) string {
+	return deployment.Spec.Template.Spec.Containers[0].Image
+}
+
+// rolledOut waits until a Deployment is as changed, all its pods are, and gardenlet lets shoots go on.
+func (w *world) rolledOut(ctx context.Context, binary string, changed func(*appsv1.Deployment) bool) error {
+	var last *appsv1.Deployment
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		var err error
+		if last, err = w.Deployment(ctx, binary); err != nil {
+			return err
+		}
+		if changed(last) && complete(last) {
+			return w.AwaitInstalled(ctx, binary)
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("waited in vain for the rollout of %s: %d replicas of %s are wanted; %+v", binary, *last.Spec.Replicas, image(last), last.Status)
+		}
+	}
+}
+
+func complete(d *appsv1.Deployment) bool {
+	s := d.Status
+	return s.ObservedGeneration >= d.Generation && s.Replicas == *d.Spec.Replicas && s.UpdatedReplicas == s.Replicas && s.AvailableReplicas == s.Replicas
+}
+
+// leading is the Lease that a controller's replicas compete for.
+func (w *world) leading(t *testing.T, binary string) *coordinationv1.Lease {
+	t.Helper()
+	lease, err := w.Lease(t.Context(), binary, binary+"-leader-election")
+	require.NoError(t, err)
+	return lease
+}
+
+// setLatency makes each call of the cloud take its time until the test has ended.
+func (w *world) setLatency(t *testing.T, latency time.Duration) {
+	t.Helper()
+	require.NoError(t, w.Dials.SetLatency(t.Context(), latency))
+	t.Cleanup(func() { assert.NoError(t, w.Dials.SetLatency(context.Background(), 0)) })
+}
+
+// cloudWrites are the calls that have changed the cloud, or tried to, since the log was reset.
+func (w *world) cloudWrites(t *testing.T) wire.Calls {
+	t.Helper()
+	calls, err := w.Dials.Calls(t.Context())
+	require.NoError(t, err)
+	return calls.Where(func(c wire.Call) bool { return c.Writes() && c.Service != wire.Keystone })
+}
+
+// order orders an Infrastructure and returns where to wait for it.
+func order(t *testing.T, shoot *kindseed.Shoot) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- shoot.OrderInfrastructure(t.Context()) }()
+	return done
+}
+
+// wholeness is what there is of a shoot that nobody has disturbed: how much of each kind, and under which keys of its state.
+type wholeness struct {
+	Resources map[string]int
+	State     []string
+}
+
+// whole looks what there is of a shoot, and requires that its status and state name just what the cloud holds.
+func (w *world) whole(t *testing.T, shoot *kindseed.Shoot) wholeness {
+	t.Helper()
+	infrastructure, err := w.Gardenlet.Get(t.Context(), shoot.Shoot)
+	require.NoError(t, err)
+	require.NotNil(t, infrastructure.Status.ProviderStatus, shoot.Name)
+	require.NotNil(t, infrastructure.Status.State, shoot.Name)
+	assert.Nil(t, infrastructure.Status.LastError, shoot.Name)
+	var status openstackv1alpha1.InfrastructureStatus
+	require.NoError(t, json.Unmarshal(infrastructure.Status.ProviderStatus.Raw, &status))
+	var state openstackv1alpha1.InfrastructureState
+	require.NoError(t, json.Unmarshal(infrastructure.Status.State.Raw, &state))
+	resources, err := shoot.Account.Resources(t.Context())
+	require.NoError(t, err)
+
+	found := wholeness{Resources: map[string]int{}, State: slices.Sorted(maps.Keys(state.Data))}
+	held := map[string][]string{}
+	for _, resource := range resources {
+		found.Resources[resource.Kind]++
+		held[resource.Kind] = append(held[resource.Kind], resource.ID)
+	}
+	inStatus := map[string][]string{"network": {status.Networks.ID}, "router": {status.Networks.Router.ID}, "key pair": {status.Node.KeyName}}
+	for _, subnet := range status.Networks.Subnets {
+		inStatus["subnet"] = append(inStatus["subnet"], subnet.ID)
+	}
+	for _, group := range status.SecurityGroups {
+		inStatus["security group"] = append(inStatus["security group"], group.ID)
+	}
+	inState := map[string][]string{}
+	for kind, key := range map[string]string{
+		"network": openstackv1alpha1.StateKeyNetwork, "router": openstackv1alpha1.StateKeyRouter, "subnet": openstackv1alpha1.StateKeySubnet,
+		"security group": openstackv1alpha1.StateKeySecurityGroup, "key pair": openstackv1alpha1.StateKeyKeyPair,
+	} {
+		inState[kind] = []string{state.Data[key]}
+		assert.Equal(t, held[kind], inStatus[kind], "%s of shoot %s: the cloud holds what the status says", kind, shoot.Name)
+		assert.Equal(t, held[kind], inState[kind], "%s of shoot %s: the cloud holds what the state says", kind, shoot.Name)
+	}
+	return found
+}
+
+// leave deletes shoots that have an Infrastructure and nothing else, and requires that nothing of them is left.
+func (w *world) leave(t *testing.T, shoots ...*kindseed.Shoot) {
+	t.Helper()
+	for _, shoot := range shoots {
+		shoot.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
+		require.NoError(t, shoot.DestroyInfrastructure(t.Context()))
+		requireEmpty(t, shoot)
+		require.NoError(t, w.Gardenlet.Forget(t.Context(), shoot.Shoot))
+	}
+	for _, shoot := range shoots {
+		require.NoError(t, shoot.Release(t.Context()))
+	}
+}
+
+func requireEmpty(t *testing.T, shoot *kindseed.Shoot) {
+	t.Helper()
+	left, err := shoot.Account.Resources(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, left, "shoot %s leaves nothing in the cloud", shoot.Name)
+}
+
+// isImage tells whether a Deployment runs a version of a controller.
+func isImage(binary, version string) func(*appsv1.Deployment) bool {
+	return func(d *appsv1.Deployment) bool { return image(d) == kindseed.Image(binary, version) }
+}

@@ -1,0 +1,35 @@
+// Command probe runs in pods of tests: it listens on the ports that it is given, and connects to where it is asked to:
+// GET /?to=10.0.0.1:80 is answered with 200 if that can be connected to within a second, and with 504 if not.
+package main
+
+import (
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	failed := make(chan error)
+	for _, port := range os.Args[1:] {
+		server := &http.Server{Addr: ":" + port, Handler: http.HandlerFunc(answer), ReadHeaderTimeout: time.Second}
+		go func() { failed <- server.ListenAndServe() }()
+	}
+	log.Fatal(<-failed)
+}
+
+func answer(w http.ResponseWriter, request *http.Request) {
+	to := request.URL.Query().Get("to")
+	if to == "" {
+		return
+	}
+	connection, err := net.DialTimeout("tcp", to, time.Second)
+	if err != nil {
+		w.WriteHeader(http.StatusGatewayTimeout)
+		fmt.Fprintln(w, err)
+		return
+	}
+	_ = connection.Close()
+}

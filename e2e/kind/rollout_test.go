@@ -1,0 +1,174 @@
+//go:build kind
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
+)
+
+// glance is the time between two looks at a rollout.
+const glance = 100 * time.Millisecond
+
+// rollout is what has been seen of one, from the moment at which it was ordered.
+type rollout struct {
+	world   *world
+	binary  string
+	version string
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	begun   chan struct{}
+
+	lock        sync.Mutex
+	start       time.Time
+	progressing period // in which the ControllerInstallation says so
+	held        period // in which gardenlet lets no shoot go on that needs the controller
+	rolling     period // in which the Deployment is not complete
+	fewest      int    // pods that were ready at once
+	leaders     []leader
+	err         error
+}
+
+// leader is who leads since when.
+type leader struct {
+	pod   string
+	since time.Time
+}
+
+// period is between the first and the last look at which something was so.
+type period struct{ first, last time.Time }
+
+func (p *period) extend(is bool) {
+	switch now := time.Now(); {
+	case is && p.first.IsZero():
+		p.first, p.last = now, now
+	case is:
+		p.last = now
+	}
+}
+
+func (p *period) length() time.Duration { return p.last.Sub(p.first).Round(glance) }
+
+// upgrade has a controller installed in another version, and watches.
+func (w *world) upgrade(t *testing.T, binary, version string) *rollout {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &rollout{
+		world: w, binary: binary, version: version, cancel: cancel,
+		ended: make(chan struct{}), begun: make(chan struct{}), start: time.Now(), fewest: len(w.readyPods(t, binary)),
+	}
+	r.look(ctx)
+	require.NoError(t, r.err)
+	require.NoError(t, w.Upgrade(t.Context(), binary, version))
+	go func() {
+		defer close(r.ended)
+		for tick := time.NewTicker(glance); ctx.Err() == nil; {
+			<-tick.C
+			r.look(ctx)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-r.ended
+	})
+	return r
+}
+
+// look takes a look at everything.
+func (r *rollout) look(ctx context.Context) {
+	installation, err := r.world.Installation(ctx, r.binary)
+	deployment, deploymentErr := r.world.Deployment(ctx, r.binary)
+	ready, readyErr := r.world.ReadyPods(ctx, r.binary)
+	lease, leaseErr := r.world.Lease(ctx, r.binary, r.binary+"-leader-election")
+	if ctx.Err() != nil {
+		return
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := errors.Join(err, deploymentErr, readyErr, leaseErr); err != nil {
+		r.err = err
+		return
+	}
+	progressing := v1beta1helper.GetCondition(installation.Status.Conditions, gardencorev1beta1.ControllerInstallationProgressing)
+	r.progressing.extend(progressing == nil || progressing.Status != gardencorev1beta1.ConditionFalse)
+	r.held.extend(!v1beta1helper.IsControllerInstallationSuccessful(*installation))
+	if image(deployment) == kindseed.Image(r.binary, r.version) {
+		if r.rolling.first.IsZero() {
+			close(r.begun)
+		}
+		r.rolling.extend(r.rolling.first.IsZero() || !complete(deployment))
+	}
+	r.fewest = min(r.fewest, len(ready))
+	r.note(lease)
+}
+
+func (r *rollout) note(lease *coordinationv1.Lease) {
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		return
+	}
+	pod := (*lease.Spec.HolderIdentity)[:strings.LastIndex(*lease.Spec.HolderIdentity, "_")]
+	if len(r.leaders) == 0 || r.leaders[len(r.leaders)-1].pod != pod {
+		r.leaders = append(r.leaders, leader{pod: pod, since: lease.Spec.AcquireTime.Time})
+	}
+}
+
+// awaitBegin waits until the Deployment is the new version's.
+func (r *rollout) awaitBegin(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.begun:
+	case <-time.After(patience):
+		require.FailNow(t, "waited in vain for the beginning of a rollout")
+	}
+}
+
+// awaitEnd waits until all pods are of the new version, one leads, and gardenlet lets shoots go on.
+func (r *rollout) awaitEnd(t *testing.T) {
+	t.Helper()
+	r.awaitBegin(t)
+	require.NoError(t, r.world.rolledOut(t.Context(), r.binary, isImage(r.binary, r.version)))
+	_, err := r.world.Leader(t.Context(), r.binary)
+	require.NoError(t, err)
+	time.Sleep(3 * glance) // the last looks
+	r.cancel()
+	<-r.ended
+	t.Logf("%s %s: the Deployment changed after %s and rolled out for %s; its ControllerInstallation was progressing for %s, "+
+		"and gardenlet held shoots back for %s; %d pods or more were ready at any time; leaders: %s",
+		r.binary, r.version, r.rolling.first.Sub(r.start).Round(glance), r.rolling.length(), r.progressing.length(), r.held.length(),
+		r.fewest, r.lineage())
+}
+
+func (r *rollout) lineage() string {
+	names := make([]string, 0, len(r.leaders))
+	for _, leader := range r.leaders {
+		names = append(names, fmt.Sprintf("%s (%s)", leader.pod, leader.since.Sub(r.start).Round(glance)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// requireSmooth requires that there were always as many ready pods as before.
+func (r *rollout) requireSmooth(t *testing.T) {
+	t.Helper()
+	require.NoError(t, r.err)
+	assert.GreaterOrEqual(t, r.fewest, 2, "nothing is taken away before its successor is ready")
+}
+
+// handedOver is when the one took the lead that leads now.
+func (r *rollout) handedOver(t *testing.T) time.Time {
+	t.Helper()
+	require.Greater(t, len(r.leaders), 1, "another replica leads: %s", r.lineage())
+	return r.leaders[len(r.leaders)-1].since
+}
