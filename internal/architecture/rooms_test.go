@@ -125,7 +125,7 @@ func contracts() []room {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
-			packages: "internal/contract/mutation",
+			packages: "internal/mutation",
 			because:  "what webhooks share is about admission, and no contract and nothing that anybody changes is known here",
 			mayImport: []string{
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
@@ -220,7 +220,7 @@ func contracts() []room {
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/contract/mutation", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/mutation", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
@@ -282,7 +282,7 @@ func contracts() []room {
 			packages: "internal/worker",
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/contract/mutation", "internal/cloud",
+				"internal/contract", "internal/mutation", "internal/cloud",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
 			}, gardenerLight()),

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/mutation"
+	"github.com/trellis-garden/trellis/internal/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 

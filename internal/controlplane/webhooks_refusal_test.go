@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/trellis-garden/trellis/internal/contract/mutation"
+	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
 func TestARefusalSaysWhatIsWrongWithWhat(t *testing.T) {

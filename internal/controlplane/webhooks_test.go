@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/mutation"
+	"github.com/trellis-garden/trellis/internal/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 

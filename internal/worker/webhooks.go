@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
-	"github.com/trellis-garden/trellis/internal/contract/mutation"
+	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
 // What the webhooks are about. Neither name is one of another contract's.

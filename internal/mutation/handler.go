@@ -24,9 +24,18 @@ func Handler[Kind any, Object interface {
 	client.Object
 }](kind schema.GroupVersionKind, mutate func(ctx context.Context, object, old Object) error,
 ) admission.Handler {
+	return HandlerOf(kind, "", mutate)
+}
+
+// HandlerOf is Handler for requests to a subresource of the objects, such as "status", and no others.
+func HandlerOf[Kind any, Object interface {
+	*Kind
+	client.Object
+}](kind schema.GroupVersionKind, subresource string, mutate func(ctx context.Context, object, old Object) error,
+) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		creates, updates := request.Operation == admissionv1.Create, request.Operation == admissionv1.Update
-		if request.Kind != metav1.GroupVersionKind(kind) || request.SubResource != "" || !creates && !updates {
+		if request.Kind != metav1.GroupVersionKind(kind) || request.SubResource != subresource || !creates && !updates {
 			return admission.Allowed("")
 		}
 		var object, old Object = new(Kind), nil

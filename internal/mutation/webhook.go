@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Webhook describes a mutating webhook in the seed to whoever serves it and declares it to the API server.
+// Webhook describes a mutating webhook to whoever serves it and declares it to the API server.
 type Webhook struct {
 	// Name is unique, and in upstream's order: what, then the type. "controlplane.openstack"
 	Name string

@@ -1,5 +1,0 @@
-// Package mutation is what the mutating webhooks of contracts share: how one is described to whoever serves it, and a handler that
-// answers with what a function has changed.
-//
-// It must not know any contract, nor what anybody wants to change.
-package mutation
