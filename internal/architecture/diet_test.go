@@ -67,6 +67,7 @@ func binaries() map[string]diet {
 		"network-controller":        controllerDiet(),
 		"worker-controller":         controllerDiet(),
 		"machine-controller":        machineDiet(),
+		"admission":                 controllerDiet(),
 	}
 }
 

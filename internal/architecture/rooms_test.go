@@ -23,7 +23,7 @@ func everybodyMayImport() []string {
 
 // rooms returns the import law. A package belongs to the first room whose pattern it matches.
 func rooms() []room {
-	return slices.Concat(composition(), contracts(), machines(), clouds(), surroundings())
+	return slices.Concat(composition(), judges(), contracts(), machines(), clouds(), surroundings())
 }
 
 func composition() []room {
@@ -71,6 +71,14 @@ func composition() []room {
 			mayNotLink: []string{"internal/contract/...", "internal/worker/...", gardener, "sigs.k8s.io/controller-runtime"},
 		},
 		{
+			packages: "cmd/admission",
+			because:  "a binary composes the process and the rooms that judge",
+			mayImport: []string{
+				"internal/manager/...", "internal/admission/...", gardenerTypes,
+			},
+			mayNotLink: []string{"internal/contract/...", "internal/cloud/...", "internal/network/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/manager/webhook",
 			because:  "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
 			mayImport: []string{
@@ -93,6 +101,41 @@ func composition() []room {
 			because:    "every binary uses it, so it knows nothing",
 			spartan:    true,
 			mayNotLink: []string{"k8s.io/...", "github.com/..."},
+		},
+	}
+}
+
+// judges lists what runs in the garden.
+func judges() []room {
+	light := []string{
+		"internal/mutation", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log",
+		"sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
+	}
+	ignorant := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
+	return []room{
+		{
+			packages:   "internal/admission/openstack",
+			because:    "a room reads objects for the pure rules about its own type, and asks no cloud",
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/..."}, light),
+			mayNotLink: ignorant,
+		},
+		{
+			packages:   "internal/admission/calico",
+			because:    "a room reads objects for the pure rules about its own type, and asks nobody",
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/calico/...", "apis/networking"}, light),
+			mayNotLink: ignorant,
+		},
+		{
+			packages:   "internal/admission/registration",
+			because:    "who serves a kind and type is Gardener's matter, whatever the type",
+			mayImport:  slices.Concat([]string{"internal/admission"}, light),
+			mayNotLink: slices.Concat([]string{"apis/..."}, ignorant),
+		},
+		{
+			packages:   "internal/admission",
+			because:    "what rooms share is about admission and the garden, and no type is known here",
+			mayImport:  light,
+			mayNotLink: slices.Concat([]string{"apis/..."}, ignorant),
 		},
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
 // WebhookOptions say which webhooks there are.

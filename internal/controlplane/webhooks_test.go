@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/mutation"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
 // tuningDriver tunes, and is good for nothing else.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,22 +33,11 @@ func HandlerOf[Kind any, Object interface {
 }](kind schema.GroupVersionKind, subresource string, mutate func(ctx context.Context, object, old Object) error,
 ) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		creates, updates := request.Operation == admissionv1.Create, request.Operation == admissionv1.Update
-		if request.Kind != metav1.GroupVersionKind(kind) || request.SubResource != subresource || !creates && !updates {
-			return admission.Allowed("")
+		object, old, meant, err := Read[Kind, Object](request, kind, subresource)
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
 		}
-		var object, old Object = new(Kind), nil
-		if err := json.Unmarshal(request.Object.Raw, object); err != nil {
-			return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the %s: %w", kind.Kind, err))
-		}
-		if updates {
-			old = new(Kind)
-			if err := json.Unmarshal(request.OldObject.Raw, old); err != nil {
-				return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the %s as it was: %w", kind.Kind, err))
-			}
-		}
-		// Whoever leaves the time of deletion out of an update does not bring an object back to life.
-		if object.GetDeletionTimestamp() != nil || updates && old.GetDeletionTimestamp() != nil {
+		if !meant {
 			return admission.Allowed("")
 		}
 		before := object.DeepCopyObject()

@@ -1,0 +1,109 @@
+package admission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Garden looks up what rooms have to know besides the object. Every look goes to the API server: most writes need none, and a cache of
+// CloudProfiles or Secrets would cost more than it saves.
+type Garden struct {
+	Reader client.Reader
+}
+
+// CloudProfileSpec returns what the shoot's CloudProfile says, or its NamespacedCloudProfile with its parent's, which Gardener has put together
+// in its status. It returns nil when there is no such profile, or nothing in its status yet: Gardener refuses such shoots itself.
+func (g Garden) CloudProfileSpec(ctx context.Context, shoot *gardencorev1beta1.Shoot) (*gardencorev1beta1.CloudProfileSpec, error) {
+	kind, name := v1beta1constants.CloudProfileReferenceKindCloudProfile, ""
+	if shoot.Spec.CloudProfileName != nil {
+		name = *shoot.Spec.CloudProfileName
+	}
+	if reference := shoot.Spec.CloudProfile; reference != nil {
+		kind, name = cmp.Or(reference.Kind, kind), reference.Name
+	}
+	if kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
+		profile := &gardencorev1beta1.NamespacedCloudProfile{}
+		found, err := g.find(ctx, shoot.Namespace, name, profile)
+		// The status is a copy of the parent's spec and more; a profile that was made just now has none.
+		if !found || len(profile.Status.CloudProfileSpec.Regions) == 0 && profile.Status.CloudProfileSpec.ProviderConfig == nil {
+			return nil, err
+		}
+		return &profile.Status.CloudProfileSpec, nil
+	}
+	return g.ParentSpec(ctx, name)
+}
+
+// ParentSpec returns what the CloudProfile of that name says, or nil when there is none.
+func (g Garden) ParentSpec(ctx context.Context, name string) (*gardencorev1beta1.CloudProfileSpec, error) {
+	profile := &gardencorev1beta1.CloudProfile{}
+	found, err := g.find(ctx, "", name, profile)
+	if !found {
+		return nil, err
+	}
+	return &profile.Spec, nil
+}
+
+// CredentialsOf returns the data of the Secret, or InternalSecret, with the credentials of the shoot's infrastructure. It returns nil when the shoot
+// names none, or what it names does not exist or is of another kind: Gardener refuses what needs credentials and has none.
+func (g Garden) CredentialsOf(ctx context.Context, shoot *gardencorev1beta1.Shoot) (map[string][]byte, error) {
+	switch {
+	case shoot.Spec.CredentialsBindingName != nil:
+		binding := &securityv1alpha1.CredentialsBinding{}
+		found, err := g.find(ctx, shoot.Namespace, *shoot.Spec.CredentialsBindingName, binding)
+		if !found {
+			return nil, err
+		}
+		return g.Credentials(ctx, binding.CredentialsRef)
+	case shoot.Spec.SecretBindingName != nil:
+		binding := &gardencorev1beta1.SecretBinding{}
+		found, err := g.find(ctx, shoot.Namespace, *shoot.Spec.SecretBindingName, binding)
+		if !found {
+			return nil, err
+		}
+		return g.Credentials(ctx, corev1.ObjectReference{
+			APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Secret", Namespace: binding.SecretRef.Namespace, Name: binding.SecretRef.Name,
+		})
+	default:
+		return nil, nil
+	}
+}
+
+// Credentials returns the data of a Secret or an InternalSecret. It returns nil when there is none, or the reference is to another kind.
+func (g Garden) Credentials(ctx context.Context, reference corev1.ObjectReference) (map[string][]byte, error) {
+	switch reference.GroupVersionKind() {
+	case corev1.SchemeGroupVersion.WithKind("Secret"):
+		secret := &corev1.Secret{}
+		_, err := g.find(ctx, reference.Namespace, reference.Name, secret)
+		return secret.Data, err
+	case gardencorev1beta1.SchemeGroupVersion.WithKind("InternalSecret"):
+		secret := &gardencorev1beta1.InternalSecret{}
+		_, err := g.find(ctx, reference.Namespace, reference.Name, secret)
+		return secret.Data, err
+	default:
+		return nil, nil
+	}
+}
+
+// find reports whether there is such an object. Its error never says that there is none.
+func (g Garden) find(ctx context.Context, namespace, name string, into client.Object) (bool, error) {
+	if name == "" {
+		return false, nil
+	}
+	err := g.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("reading %T %q: %w", into, name, err)
+	default:
+		return true, nil
+	}
+}

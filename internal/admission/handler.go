@@ -1,0 +1,73 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/mutation"
+)
+
+// Verdict is what is said of a write.
+type Verdict struct {
+	// Errors are the mistakes. With any, the write is refused. Their messages say what to do.
+	Errors field.ErrorList
+	// Warnings are sentences for whoever writes. They refuse nothing.
+	Warnings []string
+}
+
+// Judge returns a handler for creations and updates of objects of one kind. Everything else passes: other kinds, subresources, what is being
+// deleted. old is nil when the object is created.
+//
+// An error of judge is not the user's mistake: something could not be found out. Whoever writes is told to try again.
+func Judge[Kind any, Object interface {
+	*Kind
+	client.Object
+}](kind schema.GroupVersionKind, judge func(ctx context.Context, object, old Object) (Verdict, error),
+) admission.Handler {
+	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+		object, old, meant, err := mutation.Read[Kind, Object](request, kind, "")
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
+		}
+		if !meant {
+			return admission.Allowed("")
+		}
+		verdict, err := judge(ctx, object, old)
+		if err != nil {
+			logf.FromContext(ctx).Error(err, "Judging failed")
+			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("%w: try again", err))
+		}
+		return verdict.response(ctx, kind.GroupKind(), nameOf(request))
+	})
+}
+
+// nameOf is what the object is called, or will be: names that are generated are not known yet.
+func nameOf(request admission.Request) string {
+	if request.Name != "" {
+		return request.Name
+	}
+	return "new"
+}
+
+// response is an Invalid of the API server's own form, so that clients find the fields in its details.
+func (v Verdict) response(ctx context.Context, kind schema.GroupKind, name string) admission.Response {
+	if len(v.Errors) == 0 {
+		return admission.Allowed("").WithWarnings(v.Warnings...)
+	}
+	fields := make([]string, 0, len(v.Errors))
+	for _, mistake := range v.Errors {
+		fields = append(fields, mistake.Field)
+	}
+	logf.FromContext(ctx).Info("Refused", "fields", fields)
+	status := apierrors.NewInvalid(kind, name, v.Errors).Status()
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(v.Warnings...)
+}
