@@ -1,0 +1,126 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+const settings = `{"metadata":{"name":"settings"},"data":{"a":"1"}}`
+
+func request(operation admissionv1.Operation, object, old string) admission.Request {
+	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Operation: operation, Kind: metav1.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "settings",
+	}}
+	r.Object.Raw, r.OldObject.Raw = []byte(object), []byte(old)
+	return r
+}
+
+// judged asks a handler whose judge says the same of everything, and returns how often it was asked.
+func judged(r admission.Request, verdict Verdict, err error) (admission.Response, int) {
+	calls := 0
+	handler := Judge(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) (Verdict, error) {
+		calls++
+		return verdict, err
+	})
+	return handler.Handle(context.Background(), r), calls
+}
+
+func TestAMistakeIsAnInvalidWithItsFields(t *testing.T) {
+	verdict := Verdict{
+		Errors: field.ErrorList{
+			field.Invalid(field.NewPath("data", "a"), "1", "choose 2"),
+			field.Required(field.NewPath("data", "b"), "give one"),
+		},
+		Warnings: []string{"nobody reads data.c"},
+	}
+	response, _ := judged(request(admissionv1.Create, settings, ""), verdict, nil)
+	require.False(t, response.Allowed)
+	assert.EqualValues(t, http.StatusUnprocessableEntity, response.Result.Code)
+	assert.Equal(t, metav1.StatusReasonInvalid, response.Result.Reason)
+	assert.Equal(t, `ConfigMap "settings" is invalid: [data.a: Invalid value: "1": choose 2, data.b: Required value: give one]`, response.Result.Message)
+	assert.Equal(t, []metav1.StatusCause{
+		{Type: metav1.CauseTypeFieldValueInvalid, Field: "data.a", Message: `Invalid value: "1": choose 2`},
+		{Type: metav1.CauseTypeFieldValueRequired, Field: "data.b", Message: "Required value: give one"},
+	}, response.Result.Details.Causes)
+	assert.Equal(t, []string{"nobody reads data.c"}, response.Warnings)
+}
+
+func TestWhatCouldNotBeFoundOutIsNoMistake(t *testing.T) {
+	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{}, errors.New("reading the CloudProfile: connection refused"))
+	require.False(t, response.Allowed)
+	assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
+	assert.Equal(t, "reading the CloudProfile: connection refused: try again", response.Result.Message)
+	assert.Nil(t, response.Result.Details)
+}
+
+func TestAWarningRefusesNothing(t *testing.T) {
+	response, _ := judged(request(admissionv1.Update, settings, settings), Verdict{Warnings: []string{"nobody reads data.c"}}, nil)
+	assert.True(t, response.Allowed)
+	assert.Equal(t, []string{"nobody reads data.c"}, response.Warnings)
+}
+
+func TestAnObjectThatHasNoNameYetIsNew(t *testing.T) {
+	generated := request(admissionv1.Create, `{"metadata":{"generateName":"settings-"}}`, "")
+	generated.Name = ""
+	response, _ := judged(generated, Verdict{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
+	assert.Contains(t, response.Result.Message, `ConfigMap "new" is invalid`)
+}
+
+func TestOnlyWhatIsMeantIsJudged(t *testing.T) {
+	another, part := request(admissionv1.Create, settings, ""), request(admissionv1.Update, settings, settings)
+	another.Kind.Kind, part.SubResource = "Secret", "status"
+	leaving := `{"metadata":{"name":"settings","deletionTimestamp":"2026-11-20T12:00:00Z"}}`
+	for sentence, r := range map[string]admission.Request{
+		"another kind passes":                     another,
+		"a subresource passes":                    part,
+		"a deletion passes":                       request(admissionv1.Delete, "", settings),
+		"what is being deleted passes":            request(admissionv1.Update, leaving, leaving),
+		"what leaves out that it is deleted, too": request(admissionv1.Update, settings, leaving),
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			response, calls := judged(r, Verdict{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
+			assert.True(t, response.Allowed)
+			assert.Zero(t, calls)
+		})
+	}
+}
+
+func TestAnObjectOfAnotherShapeIsABadRequest(t *testing.T) {
+	response, calls := judged(request(admissionv1.Create, `{"data":[]}`, ""), Verdict{}, nil)
+	assert.Zero(t, calls)
+	assert.EqualValues(t, http.StatusBadRequest, response.Result.Code)
+}
+
+func TestAnUpdateIsJudgedBesideWhatWasThere(t *testing.T) {
+	handler := Judge(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(_ context.Context, object, old *corev1.ConfigMap) (Verdict, error) {
+		assert.Equal(t, map[string]string{"a": "1"}, object.Data)
+		assert.Equal(t, map[string]string{"a": "0"}, old.Data)
+		return Verdict{}, nil
+	})
+	response := handler.Handle(t.Context(), request(admissionv1.Update, settings, `{"data":{"a":"0"}}`))
+	assert.True(t, response.Allowed)
+	encoded, err := json.Marshal(response)
+	require.NoError(t, err)
+	assert.NotContains(t, string(encoded), "patch", "who judges changes nothing")
+}
+
+func TestOnlyWhatAWriteBringsInIsItsMistake(t *testing.T) {
+	a, b := field.NewPath("a"), field.NewPath("b")
+	before := field.ErrorList{field.Invalid(a, 1, "choose 2"), field.Required(b, "give one")}
+	assert.Empty(t, Introduced(before, before))
+	assert.Empty(t, Introduced(before, nil))
+	assert.Equal(t, before, Introduced(nil, before))
+	assert.Equal(t, field.ErrorList{field.Invalid(a, 3, "choose 2")},
+		Introduced(before, field.ErrorList{field.Invalid(a, 3, "choose 2"), field.Required(b, "give one")}), "another wrong value is another mistake")
+}
