@@ -1,5 +1,5 @@
-// Package networking answers what other contracts need to know of a Network's configuration. It reads the configuration
-// of the network types as it is, leniently, and knows nothing else about them.
+// Package networking answers what other contracts need to know of a Network's configuration, and what network plugins need to know
+// of infrastructures. It reads the configuration of the network types as it is, leniently, and knows nothing else about them.
 package networking
 
 import (

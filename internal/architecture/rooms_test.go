@@ -297,12 +297,12 @@ func contracts() []room {
 		},
 		{
 			packages: "internal/network",
-			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			because:  "a contract knows the runtime, error kinds and the table of infrastructures, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/cloud", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"internal/cloud", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
 			}, gardenerLight()),
-			mayNotLink: []string{"github.com/gophercloud/...", "apis/..."},
+			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/worker/workertest",

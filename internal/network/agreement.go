@@ -6,6 +6,8 @@ import (
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/networking"
 )
 
 // disagreements says what the shoot asks of its network that the plugin, or the infrastructure, cannot give.
@@ -13,14 +15,14 @@ func disagreements(shoot *Shoot, can Capabilities) field.ErrorList {
 	var problems field.ErrorList
 	spec := field.NewPath("spec")
 	if !shoot.KubeProxy.Enabled && !can.RoutesServices {
-		problems = append(problems, field.Forbidden(spec.Child("kubernetes", "kubeProxy", "enabled"), withoutKubeProxy(shoot, can)))
+		problems = append(problems, field.Forbidden(spec.Child("kubernetes", "kubeProxy", "enabled"),
+			networking.WithoutKubeProxy(shoot.Network.Spec.Type, can.ServiceRouting)))
 	}
 	families := spec.Child("networking", "ipFamilies")
 	wantsIPv6 := slices.Contains(shoot.Families, extensionsv1alpha1.IPFamilyIPv6)
 	switch {
 	case wantsIPv6 && !shoot.Infrastructure.IPv6:
-		problems = append(problems, field.Forbidden(families, fmt.Sprintf(
-			"pods cannot have addresses of IPv6 on infrastructure %q: leave IPv6 out", shoot.Infrastructure.Type)))
+		problems = append(problems, field.Forbidden(families, shoot.Infrastructure.WithoutIPv6()))
 	case wantsIPv6 && !can.IPv6:
 		problems = append(problems, field.Forbidden(families, fmt.Sprintf(
 			"network type %q, as it is configured, knows no IPv6: leave it out", shoot.Network.Spec.Type)))
@@ -29,13 +31,4 @@ func disagreements(shoot *Shoot, can Capabilities) field.ErrorList {
 			"network type %q, as it is configured, serves one family only: choose one", shoot.Network.Spec.Type)))
 	}
 	return problems
-}
-
-func withoutKubeProxy(shoot *Shoot, can Capabilities) string {
-	if can.ServiceRouting == "" {
-		return fmt.Sprintf("without kube-proxy nobody routes Services, which network type %q cannot: leave kube-proxy enabled",
-			shoot.Network.Spec.Type)
-	}
-	return fmt.Sprintf("without kube-proxy nobody routes Services, which network type %q does only when it is told to: %s, or leave kube-proxy enabled",
-		shoot.Network.Spec.Type, can.ServiceRouting)
 }

@@ -1,13 +1,12 @@
 package network
 
 import (
-	"regexp"
 	"testing"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -56,7 +55,7 @@ func TestDisagreements(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			shoot := &Shoot{
-				Network: &extensionsv1alpha1.Network{}, Families: test.families, Infrastructure: infrastructureOf(test.infrastructure),
+				Network: &extensionsv1alpha1.Network{}, Families: test.families, Infrastructure: networking.InfrastructureOf(test.infrastructure),
 				KubeProxy: KubeProxy{Enabled: !test.noKubeProxy},
 			}
 			shoot.Network.Spec.Type = "barn"
@@ -66,26 +65,6 @@ func TestDisagreements(t *testing.T) {
 			}
 			assert.Equal(t, test.want, found)
 		})
-	}
-}
-
-func TestInfrastructures(t *testing.T) {
-	azure := infrastructureOf("azure")
-	_, err := regexp.Compile(azure.BPFDataInterfaces)
-	require.NoError(t, err)
-	assert.False(t, azure.IPIP, "Azure drops IP-in-IP")
-	assert.True(t, azure.VXLAN)
-	assert.False(t, azure.IPv6)
-	assert.True(t, infrastructureOf("openstack").PodRoutes, "its routes lead over one router")
-	assert.False(t, infrastructureOf("local").CloudRoutes, "there is no cloud")
-	assert.Equal(t, Infrastructure{Type: "ironcore", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true}, infrastructureOf("ironcore"),
-		"nothing is known of it that it forbids")
-	seen := map[string]bool{}
-	for _, row := range infrastructures() {
-		require.NotEmpty(t, row.Type)
-		assert.False(t, seen[row.Type], "%s is there twice", row.Type)
-		seen[row.Type] = true
-		assert.True(t, row.VXLAN || row.IPIP || row.CloudRoutes, "pods on %s could not reach each other", row.Type)
 	}
 }
 

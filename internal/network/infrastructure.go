@@ -1,52 +1,7 @@
 package network
 
-import "slices"
+import "github.com/trellis-garden/trellis/apis/networking"
 
-// Infrastructure is what the network of a cloud lets machines do, as far as plugins have to know.
-type Infrastructure struct {
-	// Type is that of the shoot's infrastructure, e.g. "openstack".
-	Type string
-	// IPIP and VXLAN are true when machines may send each other packets of that kind.
-	IPIP, VXLAN bool
-	// IPv6 is true when pods can have addresses of IPv6.
-	IPv6 bool
-	// CloudRoutes is true when the cloud-controller-manager's route controller can make the cloud's network route packets to the
-	// addresses of pods.
-	CloudRoutes bool
-	// RoutesTold is true when that route controller is known to say on each node (condition NetworkUnavailable) that there is a route.
-	RoutesTold bool
-	// PodRoutes is true when nodes have to know the way to each other's pods themselves where packets are not encapsulated: the
-	// cloud has no routes, or they lead everything over one router although the machines share a link.
-	PodRoutes bool
-	// BPFDataInterfaces is a regular expression for the network interfaces by which packets from other nodes come in, where a
-	// plugin with an eBPF data plane does not find them by itself.
-	BPFDataInterfaces string
-}
-
-// infrastructures is the table. It stands for the webhooks by which clouds would otherwise change the Networks of plugins that
-// they have heard of.
-func infrastructures() []Infrastructure {
-	return []Infrastructure{
-		{Type: "alicloud", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
-		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
-		// Azure drops IP-in-IP, and upstream knows no IPv6 there. With accelerated networking interfaces come in pairs.
-		{Type: "azure", VXLAN: true, CloudRoutes: true, RoutesTold: true, BPFDataInterfaces: azureInterfaces},
-		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
-		// Machines are pods of the seed, which share no link, and there is no cloud to route.
-		{Type: "local", IPIP: true, VXLAN: true, IPv6: true},
-		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true, PodRoutes: true},
-	}
-}
-
-// azureInterfaces is what Felix looks at anyway, but for names such as enP1s0: those are the virtual functions, which pass on what
-// comes in to their partners. It is what the provider extension for Azure gives to calico-node there (acceleratednetwork).
-const azureInterfaces = `^((en|wl|ww|sl|ib)[opsx].*|(eth|wlan|wwan).*|tunl0$|vxlan.calico$|wireguard.cali$|wg-v6.cali$)`
-
-// infrastructureOf returns the row for a type of infrastructure. One that is not known is taken for one that forbids nothing.
-func infrastructureOf(infrastructureType string) Infrastructure {
-	table := infrastructures()
-	if row := slices.IndexFunc(table, func(i Infrastructure) bool { return i.Type == infrastructureType }); row >= 0 {
-		return table[row]
-	}
-	return Infrastructure{Type: infrastructureType, IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true}
-}
+// Infrastructure is what the network of a cloud lets machines do, as far as plugins have to know. The table is in apis, since
+// admission needs it, too.
+type Infrastructure = networking.Infrastructure

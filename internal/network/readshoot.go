@@ -9,6 +9,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 
+	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
@@ -26,7 +27,7 @@ func readShoot(ctx context.Context, p *pass, vector imagevector.ImageVector) (*S
 		Network:             p.Object.DeepCopy(),
 		TechnicalID:         p.TechnicalID(),
 		KubernetesVersion:   shoot.Spec.Kubernetes.Version,
-		Infrastructure:      infrastructureOf(shoot.Spec.Provider.Type),
+		Infrastructure:      networking.InfrastructureOf(shoot.Spec.Provider.Type),
 		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),
 		KubeProxy:           kubeProxyOf(shoot),
 		APIServerHost:       apiServerHost(shoot),

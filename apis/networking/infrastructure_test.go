@@ -1,0 +1,38 @@
+package networking_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/apis/networking"
+)
+
+func TestInfrastructures(t *testing.T) {
+	azure := networking.InfrastructureOf("azure")
+	_, err := regexp.Compile(azure.BPFDataInterfaces)
+	require.NoError(t, err)
+	require.False(t, azure.IPIP, "Azure drops IP-in-IP")
+	require.True(t, azure.VXLAN)
+	require.False(t, azure.IPv6)
+	require.True(t, networking.InfrastructureOf("openstack").PodRoutes, "its routes lead over one router")
+	require.False(t, networking.InfrastructureOf("local").CloudRoutes, "there is no cloud")
+	require.Equal(t, networking.Infrastructure{Type: "ironcore", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
+		networking.InfrastructureOf("ironcore"), "nothing is known of it that it forbids")
+	seen := map[string]bool{}
+	for _, row := range networking.Infrastructures() {
+		require.NotEmpty(t, row.Type)
+		require.False(t, seen[row.Type], "%s is there twice", row.Type)
+		seen[row.Type] = true
+		require.True(t, row.VXLAN || row.IPIP || row.CloudRoutes, "pods on %s could not reach each other", row.Type)
+	}
+}
+
+func TestWhatInfrastructuresAndPluginsCannot(t *testing.T) {
+	require.Equal(t, `pods cannot have addresses of IPv6 on infrastructure "azure": leave IPv6 out`, networking.InfrastructureOf("azure").WithoutIPv6())
+	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" cannot: leave kube-proxy enabled`,
+		networking.WithoutKubeProxy("barn", ""))
+	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" does only when it is told to: open the doors, `+
+		`or leave kube-proxy enabled`, networking.WithoutKubeProxy("barn", "open the doors"))
+}
