@@ -12,6 +12,11 @@ func DecodeNetworkConfig(raw *runtime.RawExtension) (*NetworkConfig, error) {
 	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), codec.Mode{KindOptional: true})
 }
 
+// DecodeKnownFields is DecodeNetworkConfig for what a shoot has already: what no version of this package knows is ignored.
+func DecodeKnownFields(raw *runtime.RawExtension) (*NetworkConfig, error) {
+	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), codec.Mode{KindOptional: true, IgnoreUnknownFields: true})
+}
+
 // DecodeNetworkStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
 // decodes to an empty status.
 func DecodeNetworkStatus(raw *runtime.RawExtension) (*NetworkStatus, error) {

@@ -41,8 +41,10 @@ type DefaultingContext struct {
 //     else with IP-in-IP. The backend is bird, or vxlan for VXLAN.
 //   - overlay off: nothing is wrapped. The backend is none, or bird with createPodRoutes.
 //   - no overlay switch: with IPv6, or where the infrastructure does not let the pool's packets through, nothing is wrapped
-//     and the backend is none. Otherwise backend, ipv4.pool and ipv4.mode stand; a backend none means mode Never.
-//   - VXLAN needs calico-ipam, since host-local has no addresses for its tunnels; so vxlan.enabled brings it, too.
+//     and the backend is none. Otherwise backend, ipv4.pool and ipv4.mode stand; a backend none means mode Never, and IP-in-IP
+//     the backend bird.
+//   - VXLAN needs calico-ipam, since host-local has no addresses for its tunnels; so vxlan.enabled brings it, too. With IPv6, which
+//     calico-ipam does not serve, IP-in-IP takes its place.
 //
 // In the result fields of families that are not deployed and deprecated fields are nil, modes are never Off, and overlay
 // is nil where there is no switch. All other optional fields are set, but for ipam.cidr with calico-ipam,
@@ -95,6 +97,12 @@ func (c *NetworkConfig) ModeIPv4() *PoolMode {
 		return c.IPv4.Mode
 	}
 	return c.IPIP
+}
+
+// SaysWhatIsWrapped reports whether anything but the overlay switch says which packets are wrapped, and how. Where something does
+// there is no default for the switch, which would outrank it.
+func (c *NetworkConfig) SaysWhatIsWrapped() bool {
+	return c.Backend != nil || c.ModeIPv4() != nil || c.IPv4 != nil && c.IPv4.Pool != nil || c.VXLAN != nil && c.VXLAN.Enabled
 }
 
 // AutoDetectionMethodIPv4 is the way in which nodes find their IPv4 address as the user gave it: ipv4.autoDetectionMethod,

@@ -15,6 +15,8 @@ const (
 	becauseVXLAN      = "vxlan.enabled is true"
 	becauseVXLANModes = "VXLAN pools know Always and Never"
 	becauseHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
+	becauseNoIPv6IPAM = "VXLAN needs calico-ipam, which does not serve shoots with IPv6"
+	becauseOnlyBird   = "nobody else makes routes for IP-in-IP"
 )
 
 // routing decides overlay, backend, pools and modes, in the order in which they outrank each other.
@@ -70,6 +72,8 @@ func (d *defaulting) unswitched() {
 		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, becauseNoBackend)
 	case pool == PoolVXLAN && config.IPv4.Mode.Wraps():
 		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeAlways, becauseVXLANModes)
+	case pool == PoolIPIP && config.Backend != nil && (config.IPv4.Mode == nil || config.IPv4.Mode.Wraps()):
+		override(d, "backend", &config.Backend, BackendBird, becauseOnlyBird)
 	}
 }
 
@@ -88,33 +92,42 @@ func backendOf(pool Pool) Backend {
 	return BackendBird
 }
 
-// allows reports whether the infrastructure lets packets through that are wrapped so. What is no pool at all is left to
+// allows reports whether packets can be wrapped so: the infrastructure must let them through, and the tunnels must get addresses, which
+// calico-ipam has for those of VXLAN in shoots with IPv4 alone. Without IPv4 there are no tunnels. What is no pool at all is left to
 // validation.
 func (d *defaulting) allows(pool Pool) bool {
 	switch pool {
 	case PoolIPIP:
 		return d.IPIP
 	case PoolVXLAN:
-		return d.VXLAN
+		return d.VXLAN && !(d.has(gardencorev1beta1.IPFamilyIPv4) && d.has(gardencorev1beta1.IPFamilyIPv6))
 	default:
 		return false
 	}
 }
 
+// whyNot says why packets cannot be wrapped so.
+func (d *defaulting) whyNot(pool Pool) string {
+	if pool == PoolVXLAN && d.VXLAN {
+		return becauseNoIPv6IPAM
+	}
+	return becauseNoTunnel
+}
+
 // overlay makes the switch say what will be, and leaves it out where there is none.
 func (d *defaulting) overlay() {
 	config := d.config
-	saysNothing := config.Backend == nil && config.IPv4.Mode == nil && config.IPv4.Pool == nil && !d.vxlanWanted
-	if config.Overlay == nil && d.DefaultOverlay != nil && saysNothing && !d.has(gardencorev1beta1.IPFamilyIPv6) {
-		config.Overlay = &Overlay{Enabled: *d.DefaultOverlay && (d.IPIP || d.VXLAN)}
+	passes := d.allows(PoolIPIP) || d.allows(PoolVXLAN)
+	if config.Overlay == nil && d.DefaultOverlay != nil && !config.SaysWhatIsWrapped() && !d.has(gardencorev1beta1.IPFamilyIPv6) {
+		config.Overlay = &Overlay{Enabled: *d.DefaultOverlay && passes}
 	}
 	if config.Overlay == nil {
 		return
 	}
 
 	overlay := config.Overlay
-	if !d.IPIP && !d.VXLAN {
-		replace(d, "overlay.enabled", &overlay.Enabled, false, becauseNoTunnel)
+	if !passes {
+		replace(d, "overlay.enabled", &overlay.Enabled, false, d.whyNot(PoolVXLAN))
 	}
 	if overlay.Enabled {
 		override(d, "overlay.createPodRoutes", &overlay.CreatePodRoutes, false, becauseOverlayOn)
@@ -127,7 +140,7 @@ func (d *defaulting) pool() {
 	config := d.config
 	overlayOn := config.Overlay != nil && config.Overlay.Enabled
 	switch {
-	case overlayOn && d.vxlanWanted:
+	case overlayOn && d.vxlanWanted && d.allows(PoolVXLAN):
 		override(d, "ipv4.pool", &config.IPv4.Pool, PoolVXLAN, becauseVXLAN)
 	case d.vxlanWanted, config.Backend != nil && *config.Backend == BackendVXLAN:
 		fill(&config.IPv4.Pool, PoolVXLAN)
@@ -139,10 +152,10 @@ func (d *defaulting) pool() {
 	}
 	// One of the two passes, or overlay would be off.
 	other := PoolIPIP
-	if d.VXLAN {
+	if d.allows(PoolVXLAN) {
 		other = PoolVXLAN
 	}
-	override(d, "ipv4.pool", &config.IPv4.Pool, other, becauseNoTunnel)
+	override(d, "ipv4.pool", &config.IPv4.Pool, other, d.whyNot(*config.IPv4.Pool))
 }
 
 // upstreamDNS decides about source NAT to the nodes' DNS servers, which are out of reach of pods only without the overlay.

@@ -225,6 +225,29 @@ func TestRouting(t *testing.T) {
 				"ipv4.mode is Never instead of Always: the infrastructure does not let packets that are wrapped so through",
 			},
 		},
+		"IP-in-IP is bird's": {
+			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"CrossSubnet"}`, anywhere(),
+			routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host},
+			[]string{"backend is bird instead of vxlan: nobody else makes routes for IP-in-IP"},
+		},
+		"unless it wraps nothing": {
+			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, anywhere(),
+			routing{backend: "vxlan", pool: "ipip", mode: "Never", ipam: host},
+			nil,
+		},
+		"the overlay on by VXLAN, which two families cannot have": {
+			on + `,"vxlan":{"enabled":true}`, anywhere(ipv4, ipv6),
+			routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", modeIPv6: "Never", ipam: host},
+			[]string{
+				"ipv4.pool is ipip instead of vxlan: VXLAN needs calico-ipam, which does not serve shoots with IPv6",
+				"vxlan.enabled is false instead of true: no pool is one of VXLAN",
+			},
+		},
+		"the same where nothing else passes": {
+			on, with(azure(), func(c *v1alpha1.DefaultingContext) { c.IPFamilies = families(ipv4, ipv6) }),
+			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host, dns: true},
+			[]string{"overlay.enabled is false instead of true: VXLAN needs calico-ipam, which does not serve shoots with IPv6"},
+		},
 		"wrapping with IPv6": {
 			`"ipv4":{"mode":"Always"},"ipv6":{"mode":"Always"},"vxlan":{"enabled":false}`, anywhere(ipv6, ipv4),
 			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},

@@ -47,7 +47,7 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 			`"overlay":{"enabled":true},"ipip":"Never"`, anywhere(), []string{"c.ipip", "would be Always"},
 		},
 		"a backend that knows no way for the pool": {
-			`"backend":"vxlan","ipv4":{"pool":"ipip"}`, anywhere(), []string{"c.backend", "set ipv4.pool to vxlan, or backend to bird"},
+			`"backend":"vxlan","ipv4":{"pool":"ipip"}`, anywhere(), []string{"c.backend", "would be bird: nobody else makes routes for IP-in-IP"},
 		},
 		"that backend where nothing is wrapped": {`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, anywhere(), nil},
 		"pod routes with the overlay": {

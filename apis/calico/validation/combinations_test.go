@@ -82,8 +82,10 @@ func unsound(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext)
 		return "packets are wrapped without a backend"
 	case !passes[vxlan]:
 		return "packets are wrapped that do not pass"
-	case vxlan && config.IPv6 == nil && config.IPAM.Type != v1alpha1.IPAMCalico:
+	case vxlan && config.IPAM.Type != v1alpha1.IPAMCalico:
 		return "VXLAN tunnels without addresses"
+	case !vxlan && *config.Backend != v1alpha1.BackendBird:
+		return "IP-in-IP without routes"
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package calico
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -41,7 +40,6 @@ func decide(shoot *network.Shoot) (*decision, error) {
 		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of nodes: %w", err)
 	}
 	config, overridden := given.Default(contextOf(shoot, nodes, deployed))
-	overridden = append(overridden, makeWork(config, shoot)...)
 
 	s := settingsOf(shoot, config, pods, nodes)
 	if err := s.reachAPIServer(shoot); err != nil {
@@ -65,29 +63,6 @@ func contextOf(shoot *network.Shoot, nodes []netip.Prefix, deployed *form) calic
 		context.DeployedIPAM = deployed.IPAM
 	}
 	return context
-}
-
-// makeWork changes what Calico could not work with, although each wish is fine by itself, and says so.
-func makeWork(config *calicov1alpha1.NetworkConfig, shoot *network.Shoot) []string {
-	if config.IPv4 == nil || !config.IPv4.Mode.Wraps() {
-		return nil
-	}
-	var overridden []string
-	if *config.IPv4.Pool == calicov1alpha1.PoolVXLAN && config.IPAM.Type != calicov1alpha1.IPAMCalico {
-		if shoot.Infrastructure.IPIP {
-			*config.IPv4.Pool, *config.Backend = calicov1alpha1.PoolIPIP, calicov1alpha1.BackendBird
-			overridden = append(overridden, "ipv4.pool is ipip instead of vxlan: VXLAN needs calico-ipam, which does not serve shoots with IPv6")
-		} else {
-			*config.IPv4.Mode, *config.Backend = calicov1alpha1.PoolModeNever, calicov1alpha1.BackendNone
-			overridden = append(overridden, "ipv4.mode is Never: VXLAN needs calico-ipam, which does not serve shoots with IPv6, and nothing else passes")
-		}
-		config.VXLAN.Enabled = false
-	}
-	if *config.IPv4.Pool == calicov1alpha1.PoolIPIP && config.IPv4.Mode.Wraps() && *config.Backend != calicov1alpha1.BackendBird {
-		overridden = append(overridden, fmt.Sprintf("backend is bird instead of %s: nobody else makes routes for IP-in-IP", *config.Backend))
-		*config.Backend = calicov1alpha1.BackendBird
-	}
-	return overridden
 }
 
 func settingsOf(shoot *network.Shoot, config *calicov1alpha1.NetworkConfig, pods, nodes []netip.Prefix) *settings {
