@@ -32,10 +32,37 @@ func DecodeWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
 	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, strict())
 }
 
+// DecodeStoredInfrastructureConfig decodes what was admitted already, possibly by another version: unknown fields are
+// ignored. It applies the defaults.
+func DecodeStoredInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfig, error) {
+	config, err := codec.Decode(AddToScheme, raw, &InfrastructureConfig{}, lenient())
+	if err != nil {
+		return nil, err
+	}
+	config.Default()
+	return config, nil
+}
+
+// DecodeStoredControlPlaneConfig decodes what was admitted already, possibly by another version: unknown fields are ignored.
+func DecodeStoredControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, error) {
+	return codec.Decode(AddToScheme, raw, &ControlPlaneConfig{}, lenient())
+}
+
+// DecodeStoredWorkerConfig decodes what was admitted already, possibly by another version: unknown fields are ignored. A
+// pool without a providerConfig has an empty one.
+func DecodeStoredWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
+	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, lenient())
+}
+
 // DecodeCloudProfileConfig decodes what is in a CloudProfile that was admitted already, possibly by another version:
 // unknown fields are ignored.
 func DecodeCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
 	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, lenient())
+}
+
+// DecodeWrittenCloudProfileConfig decodes what an admin writes into a CloudProfile, strictly. The error names the field and what to do about it.
+func DecodeWrittenCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
+	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, strict())
 }
 
 // DecodeInfrastructureStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored.

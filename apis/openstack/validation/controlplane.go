@@ -14,7 +14,7 @@ import (
 
 // ControlPlaneSurroundings is what a ControlPlaneConfig has to fit.
 type ControlPlaneSurroundings struct {
-	// Profile is the CloudProfile's configuration.
+	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
 	// FloatingPoolName is the shoot's external network as the InfrastructureConfig names it, Region its region, and Domain
 	// the Keystone domain (by name) of its project.
@@ -32,8 +32,8 @@ type ControlPlaneSurroundings struct {
 //
 // Whatever depends on the CloudProfile, and the load balancer classes altogether, are checked only as far as they differ
 // from oldConfig, and so is whether Manila has credentials of its own: a CloudProfile changes, and the upstream extension
-// admits what this function does not. A shoot that lives with that shall go on living. Whoever does not know what was before, but that it was accepted, gives config
-// twice.
+// admits what this function does not. A shoot that lives with that shall go on living. Whoever does not know what was
+// before, but that it was accepted, gives config twice.
 //
 // Names of feature gates are checked for their form only: which there are is known to the cloud-controller-manager of the
 // shoot's version alone.
@@ -97,7 +97,7 @@ func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig
 		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(quoted(offered), ", "))}
 	case provider == "":
 		return field.ErrorList{field.Required(path, "give the name of an Octavia provider, such as amphora or ovn")}
-	case oldConfig != nil && oldConfig.LoadBalancerProvider == provider, slices.Contains(offered, provider):
+	case in.Profile == nil, oldConfig != nil && oldConfig.LoadBalancerProvider == provider, slices.Contains(offered, provider):
 		return nil
 	case len(offered) == 0:
 		return field.ErrorList{field.Invalid(path, provider,
@@ -110,6 +110,9 @@ func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig
 
 // loadBalancerProviders lists the providers for a region. Entries without region are for regions without their own.
 func loadBalancerProviders(profile *v1alpha1.CloudProfileConfig, region string) []string {
+	if profile == nil {
+		return nil
+	}
 	var regional, general []string
 	for _, provider := range profile.Constraints.LoadBalancerProviders {
 		switch {

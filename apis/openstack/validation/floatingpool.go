@@ -15,13 +15,28 @@ import (
 // It is for shoots whose router does not exist yet: the name is immutable, so a shoot that was admitted once stays
 // admitted when the CloudProfile changes.
 func ValidateFloatingPool(config *v1alpha1.InfrastructureConfig, profile *v1alpha1.CloudProfileConfig, region, domain string, fldPath *field.Path) field.ErrorList {
-	if config.FloatingPoolName == "" || profile.FindFloatingPool(config.FloatingPoolName, region, domain) != nil {
-		return nil
+	return validateFloatingPoolInAny(config, profile, region, []string{domain}, fldPath)
+}
+
+// validateFloatingPoolInAny is ValidateFloatingPool for a project that is in one of the domains, nobody knows in which.
+func validateFloatingPoolInAny(
+	config *v1alpha1.InfrastructureConfig, profile *v1alpha1.CloudProfileConfig, region string, domains []string, fldPath *field.Path,
+) field.ErrorList {
+	var allowed []string
+	for _, domain := range domains {
+		if config.FloatingPoolName == "" || profile.FindFloatingPool(config.FloatingPoolName, region, domain) != nil {
+			return nil
+		}
+		allowed = append(allowed, poolNames(profile, region, domain)...)
 	}
-	detail := fmt.Sprintf("the CloudProfile has no floating pool for region %q and domain %q: ask its admin to add one", region, domain)
-	if names := poolNames(profile, region, domain); len(names) > 0 {
-		detail = fmt.Sprintf("the CloudProfile does not allow it in region %q and domain %q: choose one of %s",
-			region, domain, strings.Join(names, ", "))
+	where := fmt.Sprintf("region %q", region)
+	if len(domains) == 1 && domains[0] != "" {
+		where += fmt.Sprintf(" and domain %q", domains[0])
+	}
+	detail := fmt.Sprintf("the CloudProfile has no floating pool for %s: ask its admin to add one", where)
+	if len(allowed) > 0 {
+		slices.Sort(allowed)
+		detail = fmt.Sprintf("the CloudProfile does not allow it in %s: choose one of %s", where, strings.Join(slices.Compact(allowed), ", "))
 	}
 	return field.ErrorList{field.Invalid(fldPath.Child("floatingPoolName"), config.FloatingPoolName, detail)}
 }
@@ -34,6 +49,5 @@ func poolNames(profile *v1alpha1.CloudProfileConfig, region, domain string) []st
 			names = append(names, fmt.Sprintf("%q", pool.Name))
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }

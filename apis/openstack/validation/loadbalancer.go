@@ -119,6 +119,9 @@ func validateSubnetSelection(class v1alpha1.LoadBalancerClass, path *field.Path)
 // validateOfferedClasses wants a user's class to be one of those that the CloudProfile's floating pool lists, if it lists
 // any. How a class is called and what it is for is the user's business.
 func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+	if in.Profile == nil {
+		return nil
+	}
 	pool := in.Profile.FindFloatingPool(in.FloatingPoolName, in.Region, in.Domain)
 	if pool == nil || len(pool.LoadBalancerClasses) == 0 {
 		return nil

@@ -19,7 +19,7 @@ const policyAffinity = "affinity"
 
 // PoolSurroundings is what a WorkerConfig has to fit.
 type PoolSurroundings struct {
-	// Profile is the CloudProfile's configuration.
+	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
 	// Zones and Labels are the pool's.
 	Zones  []string
@@ -69,6 +69,9 @@ func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolSurroundi
 	if group.Policy == policyAffinity && len(in.Zones) > 1 {
 		return field.ErrorList{field.Invalid(path, group.Policy,
 			"no host is in several zones: choose soft-affinity, or a single zone for the pool")}
+	}
+	if in.Profile == nil {
+		return nil
 	}
 	offered := in.Profile.ServerGroupPolicies
 	switch {

@@ -67,7 +67,7 @@ func isInPlace(strategy *gardencorev1beta1.MachineUpdateStrategy) bool {
 // ValidateWorkerPool checks a pool by itself and against the CloudProfile. oldPool is the one that was accepted before, nil for a new
 // pool: what the upstream extension admits and this function does not is checked only as far as it differs, and so is what
 // depends on the CloudProfile, which changes. Whoever does not know what was before, but that it was accepted, gives the pool twice.
-// fldPath is the pool's.
+// Without a profile, what depends on it is not checked. fldPath is the pool's.
 func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfileConfig, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(pool.Zones) == 0 {
@@ -78,12 +78,16 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 	path := fldPath.Child("providerConfig")
 	config, err := v1alpha1.DecodeWorkerConfig(pool.ProviderConfig)
 	if err != nil {
-		return append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+		errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+		// What is misspelt hides nothing else.
+		if config, err = v1alpha1.DecodeStoredWorkerConfig(pool.ProviderConfig); err != nil {
+			return errs
+		}
 	}
 	var oldConfig *v1alpha1.WorkerConfig
 	if oldPool != nil {
 		// What cannot be read was not accepted, so everything is checked.
-		oldConfig, _ = v1alpha1.DecodeWorkerConfig(oldPool.ProviderConfig)
+		oldConfig, _ = v1alpha1.DecodeStoredWorkerConfig(oldPool.ProviderConfig)
 	}
 	return append(errs, ValidateWorkerConfig(config, oldConfig, PoolSurroundings{
 		Profile: profile, Zones: pool.Zones, Labels: pool.Labels,
@@ -114,8 +118,8 @@ func ValidateWorkerPoolUpdate(oldPool, pool *WorkerPool, fldPath *field.Path) fi
 
 // sameConfig compares what documents say, whatever they look like.
 func sameConfig(a, b *runtime.RawExtension) bool {
-	configA, errA := v1alpha1.DecodeWorkerConfig(a)
-	configB, errB := v1alpha1.DecodeWorkerConfig(b)
+	configA, errA := v1alpha1.DecodeStoredWorkerConfig(a)
+	configB, errB := v1alpha1.DecodeStoredWorkerConfig(b)
 	if errA != nil || errB != nil {
 		return equality.Semantic.DeepEqual(a, b)
 	}

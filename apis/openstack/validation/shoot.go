@@ -1,0 +1,185 @@
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// ShootSurroundings is what a Shoot has to fit.
+type ShootSurroundings struct {
+	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
+	Profile *v1alpha1.CloudProfileConfig
+	// Domain is the Keystone domain, by name, of the shoot's project. It is empty when nobody knows: credentials may give its ID instead, or
+	// be missing. Then what is right in one domain is right.
+	Domain string
+}
+
+// ValidateShoot checks everything that a Shoot says about OpenStack. oldShoot is the Shoot as it was, nil for a new one.
+//
+// What changes is checked against what cannot change. Other mistakes are reported only as far as oldShoot does not have
+// them, in the same surroundings: it may have been admitted by other rules, and must go on living, not least with changes
+// that Gardener makes. For the same reason oldShoot is read without regard to unknown fields.
+//
+// It has nothing to say of a Shoot that has no infrastructure: one without workers, or a self-hosted one that brings its
+// own machines. Gardener itself refuses configurations in the former.
+func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootSurroundings) field.ErrorList {
+	if !hasInfrastructure(shoot) {
+		return nil
+	}
+	if oldShoot == nil || !hasInfrastructure(oldShoot) {
+		return append(in.validateConfigs(shoot, nil), in.validatePools(shoot, nil)...)
+	}
+	errs := introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
+	errs = append(errs, validateShootInfrastructureUpdate(shoot, oldShoot)...)
+	return append(errs, in.validatePools(shoot, oldShoot)...)
+}
+
+// hasInfrastructure reports whether Gardener has an infrastructure made for the shoot.
+func hasInfrastructure(shoot *gardencorev1beta1.Shoot) bool {
+	selfHosted := slices.ContainsFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.ControlPlane != nil })
+	hasCredentials := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil //nolint:staticcheck // old shoots have it
+	return len(shoot.Spec.Provider.Workers) > 0 && (hasCredentials || !selfHosted)
+}
+
+func providerPath(name string) *field.Path { return field.NewPath("spec", "provider", name) }
+
+// validateConfigs checks the configurations of infrastructure and control plane. accepted is the Shoot with those that were accepted before.
+func (in ShootSurroundings) validateConfigs(shoot, accepted *gardencorev1beta1.Shoot) field.ErrorList {
+	path := providerPath("infrastructureConfig")
+	infrastructure, errs := readShootConfig(shoot.Spec.Provider.InfrastructureConfig, path, "InfrastructureConfig",
+		v1alpha1.DecodeInfrastructureConfig, v1alpha1.DecodeStoredInfrastructureConfig)
+	if infrastructure != nil {
+		errs = append(errs, ValidateInfrastructureConfig(infrastructure, shoot.Spec.Networking, path)...)
+		if in.Profile != nil {
+			errs = append(errs, validateFloatingPoolInAny(infrastructure, in.Profile, shoot.Spec.Region, in.domains(), path)...)
+		}
+	}
+
+	controlPlane, invalid := readShootConfig(shoot.Spec.Provider.ControlPlaneConfig, providerPath("controlPlaneConfig"), "ControlPlaneConfig",
+		v1alpha1.DecodeControlPlaneConfig, v1alpha1.DecodeStoredControlPlaneConfig)
+	errs = append(errs, invalid...)
+	if controlPlane == nil {
+		return errs
+	}
+	var acceptedConfig *v1alpha1.ControlPlaneConfig
+	if accepted != nil {
+		// What cannot be read was not accepted, so everything is checked.
+		acceptedConfig, _ = v1alpha1.DecodeStoredControlPlaneConfig(accepted.Spec.Provider.ControlPlaneConfig)
+	}
+	return append(errs, in.validateControlPlane(controlPlane, acceptedConfig, infrastructure, shoot)...)
+}
+
+// readShootConfig reads a configuration that a Shoot must have. Unknown fields are a mistake, but hide no others. The
+// configuration is nil when there is none, or it cannot be read at all.
+func readShootConfig[Config any](
+	raw *runtime.RawExtension, path *field.Path, kind string, strictly, leniently func(*runtime.RawExtension) (*Config, error),
+) (*Config, field.ErrorList) {
+	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
+		return nil, field.ErrorList{field.Required(path, fmt.Sprintf("give one with apiVersion %s and kind %s", v1alpha1.GroupVersion(), kind))}
+	}
+	config, err := strictly(raw)
+	if err == nil {
+		return config, nil
+	}
+	config, _ = leniently(raw)
+	return config, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+}
+
+func (in ShootSurroundings) validateControlPlane(
+	config, oldConfig *v1alpha1.ControlPlaneConfig, infrastructure *v1alpha1.InfrastructureConfig, shoot *gardencorev1beta1.Shoot,
+) field.ErrorList {
+	surroundings := ControlPlaneSurroundings{
+		Profile: in.Profile,
+		Region:  shoot.Spec.Region,
+		// An infrastructure that cannot be read is mistake enough.
+		ShareNetwork: infrastructure == nil || shareNetworkEnabled(&infrastructure.Networks),
+		Secrets:      secretsOfShoot(shoot),
+		IPv6:         shoot.Spec.Networking != nil && slices.Contains(shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6),
+	}
+	if infrastructure != nil {
+		surroundings.FloatingPoolName = infrastructure.FloatingPoolName
+	}
+	var best field.ErrorList
+	for i, domain := range in.domainsWithPool(surroundings.FloatingPoolName, shoot.Spec.Region) {
+		surroundings.Domain = domain
+		if errs := ValidateControlPlaneConfig(config, oldConfig, surroundings, providerPath("controlPlaneConfig")); i == 0 || len(errs) < len(best) {
+			best = errs
+		}
+	}
+	return best
+}
+
+func secretsOfShoot(shoot *gardencorev1beta1.Shoot) []string {
+	var names []string
+	for _, resource := range shoot.Spec.Resources {
+		if resource.ResourceRef.Kind == "Secret" {
+			names = append(names, resource.Name)
+		}
+	}
+	return names
+}
+
+// domains are those in which the shoot's project may be, as far as that makes a difference. There is always one, maybe without a name.
+func (in ShootSurroundings) domains() []string {
+	domains := []string{in.Domain}
+	if in.Domain != "" || in.Profile == nil {
+		return domains
+	}
+	for _, pool := range in.Profile.Constraints.FloatingPools {
+		if pool.Domain != nil && !slices.Contains(domains, *pool.Domain) {
+			domains = append(domains, *pool.Domain)
+		}
+	}
+	return domains
+}
+
+// domainsWithPool are those of the domains in which the CloudProfile allows the floating pool, or all if there is none.
+func (in ShootSurroundings) domainsWithPool(name, region string) []string {
+	all := in.domains()
+	var domains []string
+	for _, domain := range all {
+		if in.Profile != nil && in.Profile.FindFloatingPool(name, region, domain) != nil {
+			domains = append(domains, domain)
+		}
+	}
+	if len(domains) == 0 {
+		return all
+	}
+	return domains
+}
+
+// validatePools checks the pools and goes by their names, since others move up when a pool is removed.
+func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
+	var errs field.ErrorList
+	for i := range shoot.Spec.Provider.Workers {
+		worker, path := &shoot.Spec.Provider.Workers[i], providerPath("workers").Index(i)
+		pool := PoolOfShoot(worker)
+		oldWorker := findPool(oldShoot, worker.Name)
+		if oldWorker == nil {
+			errs = append(errs, ValidateWorkerPool(&pool, nil, in.Profile, path)...)
+			continue
+		}
+		oldPool := PoolOfShoot(oldWorker)
+		errs = append(errs, introduced(
+			ValidateWorkerPool(&oldPool, &oldPool, in.Profile, path), ValidateWorkerPool(&pool, &oldPool, in.Profile, path))...)
+		errs = append(errs, ValidateWorkerPoolUpdate(&oldPool, &pool, path)...)
+	}
+	return errs
+}
+
+func findPool(shoot *gardencorev1beta1.Shoot, name string) *gardencorev1beta1.Worker {
+	if shoot == nil {
+		return nil
+	}
+	i := slices.IndexFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &shoot.Spec.Provider.Workers[i]
+}

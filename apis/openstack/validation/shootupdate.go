@@ -1,0 +1,119 @@
+package validation
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// ShootNeedsValidation reports whether there is anything about a write that ValidateShoot could refuse, whatever the
+// surroundings. Most writes of Shoots are none of its business: it goes by what is judged, so that the shape of a document,
+// the number of a pool's machines or their image make no difference. Nor do credentials: who changes them stays where the
+// network is.
+func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
+	if !hasInfrastructure(shoot) {
+		return false
+	}
+	return oldShoot == nil || !hasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(judgedOf(shoot), judgedOf(oldShoot))
+}
+
+// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that says it.
+func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProfileReference, *field.Path) {
+	const defaultKind = v1beta1constants.CloudProfileReferenceKindCloudProfile
+	if reference := shoot.Spec.CloudProfile; reference != nil {
+		return gardencorev1beta1.CloudProfileReference{Kind: cmp.Or(reference.Kind, defaultKind), Name: reference.Name}, field.NewPath("spec", "cloudProfile", "name")
+	}
+	reference := gardencorev1beta1.CloudProfileReference{Kind: defaultKind}
+	if name := shoot.Spec.CloudProfileName; name != nil { //nolint:staticcheck // old shoots have it
+		reference.Name = *name
+	}
+	return reference, field.NewPath("spec", "cloudProfileName")
+}
+
+// judged is what is judged of a Shoot.
+type judged struct {
+	CloudProfile                             gardencorev1beta1.CloudProfileReference
+	Region                                   string
+	InfrastructureConfig, ControlPlaneConfig *runtime.RawExtension
+	Networking                               *gardencorev1beta1.Networking
+	Secrets, PoolNames                       []string
+	Pools                                    []WorkerPool
+}
+
+func judgedOf(shoot *gardencorev1beta1.Shoot) judged {
+	spec := &shoot.Spec
+	result := judged{
+		Region:               spec.Region,
+		InfrastructureConfig: canonical(spec.Provider.InfrastructureConfig),
+		ControlPlaneConfig:   canonical(spec.Provider.ControlPlaneConfig),
+		Secrets:              secretsOfShoot(shoot),
+	}
+	result.CloudProfile, _ = CloudProfileOf(shoot)
+	if networking := spec.Networking; networking != nil {
+		result.Networking = &gardencorev1beta1.Networking{
+			Nodes: networking.Nodes, Pods: networking.Pods, Services: networking.Services, IPFamilies: networking.IPFamilies,
+		}
+	}
+	for i := range spec.Provider.Workers {
+		pool := PoolOfShoot(&spec.Provider.Workers[i])
+		pool.ProviderConfig = canonical(pool.ProviderConfig)
+		result.Pools = append(result.Pools, pool)
+		result.PoolNames = append(result.PoolNames, spec.Provider.Workers[i].Name)
+	}
+	return result
+}
+
+// canonical gives documents that say the same the same shape: some clients sort their fields. What is no JSON stays as it is.
+func canonical(raw *runtime.RawExtension) *runtime.RawExtension {
+	if raw == nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw.Raw))
+	decoder.UseNumber()
+	var document any
+	if err := decoder.Decode(&document); err != nil || decoder.More() {
+		return raw
+	}
+	data, err := json.Marshal(document)
+	if err != nil {
+		return raw
+	}
+	return &runtime.RawExtension{Raw: data}
+}
+
+// validateShootInfrastructureUpdate checks that nothing changes that cannot. An infrastructure that cannot be read cannot
+// be compared; that is reported elsewhere, if it is new.
+func validateShootInfrastructureUpdate(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
+	oldConfig, err := v1alpha1.DecodeStoredInfrastructureConfig(oldShoot.Spec.Provider.InfrastructureConfig)
+	if err != nil {
+		return nil
+	}
+	config, err := v1alpha1.DecodeStoredInfrastructureConfig(shoot.Spec.Provider.InfrastructureConfig)
+	if err != nil {
+		return nil
+	}
+	return ValidateInfrastructureConfigUpdate(oldConfig, config, providerPath("infrastructureConfig"))
+}
+
+// introduced returns the mistakes of after that are not in before.
+func introduced(before, after field.ErrorList) field.ErrorList {
+	known := make(map[string]bool, len(before))
+	for _, mistake := range before {
+		known[mistake.Error()] = true
+	}
+	var errs field.ErrorList
+	for _, mistake := range after {
+		if !known[mistake.Error()] {
+			errs = append(errs, mistake)
+		}
+	}
+	return errs
+}
