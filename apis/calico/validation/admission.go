@@ -12,66 +12,96 @@ import (
 )
 
 // ValidateNewNetworkConfig refuses, besides what ValidateNetworkConfig refuses, what would not come out as it is written:
-// wishes that Default overrides in these surroundings. The context's families are the shoot's, whether or not they are
-// deployed yet.
+// wishes about the data plane that Default overrides in these surroundings. The context's families are the shoot's, whether or not they
+// are deployed yet.
 func ValidateNewNetworkConfig(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
 	errs := validateWishes(config, context, fldPath)
 	errs = append(errs, validateAddresses(config, context.IPFamilies, fldPath)...)
 	return append(errs, validateSensibleMTU(config.VethMTU, context.IPFamilies, fldPath.Child("vethMTU"))...)
 }
 
-// ValidateChangedNetworkConfig refuses what ValidateNewNetworkConfig refuses, except what it would have refused before: a
-// shoot that has come to something does not have to be repaired with the next change.
-func ValidateChangedNetworkConfig(
-	oldConfig *v1alpha1.NetworkConfig, oldContext v1alpha1.DefaultingContext,
-	newConfig *v1alpha1.NetworkConfig, newContext v1alpha1.DefaultingContext, fldPath *field.Path,
-) field.ErrorList {
-	before := map[string]bool{}
-	for _, err := range ValidateNewNetworkConfig(oldConfig, oldContext, fldPath) {
-		before[err.Error()] = true
-	}
-	var errs field.ErrorList
-	for _, err := range ValidateNewNetworkConfig(newConfig, newContext, fldPath) {
-		if !before[err.Error()] {
-			errs = append(errs, err)
+// WarningsOf returns, in sentences, the wishes that Default overrides and ValidateNewNetworkConfig lets pass.
+func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) []string {
+	var warnings []string
+	effective, overrides := config.DefaultWithOverrides(context)
+	for _, override := range overrides {
+		if path := writtenAt(override.Field, config, fldPath); path != nil && harmless(override.Field, effective) {
+			override.Field = path.String()
+			warnings = append(warnings, override.String())
 		}
 	}
-	return errs
+	return warnings
+}
+
+// harmless reports whether what comes out is the same as if the wish had been fulfilled. Nodes find their addresses whichever way they look
+// for them; pod routes are a way to do without the overlay; and packets that go to the nodes' DNS servers from within an overlay carry the
+// address of the node in any case.
+func harmless(name string, effective *v1alpha1.NetworkConfig) bool {
+	switch name {
+	case "ipv4.autoDetectionMethod", "ipv6.autoDetectionMethod":
+		return true
+	case "overlay.createPodRoutes", "snatToUpstreamDNS.enabled":
+		return effective.IPv4 != nil && effective.IPv4.Mode.Wraps()
+	default:
+		return false
+	}
 }
 
 func validateWishes(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
-		errs = append(errs, field.Invalid(pathOf(override.Field, config, fldPath), override.Given,
-			fmt.Sprintf("would be %s: %s: write that, or remove the field", override.InForce, override.Because)))
-	}
-	if ipv4 := effective.IPv4; ipv4 != nil && ipv4.Mode.Wraps() && *ipv4.Pool != v1alpha1.PoolVXLAN && *effective.Backend == v1alpha1.BackendVXLAN {
-		errs = append(errs, field.Invalid(fldPath.Child("backend"), v1alpha1.BackendVXLAN,
-			"knows the way for VXLAN pools only: set ipv4.pool to vxlan, or backend to bird"))
+		if path := writtenAt(override.Field, config, fldPath); path != nil && !harmless(override.Field, effective) {
+			errs = append(errs, field.Invalid(path, override.Given,
+				fmt.Sprintf("would be %s: %s: write that, or remove the field", override.InForce, override.Because)))
+		}
 	}
 	if !has(context.IPFamilies, gardencorev1beta1.IPFamilyIPv6) {
 		return errs
 	}
 	if config.Overlay != nil && config.Overlay.Enabled {
-		errs = append(errs, field.Invalid(fldPath.Child("overlay", "enabled"), true, "packets of shoots with IPv6 are not wrapped: set it to false"))
+		errs = addUnlessKnown(errs, field.Invalid(fldPath.Child("overlay", "enabled"), true, "packets of shoots with IPv6 are not wrapped: set it to false"))
 	}
 	if config.VXLAN != nil && config.VXLAN.Enabled {
-		errs = append(errs, field.Invalid(fldPath.Child("vxlan", "enabled"), true, "packets of shoots with IPv6 are not wrapped: remove the field"))
+		errs = addUnlessKnown(errs, field.Invalid(fldPath.Child("vxlan", "enabled"), true, "packets of shoots with IPv6 are not wrapped: remove the field"))
 	}
 	return errs
 }
 
-// pathOf returns the path of a field where the user wrote it: the mode may stand in a deprecated field.
-func pathOf(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path) *field.Path {
-	if name == "ipv4.mode" && (config.IPv4 == nil || config.IPv4.Mode == nil) {
-		return fldPath.Child("ipip")
+// addUnlessKnown adds those mistakes to others whose fields have none there: one thing to do at a time is enough.
+func addUnlessKnown(errs field.ErrorList, more ...*field.Error) field.ErrorList {
+	known := map[string]bool{}
+	for _, err := range errs {
+		known[err.Field] = true
 	}
-	first, rest, _ := strings.Cut(name, ".")
-	if rest == "" {
+	for _, err := range more {
+		if !known[err.Field] {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// writtenAt returns the path of a field where the user wrote it, which may be a deprecated field. It returns nil for what the user did not
+// write, but other fields brought about: what is wrong is said of those.
+func writtenAt(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path) *field.Path {
+	ipv4 := config.IPv4
+	if ipv4 == nil {
+		ipv4 = &v1alpha1.IPv4{}
+	}
+	first, rest, nested := strings.Cut(name, ".")
+	switch {
+	case name == "ipv4.pool" && ipv4.Pool == nil, name == "ipv4.mode" && config.ModeIPv4() == nil:
+		return nil
+	case name == "ipv4.mode" && ipv4.Mode == nil:
+		return fldPath.Child("ipip")
+	case name == "ipv4.autoDetectionMethod" && (ipv4.AutoDetectionMethod == nil || *ipv4.AutoDetectionMethod == ""):
+		return fldPath.Child("ipAutodetectionMethod")
+	case nested:
+		return fldPath.Child(first, strings.Split(rest, ".")...)
+	default:
 		return fldPath.Child(first)
 	}
-	return fldPath.Child(first, strings.Split(rest, ".")...)
 }
 
 // validateAddresses checks that ranges are of the family that they are for, and written as they are meant.

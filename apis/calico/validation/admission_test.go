@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,9 +50,14 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 		"a backend that knows no way for the pool": {
 			`"backend":"vxlan","ipv4":{"pool":"ipip"}`, anywhere(), []string{"c.backend", "would be bird: nobody else makes routes for IP-in-IP"},
 		},
-		"that backend where nothing is wrapped": {`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, anywhere(), nil},
-		"pod routes with the overlay": {
-			`"overlay":{"enabled":true,"createPodRoutes":true}`, anywhere(), []string{"c.overlay.createPodRoutes", "would be false"},
+		"that backend where nothing is wrapped":           {`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, anywhere(), nil},
+		"pod routes with the overlay, which does without": {`"overlay":{"enabled":true,"createPodRoutes":true}`, anywhere(), nil},
+		"source NAT to DNS servers with the overlay, which brings it": {
+			`"overlay":{"enabled":true},"snatToUpstreamDNS":{"enabled":true}`, anywhere(), nil,
+		},
+		"source NAT to DNS servers where packets go as they are without a switch": {
+			`"backend":"none","snatToUpstreamDNS":{"enabled":true}`, anywhere(),
+			[]string{"c.snatToUpstreamDNS.enabled", "would be false: it counts only where overlay.enabled is false"},
 		},
 		"the overlay where nothing passes": {
 			`"overlay":{"enabled":true}`, v1alpha1.DefaultingContext{}, []string{"c.overlay.enabled", "infrastructure does not let"},
@@ -61,6 +67,11 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 			v1alpha1.DefaultingContext{VXLAN: true},
 			[]string{"c.ipv4.pool", "would be vxlan"},
 		},
+		"the overlay where only VXLAN passes, which is no wish for anything else": {`"overlay":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil},
+		"IP-in-IP where it does not pass": {
+			`"backend":"bird","ipv4":{"mode":"Always"}`, v1alpha1.DefaultingContext{VXLAN: true},
+			[]string{"c.backend", "would be none: the infrastructure does not let", "c.ipv4.mode", "would be Never"},
+		},
 		"the overlay by VXLAN where only VXLAN passes": {
 			`"overlay":{"enabled":true},"vxlan":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil,
 		},
@@ -68,6 +79,14 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 			`"overlay":{"enabled":true}`, anywhere(both), []string{"c.overlay.enabled", "IPv6 are not wrapped: set it to false"},
 		},
 		"no overlay with IPv6": {`"overlay":{"enabled":false}`, anywhere(both), nil},
+		"the overlay by VXLAN with IPv6": {
+			`"overlay":{"enabled":true},"vxlan":{"enabled":true}`, anywhere(both),
+			[]string{"c.vxlan.enabled", "no pool is one of VXLAN", "c.overlay.enabled", "set it to false"},
+		},
+		"an overlay by a VXLAN pool with IPv6": {
+			`"overlay":{"enabled":true},"ipv4":{"pool":"vxlan"}`, anywhere(both),
+			[]string{"c.ipv4.pool", "would be ipip: VXLAN needs calico-ipam, which does not serve shoots with IPv6", "c.overlay.enabled", "set it to false"},
+		},
 		"VXLAN with IPv6": {
 			`"vxlan":{"enabled":true}`, anywhere(both), []string{"c.vxlan.enabled", "remove the field"},
 		},
@@ -108,37 +127,45 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 
 			errs := validation.ValidateNewNetworkConfig(config, test.context, field.NewPath("c"))
 			requireErrors(t, test.want, errs)
-			require.Empty(t, validation.ValidateChangedNetworkConfig(config, test.context, config, test.context, field.NewPath("c")), "what is not changed is not refused")
-			requireErrors(t, test.want, validation.ValidateChangedNetworkConfig(decode(t, ``), anywhere(), config, test.context, field.NewPath("c")))
 		})
 	}
 }
 
-func TestAShootThatGoesDualStackMustSwitchItsOverlayOff(t *testing.T) {
-	config := decode(t, `"overlay":{"enabled":true}`)
-	errs := validation.ValidateChangedNetworkConfig(config, anywhere(), config, anywhere(families{ipv4, ipv6}), field.NewPath("c"))
-	requireErrors(t, []string{"c.overlay.enabled", "set it to false"}, errs)
-}
-
-func TestUpdates(t *testing.T) {
-	const refused = "does not go back from calico-ipam to host-local: set it to calico-ipam"
+func TestWishesThatAreNotFulfilledAndDoNoHarm(t *testing.T) {
+	known := anywhere(families{ipv4, ipv6})
+	known.NodeRanges = []netip.Prefix{netip.MustParsePrefix("10.250.0.0/16"), netip.MustParsePrefix("2001:db8::/64")}
 	for sentence, test := range map[string]struct {
-		before, after string
-		want          []string
+		config  string
+		context v1alpha1.DefaultingContext
+		want    []string
 	}{
-		"nothing":                          {``, ``, nil},
-		"to calico-ipam":                   {`"ipam":{"type":"host-local"}`, `"ipam":{"type":"calico-ipam"}`, nil},
-		"back from it":                     {`"ipam":{"type":"calico-ipam"}`, `"ipam":{"type":"host-local"}`, []string{"c.ipam.type", refused}},
-		"back from it as VXLAN brought it": {`"vxlan":{"enabled":true}`, `"ipam":{"type":"host-local"}`, []string{"c.ipam.type", refused}},
-		"back from it as a VXLAN pool brought it": {`"ipv4":{"pool":"vxlan"}`, `"ipam":{"type":"host-local"}`, []string{"c.ipam.type", refused}},
-		"no longer saying it":                     {`"ipam":{"type":"calico-ipam"}`, ``, nil},
-		"VXLAN off":                               {`"vxlan":{"enabled":true}`, `"vxlan":{"enabled":false}`, nil},
-		"a VXLAN pool that wrapped nothing":       {`"ipv4":{"pool":"vxlan","mode":"Never"}`, `"ipam":{"type":"host-local"}`, nil},
-		"the overlay on":                          {`"overlay":{"enabled":false}`, `"overlay":{"enabled":true}`, nil},
-		"the overlay off and everything else":     {`"overlay":{"enabled":true}`, `"overlay":{"enabled":false},"wireguardEncryption":true,"typha":{"enabled":false},"vethMTU":"1400"`, nil},
+		"nothing":                  {``, known, nil},
+		"what nodes would do":      {`"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16"}`, known, nil},
+		"where nothing is known":   {`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, anywhere(), nil},
+		"what is refused":          {`"overlay":{"enabled":false},"backend":"bird"`, known, nil},
+		"what nobody wrote either": {`"overlay":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil},
+		"a way to find addresses": {
+			`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, known,
+			[]string{"c.ipv4.autoDetectionMethod is cidr=10.250.0.0/16 instead of interface=eth0: the ranges of the nodes are known"},
+		},
+		"one in the deprecated field": {
+			`"ipAutodetectionMethod":"first-found"`, known,
+			[]string{"c.ipAutodetectionMethod is cidr=10.250.0.0/16 instead of first-found: the ranges of the nodes are known"},
+		},
+		"one for IPv6": {
+			`"ipv6":{"autoDetectionMethod":"first-found"}`, known,
+			[]string{"c.ipv6.autoDetectionMethod is cidr=2001:db8::/64 instead of first-found: the ranges of the nodes are known"},
+		},
+		"what counts without the overlay alone": {
+			`"overlay":{"enabled":true,"createPodRoutes":true},"snatToUpstreamDNS":{"enabled":true}`, anywhere(),
+			[]string{
+				"c.overlay.createPodRoutes is false instead of true: overlay.enabled is true",
+				"c.snatToUpstreamDNS.enabled is false instead of true: it counts only where overlay.enabled is false",
+			},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			requireErrors(t, test.want, validation.ValidateNetworkConfigUpdate(decode(t, test.before), decode(t, test.after), anywhere(), field.NewPath("c")))
+			require.Equal(t, test.want, validation.WarningsOf(decode(t, test.config), test.context, field.NewPath("c")))
 		})
 	}
 }

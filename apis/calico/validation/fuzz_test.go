@@ -39,11 +39,13 @@ func FuzzConfig(f *testing.F) {
 		context := contextOf(surroundings)
 		path := field.NewPath("providerConfig")
 		refused := validation.ValidateNetworkConfig(config, context.IPFamilies, path)
-		validation.ValidateNewNetworkConfig(config, context, path)
-		require.Empty(t, validation.ValidateChangedNetworkConfig(config, context, config, context, path))
-		require.Empty(t, validation.ValidateNetworkConfigUpdate(config, config, context, path))
+		asWritten := validation.ValidateNewNetworkConfig(config, context, path)
+		warnings := validation.WarningsOf(config, context, path)
 
-		effective, _ := config.Default(context)
+		effective, overrides := config.Default(context)
+		if len(overrides) > 0 && wroteAboutRouting(config) && context.DefaultOverlay == nil {
+			require.NotZero(t, len(refused)+len(asWritten)+len(warnings), "nobody is told: %v", overrides)
+		}
 		twice, overridden := effective.Default(context)
 		require.Empty(t, overridden)
 		require.Empty(t, cmp.Diff(effective, twice))
@@ -51,6 +53,11 @@ func FuzzConfig(f *testing.F) {
 			require.Empty(t, validation.ValidateNetworkConfig(effective, context.IPFamilies, path), "what is in force is valid")
 		}
 	})
+}
+
+// wroteAboutRouting reports whether the user said more than that there is to be an overlay, which is then made as it goes.
+func wroteAboutRouting(config *v1alpha1.NetworkConfig) bool {
+	return config.Overlay == nil || config.SaysWhatIsWrapped() || config.IPAM != nil || config.SnatToUpstreamDNS != nil
 }
 
 // contextOf makes surroundings of the bits of a byte.

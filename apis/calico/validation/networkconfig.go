@@ -78,7 +78,7 @@ func ValidateIPFamilies(families []gardencorev1beta1.IPFamily) field.ErrorList {
 			return nil
 		}
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("spec", "networking", "ipFamilies"), families,
+	return field.ErrorList{field.Invalid(familiesPath(), families,
 		"use [IPv4], [IPv6], [IPv4, IPv6] or [IPv6, IPv4]")}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/calico/validation"
+	"github.com/trellis-garden/trellis/apis/networking"
 )
 
 const (
@@ -151,7 +152,7 @@ func TestShoots(t *testing.T) {
 		want     []string
 	}{
 		"kube-proxy as it comes":                    {``, nil, nil, nil},
-		"no kube-proxy":                             {``, &gardencorev1beta1.KubeProxyConfig{Enabled: &off}, nil, []string{proxyPath, "ebpfDataplane.enabled to true"}},
+		"no kube-proxy":                             {``, &gardencorev1beta1.KubeProxyConfig{Enabled: &off}, nil, []string{proxyPath, `type "calico" does only when it is told to: set spec.networking.providerConfig.ebpfDataplane.enabled to true`}},
 		"no kube-proxy, and eBPF said to be off":    {`"ebpfDataplane":{"enabled":false}`, &gardencorev1beta1.KubeProxyConfig{Enabled: &off}, nil, []string{proxyPath, "leave kube-proxy enabled"}},
 		"no kube-proxy with eBPF":                   {`"ebpfDataplane":{"enabled":true}`, &gardencorev1beta1.KubeProxyConfig{Enabled: &off}, nil, nil},
 		"no kube-proxy, with the mode that it gets": {`"ebpfDataplane":{"enabled":true}`, &gardencorev1beta1.KubeProxyConfig{Enabled: &off, Mode: &iptables}, nil, nil},
@@ -170,10 +171,15 @@ func TestShoots(t *testing.T) {
 				Kubernetes: gardencorev1beta1.Kubernetes{KubeProxy: test.proxy},
 				Networking: &gardencorev1beta1.Networking{IPFamilies: test.families},
 			}
-			requireErrors(t, test.want, validation.ValidateShoot(decode(t, test.config), spec))
+			requireErrors(t, test.want, validation.ValidateShoot(decode(t, test.config), spec, networking.InfrastructureOf("openstack")))
 		})
 	}
 	t.Run("without networking", func(t *testing.T) {
-		require.Empty(t, validation.ValidateShoot(decode(t, ``), &gardencorev1beta1.ShootSpec{}))
+		require.Empty(t, validation.ValidateShoot(decode(t, ``), &gardencorev1beta1.ShootSpec{}, networking.InfrastructureOf("azure")))
+	})
+	t.Run("IPv6 where the infrastructure has none", func(t *testing.T) {
+		spec := &gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{IPFamilies: families{ipv4, ipv6}}}
+		requireErrors(t, []string{"spec.networking.ipFamilies", `on infrastructure "azure": leave IPv6 out`},
+			validation.ValidateShoot(decode(t, ``), spec, networking.InfrastructureOf("azure")))
 	})
 }

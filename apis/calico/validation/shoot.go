@@ -5,23 +5,39 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// ValidateShoot checks what a shoot asks of Calico besides the configuration: its IP families, and that somebody routes its
-// Services. A shoot without workers has no networking and no Calico.
+// ServiceRouting tells a user how to have Calico route Services without kube-proxy.
+const ServiceRouting = "set spec.networking.providerConfig.ebpfDataplane.enabled to true"
+
+// RoutesServices reports whether Calico routes Services without kube-proxy.
+func RoutesServices(config *v1alpha1.NetworkConfig) bool {
+	return config.EbpfDataplane != nil && config.EbpfDataplane.Enabled
+}
+
+// ValidateShoot checks what a shoot asks of Calico besides the configuration: its IP families, which the infrastructure must have, and that
+// somebody routes its Services. A shoot without workers has no networking and no Calico.
 //
 // A mode of kube-proxy does not contradict kube-proxy being disabled: Gardener gives it a default even then. Every mode of
 // a kube-proxy that is enabled goes with every data plane.
-func ValidateShoot(config *v1alpha1.NetworkConfig, spec *gardencorev1beta1.ShootSpec) field.ErrorList {
+func ValidateShoot(config *v1alpha1.NetworkConfig, spec *gardencorev1beta1.ShootSpec, infrastructure networking.Infrastructure) field.ErrorList {
 	var errs field.ErrorList
-	if spec.Networking != nil {
-		errs = append(errs, ValidateIPFamilies(spec.Networking.IPFamilies)...)
-	}
-	proxy := spec.Kubernetes.KubeProxy
-	disabled := proxy != nil && proxy.Enabled != nil && !*proxy.Enabled
-	if disabled && (config.EbpfDataplane == nil || !config.EbpfDataplane.Enabled) {
+	if proxy := spec.Kubernetes.KubeProxy; proxy != nil && proxy.Enabled != nil && !*proxy.Enabled && !RoutesServices(config) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "kubernetes", "kubeProxy", "enabled"),
-			"without kube-proxy nobody routes Services: set spec.networking.providerConfig.ebpfDataplane.enabled to true, or leave kube-proxy enabled"))
+			networking.WithoutKubeProxy(networking.Calico, ServiceRouting)))
 	}
-	return errs
+	if spec.Networking == nil {
+		return errs
+	}
+	if has(spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6) && !infrastructure.IPv6 {
+		errs = append(errs, field.Forbidden(familiesPath(), infrastructure.WithoutIPv6()))
+	}
+	return append(errs, ValidateIPFamilies(spec.Networking.IPFamilies)...)
 }
+
+func networkingPath() *field.Path { return field.NewPath("spec", "networking") }
+
+func configPath() *field.Path { return networkingPath().Child("providerConfig") }
+
+func familiesPath() *field.Path { return networkingPath().Child("ipFamilies") }

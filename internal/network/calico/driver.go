@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/apis/calico/validation"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/network"
 	"github.com/trellis-garden/trellis/internal/network/calico/crds"
@@ -33,8 +34,8 @@ func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
 		return network.Capabilities{}
 	}
 	return network.Capabilities{
-		RoutesServices: config.EbpfDataplane != nil && config.EbpfDataplane.Enabled,
-		ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true",
+		RoutesServices: validation.RoutesServices(config),
+		ServiceRouting: validation.ServiceRouting,
 		IPv6:           true,
 		DualStack:      true,
 	}

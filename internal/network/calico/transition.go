@@ -2,6 +2,7 @@ package calico
 
 import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/calico/validation"
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
@@ -66,27 +67,17 @@ func routesGate() network.Gate {
 	return gate
 }
 
-// refusal says why there is no way; it is empty where there is one.
+// refusal says why there is no way; it is empty where there is one. Admission refuses the same in the same words.
 func (c change) refusal() string {
-	const was = calicov1alpha1.IPAMCalico
-	cloudRouted := c.from.Backend == backendNone && c.from.native()
-	switch {
-	case c.strands && !cloudRouted:
-		return "spec.networking.ipFamilies cannot get a second family while nobody would make routes: with IPv6 packets go without a tunnel, and the " +
-			"cloud is told to route them only where spec.networking.providerConfig.overlay.enabled is false: set it, and then add the family"
-	case c.from.IPAM == was && c.to.IPAM != was:
-		return "spec.networking.providerConfig.ipam.type cannot go from calico-ipam back to host-local, which would give away addresses that pods have: " +
-			"set it to calico-ipam, or create a new shoot"
-	case c.to.IPAM == was && c.to.IPv6 != nil:
-		return "spec.networking.ipFamilies cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam (spec.networking.providerConfig.ipam.type): " +
-			"leave IPv6 out, or create a new shoot"
-	case c.to.IPAM == was && c.cloudRoutes && (c.from.IPAM != was || !cloudRouted):
-		return "spec.networking.providerConfig.overlay.enabled cannot be false in a shoot whose pods have addresses of calico-ipam " +
-			"(spec.networking.providerConfig.ipam.type), to which the cloud knows no routes: set it to true, or, if all nodes are in one subnet, " +
-			"set spec.networking.providerConfig.overlay.createPodRoutes to true"
-	default:
-		return ""
+	whole := validation.Change{From: c.from.dataPlane(), To: c.to.dataPlane(), CloudRoutes: c.cloudRoutes, Strands: c.strands}
+	if err := whole.Refusal(); err != nil {
+		return err.Field + " " + err.Detail
 	}
+	return ""
+}
+
+func (f form) dataPlane() validation.DataPlane {
+	return validation.DataPlane{IPAM: f.IPAM, Backend: calicov1alpha1.Backend(f.Backend), Native: f.native(), IPv6: f.IPv6 != nil}
 }
 
 // next returns the step to be taken before the goal, nil if the goal can be deployed now.

@@ -1,0 +1,132 @@
+package validation
+
+import (
+	"net/netip"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/networking"
+)
+
+// ValidateShootNetwork judges all that a shoot asks of Calico on its infrastructure. It refuses what the Network controller refuses, in the same
+// words, and what would not come out as it is written; warnings tell of wishes that are not fulfilled and do no harm.
+//
+// old is the shoot as it was, nil for a new one. What is wrong with it already is not said again: a shoot that has come to something does not
+// have to be repaired with the next change. The shoots have workers and networks of type calico.
+func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) (errs field.ErrorList, warnings []string) {
+	after := look(shoot, infrastructure)
+	if old == nil {
+		return append(after.errs, after.arrival()...), after.warnings
+	}
+	before := look(old, infrastructure)
+	errs = introduced(before.errs, after.errs, (*field.Error).Error)
+	warnings = introduced(before.warnings, after.warnings, func(warning string) string { return warning })
+	// The controller comes to what changes once nothing else is wrong. Without nodes everything can change.
+	if len(errs) == 0 && !asleep(shoot, old) {
+		errs = introduced(before.changeFrom(before), after.changeFrom(before), (*field.Error).Error)
+	}
+	return errs, warnings
+}
+
+// asleep reports whether the shoot has no nodes, on purpose, and is to go on so.
+func asleep(shoot, old *gardencorev1beta1.Shoot) bool {
+	hibernation := shoot.Spec.Hibernation
+	return old.Status.IsHibernated && hibernation != nil && hibernation.Enabled != nil && *hibernation.Enabled
+}
+
+// view is what is seen of one shoot.
+type view struct {
+	// config is nil where it cannot be read at all.
+	config      *v1alpha1.NetworkConfig
+	context     v1alpha1.DefaultingContext
+	cloudRoutes bool
+	errs        field.ErrorList
+	warnings    []string
+}
+
+func look(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) view {
+	raw, path := shoot.Spec.Networking.ProviderConfig, configPath()
+	seen := view{context: contextOf(shoot, infrastructure), cloudRoutes: infrastructure.CloudRoutes}
+	config, err := v1alpha1.DecodeNetworkConfig(raw)
+	if err != nil {
+		seen.errs = append(seen.errs, field.Invalid(path, "", err.Error()))
+		if config, err = v1alpha1.DecodeKnownFields(raw); err != nil {
+			return seen
+		}
+	}
+	seen.config = config
+	seen.errs = append(seen.errs, ValidateNetworkConfig(config, seen.context.IPFamilies, path)...)
+	seen.errs = append(seen.errs, ValidateShoot(config, &shoot.Spec, infrastructure)...)
+	seen.errs = addUnlessKnown(seen.errs, ValidateNewNetworkConfig(config, seen.context, path)...)
+	seen.warnings = WarningsOf(config, seen.context, path)
+	return seen
+}
+
+// arrival says why a new shoot cannot have its data plane.
+func (v view) arrival() field.ErrorList {
+	if v.config == nil || len(v.errs) > 0 {
+		return nil
+	}
+	effective, _ := v.config.Default(v.context)
+	return listOf(changeOf(nil, effective, v.cloudRoutes).Refusal())
+}
+
+// changeFrom says why the shoot cannot come from what it was. Nothing is said of what cannot be read.
+func (v view) changeFrom(before view) field.ErrorList {
+	if v.config == nil || before.config == nil {
+		return nil
+	}
+	was, _ := before.config.Default(before.context)
+	v.context.DeployedIPAM = was.IPAM.Type
+	will, _ := v.config.Default(v.context)
+	return listOf(changeOf(was, will, v.cloudRoutes).Refusal())
+}
+
+func listOf(err *field.Error) field.ErrorList {
+	if err == nil {
+		return nil
+	}
+	return field.ErrorList{err}
+}
+
+// contextOf knows what the controller will know, but for what is deployed.
+func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) v1alpha1.DefaultingContext {
+	context := v1alpha1.DefaultingContext{
+		IPFamilies: shoot.Spec.Networking.IPFamilies,
+		IPIP:       infrastructure.IPIP, VXLAN: infrastructure.VXLAN, PodRoutesByPlugin: infrastructure.PodRoutes,
+	}
+	if autoscaler := shoot.Spec.Kubernetes.VerticalPodAutoscaler; autoscaler != nil {
+		context.VPA = autoscaler.Enabled
+	}
+	var nodes []string
+	if status := shoot.Status.Networking; status != nil {
+		nodes = status.Nodes
+	}
+	if spec := shoot.Spec.Networking.Nodes; len(nodes) == 0 && spec != nil {
+		nodes = []string{*spec}
+	}
+	for _, text := range nodes {
+		// What is no range is Gardener's to refuse.
+		if parsed, err := netip.ParsePrefix(text); err == nil {
+			context.NodeRanges = append(context.NodeRanges, parsed.Masked())
+		}
+	}
+	return context
+}
+
+// introduced returns what is said after and was not said before.
+func introduced[Said any](before, after []Said, words func(Said) string) []Said {
+	known := map[string]bool{}
+	for _, said := range before {
+		known[words(said)] = true
+	}
+	var more []Said
+	for _, said := range after {
+		if !known[words(said)] {
+			more = append(more, said)
+		}
+	}
+	return more
+}
