@@ -25,10 +25,23 @@ type ImageQuery struct {
 	Definitions  []gardencorev1beta1.CapabilityDefinition
 }
 
-// FindMachineImage returns the image that the CloudProfile has for machines, as the controller remembers images. Of several that
-// would do, it is the one with the capabilities that the CloudProfile's admin prefers: definitions and their values are in the order
-// of preference. The error says why there is none, or not one.
+// FindMachineImage returns the image that the CloudProfile has for machines, as the controller remembers images. The error says why there is
+// none, or not one.
 func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, error) {
+	switch found := c.BestMachineImages(query); len(found) {
+	case 0:
+		return nil, fmt.Errorf("the CloudProfile maps %s to no image in Glance", query)
+	case 1:
+		return &found[0], nil
+	default:
+		return nil, fmt.Errorf("the CloudProfile maps %s to %d images in Glance that it does not tell apart", query, len(found))
+	}
+}
+
+// BestMachineImages returns the image that the CloudProfile has for machines. Of several that would do, it is the one with the
+// capabilities that the CloudProfile's admin prefers: definitions and their values are in the order of preference. More than one are returned
+// when nothing tells them apart.
+func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage {
 	capabilities, definitions := query.normalized()
 	var candidates []MachineImage
 	for _, image := range c.MachineImages {
@@ -45,15 +58,10 @@ func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, 
 		return !areCompatible(image.Capabilities, capabilities, definitions)
 	})
 	candidates = preferred(candidates, definitions)
-	switch len(candidates) {
-	case 0:
-		return nil, fmt.Errorf("the CloudProfile maps %s to no image in Glance", query)
-	case 1:
-		found := query.remembered(candidates[0])
-		return &found, nil
-	default:
-		return nil, fmt.Errorf("the CloudProfile maps %s to %d images in Glance that it does not tell apart", query, len(candidates))
+	for i, candidate := range candidates {
+		candidates[i] = query.remembered(candidate)
 	}
+	return candidates
 }
 
 // FindMachineImage returns the image that is remembered for machines, or nil. It serves for image versions that have left the
@@ -113,7 +121,7 @@ func (q ImageQuery) normalized() (gardencorev1beta1.Capabilities, []gardencorev1
 // region.
 func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 	var images []MachineImage
-	for _, flavor := range version.flavors() {
+	for _, flavor := range version.Flavors() {
 		image := MachineImage{Name: q.Name, Version: q.Version, Capabilities: flavor.Capabilities}
 		for _, region := range flavor.Regions {
 			if region.Name == q.Region {
@@ -130,8 +138,8 @@ func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 	return images
 }
 
-// flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them.
-func (v *MachineImageVersion) flavors() []MachineImageFlavor {
+// Flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them.
+func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 	if len(v.CapabilityFlavors) > 0 {
 		return v.CapabilityFlavors
 	}

@@ -1,0 +1,175 @@
+package validation
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// ValidateCloudProfileConfig checks a CloudProfileConfig that is written, at fldPath, against the CloudProfile that it is in.
+//
+// What is useless but harms nobody is no mistake, as it is none for the upstream extension: regions that the CloudProfile does not have, and
+// mappings of machine images that it does not list, or lists no more, by which nodes live on. CloudProfileWarnings speaks of the former.
+func ValidateCloudProfileConfig(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) field.ErrorList {
+	errs := ValidateCloudProfileControlPlane(config, fldPath)
+	errs = append(errs, validateFloatingPools(config.Constraints.FloatingPools, fldPath.Child("constraints", "floatingPools"))...)
+	errs = append(errs, validateProviderRegions(config.Constraints.LoadBalancerProviders, fldPath.Child("constraints", "loadBalancerProviders"))...)
+	errs = append(errs, validateKeystone(config, fldPath)...)
+	errs = append(errs, validateDNSServers(config.DNSServers, fldPath.Child("dnsServers"))...)
+	errs = append(errs, validateServerGroupPolicies(config.ServerGroupPolicies, fldPath.Child("serverGroupPolicies"))...)
+	path := fldPath.Child("machineImages")
+	errs = append(errs, validateMachineImages(config.MachineImages, spec.MachineCapabilities, path)...)
+	return append(errs, validateOfferedImages(config, spec, path)...)
+}
+
+func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) field.ErrorList {
+	if len(pools) == 0 {
+		return field.ErrorList{field.Required(path, "give at least one external network that shoots may use, or the name *")}
+	}
+	var errs field.ErrorList
+	for i, pool := range pools {
+		poolPath := path.Index(i)
+		errs = append(errs, validateName(pool.Name, "the name of an external network, in which * stands for any characters", poolPath.Child("name"))...)
+		errs = append(errs, validateScope(pool.Region, "region", poolPath.Child("region"))...)
+		errs = append(errs, validateScope(pool.Domain, "Keystone domain", poolPath.Child("domain"))...)
+		if pattern := pool.DefaultFloatingSubnet; pattern != nil {
+			errs = append(errs, validateDefaultSubnet(*pattern, poolPath.Child("defaultFloatingSubnet"))...)
+		}
+		if slices.ContainsFunc(pools[:i], func(other v1alpha1.FloatingPool) bool {
+			return other.Name == pool.Name && sameText(other.Region, pool.Region) && sameText(other.Domain, pool.Domain)
+		}) {
+			errs = append(errs, duplicate(poolPath.Child("name"), pool.Name))
+		}
+	}
+	return errs
+}
+
+// validateScope refuses an empty text, which is neither a region or domain nor none.
+func validateScope(scope *string, kind string, path *field.Path) field.ErrorList {
+	if scope == nil || *scope != "" {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, "", fmt.Sprintf("no %s has an empty name: give the %s, or remove the field to mean all", kind, kind))}
+}
+
+func validateDefaultSubnet(pattern string, path *field.Path) field.ErrorList {
+	if invalid := validateName(pattern, "a subnet name, glob or ~regular expression, or remove the field", path); pattern == "" || len(pattern) > maxNameLength {
+		return invalid
+	}
+	if _, err := v1alpha1.ParseSubnetPattern(pattern); err != nil {
+		return field.ErrorList{field.Invalid(path, pattern, fmt.Sprintf("correct the regular expression behind the tilde: %v", err))}
+	}
+	return nil
+}
+
+func sameText(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func validateProviderRegions(providers []v1alpha1.LoadBalancerProvider, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, provider := range providers {
+		errs = append(errs, validateScope(provider.Region, "region", path.Index(i).Child("region"))...)
+		if slices.ContainsFunc(providers[:i], func(other v1alpha1.LoadBalancerProvider) bool {
+			return other.Name == provider.Name && sameText(other.Region, provider.Region)
+		}) {
+			errs = append(errs, duplicate(path.Index(i).Child("name"), provider.Name))
+		}
+	}
+	return errs
+}
+
+func validateKeystone(config *v1alpha1.CloudProfileConfig, fldPath *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case config.KeyStoneURL != "":
+		errs = append(errs, validateKeystoneURL(config.KeyStoneURL, fldPath.Child("keystoneURL"))...)
+	case len(config.KeyStoneURLs) == 0:
+		errs = append(errs, field.Required(fldPath.Child("keystoneURL"), "give the URL of Keystone, like https://keystone.example.org:5000/v3, or one per region in keystoneURLs"))
+	}
+	errs = append(errs, validateCertificates(config.KeyStoneCACert, fldPath.Child("keystoneCACert"))...)
+	var regions []string
+	for i, regional := range config.KeyStoneURLs {
+		path := fldPath.Child("keystoneURLs").Index(i)
+		switch {
+		case regional.Region == "":
+			errs = append(errs, field.Required(path.Child("region"), "give the region that the URL is for; one for all others goes to keystoneURL"))
+		case slices.Contains(regions, regional.Region):
+			errs = append(errs, duplicate(path.Child("region"), regional.Region))
+		}
+		regions = append(regions, regional.Region)
+		errs = append(errs, validateKeystoneURL(regional.URL, path.Child("url"))...)
+		errs = append(errs, validateCertificates(regional.CACert, path.Child("caCert"))...)
+	}
+	return errs
+}
+
+// validateKeystoneURL takes what the controllers' sessions take.
+func validateKeystoneURL(text string, path *field.Path) field.ErrorList {
+	const example = "like https://keystone.example.org:5000/v3"
+	if text == "" {
+		return field.ErrorList{field.Required(path, "give the URL of Keystone, "+example)}
+	}
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
+		return field.ErrorList{field.Invalid(path, text, "give an http or https URL, "+example)}
+	case parsed.User != nil:
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "credentials do not belong into the URL: remove them, and give it "+example)}
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return field.ErrorList{field.Invalid(path, text, "remove what begins with ? or #: give the URL "+example)}
+	case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v2.0"):
+		return field.ErrorList{field.Invalid(path, text, "is of version 2.0: use Keystone's version 3, "+example)}
+	}
+	return nil
+}
+
+// validateCertificates takes an empty text for none.
+func validateCertificates(bundle *string, path *field.Path) field.ErrorList {
+	if bundle == nil || *bundle == "" || x509.NewCertPool().AppendCertsFromPEM([]byte(*bundle)) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "holds no certificate: give one or more in PEM, or remove the field")}
+}
+
+func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	var known []netip.Addr
+	for i, server := range servers {
+		address, err := netip.ParseAddr(server)
+		switch {
+		case err != nil || address.Zone() != "":
+			errs = append(errs, field.Invalid(path.Index(i), server, "give the IP address of a DNS server, like 10.10.10.11 or 2001:db8::53"))
+		case slices.Contains(known, address): // which Neutron refuses
+			errs = append(errs, duplicate(path.Index(i), server))
+		default:
+			known = append(known, address)
+		}
+	}
+	return errs
+}
+
+func validateServerGroupPolicies(policies []string, path *field.Path) field.ErrorList {
+	supported := []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"}
+	var errs field.ErrorList
+	for i, policy := range policies {
+		switch {
+		case !slices.Contains(supported, policy):
+			errs = append(errs, field.Invalid(path.Index(i), policy, "Nova has no such policy: choose one of "+strings.Join(quoted(supported), ", ")))
+		case slices.Contains(policies[:i], policy):
+			errs = append(errs, duplicate(path.Index(i), policy))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,129 @@
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// validateMachineImages checks each mapping by itself.
+func validateMachineImages(images []v1alpha1.MachineImages, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, image := range images {
+		imagePath := path.Index(i)
+		if image.Name == "" {
+			errs = append(errs, field.Required(imagePath.Child("name"), "give the name that the machine image has in spec.machineImages"))
+		}
+		if len(image.Versions) == 0 {
+			errs = append(errs, field.Required(imagePath.Child("versions"), fmt.Sprintf("give at least one version of %q, or remove the machine image", image.Name)))
+		}
+		for j, version := range image.Versions {
+			errs = append(errs, validateMachineImageVersion(&version, definitions, imagePath.Child("versions").Index(j))...)
+		}
+	}
+	return errs
+}
+
+func validateMachineImageVersion(version *v1alpha1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if version.Version == "" {
+		errs = append(errs, field.Required(path.Child("version"), "give the version that it is in spec.machineImages"))
+	}
+	if len(version.CapabilityFlavors) == 0 {
+		return append(errs, validateGlanceImages(version.Image, version.Regions, architecturesOf(definitions), path)...)
+	}
+	const elsewhere = "has no effect beside capabilityFlavors: move it into one of them, or remove it"
+	if version.Image != "" {
+		errs = append(errs, field.Forbidden(path.Child("image"), elsewhere))
+	}
+	if len(version.Regions) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("regions"), elsewhere))
+	}
+	for i, flavor := range version.CapabilityFlavors {
+		flavorPath := path.Child("capabilityFlavors").Index(i)
+		errs = append(errs, validateGlanceImages(flavor.Image, flavor.Regions, nil, flavorPath)...)
+		errs = append(errs, validateCapabilities(flavor.Capabilities, definitions, flavorPath.Child("capabilities"))...)
+	}
+	return errs
+}
+
+// validateGlanceImages checks a name and IDs by region. With architectures, a region has one ID for each of them, and without, one.
+func validateGlanceImages(image string, regions []v1alpha1.RegionIDMapping, architectures []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if image != "" {
+		errs = append(errs, validateLine(image, "the name of an image in Glance, or remove the field", path.Child("image"))...)
+	}
+	type place struct{ region, architecture string }
+	ids := map[place]string{}
+	for i, region := range regions {
+		regionPath := path.Child("regions").Index(i)
+		if region.Name == "" {
+			errs = append(errs, field.Required(regionPath.Child("name"), "give the region that the image is in"))
+		}
+		where := place{region: region.Name}
+		if architectures != nil {
+			where.architecture = v1beta1constants.ArchitectureAMD64
+			if region.Architecture != nil {
+				where.architecture = *region.Architecture
+			}
+			if !slices.Contains(architectures, where.architecture) {
+				errs = append(errs, field.Invalid(regionPath.Child("architecture"), where.architecture,
+					"no machine has it: choose one of "+strings.Join(quoted(architectures), ", ")))
+			}
+		}
+		if region.ID != "" || image == "" {
+			errs = append(errs, validateUUID(region.ID, "image in Glance", regionPath.Child("id"))...)
+		}
+		if id, known := ids[where]; known && id != region.ID {
+			errs = append(errs, duplicate(regionPath.Child("name"), region.Name))
+		}
+		ids[where] = region.ID
+	}
+	return errs
+}
+
+// architecturesOf lists the architectures that machines may have.
+func architecturesOf(definitions []gardencorev1beta1.CapabilityDefinition) []string {
+	for _, definition := range definitions {
+		if definition.Name == v1beta1constants.ArchitectureName {
+			return definition.Values
+		}
+	}
+	return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
+}
+
+// validateCapabilities checks the capabilities of an image. Where the CloudProfile does not work with capabilities, or no more, the architecture
+// is the only one that counts.
+func validateCapabilities(capabilities gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
+	known := map[string][]string{v1beta1constants.ArchitectureName: architecturesOf(definitions)}
+	for _, definition := range definitions {
+		known[definition.Name] = definition.Values
+	}
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
+		values, isKnown := known[name]
+		if !isKnown {
+			if len(definitions) > 0 {
+				errs = append(errs, field.Invalid(path.Child(name), name, fmt.Sprintf("spec.machineCapabilities does not define it: choose one of %s, or remove it",
+					strings.Join(quoted(slices.Sorted(maps.Keys(known))), ", "))))
+			}
+			continue
+		}
+		if len(capabilities[name]) == 0 {
+			errs = append(errs, field.Required(path.Child(name), "give the values that the image has, or remove the capability to mean all"))
+		}
+		for i, value := range capabilities[name] {
+			if !slices.Contains(values, value) {
+				errs = append(errs, field.Invalid(path.Child(name).Index(i), value, "no machine has it: choose one of "+strings.Join(quoted(values), ", ")))
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,150 @@
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// validateOfferedImages checks that there is an image for what the CloudProfile offers. One region will do, since images are rolled out region by
+// region. Versions that have expired count like all others: machines are made of them as long as a shoot has not left them.
+//
+// The mistakes are about the list as a whole, and their words name the version.
+func validateOfferedImages(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, path *field.Path) field.ErrorList {
+	if len(config.MachineImages) == 0 && len(spec.MachineImages) > 0 {
+		return field.ErrorList{field.Required(path, "map the versions in spec.machineImages to images in Glance")}
+	}
+	var errs field.ErrorList
+	for _, image := range spec.MachineImages {
+		for _, version := range image.Versions {
+			errs = append(errs, validateOfferedVersion(config, image.Name, &version, spec, path)...)
+		}
+	}
+	return errs
+}
+
+func validateOfferedVersion(config *v1alpha1.CloudProfileConfig, name string, version *gardencorev1beta1.MachineImageVersion,
+	in *gardencorev1beta1.CloudProfileSpec, path *field.Path,
+) field.ErrorList {
+	var errs field.ErrorList
+	for _, need := range needsOf(version, in.MachineCapabilities) {
+		availability := lookUp(config, name, version.Version, need, in)
+		switch {
+		case len(availability.ambiguous) > 0:
+			errs = append(errs, field.Invalid(path, availability.title, fmt.Sprintf("several images in region %q fit alike: keep one of them, or tell them apart by their capabilities",
+				availability.ambiguous[0])))
+		case len(availability.found) == 0:
+			errs = append(errs, field.Required(path, fmt.Sprintf("give an image in Glance for %s, by its name or by its ID in a region: no region of the CloudProfile has one",
+				availability.title)))
+		}
+	}
+	return errs
+}
+
+// availability says in which regions of a CloudProfile there is an image for machines.
+type availability struct {
+	title                     string
+	found, ambiguous, missing []string
+}
+
+// lookUp asks as the controllers do, for machines that have nothing but what they need.
+func lookUp(config *v1alpha1.CloudProfileConfig, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
+	query := v1alpha1.ImageQuery{Name: name, Version: version, Capabilities: need, Definitions: in.MachineCapabilities}
+	result := availability{title: fmt.Sprintf("%s %s for %s", name, version, inWords(need, in.MachineCapabilities))}
+	for _, region := range in.Regions {
+		query.Region = region.Name
+		switch len(config.BestMachineImages(query)) {
+		case 0:
+			result.missing = append(result.missing, region.Name)
+		case 1:
+			result.found = append(result.found, region.Name)
+		default:
+			result.ambiguous = append(result.ambiguous, region.Name)
+		}
+	}
+	return result
+}
+
+func inWords(need gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) string {
+	if len(definitions) == 0 {
+		return strings.Join(need[v1beta1constants.ArchitectureName], ", ")
+	}
+	var words []string
+	for _, definition := range definitions {
+		if values := need[definition.Name]; len(values) > 0 {
+			words = append(words, definition.Name+" "+strings.Join(values, " or "))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// needsOf lists the capabilities that machines may have which boot a version of an image, as far as the CloudProfile says so: machines of one value
+// each, of everything that an image may have several of.
+func needsOf(version *gardencorev1beta1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition) []gardencorev1beta1.Capabilities {
+	var needs []gardencorev1beta1.Capabilities
+	for _, offered := range offeredBy(version, definitions) {
+		if len(definitions) == 0 {
+			needs = append(needs, offered)
+			continue
+		}
+		all := gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(offered, definitions)
+		severalOf := func(definition gardencorev1beta1.CapabilityDefinition) bool { return len(all[definition.Name]) > 1 }
+		if !slices.ContainsFunc(definitions, severalOf) {
+			needs = append(needs, all)
+			continue
+		}
+		for _, definition := range definitions {
+			for _, value := range all[definition.Name] {
+				if severalOf(definition) {
+					needs = append(needs, with(all, definition.Name, value))
+				}
+			}
+		}
+	}
+	return needs
+}
+
+func with(capabilities gardencorev1beta1.Capabilities, name, value string) gardencorev1beta1.Capabilities {
+	changed := maps.Clone(capabilities)
+	changed[name] = gardencorev1beta1.CapabilityValues{value}
+	return changed
+}
+
+// offeredBy returns the flavors of a version as Gardener understands them. A version says so by flavors or by architectures, and need not say so in
+// the way that the CloudProfile works: a NamespacedCloudProfile may have it otherwise than its parent.
+func offeredBy(version *gardencorev1beta1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition) []gardencorev1beta1.Capabilities {
+	var flavors []gardencorev1beta1.Capabilities
+	architectures := slices.Clone(version.Architectures)
+	for _, flavor := range version.CapabilityFlavors {
+		flavors = append(flavors, flavor.Capabilities)
+		if len(version.Architectures) == 0 {
+			architectures = append(architectures, flavor.Capabilities[v1beta1constants.ArchitectureName]...)
+		}
+	}
+	if len(definitions) > 0 && len(flavors) > 0 {
+		return flavors
+	}
+	if len(architectures) == 0 {
+		switch values := architecturesOf(definitions); {
+		case len(definitions) == 0:
+			architectures = []string{v1beta1constants.ArchitectureAMD64}
+		case len(values) == 1:
+			architectures = values
+		default: // Gardener demands to say which.
+			return nil
+		}
+	}
+	slices.Sort(architectures)
+	flavors = nil
+	for _, architecture := range slices.Compact(architectures) {
+		flavors = append(flavors, gardencorev1beta1.Capabilities{v1beta1constants.ArchitectureName: {architecture}})
+	}
+	return flavors
+}
