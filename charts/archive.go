@@ -18,7 +18,7 @@ import (
 
 // sources are the charts as they stand in the repository.
 //
-//go:embed all:common all:infrastructure-controller all:controlplane-controller all:network-controller all:worker-controller
+//go:embed all:common all:infrastructure-controller all:controlplane-controller all:network-controller all:worker-controller all:admission
 var sources embed.FS
 
 const (
@@ -38,8 +38,8 @@ const (
 // the values name another, and, as semantic version, the version of the chart: 0.1.0. Of a version that is none, such as the bare hash of
 // a commit, the chart's is 0.0.0-build-<version>.
 func Archive(name, version string) ([]byte, error) {
-	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("there is no chart %q: there are %s", name, strings.Join(Names(), ", "))
+	if !slices.Contains(all(), name) {
+		return nil, fmt.Errorf("there is no chart %q: there are %s", name, strings.Join(all(), ", "))
 	}
 	if version == "" {
 		return nil, errors.New("packaging a chart needs the version of its binary")
@@ -64,11 +64,11 @@ func Archive(name, version string) ([]byte, error) {
 // chartFiles returns what belongs to a chart, by path inside of it: nothing else in its folder gets into an archive.
 func chartFiles(name string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err := fs.WalkDir(sources, name, func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(sources, folder(name), func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		inside := strings.TrimPrefix(file, name+"/")
+		inside := strings.TrimPrefix(file, folder(name)+"/")
 		switch extension := path.Ext(inside); {
 		case inside == chartFile, inside == "values.yaml", inside == "values.schema.json":
 		case strings.HasPrefix(inside, templateDir+"/") && (extension == ".yaml" || extension == ".tpl"):

@@ -19,7 +19,7 @@ import (
 )
 
 func TestAnArchiveIsTheSameEachTime(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range all() {
 		once, again := archiveOf(t, name), archiveOf(t, name)
 		assert.Equal(t, once, again, name)
 	}
@@ -79,9 +79,9 @@ func TestThereIsNoArchiveOfWhatIsNoChart(t *testing.T) {
 }
 
 func TestAnArchiveRendersAsItsFolderDoes(t *testing.T) {
-	for _, name := range Names() {
-		for place, values := range map[string]map[string]any{"a seed": ofSeed(), "with everything": everything(name)} {
-			t.Run(name+" in "+place, func(t *testing.T) {
+	for _, name := range all() {
+		for place, values := range map[string]map[string]any{"where it belongs": usual(name), "with everything": everything(name)} {
+			t.Run(name+" "+place, func(t *testing.T) {
 				chart, err := loader.LoadDir(folderOf(t, name))
 				require.NoError(t, err)
 				assert.Len(t, chart.Dependencies(), 1)
@@ -98,7 +98,7 @@ func TestAnArchiveRendersAsItsFolderDoes(t *testing.T) {
 }
 
 func TestHelmFindsNothingToComplainAbout(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range all() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, content := range unpack(t, archiveOf(t, name)) {
@@ -120,7 +120,7 @@ func TestHelmFindsNothingToComplainAbout(t *testing.T) {
 func folderOf(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	copyFolder(t, name, dir)
+	copyFolder(t, folder(name), dir)
 	copyFolder(t, library, filepath.Join(dir, vendored, library))
 	return dir
 }

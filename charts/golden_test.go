@@ -20,26 +20,31 @@ var update = flag.Bool("update", false, "write what is rendered to testdata")
 
 // For a seed, testdata has all that is rendered; for all else, what is different from that.
 func TestWhatIsRenderedIsAsWrittenDown(t *testing.T) {
-	hunk := regexp.MustCompile(`(?m)^@@ .* @@$`)
 	for _, name := range Names() {
-		seed := manifest(t, name, withTypes(name, ofSeed()))
-		compare(t, filepath.Join(name, "seed.yaml"), seed)
-		for place, values := range map[string]map[string]any{
+		compareAll(t, name, "seed", ofSeed(), map[string]map[string]any{
 			"self-hosted-shoot": ofSelfHostedShoot(),
 			"runtime-cluster":   ofRuntimeCluster(),
 			"everything":        everything(name),
 			"nothing":           nothing(name),
-		} {
-			t.Run(name+"/"+place, func(t *testing.T) {
-				other := manifest(t, name, withTypes(name, values))
-				difference, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-					A: difflib.SplitLines(seed), B: difflib.SplitLines(other), FromFile: "seed", ToFile: place, Context: 2,
-				})
-				require.NoError(t, err)
-				// Numbers of lines change with each line above.
-				compare(t, filepath.Join(name, place+".diff"), hunk.ReplaceAllString(difference, "@@"))
+		})
+	}
+}
+
+func compareAll(t *testing.T, name, usual string, usually map[string]any, others map[string]map[string]any) {
+	t.Helper()
+	hunk := regexp.MustCompile(`(?m)^@@ .* @@$`)
+	all := manifest(t, name, withTypes(name, usually))
+	compare(t, filepath.Join(folder(name), usual+".yaml"), all)
+	for place, values := range others {
+		t.Run(name+"/"+place, func(t *testing.T) {
+			other := manifest(t, name, withTypes(name, values))
+			difference, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+				A: difflib.SplitLines(all), B: difflib.SplitLines(other), FromFile: usual, ToFile: place, Context: 2,
 			})
-		}
+			require.NoError(t, err)
+			// Numbers of lines change with each line above.
+			compare(t, filepath.Join(folder(name), place+".diff"), hunk.ReplaceAllString(difference, "@@"))
+		})
 	}
 }
 

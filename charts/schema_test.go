@@ -84,9 +84,9 @@ type schema struct {
 func TestEveryValueIsDescribedAndWrittenDown(t *testing.T) {
 	// Helm's own, and one whose default is that there is none.
 	undocumented := []string{"global", "common", "imageVectorOverwrite"}
-	for _, name := range Names() {
+	for _, name := range all() {
 		values := map[string]any{}
-		document, err := os.ReadFile(filepath.Join(name, "values.yaml"))
+		document, err := os.ReadFile(filepath.Join(folder(name), "values.yaml"))
 		require.NoError(t, err)
 		require.NoError(t, yaml.UnmarshalStrict(document, &values))
 		var described schema
@@ -120,7 +120,7 @@ func TestValuesOfOneNameMeanTheSameInAllCharts(t *testing.T) {
 
 func schemaOf(t *testing.T, name string) []byte {
 	t.Helper()
-	document, err := os.ReadFile(filepath.Join(name, "values.schema.json"))
+	document, err := os.ReadFile(filepath.Join(folder(name), "values.schema.json"))
 	require.NoError(t, err)
 	return document
 }

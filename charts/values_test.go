@@ -2,6 +2,7 @@ package charts
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -11,14 +12,24 @@ import (
 
 // typesOf are the types that a chart is rendered for in tests.
 func typesOf(name string) []string {
-	if name == "network-controller" {
+	switch name {
+	case "network-controller":
 		return []string{"calico"}
+	case AdmissionRuntime, AdmissionApplication:
+		return []string{"openstack", "calico", "registrations"}
+	default:
+		return []string{"openstack"}
 	}
-	return []string{"openstack"}
 }
 
-// releaseOf is what gardenlet would install a registration as.
+// releaseOf is what gardenlet would install a registration as, and gardener-operator admission.
 func releaseOf(name string) Release {
+	switch name {
+	case AdmissionRuntime:
+		return Release{Name: "admission", Namespace: "garden"}
+	case AdmissionApplication:
+		return Release{Name: "admission", Namespace: "extension-admission"}
+	}
 	registration := map[string]string{
 		"infrastructure-controller": "infrastructure-openstack",
 		"controlplane-controller":   "controlplane-openstack",
@@ -105,8 +116,19 @@ func ofRuntimeCluster() map[string]any {
 	}}
 }
 
+// usual are the values that are mixed in where a chart is installed most of the time.
+func usual(name string) map[string]any {
+	if slices.Contains(AdmissionNames(), name) {
+		return ofOperator(name)
+	}
+	return ofSeed()
+}
+
 // everything switches on and changes what can be.
 func everything(name string) map[string]any {
+	if slices.Contains(AdmissionNames(), name) {
+		return everythingOfAdmission()
+	}
 	values := map[string]any{
 		"extensionClasses": []string{"shoot", "seed"}, "concurrentSyncs": 50, "replicaCount": 3,
 		"image":            map[string]any{"repository": "registry.example.org/controller", "tag": "v9", "digest": digest, "pullPolicy": "Always"},

@@ -17,9 +17,10 @@ const (
 	RoleSecondary Role = "secondary"
 )
 
-// Catalogue is the list of registrations, in the order in which a shoot meets them.
+// Catalogue is the list of registrations, in the order in which a shoot meets them, and what judges in the garden, if anything does.
 type Catalogue struct {
-	Registrations []Entry `json:"registrations"`
+	Registrations []Entry    `json:"registrations"`
+	Admission     *Admission `json:"admission"`
 }
 
 // Entry is one registration. The comments in catalogue.yaml are its specification.

@@ -35,6 +35,7 @@ func Check(c Catalogue) error {
 		e.checkRole(at, &problems)
 		e.checkOptions(at, &problems)
 	}
+	c.checkAdmission(&problems)
 	c.checkPrimaries(&problems)
 	c.checkUnique(&problems)
 	c.checkManagedResources(managedResources, &problems)
@@ -63,16 +64,7 @@ func (e Entry) checkResources(at fieldPath, problems *FieldErrors) {
 		slices.Sort(kinds)
 		addf(problems, at("kind"), "%q is no kind that Gardener knows; take one of %s", e.Kind, strings.Join(kinds, ", "))
 	}
-	if len(e.Types) == 0 {
-		addf(problems, at("types"), "is missing; name at least one type, since the binary serves none that it is not given")
-	}
-	for i, typ := range e.Types {
-		path := fmt.Sprintf("%s[%d]", at("types"), i)
-		checkLabel(path, typ, validation.DNS1123LabelMaxLength, "it becomes the value of labels", problems)
-		if slices.Contains(e.Types[:i], typ) {
-			addf(problems, path, "%s stands there twice; remove one", typ)
-		}
-	}
+	checkTypes(at("types"), e.Types, problems)
 }
 
 func (e Entry) checkDeployment(at fieldPath, problems *FieldErrors) {
@@ -132,6 +124,19 @@ func (e Entry) checkOptions(at fieldPath, problems *FieldErrors) {
 	only("clusterCompatibility", len(e.ClusterCompatibility) > 0, extensionsv1alpha1.ExtensionResource)
 	only("workerlessSupported", e.WorkerlessSupported != nil, extensionsv1alpha1.ExtensionResource)
 	only("continuousEndpointUpdate", e.ContinuousEndpointUpdate != nil, extensionsv1alpha1.SelfHostedShootExposureResource)
+}
+
+func checkTypes(at string, types []string, problems *FieldErrors) {
+	if len(types) == 0 {
+		addf(problems, at, "is missing; name at least one type, since the binary serves none that it is not given")
+	}
+	for i, typ := range types {
+		path := fmt.Sprintf("%s[%d]", at, i)
+		checkLabel(path, typ, validation.DNS1123LabelMaxLength, "it becomes the value of labels", problems)
+		if slices.Contains(types[:i], typ) {
+			addf(problems, path, "%s stands there twice; remove one", typ)
+		}
+	}
 }
 
 func checkGiven(path, value, why string, problems *FieldErrors) {

@@ -30,14 +30,15 @@ type Options struct {
 	ImageRepository string
 	// ImageDigests are taken instead of tags, by binary: sha256:...
 	ImageDigests map[string]string
-	// Values are for all charts, ValuesOf over them for single registrations, by name.
+	// Values are for the charts of all registrations, ValuesOf over them for single ones, by name. Those of admission, which has other ones, are its
+	// own alone.
 	Values   Values
 	ValuesOf map[string]Values
 }
 
 // File is one file of the output.
 type File struct {
-	// Path is relative, with slashes: <registration>/<form>.yaml.
+	// Path is relative, with slashes: <registration or admission>/<form>.yaml.
 	Path    string
 	Content []byte
 }
@@ -71,7 +72,15 @@ func Generate(c Catalogue, o Options) ([]File, error) {
 		}
 		installations = append(installations, rendered)
 	}
-	if err := checkInstallations(installations); err != nil {
+	var halves []rendered
+	if c.Admission != nil {
+		file, installed, err := c.Admission.generate(o)
+		if err != nil {
+			return nil, err
+		}
+		files, halves = append(files, file), installed
+	}
+	if err := checkInstallations(installations, halves...); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -94,6 +103,10 @@ func (o Options) check(c Catalogue) error {
 	for _, e := range c.Registrations {
 		names = append(names, e.Name)
 		chartNames = append(chartNames, e.Chart)
+	}
+	if c.Admission != nil {
+		names = append(names, c.Admission.Name)
+		chartNames = append(chartNames, charts.AdmissionNames()...)
 	}
 	var problems FieldErrors
 	if o.Version == "" {
@@ -130,26 +143,35 @@ func checkKnown(what string, names, known []string, problems *FieldErrors) {
 }
 
 func (o Options) materialFor(e Entry) (material, error) {
-	archive, err := charts.Archive(e.Chart, o.Version)
+	archive, oci, err := o.pack(e.Chart)
 	if err != nil {
-		return material{}, fmt.Errorf("packaging the chart of %s: %w", e.Name, err)
-	}
-	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
-	if err != nil {
-		return material{}, fmt.Errorf("loading the chart of %s: %w", e.Name, err)
+		return material{}, fmt.Errorf("chart of %s: %w", e.Name, err)
 	}
 	values, err := e.values(o)
 	if err != nil {
 		return material{}, err
 	}
-	oci := gardencorev1.OCIRepository{Repository: new(o.ChartRepository + "/" + e.Chart)}
-	if digest := o.ChartDigests[e.Chart]; digest != "" {
+	return material{entry: e, archive: archive, oci: oci, values: values}, nil
+}
+
+// pack returns a chart, and where it is pulled from.
+func (o Options) pack(chart string) ([]byte, gardencorev1.OCIRepository, error) {
+	oci := gardencorev1.OCIRepository{Repository: new(o.ChartRepository + "/" + chart)}
+	archive, err := charts.Archive(chart, o.Version)
+	if err != nil {
+		return nil, oci, fmt.Errorf("packaging: %w", err)
+	}
+	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return nil, oci, fmt.Errorf("loading: %w", err)
+	}
+	if digest := o.ChartDigests[chart]; digest != "" {
 		oci.Digest = &digest
 	} else {
 		// A tag cannot have a "+"; "helm push" writes it so.
 		oci.Tag = new(strings.ReplaceAll(loaded.Metadata.Version, "+", "_"))
 	}
-	return material{entry: e, archive: archive, oci: oci, values: values}, nil
+	return archive, oci, nil
 }
 
 func (m material) write(f form, version string) ([]byte, error) {
@@ -157,17 +179,26 @@ func (m material) write(f form, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	content, err := document(f.about, version, objects)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s of %s: %w", f.file, m.entry.Name, err)
+	}
+	return content, nil
+}
+
+// document is a file: who wrote it, what it is for, and the objects.
+func document(about []string, version string, objects []runtime.Object) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n", mark)
-	for _, line := range append(f.about, "Version: "+version) {
+	for _, line := range append(about, "Version: "+version) {
 		fmt.Fprintf(&out, "# %s\n", line)
 	}
 	for _, object := range objects {
-		document, err := encode(object)
+		encoded, err := encode(object)
 		if err != nil {
-			return nil, fmt.Errorf("encoding %s of %s: %w", f.file, m.entry.Name, err)
+			return nil, err
 		}
-		fmt.Fprintf(&out, "---\n%s", document)
+		fmt.Fprintf(&out, "---\n%s", encoded)
 	}
 	return out.Bytes(), nil
 }

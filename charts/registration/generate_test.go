@@ -64,7 +64,7 @@ func assertValues(t *testing.T, want string, got []byte) {
 
 func TestEachFormSaysTheSame(t *testing.T) {
 	files := generate(t, options())
-	require.Len(t, files, 4*len(charts.Names()))
+	require.Len(t, files, 4*len(charts.Names())+1)
 
 	archive, err := charts.Archive("network-controller", "v0.7.0")
 	require.NoError(t, err)

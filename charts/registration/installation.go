@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,11 +14,18 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
+// rendered is what a chart becomes in a cluster.
+type rendered struct {
+	// of is what the chart is installed for, by name.
+	of, chart string
+	release   charts.Release
+	objects   []*unstructured.Unstructured
+}
+
 // installation is what an entry becomes on a seed.
 type installation struct {
-	entry   Entry
-	release charts.Release
-	objects []*unstructured.Unstructured
+	rendered
+	entry Entry
 }
 
 // render installs the entry as gardenlet would, with the name that Gardener could give to a ControllerInstallation.
@@ -27,27 +35,36 @@ func (m material) render() (installation, error) {
 	if err != nil {
 		return installation{}, fmt.Errorf("rendering the chart of %s: %w", m.entry.Name, err)
 	}
-	return installation{entry: m.entry, release: release, objects: objects}, nil
+	return installation{rendered{m.entry.Name, m.entry.Chart, release, objects}, m.entry}, nil
 }
 
-// checkInstallations holds what would run against what is registered, and looks for objects that two installations would fight over.
-func checkInstallations(all []installation) error {
+// checkInstallations holds what would run against what is registered, and looks for objects that two installations would fight over. A cluster may
+// be garden, runtime cluster and seed at once.
+func checkInstallations(all []installation, more ...rendered) error {
 	var problems FieldErrors
 	owner := map[string]string{}
 	for _, i := range all {
 		i.check(&problems)
-		for _, object := range i.objects {
-			if object.GetNamespace() == i.release.Namespace {
-				continue // its own, as no other has the namespace
-			}
-			id := object.GetKind() + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
-			if other, taken := owner[id]; taken {
-				addf(&problems, i.entry.Name, "its chart and that of %s both have %s; name it after the chart", other, id)
-			}
-			owner[id] = i.entry.Name
-		}
+		i.claim(owner, &problems)
+	}
+	for _, r := range more {
+		r.claim(owner, &problems)
 	}
 	return problems.orNil()
+}
+
+// claim notes whose the objects are.
+func (r rendered) claim(owner map[string]string, problems *FieldErrors) {
+	for _, object := range r.objects {
+		if object.GetNamespace() == r.release.Namespace && object.GetNamespace() != v1beta1constants.GardenNamespace {
+			continue // its own, as no other has the namespace
+		}
+		id := object.GetKind() + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+		if other, taken := owner[id]; taken {
+			addf(problems, r.of, "its chart and that of %s both have %s; name it after the chart", other, id)
+		}
+		owner[id] = r.of
+	}
 }
 
 func (i installation) check(problems *FieldErrors) {
@@ -66,21 +83,29 @@ func (i installation) check(problems *FieldErrors) {
 		{"leader-election-id", i.entry.LeaderElectionID},
 		{"heartbeat-namespace", heartbeat},
 	} {
-		if got := args["--"+flag.name]; got != flag.registered {
-			addf(problems, i.entry.Name, "chart %s runs the binary with --%s=%s, and registered is %q; make the chart take it from its values",
-				i.entry.Chart, flag.name, got, flag.registered)
-		}
+		i.checkFlag(args, flag.name, flag.registered, problems)
 	}
-	service := "gardener-extension-" + i.entry.ExtensionName
-	if !slices.ContainsFunc(i.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" && o.GetName() == service }) {
-		addf(problems, i.entry.Name, "chart %s has no Service %s, under which the binary registers its webhooks; name it so", i.entry.Chart, service)
+	i.checkService(i.entry.ExtensionName, problems)
+}
+
+func (r rendered) checkFlag(args map[string]string, name, registered string, problems *FieldErrors) {
+	if got := args["--"+name]; got != registered {
+		addf(problems, r.of, "chart %s runs the binary with --%s=%s, and registered is %q; make the chart take it from its values",
+			r.chart, name, got, registered)
+	}
+}
+
+func (r rendered) checkService(extensionName string, problems *FieldErrors) {
+	service := "gardener-extension-" + extensionName
+	if !slices.ContainsFunc(r.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" && o.GetName() == service }) {
+		addf(problems, r.of, "chart %s has no Service %s, under which the binary registers its webhooks; name it so", r.chart, service)
 	}
 }
 
 // args returns the flags of the only Deployment's first container.
-func (i installation) args() (map[string]string, error) {
+func (r rendered) args() (map[string]string, error) {
 	var deployments []*unstructured.Unstructured
-	for _, object := range i.objects {
+	for _, object := range r.objects {
 		if object.GetKind() == "Deployment" {
 			deployments = append(deployments, object)
 		}

@@ -100,3 +100,34 @@ func TestObjectsOutsideOfTheNamespaceAreNobodyElses(t *testing.T) {
 		assert.NotContains(t, problem.Text, "Deployment", "each has its own in its own namespace")
 	}
 }
+
+func TestWhatJudgesIsWhatIsWrittenDown(t *testing.T) {
+	admission := Admission{Name: "admission", Types: []string{"calico"}}
+	_, halves, err := admission.generate(Options{Version: "v0.1.0", ChartRepository: "registry.example.org/charts"})
+	require.NoError(t, err)
+	require.NoError(t, admission.check(halves))
+
+	admission.Types = []string{"openstack"}
+	assert.EqualError(t, admission.check(halves), "admission: chart admission-runtime runs the binary with --types=calico, and registered is \"openstack\"; "+
+		"make the chart take it from its values")
+
+	admission.Types = []string{"calico"}
+	objectOf(installation{rendered: halves[0]}, "Service").SetName("admission")
+	assert.EqualError(t, admission.check(halves), "admission: chart admission-runtime has no Service gardener-extension-admission, under which the binary "+
+		"registers its webhooks; name it so")
+
+	objectOf(installation{rendered: halves[0]}, "Deployment").SetKind("DaemonSet")
+	assert.EqualError(t, admission.check(halves), "admission: there are 0 Deployments; give chart admission-runtime one")
+}
+
+// Controllers may run beside admission: their dashboards are in the same namespace.
+func TestWhatIsInTheNamespaceGardenIsNobodyElses(t *testing.T) {
+	admission := Admission{Name: "admission", Types: []string{"calico"}}
+	_, halves, err := admission.generate(Options{Version: "v0.1.0", ChartRepository: "registry.example.org/charts"})
+	require.NoError(t, err)
+	require.NoError(t, checkInstallations([]installation{installed(t, workers())}, halves...))
+
+	objectOf(installation{rendered: halves[0]}, "ConfigMap").SetName("gardener-extension-worker-controller-dashboard")
+	assert.EqualError(t, checkInstallations([]installation{installed(t, workers())}, halves...), "admission: its chart and that of worker-openstack both "+
+		"have ConfigMap garden/gardener-extension-worker-controller-dashboard; name it after the chart")
+}

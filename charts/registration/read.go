@@ -61,6 +61,7 @@ func Read(data []byte) (Catalogue, error) {
 	}
 	var raw struct {
 		Registrations []json.RawMessage `json:"registrations"`
+		Admission     json.RawMessage   `json:"admission"`
 	}
 	problems = append(problems, decodeStrictly(asJSON, &raw, "")...)
 	if len(problems) > 0 {
@@ -71,6 +72,10 @@ func Read(data []byte) (Catalogue, error) {
 		var entry Entry
 		problems = append(problems, decodeStrictly(data, &entry, fmt.Sprintf("registrations[%d]", i))...)
 		c.Registrations = append(c.Registrations, entry.withDefaults())
+	}
+	if raw.Admission != nil {
+		c.Admission = &Admission{}
+		problems = append(problems, decodeStrictly(raw.Admission, c.Admission, "admission")...)
 	}
 	if len(problems) > 0 {
 		return Catalogue{}, problems

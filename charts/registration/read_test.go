@@ -22,6 +22,7 @@ func TestOurCatalogue(t *testing.T) {
 		assert.Equal(t, registration.RolePrimary, e.Role, e.Name)
 	}
 	assert.Equal(t, charts.Names(), of, "each chart is registered once, in the order in which a shoot meets them")
+	assert.Equal(t, &registration.Admission{Name: "admission", Types: []string{"openstack", "calico", "registrations"}}, catalogue.Admission)
 }
 
 func TestReadFillsInWhatTheChartGives(t *testing.T) {
@@ -51,9 +52,9 @@ func TestReadRefusesWhatItDoesNotUnderstand(t *testing.T) {
 			"the catalogue is no YAML: yaml: unmarshal errors:\n  line 2: key \"registrations\" already set in map",
 		},
 		"another key beside registrations": {
-			"registration: []", "registration: is not a field; there are registrations",
+			"registration: []", "registration: is not a field; there are registrations, admission",
 		},
-		"nothing": {"", "is empty; give registrations"},
+		"nothing": {"", "is empty; give registrations, admission"},
 		"an empty list": {
 			"registrations: []", "registrations: is empty; name at least one registration",
 		},
@@ -83,6 +84,12 @@ func TestReadRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		},
 		"a name that is a number": {
 			"registrations:\n- {name: 5}", "registrations[0].name: a text is wanted, not a JSON number",
+		},
+		"an admission that is a list": {
+			"admission: [openstack]", "admission: a mapping is wanted, not a JSON array",
+		},
+		"a policy for admission": {
+			"admission: {name: x, policy: Always}", "admission.policy: is not a field; there are name, types",
 		},
 		"a flag that is a text": {
 			"registrations:\n- {name: x, workerlessSupported: sometimes}",

@@ -21,22 +21,16 @@ func (e Entry) values(o Options) ([]byte, error) {
 		values["heartbeat"] = Values{"namespace": e.HeartbeatNamespace}
 	}
 	for binary, place := range imagesOf(e.Chart) {
-		image := Values{}
-		if o.ImageRepository != "" {
-			image["repository"] = o.ImageRepository + "/" + binary
-		}
-		if digest := o.ImageDigests[binary]; digest != "" {
-			image["digest"] = digest
-		}
-		if len(image) > 0 {
+		if image := o.image(binary); len(image) > 0 {
 			merge(values, nest(image, place...))
 		}
 	}
+	owned := [][]string{{"types"}, {"role"}, {"leaderElection", "id"}, {"heartbeat", "namespace"}}
 	for _, given := range []struct {
 		flag   string
 		values Values
 	}{{"values for all registrations", o.Values}, {"values for " + e.Name, o.ValuesOf[e.Name]}} {
-		if err := refuseOwned(given.values); err != nil {
+		if err := refuseOwned(given.values, owned); err != nil {
 			return nil, fmt.Errorf("%s: %w", given.flag, err)
 		}
 		merge(values, given.values)
@@ -46,6 +40,18 @@ func (e Entry) values(o Options) ([]byte, error) {
 		return nil, fmt.Errorf("encoding values of %s: %w", e.Name, err)
 	}
 	return encoded, nil
+}
+
+// image says where a binary's image comes from, as far as it is not where the charts say.
+func (o Options) image(binary string) Values {
+	image := Values{}
+	if o.ImageRepository != "" {
+		image["repository"] = o.ImageRepository + "/" + binary
+	}
+	if digest := o.ImageDigests[binary]; digest != "" {
+		image["digest"] = digest
+	}
+	return image
 }
 
 // imagesOf returns the images of Trellis that a chart names, by binary, and where in its values they stand.
@@ -63,15 +69,18 @@ func (c Catalogue) binaries() []string {
 	for _, e := range c.Registrations {
 		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart)))
 	}
+	if c.Admission != nil {
+		all = append(all, admissionBinary)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 // refuseOwned refuses values that the catalogue decides: what is registered and what runs must not come from two places.
-func refuseOwned(values Values) error {
-	for _, owned := range [][]string{{"types"}, {"role"}, {"leaderElection", "id"}, {"heartbeat", "namespace"}} {
+func refuseOwned(values Values, owned [][]string) error {
+	for _, path := range owned {
 		var at any = values
-		for _, key := range owned {
+		for _, key := range path {
 			mapping, ok := at.(Values)
 			if !ok {
 				at = nil
@@ -80,7 +89,7 @@ func refuseOwned(values Values) error {
 			at = mapping[key]
 		}
 		if at != nil {
-			return fmt.Errorf("%s comes from charts/catalogue.yaml; remove it, or change it there", strings.Join(owned, "."))
+			return fmt.Errorf("%s comes from charts/catalogue.yaml; remove it, or change it there", strings.Join(path, "."))
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ Writes each registration of the catalogue in four forms; an admin applies one of
   v1beta1.yaml    core.gardener.cloud/v1beta1, type helm, chart inside  }
   operator.yaml   operator.gardener.cloud/v1alpha1 Extension, the chart from a registry: to the garden runtime cluster
 
-What an installation would run is rendered first and held against what is registered. The same input gives the same bytes.
+Admission, which runs in the garden, has operator.yaml alone. What an installation would run is rendered first and held against what is registered. The same input gives the same bytes.
 
   --out DIR                     folder to write to (default ` + defaultOut + `); what an earlier run wrote there and this one does
                                 not is removed
@@ -37,8 +37,8 @@ What an installation would run is rendered first and held against what is regist
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
   --image-repository REPO       where images are, without their names (default: what the charts say)
   --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
-  --values FILE                 YAML that is merged into the values of all charts
-  --values-file NAME=FILE       the same for one registration, e.g. network-calico=calico.yaml; repeatable; over --values
+  --values FILE                 YAML that is merged into the values of all registrations; admission, which has others, gets none of it
+  --values-file NAME=FILE       the same for one registration, or for admission, e.g. network-calico=calico.yaml; repeatable; over --values
   --catalogue FILE              another list of registrations (default: charts/catalogue.yaml, as it was when this was built)
   --help                        print this page
 
@@ -81,6 +81,9 @@ func generate(args []string, out io.Writer) error {
 	}
 	for _, e := range catalogue.Registrations {
 		fmt.Fprintf(out, "%s/%s: %s of type %s by %s %s\n", f.out, e.Name, e.Kind, strings.Join(e.Types, ", "), e.Chart, f.options.Version)
+	}
+	if a := catalogue.Admission; a != nil {
+		fmt.Fprintf(out, "%s/%s: admission of %s %s\n", f.out, a.Name, strings.Join(a.Types, ", "), f.options.Version)
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func TestGenerate(t *testing.T) {
 		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network-calico="+file(t, "calico.yaml", "logLevel: debug"))
 	require.Equal(t, exitDone, got.code, got.complaints)
 	assert.Contains(t, got.out, folder+"/network-calico: Network of type calico by network-controller v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/admission: admission of openstack, calico, registrations v1.2.3\n")
 
 	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
 	require.NoError(t, err)
@@ -106,7 +107,7 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 		"in the flags": {
 			[]string{"--chart-digest=calico=sha256:1"},
 			"registrations generate: nothing is written:\nchart digest of calico: there is no calico; there are infrastructure-controller, " +
-				"controlplane-controller, network-controller, worker-controller\n",
+				"controlplane-controller, network-controller, worker-controller, admission-runtime, admission-application\n",
 		},
 		"with the catalogue's file": {
 			[]string{"--catalogue", missing}, "registrations generate: reading the catalogue: open " + missing + ": no such file or directory\n",

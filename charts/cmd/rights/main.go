@@ -1,4 +1,4 @@
-// Command rights writes docs/reference/rights.md: who may do what in a seed, read off the objects that the charts consist of.
+// Command rights writes docs/reference/rights.md: who may do what in a seed and in the garden, read off the objects that the charts consist of.
 package main
 
 import (

@@ -29,13 +29,22 @@ func page() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the words of the page: %w", err)
 	}
+	garden, err := rightsOfAdmission(judged()...)
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	err = parsed.Execute(&text, map[string]string{
 		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
 		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.at }),
+		"Garden":     table(garden, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
+		"InGarden":   table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.at }),
 	})
 	if err != nil {
 		return "", fmt.Errorf("writing the page: %w", err)
 	}
 	return text.String(), nil
 }
+
+// judged are all types that admission has.
+func judged() []string { return []string{"openstack", "calico", "registrations"} }

@@ -48,13 +48,52 @@ func TestWordsHold(t *testing.T) {
 	}
 }
 
+// TestWordsOnAdmissionHold holds what the page says in words on admission against its charts.
+func TestWordsOnAdmissionHold(t *testing.T) {
+	for kind, of := range map[string]string{
+		"secrets": "openstack", "internalsecrets": "openstack", "cloudprofiles": "openstack", "shoots": "openstack",
+		"controllerregistrations": "registrations", "extensions": "registrations",
+	} {
+		for _, given := range judged() {
+			both, err := rightsOfAdmission(given)
+			require.NoError(t, err)
+			var may []string
+			for _, one := range both {
+				for _, rule := range one.everywhere {
+					may = append(may, rule.Resources...)
+				}
+			}
+			assert.Equal(t, given == of, slices.Contains(may, kind), "%s for type %s", kind, given)
+		}
+	}
+	both, err := rightsOfAdmission(judged()...)
+	require.NoError(t, err)
+	for _, one := range both {
+		for _, rule := range append(one.everywhere, one.at...) {
+			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
+				assert.NotContains(t, words, "*", "%s: a wildcard", one.who)
+			}
+			if slices.Contains(rule.Resources, "secrets") && one.who == "virtual garden" {
+				assert.Equal(t, []string{"get"}, rule.Verbs, "no list of Secrets in the garden")
+			}
+			for _, verb := range []string{"watch", "patch", "update"} {
+				if slices.Contains(rule.Verbs, verb) && one.who == "virtual garden" {
+					assert.Equal(t, []string{"gardener-extension-admission"}, rule.ResourceNames, "what it judges, it only reads")
+				}
+			}
+		}
+	}
+	assert.NotEmpty(t, both[0].at)
+	assert.Empty(t, both[1].at)
+}
+
 func TestTable(t *testing.T) {
 	all := []rights{
-		{controller: "one", everywhere: []rbacv1.PolicyRule{
+		{who: "one", everywhere: []rbacv1.PolicyRule{
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get"}},
 			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "delete"}},
 		}},
-		{controller: "two", everywhere: []rbacv1.PolicyRule{
+		{who: "two", everywhere: []rbacv1.PolicyRule{
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create"}},
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}},
 		}},

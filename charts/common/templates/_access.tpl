@@ -56,6 +56,7 @@ subjects:
 
 {{/* The ClusterRole's binding, and what every controller may do in its own namespace. */}}
 {{- define "common.bindings" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
 {{- $heartbeat := include "common.heartbeatNamespace" . -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -75,6 +76,12 @@ rules:
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
+{{- if $facts.certificates }}
+# The certificates of its webhooks.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, create, patch, delete]
+{{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -115,11 +122,12 @@ roleRef:
 {{- define "common.leaseRules" -}}
 {{- $root := index . 0 -}}
 {{- $namespace := index . 1 -}}
+{{- $facts := include "common.facts" $root | fromYaml -}}
 {{- $names := list -}}
 {{- if eq $namespace $root.Release.Namespace -}}
 {{- $names = append $names (include "common.leaderElectionID" $root) -}}
 {{- end -}}
-{{- if eq $namespace (include "common.heartbeatNamespace" $root) -}}
+{{- if and $facts.resource (eq $namespace (include "common.heartbeatNamespace" $root)) -}}
 {{- $names = append $names "gardener-extension-heartbeat" -}}
 {{- end }}
 - apiGroups: [coordination.k8s.io]

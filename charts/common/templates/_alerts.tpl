@@ -3,27 +3,42 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 {{- $prefix := printf "Trellis%s" $facts.kind -}}
+{{- $process := empty $facts.resource | ternary $prefix (printf "%sController" $prefix) -}}
 {{- $labels := include "common.alertLabels" . -}}
-- alert: {{ $prefix }}ControllerDown
+- alert: {{ $process }}Down
   expr: absent(up{ {{- $job -}} } == 1)
   for: 5m
   labels:
     severity: critical
     {{- $labels | nindent 4 }}
   annotations:
+    {{- if $facts.resource }}
     summary: No {{ .Chart.Name }} answers
     description: >-
       Prometheus reaches no replica of the {{ .Chart.Name }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
       reconciled{{ if $facts.webhooks }}, and its webhooks make the API server refuse objects of their control planes{{ end }}.
-- alert: {{ $prefix }}ControllerWithoutLeader
+    {{- else }}
+    summary: No replica of {{ include "common.binary" . }} answers
+    description: >-
+      Prometheus reaches no replica of {{ include "common.binary" . }}. API servers refuse what it should judge ({{ .Values.types | join ", " }}).
+    {{- end }}
+- alert: {{ $process }}WithoutLeader
   expr: max(leader_election_master_status{ {{- $job }},name={{ include "common.leaderElectionID" . | quote -}} }) < 1
   for: 5m
   labels:
     severity: critical
     {{- $labels | nindent 4 }}
   annotations:
+    {{- if $facts.resource }}
     summary: No replica of the {{ .Chart.Name }} works
     description: Replicas of the {{ .Chart.Name }} run, but none of them has been leader for five minutes.
+    {{- else }}
+    summary: No replica of {{ include "common.binary" . }} leads
+    description: >-
+      Replicas of {{ include "common.binary" . }} run and answer, but none of them has been leader for five minutes: certificates are not renewed, and what
+      is registered is not repaired.
+    {{- end }}
+{{- if $facts.resource }}
 - alert: {{ $prefix }}PassesFail
   expr: |-
     sum by (operation) (increase(trellis_passes_total{ {{- $job }},result="failed"}[30m]))
@@ -62,6 +77,7 @@
     description: >-
       {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ .Chart.Name }}. The value concurrentSyncs of its chart says how
       many it works on at the same time.
+{{- end }}
 - alert: {{ $prefix }}APIServerRefuses
   expr: |-
     sum by (code) (rate(rest_client_requests_total{ {{- $job }},code=~"401|403|429|5..|<error>"}[15m]))
@@ -71,10 +87,10 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: API servers refuse what the {{ .Chart.Name }} asks for
+    summary: API servers refuse what the {{ include "common.binary" . }} asks for
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to API servers end with {{`{{ $labels.code }}`}}.
-{{- if $facts.webhooks }}
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ include "common.binary" . }} to API servers end with {{`{{ $labels.code }}`}}.
+{{- if and $facts.webhooks $facts.resource }}
 - alert: {{ $prefix }}WebhooksFail
   expr: |-
     sum by (webhook) (rate(controller_runtime_webhook_requests_total{ {{- $job }},code!="200"}[10m]))
@@ -88,6 +104,8 @@
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} fail, and the API server refuses the objects that
       they are about.
+{{- end }}
+{{- if $facts.webhooks }}
 - alert: {{ $prefix }}WebhooksSlow
   expr: |-
     sum by (webhook) (rate(controller_runtime_webhook_latency_seconds_sum{ {{- $job -}} }[10m]))
@@ -97,7 +115,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A webhook of the {{ .Chart.Name }} is slow
+    summary: A webhook of the {{ include "common.binary" . }} is slow
     description: >-
       A request to the webhook {{`{{ $labels.webhook }}`}} takes {{`{{ $value | humanizeDuration }}`}}. API servers give up after ten seconds.
 {{- end }}
@@ -131,5 +149,8 @@
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} at Keystone failed in half an hour: Keystone is in trouble, or credentials
       are wrong.
+{{- end }}
+{{- if $facts.garden }}
+{{ include "alerts" . }}
 {{- end }}
 {{- end -}}

@@ -3,6 +3,7 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $ports := include "common.ports" . | fromYaml -}}
 - {{ printf "--types=%s" (.Values.types | join ",") | quote }}
+{{- if $facts.resource }}
 - {{ printf "--role=%s" .Values.role | quote }}
 {{- with include "common.classes" . }}
 - {{ printf "--extension-classes=%s" . | quote }}
@@ -11,10 +12,13 @@
 {{- with (.Values.gardener).version }}
 - {{ printf "--gardener-version=%s" . | quote }}
 {{- end }}
+{{- end }}
 - {{ printf "--leader-election-id=%s" (include "common.leaderElectionID" .) | quote }}
 - {{ printf "--leader-election-namespace=%s" .Release.Namespace | quote }}
+{{- if $facts.resource }}
 - {{ printf "--heartbeat-namespace=%s" (include "common.heartbeatNamespace" .) | quote }}
 - {{ printf "--heartbeat-renew-interval-seconds=%d" (.Values.heartbeat.renewIntervalSeconds | int64) | quote }}
+{{- end }}
 {{- if $facts.webhooks }}
 {{- with .Values.disableWebhooks }}
 - {{ printf "--disable-webhooks=%s" (. | join ",") | quote }}

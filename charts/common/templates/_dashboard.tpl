@@ -42,8 +42,8 @@ data:
 ) -}}
 {{- end -}}
 {{- dict
-  "title" (printf "Trellis: %s" .Chart.Name)
-  "uid" (printf "trellis-%s" .Chart.Name)
+  "title" (printf "Trellis: %s" (include "common.binary" .))
+  "uid" (printf "trellis-%s" (include "common.binary" .))
   "tags" (list "trellis" "extension")
   "schemaVersion" 27
   "version" 1
@@ -61,6 +61,10 @@ data:
 {{- define "common.panels" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
+{{- if $facts.garden }}
+{{ include "panels" . }}
+{{- end }}
+{{- if $facts.resource }}
 - title: Passes
   description: Passes over {{ $facts.resource }} in five minutes, by operation and result.
   unit: short
@@ -91,6 +95,7 @@ data:
   queries:
   - expr: sum by (controller, result) (rate(controller_runtime_reconcile_total{ {{- $job -}} }[5m]))
     legend: {{`"{{controller}} {{result}}"`}}
+{{- end }}
 {{- if $facts.openstack }}
 - title: Requests to OpenStack
   description: Each attempt counted; the code is "none" when there was no answer.
@@ -128,7 +133,7 @@ data:
     legend: {{`"{{webhook}}"`}}
 {{- end }}
 - title: Requests to API servers
-  description: By host, verb and code. Hosts other than one are API servers of shoots.
+  description: By host, verb and code. {{ empty $facts.garden | ternary "Hosts other than one are API servers of shoots" "The hosts are the runtime cluster and the virtual garden" }}.
   unit: reqps
   queries:
   - expr: sum by (host, method, code) (rate(rest_client_requests_total{ {{- $job -}} }[5m]))

@@ -40,10 +40,8 @@ spec:
         {{- include "common.imageVectorReference" . | nindent 8 }}
       {{- end }}
     spec:
-      {{- if include "common.inRuntimeCluster" . }}
-      priorityClassName: {{ .Values.gardener.runtimeCluster.priorityClassName | default "gardener-garden-system-200" }}
-      {{- else }}
-      priorityClassName: gardener-system-900
+      {{- with include "common.priorityClass" . }}
+      priorityClassName: {{ . }}
       {{- end }}
       serviceAccountName: {{ include "common.name" . }}
       {{- with .Values.imagePullSecrets }}
@@ -67,10 +65,16 @@ spec:
         imagePullPolicy: {{ .Values.image.pullPolicy }}
         args:
         {{- include "common.args" . | nindent 8 }}
-        {{- if include "common.imageVector" . }}
+        {{- if or (include "common.imageVector" .) (include "common.gardenKubeconfig" .) }}
         env:
+        {{- if include "common.imageVector" . }}
         - name: IMAGEVECTOR_OVERWRITE
           value: /etc/trellis/imagevector-overwrite/images.yaml
+        {{- end }}
+        {{- if include "common.gardenKubeconfig" . }}
+        - name: GARDEN_KUBECONFIG
+          value: /etc/trellis/garden/kubeconfig
+        {{- end }}
         {{- end }}
         ports:
         - name: metrics
@@ -118,7 +122,7 @@ spec:
           capabilities:
             drop:
             - ALL
-        {{- if or .Values.serviceAccount.mountToken (include "common.imageVector" .) }}
+        {{- if include "common.volumes" . }}
         volumeMounts:
         {{- if .Values.serviceAccount.mountToken }}
         - name: kube-api-access-chart
@@ -130,37 +134,62 @@ spec:
           mountPath: /etc/trellis/imagevector-overwrite
           readOnly: true
         {{- end }}
+        {{- if include "common.gardenKubeconfig" . }}
+        - name: garden
+          mountPath: /etc/trellis/garden
+          readOnly: true
         {{- end }}
-      {{- if or .Values.serviceAccount.mountToken (include "common.imageVector" .) }}
+        {{- end }}
+      {{- with include "common.volumes" . }}
       volumes:
-      {{- if .Values.serviceAccount.mountToken }}
-      # gardener-resource-manager leaves pods alone that have a volume with this prefix.
-      - name: kube-api-access-chart
-        projected:
-          defaultMode: 420
-          sources:
-          - serviceAccountToken:
-              expirationSeconds: 43200
-              path: token
-          - configMap:
-              name: kube-root-ca.crt
-              items:
-              - key: ca.crt
-                path: ca.crt
-          - downwardAPI:
-              items:
-              - path: namespace
-                fieldRef:
-                  apiVersion: v1
-                  fieldPath: metadata.namespace
+      {{- . | nindent 6 }}
       {{- end }}
-      {{- if include "common.imageVector" . }}
-      - name: imagevector-overwrite
-        configMap:
-          name: {{ include "common.imageVectorName" . }}
-          defaultMode: 420
-      {{- end }}
-      {{- end }}
+{{- end -}}
+
+{{/* The volumes of its pods, a list in YAML. */}}
+{{- define "common.volumes" -}}
+{{- if .Values.serviceAccount.mountToken }}
+# gardener-resource-manager leaves pods alone that have a volume with this prefix.
+- name: kube-api-access-chart
+  projected:
+    defaultMode: 420
+    sources:
+    - serviceAccountToken:
+        expirationSeconds: 43200
+        path: token
+    - configMap:
+        name: kube-root-ca.crt
+        items:
+        - key: ca.crt
+          path: ca.crt
+    - downwardAPI:
+        items:
+        - path: namespace
+          fieldRef:
+            apiVersion: v1
+            fieldPath: metadata.namespace
+{{- end }}
+{{- if include "common.imageVector" . }}
+- name: imagevector-overwrite
+  configMap:
+    name: {{ include "common.imageVectorName" . }}
+    defaultMode: 420
+{{- end }}
+{{- with include "common.gardenKubeconfig" . }}
+- name: garden
+  secret:
+    secretName: {{ . }}
+    # 0440: for the group of the pod.
+    defaultMode: 288
+    items:
+    - key: kubeconfig
+      path: kubeconfig
+{{- end }}
+{{- end -}}
+
+{{/* The Secret with a kubeconfig of the virtual garden, for those without gardener-operator, which brings its own into pods. */}}
+{{- define "common.gardenKubeconfig" -}}
+{{- (.Values.garden).kubeconfigSecret | default "" -}}
 {{- end -}}
 
 {{- define "common.deploymentAnnotations" -}}
@@ -185,6 +214,9 @@ networking.gardener.cloud/to-dns: allowed
 networking.gardener.cloud/to-runtime-apiserver: allowed
 {{- range $facts.networks }}
 networking.gardener.cloud/to-{{ . }}: allowed
+{{- end }}
+{{- if $facts.garden }}
+networking.resources.gardener.cloud/to-virtual-garden-kube-apiserver-tcp-443: allowed
 {{- end }}
 {{- if $facts.shoots }}
 networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443: allowed

@@ -11,22 +11,28 @@
 {{- define "common.metricNames" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 - trellis_build_info
+{{- if $facts.resource }}
 - trellis_passes_total
 - trellis_pass_duration_seconds_bucket
+{{- end }}
 {{- if $facts.openstack }}
 - trellis_openstack_requests_total
 - trellis_openstack_request_duration_seconds_bucket
 - trellis_openstack_logins_total
 {{- end }}
+{{- if $facts.resource }}
 - controller_runtime_active_workers
 - controller_runtime_max_concurrent_reconciles
 - controller_runtime_reconcile_total
+{{- end }}
 {{- if $facts.webhooks }}
 - controller_runtime_webhook_requests_total
 - controller_runtime_webhook_latency_seconds_count
 - controller_runtime_webhook_latency_seconds_sum
 {{- end }}
+{{- if $facts.resource }}
 - workqueue_depth
+{{- end }}
 - leader_election_master_status
 - rest_client_requests_total
 - process_cpu_seconds_total
@@ -75,8 +81,9 @@ spec:
 {{- end -}}
 
 {{- define "common.alertLabels" -}}
-service: {{ .Chart.Name }}
-topology: seed
+{{- $facts := include "common.facts" . | fromYaml -}}
+service: {{ include "common.binary" . }}
+topology: {{ empty $facts.garden | ternary "seed" "garden" }}
 type: seed
 visibility: operator
 {{- end -}}

@@ -1,7 +1,10 @@
 {{/*
 What a chart is about is in its template "facts", a document of YAML:
-  kind, resource:  the extension objects that the controller fulfils
+  binary:          the binary that it runs, where the chart has another name
+  kind, resource:  the extension objects that the controller fulfils; no resource is for a binary that fulfils none
+  garden:          whether it serves the garden: it runs in the garden's runtime cluster, and is called by the virtual garden's API servers
   webhooks:        whether it serves admission webhooks
+  certificates:    whether it has rights of its own for the Secrets with their certificates, because no other of its rights has them in it
   images:          whether it looks images up in image vectors
   openstack:       whether it speaks to OpenStack, and counts that
   slow:            how long nine of ten passes may take, in seconds
@@ -12,12 +15,17 @@ What a chart is about is in its template "facts", a document of YAML:
 {{- include "facts" . -}}
 {{- end -}}
 
-{{/* The name of all objects in the namespace. The Service's is given: the binary registers its webhooks under it. */}}
-{{- define "common.name" -}}
-gardener-extension-{{ .Chart.Name }}
+{{- define "common.binary" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{ $facts.binary | default .Chart.Name }}
 {{- end -}}
 
-{{/* The name of objects without namespace. */}}
+{{/* The name of all objects in the namespace. The Service's is given: the binary registers its webhooks under it. */}}
+{{- define "common.name" -}}
+gardener-extension-{{ include "common.binary" . }}
+{{- end -}}
+
+{{/* The name of objects without namespace. Two charts of one binary may meet in a cluster. */}}
 {{- define "common.clusterName" -}}
 extensions.gardener.cloud:trellis:{{ .Chart.Name }}
 {{- end -}}
@@ -28,7 +36,7 @@ extensions.gardener.cloud:trellis:{{ .Chart.Name }}
 {{- end -}}
 
 {{- define "common.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "common.binary" . }}
 app.kubernetes.io/instance: {{ .Release.Name | trunc 63 }}
 {{- end -}}
 
@@ -61,7 +69,21 @@ metadata:
 
 {{/* Values that gardenlet or gardener-operator mix in; any part of them may be absent. */}}
 {{- define "common.inRuntimeCluster" -}}
-{{- if ((.Values.gardener).runtimeCluster).enabled }}true{{ end -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- if or $facts.garden ((.Values.gardener).runtimeCluster).enabled }}true{{ end -}}
+{{- end -}}
+
+{{/* Nothing leaves it to the cluster: a runtime cluster without gardener-operator need not know Gardener's classes. */}}
+{{- define "common.priorityClass" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $given := ((.Values.gardener).runtimeCluster).priorityClassName -}}
+{{- if $facts.garden -}}
+{{ $given }}
+{{- else if include "common.inRuntimeCluster" . -}}
+{{ $given | default "gardener-garden-system-200" }}
+{{- else -}}
+gardener-system-900
+{{- end -}}
 {{- end -}}
 
 {{/* Ports of the pod as YAML. Pods that share the network of their node get theirs from gardenlet. */}}
@@ -99,5 +121,5 @@ garden
 {{- end -}}
 
 {{- define "common.leaderElectionID" -}}
-{{ (.Values.leaderElection).id | default (printf "%s-leader-election" .Chart.Name) }}
+{{ (.Values.leaderElection).id | default (printf "%s-leader-election" (include "common.binary" .)) }}
 {{- end -}}

@@ -1,0 +1,3 @@
+{{- define "facts" -}}
+binary: admission
+{{- end -}}

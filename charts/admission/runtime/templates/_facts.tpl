@@ -1,0 +1,25 @@
+{{- define "facts" -}}
+binary: admission
+kind: Admission
+garden: true
+webhooks: true
+certificates: true
+images: false
+openstack: false
+# It asks no cloud.
+networks: []
+shoots: false
+{{- end -}}
+
+{{- define "args" -}}
+{{- with ((.Values.gardener).virtualCluster).namespace }}
+- {{ printf "--webhook-config-owner-namespace=%s" . | quote }}
+{{- end }}
+{{- with .Values.garden.webhookURL }}
+- "--webhook-config-mode=url"
+- {{ printf "--webhook-config-url=%s" . | quote }}
+{{- end }}
+- {{ printf "--default-overlay-off=%s" (.Values.defaults.overlayOff | join ",") | quote }}
+- {{ printf "--default-pod-routes=%s" (.Values.defaults.podRoutes | join ",") | quote }}
+- {{ printf "--default-node-local-dns-without-tcp=%t" .Values.defaults.nodeLocalDNSWithoutTCP | quote }}
+{{- end -}}
