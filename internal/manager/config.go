@@ -3,6 +3,7 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type config struct {
 	gardenerVersion           string
 
 	kubeconfig              string
+	gardenKubeconfig        string
 	leaderElection          bool
 	leaderElectionID        string
 	leaderElectionNamespace string
@@ -41,32 +43,38 @@ type config struct {
 // defaultConfig holds what is asked for when nothing is said. Types have no default on purpose: a binary never claims a
 // type that its registration was not given.
 func defaultConfig(b Binary, around surroundings) config {
-	return config{
-		classes:                 []string{"shoot"},
-		role:                    rolePrimary,
-		maxConcurrentReconciles: 5,
+	cfg := config{
 		kubeconfig:              around.kubeconfig,
 		leaderElection:          true,
 		leaderElectionID:        b.Name + "-leader-election",
 		leaderElectionNamespace: around.podNamespace,
-		heartbeatNamespace:      around.podNamespace,
-		heartbeatRenewSeconds:   30,
 		healthBindAddress:       ":8081",
 		metricsBindAddress:      ":8080",
 		logLevel:                logInfo,
 		logFormat:               logJSON,
 		webhooks:                defaultWebhookOptions(b, around),
 	}
+	if b.Garden {
+		cfg.gardenKubeconfig = around.gardenKubeconfig
+		return cfg
+	}
+	cfg.classes, cfg.role, cfg.maxConcurrentReconciles = []string{"shoot"}, rolePrimary, 5
+	cfg.heartbeatNamespace, cfg.heartbeatRenewSeconds = around.podNamespace, 30
+	return cfg
 }
 
 // sections lists all flags as --help shows them. Parsing a flag stores its value in c.
 func (c *config) sections(b Binary) []section {
-	sections := []section{
-		{title: "What it serves", flags: c.servingFlags(b)},
-		{title: "API server, leader election and heartbeat", flags: c.clusterFlags()},
+	serving := section{title: "What it serves", flags: []setting{c.typesFlag(b)}}
+	cluster := section{title: "API servers and leader election", flags: slices.Concat(c.gardenKubeconfigFlags(), c.leaderElectionFlags())}
+	if !b.Garden {
+		serving.flags = append(serving.flags, c.fulfillingFlags()...)
+		cluster.title = "API server, leader election and heartbeat"
+		cluster.flags = slices.Concat(c.kubeconfigFlags(), c.leaderElectionFlags(), c.heartbeatFlags())
 	}
+	sections := []section{serving, cluster}
 	if len(b.Webhooks) > 0 {
-		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags()})
+		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags(b)})
 	}
 	if len(b.Flags.Flags) > 0 {
 		sections = append(sections, b.Flags.section())
@@ -80,14 +88,17 @@ func (c *config) sections(b Binary) []section {
 	)
 }
 
-func (c *config) servingFlags(b Binary) []setting {
+func (c *config) typesFlag(b Binary) setting {
+	return setting{
+		name: "types", value: "TYPE,...", required: true,
+		usage:   "Provider types to serve.",
+		allowed: strings.Join(b.Types, ", "),
+		parse:   listOf(&c.types, "is not compiled in", b.Types),
+	}
+}
+
+func (c *config) fulfillingFlags() []setting {
 	return []setting{
-		{
-			name: "types", value: "TYPE,...", required: true,
-			usage:   "Provider types to serve.",
-			allowed: strings.Join(b.Types, ", "),
-			parse:   listOf(&c.types, "is not compiled in", b.Types),
-		},
 		{
 			name: "extension-classes", value: "CLASS,...", defaults: strings.Join(c.classes, ","),
 			usage:   "Extension classes to serve.",
@@ -120,13 +131,16 @@ func (c *config) servingFlags(b Binary) []setting {
 	}
 }
 
-func (c *config) clusterFlags() []setting {
+func (c *config) kubeconfigFlags() []setting {
+	return []setting{{
+		name: "kubeconfig", value: "FILE", defaults: "$KUBECONFIG, then the pod's service account",
+		usage: "API server to work for.",
+		parse: text(&c.kubeconfig),
+	}}
+}
+
+func (c *config) leaderElectionFlags() []setting {
 	return []setting{
-		{
-			name: "kubeconfig", value: "FILE", defaults: "$KUBECONFIG, then the pod's service account",
-			usage: "API server to work for.",
-			parse: text(&c.kubeconfig),
-		},
 		{
 			name: "leader-election", defaults: "true",
 			usage: "Let one replica work and the others stand by.",
@@ -144,6 +158,11 @@ func (c *config) clusterFlags() []setting {
 			allowed: "the name of a namespace",
 			parse:   namespaceName(&c.leaderElectionNamespace),
 		},
+	}
+}
+
+func (c *config) heartbeatFlags() []setting {
+	return []setting{
 		{
 			name: "heartbeat-namespace", value: "NAMESPACE", defaults: "the pod's namespace; outside a pod, no heartbeat",
 			usage: "Namespace of the Lease " + heartbeatLease +

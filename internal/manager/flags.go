@@ -65,6 +65,7 @@ func parseFlags(b Binary, args []string, around surroundings) (config, error) {
 			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
+	cfg.webhooks.GardenApart = cfg.gardenKubeconfig != ""
 	for _, err := range cfg.check() {
 		found.addf("%v", err)
 	}

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write golden files")
 
 func TestHelpPage(t *testing.T) {
-	for name, binary := range map[string]Binary{"help.txt": testBinary(), "help-webhooks.txt": webhookBinary()} {
+	for name, binary := range map[string]Binary{"help.txt": testBinary(), "help-webhooks.txt": webhookBinary(), "help-garden.txt": gardenBinary()} {
 		t.Run(name, func(t *testing.T) {
 			golden := filepath.Join("testdata", name)
 			var stdout, stderr bytes.Buffer

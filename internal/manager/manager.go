@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -26,7 +27,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one controller binary. All fields but Webhooks and Flags are required.
+// Binary describes one binary. All fields but Garden, Webhooks and Flags are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -34,6 +35,9 @@ type Binary struct {
 	Description string
 	// Types are the provider types compiled in: what --types may name.
 	Types []string
+	// Garden is true for a binary that works for the garden: it runs in the garden's runtime cluster, serves admission webhooks, and
+	// fulfils no extension objects. So it has neither classes nor a heartbeat.
+	Garden bool
 	// Webhooks are the names of the admission webhooks compiled in: what --disable-webhooks may name. A binary with webhooks
 	// has flags for them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
@@ -51,9 +55,12 @@ type Process struct {
 	Name string
 	// Manager runs what Setup adds to it. Its client reads from the API server, never from a cache.
 	Manager ctrlmanager.Manager
+	// Garden is a client for the garden, without a cache too: the Manager's own when both are the same cluster. The garden may be away, also
+	// at the start. It is nil unless the Binary works for the garden, and so are the fields from Classes to GardenerVersion if it does.
+	Garden client.Client
 	// Types are the provider types to serve: a non-empty subset of the Binary's.
 	Types []string
-	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". Never empty.
+	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". A controller has at least one.
 	Classes []string
 	// MaxConcurrentReconciles is how many objects each controller may work on at the same time.
 	MaxConcurrentReconciles int
@@ -132,8 +139,16 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	if err := addHealthChecks(mgr); err != nil {
 		return err
 	}
-	if err := addHeartbeat(mgr, cfg, log); err != nil {
+	garden, err := b.newGarden(cfg, mgr)
+	if err != nil {
 		return err
+	}
+	about := []any{"binary", b.Name, "version", buildinfo.Read().String(), "types", cfg.types}
+	if !b.Garden {
+		if err := addHeartbeat(mgr, cfg, log); err != nil {
+			return err
+		}
+		about = append(about, "classes", cfg.classes, "gardenerVersion", cfg.gardenerVersion)
 	}
 	if err := registerBuildInfo(metrics.Registry); err != nil {
 		return err
@@ -141,6 +156,7 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	process := &Process{
 		Name:                      b.Name,
 		Manager:                   mgr,
+		Garden:                    garden,
 		Types:                     cfg.types,
 		Classes:                   cfg.classes,
 		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
@@ -153,8 +169,7 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	if err := b.Setup(process); err != nil {
 		return fmt.Errorf("setting up %s: %w", b.Name, err)
 	}
-	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(),
-		"types", cfg.types, "classes", cfg.classes, "gardenerVersion", cfg.gardenerVersion)
+	log.Info("Starting", about...)
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running %s: %w", b.Name, err)
 	}

@@ -39,6 +39,8 @@ type surroundings struct {
 	podNamespace string
 	// kubeconfig is the value of KUBECONFIG.
 	kubeconfig string
+	// gardenKubeconfig is the value of GARDEN_KUBECONFIG.
+	gardenKubeconfig string
 	// lendLogger gives the libraries that log through globals of their own the process's logger; nil keeps it from them.
 	lendLogger func(logr.Logger)
 }
@@ -49,6 +51,8 @@ func readSurroundings() surroundings {
 	return surroundings{
 		podNamespace: strings.TrimSpace(string(namespace)),
 		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
+		// The name that gardener-operator gives it, and that upstream's admission reads.
+		gardenKubeconfig: os.Getenv("GARDEN_KUBECONFIG"),
 		lendLogger: func(log logr.Logger) {
 			logf.SetLogger(log)
 			klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))

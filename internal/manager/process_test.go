@@ -104,6 +104,7 @@ func TestProcess(t *testing.T) {
 	t.Run("lives from start to stop", func(t *testing.T) { testLife(t, c, kubeconfig) })
 	t.Run("fails", func(t *testing.T) { testFailures(t, kubeconfig) })
 	t.Run("tells Setup about webhooks", func(t *testing.T) { testWebhookOptions(t, kubeconfig) })
+	t.Run("works for the garden", func(t *testing.T) { testGarden(t, kubeconfig) })
 	t.Run("obeys signals", func(t *testing.T) { testSignals(t, kubeconfig) })
 }
 

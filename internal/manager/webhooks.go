@@ -26,6 +26,9 @@ const allWebhooks = "*"
 type WebhookOptions struct {
 	// Compiled are the names of all webhooks of the binary, Disabled those of them that must not be served.
 	Compiled, Disabled []string
+	// GardenApart is true when the garden is another cluster than the one of the process. Mode, URL and OwnerNamespace are about the garden
+	// then; ForRuntimeCluster says what goes for the other one.
+	GardenApart bool
 	// Mode is one of the constants above.
 	Mode string
 	// URL is host or host:port of the server as the API server sees it. Empty unless the mode is WebhookModeURL.
@@ -46,13 +49,27 @@ func (o WebhookOptions) Serves(name string) bool {
 	return slices.Contains(o.Compiled, name) && !slices.Contains(o.Disabled, name)
 }
 
+// ForRuntimeCluster returns what goes for the process's own cluster when the garden is another one. Its API server sees the Service as such.
+// A URL is one for both.
+func (o WebhookOptions) ForRuntimeCluster() WebhookOptions {
+	if o.Mode != WebhookModeURL {
+		o.Mode = WebhookModeService
+	}
+	o.OwnerNamespace = o.Namespace
+	return o
+}
+
 func defaultWebhookOptions(b Binary, around surroundings) WebhookOptions {
-	return WebhookOptions{
+	options := WebhookOptions{
 		Compiled:   b.Webhooks,
 		Mode:       WebhookModeService,
 		Namespace:  around.podNamespace,
 		ServerPort: 9443,
 	}
+	if b.Garden {
+		options.Mode = "" // completed decides
+	}
+	return options
 }
 
 func webhookModes() []string {
@@ -60,10 +77,10 @@ func webhookModes() []string {
 }
 
 // webhookFlags have upstream's names (gardener/extensions/pkg/webhook/cmd and .../controller/cmd).
-func (c *config) webhookFlags() []setting {
+func (c *config) webhookFlags(b Binary) []setting {
 	const ports = "1 to 65535"
 	o := &c.webhooks
-	return []setting{
+	flags := []setting{
 		{
 			name: "disable-webhooks", value: "NAME,...", defaults: "none",
 			usage:   "Webhooks not to serve. What was registered for them is taken back.",
@@ -114,6 +131,10 @@ func (c *config) webhookFlags() []setting {
 			parse:   port(&o.ServerPort),
 		},
 	}
+	if b.Garden {
+		return inGardenWords(flags)
+	}
+	return flags
 }
 
 // parseDisabledWebhooks takes an empty list too: charts render one.
@@ -137,6 +158,10 @@ func (c *config) parseDisabledWebhooks(text string) error {
 func (o WebhookOptions) completed() WebhookOptions {
 	o.ServicePort = cmp.Or(o.ServicePort, o.ServerPort)
 	o.OwnerNamespace = cmp.Or(o.OwnerNamespace, o.Namespace)
+	if o.GardenApart {
+		o.Mode = cmp.Or(o.Mode, WebhookModeURLService)
+	}
+	o.Mode = cmp.Or(o.Mode, WebhookModeService)
 	return o
 }
 
@@ -148,6 +173,10 @@ func (o WebhookOptions) check() []error {
 	var wrong []error
 	if o.Namespace == "" {
 		wrong = append(wrong, errors.New("--webhook-config-namespace: required outside a pod; or --disable-webhooks="+allWebhooks))
+	}
+	if o.GardenApart && o.OwnerNamespace == "" {
+		wrong = append(wrong, errors.New("--webhook-config-owner-namespace: required with a kubeconfig of the garden"+
+			", where no namespace is known; or --disable-webhooks="+allWebhooks))
 	}
 	switch {
 	case o.Mode == WebhookModeURL && o.URL == "":

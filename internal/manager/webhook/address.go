@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
@@ -69,4 +70,35 @@ func (a address) names() (dns []string, ips []net.IP) {
 		return nil, []net.IP{ip}
 	}
 	return []string{a.host()}, nil
+}
+
+// addresses are all under which API servers of several clusters find the one webhook server.
+type addresses []address
+
+func (a addresses) hosts() []string {
+	var hosts []string
+	for _, address := range a {
+		if host := address.host(); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// names are those of one certificate for all of them.
+func (a addresses) names() (dns []string, ips []net.IP) {
+	for _, address := range a {
+		names, numbers := address.names()
+		for _, name := range names {
+			if !slices.Contains(dns, name) {
+				dns = append(dns, name)
+			}
+		}
+		for _, number := range numbers {
+			if !slices.ContainsFunc(ips, number.Equal) {
+				ips = append(ips, number)
+			}
+		}
+	}
+	return dns, ips
 }

@@ -109,3 +109,39 @@ func TestAddress(t *testing.T) {
 		})
 	}
 }
+
+func TestAddressesShareACertificate(t *testing.T) {
+	tests := map[string]struct {
+		mode  string
+		hosts []string
+		dns   []string
+	}{
+		"of a Service in both of its modes": {
+			mode:  manager.WebhookModeURLService,
+			hosts: []string{"gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc"},
+			dns: []string{
+				"gardener-extension-x", "gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc",
+			},
+		},
+		"of one URL": {
+			mode: manager.WebhookModeURL, hosts: []string{"webhooks.example.org"}, dns: []string{"webhooks.example.org"},
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			options := optionsOf(test.mode)
+			both := addresses{addressOf("x", options), addressOf("x", options.ForRuntimeCluster())}
+			assert.Equal(t, test.hosts, both.hosts())
+			dns, ips := both.names()
+			assert.Equal(t, test.dns, dns)
+			assert.Empty(t, ips)
+		})
+	}
+	t.Run("of an IP address", func(t *testing.T) {
+		options := optionsOf(manager.WebhookModeURL)
+		options.URL = "10.1.2.3:443"
+		dns, ips := addresses{addressOf("x", options), addressOf("x", options.ForRuntimeCluster())}.names()
+		assert.Empty(t, dns)
+		assert.Equal(t, []net.IP{net.ParseIP("10.1.2.3")}, ips)
+	})
+}

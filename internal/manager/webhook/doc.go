@@ -12,6 +12,11 @@
 //     certificate authority (ca-<binary>-webhook) and a server certificate (<binary>-webhook-server).
 //   - In modes service and url-service the API server calls the Service gardener-extension-<binary>.
 //
+// A binary that works for the garden (manager.Binary.Garden) may have two clusters: the garden, and the runtime cluster where it runs. Each has
+// such configurations for the webhooks that are for it, with an owner of its own; Secrets and Service are in the runtime cluster alone. One
+// server and one certificate serve both. A cluster that is away keeps the other one from nothing but the renewal of certificates. When the
+// garden is the runtime cluster, there is one registration for all.
+//
 // Nothing is taken away when a process ends. A binary that stops having webhooks for good keeps their names, and its call of
 // Serve, for one more release.
 //
@@ -36,4 +41,8 @@
 //     get, update and delete with the resource name gardener-extension-<binary>; of a kind that it never had webhooks of, get and
 //     delete suffice. Namespaces: get with the name of the owner.
 //   - Role in the webhooks' namespace: secrets: get, list, create, patch, delete.
+//
+// Where the garden is another cluster, that ClusterRole exists in both, each with the owner there; the Role is needed in the runtime cluster
+// alone. A cluster that no webhook is for needs get and delete of both kinds, and no owner. The owner in the garden has to be named:
+// --webhook-config-owner-namespace.
 package webhook

@@ -18,6 +18,7 @@ type entrance struct {
 
 	mutex    sync.Mutex
 	replicas []string
+	open     []net.Conn
 	turn     atomic.Uint64
 }
 
@@ -51,10 +52,21 @@ func (e *entrance) remove(replica string) {
 	e.replicas = slices.DeleteFunc(slices.Clone(e.replicas), func(other string) bool { return other == replica })
 }
 
+// shut removes all and breaks what connections there are.
+func (e *entrance) shut() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	for _, connection := range e.open {
+		_ = connection.Close()
+	}
+	e.replicas, e.open = nil, nil
+}
+
 func (e *entrance) pass(ctx context.Context, inside net.Conn) {
 	defer func() { _ = inside.Close() }()
 	e.mutex.Lock()
 	replicas := e.replicas
+	e.open = append(e.open, inside)
 	e.mutex.Unlock()
 	for range replicas {
 		outside, err := new(net.Dialer).DialContext(ctx, "tcp", replicas[e.turn.Add(1)%uint64(len(replicas))])

@@ -73,6 +73,9 @@ type landscape struct {
 	binary    string
 	namespace string
 	entrance  *entrance
+	// garden is another cluster that the replicas serve, if there is one. They reach it by its gate.
+	garden *landscape
+	gate   *entrance
 }
 
 // newLandscape makes a namespace in which webhooks are called. Binaries of different tests know nothing of each other.
@@ -131,6 +134,7 @@ func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhoo
 			Namespace: l.namespace, OwnerNamespace: l.namespace,
 		},
 	}
+	l.showGarden(t, r.process)
 	require.NoError(t, serve(r.process, timing, webhooks))
 
 	ctx, cancel := context.WithCancel(t.Context())

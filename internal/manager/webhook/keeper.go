@@ -42,15 +42,17 @@ var errNotServing = errors.New("this process does not serve webhooks yet")
 // always signs with the newest authority (UseCurrentCA): which certificate is shown meanwhile is decided by not asking for
 // another one, and UseOldCA would only go one authority back.
 //
+// Where two clusters have configurations, all of both count: an authority is known when every one of them has named it without a break. While
+// one cluster is away, nothing is known of it, and a renewal waits.
+//
 // When there is nothing that replicas could show instead, at the very first start, or because Secrets were deleted or the
 // process was away for weeks, waiting would not help anybody, and all is done at once. The very first registration follows
 // when this process serves: with the failure policy Fail, a webhook that nobody serves is worse than none.
 type keeper struct {
 	client      client.Client
-	registrar   *registrar
+	registrars  registrars
 	certificate *certificate
 	names       secretNames
-	address     address
 	// serving returns an error as long as this process does not serve.
 	serving func() error
 	timing  timing
@@ -82,7 +84,7 @@ func (k *keeper) Start(ctx context.Context) error {
 }
 
 func (k *keeper) keep(ctx context.Context) error {
-	if len(k.registrar.webhooks) == 0 {
+	if k.registrars.idle() {
 		return k.retire(ctx)
 	}
 	secrets, err := k.newSecretsManager(ctx)
@@ -108,16 +110,16 @@ func (k *keeper) keep(ctx context.Context) error {
 			return err
 		}
 	}
-	k.certificate.load(keys.usable(k.address.host(), time.Now()))
+	k.certificate.load(keys.usable(k.registrars.addresses().hosts(), time.Now()))
 	if err := k.serving(); err != nil {
 		return fmt.Errorf("%w: %w", errNotServing, err)
 	}
 
-	trusted, err := k.registrar.register(ctx, keys.bundle(time.Now()))
+	trusted, err := k.registrars.register(ctx, keys.bundle(time.Now()))
+	k.trust.observe(trusted, time.Now())
 	if err != nil {
 		return err
 	}
-	k.trust.observe(trusted, time.Now())
 	if !settled {
 		return nil
 	}
@@ -130,12 +132,12 @@ func (k *keeper) keep(ctx context.Context) error {
 // maySign reports whether server certificates signed by the newest authority may be shown now.
 func (k *keeper) maySign(authority *x509.Certificate, keys *keyring) bool {
 	now := time.Now()
-	return keys.usable(k.address.host(), now) == nil || keys.serves(authority) || k.trust.lasts(authority, k.timing.trust, now)
+	return keys.usable(k.registrars.addresses().hosts(), now) == nil || keys.serves(authority) || k.trust.lasts(authority, k.timing.trust, now)
 }
 
 // retire takes back everything when there are no webhooks to serve.
 func (k *keeper) retire(ctx context.Context) error {
-	if err := k.registrar.unregister(ctx); err != nil {
+	if err := k.registrars.unregister(ctx); err != nil {
 		return err
 	}
 	if k.names.namespace == "" {
@@ -179,10 +181,10 @@ func (k *keeper) generateAuthority(ctx context.Context, secrets secretsmanager.I
 }
 
 func (k *keeper) generateServer(ctx context.Context, secrets secretsmanager.Interface) (*corev1.Secret, error) {
-	dnsNames, ipAddresses := k.address.names()
+	dnsNames, ipAddresses := k.registrars.addresses().names()
 	secret, err := secrets.Generate(ctx, &secretsutils.CertificateSecretConfig{
 		Name:                        k.names.server,
-		CommonName:                  k.address.service,
+		CommonName:                  configurationName(k.registrars[0].binary),
 		DNSNames:                    dnsNames,
 		IPAddresses:                 ipAddresses,
 		CertType:                    secretsutils.ServerCert,

@@ -26,10 +26,10 @@ func newKeeper(t *testing.T, serving error, webhooks []Webhook, objects ...clien
 	a := addressOf("x", optionsOf(manager.WebhookModeService))
 	return &keeper{
 		client: c,
-		registrar: &registrar{
+		registrars: registrars{{
 			client: c, binary: "x", webhooks: completed, address: a, ownerNamespace: a.namespace, log: logr.Discard(),
-		},
-		certificate: newCertificate(logr.Discard()), names: secretNamesOf("x", a.namespace), address: a,
+		}},
+		certificate: newCertificate(logr.Discard()), names: secretNamesOf("x", a.namespace),
 		serving: func() error { return serving },
 		timing:  defaultTiming(), trust: trust{}, log: logr.Discard(),
 	}

@@ -83,14 +83,17 @@ func (k *keyring) bundle(now time.Time) []byte {
 	return bundle.Bytes()
 }
 
-// usable returns the newest server certificate that an API server accepts which calls host and trusts the bundle, or nil.
-func (k *keyring) usable(host string, now time.Time) *serverCertificate {
+// usable returns the newest server certificate that API servers accept which trust the bundle, whichever of the hosts they call, or nil.
+func (k *keyring) usable(hosts []string, now time.Time) *serverCertificate {
 	roots := x509.NewCertPool()
 	for _, authority := range k.authorities {
 		roots.AddCert(authority)
 	}
 	for _, server := range k.servers {
-		if _, err := server.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: host}); err == nil {
+		if !slices.ContainsFunc(hosts, func(host string) bool {
+			_, err := server.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: host})
+			return err != nil
+		}) {
 			return server
 		}
 	}

@@ -90,9 +90,18 @@ func TestUsable(t *testing.T) {
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			k := &keyring{authorities: []*x509.Certificate{known.certificate, expired.certificate}, servers: test.servers}
-			assert.Same(t, test.want, k.usable(host, now))
+			assert.Same(t, test.want, k.usable([]string{host}, now))
 		})
 	}
+}
+
+func TestUsableIsWhatHasTheNamesOfAllHosts(t *testing.T) {
+	later := time.Now().Add(time.Hour)
+	known := newIssuer(t, "known", later)
+	k := &keyring{authorities: []*x509.Certificate{known.certificate}, servers: []*serverCertificate{known.server(t, "x.y", later)}}
+	assert.NotNil(t, k.usable([]string{"x.y"}, time.Now()))
+	assert.Nil(t, k.usable([]string{"x.y", "x.y.svc"}, time.Now()))
+	assert.Nil(t, k.usable([]string{"x.y.svc", "x.y"}, time.Now()))
 }
 
 func TestBundleLeavesOutWhatHasExpired(t *testing.T) {

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 
 	"github.com/go-logr/logr"
@@ -13,8 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registrar tells the API server about webhooks, or to forget them.
+// registrar tells the API server of one cluster about webhooks, or to forget them.
 type registrar struct {
+	// cluster is what errors and logs call it. It is empty when there is but one.
+	cluster  string
 	client   client.Client
 	binary   string
 	webhooks []Webhook
@@ -24,9 +25,11 @@ type registrar struct {
 	log            logr.Logger
 }
 
-// register makes both configurations what they should be. It returns the authorities that all webhooks trusted already when
-// they were read.
-func (r *registrar) register(ctx context.Context, caBundle []byte) ([]*x509.Certificate, error) {
+// register makes both configurations what they should be. It returns the CA bundles that it found in them.
+func (r *registrar) register(ctx context.Context, caBundle []byte) ([][]byte, error) {
+	if len(r.webhooks) == 0 {
+		return nil, r.unregister(ctx) // in a cluster without webhooks, nobody knows of an owner
+	}
 	owner, err := r.owner(ctx)
 	if err != nil {
 		return nil, err
@@ -45,7 +48,7 @@ func (r *registrar) register(ctx context.Context, caBundle []byte) ([]*x509.Cert
 		}
 		bundles = append(bundles, found...)
 	}
-	return trustedByAll(bundles), nil
+	return bundles, nil
 }
 
 // unregister removes both configurations.

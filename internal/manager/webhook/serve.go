@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ type timing struct {
 	keepOldAuthority time.Duration
 }
 
-// defaultTiming costs three small reads of the API server every half minute, and one list of a handful of Secrets per
+// defaultTiming costs three small reads of an API server every half minute, and one list of a handful of Secrets per
 // replica. The long pauses of a renewal are free: it begins 10 days before it has to be over.
 func defaultTiming() timing {
 	return timing{
@@ -50,6 +51,11 @@ func Serve(p *manager.Process, webhooks ...Webhook) error {
 
 func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
+	for _, w := range webhooks {
+		if w.Garden && p.Garden == nil {
+			err = errors.Join(err, fmt.Errorf("webhook %q is for the garden, the binary is not", w.Name))
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("serving webhooks: %w", err)
 	}
@@ -63,15 +69,10 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	log := p.Log.WithName("webhooks")
 	certificate := newCertificate(log)
 	server := newServer(p.Webhooks.ServerHost, p.Webhooks.ServerPort, certificate)
-	address := addressOf(p.Name, p.Webhooks)
+	registrars := newRegistrars(p, enabled, log)
 	names := secretNamesOf(p.Name, p.Webhooks.Namespace)
 	runnables := []ctrlmanager.Runnable{&keeper{
-		client: p.Manager.GetClient(),
-		registrar: &registrar{
-			client: p.Manager.GetClient(), binary: p.Name, webhooks: enabled, address: address,
-			ownerNamespace: p.Webhooks.OwnerNamespace, log: log,
-		},
-		certificate: certificate, names: names, address: address,
+		client: p.Manager.GetClient(), registrars: registrars, certificate: certificate, names: names,
 		serving: func() error { return server.ready(nil) },
 		timing:  timing, trust: trust{}, log: log,
 	}}
@@ -88,7 +89,7 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 			return fmt.Errorf("adding readiness check of webhooks: %w", err)
 		}
 		runnables = append(runnables, server, &reloader{
-			reader: p.Manager.GetClient(), certificate: certificate, names: names, address: address,
+			reader: p.Manager.GetClient(), certificate: certificate, names: names, hosts: registrars.addresses().hosts(),
 			expecting: len(enabled) > 0, timing: timing, log: log,
 		})
 	}

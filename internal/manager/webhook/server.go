@@ -156,7 +156,7 @@ type reloader struct {
 	reader      client.Reader
 	certificate *certificate
 	names       secretNames
-	address     address
+	hosts       []string
 	// expecting is true where a certificate has to come.
 	expecting bool
 	timing    timing
@@ -178,7 +178,7 @@ func (r *reloader) Start(ctx context.Context) error {
 			}
 			return min(r.timing.reload, r.timing.retry)
 		}
-		found := keys.usable(r.address.host(), time.Now())
+		found := keys.usable(r.hosts, time.Now())
 		r.certificate.load(found)
 		r.certificate.absent.Store(found == nil)
 		if r.expecting && r.certificate.check() != nil {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// trust remembers since when API servers have been told to trust an authority, as far as this process has seen it. A process
+// trust remembers since when all API servers have been told to trust an authority, as far as this process has seen it. A process
 // that becomes the leader begins anew, which costs nothing but a few minutes of a renewal that has days.
 type trust map[string]time.Time
 
-// observe takes the authorities that the configurations have at the moment.
+// observe takes the authorities that the configurations have at the moment: none when that could not be seen.
 func (t trust) observe(authorities []*x509.Certificate, now time.Time) {
 	found := map[string]bool{}
 	for _, authority := range authorities {

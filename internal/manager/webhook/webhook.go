@@ -29,6 +29,9 @@ type Webhook struct {
 	Name string
 	// Kind is required.
 	Kind Kind
+	// Garden is true for a webhook that the garden's API server calls, in a binary that works for the garden. The others are called by that
+	// of the process's own cluster.
+	Garden bool
 	// Path of the endpoint. Defaults to "/" and the name.
 	Path string
 	// Rules say what the webhook is called for. A rule without scope is about objects in namespaces and outside.
@@ -36,6 +39,10 @@ type Webhook struct {
 	// NamespaceSelector and ObjectSelector are required and may not select everything: a webhook that fails for want of a
 	// selector takes the whole cluster with it. Objects outside namespaces pass any NamespaceSelector.
 	NamespaceSelector, ObjectSelector metav1.LabelSelector
+	// Everywhere is true for a webhook about objects wherever they are: it has no NamespaceSelector. It does without ObjectSelector too if
+	// it is about kinds that no cluster needs to live, so that it can't take one with it: its rules name groups and resources, and none of
+	// Kubernetes itself.
+	Everywhere bool
 	// FailurePolicy is what happens when the webhook can't be called. Defaults to Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// Timeout is how long the webhook may take, in whole seconds up to 30. Defaults to 10 seconds.
@@ -80,11 +87,8 @@ func (w Webhook) check() error {
 	if len(w.Rules) == 0 {
 		complain("has no rules: it would never be called")
 	}
-	if err := checkSelector(w.NamespaceSelector); err != nil {
-		complain("has a wrong namespace selector: %w", err)
-	}
-	if err := checkSelector(w.ObjectSelector); err != nil {
-		complain("has a wrong object selector: %w", err)
+	for _, err := range w.checkSelection() {
+		complain("%w", err)
 	}
 	if w.FailurePolicy != admissionregistrationv1.Fail && w.FailurePolicy != admissionregistrationv1.Ignore {
 		complain("has the failure policy %q", w.FailurePolicy)
@@ -96,14 +100,6 @@ func (w Webhook) check() error {
 		complain("has no handler")
 	}
 	return errors.Join(wrong...)
-}
-
-func checkSelector(selector metav1.LabelSelector) error {
-	parsed, err := metav1.LabelSelectorAsSelector(&selector)
-	if err == nil && parsed.Empty() {
-		return errors.New("it selects everything")
-	}
-	return err
 }
 
 // complete returns the webhooks with their defaults. Its error names everything that is wrong with them.

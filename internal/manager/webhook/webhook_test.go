@@ -122,6 +122,66 @@ func TestCompleteRefuses(t *testing.T) {
 	}
 }
 
+func TestCompleteTakesWebhooksForObjectsWhereverTheyAre(t *testing.T) {
+	rule := func(group string, resources ...string) admissionregistrationv1.RuleWithOperations {
+		return admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: resources},
+		}
+	}
+	labelled := selectorOf("admit", "a")
+	tests := map[string]struct {
+		rule                admissionregistrationv1.RuleWithOperations
+		namespaces, objects metav1.LabelSelector
+		want                string
+	}{
+		"labelled objects of Kubernetes": {rule: rule("", "secrets"), objects: labelled},
+		"labelled objects of others":     {rule: rule("core.gardener.cloud", "shoots", "namespacedcloudprofiles/status"), objects: labelled},
+		"all objects of others":          {rule: rule("core.gardener.cloud", "controllerregistrations")},
+		"but not all of the core": {
+			rule: rule("", "secrets"), want: `is everywhere, but about the group "": clusters need it to live`,
+		},
+		"nor all of another old group of Kubernetes": {
+			rule: rule("apps", "deployments"), want: `is everywhere, but about the group "apps": clusters need it to live`,
+		},
+		"nor all of a newer one": {
+			rule: rule("coordination.k8s.io", "leases"), want: `is everywhere, but about the group "coordination.k8s.io": clusters need it to live`,
+		},
+		"nor all groups, labelled or not": {
+			rule: rule("*", "secrets"), objects: labelled, want: `is everywhere, but about the group "*": clusters need it to live`,
+		},
+		"nor all resources": {
+			rule: rule("core.gardener.cloud", "shoots", "*"), want: `is everywhere, but about the resources "*" instead of those that it means`,
+		},
+		"nor all subresources": {
+			rule: rule("core.gardener.cloud", "shoots/*"), objects: labelled,
+			want: `is everywhere, but about the resources "shoots/*" instead of those that it means`,
+		},
+		"nor everywhere in some namespaces": {
+			rule: rule("core.gardener.cloud", "shoots"), namespaces: labelled, want: `is everywhere, but has a namespace selector`,
+		},
+		"nor by a selector that makes no sense": {
+			rule:    rule("core.gardener.cloud", "shoots"),
+			objects: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is", Values: []string{"b"}}}},
+			want:    `has a wrong object selector: "Is" is not a valid label selector operator`,
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			webhook := configMapWebhook("a", allow)
+			webhook.Everywhere = true
+			webhook.Rules = []admissionregistrationv1.RuleWithOperations{test.rule}
+			webhook.NamespaceSelector, webhook.ObjectSelector = test.namespaces, test.objects
+			_, err := complete([]Webhook{webhook}, []string{"a"})
+			if test.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, `webhook "a" `+test.want)
+			}
+		})
+	}
+}
+
 func TestCompleteReportsEverythingAtOnce(t *testing.T) {
 	webhook := configMapWebhook("a", allow)
 	webhook.Kind, webhook.Handler = "", nil
