@@ -1,9 +1,13 @@
 package registration
 
 import (
+	"slices"
+
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/charts"
 )
 
 // Role says whether a controller fulfils objects or only looks on.
@@ -21,6 +25,20 @@ const (
 type Catalogue struct {
 	Registrations []Entry    `json:"registrations"`
 	Admission     *Admission `json:"admission"`
+}
+
+// charts lists those that are named, in order.
+func (c Catalogue) charts() []string {
+	var names []string
+	for _, e := range c.Registrations {
+		if !slices.Contains(names, e.Chart) {
+			names = append(names, e.Chart)
+		}
+	}
+	if c.Admission != nil {
+		names = append(names, charts.AdmissionNames()...)
+	}
+	return names
 }
 
 // Entry is one registration. The comments in catalogue.yaml are its specification.

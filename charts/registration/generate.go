@@ -86,6 +86,22 @@ func Generate(c Catalogue, o Options) ([]File, error) {
 	return files, nil
 }
 
+// Charts returns the charts that the catalogue names, for a registry or for Helm: <chart>-<version>.tgz. They are those that Generate refers to.
+func Charts(c Catalogue, o Options) ([]File, error) {
+	if err := o.check(c); err != nil {
+		return nil, err
+	}
+	var files []File
+	for _, name := range c.charts() {
+		archive, version, err := o.archive(name)
+		if err != nil {
+			return nil, fmt.Errorf("chart %s: %w", name, err)
+		}
+		files = append(files, File{Path: name + "-" + version + ".tgz", Content: archive})
+	}
+	return files, nil
+}
+
 func refuseSecondaries(c Catalogue) error {
 	var problems FieldErrors
 	for i, e := range c.Registrations {
@@ -99,14 +115,12 @@ func refuseSecondaries(c Catalogue) error {
 
 // check refuses what names something that is not in the catalogue: a typing error would otherwise pass for a setting.
 func (o Options) check(c Catalogue) error {
-	var names, chartNames []string
+	var names []string
 	for _, e := range c.Registrations {
 		names = append(names, e.Name)
-		chartNames = append(chartNames, e.Chart)
 	}
 	if c.Admission != nil {
 		names = append(names, c.Admission.Name)
-		chartNames = append(chartNames, charts.AdmissionNames()...)
 	}
 	var problems FieldErrors
 	if o.Version == "" {
@@ -118,7 +132,7 @@ func (o Options) check(c Catalogue) error {
 	if strings.Contains(o.ImageRepository, "://") || strings.HasSuffix(o.ImageRepository, "/") {
 		addf(&problems, "image repository", "%q cannot be one; give a registry and a path, such as registry.example.org/trellis", o.ImageRepository)
 	}
-	checkDigests("chart digest", o.ChartDigests, chartNames, &problems)
+	checkDigests("chart digest", o.ChartDigests, c.charts(), &problems)
 	checkDigests("image digest", o.ImageDigests, c.binaries(), &problems)
 	checkKnown("values", slices.Sorted(maps.Keys(o.ValuesOf)), names, &problems)
 	return problems.orNil()
@@ -157,21 +171,30 @@ func (o Options) materialFor(e Entry) (material, error) {
 // pack returns a chart, and where it is pulled from.
 func (o Options) pack(chart string) ([]byte, gardencorev1.OCIRepository, error) {
 	oci := gardencorev1.OCIRepository{Repository: new(o.ChartRepository + "/" + chart)}
-	archive, err := charts.Archive(chart, o.Version)
+	archive, version, err := o.archive(chart)
 	if err != nil {
-		return nil, oci, fmt.Errorf("packaging: %w", err)
-	}
-	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
-	if err != nil {
-		return nil, oci, fmt.Errorf("loading: %w", err)
+		return nil, oci, err
 	}
 	if digest := o.ChartDigests[chart]; digest != "" {
 		oci.Digest = &digest
 	} else {
 		// A tag cannot have a "+"; "helm push" writes it so.
-		oci.Tag = new(strings.ReplaceAll(loaded.Metadata.Version, "+", "_"))
+		oci.Tag = new(strings.ReplaceAll(version, "+", "_"))
 	}
 	return archive, oci, nil
+}
+
+// archive returns a chart and its version.
+func (o Options) archive(chart string) ([]byte, string, error) {
+	archive, err := charts.Archive(chart, o.Version)
+	if err != nil {
+		return nil, "", fmt.Errorf("packaging: %w", err)
+	}
+	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return nil, "", fmt.Errorf("loading: %w", err)
+	}
+	return archive, loaded.Metadata.Version, nil
 }
 
 func (m material) write(f form, version string) ([]byte, error) {

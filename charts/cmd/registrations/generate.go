@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -32,6 +33,7 @@ Admission, which runs in the garden, has operator.yaml alone. What an installati
 
   --out DIR                     folder to write to (default ` + defaultOut + `); what an earlier run wrote there and this one does
                                 not is removed
+  --charts DIR                  folder to write the charts to as well, for helm push and helm install: <chart>-<version>.tgz
   --version V                   version of the binaries: that of the charts, and tag of the images (default ` + defaultVersion + `)
   --chart-repository REPO       where charts are, without their names (default ` + defaultChartRepository + `)
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
@@ -47,9 +49,9 @@ Exit codes: 0 done, 1 failed or refused, 2 not understood.
 
 // generateFlags are what the command line says.
 type generateFlags struct {
-	options                registration.Options
-	out, catalogue, values string
-	valuesFiles            map[string]string
+	options                        registration.Options
+	out, charts, catalogue, values string
+	valuesFiles                    map[string]string
 }
 
 func generate(args []string, out io.Writer) error {
@@ -57,6 +59,7 @@ func generate(args []string, out io.Writer) error {
 	f.options.ChartDigests, f.options.ImageDigests = map[string]string{}, map[string]string{}
 	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
 	flags.StringVar(&f.out, "out", defaultOut, "")
+	flags.StringVar(&f.charts, "charts", "", "")
 	flags.StringVar(&f.options.Version, "version", defaultVersion, "")
 	flags.StringVar(&f.options.ChartRepository, "chart-repository", defaultChartRepository, "")
 	flags.StringVar(&f.options.ImageRepository, "image-repository", "", "")
@@ -79,11 +82,33 @@ func generate(args []string, out io.Writer) error {
 	if err := registration.Write(f.out, files); err != nil {
 		return err
 	}
+	if err := f.writeCharts(catalogue); err != nil {
+		return err
+	}
 	for _, e := range catalogue.Registrations {
 		fmt.Fprintf(out, "%s/%s: %s of type %s by %s %s\n", f.out, e.Name, e.Kind, strings.Join(e.Types, ", "), e.Chart, f.options.Version)
 	}
 	if a := catalogue.Admission; a != nil {
 		fmt.Fprintf(out, "%s/%s: admission of %s %s\n", f.out, a.Name, strings.Join(a.Types, ", "), f.options.Version)
+	}
+	return nil
+}
+
+func (f *generateFlags) writeCharts(catalogue registration.Catalogue) error {
+	if f.charts == "" {
+		return nil
+	}
+	archives, err := registration.Charts(catalogue, f.options)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.charts, 0o755); err != nil { //nolint:gosec // people read it
+		return fmt.Errorf("making a folder for charts: %w", err)
+	}
+	for _, archive := range archives {
+		if err := os.WriteFile(filepath.Join(f.charts, archive.Path), archive.Content, 0o644); err != nil { //nolint:gosec // people read it
+			return fmt.Errorf("writing a chart: %w", err)
+		}
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/charts"
 )
 
 // result is what a command line leads to.
@@ -90,6 +92,22 @@ func TestGenerate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(worker), "replicaCount: 3")
 	assert.NotContains(t, string(worker), "logLevel")
+}
+
+func TestGenerateWritesCharts(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "charts")
+	got := command(t, "generate", "--out", t.TempDir(), "--charts", folder, "--version=v1.2.3")
+	require.Equal(t, exitDone, got.code, got.complaints)
+	written, err := filepath.Glob(filepath.Join(folder, "*"))
+	require.NoError(t, err)
+	require.Len(t, written, len(charts.Names())+len(charts.AdmissionNames()))
+	for _, name := range append(charts.Names(), charts.AdmissionNames()...) {
+		content, err := os.ReadFile(filepath.Join(folder, name+"-1.2.3.tgz"))
+		require.NoError(t, err)
+		want, err := charts.Archive(name, "v1.2.3")
+		require.NoError(t, err)
+		assert.Equal(t, want, content, name)
+	}
 }
 
 func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {

@@ -181,9 +181,6 @@ spec:
     secretName: {{ . }}
     # 0440: for the group of the pod.
     defaultMode: 288
-    items:
-    - key: kubeconfig
-      path: kubeconfig
 {{- end }}
 {{- end -}}
 
