@@ -1,0 +1,38 @@
+// Command admission judges in the garden what users write there, and fills in what new shoots leave open. It runs in the garden's runtime
+// cluster. It only composes: the process, and a room for each type.
+package main
+
+import (
+	"os"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	operatorv1alpha1 "github.com/gardener/gardener/pkg/apis/operator/v1alpha1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/internal/manager"
+)
+
+func main() {
+	defaults := newDefaults()
+	os.Exit(manager.Main(manager.Binary{
+		Name: "admission",
+		Description: "Judges in the garden what users write there: shoots, cloud profiles, credentials and registrations; " +
+			"fills in what new shoots leave open. Runs in the garden's runtime cluster.",
+		Types:       types(),
+		Garden:      true,
+		Webhooks:    webhookNames(),
+		Flags:       defaults.flags(),
+		AddToScheme: addToScheme,
+		Setup:       func(p *manager.Process) error { return serveWebhooks(p, defaults) },
+	}))
+}
+
+func addToScheme(scheme *runtime.Scheme) error {
+	builder := runtime.NewSchemeBuilder(
+		gardencorev1beta1.AddToScheme, securityv1alpha1.AddToScheme,
+		// In the runtime cluster, gardener-operator's Extensions are what registrations are made from.
+		operatorv1alpha1.AddToScheme,
+	)
+	return builder.AddToScheme(scheme)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/admission"
+	"github.com/trellis-garden/trellis/internal/admission/calico"
+	"github.com/trellis-garden/trellis/internal/admission/openstack"
+	"github.com/trellis-garden/trellis/internal/admission/registration"
+	"github.com/trellis-garden/trellis/internal/manager"
+	"github.com/trellis-garden/trellis/internal/manager/webhook"
+)
+
+// types are those that have a room.
+func types() []string { return []string{openstack.Type, calico.Type, registration.Type} }
+
+// webhooksOf returns what the type's room judges with what it finds in the two clusters.
+func webhooksOf(room string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
+	garden := admission.Garden{Reader: reader}
+	switch room {
+	case openstack.Type:
+		return openstack.Webhooks(garden, defaults.openstack)
+	case calico.Type:
+		return calico.Webhooks(defaults.calico)
+	case registration.Type:
+		return registration.Webhooks(garden, runtime)
+	default:
+		return nil
+	}
+}
+
+// webhookNames lists all webhooks: those that fill in something, too, which only exist where they have something to fill in. Nobody calls
+// these here, so they need no cluster.
+func webhookNames() []string {
+	var names []string
+	for _, room := range types() {
+		for _, w := range webhooksOf(room, nil, nil, newDefaults()) {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
+
+// serveWebhooks hands what the rooms declare to what serves it.
+func serveWebhooks(p *manager.Process, defaults *defaults) error {
+	var served []webhook.Webhook
+	for _, room := range p.Types {
+		for _, w := range webhooksOf(room, p.Garden, p.Manager.GetClient(), defaults) {
+			served = append(served, asServed(w))
+		}
+	}
+	return webhook.Serve(p, served...)
+}
+
+func asServed(w admission.Webhook) webhook.Webhook {
+	kind := webhook.Validating
+	if w.Mutates {
+		kind = webhook.Mutating
+	}
+	policy := admissionregistrationv1.Fail
+	if equality.Semantic.DeepEqual(w.ObjectSelector, metav1.LabelSelector{}) {
+		// It is asked for every object of its kind, so also for that by which gardener-operator installs this process. When nobody answers, it
+		// must not stand in the way of what would repair it.
+		policy = admissionregistrationv1.Ignore
+	}
+	return webhook.Webhook{
+		Name: w.Name, Path: "/" + strings.ReplaceAll(w.Name, ".", "/"), Kind: kind, Garden: !w.Runtime, Handler: w.Handler,
+		Rules: w.Rules, ObjectSelector: w.ObjectSelector, Everywhere: true, FailurePolicy: policy,
+	}
+}
