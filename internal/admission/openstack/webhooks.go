@@ -11,7 +11,8 @@ const Type = "openstack"
 
 // Options are what an admin decides.
 type Options struct {
-	// NodeLocalDNSWithoutTCP lets the node-local DNS of new shoots ask upstream by UDP, unless the shoot says otherwise.
+	// NodeLocalDNSWithoutTCP lets the node-local DNS of shoots ask upstream by UDP, unless the shoot says otherwise. Shoots from before follow
+	// when they are changed the next time.
 	NodeLocalDNSWithoutTCP bool
 }
 

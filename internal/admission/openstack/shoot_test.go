@@ -1,0 +1,239 @@
+package openstack
+
+import (
+	"net/http"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+func askAboutShoot(t *testing.T, garden client.Reader, shoot, old *gardencorev1beta1.Shoot) ctrladmission.Response {
+	t.Helper()
+	handler := shootWebhookCalled(t, garden, Options{}, "shoot.openstack").Handler
+	return handler.Handle(t.Context(), shootRequest(encodedShoot(t, shoot), encodedShoot(t, old)))
+}
+
+// requireRefusal wants exactly this mistake.
+func requireRefusal(t *testing.T, response ctrladmission.Response, path, remedy string) {
+	t.Helper()
+	require.False(t, response.Allowed)
+	require.EqualValues(t, http.StatusUnprocessableEntity, response.Result.Code)
+	require.Len(t, response.Result.Details.Causes, 1, response.Result.Message)
+	require.Equal(t, path, response.Result.Details.Causes[0].Field)
+	require.Contains(t, response.Result.Details.Causes[0].Message, remedy)
+}
+
+func inProfile(name string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) { s.CloudProfile.Name = name }
+}
+
+func projectProfile(name string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		s.CloudProfile = &gardencorev1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: name}
+	}
+}
+
+func inPool(profile, pool string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		s.CloudProfile.Name = profile
+		s.Provider.InfrastructureConfig = rawDocument("InfrastructureConfig", `"floatingPoolName":"`+pool+`","networks":{"workers":"10.250.0.0/19"}`)
+	}
+}
+
+func bound(secretBinding, credentialsBinding *string, change func(*gardencorev1beta1.ShootSpec)) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		change(s)
+		s.CredentialsBindingName = credentialsBinding
+		s.SecretBindingName = secretBinding //nolint:staticcheck // old shoots have it
+	}
+}
+
+func balancing(provider string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		s.Provider.ControlPlaneConfig = rawDocument("ControlPlaneConfig", `"loadBalancerProvider":"`+provider+`"`)
+	}
+}
+
+func ranging(workers string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		s.Provider.InfrastructureConfig = rawDocument("InfrastructureConfig", `"floatingPoolName":"public","networks":{"workers":"`+workers+`"}`)
+	}
+}
+
+func TestNewShootsAreJudged(t *testing.T) {
+	const pool = "spec.provider.infrastructureConfig.floatingPoolName"
+	account := []string{"domestic", "CredentialsBinding garden-dev/binding", "Secret garden-dev/account"}
+	for sentence, test := range map[string]struct {
+		change       func(*gardencorev1beta1.ShootSpec)
+		looks        []string
+		path, remedy string
+	}{
+		"one that is fine":                              {change: func(*gardencorev1beta1.ShootSpec) {}, looks: []string{"plain"}},
+		"one with a profile of its project":             {change: projectProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
+		"one with a profile that is not there yet":      {change: projectProfile("fresh"), looks: []string{"NamespacedCloudProfile garden-dev/fresh"}},
+		"one whose profile does not exist":              {change: inProfile("gone"), looks: []string{"gone"}},
+		"one without profile":                           {change: func(s *gardencorev1beta1.ShootSpec) { s.CloudProfile = nil }},
+		"one of another cloud":                          {change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Type = "aws"; s.Provider.ControlPlaneConfig = nil }},
+		"one without workers":                           {change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Workers = nil }},
+		"one in a pool of its domain":                   {change: inPool("domestic", "inner"), looks: account},
+		"one in a pool of its domain, by older binding": {change: bound(new("older"), nil, inPool("domestic", "inner")), looks: []string{"domestic", "SecretBinding garden-dev/older", "Secret garden-dev/account"}},
+		"one whose domain has an ID alone":              {change: bound(nil, new("nameless"), inPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/nameless", "InternalSecret garden-dev/nameless"}},
+		"one whose binding is gone":                     {change: bound(nil, new("gone"), inPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/gone"}},
+		"one without any binding":                       {change: bound(nil, nil, inPool("domestic", "inner")), looks: []string{"domestic"}},
+
+		"one in a pool for others than its domain": {
+			change: inPool("domestic", "public"), looks: account, path: pool, remedy: `in region "europe" and domain "weavers": choose one of "inner"`,
+		},
+		"one in a pool that nobody knows, in an unknown domain": {
+			change: bound(nil, nil, inPool("domestic", "secret")), looks: []string{"domestic"}, path: pool, remedy: `choose one of "inner", "public"`,
+		},
+		"one with a mistake that is one in any garden": {
+			change: ranging("10.99.0.0/19"), path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
+		},
+		"one without infrastructureConfig": {
+			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.InfrastructureConfig = nil },
+			path:   "spec.provider.infrastructureConfig", remedy: "give one with apiVersion openstack.provider.extensions.gardener.cloud/v1alpha1 and kind InfrastructureConfig",
+		},
+		"one with a volume of no size": {
+			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Workers[0].Volume.VolumeSize = "much" },
+			path:   "spec.provider.workers[0].volume.size", remedy: "give a size like 50Gi",
+		},
+		"one with a provider that is not offered": {
+			change: balancing("f5"), looks: []string{"plain"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
+		},
+		"one with a policy, where there are none": {
+			change: func(s *gardencorev1beta1.ShootSpec) {
+				s.Provider.Workers[0].ProviderConfig = rawDocument("WorkerConfig", `"serverGroup":{"policy":"affinity"}`)
+			},
+			looks: []string{"plain"}, path: "spec.provider.workers[0].providerConfig.serverGroup.policy", remedy: "ask its admin to, or remove serverGroup",
+		},
+		"one whose profile says nothing of OpenStack": {
+			change: inProfile("empty"), looks: []string{"empty"},
+			path: "spec.cloudProfile.name", remedy: "what this CloudProfile says about OpenStack cannot be used: choose another, or ask its admin",
+		},
+		"one whose profile is broken": {
+			change: inProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "ask its admin to correct its spec.providerConfig",
+		},
+		"one whose profile, in the older field, is broken": {
+			change: func(s *gardencorev1beta1.ShootSpec) {
+				s.CloudProfile = nil
+				s.CloudProfileName = new("broken") //nolint:staticcheck // old shoots have it
+			},
+			looks: []string{"broken"}, path: "spec.cloudProfileName", remedy: "ask its admin",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			garden, shoot := newShootGarden(), plainShoot()
+			test.change(&shoot.Spec)
+			response := askAboutShoot(t, garden, shoot, nil)
+			require.Equal(t, test.looks, garden.looks)
+			if test.path == "" {
+				require.True(t, response.Allowed, response.Result)
+				return
+			}
+			requireRefusal(t, response, test.path, test.remedy)
+		})
+	}
+}
+
+func TestChangesOfShootsAreJudged(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		before, after func(*gardencorev1beta1.ShootSpec)
+		looks         []string
+		path, remedy  string
+	}{
+		"another provider that is offered": {before: balancing("amphora"), after: balancing("ovn"), looks: []string{"plain"}},
+		"another provider that is not offered": {
+			before: balancing("amphora"), after: balancing("f5"), looks: []string{"plain"},
+			path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
+		},
+		"another provider of a shoot that has neither secretBindingName nor credentialsBindingName": {
+			before: bound(nil, nil, inProfile("domestic")), after: bound(nil, nil, func(s *gardencorev1beta1.ShootSpec) { inProfile("domestic")(s); balancing("f5")(s) }),
+			looks: []string{"domestic"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
+		},
+		"a fine provider for a shoot that has neither secretBindingName nor credentialsBindingName": {
+			before: bound(nil, nil, inProfile("domestic")), after: bound(nil, nil, func(s *gardencorev1beta1.ShootSpec) { inProfile("domestic")(s); balancing("ovn")(s) }),
+			looks: []string{"domestic"},
+		},
+		"another range of nodes": {
+			before: ranging("10.250.0.0/19"), after: ranging("10.250.32.0/19"),
+			path: "spec.provider.infrastructureConfig.networks.workers", remedy: `set it back to "10.250.0.0/19"`,
+		},
+		"a range that was a mistake all along, next to what changes": {
+			before: ranging("10.99.0.0/19"), after: func(s *gardencorev1beta1.ShootSpec) { ranging("10.99.0.0/19")(s); balancing("ovn")(s) }, looks: []string{"plain"},
+		},
+		"a profile that is broken": {
+			before: inProfile("plain"), after: inProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "choose another, or ask its admin",
+		},
+		"something else, where the profile has been broken since": {
+			before: inProfile("broken"), after: func(s *gardencorev1beta1.ShootSpec) { inProfile("broken")(s); balancing("ovn")(s) }, looks: []string{"broken"},
+		},
+		"something else, where the profile is gone": {
+			before: inProfile("gone"), after: func(s *gardencorev1beta1.ShootSpec) { inProfile("gone")(s); balancing("ovn")(s) }, looks: []string{"gone"},
+		},
+		"a profile of the project that offers the same": {before: inProfile("plain"), after: projectProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			garden, shoot, old := newShootGarden(), plainShoot(), plainShoot()
+			test.before(&old.Spec)
+			test.after(&shoot.Spec)
+			response := askAboutShoot(t, garden, shoot, old)
+			require.Equal(t, test.looks, garden.looks)
+			if test.path == "" {
+				require.True(t, response.Allowed, response.Result)
+				return
+			}
+			requireRefusal(t, response, test.path, test.remedy)
+		})
+	}
+}
+
+func TestWritesThatAreNoneOfItsBusinessAreNotLookedInto(t *testing.T) {
+	for sentence, change := range map[string]func(*gardencorev1beta1.Shoot){
+		"none at all": func(*gardencorev1beta1.Shoot) {},
+		"an annotation": func(s *gardencorev1beta1.Shoot) {
+			s.Annotations = map[string]string{"gardener.cloud/operation": "maintain"}
+		},
+		"a finalizer":            func(s *gardencorev1beta1.Shoot) { s.Finalizers = []string{"gardener"} },
+		"status":                 func(s *gardencorev1beta1.Shoot) { s.Status.TechnicalID = "shoot--dev--demo" },
+		"its seed":               func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName = new("seed") },
+		"maintenance: a version": func(s *gardencorev1beta1.Shoot) { s.Spec.Kubernetes.Version = "1.36.3" },
+		"maintenance: an image":  func(s *gardencorev1beta1.Shoot) { s.Spec.Provider.Workers[0].Machine.Image.Version = new("1.1") },
+		"hibernation": func(s *gardencorev1beta1.Shoot) {
+			s.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
+		},
+		"a rotation": func(s *gardencorev1beta1.Shoot) { s.Spec.CredentialsBindingName = new("nameless") },
+		"its deletion": func(s *gardencorev1beta1.Shoot) {
+			deleted(s)
+			s.Spec.Provider.ControlPlaneConfig = nil
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			garden, shoot, old := newShootGarden(), plainShoot(), plainShoot()
+			ranging("10.99.0.0/19")(&old.Spec) // which nobody would admit any more
+			ranging("10.99.0.0/19")(&shoot.Spec)
+			change(shoot)
+			require.True(t, askAboutShoot(t, garden, shoot, old).Allowed)
+			require.Empty(t, garden.looks)
+		})
+	}
+}
+
+func TestAGardenThatDoesNotAnswerIsNoMistakeOfAShoot(t *testing.T) {
+	for _, kind := range []string{"CloudProfile", "CredentialsBinding", "Secret"} {
+		garden, shoot := newShootGarden(), plainShoot()
+		garden.fails = kind
+		inPool("domestic", "inner")(&shoot.Spec)
+		response := askAboutShoot(t, garden, shoot, nil)
+		require.False(t, response.Allowed)
+		require.EqualValues(t, http.StatusInternalServerError, response.Result.Code, kind)
+		require.Contains(t, response.Result.Message, "the API server is on holiday: try again")
+		require.Nil(t, response.Result.Details)
+
+		ranging("10.99.0.0/19")(&shoot.Spec)
+		requireRefusal(t, askAboutShoot(t, garden, shoot, nil), "spec.provider.infrastructureConfig.networks.workers", "must lie within")
+	}
+}

@@ -1,0 +1,40 @@
+package openstack
+
+import (
+	"context"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/mutation"
+)
+
+// shootDefaults lets the DNS cache on the nodes ask the cloud's DNS servers by UDP, where the shoot has a cache and leaves open how it asks. Gardener's
+// own default is TCP. The upstream extension does the same, for the same shoots.
+func shootDefaults() ctrladmission.Handler {
+	return mutation.Handler(shootKind(), func(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
+		if shoot.Spec.Provider.Type != Type || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.SystemComponents == nil {
+			return nil
+		}
+		cache := shoot.Spec.SystemComponents.NodeLocalDNS
+		if cache == nil || !cache.Enabled || cache.ForceTCPToUpstreamDNS != nil {
+			return nil
+		}
+		if isMoving(shoot) || old != nil && equality.Semantic.DeepEqual(shoot.Spec, old.Spec) {
+			return nil
+		}
+		cache.ForceTCPToUpstreamDNS = new(false)
+		return nil
+	})
+}
+
+// isMoving reports whether the shoot's control plane is on its way from one seed to another. What is written then is not the user's wish.
+func isMoving(shoot *gardencorev1beta1.Shoot) bool {
+	if wanted, actual := shoot.Spec.SeedName, shoot.Status.SeedName; wanted != nil && actual != nil && *wanted != *actual {
+		return true
+	}
+	operation := shoot.Status.LastOperation
+	return operation != nil && (operation.Type == gardencorev1beta1.LastOperationTypeMigrate ||
+		operation.Type == gardencorev1beta1.LastOperationTypeRestore && operation.State != gardencorev1beta1.LastOperationStateSucceeded)
+}
