@@ -229,6 +229,14 @@ func TestNewShootsThatAreRefused(t *testing.T) {
 		"a misspelt pool":            {func(c *cluster) { c.misspell(lastPool, `{`, `{"serverGroups":{},`) }, workers + "[1].providerConfig", `unknown field "serverGroups": correct the name or remove the field`},
 		"a misspelt configuration":   {func(c *cluster) { c.misspell(controlOf, `{`, `{"zones":[],`) }, control, `unknown field "zones": correct the name or remove the field`},
 		"a number that is a word":    {func(c *cluster) { c.misspell(infraOf, `"networks":{`, `"networks":{"mtu":"many",`) }, infra, "networks.mtu must be a whole number, not a JSON string: correct the value"},
+		"a number that is a word, next to Manila": {func(c *cluster) {
+			c.manila("manila")
+			c.misspell(infraOf, `"networks":{`, `"networks":{"mtu":"many",`)
+		}, infra, "networks.mtu must be a whole number"},
+		"Manila with credentials that are none": {func(c *cluster) {
+			c.manila("manila")
+			c.Spec.Resources[0].ResourceRef.Kind = "ConfigMap"
+		}, control + ".storage.csiManila.credentialsRef.name", "refer to no Secret by this name: add it there"},
 		"a list instead of a document": {func(c *cluster) {
 			c.afterwards = append(c.afterwards, func(p *gardencorev1beta1.Provider) { p.ControlPlaneConfig.Raw = []byte(`[]`) })
 		}, control, "not a JSON object"},

@@ -32,17 +32,20 @@ func TestChangesOfShootsThatAreFine(t *testing.T) {
 		"something else, with Manila as it always was": {func(c *cluster) { c.manila("") }, func(c *cluster) { c.manila(""); c.infra.Networks.MTU = new(1400) }},
 		"another pool":  {unchanged, func(c *cluster) { c.pool("tpu") }},
 		"one pool less": {unchanged, func(c *cluster) { c.remove(0) }},
-		"one pool less, before one with a mistake":      {badPool, func(c *cluster) { badPool(c); c.remove(0) }},
-		"another zone at the end":                       {unchanged, func(c *cluster) { c.worker(0).Zones = append(c.worker(0).Zones, "north-3") }},
-		"the deprecated name of the range":              {unchanged, func(c *cluster) { c.infra.Networks.Worker, c.infra.Networks.Workers = c.infra.Networks.Workers, "" }},
-		"more machines, where a policy is gone":         {badPool, func(c *cluster) { badPool(c); c.worker(1).Maximum = 7 }},
-		"the pool, where a floating pool is gone":       {func(c *cluster) { c.infra.FloatingPoolName = "gone" }, func(c *cluster) { c.infra.FloatingPoolName = "gone"; c.pool("tpu") }},
-		"the pool, where a provider is gone":            {func(c *cluster) { c.control.LoadBalancerProvider = "gone" }, func(c *cluster) { c.control.LoadBalancerProvider = "gone"; c.pool("tpu") }},
-		"the MTU, next to a router by its name":         {func(c *cluster) { named(c) }, func(c *cluster) { named(c); c.infra.Networks.MTU = new(1400) }},
-		"what a broken document leaves alone":           {broken, func(c *cluster) { broken(c); c.pool("tpu") }},
-		"a broken document, which is mended":            {broken, unchanged},
-		"what is next to a field that nobody knows":     {unheardOf, func(c *cluster) { unheardOf(c); c.infra.Networks.MTU = new(1400) }},
-		"a field that nobody knows, which is removed":   {unheardOf, unchanged},
+		"one pool less, before one with a mistake":    {badPool, func(c *cluster) { badPool(c); c.remove(0) }},
+		"another zone at the end":                     {unchanged, func(c *cluster) { c.worker(0).Zones = append(c.worker(0).Zones, "north-3") }},
+		"the deprecated name of the range":            {unchanged, func(c *cluster) { c.infra.Networks.Worker, c.infra.Networks.Workers = c.infra.Networks.Workers, "" }},
+		"more machines, where a policy is gone":       {badPool, func(c *cluster) { badPool(c); c.worker(1).Maximum = 7 }},
+		"the pool, where a floating pool is gone":     {func(c *cluster) { c.infra.FloatingPoolName = "gone" }, func(c *cluster) { c.infra.FloatingPoolName = "gone"; c.pool("tpu") }},
+		"the pool, where a provider is gone":          {func(c *cluster) { c.control.LoadBalancerProvider = "gone" }, func(c *cluster) { c.control.LoadBalancerProvider = "gone"; c.pool("tpu") }},
+		"the MTU, next to a router by its name":       {func(c *cluster) { named(c) }, func(c *cluster) { named(c); c.infra.Networks.MTU = new(1400) }},
+		"what a broken document leaves alone":         {broken, func(c *cluster) { broken(c); c.pool("tpu") }},
+		"a broken document, which is mended":          {broken, unchanged},
+		"what is next to a field that nobody knows":   {unheardOf, func(c *cluster) { unheardOf(c); c.infra.Networks.MTU = new(1400) }},
+		"a field that nobody knows, which is removed": {unheardOf, unchanged},
+		"more, where nobody knows a field and a policy is gone": {
+			func(c *cluster) { unheardOf(c); badPool(c) }, func(c *cluster) { unheardOf(c); badPool(c); c.pools[1].ConfigDrive = new(true) },
+		},
 		"no configurations, where there were none":      {(*cluster).withoutConfigs, func(c *cluster) { c.withoutConfigs(); c.pool("tpu") }},
 		"an unknown field of nodes updated in place":    {func(c *cluster) { inPlace(c); unheardOf(c) }, inPlace},
 		"machines from here, for one that hosts itself": {func(c *cluster) { c.selfHosted(); c.withoutCredentials(); c.withoutConfigs() }, (*cluster).selfHosted},
@@ -141,6 +144,15 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 			},
 			[]mistake{{control + ".loadBalancerClasses[0]", "take those of one of its classes"}},
 		},
+		"a class that keeps its mistake when it changes": {
+			func(c *cluster) {
+				c.control.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "a", SubnetID: new("mine")}}
+			},
+			func(c *cluster) {
+				c.control.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "b", SubnetID: new("mine")}}
+			},
+			[]mistake{{control + ".loadBalancerClasses[0].subnetID", "not its name: a UUID"}},
+		},
 		"another order of zones": {
 			unchanged, func(c *cluster) { c.worker(1).Zones = []string{"north-2", "north-1"} },
 			[]mistake{{workers + "[1].zones", `zones can only be added at the end: set it back to ["north-1","north-2"], or create a new pool`}},
@@ -207,6 +219,7 @@ func TestWritesThatNeedNoValidation(t *testing.T) {
 		"the infrastructure":        {func(c *cluster) { c.infra.Networks.MTU = new(1400) }, true},
 		"the control plane":         {func(c *cluster) { c.control.LoadBalancerProvider = "ovn" }, true},
 		"a pool":                    {func(c *cluster) { c.pools[0].ConfigDrive = new(true) }, true},
+		"a number beyond a float":   {func(c *cluster) { c.infra.Networks.MTU = new(1<<53 + 1) }, true},
 		"a label of a pool":         {func(c *cluster) { c.worker(0).Labels["a"] = "b" }, true},
 		"the volume of a pool":      {func(c *cluster) { c.worker(0).Volume.VolumeSize = "60Gi" }, true},
 		"the name of a pool":        {func(c *cluster) { c.worker(0).Name = "b" }, true},
@@ -219,6 +232,9 @@ func TestWritesThatNeedNoValidation(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			before, after := newCluster(), newCluster()
 			test.change(after)
+			if mtu := after.infra.Networks.MTU; mtu != nil {
+				before.infra.Networks.MTU = new(*mtu - 1)
+			}
 			require.Equal(t, test.needed, validation.ShootNeedsValidation(after.write(t), before.write(t)))
 			require.True(t, validation.ShootNeedsValidation(after.Shoot, nil), "a new shoot is always judged")
 			if !test.needed {

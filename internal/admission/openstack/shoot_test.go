@@ -168,6 +168,10 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 		"a profile that is broken": {
 			before: inProfile("plain"), after: inProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "choose another, or ask its admin",
 		},
+		"a profile of the project that is broken, and is called like one that is, too": {
+			before: inProfile("broken"), after: projectProfile("broken"), looks: []string{"NamespacedCloudProfile garden-dev/broken"},
+			path: "spec.cloudProfile.name", remedy: "what this NamespacedCloudProfile says about OpenStack cannot be used",
+		},
 		"something else, where the profile has been broken since": {
 			before: inProfile("broken"), after: func(s *gardencorev1beta1.ShootSpec) { inProfile("broken")(s); balancing("ovn")(s) }, looks: []string{"broken"},
 		},

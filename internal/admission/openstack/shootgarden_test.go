@@ -80,6 +80,7 @@ func newShootGarden() *shootGarden {
 		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "broken"), Spec: spec(`{"kind":"CloudProfileConfig"}`)},
 		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: meta("garden-dev", "ours"), Status: gardencorev1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: profile(plainPools)}},
 		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: meta("garden-dev", "fresh")},
+		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: meta("garden-dev", "broken"), Status: gardencorev1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: spec("")}},
 		&securityv1alpha1.CredentialsBinding{ObjectMeta: meta("garden-dev", "binding"), CredentialsRef: corev1.ObjectReference{
 			APIVersion: "v1", Kind: "Secret", Namespace: "garden-dev", Name: "account",
 		}},
