@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -83,9 +84,7 @@ func textIn(document any, key string) string {
 
 func withVersions(image map[string]any, versions []any) map[string]any {
 	changed := make(map[string]any, len(image)+1)
-	for key, value := range image {
-		changed[key] = value
-	}
+	maps.Copy(changed, image)
 	changed["versions"] = versions
 	return changed
 }

@@ -136,7 +136,8 @@ func TestConfigsThatCannotBeReadAreNotMerged(t *testing.T) {
 func TestCapabilityFlavors(t *testing.T) {
 	profile := images(t)
 	assert.Equal(t, []gardencorev1beta1.MachineImageFlavor{
-		{Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"bios"}}}, {Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"uefi", "bios"}}},
+		{Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"bios"}}},
+		{Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"uefi", "bios"}}},
 		{Capabilities: capabilities{"architecture": {"arm64"}}},
 	}, profile.CapabilityFlavors("gardenlinux", "by-capabilities"))
 	assert.Empty(t, profile.CapabilityFlavors("gardenlinux", "by-id"))

@@ -157,8 +157,7 @@ func TestCloudProfilesThatAreFine(t *testing.T) {
 		},
 		"a flavor that two images share": func(l *landscape) {
 			l.withCapabilities()
-			flavors := l.gardenlinux().CapabilityFlavors
-			l.gardenlinux().CapabilityFlavors = append(flavors,
+			l.gardenlinux().CapabilityFlavors = append(l.gardenlinux().CapabilityFlavors,
 				v1alpha1.MachineImageFlavor{Image: "b", Capabilities: capabilitySet{"architecture": {"amd64"}, "boot": {"bios"}}})
 			l.gardenlinux().CapabilityFlavors[0].Capabilities = capabilitySet{"architecture": {"amd64"}, "boot": {"uefi"}}
 		},
@@ -228,7 +227,7 @@ func TestCloudProfileWarnings(t *testing.T) {
 
 func TestVersionsThatHaveExpiredAreMappedLikeOthers(t *testing.T) {
 	l := newLandscape(t)
-	l.offered().ExpirationDate = &metav1.Time{Time: time.Unix(0, 0)}
+	l.offered().Lifecycle = []gardencorev1beta1.LifecycleStage{{Classification: gardencorev1beta1.ClassificationExpired, StartTime: &metav1.Time{Time: time.Unix(0, 0)}}}
 	l.config.MachineImages = slices.Delete(l.config.MachineImages, 1, 2)
 	require.Len(t, l.validate(), 2, "machines are made of them as long as shoots have not left them")
 }

@@ -1,5 +1,102 @@
 package openstack
 
-import "github.com/trellis-garden/trellis/internal/admission"
+import (
+	"context"
 
-func cloudProfileWebhooks(admission.Garden) []admission.Webhook { return nil }
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/admission"
+	"github.com/trellis-garden/trellis/internal/mutation"
+)
+
+func cloudProfileWebhooks(garden admission.Garden) []admission.Webhook {
+	namespaced := namespacedCloudProfiles{garden: garden}
+	return []admission.Webhook{
+		profileWebhook("cloudprofiledefaults", "cloudprofiles", true, mutation.Handler(kindOf("CloudProfile"), followCapabilities)),
+		profileWebhook("cloudprofile", "cloudprofiles", false, admission.Judge(kindOf("CloudProfile"), judgeCloudProfile)),
+		profileWebhook("namespacedcloudprofiledefaults", "namespacedcloudprofiles", true,
+			mutation.Handler(kindOf("NamespacedCloudProfile"), namespaced.followCapabilities)),
+		profileWebhook("namespacedcloudprofile", "namespacedcloudprofiles", false, admission.Judge(kindOf("NamespacedCloudProfile"), namespaced.judge)),
+		profileWebhook("namespacedcloudprofilestatus", "namespacedcloudprofiles/status", true,
+			mutation.HandlerOf(kindOf("NamespacedCloudProfile"), "status", mergeIntoStatus)),
+	}
+}
+
+func kindOf(kind string) schema.GroupVersionKind {
+	return gardencorev1beta1.SchemeGroupVersion.WithKind(kind)
+}
+
+func profileWebhook(name, resource string, mutates bool, handler ctrladmission.Handler) admission.Webhook {
+	group := gardencorev1beta1.SchemeGroupVersion
+	webhook := admission.Webhook{
+		Name: name + "." + Type, Mutates: mutates, Handler: handler,
+		Rules:          admission.CreationsAndUpdates(group.Group, group.Version, resource),
+		ObjectSelector: admission.Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, Type),
+	}
+	if resource == "namespacedcloudprofiles/status" { // which is never created
+		webhook.Rules[0].Operations = []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
+	}
+	return webhook
+}
+
+func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) (admission.Verdict, error) {
+	if profile.Spec.Type != Type || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
+		return admission.Verdict{}, nil
+	}
+	verdict := verdictOnCloudProfile(&profile.Spec)
+	if old != nil && old.Spec.Type == Type {
+		verdict = introduced(verdictOnCloudProfile(&old.Spec), verdict)
+	}
+	return verdict, nil
+}
+
+// sameCloudProfile compares what verdictOnCloudProfile looks at.
+func sameCloudProfile(a, b *gardencorev1beta1.CloudProfileSpec) bool {
+	return a.Type == b.Type && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
+		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages) &&
+		equality.Semantic.DeepEqual(a.MachineCapabilities, b.MachineCapabilities) &&
+		equality.Semantic.DeepEqual(a.Regions, b.Regions)
+}
+
+func verdictOnCloudProfile(spec *gardencorev1beta1.CloudProfileSpec) admission.Verdict {
+	path := field.NewPath("spec", "providerConfig")
+	if isNothing(spec.ProviderConfig) {
+		_, err := openstackv1alpha1.DecodeWrittenCloudProfileConfig(nil)
+		return admission.Verdict{Errors: field.ErrorList{field.Required(path, err.Error())}}
+	}
+	config, errs := readCloudProfileConfig(spec.ProviderConfig, path)
+	if config == nil {
+		return admission.Verdict{Errors: errs}
+	}
+	return admission.Verdict{
+		Errors:   append(errs, validation.ValidateCloudProfileConfig(config, spec, path)...),
+		Warnings: validation.CloudProfileWarnings(config, spec, path),
+	}
+}
+
+// readCloudProfileConfig returns a config with the mistakes in its form. One with unknown fields is read all the same, so that it is known which of
+// the other mistakes were there before. It is nil when it cannot be read at all.
+func readCloudProfileConfig(raw *runtime.RawExtension, path *field.Path) (*openstackv1alpha1.CloudProfileConfig, field.ErrorList) {
+	config, err := openstackv1alpha1.DecodeWrittenCloudProfileConfig(raw)
+	if err == nil {
+		return config, nil
+	}
+	errs := field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+	if config, err = openstackv1alpha1.DecodeCloudProfileConfig(raw); err != nil {
+		return nil, errs
+	}
+	return config, errs
+}
+
+func isNothing(raw *runtime.RawExtension) bool {
+	return raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null"
+}

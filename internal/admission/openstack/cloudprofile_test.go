@@ -1,0 +1,265 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/admission"
+)
+
+// profileGarden is a garden with one CloudProfile at most. It counts who looks.
+type profileGarden struct {
+	client.Reader
+	parent string // as JSON
+	err    error
+	looks  int
+}
+
+func (g *profileGarden) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	g.looks++
+	if g.err != nil {
+		return g.err
+	}
+	if _, isProfile := into.(*gardencorev1beta1.CloudProfile); !isProfile || g.parent == "" || key != (client.ObjectKey{Name: "parent"}) {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	return json.Unmarshal([]byte(g.parent), into)
+}
+
+// askAboutProfile sends an object, or its subresource, through one of the webhooks of profiles. It is created when old is empty.
+func askAboutProfile(t testing.TB, garden *profileGarden, name, kind, object, old string) ctrladmission.Response {
+	t.Helper()
+	request := ctrladmission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Group: "core.gardener.cloud", Version: "v1beta1", Kind: kind}, Name: "p",
+	}}
+	request.Object.Raw = []byte(object)
+	if old != "" {
+		request.Operation, request.OldObject.Raw = admissionv1.Update, []byte(old)
+	}
+	if strings.HasPrefix(name, "namespacedcloudprofilestatus") {
+		request.SubResource = "status"
+	}
+	for _, webhook := range cloudProfileWebhooks(admission.Garden{Reader: garden}) {
+		if webhook.Name == name {
+			return webhook.Handler.Handle(t.Context(), request)
+		}
+	}
+	require.FailNow(t, "no such webhook", name)
+	return ctrladmission.Response{}
+}
+
+const profileGlanceID = "42345678-abcd-4eef-88af-0123456789ab"
+
+// changed replaces texts in a document, in pairs, each of which must be there.
+func changed(t testing.TB, document string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		require.Contains(t, document, pairs[i])
+		document = strings.Replace(document, pairs[i], pairs[i+1], 1)
+	}
+	return document
+}
+
+// cloudProfile is as upstream's documentation has it.
+const cloudProfile = `{"metadata":{"name":"p"},"spec":{"type":"openstack","regions":[{"name":"europe"},{"name":"asia"}],` +
+	`"machineImages":[{"name":"coreos","versions":[{"version":"2135.6.0","architectures":["amd64"]}]}],` +
+	`"providerConfig":{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig",` +
+	`"machineImages":[{"name":"coreos","versions":[{"version":"2135.6.0","image":"coreos-2135.6.0"}]}],` +
+	`"keystoneURL":"https://keystone.example.com/v3/","dnsServers":["10.10.10.11","10.10.10.12"],"requestTimeout":"60s",` +
+	`"constraints":{"floatingPools":[{"name":"fp-pool-1"},{"name":"fp-pool-*","region":"europe"}],"loadBalancerProviders":[{"name":"haproxy"}]}}}}`
+
+// fieldsOfRefusal lists the fields that a refusal names, and "" where it is not about fields.
+func fieldsOfRefusal(response ctrladmission.Response) []string {
+	if response.Allowed {
+		return nil
+	}
+	if response.Result.Details == nil {
+		return []string{""}
+	}
+	var fields []string
+	for _, cause := range response.Result.Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	return fields
+}
+
+func TestCloudProfilesAreJudged(t *testing.T) {
+	const config = "spec.providerConfig"
+	mistaken := changed(t, cloudProfile, `"10.10.10.11"`, `"ten"`, `"coreos-2135.6.0"`, `"","regions":[{"name":"asia","id":"coreos"}]`)
+	outdated := changed(t, cloudProfile, `"dnsServers"`, `"useOctavia":true,"dnsServers"`)
+	unreadable := changed(t, cloudProfile, `"60s"`, `"soon"`)
+	const one = `"versions":[{"version":"2135.6.0","architectures"`
+	for sentence, test := range map[string]struct {
+		object, old string
+		fields      []string
+	}{
+		"a fine one":                   {object: cloudProfile},
+		"one of another cloud":         {object: changed(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`, `"kind":`, `"king":`)},
+		"one with mistakes":            {object: mistaken, fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
+		"one without a config":         {object: `{"spec":{"type":"openstack"}}`, fields: []string{config}},
+		"one with null for a config":   {object: `{"spec":{"type":"openstack","providerConfig":null}}`, fields: []string{config}},
+		"one of another kind":          {object: changed(t, cloudProfile, `CloudProfileConfig`, `WorkerConfig`), fields: []string{config}},
+		"one with a field that is not": {object: outdated, fields: []string{config}},
+		"one that cannot be read":      {object: unreadable, fields: []string{config}},
+		"both kinds of mistakes": {
+			object: changed(t, outdated, `"10.10.10.11"`, `"ten"`), fields: []string{config, config + ".dnsServers[0]"},
+		},
+		"Gardener's finalizer on one with mistakes": {object: changed(t, mistaken, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: mistaken},
+		"another version of Kubernetes in one that cannot be read": {
+			object: changed(t, unreadable, `"regions"`, `"kubernetes":{"versions":[{"version":"1.36.0"}]},"regions"`), old: unreadable,
+		},
+		"a version more, in front, in one with mistakes": {
+			object: changed(t, mistaken, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`,
+				`"versions":[{"version":"2135.6.0","image"`, `"versions":[{"version":"2200.0.0","image":"a"},{"version":"2135.6.0","image"`),
+			old: mistaken,
+		},
+		"a version more that is not mapped, in one with mistakes": {
+			object: changed(t, mistaken, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`),
+			old:    mistaken, fields: []string{config + ".machineImages"},
+		},
+		"the same mistake once more": {
+			object: changed(t, mistaken, `"ten",`, `"ten","ten",`), old: mistaken, fields: []string{config + ".dnsServers[1]"},
+		},
+		"another mistake in a field that had one": {
+			object: changed(t, mistaken, `"ten"`, `"eleven"`), old: mistaken, fields: []string{config + ".dnsServers[0]"},
+		},
+		"a mistake in one with a field that is not": {
+			object: changed(t, outdated, `"10.10.10.11"`, `"ten"`), old: outdated, fields: []string{config + ".dnsServers[0]"},
+		},
+		"a mapping is lost": {
+			object: changed(t, cloudProfile, `"version":"2135.6.0","image"`, `"version":"2135.6.1","image"`), old: cloudProfile,
+			fields: []string{config + ".machineImages"},
+		},
+		"a region is lost, with the only image": {
+			object: changed(t, cloudProfile, `,{"name":"asia"}`, ``, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
+			old:    changed(t, cloudProfile, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
+			fields: []string{config + ".machineImages"},
+		},
+		"the config is lost": {
+			object: changed(t, cloudProfile, `"providerConfig"`, `"providedConfig"`), old: cloudProfile, fields: []string{config},
+		},
+		"a mistake is mended":    {object: cloudProfile, old: mistaken},
+		"what is being deleted":  {object: changed(t, mistaken, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
+		"the cloud becomes ours": {object: mistaken, old: changed(t, mistaken, `"openstack","regions"`, `"aws","regions"`), fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			garden := &profileGarden{}
+			response := askAboutProfile(t, garden, "cloudprofile.openstack", "CloudProfile", test.object, test.old)
+			assert.Equal(t, test.fields, fieldsOfRefusal(response), "%v", response.Result)
+			assert.Zero(t, garden.looks, "all that is judged is in the object")
+		})
+	}
+}
+
+func TestAWarningIsGivenOnce(t *testing.T) {
+	distant := changed(t, cloudProfile, `"region":"europe"`, `"region":"mars"`)
+	response := askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", distant, "")
+	require.True(t, response.Allowed)
+	assert.Equal(t, []string{`spec.providerConfig.constraints.floatingPools[1].region: the CloudProfile has no region "mars"`}, response.Warnings)
+
+	response = askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", changed(t, distant, `"60s"`, `"61s"`), distant)
+	require.True(t, response.Allowed)
+	assert.Empty(t, response.Warnings)
+}
+
+func TestTheWebhooksOfProfiles(t *testing.T) {
+	var names []string
+	for _, webhook := range cloudProfileWebhooks(admission.Garden{}) {
+		names = append(names, webhook.Name)
+		assert.Equal(t, map[string]string{"provider.extensions.gardener.cloud/openstack": "true"}, webhook.ObjectSelector.MatchLabels)
+		require.Len(t, webhook.Rules, 1)
+		assert.Equal(t, []string{"core.gardener.cloud"}, webhook.Rules[0].APIGroups)
+		isStatus := webhook.Name == "namespacedcloudprofilestatus.openstack"
+		assert.Equal(t, isStatus, webhook.Rules[0].Resources[0] == "namespacedcloudprofiles/status")
+		if isStatus {
+			assert.Equal(t, []admissionregistrationv1.OperationType{admissionregistrationv1.Update}, webhook.Rules[0].Operations)
+		}
+		assert.Equal(t, webhook.Mutates, strings.Contains(webhook.Name, "defaults") || isStatus)
+	}
+	assert.Equal(t, []string{
+		"cloudprofiledefaults.openstack", "cloudprofile.openstack", "namespacedcloudprofiledefaults.openstack", "namespacedcloudprofile.openstack",
+		"namespacedcloudprofilestatus.openstack",
+	}, names)
+}
+
+func TestWithoutPositions(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "a[0].b[12]": "a.b", "a[]": "a[]", "[a][1": "[a][1", "a[b[3]]": "a[b]", "[[0]": "[",
+	} {
+		assert.Equal(t, want, withoutPositions(text), text)
+	}
+}
+
+// capable is a CloudProfile that works with capabilities, and maps by them.
+func capable(t testing.TB, offered string) string {
+	t.Helper()
+	return changed(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64","arm64"]}],"regions":`,
+		`,"architectures":["amd64"]`, offered, `"image":"coreos-2135.6.0"`,
+		`"capabilityFlavors":[{"image":"a","capabilities":{"architecture":["amd64"]}},{"image":"b","capabilities":{"architecture":["arm64"]}}]`)
+}
+
+func TestFlavorsFollowTheMapping(t *testing.T) {
+	const amd64 = `{"architecture":["amd64"]}`
+	followed := capable(t, `,"capabilityFlavors":[`+amd64+`,{"architecture":["arm64"]}]`)
+	fewer := changed(t, followed, `,{"image":"b","capabilities":{"architecture":["arm64"]}}`, ``)
+	for sentence, test := range map[string]struct {
+		object, old string
+		flavors     string // of the patch, or none
+	}{
+		"a version without flavors has those of its mapping": {object: capable(t, ``), flavors: `[` + amd64 + `,{"architecture":["arm64"]}]`},
+		"what an admin wrote stays":                          {object: capable(t, `,"capabilityFlavors":[`+amd64+`]`)},
+		"what an admin writes otherwise stays":               {object: capable(t, `,"capabilityFlavors":[`+amd64+`]`), old: followed},
+		"what followed goes on following":                    {object: fewer, old: followed, flavors: `[` + amd64 + `]`},
+		"what is as it is mapped":                            {object: followed},
+		"what does not change":                               {object: capable(t, ``), old: capable(t, ``)},
+		"what works without capabilities":                    {object: changed(t, capable(t, ``), `machineCapabilities`, `machineAbilities`)},
+		"what is mapped by name": {
+			object: changed(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64"]}],"regions":`),
+		},
+		"what is of another cloud":  {object: changed(t, capable(t, ``), `"openstack","machine`, `"aws","machine`)},
+		"what cannot be read":       {object: changed(t, capable(t, ``), `"60s"`, `60`)},
+		"what has no config at all": {object: `{"spec":{"type":"openstack","machineCapabilities":[{"name":"architecture"}],"machineImages":[{"name":"a","versions":[{}]}]}}`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			response := askAboutProfile(t, &profileGarden{}, "cloudprofiledefaults.openstack", "CloudProfile", test.object, test.old)
+			require.True(t, response.Allowed)
+			if test.flavors == "" {
+				assert.Empty(t, response.Patch)
+				return
+			}
+			patched := patchedProfile(t, test.object, response)
+			profile := &gardencorev1beta1.CloudProfile{}
+			require.NoError(t, json.Unmarshal([]byte(patched), profile))
+			flavors, err := json.Marshal(profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors)
+			require.NoError(t, err)
+			assert.JSONEq(t, test.flavors, string(flavors))
+			assert.Empty(t, fieldsOfRefusal(askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", patched, test.old)), "what it makes is fine")
+		})
+	}
+}
+
+func TestAGardenThatDoesNotAnswerIsNoMistake(t *testing.T) {
+	for _, name := range []string{"namespacedcloudprofile.openstack", "namespacedcloudprofiledefaults.openstack"} {
+		garden := &profileGarden{err: errors.New("connection refused")}
+		object := changed(t, namespacedProfile, `"image":"mine"`, `"capabilityFlavors":[{"image":"mine"}]`)
+		response := askAboutProfile(t, garden, name, "NamespacedCloudProfile", object, "")
+		require.False(t, response.Allowed, name)
+		assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
+		assert.Contains(t, response.Result.Message, `reading *v1beta1.CloudProfile "parent": connection refused`)
+	}
+}

@@ -1,0 +1,92 @@
+package openstack
+
+import (
+	"context"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+)
+
+// followCapabilities writes into spec.machineImages the flavors by which the providerConfig maps the versions, where the CloudProfile works with
+// capabilities. The upstream extension does so: its users say it once, and Gardener refuses versions without flavors.
+//
+// What an admin wrote stays, unlike there. What only followed the mapping so far goes on following it.
+func followCapabilities(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) error {
+	if profile.Spec.Type != Type || len(profile.Spec.MachineCapabilities) == 0 || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
+		return nil
+	}
+	before := offer{}
+	if old != nil {
+		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
+	}
+	for _, change := range offerOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).since(before) {
+		change.apply()
+	}
+	return nil
+}
+
+// offer is what a profile says of its machine images, in both places.
+type offer struct {
+	config *openstackv1alpha1.CloudProfileConfig
+	images []gardencorev1beta1.MachineImage
+}
+
+// flavorChange gives a version other flavors.
+type flavorChange struct {
+	image   string
+	version *gardencorev1beta1.MachineImageVersion
+	flavors []gardencorev1beta1.MachineImageFlavor
+}
+
+func (c flavorChange) apply() { c.version.CapabilityFlavors = c.flavors }
+
+// since lists the versions that are to have the flavors of their mappings.
+func (o offer) since(before offer) []flavorChange {
+	var changes []flavorChange
+	for i := range o.images {
+		image := &o.images[i]
+		for j := range image.Versions {
+			version := &image.Versions[j]
+			mapped := o.mapped(image.Name, version.Version)
+			if len(mapped) == 0 || equality.Semantic.DeepEqual(mapped, version.CapabilityFlavors) {
+				continue
+			}
+			if len(version.CapabilityFlavors) == 0 || equality.Semantic.DeepEqual(version.CapabilityFlavors, before.followed(image.Name, version.Version)) {
+				changes = append(changes, flavorChange{image: image.Name, version: version, flavors: mapped})
+			}
+		}
+	}
+	return changes
+}
+
+func (o offer) mapped(image, version string) []gardencorev1beta1.MachineImageFlavor {
+	if o.config == nil {
+		return nil
+	}
+	return o.config.CapabilityFlavors(image, version)
+}
+
+// followed returns the flavors of a version if they are those of its mapping, and otherwise none.
+func (o offer) followed(image, version string) []gardencorev1beta1.MachineImageFlavor {
+	mapped := o.mapped(image, version)
+	for _, candidate := range o.images {
+		i := slices.IndexFunc(candidate.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool { return listed.Version == version })
+		if candidate.Name == image && i >= 0 && equality.Semantic.DeepEqual(candidate.Versions[i].CapabilityFlavors, mapped) {
+			return mapped
+		}
+	}
+	return nil
+}
+
+// offerOf maps nothing when the config cannot be read: judging says so.
+func offerOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage) offer {
+	config, err := openstackv1alpha1.DecodeCloudProfileConfig(raw)
+	if err != nil {
+		config = nil
+	}
+	return offer{config: config, images: images}
+}

@@ -1,0 +1,113 @@
+package openstack
+
+import (
+	"context"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/admission"
+)
+
+// namespacedCloudProfiles are those whose parent is for OpenStack: they have no type of their own.
+type namespacedCloudProfiles struct {
+	garden admission.Garden
+}
+
+func (n namespacedCloudProfiles) judge(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) (admission.Verdict, error) {
+	if isNothing(profile.Spec.ProviderConfig) && len(profile.Spec.MachineImages) == 0 || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
+		return admission.Verdict{}, nil
+	}
+	parent, err := n.parentOf(ctx, profile)
+	if err != nil || parent == nil {
+		return admission.Verdict{}, err
+	}
+	in := validation.Parent{Spec: parent, Config: &openstackv1alpha1.CloudProfileConfig{}}
+	if config, err := openstackv1alpha1.DecodeCloudProfileConfig(parent.ProviderConfig); err == nil {
+		in.Config = config
+	}
+	verdict := verdictOnNamespaced(&profile.Spec, in)
+	if old != nil {
+		verdict = introduced(verdictOnNamespaced(&old.Spec, in), verdict)
+	}
+	return verdict, nil
+}
+
+// parentOf returns nil when the parent is for another cloud, or is not there, which Gardener refuses itself.
+func (n namespacedCloudProfiles) parentOf(ctx context.Context, profile *gardencorev1beta1.NamespacedCloudProfile) (*gardencorev1beta1.CloudProfileSpec, error) {
+	reference := profile.Spec.Parent
+	if reference.Kind != v1beta1constants.CloudProfileReferenceKindCloudProfile {
+		return nil, nil
+	}
+	parent, err := n.garden.ParentSpec(ctx, reference.Name)
+	if err != nil || parent == nil || parent.Type != Type {
+		return nil, err
+	}
+	return parent, nil
+}
+
+// sameNamespaced compares what verdictOnNamespaced looks at.
+func sameNamespaced(a, b *gardencorev1beta1.NamespacedCloudProfileSpec) bool {
+	return a.Parent == b.Parent && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
+		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages)
+}
+
+func verdictOnNamespaced(spec *gardencorev1beta1.NamespacedCloudProfileSpec, parent validation.Parent) admission.Verdict {
+	path := field.NewPath("spec", "providerConfig")
+	config, errs := &openstackv1alpha1.CloudProfileConfig{}, field.ErrorList(nil)
+	if !isNothing(spec.ProviderConfig) {
+		if config, errs = readCloudProfileConfig(spec.ProviderConfig, path); config == nil {
+			return admission.Verdict{Errors: errs}
+		}
+	}
+	return admission.Verdict{Errors: append(errs, validation.ValidateNamespacedCloudProfileConfig(config, spec, parent, path)...)}
+}
+
+// followCapabilities is followCapabilities of CloudProfiles. The capabilities are those of the parent; so are the flavors of versions that it has.
+func (n namespacedCloudProfiles) followCapabilities(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) error {
+	if isNothing(profile.Spec.ProviderConfig) || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
+		return nil
+	}
+	before := offer{}
+	if old != nil {
+		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
+	}
+	changes := offerOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).since(before)
+	if len(changes) == 0 {
+		return nil
+	}
+	parent, err := n.parentOf(ctx, profile)
+	if err != nil || parent == nil || len(parent.MachineCapabilities) == 0 {
+		return err
+	}
+	for _, change := range changes {
+		if !(validation.Parent{Spec: parent}).Lists(change.image, change.version.Version) {
+			change.apply()
+		}
+	}
+	return nil
+}
+
+// mergeIntoStatus adds the own machine images to those of the parent, which Gardener has put into the status with the rest of the parent's
+// spec. It does so when Gardener has seen the spec as it is; until then the status is of another one.
+//
+// What cannot be read is left as it is: a status that is refused would never come about, and judging has spoken of the spec.
+func mergeIntoStatus(ctx context.Context, profile, _ *gardencorev1beta1.NamespacedCloudProfile) error {
+	status := &profile.Status.CloudProfileSpec
+	if status.Type != Type || profile.Generation != profile.Status.ObservedGeneration ||
+		isNothing(profile.Spec.ProviderConfig) || isNothing(status.ProviderConfig) {
+		return nil
+	}
+	merged, err := openstackv1alpha1.MergeProviderConfigs(status.ProviderConfig, profile.Spec.ProviderConfig)
+	if err != nil {
+		logf.FromContext(ctx).Error(err, "The machine images of a NamespacedCloudProfile are not in its status", "namespace", profile.Namespace, "name", profile.Name)
+		return nil
+	}
+	status.ProviderConfig = merged
+	return nil
+}
