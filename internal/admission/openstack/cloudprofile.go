@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"fmt"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -48,6 +49,9 @@ func profileWebhook(name, resource string, mutates bool, handler ctrladmission.H
 	return webhook
 }
 
+// maxWarnings are spelt out: an image that a region lacks, it often lacks in all versions.
+const maxWarnings = 10
+
 func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) (admission.Verdict, error) {
 	if profile.Spec.Type != Type || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
 		return admission.Verdict{}, nil
@@ -55,6 +59,10 @@ func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudP
 	verdict := verdictOnCloudProfile(&profile.Spec)
 	if old != nil && old.Spec.Type == Type {
 		verdict = introduced(verdictOnCloudProfile(&old.Spec), verdict)
+	}
+	// API servers cut off what is too long to read.
+	if more := len(verdict.Warnings) - maxWarnings; more > 0 {
+		verdict.Warnings = append(verdict.Warnings[:maxWarnings], fmt.Sprintf("spec.providerConfig: %d warnings more", more))
 	}
 	return verdict, nil
 }

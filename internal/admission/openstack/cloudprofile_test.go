@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -175,6 +176,15 @@ func TestAWarningIsGivenOnce(t *testing.T) {
 	response = askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", changed(t, distant, `"60s"`, `"61s"`), distant)
 	require.True(t, response.Allowed)
 	assert.Empty(t, response.Warnings)
+
+	pools := ""
+	for name := range 13 {
+		pools += fmt.Sprintf(`{"name":"b%d","region":"mars"},`, name)
+	}
+	response = askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", changed(t, cloudProfile, `{"name":"fp-pool-1"}`, pools+`{"name":"fp-pool-1"}`), "")
+	require.True(t, response.Allowed)
+	require.Len(t, response.Warnings, 11)
+	assert.Equal(t, "spec.providerConfig: 3 warnings more", response.Warnings[10])
 }
 
 func TestTheWebhooksOfProfiles(t *testing.T) {
