@@ -1,5 +1,159 @@
 package openstack
 
-import "github.com/trellis-garden/trellis/internal/admission"
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-func credentialsWebhooks(admission.Garden) []admission.Webhook { return nil }
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/internal/admission"
+)
+
+// credentialsLabel is on Secrets and InternalSecrets that a binding of this type refers to. Gardener puts it there, and asks, when there is a
+// new binding, by a dry run whether the Secret could be created with it.
+const credentialsLabel = v1beta1constants.LabelShootProviderPrefix + Type
+
+func credentialsWebhooks(garden admission.Garden) []admission.Webhook {
+	var (
+		core, security = gardencorev1beta1.SchemeGroupVersion, securityv1alpha1.SchemeGroupVersion
+		stored         = admission.Labelled(v1beta1constants.LabelShootProviderPrefix, Type)
+		bound          = admission.Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, Type)
+		room           = credentials{garden}
+	)
+	return []admission.Webhook{{
+		Name: "secret." + Type, ObjectSelector: stored, Rules: admission.CreationsAndUpdates("", "v1", "secrets"),
+		Handler: admission.Judge(corev1.SchemeGroupVersion.WithKind("Secret"), room.secret),
+	}, {
+		Name: "internalsecret." + Type, ObjectSelector: stored, Rules: admission.CreationsAndUpdates(core.Group, core.Version, "internalsecrets"),
+		Handler: admission.Judge(core.WithKind("InternalSecret"), room.internalSecret),
+	}, {
+		Name: "secretbinding." + Type, ObjectSelector: bound, Rules: admission.CreationsAndUpdates(core.Group, core.Version, "secretbindings"),
+		Handler: admission.Judge(core.WithKind("SecretBinding"), room.secretBinding),
+	}, {
+		Name: "credentialsbinding." + Type, ObjectSelector: bound,
+		Rules:   admission.CreationsAndUpdates(security.Group, security.Version, "credentialsbindings"),
+		Handler: admission.Judge(security.WithKind("CredentialsBinding"), room.credentialsBinding),
+	}}
+}
+
+// credentials judges what users log in to OpenStack with, and what brings it to their projects.
+type credentials struct{ garden admission.Garden }
+
+func (c credentials) secret(ctx context.Context, secret, old *corev1.Secret) (admission.Verdict, error) {
+	if old == nil {
+		return created(secret, secret.Data), nil
+	}
+	if !areCredentials(secret) && !areCredentials(old) { // whoever takes the label away with the same write does not change what binding there is
+		return admission.Verdict{}, nil
+	}
+	return c.updated(ctx, secretReference(secret.Namespace, secret.Name), secret.Data, old.Data)
+}
+
+func (c credentials) internalSecret(ctx context.Context, secret, old *gardencorev1beta1.InternalSecret) (admission.Verdict, error) {
+	if old == nil {
+		return created(secret, secret.Data), nil
+	}
+	if !areCredentials(secret) && !areCredentials(old) {
+		return admission.Verdict{}, nil
+	}
+	reference := corev1.ObjectReference{
+		APIVersion: gardencorev1beta1.SchemeGroupVersion.String(), Kind: "InternalSecret", Namespace: secret.Namespace, Name: secret.Name,
+	}
+	return c.updated(ctx, reference, secret.Data, old.Data)
+}
+
+func secretReference(namespace, name string) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Secret", Namespace: namespace, Name: name}
+}
+
+func areCredentials(object client.Object) bool { return object.GetLabels()[credentialsLabel] == "true" }
+
+func created(object client.Object, data map[string][]byte) admission.Verdict {
+	if !areCredentials(object) {
+		return admission.Verdict{}
+	}
+	path := field.NewPath("data")
+	return admission.Verdict{Errors: validation.ValidateCredentials(data, path), Warnings: validation.CredentialsWarnings(data, path)}
+}
+
+// updated judges another version of what reference refers to. That shoots would lose their project is worth a look at all shoots; nothing else is.
+func (c credentials) updated(ctx context.Context, reference corev1.ObjectReference, data, oldData map[string][]byte) (admission.Verdict, error) {
+	if maps.EqualFunc(data, oldData, bytes.Equal) {
+		return admission.Verdict{}, nil
+	}
+	path := field.NewPath("data")
+	verdict := admission.Verdict{
+		Errors:   admission.Introduced(lasting(oldData, data, path), validation.ValidateCredentials(data, path)),
+		Warnings: validation.CredentialsWarnings(data, path),
+	}
+	moved := validation.ValidateCredentialsUpdate(oldData, data, path)
+	if len(moved) == 0 {
+		return verdict, nil
+	}
+	used, err := c.used(ctx, reference)
+	if used {
+		verdict.Errors = append(verdict.Errors, moved...)
+	}
+	return verdict, err
+}
+
+// lasting returns the mistakes of before except those about values that are others by now: errors do not say values, and so would look the same.
+func lasting(before, after map[string][]byte, path *field.Path) field.ErrorList {
+	changed := map[string]bool{}
+	for key, value := range after {
+		if !bytes.Equal(value, before[key]) {
+			changed[path.Key(key).String()] = true
+		}
+	}
+	return slices.DeleteFunc(validation.ValidateCredentials(before, path), func(mistake *field.Error) bool { return changed[mistake.Field] })
+}
+
+func (c credentials) secretBinding(ctx context.Context, binding, old *gardencorev1beta1.SecretBinding) (admission.Verdict, error) { //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+	reference := secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name)
+	if !hasType(binding) || old != nil && hasType(old) && old.SecretRef == binding.SecretRef {
+		return admission.Verdict{}, nil
+	}
+	return c.bound(ctx, reference, field.NewPath("secretRef"))
+}
+
+// hasType reports whether a binding is for this type: it may be for several.
+func hasType(binding *gardencorev1beta1.SecretBinding) bool { //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+	return binding.Provider != nil && slices.Contains(strings.Split(binding.Provider.Type, ","), Type)
+}
+
+func (c credentials) credentialsBinding(ctx context.Context, binding, old *securityv1alpha1.CredentialsBinding) (admission.Verdict, error) {
+	path, reference := field.NewPath("credentialsRef"), binding.CredentialsRef
+	if binding.Provider.Type != Type || old != nil && old.Provider.Type == Type && old.CredentialsRef == reference {
+		return admission.Verdict{}, nil
+	}
+	if reference.GroupVersionKind().GroupKind() == securityv1alpha1.SchemeGroupVersion.WithKind("WorkloadIdentity").GroupKind() {
+		return admission.Verdict{Errors: field.ErrorList{field.Invalid(path.Child("kind"), reference.Kind,
+			"OpenStack knows no workload identities: refer to a Secret with a user's name and password, or with an application credential")}}, nil
+	}
+	return c.bound(ctx, reference, path)
+}
+
+// bound judges the credentials that a binding refers to. When there are none, Gardener refuses the binding.
+func (c credentials) bound(ctx context.Context, reference corev1.ObjectReference, path *field.Path) (admission.Verdict, error) {
+	data, err := c.garden.Credentials(ctx, reference)
+	if data == nil || err != nil {
+		return admission.Verdict{}, err
+	}
+	var verdict admission.Verdict
+	for _, mistake := range validation.ValidateCredentials(data, field.NewPath("data")) {
+		verdict.Errors = append(verdict.Errors, field.Invalid(path, reference.Namespace+"/"+reference.Name,
+			fmt.Sprintf("correct the %s first: %s", reference.Kind, mistake.Error())))
+	}
+	return verdict, nil
+}

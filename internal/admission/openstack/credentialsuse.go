@@ -1,0 +1,74 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// bindings are the names of those in a namespace that refer to the same credentials.
+type bindings struct{ secret, credentials map[string]bool }
+
+// used reports whether a shoot lives on the credentials.
+func (c credentials) used(ctx context.Context, reference corev1.ObjectReference) (bool, error) {
+	byNamespace, err := c.bindingsOf(ctx, reference)
+	if err != nil {
+		return false, err
+	}
+	for namespace, names := range byNamespace {
+		shoots := &gardencorev1beta1.ShootList{}
+		if err := c.garden.Reader.List(ctx, shoots, client.InNamespace(namespace)); err != nil {
+			return false, fmt.Errorf("listing the shoots in %q: %w", namespace, err)
+		}
+		for i := range shoots.Items {
+			if names.has(&shoots.Items[i]) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func (b *bindings) has(shoot *gardencorev1beta1.Shoot) bool {
+	name, secretName := shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+	return shoot.Spec.Provider.Type == Type && (name != nil && b.credentials[*name] || secretName != nil && b.secret[*secretName])
+}
+
+// bindingsOf returns the bindings by their namespaces, which need not be that of the credentials.
+func (c credentials) bindingsOf(ctx context.Context, reference corev1.ObjectReference) (map[string]*bindings, error) {
+	found := map[string]*bindings{}
+	in := func(namespace string) *bindings {
+		if found[namespace] == nil {
+			found[namespace] = &bindings{secret: map[string]bool{}, credentials: map[string]bool{}}
+		}
+		return found[namespace]
+	}
+	if reference.Kind == "Secret" { // SecretBindings know no other kinds
+		list := &gardencorev1beta1.SecretBindingList{} //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+		if err := c.garden.Reader.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("listing SecretBindings: %w", err)
+		}
+		for i := range list.Items {
+			binding := &list.Items[i]
+			if secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name) == reference {
+				in(binding.Namespace).secret[binding.Name] = true
+			}
+		}
+	}
+	list := &securityv1alpha1.CredentialsBindingList{}
+	if err := c.garden.Reader.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing CredentialsBindings: %w", err)
+	}
+	for i := range list.Items {
+		if other := list.Items[i].CredentialsRef; other.GroupVersionKind() == reference.GroupVersionKind() &&
+			other.Namespace == reference.Namespace && other.Name == reference.Name {
+			in(list.Items[i].Namespace).credentials[list.Items[i].Name] = true
+		}
+	}
+	return found, nil
+}
