@@ -3,13 +3,16 @@ package charts
 import (
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,11 +67,12 @@ func TestCharts(t *testing.T) {
 func (w *world) furnish(t *testing.T) {
 	t.Helper()
 	require.NoError(t, seed.Define(t.Context(), w.Client))
-	for _, class := range seed.PriorityClasses() {
+	inGarden := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem400}, Value: 999999400}
+	for _, class := range append(seed.PriorityClasses(), inGarden) {
 		require.NoError(t, w.Client.Create(t.Context(), class))
 	}
 	namespaces := []string{"garden", "heartbeats", "shoot--local--guarded"}
-	for _, name := range charts.Names() {
+	for _, name := range all() {
 		namespaces = append(namespaces, release(name).Namespace)
 	}
 	for _, name := range namespaces {
@@ -82,15 +86,22 @@ func (w *world) furnish(t *testing.T) {
 	}
 }
 
+// all lists the charts of controllers and of admission.
+func all() []string { return slices.Concat(charts.Names(), charts.AdmissionNames()) }
+
 func release(name string) charts.Release {
 	return charts.Release{Name: "of-" + name, Namespace: "extension-of-" + name}
 }
 
 func typesOf(name string) []string {
-	if name == "network-controller" {
+	switch name {
+	case "network-controller":
 		return []string{"calico"}
+	case charts.AdmissionRuntime, charts.AdmissionApplication:
+		return []string{"openstack", "calico", "registrations"}
+	default:
+		return []string{"openstack"}
 	}
-	return []string{"openstack"}
 }
 
 // render renders a chart with the types it is for, and with other values.
@@ -120,6 +131,19 @@ func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unst
 
 // everything are values that switch on what a chart leaves out by default.
 func everything(name string) map[string]any {
+	if slices.Contains(charts.AdmissionNames(), name) {
+		return map[string]any{
+			"defaults":         map[string]any{"overlayOff": []string{}, "podRoutes": []string{"openstack", "local"}, "nodeLocalDNSWithoutTCP": false},
+			"service":          map[string]any{"topologyAwareRouting": map[string]any{"enabled": true}},
+			"serviceAccount":   map[string]any{"mountToken": true},
+			"imagePullSecrets": []string{"registry"},
+			"garden":           map[string]any{"kubeconfigSecret": "garden", "webhookURL": "admission.example.org:8443"},
+			"gardener":         map[string]any{"virtualCluster": map[string]any{"namespace": "extension-admission"}},
+			"disableWebhooks":  []string{"shoot.openstack", "extension.registrations"},
+			"logLevel":         "debug",
+			"logFormat":        "text",
+		}
+	}
 	values := map[string]any{
 		"extensionClasses": []string{"shoot", "seed"},
 		"serviceAccount":   map[string]any{"mountToken": true},

@@ -16,7 +16,7 @@ import (
 // testDryRun lets the API server look at all objects of all charts, and at the pods that would come of them. Nothing is stored.
 func testDryRun(t *testing.T, w *world) {
 	looked := map[string]int{}
-	for _, name := range charts.Names() {
+	for _, name := range all() {
 		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
 			t.Run(name+" "+place, func(t *testing.T) {
 				for _, object := range render(t, name, values) {

@@ -27,12 +27,13 @@ func binaries() map[string]controller.Binary {
 	for _, binary := range []controller.Binary{controller.Infrastructure(), controller.ControlPlane(), controller.Network(), controller.Worker()} {
 		all[binary.Name] = binary
 	}
+	all[charts.AdmissionRuntime] = controller.Binary{Name: "admission"}
 	return all
 }
 
 // testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
 func testCommandLines(t *testing.T, _ *world) {
-	for _, name := range charts.Names() {
+	for _, name := range append(charts.Names(), charts.AdmissionRuntime) {
 		binary, err := binaries()[name].Build(t.Context(), false)
 		require.NoError(t, err)
 		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
