@@ -119,9 +119,10 @@ func (c *NetworkConfig) AutoDetectionMethodIPv4() *string {
 // +kubebuilder:object:generate=false
 type defaulting struct {
 	DefaultingContext
-	config      *NetworkConfig
-	vxlanWanted bool // the user's vxlan.enabled
-	overrides   []Override
+	config         *NetworkConfig
+	vxlanWanted    bool // the user's vxlan.enabled
+	podRoutesGiven bool // whether the user's overlay.createPodRoutes is there
+	overrides      []Override
 }
 
 func (d *defaulting) has(family gardencorev1beta1.IPFamily) bool {

@@ -9,6 +9,7 @@ const (
 	becauseOverlayOn  = "overlay.enabled is true"
 	becauseOverlayOff = "overlay.enabled is false"
 	becausePodRoutes  = "overlay.enabled is false and overlay.createPodRoutes true"
+	becauseNodesRoute = "overlay.enabled is false, and nodes make routes on this infrastructure unless overlay.createPodRoutes is false"
 	becauseIPv6       = "packets of shoots with IPv6 are not wrapped"
 	becauseNoTunnel   = "the infrastructure does not let packets that are wrapped so through"
 	becauseNoBackend  = "backend is none"
@@ -53,8 +54,10 @@ func (d *defaulting) switched() {
 	switch overlay := d.config.Overlay; {
 	case overlay.Enabled:
 		d.force(backendOf(*d.config.IPv4.Pool), PoolModeAlways, becauseOverlayOn)
-	case *overlay.CreatePodRoutes:
+	case *overlay.CreatePodRoutes && d.podRoutesGiven:
 		d.force(BackendBird, PoolModeNever, becausePodRoutes)
+	case *overlay.CreatePodRoutes:
+		d.force(BackendBird, PoolModeNever, becauseNodesRoute)
 	default:
 		d.force(BackendNone, PoolModeNever, becauseOverlayOff)
 	}
@@ -100,7 +103,7 @@ func (d *defaulting) allows(pool Pool) bool {
 	case PoolIPIP:
 		return d.IPIP
 	case PoolVXLAN:
-		return d.VXLAN && !(d.has(gardencorev1beta1.IPFamilyIPv4) && d.has(gardencorev1beta1.IPFamilyIPv6))
+		return d.VXLAN && (!d.has(gardencorev1beta1.IPFamilyIPv4) || !d.has(gardencorev1beta1.IPFamilyIPv6))
 	default:
 		return false
 	}
@@ -132,6 +135,7 @@ func (d *defaulting) overlay() {
 	if overlay.Enabled {
 		override(d, "overlay.createPodRoutes", &overlay.CreatePodRoutes, false, becauseOverlayOn)
 	}
+	d.podRoutesGiven = overlay.CreatePodRoutes != nil
 	fill(&overlay.CreatePodRoutes, d.PodRoutesByPlugin)
 }
 

@@ -162,6 +162,17 @@ func TestRouting(t *testing.T) {
 			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
 			nil,
 		},
+		"which outranks the backend, too": {
+			off + `,"backend":"none"`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
+			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
+			[]string{"backend is bird instead of none: overlay.enabled is false, and nodes make routes on this infrastructure " +
+				"unless overlay.createPodRoutes is false"},
+		},
+		"pod routes outrank the backend": {
+			`"overlay":{"enabled":false,"createPodRoutes":true},"backend":"none"`, anywhere(),
+			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
+			[]string{"backend is bird instead of none: overlay.enabled is false and overlay.createPodRoutes true"},
+		},
 		"a user can do without pod routes there": {
 			`"overlay":{"enabled":false,"createPodRoutes":false}`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true},

@@ -69,7 +69,8 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 		},
 		"the overlay where only VXLAN passes, which is no wish for anything else": {`"overlay":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil},
 		"IP-in-IP where it does not pass": {
-			`"backend":"bird","ipv4":{"mode":"Always"}`, v1alpha1.DefaultingContext{VXLAN: true},
+			`"backend":"bird","ipv4":{"mode":"Always"}`,
+			v1alpha1.DefaultingContext{VXLAN: true},
 			[]string{"c.backend", "would be none: the infrastructure does not let", "c.ipv4.mode", "would be Never"},
 		},
 		"the overlay by VXLAN where only VXLAN passes": {

@@ -1,0 +1,33 @@
+package calico
+
+import (
+	"context"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/trellis-garden/trellis/apis/calico/validation"
+	"github.com/trellis-garden/trellis/apis/networking"
+	"github.com/trellis-garden/trellis/internal/admission"
+)
+
+// judge refuses what the Network controller could not fulfil, or would fulfil otherwise. An API server asks it about the shoot as it is with
+// the defaults of fillIn.
+func judge(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Verdict, error) {
+	if !concerns(shoot) {
+		return admission.Verdict{}, nil
+	}
+	if !concerns(old) {
+		old = nil
+	}
+	errs, warnings := validation.ValidateShootNetwork(shoot, old, networking.InfrastructureOf(shoot.Spec.Provider.Type))
+	return admission.Verdict{Errors: errs, Warnings: warnings}, nil
+}
+
+// concerns reports whether there is Calico in the shoot. Shoots without workers have no network at all.
+func concerns(shoot *gardencorev1beta1.Shoot) bool {
+	if shoot == nil || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.Networking == nil {
+		return false
+	}
+	networkType := shoot.Spec.Networking.Type
+	return networkType != nil && *networkType == Type
+}

@@ -1,0 +1,136 @@
+package calico
+
+import (
+	"net/http"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+)
+
+func TestShootsAreJudged(t *testing.T) {
+	const configField = "spec.networking.providerConfig"
+	const overlayOff = `{"overlay":{"enabled":false}}`
+	for sentence, test := range map[string]struct {
+		shoot, old *gardencorev1beta1.Shoot
+		fields     []string
+		message    string
+		warnings   []string
+	}{
+		"a new shoot that says nothing": {shoot: shootWith("")},
+		"a new shoot":                   {shoot: shootWith(`{` + kind + `,"overlay":{"enabled":true},"vxlan":{"enabled":true}}`)},
+		"a field that there is not": {
+			shoot: shootWith(`{"overlays":{}}`), fields: []string{configField}, message: `unknown field "overlays": correct the name or remove the field`,
+		},
+		"several mistakes": {
+			shoot:  shootWith(`{"backend":"bgp","vethMTU":"-1"}`, withoutKubeProxy),
+			fields: []string{configField + ".backend", configField + ".vethMTU", "spec.kubernetes.kubeProxy.enabled"}, message: "write bird, none or vxlan",
+		},
+		"a wish that would not be fulfilled": {
+			shoot: shootWith(`{"overlay":{"enabled":false,"createPodRoutes":false},"backend":"bird"}`), fields: []string{configField + ".backend"},
+			message: "would be none: overlay.enabled is false: write that, or remove the field",
+		},
+		"no backend where nodes make routes": {
+			shoot: shootWith(`{"overlay":{"enabled":false},"backend":"none"}`), fields: []string{configField + ".backend"},
+			message: "nodes make routes on this infrastructure unless overlay.createPodRoutes is false",
+		},
+		"IP-in-IP on Azure": {
+			shoot: shootWith(`{"ipv4":{"pool":"ipip","mode":"Always"}}`, on("azure")), fields: []string{configField + ".ipv4.mode"},
+			message: "the infrastructure does not let packets that are wrapped so through",
+		},
+		"IPv6 on Azure": {
+			shoot: shootWith("", on("azure"), withFamilies(ipv6)), fields: []string{"spec.networking.ipFamilies"}, message: "leave IPv6 out",
+		},
+		"a way to find addresses": {
+			shoot: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`),
+			warnings: []string{
+				configField + ".ipAutodetectionMethod is cidr=10.250.0.0/16 instead of interface=eth0: the ranges of the nodes are known",
+			},
+		},
+		"a way to find addresses that was there": {
+			shoot: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`, withPurpose), old: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`),
+		},
+		"a change that leaves an old mistake": {shoot: shootWith(`{"backend":"bgp"}`, withPurpose), old: shootWith(`{"backend":"bgp"}`)},
+		"a change that brings a mistake in": {
+			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(""), fields: []string{configField + ".backend"}, message: "write bird",
+		},
+		"a way that there is not": {
+			shoot: shootWith(`{"ipam":{"type":"host-local"}}`), old: shootWith(`{"ipam":{"type":"calico-ipam"}}`),
+			fields: []string{configField + ".ipam.type"}, message: "cannot go from calico-ipam back to host-local",
+		},
+		"a second family that nobody makes routes for": {
+			shoot: shootWith("", withFamilies(ipv4, ipv6)), old: shootWith("", withFamilies(ipv4)),
+			fields: []string{"spec.networking.ipFamilies"}, message: "cannot get a second family while nobody would make routes",
+		},
+		"a shoot that gets its first workers": {
+			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, workerless), fields: []string{configField + ".backend"},
+			message: "write bird",
+		},
+		"a shoot that comes from another network": {
+			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, ofType(new("cilium"))), fields: []string{configField + ".backend"},
+			message: "write bird",
+		},
+		"no workers":               {shoot: shootWith(`{"backend":"bgp"}`, workerless)},
+		"another network":          {shoot: shootWith(`{"backend":"bgp"}`, ofType(new("cilium")))},
+		"a network without a type": {shoot: shootWith(`{"backend":"bgp"}`, ofType(nil))},
+		"no network":               {shoot: shootWith("", withoutNetworking)},
+		"what is being deleted":    {shoot: shootWith(`{"backend":"bgp"}`, inDeletion), old: shootWith(overlayOff)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			response := ask(t, byDefault(), judging, test.shoot, test.old)
+			require.Equal(t, test.warnings, response.Warnings)
+			require.Equal(t, len(test.fields) == 0, response.Allowed, response.Result)
+			if response.Allowed {
+				return
+			}
+			require.EqualValues(t, http.StatusUnprocessableEntity, response.Result.Code)
+			require.Contains(t, response.Result.Message, test.message)
+			var fields []string
+			for _, cause := range response.Result.Details.Causes {
+				fields = append(fields, cause.Field)
+			}
+			require.Equal(t, test.fields, fields)
+		})
+	}
+}
+
+// The API server asks for defaults first. What they make of a shoot is never a mistake, unless the shoot had one.
+func TestDefaultsAreAccepted(t *testing.T) {
+	options := Options{OverlayOff: []string{"openstack", "aws", "azure", "local"}, PodRoutes: []string{"openstack", "aws"}}
+	for _, infrastructure := range options.OverlayOff {
+		for _, config := range []string{
+			"", `{}`, `{"overlay":{"enabled":false}}`, `{"overlay":{"enabled":true}}`, `{"ipv4":{"autoDetectionMethod":"first-found"}}`, `{"vxlan":{"enabled":true}}`,
+			`{"vxlan":{"enabled":false}}`, `{"ipam":{"type":"host-local"}}`, `{"ipam":{"type":"calico-ipam"}}`, `{"backend":"none"}`, `{"overlay":{"enabled":false},"snatToUpstreamDNS":{"enabled":true}}`,
+		} {
+			shoot := shootWith(config, on(infrastructure))
+			require.NoError(t, options.fillIn(t.Context(), shoot, nil))
+			response := ask(t, options, judging, shoot, nil)
+			require.True(t, response.Allowed, "%s on %s: %v", config, infrastructure, response.Result)
+			requirePatch(t, "", options, shoot, nil)
+		}
+	}
+}
+
+func TestOtherRequestsPass(t *testing.T) {
+	for _, webhook := range Webhooks(byDefault()) {
+		for sentence, vary := range map[string]func(*admissionv1.AdmissionRequest){
+			"a deletion":    func(request *admissionv1.AdmissionRequest) { request.Operation = admissionv1.Delete },
+			"a subresource": func(request *admissionv1.AdmissionRequest) { request.SubResource = "status" },
+			"another kind":  func(request *admissionv1.AdmissionRequest) { request.Kind.Kind = "Seed" },
+		} {
+			t.Run(webhook.Name+": "+sentence, func(t *testing.T) {
+				request := requestFor(t, shootWith(`{"backend":"bgp"}`), nil)
+				vary(&request.AdmissionRequest)
+				response := webhook.Handler.Handle(t.Context(), request)
+				require.True(t, response.Allowed)
+				require.Empty(t, response.Patch)
+			})
+		}
+		t.Run(webhook.Name+": what is no shoot is told", func(t *testing.T) {
+			request := requestFor(t, shootWith(""), nil)
+			request.Object.Raw = []byte(`{"spec":[]}`)
+			require.EqualValues(t, http.StatusBadRequest, webhook.Handler.Handle(t.Context(), request).Result.Code)
+		})
+	}
+}
