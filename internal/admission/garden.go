@@ -76,20 +76,28 @@ func (g Garden) CredentialsOf(ctx context.Context, shoot *gardencorev1beta1.Shoo
 	}
 }
 
-// Credentials returns the data of a Secret or an InternalSecret. It returns nil when there is none, or the reference is to another kind.
+// Credentials returns the data of a Secret or an InternalSecret, not nil even if it has none. It returns nil when there is no such object, or the
+// reference is to another kind.
 func (g Garden) Credentials(ctx context.Context, reference corev1.ObjectReference) (map[string][]byte, error) {
 	switch reference.GroupVersionKind() {
 	case corev1.SchemeGroupVersion.WithKind("Secret"):
 		secret := &corev1.Secret{}
-		_, err := g.find(ctx, reference.Namespace, reference.Name, secret)
-		return secret.Data, err
+		found, err := g.find(ctx, reference.Namespace, reference.Name, secret)
+		return dataOf(found, secret.Data), err
 	case gardencorev1beta1.SchemeGroupVersion.WithKind("InternalSecret"):
 		secret := &gardencorev1beta1.InternalSecret{}
-		_, err := g.find(ctx, reference.Namespace, reference.Name, secret)
-		return secret.Data, err
+		found, err := g.find(ctx, reference.Namespace, reference.Name, secret)
+		return dataOf(found, secret.Data), err
 	default:
 		return nil, nil
 	}
+}
+
+func dataOf(found bool, data map[string][]byte) map[string][]byte {
+	if found && data == nil {
+		return map[string][]byte{}
+	}
+	return data
 }
 
 // find reports whether there is such an object. Its error never says that there is none.

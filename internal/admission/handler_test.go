@@ -114,13 +114,3 @@ func TestAnUpdateIsJudgedBesideWhatWasThere(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(encoded), "patch", "who judges changes nothing")
 }
-
-func TestOnlyWhatAWriteBringsInIsItsMistake(t *testing.T) {
-	a, b := field.NewPath("a"), field.NewPath("b")
-	before := field.ErrorList{field.Invalid(a, 1, "choose 2"), field.Required(b, "give one")}
-	assert.Empty(t, Introduced(before, before))
-	assert.Empty(t, Introduced(before, nil))
-	assert.Equal(t, before, Introduced(nil, before))
-	assert.Equal(t, field.ErrorList{field.Invalid(a, 3, "choose 2")},
-		Introduced(before, field.ErrorList{field.Invalid(a, 3, "choose 2"), field.Required(b, "give one")}), "another wrong value is another mistake")
-}

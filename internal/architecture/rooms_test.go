@@ -82,7 +82,7 @@ func composition() []room {
 			packages: "internal/manager/webhook",
 			because:  "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
 			mayImport: []string{
-				"internal/manager", "sigs.k8s.io/controller-runtime/...", "k8s.io/utils/clock",
+				"internal/manager", "sigs.k8s.io/controller-runtime/...", "k8s.io/utils/clock", prometheus,
 				gardener + "/pkg/apis/core/v1beta1/constants", gardener + "/pkg/utils/secrets/...",
 			},
 			mayNotLink: []string{"github.com/gophercloud/..."},
@@ -116,7 +116,7 @@ func judges() []room {
 		{
 			packages:   "internal/admission/openstack",
 			because:    "a room reads objects for the pure rules about its own type, and asks no cloud",
-			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/..."}, light),
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/tightening"}, light),
 			mayNotLink: ignorant,
 		},
 		{

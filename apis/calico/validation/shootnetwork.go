@@ -8,6 +8,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/networking"
+	"github.com/trellis-garden/trellis/apis/tightening"
 )
 
 // ValidateShootNetwork judges all that a shoot asks of Calico on its infrastructure. It refuses what the Network controller refuses, in the same
@@ -21,11 +22,11 @@ func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure ne
 		return append(after.errs, after.arrival()...), after.warnings
 	}
 	before := look(old, infrastructure)
-	errs = introduced(before.errs, after.errs, (*field.Error).Error)
-	warnings = introduced(before.warnings, after.warnings, func(warning string) string { return warning })
+	errs = tightening.Introduced(before.errs, after.errs)
+	warnings = tightening.IntroducedWarnings(before.warnings, after.warnings)
 	// The controller comes to what changes once nothing else is wrong. Without nodes everything can change.
 	if len(errs) == 0 && !asleep(shoot, old) {
-		errs = introduced(before.changeFrom(before), after.changeFrom(before), (*field.Error).Error)
+		errs = tightening.Introduced(before.changeFrom(before), after.changeFrom(before))
 	}
 	return errs, warnings
 }
@@ -114,19 +115,4 @@ func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrast
 		}
 	}
 	return context
-}
-
-// introduced returns what is said after and was not said before.
-func introduced[Said any](before, after []Said, words func(Said) string) []Said {
-	known := map[string]bool{}
-	for _, said := range before {
-		known[words(said)] = true
-	}
-	var more []Said
-	for _, said := range after {
-		if !known[words(said)] {
-			more = append(more, said)
-		}
-	}
-	return more
 }

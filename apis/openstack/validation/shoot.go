@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/tightening"
 )
 
 // ShootSurroundings is what a Shoot has to fit.
@@ -35,7 +36,7 @@ func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootSurrounding
 	if oldShoot == nil || !hasInfrastructure(oldShoot) {
 		return append(in.validateConfigs(shoot, nil), in.validatePools(shoot, nil)...)
 	}
-	errs := introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
+	errs := tightening.Introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
 	errs = append(errs, validateShootInfrastructureUpdate(shoot, oldShoot)...)
 	return append(errs, in.validatePools(shoot, oldShoot)...)
 }
@@ -43,7 +44,7 @@ func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootSurrounding
 // hasInfrastructure reports whether Gardener has an infrastructure made for the shoot.
 func hasInfrastructure(shoot *gardencorev1beta1.Shoot) bool {
 	selfHosted := slices.ContainsFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.ControlPlane != nil })
-	hasCredentials := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil //nolint:staticcheck // old shoots have it
+	hasCredentials := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil
 	return len(shoot.Spec.Provider.Workers) > 0 && (hasCredentials || !selfHosted)
 }
 
@@ -166,7 +167,7 @@ func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Sho
 			continue
 		}
 		oldPool := PoolOfShoot(oldWorker)
-		errs = append(errs, introduced(
+		errs = append(errs, tightening.Introduced(
 			ValidateWorkerPool(&oldPool, &oldPool, in.Profile, path), ValidateWorkerPool(&pool, &oldPool, in.Profile, path))...)
 		errs = append(errs, ValidateWorkerPoolUpdate(&oldPool, &pool, path)...)
 	}

@@ -32,7 +32,7 @@ func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProf
 		return gardencorev1beta1.CloudProfileReference{Kind: cmp.Or(reference.Kind, defaultKind), Name: reference.Name}, field.NewPath("spec", "cloudProfile", "name")
 	}
 	reference := gardencorev1beta1.CloudProfileReference{Kind: defaultKind}
-	if name := shoot.Spec.CloudProfileName; name != nil { //nolint:staticcheck // old shoots have it
+	if name := shoot.Spec.CloudProfileName; name != nil {
 		reference.Name = *name
 	}
 	return reference, field.NewPath("spec", "cloudProfileName")
@@ -101,19 +101,4 @@ func validateShootInfrastructureUpdate(shoot, oldShoot *gardencorev1beta1.Shoot)
 		return nil
 	}
 	return ValidateInfrastructureConfigUpdate(oldConfig, config, providerPath("infrastructureConfig"))
-}
-
-// introduced returns the mistakes of after that are not in before.
-func introduced(before, after field.ErrorList) field.ErrorList {
-	known := make(map[string]bool, len(before))
-	for _, mistake := range before {
-		known[mistake.Error()] = true
-	}
-	var errs field.ErrorList
-	for _, mistake := range after {
-		if !known[mistake.Error()] {
-			errs = append(errs, mistake)
-		}
-	}
-	return errs
 }

@@ -212,7 +212,7 @@ func TestWritesThatNeedNoValidation(t *testing.T) {
 		}, false},
 		"the old field for the same CloudProfile": {func(c *cluster) {
 			c.Spec.CloudProfile = nil
-			c.Spec.CloudProfileName = new("openstack") //nolint:staticcheck // old shoots have it
+			c.Spec.CloudProfileName = new("openstack")
 		}, false},
 
 		"another CloudProfile":      {func(c *cluster) { c.Spec.CloudProfile.Kind = "NamespacedCloudProfile" }, true},

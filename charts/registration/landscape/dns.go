@@ -27,8 +27,8 @@ type Domains struct {
 func dnsIDs(shoot *gardencorev1beta1.Shoot, seed *gardencorev1beta1.Seed, domains Domains) []ID {
 	var types []string
 	if shoot.Spec.DNS != nil {
-		for _, provider := range shoot.Spec.DNS.Providers { //nolint:staticcheck // deprecated, and in use as long as Gardener reads it
-			if provider.Primary != nil && *provider.Primary { //nolint:staticcheck // the same
+		for _, provider := range shoot.Spec.DNS.Providers {
+			if provider.Primary != nil && *provider.Primary {
 				types = append(types, deref(provider.Type))
 			}
 		}
@@ -55,7 +55,7 @@ func externalProvider(shoot *gardencorev1beta1.Shoot, defaults []Domain) string 
 		return ""
 	}
 	// Without credentials, somebody else looks after the names of a self-hosted shoot.
-	bound := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil //nolint:staticcheck // as above
+	bound := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil
 	if controlPlanePool(shoot) != nil && !bound {
 		return unmanaged
 	}

@@ -166,7 +166,7 @@ func TestWanted(t *testing.T) {
 			seed: seed(),
 			garden: landscape.Garden{Shoots: []gardencorev1beta1.Shoot{shoot(func(s *gardencorev1beta1.Shoot) {
 				s.Spec.Provider.Workers = nil
-				s.Spec.DNS = &gardencorev1beta1.DNS{Domain: new("cat.example.org"), Providers: primary("designate")} //nolint:staticcheck // deprecated, and in use
+				s.Spec.DNS = &gardencorev1beta1.DNS{Domain: new("cat.example.org"), Providers: primary("designate")}
 			})}},
 			want: forItself + " DNSRecord/designate",
 		},
@@ -175,7 +175,7 @@ func TestWanted(t *testing.T) {
 			garden: landscape.Garden{
 				Shoots: []gardencorev1beta1.Shoot{shoot(func(s *gardencorev1beta1.Shoot) {
 					s.Spec.Provider.Workers = nil
-					s.Spec.DNS = &gardencorev1beta1.DNS{Domain: new("cat.example.org"), Providers: primary("unmanaged")} //nolint:staticcheck // deprecated, and in use
+					s.Spec.DNS = &gardencorev1beta1.DNS{Domain: new("cat.example.org"), Providers: primary("unmanaged")}
 				})},
 				Domains: map[string]landscape.Domains{"eu1": {Internal: &landscape.Domain{Name: "internal.example.org", Provider: "unmanaged"}}},
 			},

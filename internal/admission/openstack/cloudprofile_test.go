@@ -207,14 +207,6 @@ func TestTheWebhooksOfProfiles(t *testing.T) {
 	}, names)
 }
 
-func TestWithoutPositions(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "a[0].b[12]": "a.b", "a[]": "a[]", "[a][1": "[a][1", "a[b[3]]": "a[b]", "[[0]": "[",
-	} {
-		assert.Equal(t, want, withoutPositions(text), text)
-	}
-}
-
 // capable is a CloudProfile that works with capabilities, and maps by them.
 func capable(t testing.TB, offered string) string {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
+	"github.com/trellis-garden/trellis/apis/tightening"
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
@@ -94,7 +95,7 @@ func (c credentials) updated(ctx context.Context, reference corev1.ObjectReferen
 	}
 	path := field.NewPath("data")
 	verdict := admission.Verdict{
-		Errors:   admission.Introduced(lasting(oldData, data, path), validation.ValidateCredentials(data, path)),
+		Errors:   tightening.Introduced(lasting(oldData, data, path), validation.ValidateCredentials(data, path)),
 		Warnings: validation.CredentialsWarnings(data, path),
 	}
 	moved := validation.ValidateCredentialsUpdate(oldData, data, path)
@@ -119,7 +120,7 @@ func lasting(before, after map[string][]byte, path *field.Path) field.ErrorList 
 	return slices.DeleteFunc(validation.ValidateCredentials(before, path), func(mistake *field.Error) bool { return changed[mistake.Field] })
 }
 
-func (c credentials) secretBinding(ctx context.Context, binding, old *gardencorev1beta1.SecretBinding) (admission.Verdict, error) { //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+func (c credentials) secretBinding(ctx context.Context, binding, old *gardencorev1beta1.SecretBinding) (admission.Verdict, error) {
 	reference := secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name)
 	if !hasType(binding) || old != nil && hasType(old) && old.SecretRef == binding.SecretRef {
 		return admission.Verdict{}, nil
@@ -128,7 +129,7 @@ func (c credentials) secretBinding(ctx context.Context, binding, old *gardencore
 }
 
 // hasType reports whether a binding is for this type: it may be for several.
-func hasType(binding *gardencorev1beta1.SecretBinding) bool { //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+func hasType(binding *gardencorev1beta1.SecretBinding) bool {
 	return binding.Provider != nil && slices.Contains(strings.Split(binding.Provider.Type, ","), Type)
 }
 

@@ -62,7 +62,7 @@ func TestSecretsAreJudged(t *testing.T) {
 }
 
 func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
-	bySecretBinding := gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")} //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+	bySecretBinding := gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}
 	byCredentialsBinding := gardencorev1beta1.ShootSpec{CredentialsBindingName: new("bound")}
 	secretBindings, credentialsBindings, shoots := "v1beta1.SecretBindingList", "v1alpha1.CredentialsBindingList", "v1beta1.ShootList"
 	for sentence, test := range map[string]struct {
@@ -123,7 +123,7 @@ func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
 
 func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 	everything := []client.Object{
-		oldBinding("openstack", "garden-dev"), shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}), loginSecret(), //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+		oldBinding("openstack", "garden-dev"), shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}), loginSecret(),
 	}
 	for sentence, test := range map[string]struct {
 		webhook     string
@@ -132,7 +132,7 @@ func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 		want        string
 	}{
 		"a Secret":        {"secretbinding", oldBinding("openstack", "garden-dev"), nil, &corev1.Secret{}, `reading *v1.Secret "one": get: nobody answers: try again`},
-		"SecretBindings":  {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.SecretBindingList{}, "listing SecretBindings: list: nobody answers: try again"}, //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+		"SecretBindings":  {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.SecretBindingList{}, "listing SecretBindings: list: nobody answers: try again"},
 		"all other lists": {"secret", loginSecret("tenantName", "x"), loginSecret(), &securityv1alpha1.CredentialsBindingList{}, "listing CredentialsBindings: list: nobody answers: try again"},
 		"shoots":          {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.ShootList{}, `listing the shoots in "garden-dev": list: nobody answers: try again`},
 	} {

@@ -32,7 +32,7 @@ func FuzzCredentials(f *testing.F) {
 		for name := range credentialsWebhookKinds() {
 			garden := &credentialsGarden{objects: []client.Object{
 				oldBinding("openstack", "garden-dev"), loginSecret("password", "-"),
-				shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}), //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+				shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}),
 			}}
 			var before []byte
 			if update {

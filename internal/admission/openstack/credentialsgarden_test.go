@@ -148,10 +148,10 @@ func loginInternalSecret(changes ...string) *gardencorev1beta1.InternalSecret {
 	return &gardencorev1beta1.InternalSecret{ObjectMeta: secret.ObjectMeta, Data: secret.Data}
 }
 
-func oldBinding(provider, namespace string) *gardencorev1beta1.SecretBinding { //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
-	return &gardencorev1beta1.SecretBinding{ //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+func oldBinding(provider, namespace string) *gardencorev1beta1.SecretBinding {
+	return &gardencorev1beta1.SecretBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bound"}, SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "one"},
-		Provider: &gardencorev1beta1.SecretBindingProvider{Type: provider}, //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+		Provider: &gardencorev1beta1.SecretBindingProvider{Type: provider},
 	}
 }
 

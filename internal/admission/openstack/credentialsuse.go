@@ -35,7 +35,7 @@ func (c credentials) used(ctx context.Context, reference corev1.ObjectReference)
 }
 
 func (b *bindings) has(shoot *gardencorev1beta1.Shoot) bool {
-	name, secretName := shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+	name, secretName := shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName
 	return shoot.Spec.Provider.Type == Type && (name != nil && b.credentials[*name] || secretName != nil && b.secret[*secretName])
 }
 
@@ -49,7 +49,7 @@ func (c credentials) bindingsOf(ctx context.Context, reference corev1.ObjectRefe
 		return found[namespace]
 	}
 	if reference.Kind == "Secret" { // SecretBindings know no other kinds
-		list := &gardencorev1beta1.SecretBindingList{} //nolint:staticcheck // deprecated, and in use as long as Gardener serves it
+		list := &gardencorev1beta1.SecretBindingList{}
 		if err := c.garden.Reader.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing SecretBindings: %w", err)
 		}

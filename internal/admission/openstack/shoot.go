@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -92,5 +91,5 @@ func (s shoots) domain(ctx context.Context, shoot *gardencorev1beta1.Shoot, prof
 	if err != nil {
 		return "", err
 	}
-	return string(bytes.TrimSpace(credentials["domainName"])), nil
+	return validation.DomainName(credentials), nil
 }

@@ -47,7 +47,7 @@ func bound(secretBinding, credentialsBinding *string, change func(*gardencorev1b
 	return func(s *gardencorev1beta1.ShootSpec) {
 		change(s)
 		s.CredentialsBindingName = credentialsBinding
-		s.SecretBindingName = secretBinding //nolint:staticcheck // old shoots have it
+		s.SecretBindingName = secretBinding
 	}
 }
 
@@ -120,7 +120,7 @@ func TestNewShootsAreJudged(t *testing.T) {
 		"one whose profile, in the older field, is broken": {
 			change: func(s *gardencorev1beta1.ShootSpec) {
 				s.CloudProfile = nil
-				s.CloudProfileName = new("broken") //nolint:staticcheck // old shoots have it
+				s.CloudProfileName = new("broken")
 			},
 			looks: []string{"broken"}, path: "spec.cloudProfileName", remedy: "ask its admin",
 		},

@@ -87,7 +87,7 @@ func newShootGarden() *shootGarden {
 		&securityv1alpha1.CredentialsBinding{ObjectMeta: meta("garden-dev", "nameless"), CredentialsRef: corev1.ObjectReference{
 			APIVersion: "core.gardener.cloud/v1beta1", Kind: "InternalSecret", Namespace: "garden-dev", Name: "nameless",
 		}},
-		&gardencorev1beta1.SecretBinding{ObjectMeta: meta("garden-dev", "older"), SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "account"}}, //nolint:staticcheck // old shoots have it
+		&gardencorev1beta1.SecretBinding{ObjectMeta: meta("garden-dev", "older"), SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "account"}},
 		&corev1.Secret{ObjectMeta: meta("garden-dev", "account"), Data: map[string][]byte{"domainName": []byte("weavers\n"), "password": []byte("secret")}},
 		&gardencorev1beta1.InternalSecret{ObjectMeta: meta("garden-dev", "nameless"), Data: map[string][]byte{"domainID": []byte("0815")}},
 	}}

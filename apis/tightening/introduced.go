@@ -1,0 +1,59 @@
+// Package tightening tells the mistakes that a change brings in from those that were there before. Rules become stricter, and what they compare
+// with changes, while objects live on: who came to a mistake when it was none shall be able to change everything else, not least by
+// Gardener itself.
+//
+// It must not know what the mistakes are about.
+package tightening
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Introduced returns the mistakes of after that are not in before: both are the answers of the same rules, in the same surroundings, about an object
+// as it was and as it is to be. A mistake is the same when it is about the same field and value, in the same words. Positions in lists do not
+// count, since people put new entries in front of old ones.
+func Introduced(before, after field.ErrorList) field.ErrorList {
+	return introduced(before, after, (*field.Error).Error)
+}
+
+// IntroducedWarnings is Introduced for sentences.
+func IntroducedWarnings(before, after []string) []string {
+	return introduced(before, after, func(warning string) string { return warning })
+}
+
+func introduced[Remark any](before, after []Remark, words func(Remark) string) []Remark {
+	known := map[string]int{}
+	for _, remark := range before {
+		known[withoutPositions(words(remark))]++
+	}
+	var left []Remark
+	for _, remark := range after {
+		if text := withoutPositions(words(remark)); known[text] > 0 {
+			known[text]--
+		} else {
+			left = append(left, remark)
+		}
+	}
+	return left
+}
+
+// withoutPositions takes [0], [1] and so on out of a text.
+func withoutPositions(text string) string {
+	var rest strings.Builder
+	for {
+		before, behind, found := strings.Cut(text, "[")
+		rest.WriteString(before)
+		if !found {
+			return rest.String()
+		}
+		text = strings.TrimLeft(behind, "0123456789")
+		if len(text) < len(behind) && strings.HasPrefix(text, "]") {
+			text = text[1:]
+			continue
+		}
+		rest.WriteString("[")
+		text = behind
+	}
+}
