@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -60,7 +60,10 @@ func patched(before, after any) (admission.Response, error) {
 		if err != nil {
 			return admission.Response{}, err
 		}
-		if err := utiljson.Unmarshal(raw, &documents[i]); err != nil {
+		// Numbers stay the text that they are: a user may have written one that no type of Go holds.
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		if err := decoder.Decode(&documents[i]); err != nil {
 			return admission.Response{}, err
 		}
 	}

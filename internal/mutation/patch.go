@@ -102,7 +102,7 @@ func sameItem(before, after any) bool {
 	one, isObject := before.(map[string]any)
 	other, bothAre := after.(map[string]any)
 	if isObject && bothAre {
-		for _, key := range []string{"mountPath", "path", "name"} {
+		for _, key := range []string{"mountPath", "path", "name", "version"} {
 			if one[key] != nil && other[key] != nil {
 				return reflect.DeepEqual(one[key], other[key])
 			}
