@@ -85,7 +85,7 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.ErrorList {
 	errs := validation.ValidateInfrastructureConfig(in.config, in.networking, configPath())
 	if recorded.id(kindRouter) == "" {
-		domain := string(shoot.Credentials["domainName"])
+		domain := validation.DomainName(shoot.Credentials)
 		errs = append(errs, validation.ValidateFloatingPool(in.config, in.profile, shoot.Infrastructure.Spec.Region, domain, configPath())...)
 	}
 	if before := recorded.config(); before != nil {
@@ -139,7 +139,7 @@ func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {
 	if wanted.subnet != "" {
 		return wanted
 	}
-	domain := string(shoot.Credentials["domainName"])
+	domain := validation.DomainName(shoot.Credentials)
 	if pool := in.profile.FindFloatingPool(wanted.pool, shoot.Infrastructure.Spec.Region, domain); pool != nil {
 		wanted.subnet, wanted.subnetField = value(pool.DefaultFloatingSubnet), "constraints.floatingPools.defaultFloatingSubnet of the cloud profile"
 	}
