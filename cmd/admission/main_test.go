@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -26,7 +27,7 @@ func newProcess(t *testing.T) *manager.Process {
 	})
 	require.NoError(t, err)
 	return &manager.Process{
-		Name: "admission", Manager: mgr, Garden: mgr.GetClient(), Types: types(),
+		Name: "admission", Manager: mgr, Registerer: prometheus.NewRegistry(), Garden: mgr.GetClient(), Types: types(),
 		Webhooks: manager.WebhookOptions{
 			Compiled: webhookNames(), Mode: manager.WebhookModeURLService, GardenApart: true, Namespace: "admission", OwnerNamespace: "garden",
 		},

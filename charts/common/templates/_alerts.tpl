@@ -93,8 +93,8 @@
 {{- if and $facts.webhooks $facts.resource }}
 - alert: {{ $prefix }}WebhooksFail
   expr: |-
-    sum by (webhook) (rate(controller_runtime_webhook_requests_total{ {{- $job }},code!="200"}[10m]))
-      / sum by (webhook) (rate(controller_runtime_webhook_requests_total{ {{- $job -}} }[10m])) > 0.05
+    sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job }},answer="failed"}[10m]))
+      / sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job -}} }[10m])) > 0.05
   for: 5m
   labels:
     severity: critical

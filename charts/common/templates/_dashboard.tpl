@@ -117,12 +117,12 @@ data:
     legend: {{`"{{result}}"`}}
 {{- end }}
 {{- if $facts.webhooks }}
-- title: Requests to webhooks
-  description: By webhook and code.
+- title: Answers of webhooks
+  description: By webhook and answer.
   unit: reqps
   queries:
-  - expr: sum by (webhook, code) (rate(controller_runtime_webhook_requests_total{ {{- $job -}} }[5m]))
-    legend: {{`"{{webhook}} {{code}}"`}}
+  - expr: sum by (webhook, answer) (rate(trellis_webhook_answers_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{webhook}} {{answer}}"`}}
 - title: Time of a request to a webhook
   description: On average.
   unit: s

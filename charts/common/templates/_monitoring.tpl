@@ -26,7 +26,7 @@
 - controller_runtime_reconcile_total
 {{- end }}
 {{- if $facts.webhooks }}
-- controller_runtime_webhook_requests_total
+- trellis_webhook_answers_total
 - controller_runtime_webhook_latency_seconds_count
 - controller_runtime_webhook_latency_seconds_sum
 {{- end }}

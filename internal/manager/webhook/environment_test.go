@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -127,7 +128,7 @@ func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhoo
 	port, err := strconv.Atoi(portText)
 	require.NoError(t, err)
 	r.process = &manager.Process{
-		Name: l.binary, Manager: mgr, Log: log,
+		Name: l.binary, Manager: mgr, Log: log, Registerer: prometheus.NewRegistry(),
 		Webhooks: manager.WebhookOptions{
 			Compiled: []string{"tune", "guard", "wait"}, Disabled: disabled,
 			Mode: manager.WebhookModeURL, URL: l.entrance.address, ServerHost: host, ServerPort: port,

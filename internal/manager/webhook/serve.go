@@ -78,8 +78,12 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	}}
 	// What is switched off is answered as well: until the leader has taken it back, and API servers have heard of that, they ask.
 	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
+		answers, err := newAnswers(p.Registerer)
+		if err != nil {
+			return err
+		}
 		for _, w := range webhooks {
-			server.serve(w, log)
+			server.serve(w, answers, log)
 		}
 		ready := server.ready
 		if len(enabled) == 0 {

@@ -127,10 +127,11 @@ func (s *server) readyWithoutCertificate(request *http.Request) error {
 }
 
 // serve adds an endpoint.
-func (s *server) serve(w Webhook, log logr.Logger) {
+func (s *server) serve(w Webhook, answers answers, log logr.Logger) {
 	log = log.WithValues("webhook", w.Name)
+	answers.announce(w.Name)
 	s.Register(w.Path, s.closing(&admission.Webhook{
-		Handler: bounded{Handler: w.Handler, timeout: w.Timeout},
+		Handler: bounded{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { answers.count(w.Name, r) }},
 		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(log, request)
 		},
@@ -142,13 +143,17 @@ func (s *server) serve(w Webhook, log logr.Logger) {
 type bounded struct {
 	admission.Handler
 	timeout time.Duration
+	count   func(admission.Response)
 }
 
 // Handle implements admission.Handler.
 func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.timeout)
 	defer cancel()
-	return b.Handler.Handle(ctx, request)
+	response := admission.Errored(http.StatusInternalServerError, errors.New("the handler panicked")) // as it stays if it does
+	defer func() { b.count(response) }()
+	response = b.Handler.Handle(ctx, request)
+	return response
 }
 
 // reloader brings new certificates from Secrets to the server. It runs on all replicas.

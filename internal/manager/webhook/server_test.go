@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -44,7 +45,7 @@ func TestCertificate(t *testing.T) {
 func TestHandlersHaveTheTimeThatAPIServersWait(t *testing.T) {
 	process, end := context.WithCancel(t.Context())
 	end()
-	handler := bounded{timeout: time.Minute, Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
+	handler := bounded{timeout: time.Minute, count: func(admission.Response) {}, Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
 		deadline, ok := ctx.Deadline()
 		assert.True(t, ok)
 		assert.WithinDuration(t, time.Now().Add(time.Minute), deadline, 10*time.Second)
@@ -60,7 +61,10 @@ func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
 		panic("oh")
 	})}, []string{"tune"})
 	require.NoError(t, err)
-	s.serve(completed[0], logr.Discard())
+	registry := prometheus.NewRegistry()
+	counted, err := newAnswers(registry)
+	require.NoError(t, err)
+	s.serve(completed[0], counted, logr.Discard())
 
 	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tune", bytes.NewBufferString(review))
@@ -69,6 +73,7 @@ func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
 	s.WebhookMux().ServeHTTP(answer, request)
 	assert.Contains(t, answer.Body.String(), `"uid":"1","allowed":false`)
 	assert.Contains(t, answer.Body.String(), `panic: oh`)
+	assert.Equal(t, map[string]float64{"allowed": 0, "changed": 0, "refused": 0, "failed": 1}, countsOf(t, registry))
 }
 
 func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
@@ -83,7 +88,9 @@ func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
 		return admission.Allowed("")
 	})}, []string{"tune"})
 	require.NoError(t, err)
-	s.serve(completed[0], logr.Discard())
+	counted, err := newAnswers(prometheus.NewRegistry())
+	require.NoError(t, err)
+	s.serve(completed[0], counted, logr.Discard())
 	process, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Start(process) }()

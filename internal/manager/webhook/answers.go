@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// What a webhook may answer. controller-runtime's own metric does not tell: over HTTP, each of these is a success.
+const (
+	answerAllowed = "allowed"
+	answerChanged = "changed"
+	answerRefused = "refused" // the object has a mistake
+	answerFailed  = "failed"  // it could not be judged or changed
+)
+
+// answers counts what webhooks say.
+type answers struct{ counter *prometheus.CounterVec }
+
+// newAnswers registers the counter, unless an earlier one of the process is registered: then that goes on counting.
+func newAnswers(registerer prometheus.Registerer) (answers, error) {
+	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "trellis_webhook_answers_total",
+		Help: "Answers to API servers by webhook: allowed, changed, refused for a mistake of the object, or failed.",
+	}, []string{"webhook", "answer"})
+	err := registerer.Register(counter)
+	if known, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		return answers{counter: known.ExistingCollector.(*prometheus.CounterVec)}, nil //nolint:forcetypeassert // equal descriptions have one type
+	}
+	if err != nil {
+		return answers{}, fmt.Errorf("registering the metric of webhooks: %w", err)
+	}
+	return answers{counter: counter}, nil
+}
+
+// announce makes a webhook visible before its first request.
+func (a answers) announce(webhook string) {
+	for _, answer := range []string{answerAllowed, answerChanged, answerRefused, answerFailed} {
+		a.counter.WithLabelValues(webhook, answer)
+	}
+}
+
+func (a answers) count(webhook string, response admission.Response) {
+	a.counter.WithLabelValues(webhook, answerOf(response)).Inc()
+}
+
+func answerOf(response admission.Response) string {
+	switch {
+	case response.Allowed && len(response.Patch)+len(response.Patches) > 0:
+		return answerChanged
+	case response.Allowed:
+		return answerAllowed
+	case response.Result != nil && (response.Result.Code >= http.StatusInternalServerError || response.Result.Code == http.StatusBadRequest):
+		// An API server does not send what is no object, so a bad request is between it and this process.
+		return answerFailed
+	default:
+		return answerRefused
+	}
+}
