@@ -81,6 +81,7 @@ e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes, G
 .PHONY: test
 test: e2e-assets ## Run all tests: units, contract suites, and the binaries against a real API server
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
+	@mkdir -p $(CACHE)
 	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 20m ./...
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')

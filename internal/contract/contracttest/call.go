@@ -143,3 +143,24 @@ func compareCalls(a, b Call) int {
 		cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Nth, b.Nth),
 	)
 }
+
+// WithoutProgress takes from writes, in words, those that only tell of progress. A pass that takes longer than a second writes some, and a busy
+// machine may make any pass one of them. Nothing else is forgiven.
+func WithoutProgress(writes []string) []string {
+	told := false
+	var left []string
+	for _, write := range writes {
+		if strings.HasSuffix(write, " to Processing") {
+			told = true
+			continue
+		}
+		left = append(left, write)
+	}
+	for i, write := range left {
+		// The last write is one of the status alone, unless it ends what was told to be under way.
+		if before, _, ends := strings.Cut(write, "/status to "); told && ends {
+			left[i] = before + "/status"
+		}
+	}
+	return left
+}

@@ -100,3 +100,13 @@ func TestIsOfInterest(t *testing.T) {
 		})
 	}
 }
+
+func TestProgressIsAMatterOfTheMachine(t *testing.T) {
+	quick := []string{"PATCH /networks/one", "PATCH /networks/one/status"}
+	assert.Equal(t, quick, WithoutProgress(quick))
+	assert.Equal(t, quick, WithoutProgress([]string{
+		"PATCH /networks/one", "PATCH /networks/one/status to Processing", "PATCH /networks/one/status to Processing", "PATCH /networks/one/status to Succeeded",
+	}))
+	failed := []string{"PATCH /networks/one", "PATCH /networks/one/status to Error"}
+	assert.Equal(t, failed, WithoutProgress(failed))
+}

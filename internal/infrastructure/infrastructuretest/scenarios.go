@@ -2,6 +2,7 @@ package infrastructuretest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +45,8 @@ func createAgainDelete(t *testing.T, server *contracttest.APIServer, w *world) {
 	writes := 0
 	for _, call := range calls {
 		assert.Falsef(t, call.Target == contracttest.Cloud && call.Writes(), "a no-op changes the cloud: %s", call)
-		if call.Target == contracttest.KubeAPI {
+		// A pass that takes longer than a second writes its progress, which is a matter of where the test runs.
+		if call.Target == contracttest.KubeAPI && !strings.HasSuffix(call.Path, " to Processing") {
 			writes++
 		}
 	}

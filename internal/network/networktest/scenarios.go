@@ -2,8 +2,6 @@ package networktest
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -31,25 +29,13 @@ func life(s *Stage, configuration Configuration, fresh *newShoots) {
 	s.Writes()
 	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationReconcile))
 	s.Ready()
-	assert.Equal(s.t, []string{"PATCH /networks/one", statusWrite}, withoutProgress(s.Writes()))
+	assert.Equal(s.t, []string{"PATCH /networks/one", "PATCH /networks/one/status"}, contracttest.WithoutProgress(s.Writes()))
 	assert.Equal(s.t, before, s.versions())
 	again, state := s.content()
 	assert.Empty(s.t, again.differences(got))
 	assert.Nil(s.t, state.Stage, "there is nothing to go over to")
 	assert.Empty(s.t, s.Manager.Shoot().Deletions())
 	s.Delete()
-}
-
-const statusWrite = "PATCH /networks/one/status"
-
-// withoutProgress counts the writes of the status as one if the pass told of its progress, as those do that take longer than a
-// second: a busy machine may make any pass one of them. Nothing else is forgiven.
-func withoutProgress(writes []string) []string {
-	if !slices.Contains(writes, statusWrite+" to Processing") {
-		return writes
-	}
-	others := slices.DeleteFunc(slices.Clone(writes), func(write string) bool { return strings.HasPrefix(write, statusWrite) })
-	return append(others, statusWrite)
 }
 
 // versions are those of the ManagedResources and the Secrets that they refer to.
