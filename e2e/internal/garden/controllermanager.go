@@ -9,6 +9,9 @@ import (
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/controllerdeployment/controllerdeployment"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/controllerregistration"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/credentialsbinding"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/secretbinding"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/seed/extensionscheck"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +21,7 @@ import (
 )
 
 // startControllerManager starts those of gardener-controller-manager's controllers that have to do with registrations: who is installed
-// where, finalizers, and the condition ExtensionsReady of Seeds.
+// where, finalizers, and the condition ExtensionsReady of Seeds; and those on whose labels and statuses webhooks in the garden rely.
 func (g *Garden) startControllerManager(ctx context.Context) error {
 	const name = "gardener-controller-manager"
 	log, err := logTo(g.dir, name)
@@ -41,12 +44,18 @@ func (g *Garden) startControllerManager(ctx context.Context) error {
 		indexer.AddBackupEntrySeedName, indexer.AddBackupEntryShootRefName, indexer.AddBackupEntryShootRefNamespace,
 		indexer.AddControllerInstallationSeedRefName, indexer.AddControllerInstallationRegistrationRefName,
 		indexer.AddControllerInstallationShootRefName, indexer.AddControllerInstallationShootRefNamespace,
+		indexer.AddNamespacedCloudProfileParentRefName,
 	} {
 		if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
 			return fmt.Errorf("adding an index of %s: %w", name, err)
 		}
 	}
-	if err := addControllersOfRegistrations(mgr); err != nil {
+	configuration := controllermanagerconfigv1alpha1.ControllerManagerConfiguration{}
+	controllermanagerconfigv1alpha1.SetObjectDefaults_ControllerManagerConfiguration(&configuration)
+	if err := addControllersOfRegistrations(mgr, configuration); err != nil {
+		return fmt.Errorf("preparing %s: %w", name, err)
+	}
+	if err := addControllersOfProjects(mgr, configuration.Controllers); err != nil {
 		return fmt.Errorf("preparing %s: %w", name, err)
 	}
 	started, err := run(ctx, name, mgr)
@@ -57,9 +66,7 @@ func (g *Garden) startControllerManager(ctx context.Context) error {
 	return nil
 }
 
-func addControllersOfRegistrations(mgr manager.Manager) error {
-	configuration := controllermanagerconfigv1alpha1.ControllerManagerConfiguration{}
-	controllermanagerconfigv1alpha1.SetObjectDefaults_ControllerManagerConfiguration(&configuration)
+func addControllersOfRegistrations(mgr manager.Manager, configuration controllermanagerconfigv1alpha1.ControllerManagerConfiguration) error {
 	if err := controllerregistration.AddToManager(mgr, configuration); err != nil {
 		return err
 	}
@@ -67,4 +74,16 @@ func addControllersOfRegistrations(mgr manager.Manager) error {
 		return err
 	}
 	return (&extensionscheck.Reconciler{Config: *configuration.Controllers.SeedExtensionsCheck}).AddToManager(mgr)
+}
+
+// addControllersOfProjects adds those that label credentials by the provider type of what binds them, and that put NamespacedCloudProfiles
+// together with their parents.
+func addControllersOfProjects(mgr manager.Manager, configuration controllermanagerconfigv1alpha1.ControllerManagerControllerConfiguration) error {
+	if err := (&secretbinding.Reconciler{Config: *configuration.SecretBinding}).AddToManager(mgr); err != nil {
+		return err
+	}
+	if err := (&credentialsbinding.Reconciler{Config: *configuration.CredentialsBinding}).AddToManager(mgr); err != nil {
+		return err
+	}
+	return (&namespacedcloudprofile.Reconciler{Config: *configuration.NamespacedCloudProfile}).AddToManager(mgr)
 }

@@ -1,6 +1,6 @@
-// Package garden starts the garden of a Gardener landscape as far as registrations of extensions go: the real gardener-apiserver beside
-// a kube-apiserver, gardener-controller-manager's controllers of ControllerRegistrations, and gardenlet's of ControllerInstallations for
-// any cluster that is to be a seed. All of Gardener's code runs in this process; etcd and kube-apiserver are processes. It must not know
+// Package garden starts the garden of a Gardener landscape as far as registrations of extensions go, and webhooks in the garden: the real
+// gardener-apiserver beside a kube-apiserver, gardener-controller-manager's controllers of ControllerRegistrations, of what binds
+// credentials and of NamespacedCloudProfiles, and gardenlet's of ControllerInstallations for any cluster that is to be a seed. All of Gardener's code runs in this process; etcd and kube-apiserver are processes. It must not know
 // any registration, nor what a chart contains.
 //
 // Whoever asks is a member of system:masters: neither Gardener's RBAC nor its SeedAuthorizer is exercised. Shoots are never reconciled:
@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/client/kubernetes"
@@ -43,8 +44,17 @@ type Garden struct {
 	Config     *rest.Config
 
 	dir         string
+	features    []string // feature gates of gardener-apiserver that are switched on
 	environment *gardenerenvtest.GardenerTestEnvironment
 	managers    []*runner // in the order in which they were started
+}
+
+// Option changes what kind of garden it is.
+type Option func(*Garden)
+
+// WithFeature switches on a feature gate of gardener-apiserver.
+func WithFeature(name string) Option {
+	return func(g *Garden) { g.features = append(g.features, name+"=true") }
 }
 
 // Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it serves. It has the project
@@ -52,13 +62,16 @@ type Garden struct {
 // dir, which the caller removes after Stop; the files *.log tell what the controllers did.
 //
 // A process starts one garden in its life. gardener-apiserver in it takes klog over, and with it what client-go logs: errors, on stderr.
-func Start(ctx context.Context, programs, dir string) (*Garden, error) {
+func Start(ctx context.Context, programs, dir string, options ...Option) (*Garden, error) {
 	if err := features.DefaultFeatureGate.Add(nil); err != nil {
 		return nil, fmt.Errorf("starting a second garden in this process: %w", err)
 	}
 	gardenletfeatures.RegisterFeatureGates() // no more can be added once gardener-apiserver runs
 	controllerinstallation.RequeueDurationWhenResourceDeletionStillPresent = again
 	g := &Garden{dir: dir}
+	for _, option := range options {
+		option(g)
+	}
 	if err := g.startAPIServers(programs); err != nil {
 		return nil, err
 	}
@@ -78,6 +91,9 @@ func (g *Garden) startAPIServers(programs string) error {
 		},
 		// No flag for admission plugins: all are as Gardener ships them.
 		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Args: []string{"--log-level=error"}},
+	}
+	if len(g.features) > 0 {
+		g.environment.GardenerAPIServer.Args = append(g.environment.GardenerAPIServer.Args, "--feature-gates="+strings.Join(g.features, ","))
 	}
 	g.environment.ControlPlane.GetAPIServer().Path = filepath.Join(programs, "kube-apiserver")
 	g.environment.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(programs, "etcd")}
