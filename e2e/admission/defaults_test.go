@@ -1,0 +1,104 @@
+package admission
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+// testDefaults looks at what becomes of new shoots.
+func testDefaults(t *testing.T, w *world) {
+	calico := func(fields map[string]any) map[string]any {
+		fields["apiVersion"], fields["kind"] = calicoGroup, "NetworkConfig"
+		return fields
+	}
+	off := map[string]any{"enabled": false, "createPodRoutes": true}
+	for sentence, tt := range map[string]struct {
+		change change
+		want   map[string]any
+	}{
+		"a shoot that says nothing":        {all(), calico(map[string]any{"overlay": off})},
+		"a shoot that says something else": {network(`{vethMTU: "1450", typha: {enabled: false}}`), calico(map[string]any{"vethMTU": "1450", "typha": map[string]any{"enabled": false}, "overlay": off})},
+		"dual stack": {
+			all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`)), calico(map[string]any{"overlay": off}),
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot := w.tried(t, tt.change)
+			assert.Empty(t, cmp.Diff(tt.want, config(t, shoot.Spec.Networking.ProviderConfig)))
+		})
+	}
+	for sentence, text := range map[string]string{
+		"an overlay": `{"kind":"NetworkConfig","overlay":{"enabled":true},"apiVersion":"` + calicoGroup + `"}`,
+		"no overlay, ways known to the cloud": `{"overlay":{"createPodRoutes":false,"enabled":false},"vethMTU":"0",` +
+			`"apiVersion":"` + calicoGroup + `","kind":"NetworkConfig"}`,
+	} {
+		t.Run(sentence+" is left as it was written", func(t *testing.T) {
+			assert.Equal(t, text, string(w.tried(t, networkRaw(text)).Spec.Networking.ProviderConfig.Raw))
+		})
+	}
+	t.Run("others get nothing", func(t *testing.T) { w.assertNothingElse(t) })
+	t.Run("node-local DNS", func(t *testing.T) { testNodeLocalDNS(t, w) })
+	t.Run("a shoot that was there before gets nothing", func(t *testing.T) {
+		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: plain})
+		infrastructure(`{networks: {mtu: 1400}}`)(shoot)
+		require.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll))
+		assert.Nil(t, shoot.Spec.Networking.ProviderConfig)
+	})
+	t.Run("a manifest that does not know of it takes nothing away", func(t *testing.T) {
+		shoot := newShoot("applied")
+		require.NoError(t, w.Client.Create(t.Context(), shoot))
+		shoot.Spec.Networking.ProviderConfig = nil
+		require.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll))
+		assert.Empty(t, cmp.Diff(calico(map[string]any{"overlay": off}), config(t, shoot.Spec.Networking.ProviderConfig)))
+	})
+}
+
+// tried returns what would be stored of a new shoot.
+func (w *world) tried(t *testing.T, change change) *gardencorev1beta1.Shoot {
+	t.Helper()
+	shoot := newShoot("new")
+	change(shoot)
+	require.NoError(t, w.Client.Create(t.Context(), shoot, client.DryRunAll))
+	return shoot
+}
+
+func (w *world) assertNothingElse(t *testing.T) {
+	t.Helper()
+	assert.Nil(t, w.tried(t, onAzure()).Spec.Networking.ProviderConfig, "another infrastructure")
+	assert.Nil(t, w.tried(t, workerless()).Spec.Networking.ProviderConfig, "no workers")
+	cilium := w.tried(t, otherNetwork(`{"whatever":true}`))
+	assert.Equal(t, `{"whatever":true}`, string(cilium.Spec.Networking.ProviderConfig.Raw), "another network")
+	shoot := w.tried(t, all())
+	assert.Equal(t, newShoot("new").Spec.Provider.InfrastructureConfig, shoot.Spec.Provider.InfrastructureConfig)
+	assert.Equal(t, newShoot("new").Spec.Provider.ControlPlaneConfig, shoot.Spec.Provider.ControlPlaneConfig)
+	assert.Nil(t, shoot.Spec.Provider.Workers[0].ProviderConfig)
+}
+
+func nodeLocalDNS(dns *gardencorev1beta1.NodeLocalDNS) change {
+	return func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Spec.SystemComponents = &gardencorev1beta1.SystemComponents{NodeLocalDNS: dns}
+	}
+}
+
+// testNodeLocalDNS wants TCP only of those who ask for it.
+func testNodeLocalDNS(t *testing.T, w *world) {
+	dns := w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
+	require.NotNil(t, dns.ForceTCPToUpstreamDNS)
+	assert.False(t, *dns.ForceTCPToUpstreamDNS)
+	dns = w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true, ForceTCPToUpstreamDNS: new(true)})).Spec.SystemComponents.NodeLocalDNS
+	assert.True(t, *dns.ForceTCPToUpstreamDNS)
+}
+
+// testNoDefaults stands before a binary whose admin wants none.
+func testNoDefaults(t *testing.T, w *world) {
+	assert.Nil(t, w.tried(t, all()).Spec.Networking.ProviderConfig)
+	dns := w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
+	assert.Nil(t, dns.ForceTCPToUpstreamDNS)
+}

@@ -1,0 +1,131 @@
+package admission
+
+import (
+	"encoding/json"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// extension is what a project adds to its profile.
+type extension func(*gardencorev1beta1.NamespacedCloudProfile)
+
+func adding(extensions ...extension) extension {
+	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
+		for _, extension := range extensions {
+			extension(profile)
+		}
+	}
+}
+
+// ownImage is a machine image that the parent does not have.
+func ownImage(name, version string) extension {
+	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
+		profile.Spec.MachineImages = append(profile.Spec.MachineImages, gardencorev1beta1.MachineImage{
+			Name: name, UpdateStrategy: new(gardencorev1beta1.UpdateStrategyMajor),
+			Versions: []gardencorev1beta1.MachineImageVersion{{
+				ExpirableVersion: gardencorev1beta1.ExpirableVersion{Version: version},
+				CRI:              []gardencorev1beta1.CRI{{Name: gardencorev1beta1.CRINameContainerD}},
+				Architectures:    []string{v1beta1constants.ArchitectureAMD64},
+			}},
+		})
+	}
+}
+
+func saying(fields string) extension {
+	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
+		profile.Spec.ProviderConfig = merged(profile.Spec.ProviderConfig, openstackGroup, "CloudProfileConfig", fields)
+	}
+}
+
+// extendedProfile is good, and stays in the garden: shoots refer to it.
+func extendedProfile() *gardencorev1beta1.NamespacedCloudProfile {
+	profile := newNamespacedCloudProfile("extended")
+	adding(ownImage("own", "1.0.0"), saying(`{machineImages: [{name: own, versions: [{version: 1.0.0, image: own-1}]}]}`))(profile)
+	return profile
+}
+
+// extendProfile makes it, and waits until gardener-controller-manager has put it together with its parent.
+func (w *world) extendProfile(t *testing.T) {
+	t.Helper()
+	profile := extendedProfile()
+	require.NoError(t, w.Client.Create(t.Context(), profile))
+	var last error
+	eventually(t, "the profile has a status", func() bool {
+		last = w.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile)
+		return last == nil && profile.Status.ObservedGeneration == profile.Generation
+	}, &last)
+}
+
+func testNamespacedCloudProfiles(t *testing.T, w *world) {
+	const images = inProfile + ".machineImages"
+	mapped := saying(`{machineImages: [{name: suse, versions: [{version: 1.0.0, image: s}]}]}`)
+	for sentence, tt := range map[string]struct {
+		change   extension
+		mistakes []mistake
+	}{
+		"nothing of its own":                    {adding(), nil},
+		"an image that it says where to find":   {adding(ownImage("suse", "1.0.0"), mapped), nil},
+		"an image that nobody finds":            {ownImage("suse", "1.0.0"), []mistake{{images, "suse 1.0.0"}}},
+		"another version that nobody finds":     {adding(ownImage("suse", "1.1.0"), mapped), []mistake{{images + "[0].versions[0]", "add it there, or remove it here"}, {images, "suse 1.1.0"}}},
+		"a field that there is not":             {saying(`{machineImage: []}`), []mistake{{inProfile, "correct the name or remove the field"}}},
+		"another group":                         {saying(`{apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1}`), []mistake{{inProfile, "set apiVersion to openstack"}}},
+		"pools of its own":                      {adding(ownImage("suse", "1.0.0"), mapped, saying(`{constraints: {floatingPools: [{name: a}]}}`)), []mistake{{inProfile + ".constraints", "remove"}}},
+		"a Keystone of its own":                 {adding(ownImage("suse", "1.0.0"), mapped, saying(`{keystoneURL: "https://mine.example.org"}`)), []mistake{{inProfile + ".keystoneURL", "remove"}}},
+		"policies of its own":                   {adding(ownImage("suse", "1.0.0"), mapped, saying(`{serverGroupPolicies: [affinity]}`)), []mistake{{inProfile + ".serverGroupPolicies", "remove"}}},
+		"a version that the parent has already": {saying(`{machineImages: [{name: gardenlinux, versions: [{version: ` + newerImage + `, image: mine}]}]}`), []mistake{{images + "[0].versions[0]", newerImage}}},
+		"an image for nothing":                  {saying(`{machineImages: [{name: unheard-of, versions: [{version: 1.0.0, image: s}]}]}`), []mistake{{images + "[0].versions[0]", "add it there, or remove it here"}}},
+		"a text": {func(profile *gardencorev1beta1.NamespacedCloudProfile) {
+			profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`"own"`)}
+		}, []mistake{{inProfile, "not a JSON object"}}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			profile := newNamespacedCloudProfile("new")
+			tt.change(profile)
+			assertVerdict(t, w.Client.Create(t.Context(), profile, client.DryRunAll), tt.mistakes)
+		})
+	}
+	t.Run("gardener-controller-manager puts it together with its parent", func(t *testing.T) { testMergedProfile(t, w) })
+}
+
+// testMergedProfile lets gardener-controller-manager write statuses: what it copies from the parent is extended on the way.
+func testMergedProfile(t *testing.T, w *world) {
+	profile := &gardencorev1beta1.NamespacedCloudProfile{}
+	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(extendedProfile()), profile))
+	parent := config(t, newCloudProfile("").Spec.ProviderConfig)
+	images := parent["machineImages"].([]any)
+	parent["machineImages"] = append(images, map[string]any{
+		"name": "own", "versions": []any{map[string]any{"version": "1.0.0", "image": "own-1"}},
+	})
+	assert.Empty(t, cmp.Diff(parent, config(t, profile.Status.CloudProfileSpec.ProviderConfig)))
+
+	before := profile.ResourceVersion
+	for range 3 { // whoever writes it again writes the same
+		require.NoError(t, w.Client.Status().Update(t.Context(), profile))
+	}
+	assert.Equal(t, before, profile.ResourceVersion)
+
+	// A shoot takes an image that only the project has.
+	shoot := newShoot("new")
+	all(extended(), worker(func(worker *gardencorev1beta1.Worker) {
+		worker.Machine.Image = &gardencorev1beta1.ShootMachineImage{Name: "own", Version: new("1.0.0")}
+	}))(shoot)
+	err := w.Client.Create(t.Context(), shoot, client.DryRunAll)
+	// Who installs its operating system is for Gardener to say.
+	assert.False(t, deniedByUs(err), "%v", err)
+}
+
+func config(t *testing.T, raw *runtime.RawExtension) map[string]any {
+	t.Helper()
+	object := map[string]any{}
+	if assert.NotNil(t, raw) {
+		require.NoError(t, json.Unmarshal(raw.Raw, &object))
+	}
+	return object
+}

@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+// old is the name of what is wrong since before anybody asked the binary.
+const old = "old"
+
+// oldObjects are what Gardener took, each with a mistake.
+func oldObjects() []client.Object {
+	profile := newCloudProfile(old)
+	offer(`{dnsServers: [dns.example.org], unheardOf: true}`)(profile)
+	secret := newSecret(old, with(map[string]string{"domainName": ""}))
+	secret.Labels = labelled("openstack")
+	return []client.Object{profile, secret, newRegistration(old, garden.Primary("gvisor", "ContainerRuntime")...)}
+}
+
+// testOldObjects changes them: whatever else is changed, they go on living, and only what is new is refused.
+func testOldObjects(t *testing.T, w *world) {
+	t.Run("CloudProfile", func(t *testing.T) {
+		for sentence, tt := range map[string]profileCase{
+			"a label":       {func(profile *gardencorev1beta1.CloudProfile) { profile.Labels = map[string]string{"a": "b"} }, nil},
+			"another URL":   {offer(`{keystoneURL: https://elsewhere.example.org/v3}`), nil},
+			"a new mistake": {offer(`{requestTimeout: 0s}`), []mistake{{inProfile + ".requestTimeout", "give a duration"}}},
+			"a new version of Kubernetes": {func(profile *gardencorev1beta1.CloudProfile) {
+				profile.Spec.Kubernetes.Versions = append(profile.Spec.Kubernetes.Versions, gardencorev1beta1.ExpirableVersion{Version: "1.35.4"})
+			}, nil},
+			"repaired": {offer(`{dnsServers: [8.8.8.8], unheardOf: null}`), nil},
+		} {
+			t.Run(sentence, func(t *testing.T) {
+				profile := &gardencorev1beta1.CloudProfile{}
+				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: old}, profile))
+				tt.change(profile)
+				assertVerdict(t, w.Client.Update(t.Context(), profile, client.DryRunAll), tt.mistakes)
+			})
+		}
+	})
+	t.Run("Secret", func(t *testing.T) {
+		for sentence, tt := range map[string]credentialsCase{
+			"another password": {map[string]string{"domainName": "", "password": "changed"}, nil},
+			"a new mistake":    {map[string]string{"domainName": "", "insecure": "maybe"}, []mistake{{"data[insecure]", "must be true or false"}}},
+			"repaired":         {nil, nil},
+		} {
+			t.Run(sentence, func(t *testing.T) {
+				secret := &corev1.Secret{}
+				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: old}, secret))
+				secret.Data, secret.StringData = nil, with(tt.differs)
+				assertVerdict(t, w.Client.Update(t.Context(), secret, client.DryRunAll), tt.mistakes)
+			})
+		}
+	})
+	t.Run("ControllerRegistration", func(t *testing.T) {
+		registration := func() *gardencorev1beta1.ControllerRegistration {
+			registration := &gardencorev1beta1.ControllerRegistration{}
+			require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: old}, registration))
+			return registration
+		}
+		changed := registration()
+		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("lonely", "Extension")...)
+		assert.NoError(t, w.Client.Update(t.Context(), changed, client.DryRunAll))
+		changed = registration()
+		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("openstack", "Worker")...)
+		assertVerdict(t, w.Client.Update(t.Context(), changed, client.DryRunAll), []mistake{{"spec.resources[1]", "clouds"}})
+		changed = registration()
+		changed.Spec.Resources = nil
+		assert.NoError(t, w.Client.Update(t.Context(), changed, client.DryRunAll), "repaired")
+	})
+}

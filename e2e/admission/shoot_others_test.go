@@ -1,0 +1,95 @@
+package admission
+
+import (
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// testOthers are shoots that are only in part, or not at all, what the rooms are about.
+func testOthers(t *testing.T, w *world) {
+	w.judgeNewShoots(t, map[string]shootCase{
+		"a shoot without workers needs neither infrastructure nor network": {workerless(), nil},
+		"another network plugin is not ours to judge": {
+			all(otherNetwork(`{"apiVersion":"cilium.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig","whatever":true}`)), nil,
+		},
+		"but the infrastructure under it is": {
+			all(otherNetwork(`{}`), infrastructure(`{networks: {mtu: 1}}`)), []mistake{{inInfrastructure + ".networks.mtu", "choose a number"}},
+		},
+		"another provider is not ours to judge":   {all(onAzure(), network(`{overlay: {enabled: false}}`)), nil},
+		"but the network over it is":              {all(onAzure(), network(`{vethMTU: large}`)), []mistake{{inNetwork + ".vethMTU", "write a number"}}},
+		"a profile that its project has extended": {extended(), nil},
+		"an extended profile allows no more pools": {
+			all(extended(), infrastructure(`{floatingPoolName: elsewhere}`)), []mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}},
+		},
+	})
+}
+
+func workerless() change {
+	return func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Spec.CredentialsBindingName, shoot.Spec.Networking = nil, &gardencorev1beta1.Networking{Services: new("100.64.0.0/13")}
+		shoot.Spec.Provider = gardencorev1beta1.Provider{Type: "openstack"}
+	}
+}
+
+func otherNetwork(config string) change {
+	return networking(func(networking *gardencorev1beta1.Networking) {
+		networking.Type, networking.ProviderConfig = new("cilium"), &runtime.RawExtension{Raw: []byte(config)}
+	})
+}
+
+// extended refers to the NamespacedCloudProfile that testNamespacedCloudProfiles finds, too.
+func extended() change {
+	return func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Spec.CloudProfile = &gardencorev1beta1.CloudProfileReference{
+			Kind: v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile, Name: "extended",
+		}
+	}
+}
+
+// updateCase is a Shoot that was created, and is then changed.
+type updateCase struct {
+	before, change change
+	mistakes       []mistake
+}
+
+// testUpdates changes what was created while the binary was asked.
+func testUpdates(t *testing.T, w *world) {
+	for name, cases := range map[string]map[string]updateCase{
+		"Immutable": immutables(), "Changeable": changeables(), "Pools": poolUpdates(), "Networks": networkUpdates(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for sentence, tt := range cases {
+				t.Run(sentence, func(t *testing.T) { w.judgeUpdate(t, tt) })
+			}
+		})
+	}
+}
+
+func (w *world) judgeUpdate(t *testing.T, tt updateCase) {
+	t.Helper()
+	w.stored++
+	shoot := newShoot(numbered("stored", w.stored))
+	if tt.before != nil {
+		tt.before(shoot)
+	}
+	require.NoError(t, w.Client.Create(t.Context(), shoot))
+	tt.change(shoot)
+	assertVerdict(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), tt.mistakes)
+}
+
+// testConfigurations looks at what the binary has registered: it goes with its namespace in the garden.
+func testConfigurations(t *testing.T, w *world) {
+	for _, configuration := range w.configurations(t) {
+		assert.Len(t, configuration.GetOwnerReferences(), 1, configuration.GetName())
+		for _, reference := range configuration.GetOwnerReferences() {
+			assert.Equal(t, "Namespace", reference.Kind)
+			assert.Equal(t, owner, reference.Name)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package admission
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// mistake is one that is found: its path, and a piece of what is said about it.
+type mistake struct{ path, remedy string }
+
+// assertVerdict holds the answer to a write against the mistakes in it: they are named with their paths, and nothing else is.
+func assertVerdict(t *testing.T, err error, mistakes []mistake) {
+	t.Helper()
+	if len(mistakes) == 0 {
+		assert.NoError(t, err)
+		return
+	}
+	if !assert.Error(t, err, "nobody minds") {
+		return
+	}
+	if !assert.True(t, deniedByUs(err), "refused by somebody else: %v", err) {
+		return
+	}
+	status := statusOf(err)
+	assert.Equal(t, metav1.StatusReasonInvalid, status.Reason)
+	var causes []metav1.StatusCause
+	if status.Details != nil {
+		causes = status.Details.Causes
+	}
+	var found, want []string
+	for _, cause := range causes {
+		found = append(found, cause.Field)
+	}
+	for _, mistake := range mistakes {
+		want = append(want, mistake.path)
+		assert.True(t, slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+			return cause.Field == mistake.path && strings.Contains(cause.Message, mistake.remedy)
+		}), "%s: nothing about %q in: %v", mistake.path, mistake.remedy, causes)
+	}
+	assert.ElementsMatch(t, want, found, "%v", err)
+}
+
+func deniedByUs(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "denied the request") && strings.Contains(err.Error(), "admission webhook")
+}
+
+func statusOf(err error) metav1.Status {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return status.Status()
+	}
+	return metav1.Status{}
+}
