@@ -51,13 +51,28 @@ type options struct {
 	latency time.Duration
 	// entry names the second cloud in clouds.yaml. Without a name it is the one whose state is in dir, if there is one.
 	entry, dir string
+	// only is the part that is measured; empty means all.
+	only string
 }
 
 func run(ctx context.Context, screen *terminal.Screen, o options) error {
-	if err := benchInfrastructure(ctx, screen, o); err != nil {
-		return err
+	known := false
+	for _, part := range []struct {
+		name  string
+		bench func(context.Context, *terminal.Screen, options) error
+	}{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"admission", benchAdmission}} {
+		if o.only != "" && o.only != part.name {
+			continue
+		}
+		known = true
+		if err := part.bench(ctx, screen, o); err != nil {
+			return err
+		}
 	}
-	return benchMachines(ctx, screen, o)
+	if !known {
+		return fmt.Errorf("there is no part %q: there are infrastructure, machines and admission", o.only)
+	}
+	return nil
 }
 
 func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options) (err error) {

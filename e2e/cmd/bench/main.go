@@ -1,6 +1,7 @@
 // Command bench prints what an Infrastructure costs: calls to the cloud, logins and time, for the first reconcile, one that
 // has nothing to do, and the deletion; and what the controller's process takes; and the same of a hundred machines. It measures the binary as it is shipped,
-// ordered by gardenlet's own code, and holds the figures against the budgets of the project, and against those of a real cloud.
+// ordered by gardenlet's own code, and holds the figures against the budgets of the project, and against those of a real cloud. It also prints
+// how long a Shoot takes in admission, and what that process takes.
 package main
 
 import (
@@ -24,11 +25,13 @@ reconcile, one with nothing to do, and the deletion; then the size and the idle 
 the stand-in for OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
 Then prints the calls of a hundred machines of one pool by name, those of one machine more in their order, and those of their
 deletion: on the stand-in, by machine-controller-manager and our machine controller, beside nodes that are played.
+Then prints how long admission takes for a Shoot, with a real garden to look things up in, and what its process takes meanwhile.
 
   --latency D    how long each call to the stand-in takes (default 200ms)
   --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml, the file that OS_CLIENT_CONFIG_FILE names
                  (default: the one that make openstack-up has brought up, if it runs; OS_CLOUD is not enough)
   --dir DIR      the state directory of the one that make openstack-up has brought up (default %s)
+  --only PART    one of infrastructure, machines, admission (default: all, one after the other)
   --help         print this page
 
 In the real cloud, a project and a user are made and removed again. Ctrl-C removes them, too; a second one does not wait.
@@ -43,6 +46,7 @@ func main() {
 	flags.DurationVar(&o.latency, "latency", 200*time.Millisecond, "")
 	flags.StringVar(&o.entry, "cloud", "", "")
 	flags.StringVar(&o.dir, "dir", stack.DefaultDir, "")
+	flags.StringVar(&o.only, "only", "", "")
 	switch err := flags.Parse(os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(0)
