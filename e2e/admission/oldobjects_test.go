@@ -4,16 +4,18 @@ import (
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// old is the name of what is wrong since before anybody asked the binary.
-const old = "old"
+// old is the name of what is wrong since before anybody asked the binary, broken that of a CloudProfile which nobody can read, and of who has it.
+const old, broken = "old", "broken"
 
 // oldObjects are what Gardener took, each with a mistake.
 func oldObjects() []client.Object {
@@ -21,7 +23,15 @@ func oldObjects() []client.Object {
 	offer(`{dnsServers: [dns.example.org], unheardOf: true}`)(profile)
 	secret := newSecret(old, with(map[string]string{"domainName": ""}))
 	secret.Labels = labelled("openstack")
-	return []client.Object{profile, secret, newRegistration(old, garden.Primary("gvisor", "ContainerRuntime")...)}
+	unreadable, having, extending := newCloudProfile(broken), newShoot(broken), newNamespacedCloudProfile(old)
+	unreadable.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`"public"`)}
+	onBroken()(having)
+	saying(`{keystoneURL: "https://mine.example.org"}`)(extending)
+	return []client.Object{profile, unreadable, having, extending, secret, newRegistration(old, garden.Primary("gvisor", "ContainerRuntime")...)}
+}
+
+func onBroken() change {
+	return func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.CloudProfile.Name = broken }
 }
 
 // testOldObjects changes them: whatever else is changed, they go on living, and only what is new is refused.
@@ -58,6 +68,17 @@ func testOldObjects(t *testing.T, w *world) {
 			})
 		}
 	})
+	t.Run("NamespacedCloudProfile", func(t *testing.T) { testOldNamespacedCloudProfile(t, w) })
+	t.Run("a CloudProfile that nobody can read", func(t *testing.T) {
+		w.judgeNewShoots(t, map[string]shootCase{
+			"whoever chooses it is told": {onBroken(), []mistake{{"spec.cloudProfile.name", "choose another, or ask its admin"}}},
+		})
+		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: broken})
+		worker(func(worker *gardencorev1beta1.Worker) { worker.Maximum = 5 })(shoot)
+		assert.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), "whoever has it lives on")
+		pool(`{x: 1}`)(shoot)
+		assertVerdict(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), []mistake{{inPoolConfig, "correct the name"}})
+	})
 	t.Run("ControllerRegistration", func(t *testing.T) {
 		registration := func() *gardencorev1beta1.ControllerRegistration {
 			registration := &gardencorev1beta1.ControllerRegistration{}
@@ -74,4 +95,29 @@ func testOldObjects(t *testing.T, w *world) {
 		changed.Spec.Resources = nil
 		assert.NoError(t, w.Client.Update(t.Context(), changed, client.DryRunAll), "repaired")
 	})
+}
+
+// testOldNamespacedCloudProfile has one with a field that it must not have. It does not keep gardener-controller-manager from its status, in
+// which that field does not count.
+func testOldNamespacedCloudProfile(t *testing.T, w *world) {
+	read := func() *gardencorev1beta1.NamespacedCloudProfile {
+		profile := newNamespacedCloudProfile(old)
+		require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
+		return profile
+	}
+	profile := read()
+	profile.Labels = map[string]string{"a": "b"}
+	assert.NoError(t, w.Client.Update(t.Context(), profile, client.DryRunAll))
+	profile = read()
+	saying(`{serverGroupPolicies: [affinity]}`)(profile)
+	assertVerdict(t, w.Client.Update(t.Context(), profile, client.DryRunAll), []mistake{{inProfile + ".serverGroupPolicies", "remove"}})
+	profile = read()
+	saying(`{keystoneURL: null}`)(profile)
+	assert.NoError(t, w.Client.Update(t.Context(), profile, client.DryRunAll), "repaired")
+
+	profile = read()
+	profile.Status.CloudProfileSpec = newCloudProfile("").Spec
+	profile.Status.ObservedGeneration = profile.Generation
+	require.NoError(t, w.Client.Status().Update(t.Context(), profile, client.DryRunAll))
+	assert.Empty(t, cmp.Diff(config(t, newCloudProfile("").Spec.ProviderConfig), config(t, profile.Status.CloudProfileSpec.ProviderConfig)))
 }

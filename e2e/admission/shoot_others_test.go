@@ -14,6 +14,20 @@ import (
 // testOthers are shoots that are only in part, or not at all, what the rooms are about.
 func testOthers(t *testing.T, w *world) {
 	w.judgeNewShoots(t, map[string]shootCase{
+		"older credentials tell the domain, too": {
+			func(shoot *gardencorev1beta1.Shoot) {
+				shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName = nil, new("robot")
+				shoot.Spec.Kubernetes.Version = lastWithSecretBindings
+				infrastructure(`{floatingPoolName: partners}`)(shoot)
+			},
+			[]mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}},
+		},
+		"a shoot that begins in hibernation is judged": {
+			all(func(shoot *gardencorev1beta1.Shoot) {
+				shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
+			}, pool(`{x: 1}`)),
+			[]mistake{{inPoolConfig, "correct the name"}},
+		},
 		"a shoot without workers needs neither infrastructure nor network": {workerless(), nil},
 		"another network plugin is not ours to judge": {
 			all(otherNetwork(`{"apiVersion":"cilium.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig","whatever":true}`)), nil,
