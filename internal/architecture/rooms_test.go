@@ -74,7 +74,7 @@ func composition() []room {
 			packages: "cmd/admission",
 			because:  "a binary composes the process and the rooms that judge",
 			mayImport: []string{
-				"internal/manager/...", "internal/admission/...", gardenerTypes,
+				"internal/manager/...", "internal/admission/...", "sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/contract/...", "internal/cloud/...", "internal/network/...", "github.com/gophercloud/..."},
 		},
