@@ -52,7 +52,7 @@ func controlPlaneDocuments() map[string]shootCase {
 func loadBalancers() map[string]shootCase {
 	classes := inControlPlane + ".loadBalancerClasses"
 	return map[string]shootCase{
-		"no provider":                       {controlPlane(`{loadBalancerProvider: ""}`), []mistake{{inControlPlane + ".loadBalancerProvider", "give the name of an Octavia provider"}}},
+		"no provider":                       {controlPlane(`{loadBalancerProvider: ""}`), []mistake{{inControlPlane + ".loadBalancerProvider", "choose one of"}}},
 		"a provider that nobody offers":     {controlPlane(`{loadBalancerProvider: f5}`), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
 		"a provider of another region":      {controlPlane(`{loadBalancerProvider: ovn}`), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
 		"the region has providers its own":  {inRegionTwo(controlPlane(`{loadBalancerProvider: amphora}`)), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "ovn"`}}},

@@ -59,8 +59,10 @@ func infrastructureDocuments() map[string]shootCase {
 
 func givenResources() map[string]shootCase {
 	return map[string]shootCase{
-		"no floating pool":                     {infrastructure(`{floatingPoolName: ""}`), []mistake{{inInfrastructure + ".floatingPoolName", "give the name"}}},
-		"a floating pool with brackets":        {infrastructure(`{floatingPoolName: "[public]"}`), []mistake{{inInfrastructure + ".floatingPoolName", "are not allowed"}}},
+		"no floating pool": {infrastructure(`{floatingPoolName: ""}`), []mistake{{inInfrastructure + ".floatingPoolName", "give the name"}}},
+		"a floating pool with brackets": {infrastructure(`{floatingPoolName: "[public]"}`), []mistake{
+			{inInfrastructure + ".floatingPoolName", "are not allowed"}, {inInfrastructure + ".floatingPoolName", "choose one of"},
+		}},
 		"a floating pool that nobody offers":   {infrastructure(`{floatingPoolName: elsewhere}`), []mistake{{inInfrastructure + ".floatingPoolName", `choose one of "dmz-*", "public", "sorted"`}}},
 		"a floating pool of another region":    {infrastructure(`{floatingPoolName: far}`), []mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}}},
 		"a floating pool of another domain":    {infrastructure(`{floatingPoolName: partners}`), []mistake{{inInfrastructure + ".floatingPoolName", `domain "default"`}}},

@@ -41,27 +41,31 @@ type shoots struct {
 	garden admission.Garden
 }
 
-// judge looks up what it needs step by step: mistakes that are mistakes in any garden are told without a look.
+// judge tells all mistakes at once. That something could not be looked up counts only when nothing is wrong without it.
 func (s shoots) judge(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Verdict, error) {
 	if shoot.Spec.Provider.Type != Type || !validation.ShootNeedsValidation(shoot, old) {
 		return admission.Verdict{}, nil
 	}
-	if errs := validation.ValidateShoot(shoot, old, validation.ShootSurroundings{}); len(errs) > 0 {
+	in, errs, err := s.surroundings(ctx, shoot, old)
+	if errs = append(errs, validation.ValidateShoot(shoot, old, in)...); len(errs) > 0 {
 		return admission.Verdict{Errors: errs}, nil
 	}
+	return admission.Verdict{}, err
+}
+
+// surroundings returns what can be found out, and what is wrong with that. Gardener itself refuses a shoot without CloudProfile.
+func (s shoots) surroundings(
+	ctx context.Context, shoot, old *gardencorev1beta1.Shoot,
+) (in validation.ShootSurroundings, errs field.ErrorList, err error) {
 	spec, err := s.garden.CloudProfileSpec(ctx, shoot)
 	if err != nil || spec == nil {
-		return admission.Verdict{}, err // Gardener itself refuses a shoot without CloudProfile
+		return in, nil, err
 	}
-	profile, errs := readProfile(spec, shoot, old)
-	if profile == nil {
-		return admission.Verdict{Errors: errs}, nil
+	if in.Profile, errs = readProfile(spec, shoot, old); in.Profile == nil {
+		return in, errs, nil
 	}
-	domain, err := s.domain(ctx, shoot, profile)
-	if err != nil {
-		return admission.Verdict{}, err
-	}
-	return admission.Verdict{Errors: validation.ValidateShoot(shoot, old, validation.ShootSurroundings{Profile: profile, Domain: domain})}, nil
+	in.Domain, err = s.domain(ctx, shoot, in.Profile)
+	return in, nil, err
 }
 
 // readProfile returns what the CloudProfile says about OpenStack. It may be broken; whoever chooses it hears of that. Shoots that live with

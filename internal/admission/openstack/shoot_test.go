@@ -91,15 +91,15 @@ func TestNewShootsAreJudged(t *testing.T) {
 			change: bound(nil, nil, inPool("domestic", "secret")), looks: []string{"domestic"}, path: pool, remedy: `choose one of "inner", "public"`,
 		},
 		"one with a mistake that is one in any garden": {
-			change: ranging("10.99.0.0/19"), path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
+			change: ranging("10.99.0.0/19"), looks: []string{"plain"}, path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
 		},
 		"one without infrastructureConfig": {
 			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.InfrastructureConfig = nil },
-			path:   "spec.provider.infrastructureConfig", remedy: "give one with apiVersion openstack.provider.extensions.gardener.cloud/v1alpha1 and kind InfrastructureConfig",
+			looks:  []string{"plain"}, path: "spec.provider.infrastructureConfig", remedy: "give one with apiVersion openstack.provider.extensions.gardener.cloud/v1alpha1 and kind InfrastructureConfig",
 		},
 		"one with a volume of no size": {
 			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Workers[0].Volume.VolumeSize = "much" },
-			path:   "spec.provider.workers[0].volume.size", remedy: "give a size like 50Gi",
+			looks:  []string{"plain"}, path: "spec.provider.workers[0].volume.size", remedy: "give a size like 50Gi",
 		},
 		"one with a provider that is not offered": {
 			change: balancing("f5"), looks: []string{"plain"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
@@ -159,7 +159,7 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 			looks: []string{"domestic"},
 		},
 		"another range of nodes": {
-			before: ranging("10.250.0.0/19"), after: ranging("10.250.32.0/19"),
+			before: ranging("10.250.0.0/19"), after: ranging("10.250.32.0/19"), looks: []string{"plain"},
 			path: "spec.provider.infrastructureConfig.networks.workers", remedy: `set it back to "10.250.0.0/19"`,
 		},
 		"a range that was a mistake all along, next to what changes": {
@@ -193,6 +193,22 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 			requireRefusal(t, response, test.path, test.remedy)
 		})
 	}
+}
+
+func TestAllMistakesAreToldAtOnce(t *testing.T) {
+	garden, shoot := newShootGarden(), plainShoot()
+	inPool("domestic", "public")(&shoot.Spec)
+	balancing("f5")(&shoot.Spec)
+	shoot.Spec.Provider.Workers[0].Volume.VolumeSize = "much"
+	response := askAboutShoot(t, garden, shoot, nil)
+	require.False(t, response.Allowed)
+	var fields []string
+	for _, cause := range response.Result.Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	require.Equal(t, []string{
+		"spec.provider.infrastructureConfig.floatingPoolName", "spec.provider.controlPlaneConfig.loadBalancerProvider", "spec.provider.workers[0].volume.size",
+	}, fields)
 }
 
 func TestWritesThatAreNoneOfItsBusinessAreNotLookedInto(t *testing.T) {
