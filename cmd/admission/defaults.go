@@ -37,14 +37,14 @@ func (d *defaults) flags() manager.FlagSection {
 		},
 		{
 			Name: "default-pod-routes", Value: types, Defaults: strings.Join(d.calico.PodRoutes, ","),
-			Usage: "Infrastructures on which nodes of new shoots with Calico tell each other the ways to their pods where the overlay is off, " +
+			Usage: "Infrastructures on which nodes of shoots with Calico tell each other the ways to their pods where the overlay is new to be off, " +
 				"unless they say otherwise.",
 			Allowed: list,
 			Set:     typesOf(&d.calico.PodRoutes),
 		},
 		{
 			Name: "default-node-local-dns-without-tcp", Defaults: strconv.FormatBool(d.openstack.NodeLocalDNSWithoutTCP),
-			Usage: "The node-local DNS of new shoots on OpenStack asks upstream by UDP, unless they say otherwise.",
+			Usage: "The node-local DNS of shoots on OpenStack asks upstream by UDP, unless they say otherwise; older ones follow with their next change.",
 			Set: func(text string) error {
 				without, err := strconv.ParseBool(text)
 				if err != nil {

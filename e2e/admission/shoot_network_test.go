@@ -68,10 +68,11 @@ func networkWishes() map[string]shootCase {
 			all(kubeProxy(false), network(`{ebpfDataplane: {enabled: false}}`)),
 			[]mistake{{"spec.kubernetes.kubeProxy.enabled", "or leave kube-proxy enabled"}},
 		},
-		"an overlay without a backend":    {network(`{overlay: {enabled: true}, backend: none}`), []mistake{{inNetwork + ".backend", "write that, or remove the field"}}},
-		"an overlay that wraps nothing":   {network(`{overlay: {enabled: true}, ipv4: {mode: Never}}`), []mistake{{inNetwork + ".ipv4.mode", "write that, or remove the field"}}},
-		"the same in the former field":    {network(`{overlay: {enabled: true}, ipip: Never}`), []mistake{{inNetwork + ".ipip", "write that, or remove the field"}}},
-		"no overlay, but packets wrapped": {network(`{overlay: {enabled: false}, ipv4: {mode: Always}}`), []mistake{{inNetwork + ".ipv4.mode", "write that, or remove the field"}}},
+		// The overlay switch outranks them, as warnings say.
+		"an overlay without a backend":    {network(`{overlay: {enabled: true}, backend: none}`), nil},
+		"an overlay that wraps nothing":   {network(`{overlay: {enabled: true}, ipv4: {mode: Never}}`), nil},
+		"the same in the former field":    {network(`{overlay: {enabled: true}, ipip: Never}`), nil},
+		"no overlay, but packets wrapped": {network(`{overlay: {enabled: false}, ipv4: {mode: Always}}`), nil},
 		"an overlay with IPv6": {
 			all(dualStack(), withRanges, network(`{overlay: {enabled: true}}`)), []mistake{{inNetwork + ".overlay.enabled", "set it to false"}},
 		},

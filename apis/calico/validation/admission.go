@@ -25,7 +25,7 @@ func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingConte
 	var warnings []string
 	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
-		if path := writtenAt(override.Field, config, fldPath); path != nil && harmless(override.Field, effective) {
+		if path := writtenAt(override.Field, config, fldPath); path != nil && harmless(override.Field, config, effective) {
 			override.Field = path.String()
 			warnings = append(warnings, override.String())
 		}
@@ -33,11 +33,14 @@ func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingConte
 	return warnings
 }
 
-// harmless reports whether what comes out is the same as if the wish had been fulfilled. Nodes find their addresses whichever way they look
-// for them; pod routes are a way to do without the overlay; and packets that go to the nodes' DNS servers from within an overlay carry the
-// address of the node in any case.
-func harmless(name string, effective *v1alpha1.NetworkConfig) bool {
+// harmless reports whether what comes out is what can be expected all the same. Nodes find their addresses whichever way they look for them;
+// pod routes are a way to do without the overlay; and packets that go to the nodes' DNS servers from within an overlay carry the address of
+// the node in any case. The overlay switch outranks backend and modes by its definition, and whoever writes it beside them gets what it says:
+// upstream's admission adds it to whatever else a new shoot has, so that manifests which were exported from there say both.
+func harmless(name string, config, effective *v1alpha1.NetworkConfig) bool {
 	switch name {
+	case "backend", "ipv4.mode":
+		return config.Overlay != nil && effective.Overlay != nil && config.Overlay.Enabled == effective.Overlay.Enabled
 	case "ipv4.autoDetectionMethod", "ipv6.autoDetectionMethod":
 		return true
 	case "overlay.createPodRoutes", "snatToUpstreamDNS.enabled":
@@ -51,7 +54,7 @@ func validateWishes(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingC
 	var errs field.ErrorList
 	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
-		if path := writtenAt(override.Field, config, fldPath); path != nil && !harmless(override.Field, effective) {
+		if path := writtenAt(override.Field, config, fldPath); path != nil && !harmless(override.Field, config, effective) {
 			errs = append(errs, field.Invalid(path, override.Given,
 				fmt.Sprintf("would be %s: %s: write that, or remove the field", override.InForce, override.Because)))
 		}

@@ -38,15 +38,9 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 		"a VXLAN pool with host-local": {
 			`"ipv4":{"pool":"vxlan"},"ipam":{"type":"host-local"}`, anywhere(), []string{"c.ipam.type", "would be calico-ipam"},
 		},
-		"a backend that the overlay switch outranks": {
-			`"overlay":{"enabled":false},"backend":"bird"`, anywhere(), []string{"c.backend", "would be none: overlay.enabled is false"},
-		},
-		"a mode that the overlay switch outranks": {
-			`"overlay":{"enabled":true},"ipv4":{"mode":"Never"}`, anywhere(), []string{"c.ipv4.mode", "would be Always"},
-		},
-		"a mode in the deprecated field": {
-			`"overlay":{"enabled":true},"ipip":"Never"`, anywhere(), []string{"c.ipip", "would be Always"},
-		},
+		"a backend that the overlay switch outranks": {`"overlay":{"enabled":false},"backend":"bird"`, anywhere(), nil},
+		"a mode that the overlay switch outranks":    {`"overlay":{"enabled":true},"ipv4":{"mode":"Never"}`, anywhere(), nil},
+		"a mode in the deprecated field":             {`"overlay":{"enabled":true},"ipip":"Never"`, anywhere(), nil},
 		"a backend that knows no way for the pool": {
 			`"backend":"vxlan","ipv4":{"pool":"ipip"}`, anywhere(), []string{"c.backend", "would be bird: nobody else makes routes for IP-in-IP"},
 		},
@@ -140,10 +134,19 @@ func TestWishesThatAreNotFulfilledAndDoNoHarm(t *testing.T) {
 		context v1alpha1.DefaultingContext
 		want    []string
 	}{
-		"nothing":                  {``, known, nil},
-		"what nodes would do":      {`"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16"}`, known, nil},
-		"where nothing is known":   {`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, anywhere(), nil},
-		"what is refused":          {`"overlay":{"enabled":false},"backend":"bird"`, known, nil},
+		"nothing":                {``, known, nil},
+		"what nodes would do":    {`"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16"}`, known, nil},
+		"where nothing is known": {`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, anywhere(), nil},
+		"what is refused":        {`"vxlan":{"enabled":true},"ipam":{"type":"host-local"}`, anywhere(), nil},
+		"a backend that the overlay switch outranks": {
+			`"overlay":{"enabled":false},"backend":"bird"`, anywhere(), []string{"c.backend is none instead of bird: overlay.enabled is false"},
+		},
+		"a mode that it outranks": {
+			`"overlay":{"enabled":true},"ipv4":{"mode":"Never"}`, anywhere(), []string{"c.ipv4.mode is Always instead of Never: overlay.enabled is true"},
+		},
+		"a mode in the deprecated field": {
+			`"overlay":{"enabled":false},"ipip":"Always"`, anywhere(), []string{"c.ipip is Never instead of Always: overlay.enabled is false"},
+		},
 		"what nobody wrote either": {`"overlay":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil},
 		"a way to find addresses": {
 			`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, known,

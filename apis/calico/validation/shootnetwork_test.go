@@ -137,6 +137,7 @@ func TestChangedShoots(t *testing.T) {
 		typeField   = configField + ".ipam.type"
 		podRoutes   = `"overlay":{"enabled":false,"createPodRoutes":true}`
 		hostLocal   = `"ipam":{"type":"host-local"}`
+		lost        = `"backend":"vxlan","ipv4":{"pool":"ipip"}`
 		notUnrouted = "cannot get a second family while nobody would make routes"
 	)
 	both := inFamilies(ipv4, ipv6)
@@ -180,9 +181,9 @@ func TestChangedShoots(t *testing.T) {
 		"IPv6 joins on Azure":                    {before: shootWith(overlayOff), after: shootWith(overlayOff, both), infrastructure: "azure", want: []string{familiesField, "leave IPv6 out"}},
 		"kube-proxy goes":                        {before: shootWith(``), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
 		"eBPF goes where there is no kube-proxy": {before: shootWith(`"ebpfDataplane":{"enabled":true}`, withoutKubeProxy), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
-		"a wish that is not fulfilled joins":     {before: shootWith(overlayOff), after: shootWith(overlayOff + `,"backend":"bird"`), want: []string{configField + ".backend", "would be none"}},
-		"one that was there stays":               {before: shootWith(overlayOff + `,"backend":"bird"`), after: shootWith(overlayOff + `,"backend":"bird","vethMTU":"1400"`)},
-		"one that was there is joined by one":    {before: shootWith(overlayOff + `,"backend":"bird"`), after: shootWith(overlayOff + `,"backend":"bird","ipip":"Always"`), want: []string{configField + ".ipip", "would be Never"}},
+		"a wish that is not fulfilled joins":     {before: shootWith(""), after: shootWith(lost), want: []string{configField + ".backend", "would be bird"}},
+		"one that was there stays":               {before: shootWith(lost), after: shootWith(lost + `,"vethMTU":"1400"`)},
+		"one that was there is joined by one":    {before: shootWith(lost), after: shootWith(lost + `,"autoScaling":{"mode":"vpa"}`), want: []string{configField + ".autoScaling.mode", "would be cluster-proportional"}},
 		"an unknown field stays":                 {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"vethMTU":"1400"`)},
 		"beside one that stays all else is read": {before: shootWith(`"overlays":{},` + calicoIPAM), after: shootWith(`"overlays":{},` + hostLocal), want: []string{typeField, back}},
 		"an unknown field joins another one":     {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"mtu":1400`), want: []string{configField, `unknown field "mtu"`}},

@@ -49,9 +49,15 @@ func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage 
 			continue
 		}
 		for _, version := range image.Versions {
-			if version.Version == query.Version {
-				candidates = append(candidates, query.imagesOf(&version)...)
+			if version.Version != query.Version {
+				continue
 			}
+			images := query.imagesOf(&version)
+			if len(version.CapabilityFlavors) == 0 {
+				// Of entries by architecture the first one counts, as in the upstream extension.
+				images = slices.DeleteFunc(images, func(image MachineImage) bool { return slices.ContainsFunc(candidates, image.hasCapabilitiesOf) })
+			}
+			candidates = append(candidates, images...)
 		}
 	}
 	candidates = slices.DeleteFunc(candidates, func(image MachineImage) bool {
@@ -138,7 +144,8 @@ func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 	return images
 }
 
-// Flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them.
+// Flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them. Its image name is that of amd64, in
+// every region, also where regions are listed for other architectures alone: so does the upstream extension read it.
 func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 	if len(v.CapabilityFlavors) > 0 {
 		return v.CapabilityFlavors
@@ -152,15 +159,21 @@ func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 		}
 		regions[architecture] = append(regions[architecture], region)
 	}
-	if len(regions) == 0 {
+	if _, mapped := regions[v1beta1constants.ArchitectureAMD64]; !mapped && (v.Image != "" || len(regions) == 0) {
 		regions[v1beta1constants.ArchitectureAMD64] = nil
 	}
 	for _, architecture := range slices.Sorted(maps.Keys(regions)) {
-		flavors = append(flavors, MachineImageFlavor{
-			Image: v.Image, Regions: regions[architecture], Capabilities: ofArchitecture(architecture),
-		})
+		flavor := MachineImageFlavor{Regions: regions[architecture], Capabilities: ofArchitecture(architecture)}
+		if architecture == v1beta1constants.ArchitectureAMD64 {
+			flavor.Image = v.Image
+		}
+		flavors = append(flavors, flavor)
 	}
 	return flavors
+}
+
+func (i *MachineImage) hasCapabilitiesOf(other MachineImage) bool {
+	return maps.EqualFunc(i.Capabilities, other.Capabilities, slices.Equal[gardencorev1beta1.CapabilityValues])
 }
 
 // capabilities returns the capabilities of a remembered image, which may have been remembered when the CloudProfile worked with

@@ -153,3 +153,22 @@ func TestRememberedImagesOutliveTheCloudProfilesHabits(t *testing.T) {
 	assert.Equal(t, &v1alpha1.MachineImage{Name: "gardenlinux", Version: "2", ID: "new", Architecture: new("arm64")}, found)
 	assert.Nil(t, status.FindMachineImage(v1alpha1.ImageQuery{Name: "gardenlinux", Version: "2"}), "amd64")
 }
+
+// The name of an image is that of amd64, wherever it stands. So does upstream's extension look images up.
+func TestANameIsGoodForTheUsualArchitecture(t *testing.T) {
+	profile := &v1alpha1.CloudProfileConfig{MachineImages: []v1alpha1.MachineImages{{Name: "linux", Versions: []v1alpha1.MachineImageVersion{
+		{Version: "1", Image: "amd", Regions: []v1alpha1.RegionIDMapping{{Name: "r1", ID: "r1-arm", Architecture: new("arm64")}}},
+		{Version: "1", Image: "later", Regions: []v1alpha1.RegionIDMapping{{Name: "r2", ID: "r2-arm", Architecture: new("arm64")}}},
+	}}}}
+	for query, want := range map[[2]string]string{
+		{"r1", "amd64"}: "amd", {"r2", "amd64"}: "amd", {"r3", "amd64"}: "amd", {"r1", "arm64"}: "r1-arm", {"r2", "arm64"}: "r2-arm", {"r3", "arm64"}: "",
+	} {
+		found, err := profile.FindMachineImage(v1alpha1.ImageQuery{Name: "linux", Version: "1", Region: query[0], Architecture: query[1]})
+		if want == "" {
+			assert.ErrorContains(t, err, "to no image", query)
+			continue
+		}
+		require.NoError(t, err, query)
+		assert.Equal(t, want, found.ID+found.Image, query)
+	}
+}

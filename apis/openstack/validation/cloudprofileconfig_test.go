@@ -124,6 +124,12 @@ func TestCloudProfilesThatAreFine(t *testing.T) {
 			version.Regions, l.gardenlinux().Regions = version.Regions[1:], version.Regions[:1]
 			l.config.MachineImages[1].Versions = append(l.config.MachineImages[1].Versions, version)
 		},
+		"a version twice, of which the first entry counts": func(l *landscape) {
+			l.config.MachineImages[0].Versions = append(l.config.MachineImages[0].Versions, v1alpha1.MachineImageVersion{Version: "2135.6.0", Image: "b"})
+		},
+		"a name for the usual architecture beside IDs of another": func(l *landscape) {
+			l.gardenlinux().Regions = l.gardenlinux().Regions[1:]
+		},
 		"the same ID twice": func(l *landscape) {
 			l.gardenlinux().Regions = append(l.gardenlinux().Regions, l.gardenlinux().Regions[0])
 		},
@@ -203,7 +209,15 @@ func selfSigned(t *testing.T) string {
 
 func TestCloudProfileWarnings(t *testing.T) {
 	path := field.NewPath("p")
-	l := newLandscape(t)
+	complete := func() *landscape {
+		l := newLandscape(t)
+		l.gardenlinux().Regions = append(l.gardenlinux().Regions, v1alpha1.RegionIDMapping{Name: "asia", ID: glanceID, Architecture: new("arm64")})
+		return l
+	}
+	assert.Equal(t, []string{`p.machineImages: no image for gardenlinux 1.0.0 for arm64 in region "asia"`},
+		validation.CloudProfileWarnings(newLandscape(t).config, newLandscape(t).spec, path), "an image's name is good for the usual architecture alone")
+
+	l := complete()
 	assert.Equal(t, []string{`p.machineImages: no image for coreos 2135.6.0 for arm64 in region "asia"`}, func() []string {
 		l.spec.MachineImages[0].Versions[0].Architectures = []string{"arm64"}
 		l.config.MachineImages[0].Versions[0] = v1alpha1.MachineImageVersion{Version: "2135.6.0", Regions: []v1alpha1.RegionIDMapping{
@@ -212,7 +226,7 @@ func TestCloudProfileWarnings(t *testing.T) {
 		return validation.CloudProfileWarnings(l.config, l.spec, path)
 	}())
 
-	l = newLandscape(t)
+	l = complete()
 	assert.Empty(t, validation.CloudProfileWarnings(l.config, l.spec, path))
 	l.spec.Regions[0].Name = "africa"
 	assert.Equal(t, []string{
@@ -220,6 +234,7 @@ func TestCloudProfileWarnings(t *testing.T) {
 		`p.constraints.floatingPools[2].region: the CloudProfile has no region "europe"`,
 		`p.keystoneURLs[0].region: the CloudProfile has no region "europe"`,
 		`p.machineImages: the CloudProfile has no region "europe"`,
+		`p.machineImages: no image for gardenlinux 1.0.0 for arm64 in region "africa"`,
 	}, validation.CloudProfileWarnings(l.config, l.spec, path))
 	l.spec.Regions = l.spec.Regions[:1]
 	assert.Contains(t, strings.Join(validation.CloudProfileWarnings(l.config, l.spec, path), "\n"), `loadBalancerProviders[2].region: the CloudProfile has no region "asia"`)

@@ -156,18 +156,10 @@ func TestMachineImagesThatAreRefused(t *testing.T) {
 		"an architecture that is not mapped": {
 			func(l *landscape) { l.gardenlinux().Regions = l.gardenlinux().Regions[:1] }, "machineImages", "gardenlinux 1.0.0 for arm64",
 		},
-		"a name that is taken by IDs of another architecture": {
-			func(l *landscape) { l.gardenlinux().Regions = l.gardenlinux().Regions[1:] }, "machineImages", "gardenlinux 1.0.0 for amd64",
-		},
 		"a version that is mapped in no region of the CloudProfile": {
 			func(l *landscape) {
 				l.config.MachineImages[0].Versions[0] = v1alpha1.MachineImageVersion{Version: "2135.6.0", Regions: []v1alpha1.RegionIDMapping{{Name: "mars", ID: glanceID}}}
 			}, "machineImages", "no region of the CloudProfile has one",
-		},
-		"a version twice, with nothing to tell its images apart": {
-			func(l *landscape) {
-				l.config.MachineImages[0].Versions = append(l.config.MachineImages[0].Versions, v1alpha1.MachineImageVersion{Version: "2135.6.0", Image: "b"})
-			}, "machineImages", `several images in region "europe" fit alike`,
 		},
 		"two flavors with nothing to tell them apart": {
 			flavored(func(l *landscape) {

@@ -182,9 +182,13 @@ func TestCredentialsKeepTheirProject(t *testing.T) {
 		before, after map[string][]byte
 		want          string
 	}{
-		"another password":                      {login(), login("password", "q"), ""},
-		"another user":                          {login(), login("username", "v"), ""},
-		"a user becomes a credential":           {login(), pairs("applicationCredentialID", "i", "applicationCredentialSecret", "s"), ""},
+		"another password":            {login(), login("password", "q"), ""},
+		"another user":                {login(), login("username", "v"), ""},
+		"a user becomes a credential": {login(), pairs("applicationCredentialID", "i", "applicationCredentialSecret", "s"), ""},
+		"a user of elsewhere becomes a credential by name": {
+			login("userDomainName", "x"),
+			login("password", "-", "tenantName", "-", "domainName", "x", "applicationCredentialName", "n", "applicationCredentialSecret", "s"), "",
+		},
 		"an ID in place of the name":            {login(), login("tenantName", "-", "tenantID", "T"), ""},
 		"a project that was renamed":            {ids(), ids("tenantName", "u"), ""},
 		"a domain that was renamed":             {ids(), ids("domainName", "e"), ""},

@@ -20,8 +20,8 @@ func ValidateCredentialsUpdate(oldData, newData map[string][]byte, fldPath *fiel
 	if tenant != "" {
 		refuse(tenant, "is another project than before, in which "+leftBehind+renamed(tenant))
 	}
-	// A project's ID is unique among all domains.
-	if by != keyTenantID {
+	// A project's ID is unique among all domains. Where no project is named, as with application credentials, the domain is the user's.
+	if by == keyTenantName {
 		if domain, _ := differing(before, after, keyDomainID, keyDomainName); domain != "" {
 			refuse(domain, "is another domain than before, in which "+leftBehind+renamed(domain))
 		}

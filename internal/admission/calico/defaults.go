@@ -25,6 +25,7 @@ func (o Options) fillIn(_ context.Context, shoot, old *gardencorev1beta1.Shoot) 
 	if config == nil {
 		return nil
 	}
+	was := overlayOf(old)
 	overlay := config.Overlay
 	if overlay == nil {
 		overlay = o.overlayFor(shoot, old, config)
@@ -32,8 +33,7 @@ func (o Options) fillIn(_ context.Context, shoot, old *gardencorev1beta1.Shoot) 
 	// A backend that was given says who makes routes.
 	routedOtherwise := config.Backend != nil && *config.Backend != calicov1alpha1.BackendBird
 	if overlay != nil && !overlay.Enabled && overlay.CreatePodRoutes == nil && !routedOtherwise && slices.Contains(o.PodRoutes, shoot.Spec.Provider.Type) {
-		overlay = overlay.DeepCopy()
-		overlay.CreatePodRoutes = new(true)
+		overlay = withPodRoutes(overlay, was)
 	}
 	if overlay == config.Overlay {
 		return nil
@@ -44,6 +44,33 @@ func (o Options) fillIn(_ context.Context, shoot, old *gardencorev1beta1.Shoot) 
 	}
 	shoot.Spec.Networking.ProviderConfig = filled
 	return nil
+}
+
+// withPodRoutes returns an overlay that is off with pod routes if it has only now come to be off. Who was without an overlay before keeps the
+// routes there were: another default must not change a data plane that is in use.
+func withPodRoutes(overlay, was *calicov1alpha1.Overlay) *calicov1alpha1.Overlay {
+	routes := new(true)
+	if was != nil && !was.Enabled {
+		routes = was.CreatePodRoutes
+	}
+	if routes == nil {
+		return overlay
+	}
+	overlay = overlay.DeepCopy()
+	overlay.CreatePodRoutes = routes
+	return overlay
+}
+
+// overlayOf returns the switch of a shoot as it was, nil if it had none, or none that can be read.
+func overlayOf(old *gardencorev1beta1.Shoot) *calicov1alpha1.Overlay {
+	if !concerns(old) {
+		return nil
+	}
+	was, err := calicov1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)
+	if err != nil {
+		return nil
+	}
+	return was.Overlay
 }
 
 // readable returns the configuration, nil if it has mistakes.
@@ -65,11 +92,7 @@ func (o Options) overlayFor(shoot, old *gardencorev1beta1.Shoot, config *calicov
 	if !concerns(old) {
 		return o.newOverlay(shoot.Spec.Provider.Type, config)
 	}
-	was, err := calicov1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)
-	if err != nil {
-		return nil
-	}
-	return was.Overlay
+	return overlayOf(old)
 }
 
 // newOverlay switches it off, but for calico-ipam where nodes do not make routes: clouds know none to its addresses.

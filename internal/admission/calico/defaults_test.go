@@ -85,6 +85,7 @@ func TestChangedShootsKeepTheirOverlay(t *testing.T) {
 		off       = `{"overlay":{"enabled":false}}`
 		offRoutes = `{"overlay":{"enabled":false,"createPodRoutes":true}}`
 		none      = `{"overlay":{"enabled":false,"createPodRoutes":false}}`
+		wrapping  = `{"overlay":{"enabled":true}}`
 	)
 	const migrate, restore, reconcile = gardencorev1beta1.LastOperationTypeMigrate, gardencorev1beta1.LastOperationTypeRestore,
 		gardencorev1beta1.LastOperationTypeReconcile
@@ -97,29 +98,29 @@ func TestChangedShootsKeepTheirOverlay(t *testing.T) {
 		"a manifest that has no overlay keeps the old one": {
 			shootWith(none), shootWith(`{"vethMTU":"1400"}`), adds(overlayPath, `{"enabled":false,"createPodRoutes":false}`),
 		},
-		"one that is on as well": {shootWith(`{"overlay":{"enabled":true}}`), shootWith(`{}`), adds(overlayPath, `{"enabled":true}`)},
+		"one that is on as well": {shootWith(wrapping), shootWith(`{}`), adds(overlayPath, `{"enabled":true}`)},
 		"so does one that has no configuration at all": {
 			shootWith(offRoutes), shootWith(""), adds(configPath, `{`+kind+`,"overlay":{"enabled":false,"createPodRoutes":true}}`),
 		},
-		"with pod routes, if it had none of them":               {shootWith(off), shootWith(`{}`), adds(overlayPath, `{"enabled":false,"createPodRoutes":true}`)},
+		"as it was, if it said nothing of pod routes":           {shootWith(off), shootWith(`{}`), adds(overlayPath, `{"enabled":false}`)},
 		"unless it says what is wrapped":                        {shootWith(none), shootWith(`{"ipv4":{"mode":"CrossSubnet"}}`), ""},
 		"who had no overlay gets none":                          {shootWith(""), shootWith("", withPurpose), ""},
 		"what was there and cannot be read is forgotten":        {shootWith(`{"overlay":"on"}`), shootWith(`{}`), ""},
 		"what was there beside what nobody knows is kept":       {shootWith(`{"overlays":{},"overlay":{"enabled":true}}`), shootWith(`{}`), adds(overlayPath, `{"enabled":true}`)},
-		"the overlay goes on":                                   {shootWith(off), shootWith(`{"overlay":{"enabled":true}}`), ""},
-		"the overlay goes off, and pod routes come":             {shootWith(`{"overlay":{"enabled":true}}`), shootWith(off), podRoutes},
-		"any change brings pod routes":                          {shootWith(off), shootWith(off, withPurpose), podRoutes},
+		"the overlay goes on":                                   {shootWith(off), shootWith(wrapping), ""},
+		"the overlay goes off, and pod routes come":             {shootWith(wrapping), shootWith(off), podRoutes},
+		"another change brings no pod routes":                   {shootWith(off), shootWith(off, withPurpose), ""},
 		"no change brings none":                                 {shootWith(off), shootWith(off), ""},
 		"a label is no change":                                  {shootWith(off), shootWith(off, func(s *gardencorev1beta1.Shoot) { s.Labels = map[string]string{"a": "b"} }), ""},
-		"who leaves pod routes out has no word against them":    {shootWith(none), shootWith(off), podRoutes},
+		"who leaves out what it said of pod routes keeps it":    {shootWith(none), shootWith(off), adds(overlayPath+"/createPodRoutes", `false`)},
 		"another infrastructure":                                {shootWith(none, on("aws")), shootWith(`{}`, on("aws")), ""},
-		"what is being deleted":                                 {shootWith(off), shootWith(off, withPurpose, inDeletion), ""},
-		"a shoot that is reconciled":                            {shootWith(off), shootWith(off, withPurpose, withLastOperation(reconcile, processing)), podRoutes},
-		"a shoot that is moved":                                 {shootWith(off), shootWith(off, withPurpose, withLastOperation(migrate, succeeded)), ""},
-		"a shoot that arrives":                                  {shootWith(off), shootWith(off, withPurpose, withLastOperation(restore, processing)), ""},
-		"a shoot that has arrived":                              {shootWith(off), shootWith(off, withPurpose, withLastOperation(restore, succeeded), onSeeds("b", "b")), podRoutes},
-		"a shoot that is to be moved":                           {shootWith(off), shootWith(off, withPurpose, withLastOperation(reconcile, succeeded), onSeeds("b", "a")), ""},
-		"a shoot that gets its first seed":                      {shootWith(off), shootWith(off, func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName = new("a") }), podRoutes},
+		"what is being deleted":                                 {shootWith(wrapping), shootWith(off, inDeletion), ""},
+		"a shoot that is reconciled":                            {shootWith(wrapping), shootWith(off, withLastOperation(reconcile, processing)), podRoutes},
+		"a shoot that is moved":                                 {shootWith(wrapping), shootWith(off, withLastOperation(migrate, succeeded)), ""},
+		"a shoot that arrives":                                  {shootWith(wrapping), shootWith(off, withLastOperation(restore, processing)), ""},
+		"a shoot that has arrived":                              {shootWith(wrapping), shootWith(off, withLastOperation(restore, succeeded), onSeeds("b", "b")), podRoutes},
+		"a shoot that is to be moved":                           {shootWith(wrapping), shootWith(off, withLastOperation(reconcile, succeeded), onSeeds("b", "a")), ""},
+		"a shoot that gets its first seed":                      {shootWith(wrapping), shootWith(off, func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName = new("a") }), podRoutes},
 		"a shoot that gets its first workers is as good as new": {shootWith("", workerless), shootWith(`{}`), adds(overlayPath, `{"enabled":false,"createPodRoutes":true}`)},
 	} {
 		t.Run(sentence, func(t *testing.T) { requirePatch(t, test.want, byDefault(), test.shoot, test.old) })

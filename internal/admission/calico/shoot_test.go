@@ -28,12 +28,15 @@ func TestShootsAreJudged(t *testing.T) {
 			fields: []string{configField + ".backend", configField + ".vethMTU", "spec.kubernetes.kubeProxy.enabled"}, message: "write bird, none or vxlan",
 		},
 		"a wish that would not be fulfilled": {
-			shoot: shootWith(`{"overlay":{"enabled":false,"createPodRoutes":false},"backend":"bird"}`), fields: []string{configField + ".backend"},
-			message: "would be none: overlay.enabled is false: write that, or remove the field",
+			shoot: shootWith(`{"backend":"vxlan","ipv4":{"pool":"ipip"}}`), fields: []string{configField + ".backend"},
+			message: "would be bird: nobody else makes routes for IP-in-IP: write that, or remove the field",
 		},
-		"no backend where nodes make routes": {
-			shoot: shootWith(`{"overlay":{"enabled":false},"backend":"none"}`), fields: []string{configField + ".backend"},
-			message: "nodes make routes on this infrastructure unless overlay.createPodRoutes is false",
+		"what the overlay switch outranks, as manifests from upstream have it": {
+			shoot: shootWith(`{"overlay":{"enabled":false,"createPodRoutes":true},"backend":"none","ipv4":{"mode":"Always"},"ipam":{"type":"host-local"}}`),
+			warnings: []string{
+				configField + ".backend is bird instead of none: overlay.enabled is false and overlay.createPodRoutes true",
+				configField + ".ipv4.mode is Never instead of Always: overlay.enabled is false and overlay.createPodRoutes true",
+			},
 		},
 		"IP-in-IP on Azure": {
 			shoot: shootWith(`{"ipv4":{"pool":"ipip","mode":"Always"}}`, on("azure")), fields: []string{configField + ".ipv4.mode"},

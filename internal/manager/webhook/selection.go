@@ -32,8 +32,8 @@ func (w Webhook) checkEverywhere(namespaces, objects error) []error {
 	if !errors.Is(namespaces, errSelectsEverything) {
 		wrong = append(wrong, errors.New("is everywhere, but has a namespace selector"))
 	}
-	narrowed := objects == nil
-	if !narrowed && !errors.Is(objects, errSelectsEverything) {
+	narrowed := objects == nil && asksForLabels(w.ObjectSelector)
+	if objects != nil && !errors.Is(objects, errSelectsEverything) {
 		wrong = append(wrong, fmt.Errorf("has a wrong object selector: %w", objects))
 	}
 	for _, rule := range w.Rules {
@@ -47,6 +47,13 @@ func (w Webhook) checkEverywhere(namespaces, objects error) []error {
 		}
 	}
 	return wrong
+}
+
+// asksForLabels reports whether a selector selects only what has a label. Others may be about nearly everything.
+func asksForLabels(selector metav1.LabelSelector) bool {
+	return len(selector.MatchLabels) > 0 || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpExists
+	})
 }
 
 // ofKubernetes reports whether the API group is one of Kubernetes itself: those are reserved names or have none with a dot

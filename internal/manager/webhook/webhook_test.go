@@ -138,6 +138,10 @@ func TestCompleteTakesWebhooksForObjectsWhereverTheyAre(t *testing.T) {
 		"labelled objects of Kubernetes": {rule: rule("", "secrets"), objects: labelled},
 		"labelled objects of others":     {rule: rule("core.gardener.cloud", "shoots", "namespacedcloudprofiles/status"), objects: labelled},
 		"all objects of others":          {rule: rule("core.gardener.cloud", "controllerregistrations")},
+		"but not those without a label, which are nearly all": {
+			rule: rule("", "secrets"), want: `is everywhere, but about the group "": clusters need it to live`,
+			objects: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpDoesNotExist}}},
+		},
 		"but not all of the core": {
 			rule: rule("", "secrets"), want: `is everywhere, but about the group "": clusters need it to live`,
 		},
