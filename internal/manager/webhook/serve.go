@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/manager"
@@ -50,21 +52,11 @@ func Serve(p *manager.Process, webhooks ...Webhook) error {
 }
 
 func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
-	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
-	for _, w := range webhooks {
-		if w.Garden && p.Garden == nil {
-			err = errors.Join(err, fmt.Errorf("webhook %q is for the garden, the binary is not", w.Name))
-		}
-	}
+	webhooks, err := completeFor(p, webhooks)
 	if err != nil {
 		return fmt.Errorf("serving webhooks: %w", err)
 	}
-	enabled := make([]Webhook, 0, len(webhooks))
-	for _, w := range webhooks {
-		if p.Webhooks.Serves(w.Name) {
-			enabled = append(enabled, w)
-		}
-	}
+	enabled := slices.DeleteFunc(slices.Clone(webhooks), func(w Webhook) bool { return !p.Webhooks.Serves(w.Name) })
 
 	log := p.Log.WithName("webhooks")
 	certificate := newCertificate(log)
@@ -78,19 +70,8 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	}}
 	// What is switched off is answered as well: until the leader has taken it back, and API servers have heard of that, they ask.
 	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
-		answers, err := newAnswers(p.Registerer)
-		if err != nil {
+		if err := server.serveAll(p, webhooks, len(enabled) > 0, log); err != nil {
 			return err
-		}
-		for _, w := range webhooks {
-			server.serve(w, answers, log)
-		}
-		ready := server.ready
-		if len(enabled) == 0 {
-			ready = server.readyWithoutCertificate
-		}
-		if err := p.Manager.AddReadyzCheck("webhooks", ready); err != nil {
-			return fmt.Errorf("adding readiness check of webhooks: %w", err)
 		}
 		runnables = append(runnables, server, &reloader{
 			reader: p.Manager.GetClient(), certificate: certificate, names: names, hosts: registrars.addresses().hosts(),
@@ -101,6 +82,36 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 		if err := p.Manager.Add(runnable); err != nil {
 			return fmt.Errorf("adding webhooks: %w", err)
 		}
+	}
+	return nil
+}
+
+// completeFor returns the webhooks with their defaults, unless something is wrong with them or they are not for the process.
+func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
+	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
+	for _, w := range webhooks {
+		if w.Garden && p.Garden == nil {
+			err = errors.Join(err, fmt.Errorf("webhook %q is for the garden, the binary is not", w.Name))
+		}
+	}
+	return webhooks, err
+}
+
+// serveAll adds endpoints, and makes the process ready when they are. Without any that is enabled it waits for no certificate.
+func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, log logr.Logger) error {
+	answers, err := newAnswers(p.Registerer)
+	if err != nil {
+		return err
+	}
+	for _, w := range webhooks {
+		s.serve(w, answers, log)
+	}
+	ready := s.ready
+	if !enabled {
+		ready = s.readyWithoutCertificate
+	}
+	if err := p.Manager.AddReadyzCheck("webhooks", ready); err != nil {
+		return fmt.Errorf("adding readiness check of webhooks: %w", err)
 	}
 	return nil
 }
