@@ -106,6 +106,16 @@
       they are about.
 {{- end }}
 {{- if $facts.webhooks }}
+- alert: {{ $prefix }}CertificateOld
+  expr: min(trellis_webhook_certificate_not_after_timestamp_seconds{ {{- $job -}} } > 0) - time() < 5 * 24 * 3600
+  for: 1h
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: The webhooks' certificate of the {{ include "common.binary" . }} is not renewed
+    description: >-
+      It ends in {{`{{ $value | humanizeDuration }}`}}. It should have been renewed ten days before; what keeps it from that is in the leader's logs.
 - alert: {{ $prefix }}WebhooksSlow
   expr: |-
     sum by (webhook) (rate(controller_runtime_webhook_latency_seconds_sum{ {{- $job -}} }[10m]))

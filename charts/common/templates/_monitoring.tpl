@@ -27,6 +27,7 @@
 {{- end }}
 {{- if $facts.webhooks }}
 - trellis_webhook_answers_total
+- trellis_webhook_certificate_not_after_timestamp_seconds
 - controller_runtime_webhook_latency_seconds_count
 - controller_runtime_webhook_latency_seconds_sum
 {{- end }}

@@ -103,6 +103,9 @@ func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, 
 	if err != nil {
 		return err
 	}
+	if err := s.certificate.tell(p.Registerer); err != nil {
+		return err
+	}
 	for _, w := range webhooks {
 		s.serve(w, answers, log)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -39,6 +40,24 @@ func (c *certificate) load(server *serverCertificate) {
 		c.log.Info("Loaded webhook server certificate", "secret", server.secret, "notAfter", server.Leaf.NotAfter)
 	}
 	c.once.Do(func() { close(c.loaded) })
+}
+
+// tell makes the end of the certificate visible to Prometheus: 0 as long as there is none.
+func (c *certificate) tell(registerer prometheus.Registerer) error {
+	err := registerer.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "trellis_webhook_certificate_not_after_timestamp_seconds",
+		Help: "When the certificate ends that API servers are shown, in seconds since 1970; 0 without one.",
+	}, func() float64 {
+		server := c.current.Load()
+		if server == nil {
+			return 0
+		}
+		return float64(server.Leaf.NotAfter.Unix())
+	}))
+	if err != nil {
+		return fmt.Errorf("registering the metric of the webhooks' certificate: %w", err)
+	}
+	return nil
 }
 
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {

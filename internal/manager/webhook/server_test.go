@@ -25,6 +25,9 @@ func TestCertificate(t *testing.T) {
 	later, earlier := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	authority := newIssuer(t, "authority", later)
 	c := newCertificate(logr.Discard())
+	registry := prometheus.NewRegistry()
+	require.NoError(t, c.tell(registry))
+	assert.Zero(t, told(t, registry))
 	_, err := c.get(nil)
 	assert.EqualError(t, err, "there is no certificate yet")
 	assert.EqualError(t, c.check(), "there is no certificate yet")
@@ -40,6 +43,16 @@ func TestCertificate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, &good.Certificate, shown, "nothing instead of a certificate is no reason to give it up")
 	assert.NoError(t, c.check())
+	assert.Equal(t, good.Leaf.NotAfter.Unix(), told(t, registry))
+}
+
+// told returns when the certificate ends, as Prometheus hears it.
+func told(t *testing.T, registry *prometheus.Registry) int64 {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	require.Len(t, families, 1)
+	return int64(families[0].GetMetric()[0].GetGauge().GetValue())
 }
 
 func TestHandlersHaveTheTimeThatAPIServersWait(t *testing.T) {
