@@ -54,7 +54,7 @@ func testProfileUpdates(t *testing.T, w *world) {
 			profile := &gardencorev1beta1.CloudProfile{}
 			require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: "changing"}, profile))
 			tt.change(profile)
-			assertVerdict(t, w.Client.Update(t.Context(), profile, client.DryRunAll), tt.mistakes)
+			assertVerdict(t, w.update(t, profile, client.DryRunAll), tt.mistakes)
 		})
 	}
 }

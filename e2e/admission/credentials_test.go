@@ -122,7 +122,7 @@ func testUsedSecret(t *testing.T, w *world) {
 		t.Run(sentence, func(t *testing.T) {
 			changed := secret.DeepCopy()
 			changed.Data, changed.StringData = nil, with(tt.differs)
-			assertVerdict(t, w.Client.Update(t.Context(), changed, client.DryRunAll), tt.mistakes)
+			assertVerdict(t, w.update(t, changed, client.DryRunAll), tt.mistakes)
 		})
 	}
 }

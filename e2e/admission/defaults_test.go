@@ -48,14 +48,14 @@ func testDefaults(t *testing.T, w *world) {
 	t.Run("a shoot that was there before gets nothing", func(t *testing.T) {
 		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: plain})
 		infrastructure(`{networks: {mtu: 1400}}`)(shoot)
-		require.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll))
+		require.NoError(t, w.update(t, shoot, client.DryRunAll))
 		assert.Nil(t, shoot.Spec.Networking.ProviderConfig)
 	})
 	t.Run("a manifest that does not know of it takes nothing away", func(t *testing.T) {
 		shoot := newShoot("applied")
 		require.NoError(t, w.Client.Create(t.Context(), shoot))
 		shoot.Spec.Networking.ProviderConfig = nil
-		require.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll))
+		require.NoError(t, w.update(t, shoot, client.DryRunAll))
 		assert.Empty(t, cmp.Diff(calico(map[string]any{"overlay": off}), config(t, shoot.Spec.Networking.ProviderConfig)))
 	})
 }

@@ -50,7 +50,7 @@ func testOldObjects(t *testing.T, w *world) {
 				profile := &gardencorev1beta1.CloudProfile{}
 				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: old}, profile))
 				tt.change(profile)
-				assertVerdict(t, w.Client.Update(t.Context(), profile, client.DryRunAll), tt.mistakes)
+				assertVerdict(t, w.update(t, profile, client.DryRunAll), tt.mistakes)
 			})
 		}
 	})
@@ -64,7 +64,7 @@ func testOldObjects(t *testing.T, w *world) {
 				secret := &corev1.Secret{}
 				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: old}, secret))
 				secret.Data, secret.StringData = nil, with(tt.differs)
-				assertVerdict(t, w.Client.Update(t.Context(), secret, client.DryRunAll), tt.mistakes)
+				assertVerdict(t, w.update(t, secret, client.DryRunAll), tt.mistakes)
 			})
 		}
 	})
@@ -75,9 +75,9 @@ func testOldObjects(t *testing.T, w *world) {
 		})
 		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: broken})
 		worker(func(worker *gardencorev1beta1.Worker) { worker.Maximum = 5 })(shoot)
-		assert.NoError(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), "whoever has it lives on")
+		assert.NoError(t, w.update(t, shoot, client.DryRunAll), "whoever has it lives on")
 		pool(`{x: 1}`)(shoot)
-		assertVerdict(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), []mistake{{inPoolConfig, "correct the name"}})
+		assertVerdict(t, w.update(t, shoot, client.DryRunAll), []mistake{{inPoolConfig, "correct the name"}})
 	})
 	t.Run("ControllerRegistration", func(t *testing.T) {
 		registration := func() *gardencorev1beta1.ControllerRegistration {
@@ -87,13 +87,13 @@ func testOldObjects(t *testing.T, w *world) {
 		}
 		changed := registration()
 		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("lonely", "Extension")...)
-		assert.NoError(t, w.Client.Update(t.Context(), changed, client.DryRunAll))
+		assert.NoError(t, w.update(t, changed, client.DryRunAll))
 		changed = registration()
 		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("openstack", "Worker")...)
-		assertVerdict(t, w.Client.Update(t.Context(), changed, client.DryRunAll), []mistake{{"spec.resources[1]", "clouds"}})
+		assertVerdict(t, w.update(t, changed, client.DryRunAll), []mistake{{"spec.resources[1]", "clouds"}})
 		changed = registration()
 		changed.Spec.Resources = nil
-		assert.NoError(t, w.Client.Update(t.Context(), changed, client.DryRunAll), "repaired")
+		assert.NoError(t, w.update(t, changed, client.DryRunAll), "repaired")
 	})
 }
 
@@ -107,13 +107,13 @@ func testOldNamespacedCloudProfile(t *testing.T, w *world) {
 	}
 	profile := read()
 	profile.Labels = map[string]string{"a": "b"}
-	assert.NoError(t, w.Client.Update(t.Context(), profile, client.DryRunAll))
+	assert.NoError(t, w.update(t, profile, client.DryRunAll))
 	profile = read()
 	saying(`{serverGroupPolicies: [affinity]}`)(profile)
-	assertVerdict(t, w.Client.Update(t.Context(), profile, client.DryRunAll), []mistake{{inProfile + ".serverGroupPolicies", "remove"}})
+	assertVerdict(t, w.update(t, profile, client.DryRunAll), []mistake{{inProfile + ".serverGroupPolicies", "remove"}})
 	profile = read()
 	saying(`{keystoneURL: null}`)(profile)
-	assert.NoError(t, w.Client.Update(t.Context(), profile, client.DryRunAll), "repaired")
+	assert.NoError(t, w.update(t, profile, client.DryRunAll), "repaired")
 
 	profile = read()
 	profile.Status.CloudProfileSpec = newCloudProfile("").Spec

@@ -121,7 +121,7 @@ func testRegistrationUpdates(t *testing.T, w *world) {
 			registration := &gardencorev1beta1.ControllerRegistration{}
 			require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: tt.name}, registration))
 			tt.change(registration)
-			assertVerdict(t, w.Client.Update(t.Context(), registration, client.DryRunAll), tt.mistakes)
+			assertVerdict(t, w.update(t, registration, client.DryRunAll), tt.mistakes)
 		})
 	}
 }

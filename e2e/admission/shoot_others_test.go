@@ -94,7 +94,7 @@ func (w *world) judgeUpdate(t *testing.T, tt updateCase) {
 	}
 	require.NoError(t, w.Client.Create(t.Context(), shoot))
 	tt.change(shoot)
-	assertVerdict(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), tt.mistakes)
+	assertVerdict(t, w.update(t, shoot, client.DryRunAll), tt.mistakes)
 }
 
 // testConfigurations looks at what the binary has registered: it goes with its namespace in the garden.

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // mistake is one that is found: its path, and a piece of what is said about it.
@@ -55,4 +57,19 @@ func statusOf(err error) metav1.Status {
 		return status.Status()
 	}
 	return metav1.Status{}
+}
+
+// update writes what a case has changed. Gardener's controllers add finalizers whenever they come to it; that is no conflict of wishes.
+func (w *world) update(t *testing.T, object client.Object, options ...client.UpdateOption) error {
+	t.Helper()
+	for {
+		err := w.Client.Update(t.Context(), object, options...)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		current := object.DeepCopyObject().(client.Object)
+		require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(object), current))
+		object.SetResourceVersion(current.GetResourceVersion())
+		object.SetFinalizers(current.GetFinalizers())
+	}
 }

@@ -95,7 +95,7 @@ func (w *world) change(t *testing.T, key client.ObjectKey, name string, change c
 	t.Helper()
 	shoot := w.shoot(t, key)
 	change(shoot)
-	assert.NoError(t, w.Client.Update(t.Context(), shoot), name)
+	assert.NoError(t, w.update(t, shoot), name)
 }
 
 // judgeNewMistake adds one, which is refused for itself alone.
@@ -103,7 +103,7 @@ func (w *world) judgeNewMistake(t *testing.T, key client.ObjectKey) {
 	t.Helper()
 	shoot := w.shoot(t, key)
 	secondPool(pool(`{additionalSecurityGroups: [""]}`))(shoot)
-	assertVerdict(t, w.Client.Update(t.Context(), shoot, client.DryRunAll), []mistake{
+	assertVerdict(t, w.update(t, shoot, client.DryRunAll), []mistake{
 		{"spec.provider.workers[1].providerConfig.additionalSecurityGroups[0]", "give the name of a security group"},
 	})
 }
