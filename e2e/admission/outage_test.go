@@ -49,8 +49,8 @@ func (w *world) replica(t *testing.T) replica {
 	return replica{running, listen}
 }
 
-// replace ends one replica after the other while shoots are written, as a rollout does. The API servers hold on to connections, so that at
-// least one of the two is being asked when it ends.
+// replace ends one replica after the other while shoots are written, as a rollout does: nobody is led to a replica any more when it is told to
+// end. But the API servers hold on to connections, so that at least one of the two is being asked when it ends.
 func (w *world) replace(t *testing.T, first, second replica) {
 	t.Helper()
 	third := w.replica(t)
@@ -63,10 +63,11 @@ func (w *world) replace(t *testing.T, first, second replica) {
 	for i := range 200 {
 		switch i {
 		case 50:
+			w.entrance.leadTo(second.listen, third.listen)
 			go end(first)
 		case 100:
 			require.NoError(t, <-ended)
-			w.entrance.leadTo(second.listen, third.listen)
+			w.entrance.leadTo(third.listen)
 			go end(second)
 		}
 		require.NoError(t, w.Client.Create(t.Context(), newShoot("new"), client.DryRunAll), "shoot %d", i)
