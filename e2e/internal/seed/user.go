@@ -6,15 +6,14 @@ import (
 	"os"
 	"path/filepath"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/trellis-garden/trellis/e2e/internal/account"
 )
 
 // controllerGroup is the group of all users that AddController makes; the audit policy selects by it.
@@ -50,22 +49,7 @@ func (s *Seed) AddController(ctx context.Context, name string, role Role) (strin
 
 // KubeconfigOf returns the path of a kubeconfig with a token of a ServiceAccount, as a kubelet gives it to its pods.
 func (s *Seed) KubeconfigOf(ctx context.Context, namespace, serviceAccount string) (string, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: serviceAccount, Namespace: namespace}}
-	request := &authenticationv1.TokenRequest{}
-	if err := s.Client.SubResource("token").Create(ctx, account, request); err != nil {
-		return "", fmt.Errorf("asking for a token of ServiceAccount %s/%s: %w", namespace, serviceAccount, err)
-	}
-	config := clientcmdapi.NewConfig()
-	config.Clusters["seed"] = &clientcmdapi.Cluster{Server: s.Config.Host, CertificateAuthorityData: s.Config.CAData}
-	config.AuthInfos["pod"] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
-	config.Contexts["seed"] = &clientcmdapi.Context{Cluster: "seed", AuthInfo: "pod"}
-	config.CurrentContext = "seed"
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		return "", fmt.Errorf("encoding the kubeconfig of ServiceAccount %s/%s: %w", namespace, serviceAccount, err)
-	}
-	path := filepath.Join(s.dir, fmt.Sprintf("%s-%s.kubeconfig", namespace, serviceAccount))
-	return path, os.WriteFile(path, content, 0o600)
+	return account.Kubeconfig(ctx, s.Client, s.Config, s.dir, namespace, serviceAccount)
 }
 
 func (r Role) objects(name string) []client.Object {
