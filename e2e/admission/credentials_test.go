@@ -145,7 +145,7 @@ func testBindings(t *testing.T, w *world) {
 	for _, object := range []client.Object{
 		newSecret("bad", map[string]string{"username": "robot"}), newSecret("unbound", with(nil)), bad, good, identity,
 	} {
-		require.NoError(t, w.Client.Create(t.Context(), object), "%T %s", object, object.GetName())
+		w.store(t, object)
 	}
 	azure := newCredentialsBinding("new", "v1", "Secret", "bad")
 	azure.Provider.Type = "azure"

@@ -53,7 +53,7 @@ func testDefaults(t *testing.T, w *world) {
 	})
 	t.Run("a manifest that does not know of it takes nothing away", func(t *testing.T) {
 		shoot := newShoot("applied")
-		require.NoError(t, w.Client.Create(t.Context(), shoot))
+		w.store(t, shoot)
 		shoot.Spec.Networking.ProviderConfig = nil
 		require.NoError(t, w.update(t, shoot, client.DryRunAll))
 		assert.Empty(t, cmp.Diff(calico(map[string]any{"overlay": off}), config(t, shoot.Spec.Networking.ProviderConfig)))

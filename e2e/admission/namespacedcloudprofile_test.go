@@ -55,7 +55,7 @@ func extendedProfile() *gardencorev1beta1.NamespacedCloudProfile {
 func (w *world) extendProfile(t *testing.T) {
 	t.Helper()
 	profile := extendedProfile()
-	require.NoError(t, w.Client.Create(t.Context(), profile))
+	w.store(t, profile)
 	var last error
 	eventually(t, "the profile has a status", func() bool {
 		last = w.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile)

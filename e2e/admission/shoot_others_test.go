@@ -6,7 +6,6 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -92,7 +91,7 @@ func (w *world) judgeUpdate(t *testing.T, tt updateCase) {
 	if tt.before != nil {
 		tt.before(shoot)
 	}
-	require.NoError(t, w.Client.Create(t.Context(), shoot))
+	w.store(t, shoot)
 	tt.change(shoot)
 	assertVerdict(t, w.update(t, shoot, client.DryRunAll), tt.mistakes)
 }

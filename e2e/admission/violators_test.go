@@ -54,14 +54,14 @@ func storeViolators(t *testing.T, w *world) map[string]string {
 	_, err := w.AddSeed(t.Context(), "seed", garden.SeedOptions{})
 	require.NoError(t, err)
 	for _, object := range append(oldObjects(), newShoot(plain)) {
-		require.NoError(t, w.Client.Create(t.Context(), object), "%T %s", object, object.GetName())
+		w.store(t, object)
 	}
 	names := map[string]string{}
 	for sentence, violator := range violators() {
 		names[sentence] = numbered("violator", len(names)+1)
 		shoot := newShoot(names[sentence])
 		violator.mistake(shoot)
-		require.NoError(t, w.Client.Create(t.Context(), shoot), sentence)
+		w.store(t, shoot)
 	}
 	return names
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -102,13 +103,25 @@ func (w *world) furnish(t *testing.T) {
 		garden.Primary("gvisor", "ContainerRuntime"), garden.Primary("kata", "ContainerRuntime"),
 	)}))
 	for _, object := range baseObjects() {
-		require.NoError(t, w.Client.Create(t.Context(), object), "%T %s", object, object.GetName())
+		w.store(t, object)
 	}
 	var last error
 	eventually(t, "shoots can be created", func() bool {
 		last = w.Client.Create(t.Context(), newShoot("first"), client.DryRunAll)
 		return last == nil
 	}, &last)
+}
+
+// store makes an object. gardener-apiserver looks up what it refers to in caches, which hear of new objects a moment later: that is an
+// internal error, and nothing that a user would be told for long.
+func (w *world) store(t *testing.T, object client.Object) {
+	t.Helper()
+	var last error
+	eventually(t, fmt.Sprintf("%T %s is stored", object, object.GetName()), func() bool {
+		last = w.Client.Create(t.Context(), object)
+		return !apierrors.IsInternalError(last)
+	}, &last)
+	require.NoError(t, last, "%T %s", object, object.GetName())
 }
 
 // options are those of one more process.
