@@ -11,7 +11,7 @@ import (
 
 func TestPageOfASample(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "page.md")
-	require.NoError(t, run("testdata/sample", out, "Sample"))
+	require.NoError(t, run("testdata/sample", "testdata/sample/examples", out, "Sample"))
 
 	page, err := os.ReadFile(out)
 	require.NoError(t, err)
@@ -45,10 +45,30 @@ func TestPackagesThatGetNoPage(t *testing.T) {
 			if test.source != "" {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "types.go"), []byte(test.source), 0o600))
 			}
-			err := run(dir, filepath.Join(dir, "page.md"), "None")
+			err := run(dir, "", filepath.Join(dir, "page.md"), "None")
 			for _, want := range test.want {
 				require.ErrorContains(t, err, want)
 			}
+			require.NoFileExists(t, filepath.Join(dir, "page.md"))
+		})
+	}
+}
+
+func TestExamplesThatGetNoPage(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		source string // no file if empty
+		want   string
+	}{
+		"one without an introduction is named":          {"name: a # not b\n", "example.yaml: begins with no comment"},
+		"a directory without any is probably a mistake": {"", "no examples there"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.source != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "example.yaml"), []byte(test.source), 0o600))
+			}
+			err := run("testdata/sample", dir, filepath.Join(dir, "page.md"), "None")
+			require.ErrorContains(t, err, test.want)
 			require.NoFileExists(t, filepath.Join(dir, "page.md"))
 		})
 	}

@@ -21,6 +21,8 @@ type api struct {
 	types []*apiType
 	// constants are the strings that a reader meets as values: those declared in a group with a comment.
 	constants []constantGroup
+	// examples are documents with an introduction.
+	examples []example
 }
 
 type apiType struct {

@@ -58,6 +58,9 @@ func describeType(expression ast.Expr) (text, refers string) {
 	case *ast.StarExpr:
 		return describeType(kind.X)
 	case *ast.ArrayType:
+		if name, ok := kind.Elt.(*ast.Ident); ok && name.Name == "byte" {
+			return "bytes in base64", ""
+		}
 		element, refers := describeType(kind.Elt)
 		return "list of " + element, refers
 	case *ast.MapType:
@@ -94,6 +97,16 @@ func foreignType(selector *ast.SelectorExpr) string {
 		return "duration, like `1m30s`"
 	case "ResourceList":
 		return "map of resource name to quantity, like `cpu: 100m`"
+	case "Time":
+		return "time, like `2030-01-31T12:00:00Z`"
+	case "IntOrString":
+		return "integer, or percentage, like `25%`"
+	case "LabelSelector":
+		return "label selector, like `matchLabels: {colour: red}`"
+	case "LocalObjectReference":
+		return "reference, like `name: red`"
+	case "RawExtension":
+		return "object"
 	default:
 		return selector.Sel.Name + " of Gardener"
 	}

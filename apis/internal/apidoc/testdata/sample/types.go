@@ -7,7 +7,9 @@ package sample
 
 import (
 	core "example.com/core"
+	"example.com/intstr"
 	meta "example.com/meta"
+	"example.com/runtime"
 )
 
 // Settings are what a user
@@ -40,6 +42,18 @@ type Settings struct {
 	Requests *core.ResourceList `json:"requests,omitempty"`
 	// Template is foreign.
 	Template *core.NodeTemplate `json:"template,omitempty"`
+	// Since is foreign, but common, as are the next ones.
+	Since meta.Time `json:"since"`
+	// Share is a part of all.
+	Share *intstr.IntOrString `json:"share"`
+	// Selector selects.
+	Selector *meta.LabelSelector `json:"selector"`
+	// SecretRef names a Secret.
+	SecretRef *core.LocalObjectReference `json:"secretRef"`
+	// Values are anything.
+	Values *runtime.RawExtension `json:"values"`
+	// Archive is read by machines.
+	Archive []byte `json:"archive"`
 	// Flags switch things.
 	Flags map[string]bool `json:"flags,omitempty"`
 	// Colour is a named string.

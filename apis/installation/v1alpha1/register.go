@@ -1,0 +1,49 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of every type in this package.
+const GroupName = "installation.trellis.garden"
+
+// DeploymentType is the type of the ControllerDeployments that the operator serves.
+const DeploymentType = "trellis"
+
+// The annotations of Gardener's objects.
+const (
+	// AnnotationRevision on a ControllerInstallation names the revision that it is to have. Where waves are gated, the operator writes it and
+	// nobody else.
+	AnnotationRevision = "installation.trellis.garden/revision"
+	// AnnotationRevisionSince on a ControllerInstallation is when that revision was assigned (RFC 3339).
+	AnnotationRevisionSince = "installation.trellis.garden/revision-since"
+	// AnnotationRetry on a ControllerDeployment names a revision that failed and is to be tried once more. The operator removes it.
+	AnnotationRetry = "installation.trellis.garden/retry"
+)
+
+// GroupVersion returns the group and version of every type in this package.
+func GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+}
+
+// AddToScheme registers the kinds of this package.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &ControllerDeploymentConfig{}, &ControllerInstallationStatus{})
+	return nil
+}
+
+// NewControllerDeploymentConfig returns an empty configuration with apiVersion and kind.
+func NewControllerDeploymentConfig() *ControllerDeploymentConfig {
+	return &ControllerDeploymentConfig{TypeMeta: typeMeta("ControllerDeploymentConfig")}
+}
+
+// NewControllerInstallationStatus returns an empty status with apiVersion and kind.
+func NewControllerInstallationStatus() *ControllerInstallationStatus {
+	return &ControllerInstallationStatus{TypeMeta: typeMeta("ControllerInstallationStatus")}
+}
+
+func typeMeta(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: GroupVersion().String(), Kind: kind}
+}
