@@ -18,7 +18,7 @@ import (
 
 // sources are the charts as they stand in the repository.
 //
-//go:embed all:common all:infrastructure-controller all:controlplane-controller all:network-controller all:worker-controller all:admission
+//go:embed all:common all:infrastructure-controller all:controlplane-controller all:network-controller all:worker-controller all:admission all:controllerinstallation-controller
 var sources embed.FS
 
 const (

@@ -1,5 +1,5 @@
-// Package charts turns the folders beside it into what an admin installs: one Helm chart for each binary, two for the one of the garden, each with
-// the library chart "common" inside it. It must not know any registration, nor who installs a chart.
+// Package charts turns the folders beside it into what an admin installs: one Helm chart for each binary, and one for each cluster where a binary takes
+// several, each with the library chart "common" inside it. It must not know any registration, nor who installs a chart.
 package charts
 
 import (
@@ -18,7 +18,20 @@ const (
 	admissionPrefix = "admission-"
 )
 
-// Names lists the charts of controllers, one for each binary that has a registration, in the order in which a shoot meets them.
+// The charts of the operator that installs extensions, which runs in a seed or for many.
+const (
+	// InstallationSeed is what runs in a seed, for that seed alone.
+	InstallationSeed = installationPrefix + "seed"
+	// InstallationRuntime is what runs in the garden's runtime cluster, for many seeds.
+	InstallationRuntime = installationPrefix + "runtime"
+	// InstallationApplication is what the latter may do in the virtual garden.
+	InstallationApplication = installationPrefix + "application"
+
+	installationBinary = "controllerinstallation-controller"
+	installationPrefix = installationBinary + "-"
+)
+
+// Names lists the charts of controllers, one for each binary that fulfils extension objects, in the order in which a shoot meets them.
 func Names() []string {
 	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"}
 }
@@ -26,13 +39,21 @@ func Names() []string {
 // AdmissionNames lists the two halves of admission.
 func AdmissionNames() []string { return []string{AdmissionRuntime, AdmissionApplication} }
 
+// InstallationNames lists the charts of the operator that installs extensions: that for a seed, and the two halves of that for the garden.
+func InstallationNames() []string {
+	return []string{InstallationSeed, InstallationRuntime, InstallationApplication}
+}
+
 // all lists every chart that there is.
-func all() []string { return slices.Concat(Names(), AdmissionNames()) }
+func all() []string { return slices.Concat(Names(), AdmissionNames(), InstallationNames()) }
 
 // folder is where the chart of that name is.
 func folder(name string) string {
 	if half, ok := strings.CutPrefix(name, admissionPrefix); ok {
 		return path.Join("admission", half)
+	}
+	if part, ok := strings.CutPrefix(name, installationPrefix); ok {
+		return path.Join(installationBinary, part)
 	}
 	return name
 }

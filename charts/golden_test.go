@@ -48,9 +48,9 @@ func compareAll(t *testing.T, name, usual string, usually map[string]any, others
 	}
 }
 
-// gardenlet keeps what is rendered by kind and name in one map, in which a namespace has no place: of two, one would be lost.
+// Gardener keeps what is rendered by kind and name in one map, in which a namespace has no place: of two, one would be lost.
 func TestKindAndNameTellObjectsApart(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range append(Names(), InstallationNames()...) {
 		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, everything(name)))
 		require.NoError(t, err)
 		known := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testing.T) {
-	for _, name := range append(Names(), AdmissionRuntime) {
+	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
 		t.Run(name, func(t *testing.T) {
 			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usual(name)))
 			require.NoError(t, err)

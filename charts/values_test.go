@@ -17,6 +17,8 @@ func typesOf(name string) []string {
 		return []string{"calico"}
 	case AdmissionRuntime, AdmissionApplication:
 		return []string{"openstack", "calico", "registrations"}
+	case InstallationSeed, InstallationRuntime, InstallationApplication:
+		return []string{"trellis"}
 	default:
 		return []string{"openstack"}
 	}
@@ -29,6 +31,12 @@ func releaseOf(name string) Release {
 		return Release{Name: "admission", Namespace: "garden"}
 	case AdmissionApplication:
 		return Release{Name: "admission", Namespace: "extension-admission"}
+	case InstallationSeed:
+		return Release{Name: "controllerinstallation", Namespace: "extension-controllerinstallation-x7k2p"}
+	case InstallationRuntime:
+		return Release{Name: "controllerinstallation-garden", Namespace: "garden"}
+	case InstallationApplication:
+		return Release{Name: "controllerinstallation-garden", Namespace: "extension-controllerinstallation-garden"}
 	}
 	registration := map[string]string{
 		"infrastructure-controller": "infrastructure-openstack",
@@ -118,16 +126,23 @@ func ofRuntimeCluster() map[string]any {
 
 // usual are the values that are mixed in where a chart is installed most of the time.
 func usual(name string) map[string]any {
-	if slices.Contains(AdmissionNames(), name) {
+	switch {
+	case slices.Contains(AdmissionNames(), name):
 		return ofOperator(name)
+	case slices.Contains(inTheGarden(), name):
+		return ofOperatorForInstallations(name)
+	default:
+		return ofSeed()
 	}
-	return ofSeed()
 }
 
 // everything switches on and changes what can be.
 func everything(name string) map[string]any {
-	if slices.Contains(AdmissionNames(), name) {
+	switch {
+	case slices.Contains(AdmissionNames(), name):
 		return everythingOfAdmission()
+	case slices.Contains(InstallationNames(), name):
+		return everythingOfInstallation(name)
 	}
 	values := map[string]any{
 		"extensionClasses": []string{"shoot", "seed"}, "concurrentSyncs": 50, "replicaCount": 3,

@@ -21,10 +21,11 @@ const (
 	RoleSecondary Role = "secondary"
 )
 
-// Catalogue is the list of registrations, in the order in which a shoot meets them, and what judges in the garden, if anything does.
+// Catalogue is the list of registrations, in the order in which a shoot meets them, what judges in the garden, and what installs, if anything does.
 type Catalogue struct {
 	Registrations []Entry    `json:"registrations"`
 	Admission     *Admission `json:"admission"`
+	Installer     *Installer `json:"installer"`
 }
 
 // charts lists those that are named, in order.
@@ -37,6 +38,24 @@ func (c Catalogue) charts() []string {
 	}
 	if c.Admission != nil {
 		names = append(names, charts.AdmissionNames()...)
+	}
+	if c.Installer != nil {
+		names = append(names, charts.InstallationNames()...)
+	}
+	return names
+}
+
+// names lists all that has values of its own.
+func (c Catalogue) names() []string {
+	var names []string
+	for _, e := range c.Registrations {
+		names = append(names, e.Name)
+	}
+	if c.Admission != nil {
+		names = append(names, c.Admission.Name)
+	}
+	if c.Installer != nil {
+		names = append(names, c.Installer.Name, c.Installer.inGarden())
 	}
 	return names
 }

@@ -7,6 +7,7 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -36,6 +37,7 @@ func Check(c Catalogue) error {
 		e.checkOptions(at, &problems)
 	}
 	c.checkAdmission(&problems)
+	c.checkInstaller(&problems)
 	c.checkPrimaries(&problems)
 	c.checkUnique(&problems)
 	c.checkManagedResources(managedResources, &problems)
@@ -81,7 +83,11 @@ func (e Entry) checkDeployment(at fieldPath, problems *FieldErrors) {
 		addf(problems, at("seedSelector"), "Gardener allows none for a primary: a seed without the controller could serve no shoot; "+
 			"remove it, or make the registration a secondary")
 	}
-	for _, err := range metav1validation.ValidateLabelSelector(e.SeedSelector, metav1validation.LabelSelectorValidationOptions{}, field.NewPath(at("seedSelector"))) {
+	checkSelector(at("seedSelector"), e.SeedSelector, problems)
+}
+
+func checkSelector(path string, selector *metav1.LabelSelector, problems *FieldErrors) {
+	for _, err := range metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, field.NewPath(path)) {
 		addf(problems, err.Field, "%s; write it as a Kubernetes label selector", err.ErrorBody())
 	}
 }

@@ -34,9 +34,26 @@ type material struct {
 	oci     gardencorev1.OCIRepository
 	// values is a JSON object, or nil.
 	values []byte
+	// config is what an own operator is told besides.
+	config Values
+	// injectGardenKubeconfig gives pods a way into the garden.
+	injectGardenKubeconfig *bool
 }
 
+// forms are those of all that fulfils extension objects.
 func forms() []form {
+	return append(formsWithHelm(), form{
+		"trellis.yaml",
+		[]string{
+			"The chart is inside, for Trellis' own operator, which installs it instead of gardenlet. For the virtual garden. How it reaches seeds is in",
+			"providerConfig.rollout: generate --config writes another one, and docs/landscape.md says what there is.",
+		},
+		material.forInstaller,
+	})
+}
+
+// formsWithHelm are those that gardenlet fulfils itself.
+func formsWithHelm() []form {
 	return []form{
 		{
 			"rawchart.yaml",
@@ -78,13 +95,20 @@ func (m material) withHelm(helm gardencorev1.HelmControllerDeployment) ([]runtim
 			TypeMeta:   metav1.TypeMeta{APIVersion: gardencorev1.SchemeGroupVersion.String(), Kind: "ControllerDeployment"},
 			ObjectMeta: m.entry.metadata(),
 			Helm:       &helm,
+
+			InjectGardenKubeconfig: m.injectGardenKubeconfig,
 		},
 		m.entry.controllerRegistration(),
 	}, nil
 }
 
 func (m material) inV1beta1() ([]runtime.Object, error) {
-	config, err := json.Marshal(gardencorev1beta1.HelmControllerDeployment{Chart: m.archive, Values: m.jsonValues()})
+	return m.withProviderConfig(gardencorev1beta1.ControllerDeploymentTypeHelm,
+		gardencorev1beta1.HelmControllerDeployment{Chart: m.archive, Values: m.jsonValues()})
+}
+
+func (m material) withProviderConfig(deploymentType string, providerConfig any) ([]runtime.Object, error) {
+	config, err := json.Marshal(providerConfig)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the providerConfig of %s: %w", m.entry.Name, err)
 	}
@@ -92,8 +116,10 @@ func (m material) inV1beta1() ([]runtime.Object, error) {
 		&gardencorev1beta1.ControllerDeployment{
 			TypeMeta:       metav1.TypeMeta{APIVersion: gardencorev1beta1.SchemeGroupVersion.String(), Kind: "ControllerDeployment"},
 			ObjectMeta:     m.entry.metadata(),
-			Type:           gardencorev1beta1.ControllerDeploymentTypeHelm,
+			Type:           deploymentType,
 			ProviderConfig: runtime.RawExtension{Raw: config},
+
+			InjectGardenKubeconfig: m.injectGardenKubeconfig,
 		},
 		m.entry.controllerRegistration(),
 	}, nil
@@ -113,6 +139,8 @@ func (m material) forOperator() ([]runtime.Object, error) {
 				Values:         m.jsonValues(),
 				Policy:         &m.entry.Policy,
 				SeedSelector:   m.entry.SeedSelector,
+
+				InjectGardenKubeconfig: m.injectGardenKubeconfig,
 			}},
 		},
 	}}, nil
@@ -151,6 +179,9 @@ func (e Entry) controllerRegistration() *gardencorev1beta1.ControllerRegistratio
 }
 
 func (e Entry) resources() []gardencorev1beta1.ControllerResource {
+	if e.Kind == "" {
+		return nil // it serves none, and its types are something else
+	}
 	resources := make([]gardencorev1beta1.ControllerResource, 0, len(e.Types))
 	for _, typ := range e.Types {
 		resources = append(resources, gardencorev1beta1.ControllerResource{

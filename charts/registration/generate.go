@@ -30,10 +30,14 @@ type Options struct {
 	ImageRepository string
 	// ImageDigests are taken instead of tags, by binary: sha256:...
 	ImageDigests map[string]string
-	// Values are for the charts of all registrations, ValuesOf over them for single ones, by name. Those of admission, which has other ones, are its
-	// own alone.
+	// Values are for the charts of all registrations, ValuesOf over them for single ones, by name. Those of admission and of the installer, which have
+	// other ones, are their own alone.
 	Values   Values
 	ValuesOf map[string]Values
+	// Config goes into the providerConfig of all registrations that the installer is to serve, beside chart and values, ConfigOf over it into single ones,
+	// by name: how changes reach seeds, and what differs there.
+	Config   Values
+	ConfigOf map[string]Values
 }
 
 // File is one file of the output.
@@ -59,28 +63,26 @@ func Generate(c Catalogue, o Options) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, form := range forms() {
-			content, err := m.write(form, o.Version)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, File{Path: path.Join(e.Name, form.file), Content: content})
+		written, err := m.writeAll(forms(), o.Version)
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, written...)
 		rendered, err := m.render()
 		if err != nil {
 			return nil, err
 		}
 		installations = append(installations, rendered)
 	}
-	var halves []rendered
-	if c.Admission != nil {
-		file, installed, err := c.Admission.generate(o)
+	var besides []rendered
+	for _, generate := range []func(Options) ([]File, []rendered, error){c.Admission.generate, c.Installer.generate} {
+		more, installed, err := generate(o)
 		if err != nil {
 			return nil, err
 		}
-		files, halves = append(files, file), installed
+		files, besides = append(files, more...), append(besides, installed...)
 	}
-	if err := checkInstallations(installations, halves...); err != nil {
+	if err := checkInstallations(installations, besides...); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -115,13 +117,6 @@ func refuseSecondaries(c Catalogue) error {
 
 // check refuses what names something that is not in the catalogue: a typing error would otherwise pass for a setting.
 func (o Options) check(c Catalogue) error {
-	var names []string
-	for _, e := range c.Registrations {
-		names = append(names, e.Name)
-	}
-	if c.Admission != nil {
-		names = append(names, c.Admission.Name)
-	}
 	var problems FieldErrors
 	if o.Version == "" {
 		addf(&problems, "version", "is missing; give that of the binaries, such as v0.1.0")
@@ -134,12 +129,13 @@ func (o Options) check(c Catalogue) error {
 	}
 	checkDigests("chart digest", o.ChartDigests, c.charts(), &problems)
 	checkDigests("image digest", o.ImageDigests, c.binaries(), &problems)
-	checkKnown("values", slices.Sorted(maps.Keys(o.ValuesOf)), names, &problems)
+	checkKnown("values", sortedKeys(o.ValuesOf), c.names(), &problems)
+	o.checkConfig(c, &problems)
 	return problems.orNil()
 }
 
 func checkDigests(what string, digests map[string]string, known []string, problems *FieldErrors) {
-	names := slices.Sorted(maps.Keys(digests))
+	names := sortedKeys(digests)
 	checkKnown(what, names, known, problems)
 	for _, name := range names {
 		if !strings.HasPrefix(digests[name], "sha256:") {
@@ -165,7 +161,7 @@ func (o Options) materialFor(e Entry) (material, error) {
 	if err != nil {
 		return material{}, err
 	}
-	return material{entry: e, archive: archive, oci: oci, values: values}, nil
+	return material{entry: e, archive: archive, oci: oci, values: values, config: o.configOf(e.Name)}, nil
 }
 
 // pack returns a chart, and where it is pulled from.
@@ -195,6 +191,18 @@ func (o Options) archive(chart string) ([]byte, string, error) {
 		return nil, "", fmt.Errorf("loading: %w", err)
 	}
 	return archive, loaded.Metadata.Version, nil
+}
+
+func (m material) writeAll(forms []form, version string) ([]File, error) {
+	var files []File
+	for _, form := range forms {
+		content, err := m.write(form, version)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Path: path.Join(m.entry.Name, form.file), Content: content})
+	}
+	return files, nil
 }
 
 func (m material) write(f form, version string) ([]byte, error) {
@@ -239,3 +247,5 @@ func encode(object runtime.Object) ([]byte, error) {
 	delete(fields, "status")
 	return yaml.Marshal(fields)
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -64,7 +64,7 @@ func assertValues(t *testing.T, want string, got []byte) {
 
 func TestEachFormSaysTheSame(t *testing.T) {
 	files := generate(t, options())
-	require.Len(t, files, 4*len(charts.Names())+1)
+	require.Len(t, files, 5*len(charts.Names())+1+4+1, "with admission, and the installer in seeds and in the garden")
 
 	archive, err := charts.Archive("network-controller", "v0.7.0")
 	require.NoError(t, err)

@@ -62,6 +62,7 @@ func Read(data []byte) (Catalogue, error) {
 	var raw struct {
 		Registrations []json.RawMessage `json:"registrations"`
 		Admission     json.RawMessage   `json:"admission"`
+		Installer     json.RawMessage   `json:"installer"`
 	}
 	problems = append(problems, decodeStrictly(asJSON, &raw, "")...)
 	if len(problems) > 0 {
@@ -76,6 +77,10 @@ func Read(data []byte) (Catalogue, error) {
 	if raw.Admission != nil {
 		c.Admission = &Admission{}
 		problems = append(problems, decodeStrictly(raw.Admission, c.Admission, "admission")...)
+	}
+	if raw.Installer != nil {
+		c.Installer = &Installer{}
+		problems = append(problems, decodeStrictly(raw.Installer, c.Installer, "installer")...)
 	}
 	if len(problems) > 0 {
 		return Catalogue{}, problems

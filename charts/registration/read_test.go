@@ -23,6 +23,7 @@ func TestOurCatalogue(t *testing.T) {
 	}
 	assert.Equal(t, charts.Names(), of, "each chart is registered once, in the order in which a shoot meets them")
 	assert.Equal(t, &registration.Admission{Name: "admission", Types: []string{"openstack", "calico", "registrations"}}, catalogue.Admission)
+	assert.Equal(t, &registration.Installer{Name: "controllerinstallation", Types: []string{"trellis"}}, catalogue.Installer)
 }
 
 func TestReadFillsInWhatTheChartGives(t *testing.T) {
@@ -52,9 +53,9 @@ func TestReadRefusesWhatItDoesNotUnderstand(t *testing.T) {
 			"the catalogue is no YAML: yaml: unmarshal errors:\n  line 2: key \"registrations\" already set in map",
 		},
 		"another key beside registrations": {
-			"registration: []", "registration: is not a field; there are registrations, admission",
+			"registration: []", "registration: is not a field; there are registrations, admission, installer",
 		},
-		"nothing": {"", "is empty; give registrations, admission"},
+		"nothing": {"", "is empty; give registrations, admission, installer"},
 		"an empty list": {
 			"registrations: []", "registrations: is empty; name at least one registration",
 		},
@@ -90,6 +91,9 @@ func TestReadRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		},
 		"a policy for admission": {
 			"admission: {name: x, policy: Always}", "admission.policy: is not a field; there are name, types",
+		},
+		"an installer that is empty": {
+			"installer:", "installer: is empty; give name, types, seedSelector",
 		},
 		"a flag that is a text": {
 			"registrations:\n- {name: x, workerlessSupported: sometimes}",

@@ -72,8 +72,29 @@ func (c Catalogue) binaries() []string {
 	if c.Admission != nil {
 		all = append(all, admissionBinary)
 	}
+	if c.Installer != nil {
+		all = append(all, installerBinary)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// valuesBesides are those of what fulfils no extension objects: what the catalogue says, and over it what the options say of that name alone.
+func (o Options) valuesBesides(name, binary string, types []string) ([]byte, error) {
+	values := Values{"types": types}
+	if image := o.image(binary); len(image) > 0 {
+		values["image"] = image
+	}
+	given := o.ValuesOf[name]
+	if err := refuseOwned(given, [][]string{{"types"}}); err != nil {
+		return nil, fmt.Errorf("values for %s: %w", name, err)
+	}
+	merge(values, given)
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding values of %s: %w", name, err)
+	}
+	return encoded, nil
 }
 
 // refuseOwned refuses values that the catalogue decides: what is registered and what runs must not come from two places.

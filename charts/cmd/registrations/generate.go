@@ -22,14 +22,16 @@ const (
 
 const generateHelp = `Usage: registrations generate [flags]
 
-Writes each registration of the catalogue in four forms; an admin applies one of them:
+Writes each registration of the catalogue in five forms; an admin applies one of them:
 
   rawchart.yaml   core.gardener.cloud/v1, with the chart inside         } to the virtual garden,
   oci.yaml        core.gardener.cloud/v1, the chart from a registry     } with its ControllerRegistration
   v1beta1.yaml    core.gardener.cloud/v1beta1, type helm, chart inside  }
   operator.yaml   operator.gardener.cloud/v1alpha1 Extension, the chart from a registry: to the garden runtime cluster
+  trellis.yaml    core.gardener.cloud/v1beta1, type trellis, chart inside: to the virtual garden, for Trellis' own operator
 
-Admission, which runs in the garden, has operator.yaml alone. What an installation would run is rendered first and held against what is registered. The same input gives the same bytes.
+That operator has the first four for seeds, and operator.yaml under another name for the garden. Admission, which runs in the
+garden, has operator.yaml alone. What an installation would run is rendered first and held against what is registered. The same input gives the same bytes.
 
   --out DIR                     folder to write to (default ` + defaultOut + `); what an earlier run wrote there and this one does
                                 not is removed
@@ -39,8 +41,13 @@ Admission, which runs in the garden, has operator.yaml alone. What an installati
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
   --image-repository REPO       where images are, without their names (default: what the charts say)
   --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
-  --values FILE                 YAML that is merged into the values of all registrations; admission, which has others, gets none of it
-  --values-file NAME=FILE       the same for one registration, or for admission, e.g. network-calico=calico.yaml; repeatable; over --values
+  --values FILE                 YAML that is merged into the values of all registrations; admission and the operator, which have others, get
+                                none of it
+  --values-file NAME=FILE       the same for one registration, for admission or for the operator, e.g. network-calico=calico.yaml;
+                                repeatable; over --values
+  --config FILE                 YAML that is merged into the providerConfig of all trellis.yaml: rollout, valuesOverlays, uninstall,
+                                historyLimit
+  --config-file NAME=FILE       the same for one registration; repeatable; over --config
   --catalogue FILE              another list of registrations (default: charts/catalogue.yaml, as it was when this was built)
   --help                        print this page
 
@@ -49,13 +56,13 @@ Exit codes: 0 done, 1 failed or refused, 2 not understood.
 
 // generateFlags are what the command line says.
 type generateFlags struct {
-	options                        registration.Options
-	out, charts, catalogue, values string
-	valuesFiles                    map[string]string
+	options                                registration.Options
+	out, charts, catalogue, values, config string
+	valuesFiles, configFiles               map[string]string
 }
 
 func generate(args []string, out io.Writer) error {
-	f := generateFlags{valuesFiles: map[string]string{}}
+	f := generateFlags{valuesFiles: map[string]string{}, configFiles: map[string]string{}}
 	f.options.ChartDigests, f.options.ImageDigests = map[string]string{}, map[string]string{}
 	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
 	flags.StringVar(&f.out, "out", defaultOut, "")
@@ -64,10 +71,12 @@ func generate(args []string, out io.Writer) error {
 	flags.StringVar(&f.options.ChartRepository, "chart-repository", defaultChartRepository, "")
 	flags.StringVar(&f.options.ImageRepository, "image-repository", "", "")
 	flags.StringVar(&f.values, "values", "", "")
+	flags.StringVar(&f.config, "config", "", "")
 	flags.StringVar(&f.catalogue, "catalogue", "", "")
 	flags.Func("chart-digest", "", pair(f.options.ChartDigests))
 	flags.Func("image-digest", "", pair(f.options.ImageDigests))
 	flags.Func("values-file", "", pair(f.valuesFiles))
+	flags.Func("config-file", "", pair(f.configFiles))
 	if err := parse(flags, args, generateHelp, out); err != nil {
 		return err
 	}
@@ -85,13 +94,21 @@ func generate(args []string, out io.Writer) error {
 	if err := f.writeCharts(catalogue); err != nil {
 		return err
 	}
+	f.say(out, catalogue)
+	return nil
+}
+
+// say tells what there is now.
+func (f *generateFlags) say(out io.Writer, catalogue registration.Catalogue) {
 	for _, e := range catalogue.Registrations {
 		fmt.Fprintf(out, "%s/%s: %s of type %s by %s %s\n", f.out, e.Name, e.Kind, strings.Join(e.Types, ", "), e.Chart, f.options.Version)
 	}
 	if a := catalogue.Admission; a != nil {
 		fmt.Fprintf(out, "%s/%s: admission of %s %s\n", f.out, a.Name, strings.Join(a.Types, ", "), f.options.Version)
 	}
-	return nil
+	if i := catalogue.Installer; i != nil {
+		fmt.Fprintf(out, "%s/%s: installer of type %s %s\n", f.out, i.Name, strings.Join(i.Types, ", "), f.options.Version)
+	}
 }
 
 func (f *generateFlags) writeCharts(catalogue registration.Catalogue) error {
@@ -127,30 +144,44 @@ func (f *generateFlags) read() (registration.Catalogue, error) {
 	if err != nil {
 		return registration.Catalogue{}, fmt.Errorf("nothing is written, since this is wrong in %s:\n%w", name, err)
 	}
-	if f.values != "" {
-		if f.options.Values, err = readValues(f.values); err != nil {
-			return registration.Catalogue{}, err
-		}
+	if f.options.Values, f.options.ValuesOf, err = readAll(f.values, f.valuesFiles); err != nil {
+		return registration.Catalogue{}, fmt.Errorf("reading values: %w", err)
 	}
-	f.options.ValuesOf = map[string]registration.Values{}
-	for registered, file := range f.valuesFiles {
-		if f.options.ValuesOf[registered], err = readValues(file); err != nil {
-			return registration.Catalogue{}, err
-		}
+	if f.options.Config, f.options.ConfigOf, err = readAll(f.config, f.configFiles); err != nil {
+		return registration.Catalogue{}, fmt.Errorf("reading a configuration: %w", err)
 	}
 	return catalogue, nil
 }
 
-func readValues(file string) (registration.Values, error) {
+// readAll reads what is for all, if there is such a file, and what is for some, by name.
+func readAll(file string, files map[string]string) (registration.Values, map[string]registration.Values, error) {
+	var all registration.Values
+	some := map[string]registration.Values{}
+	if file != "" {
+		var err error
+		if all, err = readMapping(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	for name, file := range files {
+		var err error
+		if some[name], err = readMapping(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, some, nil
+}
+
+func readMapping(file string) (registration.Values, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading values: %w", err)
+		return nil, err
 	}
-	values := registration.Values{}
-	if err := yaml.UnmarshalStrict(content, &values); err != nil {
-		return nil, fmt.Errorf("reading values of %s, which must be a mapping in YAML: %w", file, err)
+	mapping := registration.Values{}
+	if err := yaml.UnmarshalStrict(content, &mapping); err != nil {
+		return nil, fmt.Errorf("%s must be a mapping in YAML: %w", file, err)
 	}
-	return values, nil
+	return mapping, nil
 }
 
 // pair collects NAME=VALUE, each name once.

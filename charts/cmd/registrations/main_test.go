@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,7 @@ func TestGenerate(t *testing.T) {
 	require.Equal(t, exitDone, got.code, got.complaints)
 	assert.Contains(t, got.out, folder+"/network-calico: Network of type calico by network-controller v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/admission: admission of openstack, calico, registrations v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/controllerinstallation: installer of type trellis v1.2.3\n")
 
 	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
 	require.NoError(t, err)
@@ -94,14 +96,41 @@ func TestGenerate(t *testing.T) {
 	assert.NotContains(t, string(worker), "logLevel")
 }
 
+func TestGenerateTellsTheInstallerHowToRollOut(t *testing.T) {
+	folder := t.TempDir()
+	got := command(t, "generate", "--out", folder, "--config", file(t, "all.yaml", "rollout: {soakTime: 1h}\nhistoryLimit: 3"),
+		"--config-file", "network-calico="+file(t, "calico.yaml", "rollout: {paused: true}"))
+	require.Equal(t, exitDone, got.code, got.complaints)
+	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "trellis.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(calico), `
+  historyLimit: 3
+  kind: ControllerDeploymentConfig
+  rollout:
+    maxUnavailable: 25%
+    paused: true
+    rollback: Automatic
+    soakTime: 1h
+  values:
+    types:
+    - calico
+type: trellis
+`)
+	worker, err := os.ReadFile(filepath.Join(folder, "worker-openstack", "trellis.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(worker), "soakTime: 1h")
+	assert.NotContains(t, string(worker), "paused")
+}
+
 func TestGenerateWritesCharts(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "charts")
 	got := command(t, "generate", "--out", t.TempDir(), "--charts", folder, "--version=v1.2.3")
 	require.Equal(t, exitDone, got.code, got.complaints)
 	written, err := filepath.Glob(filepath.Join(folder, "*"))
 	require.NoError(t, err)
-	require.Len(t, written, len(charts.Names())+len(charts.AdmissionNames()))
-	for _, name := range append(charts.Names(), charts.AdmissionNames()...) {
+	all := slices.Concat(charts.Names(), charts.AdmissionNames(), charts.InstallationNames())
+	require.Len(t, written, len(all))
+	for _, name := range all {
 		content, err := os.ReadFile(filepath.Join(folder, name+"-1.2.3.tgz"))
 		require.NoError(t, err)
 		want, err := charts.Archive(name, "v1.2.3")
@@ -125,10 +154,14 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 		"in the flags": {
 			[]string{"--chart-digest=calico=sha256:1"},
 			"registrations generate: nothing is written:\nchart digest of calico: there is no calico; there are infrastructure-controller, " +
-				"controlplane-controller, network-controller, worker-controller, admission-runtime, admission-application\n",
+				"controlplane-controller, network-controller, worker-controller, admission-runtime, admission-application, " +
+				"controllerinstallation-controller-seed, controllerinstallation-controller-runtime, controllerinstallation-controller-application\n",
 		},
 		"with the catalogue's file": {
 			[]string{"--catalogue", missing}, "registrations generate: reading the catalogue: open " + missing + ": no such file or directory\n",
+		},
+		"with a file of the installer's": {
+			[]string{"--config", missing}, "registrations generate: reading a configuration: open " + missing + ": no such file or directory\n",
 		},
 		"with a file of values": {
 			[]string{"--values", missing}, "registrations generate: reading values: open " + missing + ": no such file or directory\n",
@@ -145,8 +178,8 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 func TestValuesMustBeAMapping(t *testing.T) {
 	got := command(t, "generate", "--out", t.TempDir(), "--values", file(t, "values.yaml", "- a"))
 	assert.Equal(t, exitFailed, got.code)
-	assert.True(t, strings.HasPrefix(got.complaints, "registrations generate: reading values of "), got.complaints)
-	assert.Contains(t, got.complaints, "which must be a mapping in YAML")
+	assert.True(t, strings.HasPrefix(got.complaints, "registrations generate: reading values: "), got.complaints)
+	assert.Contains(t, got.complaints, "values.yaml must be a mapping in YAML")
 }
 
 func TestCheckNeedsAKubeconfig(t *testing.T) {

@@ -33,12 +33,19 @@ func page() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	installer, namespaces, err := rightsOfInstaller()
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	err = parsed.Execute(&text, map[string]string{
 		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
 		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.at }),
 		"Garden":     table(garden, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
 		"InGarden":   table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.at }),
+
+		"Installer":           table([]rights{installer}, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
+		"InstallerNamespaces": table(namespaces, func(r rights) []rbacv1.PolicyRule { return r.at }),
 	})
 	if err != nil {
 		return "", fmt.Errorf("writing the page: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,15 +16,66 @@ import (
 // namespace stands for that of an installation, whose name nobody knows beforehand.
 const namespace = "NAMESPACE"
 
-// rights are those of one controller, or of admission in one cluster: in all namespaces, and beyond that in its own.
+// rights are those of one controller, or of what works for the garden in one cluster: in all namespaces, and beyond that in its own.
 type rights struct {
 	who            string
 	everywhere, at []rbacv1.PolicyRule
+	// elsewhere are those in other namespaces, by their names.
+	elsewhere map[string][]rbacv1.PolicyRule
+	// bound are the names of roles that no chart describes.
+	bound []string
 }
 
 // rightsOf renders a controller's chart as gardenlet does, and reads its roles.
 func rightsOf(controller string) (rights, error) {
-	return rightsIn(controller, charts.Release{Name: controller, Namespace: namespace}, []string{"type"})
+	one, err := rightsIn(controller, charts.Release{Name: controller, Namespace: namespace}, []string{"type"})
+	if err != nil {
+		return one, err
+	}
+	return one, one.refuseElsewhere()
+}
+
+// refuseElsewhere keeps the page from being silent about rights that it has no place for.
+func (r *rights) refuseElsewhere() error {
+	for name := range r.elsewhere {
+		return fmt.Errorf("chart %s: namespace %s is neither all nor its own", r.who, name)
+	}
+	if len(r.bound) > 0 {
+		return fmt.Errorf("chart %s: nobody knows what may be done by %s", r.who, strings.Join(r.bound, ", "))
+	}
+	return nil
+}
+
+// rightsOfInstaller are those of the operator that installs, where it works for many seeds: in the virtual garden everywhere, and in single namespaces of
+// the runtime cluster and of the virtual garden, as gardener-operator gives them.
+func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
+	runtimeHalf, err := rightsIn(charts.InstallationRuntime, charts.Release{Name: "controllerinstallation-garden", Namespace: "garden"}, []string{"trellis"})
+	if err != nil {
+		return garden, nil, err
+	}
+	if err := runtimeHalf.refuseElsewhere(); err != nil {
+		return garden, nil, err
+	}
+	if len(runtimeHalf.everywhere) > 0 {
+		return garden, nil, fmt.Errorf("chart %s: the page has no place for rights in all namespaces of the runtime cluster", charts.InstallationRuntime)
+	}
+	garden, err = rightsIn(charts.InstallationApplication,
+		charts.Release{Name: "controllerinstallation-garden", Namespace: "extension-controllerinstallation-garden"}, []string{"trellis"})
+	if err != nil {
+		return garden, nil, err
+	}
+	garden.who = "virtual garden"
+	namespaces = []rights{{who: "`garden` of the runtime cluster", at: runtimeHalf.at}}
+	for _, name := range slices.Sorted(maps.Keys(garden.elsewhere)) {
+		namespaces = append(namespaces, rights{who: "`" + name + "` of the virtual garden", at: garden.elsewhere[name]})
+	}
+	return garden, namespaces, nil
+}
+
+// boundInSeed are the names of the roles that the operator has in a seed.
+func boundInSeed() ([]string, error) {
+	one, err := rightsIn(charts.InstallationSeed, charts.Release{Name: "controllerinstallation", Namespace: namespace}, []string{"trellis"})
+	return one.bound, err
 }
 
 // rightsOfAdmission are those in the runtime cluster and in the virtual garden, as gardener-operator gives them.
@@ -37,6 +89,9 @@ func rightsOfAdmission(types ...string) ([]rights, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := one.refuseElsewhere(); err != nil {
+			return nil, err
+		}
 		one.who = half.cluster
 		both = append(both, one)
 	}
@@ -44,7 +99,7 @@ func rightsOfAdmission(types ...string) ([]rights, error) {
 }
 
 func rightsIn(chart string, release charts.Release, types []string) (rights, error) {
-	r := rights{who: chart}
+	r := rights{who: chart, elsewhere: map[string][]rbacv1.PolicyRule{}}
 	archive, err := charts.Archive(chart, "v0.0.0")
 	if err != nil {
 		return r, fmt.Errorf("packing chart %s: %w", chart, err)
@@ -54,19 +109,35 @@ func rightsIn(chart string, release charts.Release, types []string) (rights, err
 		return r, fmt.Errorf("rendering chart %s: %w", chart, err)
 	}
 	for _, object := range objects {
-		switch kind := object.GetKind(); {
-		case kind == "ClusterRole":
-			err = appendRules(&r.everywhere, object)
-		case kind == "Role" && object.GetNamespace() == release.Namespace:
-			err = appendRules(&r.at, object)
-		case kind == "Role":
-			err = fmt.Errorf("namespace %s is neither all nor its own", object.GetNamespace())
-		}
-		if err != nil {
+		if err := r.add(object, release.Namespace, objects); err != nil {
 			return r, fmt.Errorf("reading %s %s of chart %s: %w", object.GetKind(), object.GetName(), chart, err)
 		}
 	}
 	return r, nil
+}
+
+// add takes what an object of a chart with these objects gives.
+func (r *rights) add(object *unstructured.Unstructured, own string, all []*unstructured.Unstructured) error {
+	switch kind := object.GetKind(); {
+	case kind == "ClusterRole":
+		return appendRules(&r.everywhere, object)
+	case kind == "Role" && object.GetNamespace() == own:
+		return appendRules(&r.at, object)
+	case kind == "Role":
+		rules := r.elsewhere[object.GetNamespace()]
+		err := appendRules(&rules, object)
+		r.elsewhere[object.GetNamespace()] = rules
+		return err
+	case kind == "ClusterRoleBinding" || kind == "RoleBinding":
+		role, _, err := unstructured.NestedStringMap(object.Object, "roleRef")
+		if err == nil && !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool {
+			return o.GetKind() == role["kind"] && o.GetName() == role["name"]
+		}) {
+			r.bound = append(r.bound, role["name"])
+		}
+		return err
+	}
+	return nil
 }
 
 // appendRules adds the rules of a ClusterRole or a Role, which have the same form.

@@ -87,6 +87,50 @@ func TestWordsOnAdmissionHold(t *testing.T) {
 	assert.Empty(t, both[1].at)
 }
 
+// TestWordsOnTheOperatorHold holds what the page says in words on the operator against its charts.
+func TestWordsOnTheOperatorHold(t *testing.T) {
+	bound, err := boundInSeed()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"cluster-admin"}, bound)
+
+	garden, namespaces, err := rightsOfInstaller()
+	require.NoError(t, err)
+	assert.Empty(t, garden.at, "nothing in the namespace of the release")
+	assert.Empty(t, garden.bound)
+	all := append([]rights{{who: "everywhere", at: garden.everywhere}}, namespaces...)
+	may := func(verb, resource string) (where []string) {
+		for _, one := range all {
+			for _, rule := range one.at {
+				if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
+					where = append(where, one.who)
+				}
+			}
+		}
+		return where
+	}
+	for _, one := range all {
+		for _, rule := range one.at {
+			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
+				assert.NotContains(t, words, "*", "%s: a wildcard", one.who)
+			}
+		}
+	}
+	const inGarden = "`garden` of the virtual garden"
+	assert.Equal(t, []string{inGarden}, may("get", "secrets"))
+	assert.Empty(t, may("list", "secrets"))
+	assert.Equal(t, []string{inGarden}, may("create", "shoots/adminkubeconfig"))
+	assert.Equal(t, []string{inGarden, "`kube-system` of the virtual garden"}, may("get", "configmaps"))
+	assert.Equal(t, []string{inGarden}, may("get", "managedseeds"))
+	assert.Equal(t, []string{inGarden}, may("create", "controllerrevisions"))
+	assert.Equal(t, []string{"everywhere"}, may("patch", "controllerdeployments"))
+	assert.Equal(t, []string{"everywhere"}, may("delete", "serviceaccounts"))
+	for _, resource := range []string{"controllerregistrations", "seeds", "managedseeds"} {
+		for _, verb := range []string{"create", "update", "patch", "delete"} {
+			assert.Empty(t, may(verb, resource), "%s %s", verb, resource)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	all := []rights{
 		{who: "one", everywhere: []rbacv1.PolicyRule{

@@ -56,8 +56,6 @@ subjects:
 
 {{/* The ClusterRole's binding, and what every controller may do in its own namespace. */}}
 {{- define "common.bindings" -}}
-{{- $facts := include "common.facts" . | fromYaml -}}
-{{- $heartbeat := include "common.heartbeatNamespace" . -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 {{ include "common.clusterMetadata" . }}
@@ -67,6 +65,12 @@ roleRef:
   name: {{ include "common.clusterName" . }}
 {{ include "common.subjects" . }}
 ---
+{{ include "common.namespaceRights" . }}
+{{- end -}}
+
+{{- define "common.namespaceRights" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $heartbeat := include "common.heartbeatNamespace" . -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 {{ include "common.metadata" . }}

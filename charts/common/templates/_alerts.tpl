@@ -20,7 +20,7 @@
     {{- else }}
     summary: No replica of {{ include "common.binary" . }} answers
     description: >-
-      Prometheus reaches no replica of {{ include "common.binary" . }}. API servers refuse what it should judge ({{ .Values.types | join ", " }}).
+      Prometheus reaches no replica of {{ include "common.binary" . }}. {{ $facts.down }} ({{ .Values.types | join ", " }}).
     {{- end }}
 - alert: {{ $process }}WithoutLeader
   expr: max(leader_election_master_status{ {{- $job }},name={{ include "common.leaderElectionID" . | quote -}} }) < 1
@@ -35,8 +35,7 @@
     {{- else }}
     summary: No replica of {{ include "common.binary" . }} leads
     description: >-
-      Replicas of {{ include "common.binary" . }} run and answer, but none of them has been leader for five minutes: certificates are not renewed, and what
-      is registered is not repaired.
+      Replicas of {{ include "common.binary" . }} run and answer, but none of them has been leader for five minutes: {{ $facts.stalled }}.
     {{- end }}
 {{- if $facts.resource }}
 - alert: {{ $prefix }}PassesFail
@@ -66,6 +65,25 @@
     description: >-
       Every tenth pass of operation {{`{{ $labels.operation }}`}} over {{ $facts.resource }} took longer than
       {{`{{ $value | humanizeDuration }}`}} in the last hour.
+{{- end }}
+{{- if $facts.queues }}
+- alert: {{ $prefix }}ReconcilesFail
+  expr: |-
+    sum by (controller) (increase(controller_runtime_reconcile_total{ {{- $job }},result="error"}[30m]))
+      / sum by (controller) (increase(controller_runtime_reconcile_total{ {{- $job -}} }[30m])) > 0.5
+    and
+    sum by (controller) (increase(controller_runtime_reconcile_total{ {{- $job }},result="error"}[30m])) > 5
+  for: 15m
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: The {{ include "common.binary" . }} does not get through
+    description: >-
+      {{`{{ $value | humanizePercentage }}`}} of the looks of {{`{{ $labels.controller }}`}} at objects failed in half an hour. Why is in
+      its logs, and in the status of the objects.
+{{- end }}
+{{- if or $facts.resource $facts.queues }}
 - alert: {{ $prefix }}Backlog
   expr: sum by (name) (workqueue_depth{ {{- $job -}} }) > 50
   for: 30m
@@ -73,9 +91,9 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: The {{ .Chart.Name }} does not keep up
+    summary: The {{ include "common.binary" . }} does not keep up
     description: >-
-      {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ .Chart.Name }}. The value concurrentSyncs of its chart says how
+      {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ include "common.binary" . }}. The value concurrentSyncs of its chart says how
       many it works on at the same time.
 {{- end }}
 - alert: {{ $prefix }}APIServerRefuses
@@ -160,7 +178,7 @@
       {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} at Keystone failed in half an hour: Keystone is in trouble, or credentials
       are wrong.
 {{- end }}
-{{- if $facts.garden }}
+{{- if $facts.own }}
 {{ include "alerts" . }}
 {{- end }}
 {{- end -}}

@@ -43,7 +43,7 @@ data:
 {{- end -}}
 {{- dict
   "title" (printf "Trellis: %s" (include "common.binary" .))
-  "uid" (printf "trellis-%s" (include "common.binary" .))
+  "uid" (printf "trellis-%s" (include "common.binary" .) | trunc 40)
   "tags" (list "trellis" "extension")
   "schemaVersion" 27
   "version" 1
@@ -61,7 +61,7 @@ data:
 {{- define "common.panels" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
-{{- if $facts.garden }}
+{{- if $facts.own }}
 {{ include "panels" . }}
 {{- end }}
 {{- if $facts.resource }}
@@ -79,6 +79,8 @@ data:
     legend: {{`"{{operation}} half"`}}
   - expr: histogram_quantile(0.9, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[15m])))
     legend: {{`"{{operation}} nine of ten"`}}
+{{- end }}
+{{- if or $facts.resource $facts.queues }}
 - title: Queue
   description: Objects that wait, and workers at work and altogether.
   unit: short
@@ -90,7 +92,7 @@ data:
   - expr: max by (controller) (controller_runtime_max_concurrent_reconciles{ {{- $job -}} })
     legend: {{`"{{controller}} workers"`}}
 - title: Reconciles
-  description: Looks at objects in a second, of which only some become passes, by controller and result.
+  description: Looks at objects in a second{{ if $facts.resource }}, of which only some become passes{{ end }}, by controller and result.
   unit: ops
   queries:
   - expr: sum by (controller, result) (rate(controller_runtime_reconcile_total{ {{- $job -}} }[5m]))
@@ -133,7 +135,7 @@ data:
     legend: {{`"{{webhook}}"`}}
 {{- end }}
 - title: Requests to API servers
-  description: By host, verb and code. {{ empty $facts.garden | ternary "Hosts other than one are API servers of shoots" "The hosts are the runtime cluster and the virtual garden" }}.
+  description: By host, verb and code. {{ $facts.hosts | default "Hosts other than one are API servers of shoots" }}.
   unit: reqps
   queries:
   - expr: sum by (host, method, code) (rate(rest_client_requests_total{ {{- $job -}} }[5m]))

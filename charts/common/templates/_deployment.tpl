@@ -15,7 +15,7 @@ metadata:
     {{- . | nindent 4 }}
   {{- end }}
 spec:
-  replicas: {{ .Values.replicaCount | int64 }}
+  replicas: {{ empty $facts.idle | ternary (.Values.replicaCount | int64) 0 }}
   revisionHistoryLimit: 2
   # Every shoot that needs this controller waits while its Deployment is progressing, and it is soonest over when nothing is
   # taken away before its successor is ready.
@@ -214,6 +214,9 @@ networking.gardener.cloud/to-{{ . }}: allowed
 {{- end }}
 {{- if $facts.garden }}
 networking.resources.gardener.cloud/to-virtual-garden-kube-apiserver-tcp-443: allowed
+{{- end }}
+{{- if $facts.virtualGarden }}
+networking.resources.gardener.cloud/to-garden-virtual-garden-kube-apiserver-tcp-443: allowed
 {{- end }}
 {{- if $facts.shoots }}
 networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443: allowed

@@ -20,7 +20,7 @@
 - trellis_openstack_request_duration_seconds_bucket
 - trellis_openstack_logins_total
 {{- end }}
-{{- if $facts.resource }}
+{{- if or $facts.resource $facts.queues }}
 - controller_runtime_active_workers
 - controller_runtime_max_concurrent_reconciles
 - controller_runtime_reconcile_total
@@ -31,8 +31,11 @@
 - controller_runtime_webhook_latency_seconds_count
 - controller_runtime_webhook_latency_seconds_sum
 {{- end }}
-{{- if $facts.resource }}
+{{- if or $facts.resource $facts.queues }}
 - workqueue_depth
+{{- end }}
+{{- if $facts.own }}
+{{ include "metrics" . }}
 {{- end }}
 - leader_election_master_status
 - rest_client_requests_total

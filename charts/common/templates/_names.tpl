@@ -1,15 +1,22 @@
 {{/*
 What a chart is about is in its template "facts", a document of YAML:
   binary:          the binary that it runs, where the chart has another name
+  suffix:          what names of objects end with, where two charts of one binary run it
   kind, resource:  the extension objects that the controller fulfils; no resource is for a binary that fulfils none
-  garden:          whether it serves the garden: it runs in the garden's runtime cluster, and is called by the virtual garden's API servers
+  queues:          whether it works off objects, though it fulfils no extension objects
+  garden:          whether it serves the garden: it runs in the garden's runtime cluster, and its webhooks are called by the virtual garden's API servers
+  idle:            whether it has nothing to do where it is installed, and so has no replica
   webhooks:        whether it serves admission webhooks
   certificates:    whether it has rights of its own for the Secrets with their certificates, because no other of its rights has them in it
   images:          whether it looks images up in image vectors
   openstack:       whether it speaks to OpenStack, and counts that
   slow:            how long nine of ten passes may take, in seconds
+  own:             whether it has metrics, alerts and panels of its own, in its templates "metrics", "alerts" and "panels"
+  down, stalled:   of one without extension objects: what follows when no replica answers, and when none leads
+  hosts:           which API servers it speaks to, as a sentence
   networks:        what its pods reach besides DNS and the API server of their cluster; labels of NetworkPolicies without their prefix
   shoots:          whether its pods reach the API servers of shoots
+  virtualGarden:   whether its pods in a seed reach the virtual garden where that runs in the same cluster
 */}}
 {{- define "common.facts" -}}
 {{- include "facts" . -}}
@@ -22,7 +29,8 @@ What a chart is about is in its template "facts", a document of YAML:
 
 {{/* The name of all objects in the namespace. The Service's is given: the binary registers its webhooks under it. */}}
 {{- define "common.name" -}}
-gardener-extension-{{ include "common.binary" . }}
+{{- $facts := include "common.facts" . | fromYaml -}}
+gardener-extension-{{ include "common.binary" . }}{{ $facts.suffix | default "" }}
 {{- end -}}
 
 {{/* The name of objects without namespace. Two charts of one binary may meet in a cluster. */}}

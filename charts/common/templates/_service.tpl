@@ -14,7 +14,7 @@ metadata:
     # The API server that calls is that of this cluster, which may be anywhere. Those of shoots do not call.
     networking.resources.gardener.cloud/from-world-to-ports: '[{"protocol":"TCP","port":{{ $ports.webhooks }}}]'
     {{- end }}
-    {{- if $facts.garden }}
+    {{- if and $facts.garden $facts.webhooks }}
     # The API servers of the virtual garden call from the namespace garden.
     networking.resources.gardener.cloud/from-all-webhook-targets-allowed-ports: '[{"protocol":"TCP","port":{{ $ports.webhooks }}}]'
     {{- end }}

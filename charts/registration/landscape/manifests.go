@@ -140,7 +140,7 @@ func (m *manifests) add(object runtime.Object) {
 	case *gardencorev1.ControllerDeployment:
 		g.Deployments = append(g.Deployments, *o)
 	case *gardencorev1beta1.ControllerDeployment:
-		g.Deployments = append(g.Deployments, gardencorev1.ControllerDeployment{ObjectMeta: o.ObjectMeta})
+		g.Deployments = append(g.Deployments, inV1(o))
 	case *gardencorev1beta1.ControllerInstallation:
 		g.Installations = append(g.Installations, *o)
 	case *gardencorev1beta1.Seed:
@@ -156,6 +156,16 @@ func (m *manifests) add(object runtime.Object) {
 	case *operatorv1alpha1.Extension:
 		g.addExtension(o)
 	}
+}
+
+// inV1 does what the API server does with types that are not its own (gardener/pkg/apis/core/v1, conversion_controllerdeployment.go).
+func inV1(o *gardencorev1beta1.ControllerDeployment) gardencorev1.ControllerDeployment {
+	converted := gardencorev1.ControllerDeployment{ObjectMeta: *o.ObjectMeta.DeepCopy()}
+	if o.Type != "" && o.Type != gardencorev1beta1.ControllerDeploymentTypeHelm {
+		metav1.SetMetaDataAnnotation(&converted.ObjectMeta, gardencorev1.MigrationControllerDeploymentType, o.Type)
+		metav1.SetMetaDataAnnotation(&converted.ObjectMeta, gardencorev1.MigrationControllerDeploymentProviderConfig, string(o.ProviderConfig.Raw))
+	}
+	return converted
 }
 
 // addRegistration lets one registration be given as itself and as Extension.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -89,6 +90,40 @@ func TestReadManifests(t *testing.T) {
 	report, err := landscape.Inspect(g)
 	require.NoError(t, err)
 	assert.True(t, report.Planned)
+}
+
+// Both types of ControllerDeployments may be in one repository, in either version.
+func TestManifestsOfBothTypes(t *testing.T) {
+	folder := t.TempDir()
+	const deployments = `
+apiVersion: core.gardener.cloud/v1beta1
+kind: ControllerDeployment
+metadata: {name: ours, annotations: {note: kept}}
+type: trellis
+providerConfig: {apiVersion: installation.trellis.garden/v1alpha1, kind: ControllerDeploymentConfig, chart: H4s=}
+---
+apiVersion: core.gardener.cloud/v1beta1
+kind: ControllerDeployment
+metadata: {name: older}
+type: helm
+providerConfig: {chart: H4s=}
+---
+apiVersion: core.gardener.cloud/v1
+kind: ControllerDeployment
+metadata: {name: newer}
+helm: {rawChart: H4s=}
+`
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "deployments.yaml"), []byte(deployments), 0o600))
+	g, err := landscape.ReadManifests(folder)
+	require.NoError(t, err)
+	require.Len(t, g.Deployments, 3)
+	annotations := g.Deployments[0].Annotations
+	assert.Equal(t, "kept", annotations["note"])
+	assert.Equal(t, "trellis", annotations[gardencorev1.MigrationControllerDeploymentType])
+	assert.JSONEq(t, `{"apiVersion": "installation.trellis.garden/v1alpha1", "kind": "ControllerDeploymentConfig", "chart": "H4s="}`,
+		annotations[gardencorev1.MigrationControllerDeploymentProviderConfig])
+	assert.Empty(t, g.Deployments[1].Annotations)
+	assert.NotNil(t, g.Deployments[2].Helm)
 }
 
 func TestManifestsThatCannotBeRead(t *testing.T) {

@@ -1,6 +1,7 @@
 package landscape
 
 import (
+	"encoding/json"
 	"testing"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
@@ -20,6 +21,10 @@ func TestOurs(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, isOurs(gardencorev1beta1.ControllerRegistration{}, helm(gardencorev1.HelmControllerDeployment{RawChart: archive})), name)
 	}
+	archive, err := charts.Archive("worker-controller", "v0.1.0")
+	require.NoError(t, err)
+	inline, err := json.Marshal(map[string]any{"chart": archive})
+	require.NoError(t, err)
 	for sentence, c := range map[string]struct {
 		labels     map[string]string
 		deployment *gardencorev1.ControllerDeployment
@@ -32,9 +37,17 @@ func TestOurs(t *testing.T) {
 				Ref: new("ghcr.io/trellis-garden/trellis/charts/worker-controller:0.1.0"),
 			}}), want: true,
 		},
-		"not another's repository":        {deployment: oci("europe-docker.pkg.dev/gardener-project/releases/charts/gardener/extensions/provider-openstack")},
-		"not another's chart":             {deployment: helm(gardencorev1.HelmControllerDeployment{RawChart: []byte("H4s")})},
-		"not without a deployment":        {},
+		"not another's repository":      {deployment: oci("europe-docker.pkg.dev/gardener-project/releases/charts/gardener/extensions/provider-openstack")},
+		"not another's chart":           {deployment: helm(gardencorev1.HelmControllerDeployment{RawChart: []byte("H4s")})},
+		"not without a deployment":      {},
+		"by the chart, of our own type": {deployment: custom("trellis", string(inline)), want: true},
+		"by its repository, of our own type": {
+			deployment: custom("trellis", `{"ociRepository": {"ref": "ghcr.io/trellis-garden/trellis/charts/worker-controller:0.1.0"}}`), want: true,
+		},
+		"not another's chart of our own type": {
+			deployment: custom("trellis", `{"ociRepository": {"repository": "registry.example.org/charts/provider-openstack"}}`),
+		},
+		"not what cannot be read":         {deployment: custom("other", `{"chart": {"from": "somewhere"}}`)},
 		"not with one of another type":    {deployment: &gardencorev1.ControllerDeployment{}},
 		"not because of any other labels": {labels: map[string]string{"app.kubernetes.io/part-of": "gardener"}},
 	} {
@@ -44,6 +57,34 @@ func TestOurs(t *testing.T) {
 			assert.Equal(t, c.want, isOurs(registration, c.deployment))
 		})
 	}
+}
+
+func TestWhoInstalls(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		deployment *gardencorev1.ControllerDeployment
+		want       string
+	}{
+		"gardenlet, by a chart":                       {oci("registry.example.org/charts/x"), "helm"},
+		"gardenlet, where it is not said":             {&gardencorev1.ControllerDeployment{}, "helm"},
+		"our operator":                                {custom("trellis", "{}"), "trellis"},
+		"gardenlet, whatever is left of another type": {left(custom("trellis", "{}")), "helm"},
+	} {
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, c.want, installerOf(c.deployment)) })
+	}
+}
+
+// custom is one of a type that is not Gardener's own, as version v1 has it.
+func custom(typ, providerConfig string) *gardencorev1.ControllerDeployment {
+	deployment := &gardencorev1.ControllerDeployment{}
+	deployment.Annotations = map[string]string{
+		gardencorev1.MigrationControllerDeploymentType: typ, gardencorev1.MigrationControllerDeploymentProviderConfig: providerConfig,
+	}
+	return deployment
+}
+
+func left(deployment *gardencorev1.ControllerDeployment) *gardencorev1.ControllerDeployment {
+	deployment.Helm = &gardencorev1.HelmControllerDeployment{}
+	return deployment
 }
 
 func oci(repository string) *gardencorev1.ControllerDeployment {

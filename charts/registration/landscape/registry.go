@@ -21,6 +21,8 @@ type registered struct {
 	selector *metav1.LabelSelector
 	ours     bool
 	deleting bool
+	// installer is the type of its deployment.
+	installer string
 	// missingDeployment is the name of a ControllerDeployment that is referred to and not there.
 	missingDeployment string
 }
@@ -52,6 +54,9 @@ func register(g *Garden) registry {
 			}
 		}
 		r.ours = isOurs(registration, deployment)
+		if deployment != nil {
+			r.installer = installerOf(deployment)
+		}
 		for _, resource := range registration.Spec.Resources {
 			id := ID{resource.Kind, resource.Type}
 			if _, twice := r.primary[id]; !twice {

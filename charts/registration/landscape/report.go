@@ -122,8 +122,28 @@ func inspectSeed(g *Garden, registered registry, seed *gardencorev1beta1.Seed) S
 		}
 	}
 	report.Problems = append(report.Problems, blockers(registered, report.Rows, here)...)
-	report.Notes = notes(g, report, here, g.Domains[seed.Name].Unknown)
+	report.Notes = append(notes(g, report, here, g.Domains[seed.Name].Unknown), unsound(registered, here)...)
 	return report
+}
+
+// unsound tells of installations that whoever installs them found fault with, or has not looked at: with a type of its own, a deployment waits for an
+// operator that may not be there.
+func unsound(registered registry, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
+	var notes []string
+	for _, name := range sortedKeys(here) {
+		r, conditions := registered.byName[name], here[name].Status.Conditions
+		i := slices.IndexFunc(conditions, func(c gardencorev1beta1.Condition) bool {
+			return c.Type == gardencorev1beta1.ControllerInstallationValid
+		})
+		switch {
+		case i >= 0 && conditions[i].Status != gardencorev1beta1.ConditionTrue:
+			notes = append(notes, fmt.Sprintf("%s is not said to be valid (%s): %s", name, conditions[i].Reason, conditions[i].Message))
+		case i < 0 && r != nil && r.installer != "" && r.installer != gardencorev1beta1.ControllerDeploymentTypeHelm:
+			notes = append(notes, fmt.Sprintf("%s is of type %s, and no operator for that type says anything of its installation; let one serve this seed, "+
+				"or apply another form of the registration", name, r.installer))
+		}
+	}
+	return notes
 }
 
 // blockers finds what, beside a kind and type without registration, makes Gardener give up on the whole seed.

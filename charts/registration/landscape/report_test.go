@@ -141,6 +141,24 @@ func TestInspect(t *testing.T) {
 			},
 			ok: true, ready: true, says: []string{"also installed, though nothing above is theirs: everywhere (Always)"},
 		},
+		"one of a type of its own, which its operator serves": {
+			change: func(g *landscape.Garden) { deployOtherwise(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
+		},
+		"one of a type of its own, which has a mistake": {
+			change: func(g *landscape.Garden) {
+				deployOtherwise(g, "False", "ValuesInvalid", "values: additional property x")
+			},
+			ok: true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (ValuesInvalid): values: additional property x"},
+		},
+		"one of a type of its own, whose seed the operator does not reach": {
+			change: func(g *landscape.Garden) { deployOtherwise(g, "Unknown", "SeedUnreachable", "no answer") },
+			ok:     true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (SeedUnreachable): no answer"},
+		},
+		"one of a type of its own, which nobody serves": {
+			change: func(g *landscape.Garden) { deployOtherwise(g, "", "", "") },
+			ok:     true, ready: true, says: []string{"infrastructure-openstack is of type trellis, and no operator for that type says anything of its " +
+				"installation; let one serve this seed, or apply another form of the registration"},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			report, err := landscape.Inspect(served(c.change))
@@ -153,6 +171,20 @@ func TestInspect(t *testing.T) {
 			for i, want := range c.says {
 				assert.True(t, strings.HasPrefix(said[i], want), "%q", said[i])
 			}
+		})
+	}
+}
+
+// deployOtherwise makes the first registration one that gardenlet leaves alone, with what an operator says of its installation, if anything.
+func deployOtherwise(g *landscape.Garden, valid gardencorev1beta1.ConditionStatus, reason, message string) {
+	g.Registrations[0] = deployed(g.Registrations[0])
+	g.Deployments = append(g.Deployments, gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{
+		Name: g.Registrations[0].Name, Annotations: map[string]string{gardencorev1.MigrationControllerDeploymentType: "trellis"},
+	}})
+	if valid != "" {
+		status := &g.Installations[0].Status
+		status.Conditions = append(status.Conditions, gardencorev1beta1.Condition{
+			Type: gardencorev1beta1.ControllerInstallationValid, Status: valid, Reason: reason, Message: message,
 		})
 	}
 }

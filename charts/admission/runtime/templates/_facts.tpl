@@ -9,6 +9,10 @@ openstack: false
 # It asks no cloud.
 networks: []
 shoots: false
+own: true
+down: API servers refuse what it should judge
+stalled: certificates are not renewed, and what is registered is not repaired
+hosts: The hosts are the runtime cluster and the virtual garden
 {{- end -}}
 
 {{- define "args" -}}

@@ -1,0 +1,24 @@
+{{/* What Prometheus is asked about installations, wherever the operator runs that makes them. */}}
+{{- define "common.installationAlerts" -}}
+{{- $job := printf "job=%q" (include "common.name" .) -}}
+- alert: TrellisControllerInstallationNotHealthy
+  expr: max by (installation, seed) (trellis_installation_phase{ {{- $job }},phase=~"Pending|Progressing|Unhealthy|Failed"}) == 1
+  for: 30m
+  labels:
+    severity: warning
+    {{- include "common.alertLabels" . | nindent 4 }}
+  annotations:
+    summary: An installation is not healthy
+    description: >-
+      {{`{{ $labels.installation }}`}} in seed {{`{{ $labels.seed }}`}} has not been healthy for half an hour, and shoots that need it wait. Why is in its
+      conditions and in status.providerStatus.lastError.
+{{- end -}}
+
+{{- define "common.installationPanels" -}}
+- title: Installations
+  description: By phase.
+  unit: short
+  queries:
+  - expr: sum by (phase) (trellis_installation_phase{ {{- printf "job=%q" (include "common.name" .) -}} })
+    legend: {{`"{{phase}}"`}}
+{{- end -}}

@@ -1,0 +1,4 @@
+{{- define "facts" -}}
+binary: controllerinstallation-controller
+suffix: -garden
+{{- end -}}

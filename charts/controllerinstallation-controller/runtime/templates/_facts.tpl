@@ -1,0 +1,29 @@
+{{- define "facts" -}}
+binary: controllerinstallation-controller
+# The one in a seed may run in the same cluster.
+suffix: -garden
+kind: ControllerInstallation
+queues: true
+garden: true
+webhooks: false
+images: false
+openstack: false
+# Seeds, and registries with charts, wherever they are.
+networks: [public-networks, private-networks]
+shoots: false
+own: true
+down: Nothing is installed, updated or removed in seeds of what is registered with its types
+stalled: nothing is installed, updated or removed in seeds of what is registered with its types
+hosts: The hosts are the runtime cluster, the virtual garden and the seeds
+{{- end -}}
+
+{{- define "args" -}}
+{{- with .Values.seedSelector }}
+- {{ printf "--seed-selector=%s" . | quote }}
+{{- end }}
+{{- with .Values.gardenAddress }}
+- {{ printf "--garden-address=%s" . | quote }}
+{{- end }}
+- {{ printf "--sync-period=%s" .Values.syncPeriod | quote }}
+- {{ printf "--max-concurrent-reconciles=%d" (.Values.concurrentSyncs | int64) | quote }}
+{{- end -}}

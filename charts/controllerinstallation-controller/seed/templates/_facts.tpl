@@ -1,0 +1,23 @@
+{{- define "facts" -}}
+binary: controllerinstallation-controller
+kind: ControllerInstallation
+queues: true
+webhooks: false
+images: false
+openstack: false
+# Installations that it could serve are of seeds. Of a self-hosted shoot, gardenlet says no seed, or that it is one.
+idle: {{ or (empty (.Values.gardener).seed) (not (empty (.Values.gardener).selfHostedShootCluster)) }}
+# The garden, and registries with charts, wherever they are.
+networks: [public-networks, private-networks]
+virtualGarden: true
+shoots: false
+own: true
+down: Nothing is installed, updated or removed in this seed of what is registered with its types
+stalled: nothing is installed, updated or removed in this seed of what is registered with its types
+hosts: The hosts are the seed and the garden
+{{- end -}}
+
+{{- define "args" }}
+- {{ printf "--sync-period=%s" .Values.syncPeriod | quote }}
+- {{ printf "--max-concurrent-reconciles=%d" (.Values.concurrentSyncs | int64) | quote }}
+{{- end -}}

@@ -1,0 +1,11 @@
+{{- define "metrics" -}}
+- trellis_installation_phase
+{{- end -}}
+
+{{- define "alerts" -}}
+{{ include "common.installationAlerts" . }}
+{{- end -}}
+
+{{- define "panels" -}}
+{{ include "common.installationPanels" . }}
+{{- end -}}

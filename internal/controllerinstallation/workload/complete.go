@@ -1,0 +1,152 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/gardener/gardener/pkg/resourcemanager/controller/garbagecollector/references"
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
+	"github.com/gardener/gardener/pkg/utils/secrets"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+)
+
+// Complete changes the objects of a chart as gardenlet does: environment variable SEED_NAME in all containers, and, where it is wanted, a kubeconfig
+// for the garden. Only what the groups apps and batch have in the installation's own namespace is changed; bare Pods are not, nor is what has no
+// namespace. It reports whether the garden has to be accessible. A workload that is none is a problem.Problem (ChartCannotBeRendered).
+func Complete(installation Installation, garden Garden, objects []*unstructured.Unstructured) (gardenAccess bool, err error) {
+	gardenAccess = needsGardenAccess(installation, objects)
+	var kubeconfig string
+	if gardenAccess {
+		secret, err := kubeconfigSecret(installation, garden)
+		if err != nil {
+			return false, err
+		}
+		kubeconfig = secret.Name
+	}
+	for _, object := range objects {
+		if !isWorkload(object) || object.GetNamespace() != Namespace(installation.Name) {
+			continue
+		}
+		injected := ""
+		if takesKubeconfig(object) {
+			injected = kubeconfig
+		}
+		if err := complete(object, installation.Seed.Name, injected); err != nil {
+			return false, problem.New(problem.ChartCannotBeRendered, fmt.Sprintf(
+				"%s %s cannot be given what Gardener gives to pods: %v", object.GetKind(), object.GetName(), err))
+		}
+	}
+	return gardenAccess, nil
+}
+
+func isWorkload(object *unstructured.Unstructured) bool {
+	group := object.GroupVersionKind().Group
+	return group == appsv1.GroupName || group == batchv1.GroupName
+}
+
+// needsGardenAccess also heeds pods of other namespaces and bare ones, for which nothing more is done.
+func needsGardenAccess(installation Installation, objects []*unstructured.Unstructured) bool {
+	return installation.InjectGardenKubeconfig && slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
+		return hasPods(object) && takesKubeconfig(object)
+	})
+}
+
+func hasPods(object *unstructured.Unstructured) bool {
+	switch object.GetAPIVersion() + "/" + object.GetKind() {
+	case "v1/Pod",
+		"apps/v1/Deployment", "apps/v1beta2/Deployment", "apps/v1beta1/Deployment",
+		"apps/v1/StatefulSet", "apps/v1beta2/StatefulSet", "apps/v1beta1/StatefulSet",
+		"apps/v1/DaemonSet", "apps/v1beta2/DaemonSet",
+		"batch/v1/Job", "batch/v1/CronJob", "batch/v1beta1/CronJob":
+		return true
+	default:
+		return false
+	}
+}
+
+// takesKubeconfig is true unless a label says otherwise.
+func takesKubeconfig(object *unstructured.Unstructured) bool {
+	value, labelled := object.GetLabels()[v1beta1constants.LabelInjectGardenKubeconfig]
+	return !labelled || value == "true"
+}
+
+// complete goes by way of the typed object, as gardenlet does, so that it ends in the same: without fields that nobody knows.
+func complete(object *unstructured.Unstructured, seed, kubeconfig string) error {
+	typed, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	if err := scheme.Scheme.Convert(object, typed, nil); err != nil {
+		return err
+	}
+	if kubeconfig != "" {
+		if err := injectKubeconfig(typed, kubeconfig); err != nil {
+			return err
+		}
+	}
+	if err := setEnvironment(typed, v1beta1constants.EnvSeedName, seed); err != nil {
+		return err
+	}
+	return scheme.Scheme.Convert(typed, object, nil)
+}
+
+// injectKubeconfig leaves alone what has brought its own kubeconfig for the garden.
+func injectKubeconfig(object runtime.Object, kubeconfig string) error {
+	const volumeName = "garden-kubeconfig"
+	own := false
+	err := visitContainers(object, func(container *corev1.Container) {
+		own = own || kubernetesutils.HasEnvVar(*container, v1beta1constants.EnvGenericGardenKubeconfig)
+	})
+	if err != nil || own {
+		return err
+	}
+	err = kubernetesutils.VisitPodSpec(object, func(spec *corev1.PodSpec) {
+		kubernetesutils.AddVolume(spec, kubeconfigVolume(volumeName, kubeconfig), true)
+		kubernetesutils.VisitContainers(spec, func(container *corev1.Container) {
+			mount := corev1.VolumeMount{Name: volumeName, MountPath: kubeconfigPath, ReadOnly: true}
+			kubernetesutils.AddVolumeMount(container, mount, true)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := references.InjectAnnotations(object); err != nil {
+		return err
+	}
+	return setEnvironment(object, v1beta1constants.EnvGenericGardenKubeconfig, kubeconfigPath+"/"+secrets.DataKeyKubeconfig)
+}
+
+func kubeconfigVolume(name, kubeconfig string) corev1.Volume {
+	project := func(secret, key string) corev1.VolumeProjection {
+		return corev1.VolumeProjection{Secret: &corev1.SecretProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: secret},
+			Items:                []corev1.KeyToPath{{Key: key, Path: key}},
+			Optional:             new(false),
+		}}
+	}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: new(corev1.ProjectedVolumeSourceDefaultMode),
+		Sources: []corev1.VolumeProjection{
+			project(kubeconfig, secrets.DataKeyKubeconfig), project(accessSecretName, resourcesv1alpha1.DataKeyToken),
+		},
+	}}}
+}
+
+func setEnvironment(object runtime.Object, name, value string) error {
+	return visitContainers(object, func(container *corev1.Container) {
+		kubernetesutils.AddEnvVar(container, corev1.EnvVar{Name: name, Value: value}, true)
+	})
+}
+
+func visitContainers(object runtime.Object, visit func(*corev1.Container)) error {
+	return kubernetesutils.VisitPodSpec(object, func(spec *corev1.PodSpec) { kubernetesutils.VisitContainers(spec, visit) })
+}

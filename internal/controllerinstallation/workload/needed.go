@@ -1,0 +1,76 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+)
+
+// Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed are in the
+// seed, in order. A kind that the seed doesn't know has no objects.
+func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev1beta1.ControllerResource) ([]string, error) {
+	served := map[string]map[string]bool{}
+	for _, resource := range resources {
+		if served[resource.Kind] == nil {
+			served[resource.Kind] = map[string]bool{}
+		}
+		served[resource.Kind][resource.Type] = true
+	}
+	var needed []string
+	for _, kind := range slices.Sorted(maps.Keys(served)) {
+		types, err := typesInUse(ctx, cluster.Client, kind, served[kind])
+		if err != nil {
+			return nil, fmt.Errorf("looking for objects of kind %s that need the installation: %w", kind, err)
+		}
+		for _, used := range types {
+			needed = append(needed, kind+"/"+used)
+		}
+	}
+	return needed, nil
+}
+
+// typesInUse reads page by page, and no further than it must: of some kinds a seed has thousands of objects.
+func typesInUse(ctx context.Context, c client.Reader, kind string, served map[string]bool) ([]string, error) {
+	const page = 250
+	used := map[string]bool{}
+	options := &client.ListOptions{Limit: page}
+	for {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(extensionsv1alpha1.SchemeGroupVersion.WithKind(kind + "List"))
+		if err := c.List(ctx, list, options); err != nil {
+			if absent(err) {
+				return nil, nil
+			}
+			return nil, err
+		}
+		for i := range list.Items {
+			if extensionType := typeOf(&list.Items[i]); served[extensionType] {
+				used[extensionType] = true
+			}
+		}
+		options.Continue = list.GetContinue()
+		if options.Continue == "" || len(used) == len(served) {
+			return slices.Sorted(maps.Keys(used)), nil
+		}
+	}
+}
+
+// typeOf returns the type of an extension object of class shoot or seed, and nothing for one of class garden: that is gardener-operator's.
+func typeOf(object *unstructured.Unstructured) string {
+	class, _, _ := unstructured.NestedString(object.Object, "spec", "class")
+	switch extensionsv1alpha1.ExtensionClass(class) {
+	case "", extensionsv1alpha1.ExtensionClassShoot, extensionsv1alpha1.ExtensionClassSeed:
+		extensionType, _, _ := unstructured.NestedString(object.Object, "spec", "type")
+		return extensionType
+	default:
+		return ""
+	}
+}

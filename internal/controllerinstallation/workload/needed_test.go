@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+)
+
+func TestNeeded(t *testing.T) {
+	s := newStage(t)
+	namespace := newNamespace(t)
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
+	spec := func(extensionType string, class *extensionsv1alpha1.ExtensionClass) extensionsv1alpha1.DefaultSpec {
+		return extensionsv1alpha1.DefaultSpec{Type: extensionType, Class: class}
+	}
+	garden, seed, shoot := extensionsv1alpha1.ExtensionClassGarden, extensionsv1alpha1.ExtensionClassSeed, extensionsv1alpha1.ExtensionClassShoot
+	for _, object := range []client.Object{
+		&extensionsv1alpha1.Extension{ObjectMeta: meta("default"), Spec: extensionsv1alpha1.ExtensionSpec{DefaultSpec: spec("a", nil)}},
+		&extensionsv1alpha1.Extension{ObjectMeta: meta("shoot"), Spec: extensionsv1alpha1.ExtensionSpec{DefaultSpec: spec("b", &shoot)}},
+		&extensionsv1alpha1.Extension{ObjectMeta: meta("seed"), Spec: extensionsv1alpha1.ExtensionSpec{DefaultSpec: spec("c", &seed)}},
+		&extensionsv1alpha1.Extension{ObjectMeta: meta("garden"), Spec: extensionsv1alpha1.ExtensionSpec{DefaultSpec: spec("d", &garden)}},
+		&extensionsv1alpha1.BackupBucket{ObjectMeta: metav1.ObjectMeta{Name: s.installation.Name}, Spec: extensionsv1alpha1.BackupBucketSpec{
+			DefaultSpec: spec("a", nil), Region: "x",
+		}},
+	} {
+		require.NoError(t, s.admin.Create(t.Context(), object))
+		t.Cleanup(func() { require.NoError(t, s.admin.Delete(context.WithoutCancel(t.Context()), object)) })
+	}
+
+	needed := func(resources ...string) []string {
+		var list []gardencorev1beta1.ControllerResource
+		for i := 0; i < len(resources); i += 2 {
+			list = append(list, gardencorev1beta1.ControllerResource{Kind: resources[i], Type: resources[i+1]})
+		}
+		found, err := Needed(t.Context(), s.cluster, list)
+		require.NoError(t, err)
+		return found
+	}
+	assert.Equal(t, []string{"Extension/a"}, needed("Extension", "a"))
+	assert.Equal(t, []string{"Extension/b"}, needed("Extension", "b"))
+	assert.Equal(t, []string{"Extension/c"}, needed("Extension", "c"))
+	assert.Empty(t, needed("Extension", "d"), "class garden is not the seed's")
+	assert.Empty(t, needed("Extension", "other", "Worker", "a"))
+	assert.Empty(t, needed("Unheard", "a"), "a kind without CRD has no objects")
+	assert.Empty(t, needed())
+	assert.Equal(t, []string{"BackupBucket/a"}, needed("BackupBucket", "a"), "it has no namespace")
+	assert.Equal(t, []string{"BackupBucket/a", "Extension/a", "Extension/c"},
+		needed("Extension", "c", "Worker", "c", "BackupBucket", "a", "Extension", "d", "Extension", "a", "Extension", "a"))
+	assert.Empty(t, s.written())
+}
+
+// TestNeededReadsNoFurtherThanItMust counts pages.
+func TestNeededReadsNoFurtherThanItMust(t *testing.T) {
+	s := newStage(t)
+	namespace := newNamespace(t)
+	const many = 300
+	for i := range many {
+		extensionType := "common"
+		if i == many-1 {
+			extensionType = "rare"
+		}
+		require.NoError(t, s.admin.Create(t.Context(), &extensionsv1alpha1.Network{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("n%03d", i)},
+			Spec: extensionsv1alpha1.NetworkSpec{
+				DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: extensionType}, PodCIDR: "10.0.0.0/16", ServiceCIDR: "10.1.0.0/16",
+			},
+		}))
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		require.NoError(t, s.admin.DeleteAllOf(ctx, &extensionsv1alpha1.Network{}, client.InNamespace(namespace)))
+	})
+	pages := 0
+	cluster := &seeds.Cluster{Client: interceptor.NewClient(s.admin, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			pages++
+			return c.List(ctx, list, options...)
+		},
+	})}
+	for sentence, test := range map[string]struct {
+		types []string
+		want  []string
+		pages int
+	}{
+		"all are found at once":     {[]string{"common"}, []string{"Network/common"}, 1},
+		"one is found on page two":  {[]string{"rare", "common"}, []string{"Network/common", "Network/rare"}, 2},
+		"one is found on no page":   {[]string{"none", "common"}, []string{"Network/common"}, 2},
+		"none is found on any page": {[]string{"none"}, nil, 2},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var resources []gardencorev1beta1.ControllerResource
+			for _, extensionType := range test.types {
+				resources = append(resources, gardencorev1beta1.ControllerResource{Kind: "Network", Type: extensionType})
+			}
+			pages = 0
+			found, err := Needed(t.Context(), cluster, resources)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, found)
+			assert.Equal(t, test.pages, pages)
+		})
+	}
+}
+
+func TestNeededFailsRatherThanGuesses(t *testing.T) {
+	s := newStage(t)
+	broken := interceptor.NewClient(s.admin, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return errBroken
+		},
+	})
+	_, err := Needed(t.Context(), &seeds.Cluster{Client: broken}, []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "a"}})
+	assert.ErrorIs(t, err, errBroken)
+}

@@ -1,0 +1,102 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+)
+
+// Remove takes away what Apply has brought, in gardenlet's order: the ManagedResource with its objects, then the namespace. It returns what is still
+// waited for, and why ("namespace x to go: ..."), "" when all is gone. It does not wait itself. What was never made is gone; a ManagedResource that belongs to somebody else
+// stays. The ServiceAccount in the garden is not its business.
+func Remove(ctx context.Context, cluster *seeds.Cluster, installation string) (waitingFor string, err error) {
+	for _, remove := range []func(context.Context, client.Client, string) (string, error){
+		removeManagedResource, removeContent, removeNamespace,
+	} {
+		if waitingFor, err := remove(ctx, cluster.Client, installation); err != nil || waitingFor != "" {
+			return waitingFor, err
+		}
+	}
+	return "", nil
+}
+
+func removeManagedResource(ctx context.Context, c client.Client, installation string) (string, error) {
+	resource, err := readManagedResource(ctx, c, installation)
+	if absent(err) {
+		return "", nil
+	}
+	if err != nil || resource == nil || !belongsTo(resource, installation) {
+		return "", err
+	}
+	if !resource.DeletionTimestamp.IsZero() {
+		return toGo("ManagedResource", installation, stillThere(resource)), nil
+	}
+	if err := c.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("deleting ManagedResource %s: %w", installation, err)
+	}
+	// Without anybody who has seen it, it is gone at once.
+	resource, err = readManagedResource(ctx, c, installation)
+	if err != nil || resource == nil {
+		return "", err
+	}
+	return toGo("ManagedResource", installation, stillThere(resource)), nil
+}
+
+func toGo(kind, name, why string) string {
+	if why == "" {
+		return kind + " " + name + " to go"
+	}
+	return kind + " " + name + " to go: " + why
+}
+
+// removeContent finds the Secrets by their labels: a pass that ended at the wrong moment leaves some that no ManagedResource refers to.
+func removeContent(ctx context.Context, c client.Client, installation string) (string, error) {
+	secrets := &metav1.PartialObjectMetadataList{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	err := c.List(ctx, secrets, client.InNamespace(v1beta1constants.GardenNamespace), client.MatchingLabels{labelInstallation: installation})
+	if err != nil {
+		return "", fmt.Errorf("listing the Secrets of ManagedResource %s: %w", installation, err)
+	}
+	for i := range secrets.Items {
+		if err := c.Delete(ctx, &secrets.Items[i]); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("deleting Secret %s: %w", secrets.Items[i].Name, err)
+		}
+	}
+	return "", nil
+}
+
+func removeNamespace(ctx context.Context, c client.Client, installation string) (string, error) {
+	namespace := &corev1.Namespace{}
+	key := client.ObjectKey{Name: Namespace(installation)}
+	switch err := c.Get(ctx, key, namespace); {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading namespace %s: %w", key.Name, err)
+	}
+	if namespace.DeletionTimestamp.IsZero() {
+		if err := c.Delete(ctx, namespace); client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("deleting namespace %s: %w", key.Name, err)
+		}
+	}
+	return toGo("namespace", key.Name, stillTerminating(namespace)), nil
+}
+
+// stillTerminating says what of a namespace is left, as far as Kubernetes has said.
+func stillTerminating(namespace *corev1.Namespace) string {
+	var reasons []string
+	for _, condition := range namespace.Status.Conditions {
+		if condition.Status == corev1.ConditionTrue && condition.Message != "" {
+			reasons = append(reasons, condition.Message)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
