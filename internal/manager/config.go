@@ -38,6 +38,8 @@ type config struct {
 
 	help    bool
 	version bool
+	// question is the name of one of the Binary's, or empty.
+	question string
 }
 
 // defaultConfig holds what is asked for when nothing is said. Types have no default on purpose: a binary never claims a
@@ -81,10 +83,7 @@ func (c *config) sections(b Binary) []section {
 	}
 	return append(sections,
 		section{title: "Health, metrics and logs", flags: c.observabilityFlags()},
-		section{title: "Questions", flags: []setting{
-			{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
-			{name: "version", usage: "Print version, commit and date.", parse: boolean(&c.version)},
-		}},
+		section{title: "Questions", flags: c.questionFlags(b)},
 	)
 }
 

@@ -61,13 +61,15 @@ func parseFlags(b Binary, args []string, around surroundings) (config, error) {
 		found.addf("%q: arguments without a flag are not allowed", arg)
 	}
 	for _, s := range settings {
-		if s.required && !flags.Changed(s.name) {
+		if s.required && !flags.Changed(s.name) && cfg.question == "" {
 			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
 	cfg.webhooks.GardenApart = cfg.gardenKubeconfig != ""
-	for _, err := range cfg.check() {
-		found.addf("%v", err)
+	if cfg.question == "" {
+		for _, err := range cfg.check() {
+			found.addf("%v", err)
+		}
 	}
 	cfg.webhooks = cfg.webhooks.completed()
 	return cfg, found.err()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -12,20 +13,20 @@ import (
 // newGarden returns the client for the garden of a binary that works for it. It makes no connection, and so does not fail when the garden is
 // away: in the runtime cluster, the process may well be up before the garden's API server is. A token that is renewed in its file is read again
 // by client-go.
-func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, error) {
+func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, *rest.Config, error) {
 	if !b.Garden {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if cfg.gardenKubeconfig == "" {
-		return mgr.GetClient(), nil
+		return mgr.GetClient(), mgr.GetConfig(), nil
 	}
 	config, err := loadRESTConfig(cfg.gardenKubeconfig)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Each cluster has one registration of the binary. Two writers of one would undo each other's work for ever.
 	if own := mgr.GetConfig(); config.Host == own.Host && config.ServerName == own.ServerName {
-		return nil, errors.New("--garden-kubeconfig names the API server that --kubeconfig names: leave it out if the garden is that cluster")
+		return nil, nil, errors.New("--garden-kubeconfig names the API server that --kubeconfig names: leave it out if the garden is that cluster")
 	}
 	config.UserAgent = userAgent(b.Name)
 	// Objects of the garden are large, and Gardener's API server writes and reads them several times faster in the binary form. Custom resources,
@@ -34,9 +35,9 @@ func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, e
 	config.AcceptContentTypes = k8sruntime.ContentTypeProtobuf + "," + k8sruntime.ContentTypeJSON
 	garden, err := newUncachedClient(config, client.Options{Scheme: mgr.GetScheme()})
 	if err != nil {
-		return nil, fmt.Errorf("creating client for the garden: %w", err)
+		return nil, nil, fmt.Errorf("creating client for the garden: %w", err)
 	}
-	return garden, nil
+	return garden, config, nil
 }
 
 // gardenKubeconfigFlags are those of a binary that works for the garden.

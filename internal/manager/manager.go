@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -27,7 +28,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks and Flags are required.
+// Binary describes one binary. All fields but Garden, Webhooks, Flags and Questions are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -35,14 +36,16 @@ type Binary struct {
 	Description string
 	// Types are the provider types compiled in: what --types may name.
 	Types []string
-	// Garden is true for a binary that works for the garden: it runs in the garden's runtime cluster, serves admission webhooks, and
-	// fulfils no extension objects. So it has neither classes nor a heartbeat.
+	// Garden is true for a binary that works for the garden, wherever it runs, and fulfils no extension objects. So it has neither classes nor a
+	// heartbeat.
 	Garden bool
 	// Webhooks are the names of the admission webhooks compiled in: what --disable-webhooks may name. A binary with webhooks
 	// has flags for them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
 	// Flags are those that only this binary has.
 	Flags FlagSection
+	// Questions are what the binary answers instead of running, each by a flag.
+	Questions []Question
 	// AddToScheme registers the API types that the binary works with, besides the core types.
 	AddToScheme func(*runtime.Scheme) error
 	// Setup adds to the process what the binary is for. Nothing runs before it returns.
@@ -58,6 +61,8 @@ type Process struct {
 	// Garden is a client for the garden, without a cache too: the Manager's own when both are the same cluster. The garden may be away, also
 	// at the start. It is nil unless the Binary works for the garden, and so are the fields from Classes to GardenerVersion if it does.
 	Garden client.Client
+	// GardenConfig is how Garden connects: for those who want to watch it.
+	GardenConfig *rest.Config
 	// Types are the provider types to serve: a non-empty subset of the Binary's.
 	Types []string
 	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". A controller has at least one.
@@ -111,6 +116,10 @@ func (b Binary) run(ctx context.Context, args []string, around surroundings, std
 		_, err = io.WriteString(stdout, helpText(b))
 	case cfg.version:
 		_, err = fmt.Fprintln(stdout, b.Name, buildinfo.Read())
+	case cfg.question != "" && err == nil:
+		if err = b.answer(ctx, cfg, stdout); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", b.Name, err)
+		}
 	case err != nil:
 		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
 		return exitUsage
@@ -139,7 +148,7 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	if err := addHealthChecks(mgr); err != nil {
 		return err
 	}
-	garden, err := b.newGarden(cfg, mgr)
+	garden, gardenConfig, err := b.newGarden(cfg, mgr)
 	if err != nil {
 		return err
 	}
@@ -157,6 +166,7 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 		Name:                      b.Name,
 		Manager:                   mgr,
 		Garden:                    garden,
+		GardenConfig:              gardenConfig,
 		Types:                     cfg.types,
 		Classes:                   cfg.classes,
 		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
