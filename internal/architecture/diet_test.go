@@ -62,12 +62,13 @@ func heavyGardener() []string {
 // binaries lists the folders in cmd with what each may weigh.
 func binaries() map[string]diet {
 	return map[string]diet{
-		"infrastructure-controller": controllerDiet(),
-		"controlplane-controller":   controllerDiet(),
-		"network-controller":        controllerDiet(),
-		"worker-controller":         controllerDiet(),
-		"machine-controller":        machineDiet(),
-		"admission":                 controllerDiet(),
+		"infrastructure-controller":         controllerDiet(),
+		"controlplane-controller":           controllerDiet(),
+		"network-controller":                controllerDiet(),
+		"worker-controller":                 controllerDiet(),
+		"machine-controller":                machineDiet(),
+		"admission":                         controllerDiet(),
+		"controllerinstallation-controller": installationDiet(),
 	}
 }
 

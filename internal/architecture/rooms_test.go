@@ -23,7 +23,7 @@ func everybodyMayImport() []string {
 
 // rooms returns the import law. A package belongs to the first room whose pattern it matches.
 func rooms() []room {
-	return slices.Concat(composition(), judges(), contracts(), machines(), clouds(), surroundings())
+	return slices.Concat(composition(), installations(), judges(), contracts(), machines(), clouds(), surroundings())
 }
 
 func composition() []room {

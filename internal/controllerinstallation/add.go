@@ -1,0 +1,142 @@
+package controllerinstallation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+)
+
+const (
+	// passTimeout bounds one look at an installation, whatever hangs.
+	passTimeout = 2 * time.Minute
+	// firstPause and longestPause are how long the work on an object rests after errors in a row.
+	firstPause, longestPause = time.Second, time.Minute
+	// notices bounds how many installations may be waiting to hear of their deployment before the one who tells waits too.
+	notices = 1024
+)
+
+// Garden is the garden as the operator reaches it.
+type Garden struct {
+	// Config is how. Client reads from the API server, never from a cache.
+	Config *rest.Config
+	Client client.Client
+}
+
+// Add adds the operator to a manager. access leads into the seeds that it serves.
+func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Options) error {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	metrics, err := newMetrics(options.Registerer)
+	if err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	watched, err := newGardenCluster(garden.Config, mgr, options)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(watched); err != nil {
+		return fmt.Errorf("adding what watches the garden: %w", err)
+	}
+	charts := charts{puller: &chart.Puller{}, secrets: garden.Client, namespace: v1beta1constants.GardenNamespace}
+	reconciler := &installations{
+		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client),
+		events: watched.GetEventRecorder("controllerinstallation-controller"),
+	}
+	if options.inSeed() {
+		charts.namespace = gardenNamespacePrefix + options.SeedName
+		reconciler.assigner = newNewest(garden.Client, charts)
+		return addInstallations(mgr, watched, reconciler, nil)
+	}
+	heard := make(chan event.GenericEvent, notices)
+	rolling := &rollouts{
+		Options: options, garden: garden.Client, cached: watched.GetCache(), charts: charts, metrics: metrics, events: reconciler.events,
+		store: revision.Store{Client: garden.Client}, board: newBoard(),
+		notify: func(ctx context.Context, installation string) {
+			select {
+			case heard <- event.GenericEvent{Object: named(installation)}:
+			case <-ctx.Done():
+			}
+		},
+	}
+	reconciler.assigner = newDecided(rolling.board, rolling.store)
+	if err := addRollouts(mgr, watched, rolling); err != nil {
+		return err
+	}
+	return addInstallations(mgr, watched, reconciler, heard)
+}
+
+func named(installation string) *gardencorev1beta1.ControllerInstallation {
+	object := &gardencorev1beta1.ControllerInstallation{}
+	object.Name = installation
+	return object
+}
+
+func addInstallations(mgr manager.Manager, garden cluster.Cluster, r *installations, heard <-chan event.GenericEvent) error {
+	building := builder.ControllerManagedBy(mgr).
+		Named("controllerinstallation").
+		WithOptions(controllerOptions(r.MaxConcurrentReconciles)).
+		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.ControllerInstallation{},
+			&handler.TypedEnqueueRequestForObject[*gardencorev1beta1.ControllerInstallation]{}, concernsInstallation()))
+	if heard != nil {
+		building = building.WatchesRawSource(source.Channel(heard, &handler.EnqueueRequestForObject{}))
+	}
+	if err := building.Complete(r); err != nil {
+		return fmt.Errorf("adding the controller of installations: %w", err)
+	}
+	return nil
+}
+
+func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts) error {
+	err := builder.ControllerManagedBy(mgr).
+		Named("controllerdeployment").
+		WithOptions(controllerOptions(r.MaxConcurrentReconciles)).
+		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1.ControllerDeployment{},
+			&handler.TypedEnqueueRequestForObject[*gardencorev1.ControllerDeployment]{})).
+		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.ControllerInstallation{},
+			handler.TypedEnqueueRequestsFromMapFunc(deploymentOf), concernsRollout())).
+		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.Seed{},
+			handler.TypedEnqueueRequestsFromMapFunc(r.allOurs), labelsChanged())).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("adding the controller of rollouts: %w", err)
+	}
+	return nil
+}
+
+func controllerOptions(concurrent int) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: concurrent,
+		ReconciliationTimeout:   passTimeout,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause),
+	}
+}
+
+// allOurs asks for all deployments of ours: a seed may belong to another wave now.
+func (r *rollouts) allOurs(context.Context, *gardencorev1beta1.Seed) []reconcile.Request {
+	var requests []reconcile.Request
+	for _, name := range r.board.ours() {
+		requests = append(requests, request(name))
+	}
+	return requests
+}

@@ -1,0 +1,209 @@
+package chart
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+)
+
+const (
+	chartMediaType          = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	dockerManifestMediaType = "application/vnd.docker.distribution.manifest.v2+json"
+
+	maxManifest = 1 << 20
+	maxArchive  = 10 << 20
+
+	defaultPullTimeout = 2 * time.Minute
+
+	// Archives that no revision can hold are not worth remembering. So at most 32 MiB are.
+	maxRemembered     = 32
+	maxRememberedSize = 1 << 20
+	rememberedFor     = time.Hour
+)
+
+// Artifact is a chart in an OCI registry, which is spoken to by HTTPS only.
+type Artifact struct {
+	// Reference is registry/repository:tag or registry/repository@sha256:..., without "oci://".
+	Reference string
+	// DockerConfig is a .dockerconfigjson with credentials; empty means none. Of several entries for the registry the one with the longest path that
+	// the repository begins with is taken. Credential helpers are ignored.
+	DockerConfig []byte
+	// CABundle are PEM-encoded certificates by which the registry is trusted; empty means the system's.
+	CABundle []byte
+}
+
+// Pulled is what a registry had.
+type Pulled struct {
+	// Archive must not be changed.
+	Archive []byte
+	// Digest is that of the manifest: the same digest is the same archive.
+	Digest string
+}
+
+// Puller pulls charts. It is ready to use, by several goroutines at once, and must not be copied.
+type Puller struct {
+	// Timeout is how long a pull may take at most; 0 means two minutes.
+	Timeout time.Duration
+
+	prepare sync.Once
+	// system trusts what the system trusts, and keeps connections for a while.
+	system *http.Transport
+	// remembered has archives by repository and digest.
+	remembered *cache.LRUExpireCache
+}
+
+// Pull pulls a chart and checks it against its digests. What goes away by itself (no connection, 429, 5xx, a deadline) is an ordinary error. An
+// artifact that is not there or has no chart, refused credentials, an untrusted certificate, a malformed reference, docker config or bundle are a
+// problem.Problem (OCIChartCannotBePulled) that says which of these it is. An artifact that was pulled before may be had without asking the registry
+// again, if it is given by digest.
+func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
+	p.prepare.Do(func() {
+		p.system, p.remembered = newTransport(nil), cache.NewLRUExpireCache(maxRemembered)
+	})
+	reference, err := parseReference(artifact.Reference)
+	if err != nil {
+		return nil, err
+	}
+	credential, err := credentialFor(reference, artifact.DockerConfig)
+	if err != nil {
+		return nil, err
+	}
+	transport, release, err := p.transportFor(artifact)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+
+	timeout := p.Timeout
+	if timeout == 0 {
+		timeout = defaultPullTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	pulled, err := p.pull(ctx, &remote.Repository{Reference: reference, MaxMetadataBytes: maxManifest, Client: &auth.Client{
+		Client:     &http.Client{Transport: transport, CheckRedirect: onlyHTTPS},
+		Header:     http.Header{"User-Agent": {"trellis"}},
+		Cache:      auth.NewCache(),
+		Credential: auth.StaticCredential(reference.Registry, credential),
+	}})
+	if err != nil {
+		return nil, explain(reference, credential != auth.EmptyCredential, err)
+	}
+	return pulled, nil
+}
+
+func (p *Puller) pull(ctx context.Context, repository *remote.Repository) (*Pulled, error) {
+	reference := repository.Reference
+	if digest, err := reference.Digest(); err == nil {
+		if archive := p.recall(reference, digest.String()); archive != nil {
+			return &Pulled{Archive: archive, Digest: digest.String()}, nil
+		}
+	}
+	descriptor, layer, err := resolve(ctx, repository)
+	if err != nil {
+		return nil, err
+	}
+	digest := descriptor.Digest.String()
+	archive := p.recall(reference, digest)
+	if archive == nil {
+		if archive, err = fetch(ctx, repository, layer); err != nil {
+			return nil, err
+		}
+		p.remember(reference, digest, archive)
+	}
+	return &Pulled{Archive: archive, Digest: digest}, nil
+}
+
+func parseReference(text string) (registry.Reference, error) {
+	reference, err := registry.ParseReference(text)
+	if err != nil {
+		return reference, unusable(text, "%v", err)
+	}
+	if reference.Reference == "" {
+		return reference, unusable(text, "invalid reference: neither a tag nor a digest")
+	}
+	return reference, nil
+}
+
+// resolve returns the manifest's descriptor and that of the chart in it.
+func resolve(ctx context.Context, repository *remote.Repository) (manifest, layer ocispec.Descriptor, err error) {
+	reference := repository.Reference
+	manifest, body, err := repository.Manifests().FetchReference(ctx, reference.Reference)
+	if err != nil {
+		return manifest, layer, err
+	}
+	defer func() { _ = body.Close() }()
+	if manifest.MediaType != ocispec.MediaTypeImageManifest && manifest.MediaType != dockerManifestMediaType {
+		return manifest, layer, unusable(reference.String(), "it is no chart, but of media type %s", manifest.MediaType)
+	}
+	if manifest.Size > maxManifest {
+		return manifest, layer, unusable(reference.String(), "it is no chart: its manifest has %d bytes", manifest.Size)
+	}
+	document, err := content.ReadAll(body, manifest)
+	if err != nil {
+		return manifest, layer, err
+	}
+	var decoded ocispec.Manifest
+	if err := json.Unmarshal(document, &decoded); err != nil {
+		return manifest, layer, unusable(reference.String(), "its manifest is malformed: %v", err)
+	}
+	layer, err = chartIn(reference, decoded)
+	return manifest, layer, err
+}
+
+func chartIn(reference registry.Reference, manifest ocispec.Manifest) (ocispec.Descriptor, error) {
+	for _, layer := range manifest.Layers {
+		if layer.MediaType != chartMediaType {
+			continue
+		}
+		if err := layer.Digest.Validate(); err != nil {
+			return layer, unusable(reference.String(), "its manifest is malformed: digest %q: %v", layer.Digest, err)
+		}
+		if layer.Size < 0 || layer.Size > maxArchive {
+			return layer, unusable(reference.String(), "its chart has %d bytes, but must not have more than %d", layer.Size, maxArchive)
+		}
+		return layer, nil
+	}
+	return ocispec.Descriptor{}, unusable(reference.String(), "it has no chart, that is, no layer of media type %s", chartMediaType)
+}
+
+func fetch(ctx context.Context, repository *remote.Repository, layer ocispec.Descriptor) ([]byte, error) {
+	body, err := repository.Blobs().Fetch(ctx, layer)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	return content.ReadAll(body, layer)
+}
+
+func (p *Puller) recall(reference registry.Reference, digest string) []byte {
+	found, _ := p.remembered.Get(rememberedAs(reference, digest))
+	archive, _ := found.([]byte)
+	return archive
+}
+
+func (p *Puller) remember(reference registry.Reference, digest string, archive []byte) {
+	if len(archive) <= maxRememberedSize {
+		p.remembered.Add(rememberedAs(reference, digest), archive, rememberedFor)
+	}
+}
+
+func rememberedAs(reference registry.Reference, digest string) string {
+	return reference.Registry + "/" + reference.Repository + "@" + digest
+}
+
+func unusable(reference, format string, args ...any) error {
+	return problem.New(problem.OCIChartCannotBePulled, "chart "+reference+" cannot be pulled: "+fmt.Sprintf(format, args...))
+}

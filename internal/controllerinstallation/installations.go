@@ -1,0 +1,273 @@
+package controllerinstallation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+)
+
+// installations is the reconciler of ControllerInstallations.
+type installations struct {
+	Options
+	garden   client.Client // reads from the API server
+	assigner assigner
+	access   seeds.Access
+	events   events.EventRecorder
+	metrics  *metrics
+	identity *identity
+}
+
+var _ reconcile.Reconciler = (*installations)(nil)
+
+// again is soon enough for what is a matter of moments.
+const again = 200 * time.Millisecond
+
+// Reconcile implements reconcile.Reconciler.
+func (r *installations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	installation := &gardencorev1beta1.ControllerInstallation{}
+	if err := r.garden.Get(ctx, request.NamespacedName, installation); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.metrics.forgetInstallation(request.Name)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	// Those of self-hosted shoots are their gardenlet's.
+	if installation.Spec.SeedRef == nil || installation.Spec.ShootRef != nil || r.inSeed() && installation.Spec.SeedRef.Name != r.SeedName {
+		return reconcile.Result{}, nil
+	}
+	p := newPass(installation, r.operator(), r.Clock)
+	result, err := r.serve(ctx, p)
+	if errors.Is(err, errUndecided) || apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	return r.conclude(ctx, p, result, err)
+}
+
+// conclude writes what the pass has found out, and says when to look again.
+func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.Result, err error) (reconcile.Result, error) {
+	if err != nil {
+		p.failed(err)
+	}
+	if p.assignment == nil || p.assignment.relation == foreign {
+		return result, err
+	}
+	saved, saveErr := p.save(ctx, r.garden)
+	if saveErr != nil {
+		return reconcile.Result{}, errors.Join(err, saveErr)
+	}
+	if !saved {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	r.tell(logf.FromContext(ctx), p)
+	if _, mended := problem.In(err); mended {
+		// An event tells when it is mended; most of the time.
+		return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, nil
+	}
+	return result, err
+}
+
+// tell makes changes visible that an admin may want to hear of.
+func (r *installations) tell(log logr.Logger, p *pass) {
+	r.metrics.installation(p.installation, p.status)
+	before, err := installationv1alpha1.DecodeControllerInstallationStatus(p.installation.Status.ProviderStatus)
+	if err != nil || before.Phase == p.status.Phase && before.Revision == p.status.Revision && reasonOf(before) == reasonOf(p.status) {
+		return
+	}
+	log.Info("Installation changed", "seed", p.installation.Spec.SeedRef.Name, "revision", p.status.Revision, "phase", p.status.Phase,
+		"before", before.Phase, "error", reasonOf(p.status))
+	eventType, message := corev1.EventTypeNormal, "revision "+p.status.Revision
+	if p.status.LastError != nil {
+		eventType, message = corev1.EventTypeWarning, p.status.LastError.Message
+	}
+	r.events.Eventf(p.installation, nil, eventType, cmp.Or(reasonOf(p.status), string(p.status.Phase)), "Install", "%s", shortened(message))
+}
+
+func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string {
+	if status.LastError == nil {
+		return ""
+	}
+	return status.LastError.Reason
+}
+
+// shortened keeps a message within what an Event takes.
+func shortened(message string) string {
+	const most = 1000
+	if len(message) <= most {
+		return message
+	}
+	return message[:most] + "..."
+}
+
+func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, error) {
+	var err error
+	p.seed = &gardencorev1beta1.Seed{}
+	name := p.installation.Spec.SeedRef.Name
+	if err = r.garden.Get(ctx, client.ObjectKey{Name: name}, p.seed); apierrors.IsNotFound(err) {
+		p.seed = nil
+	} else if err != nil {
+		return reconcile.Result{}, fmt.Errorf("reading Seed %s: %w", name, err)
+	}
+	if p.seed != nil && !r.inSeed() && !r.SeedSelector.Matches(labels.Set(p.seed.Labels)) {
+		return reconcile.Result{}, nil
+	}
+	if p.assignment, err = r.assigner.assign(ctx, p.installation); err != nil {
+		return reconcile.Result{}, err
+	}
+	isServed, isDeleted := controllerutil.ContainsFinalizer(p.installation, Finalizer), p.installation.DeletionTimestamp != nil
+	switch {
+	case !isServed && (p.assignment.relation == foreign || isDeleted):
+		p.assignment = &assignment{}
+		return reconcile.Result{}, nil
+	case p.assignment.relation == foreign && !isDeleted:
+		return reconcile.Result{}, r.handOver(ctx, p.installation)
+	case p.seed == nil:
+		return reconcile.Result{}, problem.New(problem.SeedNotFound, fmt.Sprintf(
+			"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it", name, Finalizer))
+	case isDeleted:
+		p.assignment.relation = ours // until it is gone, whatever has become of its deployment
+		return r.remove(ctx, p)
+	case p.assignment.relation == gone:
+		if !isServed {
+			p.assignment = &assignment{}
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, problem.New(problem.DeploymentNotFound, fmt.Sprintf(
+			"there is no ControllerDeployment %s: create it", p.installation.Spec.DeploymentRef.Name))
+	}
+	return r.install(ctx, p)
+}
+
+// handOver leaves the installation to whoever serves the type that its deployment has now. What is in the seed stays: the new one finds it under the
+// same names.
+func (r *installations) handOver(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) error {
+	before := installation.DeepCopy()
+	controllerutil.RemoveFinalizer(installation, Finalizer)
+	delete(installation.Annotations, installationv1alpha1.AnnotationRevision)
+	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionSince)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.garden.Patch(ctx, installation, patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("handing ControllerInstallation %s over: %w", installation.Name, err)
+	}
+	before = installation.DeepCopy()
+	installation.Status.ProviderStatus = nil
+	if err := r.garden.Status().Patch(ctx, installation, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("clearing the status of ControllerInstallation %s: %w", installation.Name, err)
+	}
+	return nil
+}
+
+// install brings the assigned revision into the seed and looks how it is. Until it could be rendered, nothing is written there.
+func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result, error) {
+	p.status.Wave, p.status.TargetRevision = p.assignment.wave, ""
+	if p.assignment.revision == "" {
+		return r.await(p)
+	}
+	if p.assignment.revision != p.status.Revision {
+		p.status.TargetRevision = p.assignment.revision
+	}
+	rendered, err := r.render(ctx, p)
+	if err != nil {
+		if _, found := problem.In(err); found {
+			p.status.Phase = installationv1alpha1.PhaseFailed
+		}
+		return reconcile.Result{}, err
+	}
+	if err := r.claim(ctx, p); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := workload.Apply(ctx, p.cluster, rendered.installation, rendered.garden, rendered.around, rendered.objects); err != nil {
+		return reconcile.Result{}, fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err)
+	}
+	p.applied(p.assignment.revision, int(*historyLimit(p.assignment)))
+	observed, err := workload.Observe(ctx, p.cluster, p.installation.Name)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("looking at the installation in the seed: %w", err)
+	}
+	p.status.LastError = nil
+	p.observed(observed)
+	p.valid()
+	if p.assignment.problem != nil {
+		p.conditions = nil
+		p.invalid(p.assignment.problem)
+	}
+	p.careInstead(observed)
+	return reconcile.Result{RequeueAfter: wait.Jitter(r.pause(p), 0.1)}, nil
+}
+
+// await says why there is no revision to install. What was installed earlier is not touched.
+func (r *installations) await(p *pass) (reconcile.Result, error) {
+	if p.status.Revision == "" {
+		p.status.Phase = installationv1alpha1.PhasePending
+	}
+	switch {
+	case p.assignment.problem != nil:
+		return reconcile.Result{}, p.assignment.problem
+	case p.assignment.waiting != nil:
+		return reconcile.Result{}, p.assignment.waiting
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// pause is how long to wait until the next look.
+func (r *installations) pause(p *pass) time.Duration {
+	if p.status.Phase == installationv1alpha1.PhaseHealthy {
+		return r.SyncPeriod
+	}
+	return min(changingPeriod, r.SyncPeriod)
+}
+
+// claim puts the operator's finalizer in place of gardenlet's, which gardenlet would never take away from an installation that is not of type helm.
+func (r *installations) claim(ctx context.Context, p *pass) error {
+	installation := p.installation.DeepCopy()
+	added := controllerutil.AddFinalizer(installation, Finalizer)
+	removed := controllerutil.RemoveFinalizer(installation, gardenletFinalizer)
+	if !added && !removed {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(p.installation, client.MergeFromWithOptimisticLock{})
+	if err := r.garden.Patch(ctx, installation, patch); err != nil {
+		return fmt.Errorf("claiming ControllerInstallation %s: %w", installation.Name, err)
+	}
+	p.installation = installation
+	return nil
+}
+
+// rendered is what is to be brought into a seed.
+type rendered struct {
+	installation workload.Installation
+	garden       workload.Garden
+	around       *workload.Surroundings
+	objects      []*unstructured.Unstructured
+}
+
+// checkName keeps names out of which no namespace can be made.
+func checkName(installation *gardencorev1beta1.ControllerInstallation) error {
+	namespace := workload.Namespace(installation.Name)
+	if len(validation.IsDNS1123Label(namespace)) == 0 {
+		return nil
+	}
+	return problem.New(problem.NameTooLong, fmt.Sprintf(
+		"the namespace %s would have a name of %d characters, and %d are possible: register ControllerRegistration %s under a name of at most 47",
+		namespace, len(namespace), validation.DNS1123LabelMaxLength, installation.Spec.RegistrationRef.Name))
+}

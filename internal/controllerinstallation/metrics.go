@@ -1,0 +1,63 @@
+package controllerinstallation
+
+import (
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/prometheus/client_golang/prometheus"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+)
+
+// metrics tell where rollouts and installations are.
+type metrics struct {
+	rolloutState  *prometheus.GaugeVec
+	installations *prometheus.GaugeVec
+	phase         *prometheus.GaugeVec
+}
+
+func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		rolloutState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_rollout_state",
+			Help: "1 for the state (Idle, Advancing, Soaking, Waiting, Paused, RollingBack, Stopped) that the rollout of a ControllerDeployment is in.",
+		}, []string{"deployment", "state"}),
+		installations: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_rollout_installations",
+			Help: "Installations of the wave that a rollout is at, all of them (total) and those that are healthy with the newest revision (updated).",
+		}, []string{"deployment", "wave", "count"}),
+		phase: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_installation_phase",
+			Help: "1 for the phase that a ControllerInstallation is in.",
+		}, []string{"installation", "seed", "phase"}),
+	}
+	if registerer == nil {
+		return m, nil
+	}
+	for _, collector := range []prometheus.Collector{m.rolloutState, m.installations, m.phase} {
+		if err := registerer.Register(collector); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) rollout(deployment string, p rollout.Progress) {
+	m.forgetRollout(deployment)
+	m.rolloutState.WithLabelValues(deployment, string(p.State)).Set(1)
+	m.installations.WithLabelValues(deployment, p.Wave, "updated").Set(float64(p.Updated))
+	m.installations.WithLabelValues(deployment, p.Wave, "total").Set(float64(p.Total))
+}
+
+func (m *metrics) forgetRollout(deployment string) {
+	m.rolloutState.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
+	m.installations.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
+}
+
+func (m *metrics) installation(of *gardencorev1beta1.ControllerInstallation, status *installationv1alpha1.ControllerInstallationStatus) {
+	m.forgetInstallation(of.Name)
+	m.phase.WithLabelValues(of.Name, of.Spec.SeedRef.Name, string(status.Phase)).Set(1)
+}
+
+func (m *metrics) forgetInstallation(name string) {
+	m.phase.DeletePartialMatch(prometheus.Labels{"installation": name})
+}

@@ -1,0 +1,121 @@
+package controllerinstallation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+)
+
+// gardenNamespacePrefix is that of the namespace which a seed has in the garden.
+const gardenNamespacePrefix = "seed-"
+
+// remove takes the installation out of the seed: what gardener-resource-manager applied, the namespace, the ServiceAccount in the garden, and last the
+// finalizer. One that is still needed stays.
+func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, error) {
+	var err error
+	if p.cluster, err = r.access.To(ctx, p.seed); err != nil {
+		return reconcile.Result{}, err
+	}
+	if p.status.Phase != installationv1alpha1.PhaseDeleting {
+		held, err := r.isHeld(ctx, p)
+		if err != nil || held {
+			return reconcile.Result{RequeueAfter: wait.Jitter(min(changingPeriod, r.SyncPeriod), 0.1)}, err
+		}
+	}
+	waitingFor, err := workload.Remove(ctx, p.cluster, p.installation.Name)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("removing the installation from the seed: %w", err)
+	}
+	p.status.Phase, p.status.LastError = installationv1alpha1.PhaseDeleting, nil
+	if waitingFor != "" {
+		p.setError("DeletionPending", "waiting for "+waitingFor)
+		return reconcile.Result{RequeueAfter: min(changingPeriod, r.SyncPeriod)}, nil
+	}
+	if err := r.removeServiceAccount(ctx, p); err != nil {
+		return reconcile.Result{}, err
+	}
+	before := p.installation.DeepCopy()
+	controllerutil.RemoveFinalizer(p.installation, Finalizer)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.garden.Patch(ctx, p.installation, patch); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("releasing ControllerInstallation %s: %w", p.installation.Name, err)
+	}
+	r.metrics.forgetInstallation(p.installation.Name)
+	p.assignment = &assignment{} // there is nothing left to report on
+	return reconcile.Result{}, nil
+}
+
+// isHeld reports whether something still needs the installation: gardenlet's condition says so, or a look at the seed, whichever sees more. The condition
+// may be behind.
+func (r *installations) isHeld(ctx context.Context, p *pass) (bool, error) {
+	if config := p.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
+		return false, nil
+	}
+	needed, err := r.neededIn(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	condition := v1beta1helper.GetCondition(p.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
+	const remedy = "; it goes when that has gone, or with uninstall.whileRequired: Proceed"
+	switch {
+	case len(needed) > 0:
+		p.setError("StillRequired", "kept, since the seed has extension objects of "+strings.Join(needed, ", ")+remedy)
+	case condition != nil && condition.Status == gardencorev1beta1.ConditionTrue:
+		p.setError("StillRequired", "kept, since the condition Required is True: "+condition.Message+remedy)
+	default:
+		return false, nil
+	}
+	p.status.Phase = installationv1alpha1.PhaseHeld
+	return true, nil
+}
+
+// neededIn returns of which kinds and types there are extension objects in the seed. A registration that is gone needs nothing.
+func (r *installations) neededIn(ctx context.Context, p *pass) ([]string, error) {
+	name := p.installation.Spec.RegistrationRef.Name
+	registration := &gardencorev1beta1.ControllerRegistration{}
+	if err := r.garden.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading ControllerRegistration %s: %w", name, err)
+	}
+	needed, err := workload.Needed(ctx, p.cluster, registration.Spec.Resources)
+	if err != nil {
+		return nil, fmt.Errorf("looking for extension objects in the seed: %w", err)
+	}
+	return needed, nil
+}
+
+// removeServiceAccount removes what gardenlet has made in the garden for the pods of the installation, when it was asked to. gardenlet itself removes it
+// for its own installations only. Gardener does not let an operator in a seed do so (SeedAuthorizer): the account stays, without anybody who would ask
+// for tokens of it, and goes with the seed.
+func (r *installations) removeServiceAccount(ctx context.Context, p *pass) error {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+		Namespace: gardenNamespacePrefix + p.seed.Name,
+		Name:      v1beta1constants.ExtensionGardenServiceAccountPrefix + p.installation.Name,
+	}}
+	err := r.garden.Delete(ctx, account)
+	if r.inSeed() && apierrors.IsForbidden(err) {
+		logf.FromContext(ctx).Info("Left a ServiceAccount in the garden, if there was one", "serviceAccount", client.ObjectKeyFromObject(account).String())
+		return nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing ServiceAccount %s/%s of the garden: %w", account.Namespace, account.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package controllerinstallation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+)
+
+// render makes of the assigned revision what goes into this seed. It reads in the seed, and writes nothing.
+func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) {
+	if err := checkName(p.installation); err != nil {
+		return nil, err
+	}
+	if err := r.checkRegistration(ctx, p.installation.Spec.RegistrationRef.Name); err != nil {
+		return nil, err
+	}
+	ready, err := r.assigner.release(ctx, p.installation, p.assignment.revision)
+	if err != nil {
+		return nil, err
+	}
+	if p.cluster, err = r.access.To(ctx, p.seed); err != nil {
+		return nil, err
+	}
+	result := &rendered{garden: r.Garden, installation: workload.Installation{
+		Name: p.installation.Name, Registration: p.installation.Spec.RegistrationRef.Name, Seed: p.seed,
+		PodSecurity:            p.installation.Annotations[v1beta1constants.AnnotationPodSecurityEnforce],
+		InjectGardenKubeconfig: ready.content.InjectGardenKubeconfig, Revision: p.assignment.revision,
+	}}
+	if result.garden.Identity, err = r.identity.read(ctx); err != nil {
+		return nil, err
+	}
+	if result.around, err = workload.LookAround(ctx, p.cluster); err != nil {
+		return nil, fmt.Errorf("looking around in the seed: %w", err)
+	}
+	values, err := r.values(ctx, ready, result)
+	if err != nil {
+		return nil, err
+	}
+	result.objects, err = ready.chart.Render(chart.Release{
+		Name: result.installation.Registration, Namespace: workload.Namespace(p.installation.Name), KubernetesVersion: p.cluster.KubernetesVersion,
+	}, values)
+	if err != nil {
+		return nil, err
+	}
+	return result, r.complete(p, result)
+}
+
+func (r *installations) checkRegistration(ctx context.Context, name string) error {
+	registration := &metav1.PartialObjectMetadata{}
+	registration.SetGroupVersionKind(gardencorev1beta1.SchemeGroupVersion.WithKind("ControllerRegistration"))
+	err := r.garden.Get(ctx, client.ObjectKey{Name: name}, registration)
+	if apierrors.IsNotFound(err) {
+		return problem.New(problem.RegistrationNotFound, fmt.Sprintf("there is no ControllerRegistration %s: create it", name))
+	}
+	if err != nil {
+		return fmt.Errorf("reading ControllerRegistration %s: %w", name, err)
+	}
+	return nil
+}
+
+// values are those that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
+func (r *installations) values(ctx context.Context, ready *release, into *rendered) (map[string]any, error) {
+	values, err := decodeValues(ready.content.Values)
+	if err != nil {
+		return nil, err
+	}
+	for _, overlay := range ready.content.ValuesOverlays {
+		selects, err := selects(overlay, into.installation.Seed)
+		if err != nil {
+			return nil, err
+		}
+		if !selects {
+			continue
+		}
+		over, err := decodeValues(overlay.Values.Raw)
+		if err != nil {
+			return nil, err
+		}
+		values = workload.MergeValues(values, over)
+	}
+	if len(ready.content.Resources) > 0 {
+		resources, err := workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, ready.content.Resources)
+		if err != nil {
+			return nil, err
+		}
+		if values, err = workload.Substitute(values, resources); err != nil {
+			return nil, err
+		}
+	}
+	gardeners, err := workload.Values(into.installation, into.garden, into.around)
+	if err != nil {
+		return nil, err
+	}
+	return workload.Mix(values, gardeners), nil
+}
+
+func decodeValues(raw []byte) (map[string]any, error) {
+	values := map[string]any{}
+	if len(raw) == 0 {
+		return values, nil
+	}
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("values: %v", err))
+	}
+	return values, nil
+}
+
+func selects(overlay installationv1alpha1.ValuesOverlay, seed *gardencorev1beta1.Seed) (bool, error) {
+	selector, err := metav1.LabelSelectorAsSelector(overlay.SeedSelector)
+	if err != nil {
+		return false, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("seedSelector of overlay %q: %v", overlay.Name, err))
+	}
+	return selector.Matches(labels.Set(seed.Labels)), nil
+}
+
+// complete does to the objects what gardenlet would do. Somebody must be there who fills in a token for the garden.
+func (r *installations) complete(p *pass, into *rendered) error {
+	gardenAccess, err := workload.Complete(into.installation, into.garden, into.objects)
+	if err != nil {
+		return err
+	}
+	if gardenAccess && !hasGardenlet(p.seed) {
+		return problem.New(problem.GardenAccessNeedsGardenlet, fmt.Sprintf("injectGardenKubeconfig: pods would wait for ever for a token of the garden, "+
+			"which gardenlet provides, and Seed %s has none; switch it off, or run a gardenlet", p.seed.Name))
+	}
+	return nil
+}
+
+// hasGardenlet reports whether a gardenlet has ever served the seed.
+func hasGardenlet(seed *gardencorev1beta1.Seed) bool {
+	return v1beta1helper.GetCondition(seed.Status.Conditions, gardencorev1beta1.GardenletReady) != nil
+}

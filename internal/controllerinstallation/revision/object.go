@@ -1,0 +1,160 @@
+package revision
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+)
+
+const (
+	namespace = v1beta1constants.GardenNamespace
+
+	// labelDeployment on a ControllerRevision names the ControllerDeployment.
+	labelDeployment = installationv1alpha1.GroupName + "/deployment"
+
+	annotationNumber  = installationv1alpha1.GroupName + "/number"
+	annotationVerdict = installationv1alpha1.GroupName + "/verdict"
+	annotationReason  = installationv1alpha1.GroupName + "/reason"
+	annotationSince   = installationv1alpha1.GroupName + "/since"
+	annotationSource  = installationv1alpha1.GroupName + "/source"
+	annotationOrigin  = installationv1alpha1.GroupName + "/origin"
+
+	// maxReason keeps a reason from filling all the room that there is for annotations.
+	maxReason = 4 << 10
+)
+
+// kept is a revision as the API server has it.
+type kept struct {
+	Info
+
+	object *metav1.PartialObjectMetadata
+}
+
+func kind() schema.GroupVersionKind { return appsv1.SchemeGroupVersion.WithKind("ControllerRevision") }
+
+func keyOf(deployment, name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: namespace, Name: deployment + "-" + name}
+}
+
+// read takes nothing for a revision that the store has not made.
+func read(deployment string, object *metav1.PartialObjectMetadata) (*kept, error) {
+	info, err := infoOf(deployment, object)
+	if err != nil {
+		return nil, fmt.Errorf("ControllerRevision %s/%s is not as the operator has made it: %w: delete it; a revision that is needed is recorded anew",
+			object.Namespace, object.Name, err)
+	}
+	object.SetGroupVersionKind(kind())
+	return &kept{Info: *info, object: object}, nil
+}
+
+func infoOf(deployment string, object *metav1.PartialObjectMetadata) (*Info, error) {
+	if label := object.Labels[labelDeployment]; label != deployment {
+		return nil, fmt.Errorf("label %s is %q instead of %q", labelDeployment, label, deployment)
+	}
+	name, found := strings.CutPrefix(object.Name, deployment+"-")
+	if !found || !isName(name) {
+		return nil, fmt.Errorf("its name is not %q and %d hexadecimal digits", deployment+"-", nameLength)
+	}
+	info := &Info{
+		Name:    name,
+		Verdict: Verdict(object.Annotations[annotationVerdict]),
+		Reason:  object.Annotations[annotationReason],
+		Source:  object.Annotations[annotationSource],
+		Origin:  object.Annotations[annotationOrigin],
+	}
+	var err error
+	if info.Number, err = strconv.ParseInt(object.Annotations[annotationNumber], 10, 64); err != nil || info.Number < 1 {
+		return nil, fmt.Errorf("annotation %s is %q instead of a number of at least 1", annotationNumber, object.Annotations[annotationNumber])
+	}
+	if !info.Verdict.known() {
+		return nil, fmt.Errorf("annotation %s is %q instead of %s, %s or %s", annotationVerdict, info.Verdict, Candidate, Good, Bad)
+	}
+	if info.Since, err = time.Parse(time.RFC3339, object.Annotations[annotationSince]); err != nil {
+		return nil, fmt.Errorf("annotation %s is %q instead of a time (RFC 3339)", annotationSince, object.Annotations[annotationSince])
+	}
+	return info, nil
+}
+
+func (v Verdict) known() bool { return slices.Contains([]Verdict{Candidate, Good, Bad}, v) }
+
+func (i Info) annotations() map[string]string {
+	annotations := map[string]string{
+		annotationNumber:  strconv.FormatInt(i.Number, 10),
+		annotationVerdict: string(i.Verdict),
+		annotationSince:   i.Since.UTC().Format(time.RFC3339),
+		annotationReason:  i.Reason,
+		annotationSource:  i.Source,
+		annotationOrigin:  i.Origin,
+	}
+	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
+	return annotations
+}
+
+// difference returns a merge patch that makes the object say what it is to say, and fails when somebody was faster. It is nil when the object says so
+// already. Without an owner that stays what it is.
+func (k *kept) difference(want Info, owner *metav1.OwnerReference) ([]byte, error) {
+	before, after := k.annotations(), want.annotations()
+	annotations := map[string]any{}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			annotations[key] = nil
+		}
+	}
+	for key, value := range after {
+		if before[key] != value {
+			annotations[key] = value
+		}
+	}
+	metadata := map[string]any{"resourceVersion": k.object.ResourceVersion, "annotations": annotations}
+	isOwned := owner == nil || slices.ContainsFunc(k.object.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == owner.UID })
+	if !isOwned {
+		metadata["ownerReferences"] = []metav1.OwnerReference{*owner}
+	}
+	if len(annotations) == 0 && isOwned {
+		return nil, nil
+	}
+	return json.Marshal(map[string]any{"metadata": metadata, "revision": want.Number})
+}
+
+func newObject(deployment *gardencorev1.ControllerDeployment, info Info, data []byte) *appsv1.ControllerRevision {
+	key := keyOf(deployment.Name, info.Name)
+	object := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name,
+			Labels:          map[string]string{labelDeployment: deployment.Name},
+			Annotations:     info.annotations(),
+			OwnerReferences: []metav1.OwnerReference{ownerOf(deployment.Name, deployment.UID)},
+		},
+		Revision: info.Number,
+	}
+	object.Data.Raw = data
+	return object
+}
+
+func ownerOf(deployment string, uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: gardencorev1.SchemeGroupVersion.String(), Kind: "ControllerDeployment", Name: deployment, UID: uid, BlockOwnerDeletion: new(false),
+	}
+}
+
+// shortened cuts a reason to what there is room for.
+func shortened(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:maxReason], "") + "..."
+}

@@ -1,0 +1,235 @@
+package revision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// List returns the revisions of a deployment, the newest first.
+func (s Store) List(ctx context.Context, deployment string) ([]Info, error) {
+	all, err := s.list(ctx, deployment)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]Info, 0, len(all))
+	for _, k := range all {
+		infos = append(infos, k.Info)
+	}
+	return infos, nil
+}
+
+func (s Store) list(ctx context.Context, deployment string) ([]*kept, error) {
+	objects := &metav1.PartialObjectMetadataList{}
+	objects.SetGroupVersionKind(kind().GroupVersion().WithKind("ControllerRevisionList"))
+	if err := s.Client.List(ctx, objects, client.InNamespace(namespace), client.MatchingLabels{labelDeployment: deployment}); err != nil {
+		return nil, fmt.Errorf("listing the revisions of ControllerDeployment %s: %w", deployment, err)
+	}
+	var all []*kept
+	for i := range objects.Items {
+		object := &objects.Items[i]
+		if object.DeletionTimestamp != nil {
+			continue
+		}
+		k, err := read(deployment, object)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b *kept) int { return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
+}
+
+// get fails with NotFound (apierrors) when there is no such revision.
+func (s Store) get(ctx context.Context, deployment, name string) (*kept, error) {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind())
+	if !isName(name) {
+		return nil, apierrors.NewNotFound(appsv1.Resource("controllerrevisions"), name)
+	}
+	if err := s.Client.Get(ctx, keyOf(deployment, name), object); err != nil {
+		return nil, err
+	}
+	return read(deployment, object)
+}
+
+// Content returns what a revision consists of. NotFound (apierrors) when it is gone.
+func (s Store) Content(ctx context.Context, deployment, name string) (*Content, error) {
+	object := &appsv1.ControllerRevision{}
+	if !isName(name) {
+		return nil, fmt.Errorf("reading revision %q of ControllerDeployment %s: %w", name, deployment,
+			apierrors.NewNotFound(appsv1.Resource("controllerrevisions"), name))
+	}
+	if err := s.Client.Get(ctx, keyOf(deployment, name), object); err != nil {
+		return nil, fmt.Errorf("reading revision %s of ControllerDeployment %s: %w", name, deployment, err)
+	}
+	k, err := read(deployment, &metav1.PartialObjectMetadata{ObjectMeta: object.ObjectMeta})
+	if err != nil {
+		return nil, err
+	}
+	content, err := decode(object.Data.Raw)
+	if err != nil {
+		return nil, foreignContent(object, err)
+	}
+	is, err := content.Name()
+	if err != nil {
+		return nil, foreignContent(object, err)
+	}
+	if is != name {
+		return nil, foreignContent(object, fmt.Errorf("it is that of revision %s", is))
+	}
+	content.Source, content.Origin = k.Source, k.Origin
+	return content, nil
+}
+
+func foreignContent(object *appsv1.ControllerRevision, err error) error {
+	return fmt.Errorf("the content of ControllerRevision %s/%s is not what the operator has kept there: %w: delete it; a revision that is needed is recorded anew",
+		object.Namespace, object.Name, err)
+}
+
+// Record makes the content the newest revision of a deployment and returns it. It writes nothing when it is that already, from the same source and
+// origin. One that was recorded before gets a new number and keeps its verdict, but for Good, which becomes Candidate unless it is the last good one: what
+// was good long ago is tried again. A candidate is one since now. A content that is too large to be kept (the chart a little more than a MiB) is a
+// problem.Problem (ChartTooLarge).
+func (s Store) Record(ctx context.Context, deployment *gardencorev1.ControllerDeployment, content *Content) (*Info, error) {
+	name, err := content.Name()
+	if err != nil {
+		return nil, err
+	}
+	data, err := encode(content)
+	if err != nil {
+		return nil, err
+	}
+	isRace := func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
+	var info *Info
+	err = retry.OnError(retry.DefaultBackoff, isRace, func() error {
+		info, err = s.record(ctx, deployment, Info{Name: name, Source: content.Source, Origin: content.Origin}, data)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recording revision %s of ControllerDeployment %s: %w", name, deployment.Name, err)
+	}
+	return info, nil
+}
+
+func (s Store) record(ctx context.Context, deployment *gardencorev1.ControllerDeployment, want Info, data []byte) (*Info, error) {
+	all, err := s.list(ctx, deployment.Name)
+	if err != nil {
+		return nil, err
+	}
+	want.Number, want.Verdict, want.Since = 1, Candidate, now()
+	if len(all) > 0 {
+		want.Number = all[0].Number + 1
+	}
+	at := slices.IndexFunc(all, func(k *kept) bool { return k.Name == want.Name })
+	if at < 0 {
+		return &want, s.create(ctx, deployment, want, data)
+	}
+	known := all[at]
+	switch lastGood := lastGoodOf(all); {
+	case at == 0:
+		want.Number, want.Verdict, want.Reason, want.Since = known.Number, known.Verdict, known.Reason, known.Since
+	case known.Verdict == Bad, known == lastGood:
+		want.Verdict, want.Reason, want.Since = known.Verdict, known.Reason, known.Since
+	}
+	owner := ownerOf(deployment.Name, deployment.UID)
+	return &want, s.change(ctx, known, want, &owner)
+}
+
+// create fails with AlreadyExists (apierrors) when somebody else was faster.
+func (s Store) create(ctx context.Context, deployment *gardencorev1.ControllerDeployment, info Info, data []byte) error {
+	err := s.Client.Create(ctx, newObject(deployment, info, data))
+	switch {
+	case apierrors.IsRequestEntityTooLargeError(err):
+		return tooLarge(len(data))
+	case !apierrors.IsAlreadyExists(err):
+		return err
+	}
+	// One that is unreadable, or on its way out, is no sign of somebody faster, and no list would ever tell of it.
+	switch k, unreadable := s.get(ctx, deployment.Name, info.Name); {
+	case unreadable != nil && !apierrors.IsNotFound(unreadable):
+		return unreadable
+	case unreadable == nil && k.object.DeletionTimestamp != nil:
+		return fmt.Errorf("ControllerRevision %s/%s is still being deleted", k.object.Namespace, k.object.Name)
+	default:
+		return err
+	}
+}
+
+// change fails with Conflict (apierrors) when the object has changed since it was read.
+func (s Store) change(ctx context.Context, k *kept, want Info, owner *metav1.OwnerReference) error {
+	patch, err := k.difference(want, owner)
+	if err != nil || patch == nil {
+		return err
+	}
+	return s.Client.Patch(ctx, k.object, client.RawPatch(types.MergePatchType, patch))
+}
+
+// Judge writes a verdict and its reason. It writes nothing when the verdict is what it was.
+func (s Store) Judge(ctx context.Context, deployment, name string, verdict Verdict, reason string) error {
+	if !verdict.known() {
+		return fmt.Errorf("there is no verdict %q", verdict)
+	}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		k, err := s.get(ctx, deployment, name)
+		if err != nil || k.Verdict == verdict {
+			return err
+		}
+		want := k.Info
+		want.Verdict, want.Reason, want.Since = verdict, shortened(reason), now()
+		return s.change(ctx, k, want, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("judging revision %s of ControllerDeployment %s: %w", name, deployment, err)
+	}
+	return nil
+}
+
+// Prune removes the oldest revisions of a deployment beyond limit, not counting the ones to keep, the newest, and the last good one, all of which
+// stay.
+func (s Store) Prune(ctx context.Context, deployment string, keep []string, limit int) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		all, err := s.list(ctx, deployment)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		newest, lastGood := all[0], lastGoodOf(all)
+		others := slices.DeleteFunc(all, func(k *kept) bool { return k == newest || k == lastGood || slices.Contains(keep, k.Name) })
+		for _, k := range others[min(max(limit, 0), len(others)):] {
+			if err := s.remove(ctx, k); err != nil {
+				return fmt.Errorf("removing revision %s of ControllerDeployment %s: %w", k.Name, deployment, err)
+			}
+		}
+		return nil
+	})
+}
+
+// remove leaves alone what has been recorded or judged again since it was read.
+func (s Store) remove(ctx context.Context, k *kept) error {
+	as := metav1.Preconditions{UID: &k.object.UID, ResourceVersion: &k.object.ResourceVersion}
+	return client.IgnoreNotFound(s.Client.Delete(ctx, k.object, client.Preconditions(as)))
+}
+
+// lastGoodOf returns nil when there is none. The revisions are in the order of list.
+func lastGoodOf(all []*kept) *kept {
+	for _, k := range all {
+		if k.Verdict == Good {
+			return k
+		}
+	}
+	return nil
+}
+
+// now is as precise as it is kept.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

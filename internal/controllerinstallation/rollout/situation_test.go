@@ -1,0 +1,129 @@
+package rollout
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+)
+
+const (
+	minute = time.Minute
+	hour   = time.Hour
+)
+
+func noon() time.Time { return time.Date(2031, time.May, 4, 12, 0, 0, 0, time.UTC) }
+
+func ago(d time.Duration) time.Time { return noon().Add(-d) }
+
+// threeWaves are canary, early and rest, with all defaults: 5m of soaking, 25%, a deadline of 10m and a tolerance of 1m.
+func threeWaves() installationv1alpha1.Rollout {
+	config := &installationv1alpha1.ControllerDeploymentConfig{Rollout: &installationv1alpha1.Rollout{}}
+	for _, name := range []string{"canary", "early"} {
+		config.Rollout.Waves = append(config.Rollout.Waves, installationv1alpha1.Wave{
+			Name: name, SeedSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"wave": name}},
+		})
+	}
+	installationv1alpha1.Default(config)
+	return *config.Rollout
+}
+
+// candidateOver is a situation in which "new" is a candidate and "old" was found good last.
+func candidateOver(installations ...Installation) Situation {
+	return Situation{Now: noon(), Newest: "new", LastGood: "old", Rollout: threeWaves(), Installations: installations}
+}
+
+func (s Situation) paused() Situation { s.Rollout.Paused = true; return s }
+
+func (s Situation) withoutRollback() Situation {
+	s.Rollout.Rollback = installationv1alpha1.RollbackNever
+	return s
+}
+
+func (s Situation) withoutLastGood() Situation { s.LastGood = ""; return s }
+
+func (s Situation) withoutNewest() Situation { s.Newest = ""; return s }
+
+func (s Situation) withGoodNewest() Situation {
+	s.NewestGood, s.LastGood = true, s.Newest
+	return s
+}
+
+func (s Situation) withBadNewest() Situation {
+	s.NewestBad, s.NewestReason = true, "wave canary: it broke"
+	return s.withBad(s.Newest)
+}
+
+func (s Situation) withBad(revisions ...string) Situation {
+	s.Bad = append(s.Bad, revisions...)
+	return s
+}
+
+func (s Situation) within(maxUnavailable string) Situation {
+	for k := range s.Rollout.Waves {
+		s.Rollout.Waves[k].MaxUnavailable = new(intstr.Parse(maxUnavailable))
+	}
+	return s
+}
+
+func (s Situation) watchedFor(d time.Duration) Situation {
+	for k := range s.Installations {
+		s.Installations[k].WatchedSince = ago(d)
+	}
+	return s
+}
+
+func (s Situation) triedFor(d time.Duration) Situation { s.NewestSince = ago(d); return s }
+
+func (s Situation) deadline(d time.Duration) Situation {
+	s.Rollout.HealthGate.Deadline.Duration = d
+	return s
+}
+
+// fresh is an installation without a revision. The seed's wave is what its name begins with.
+func fresh(seed string) Installation {
+	wave, _, _ := strings.Cut(seed, "-")
+	return Installation{Name: seed, Seed: seed, SeedLabels: labels.Set{"wave": wave}}
+}
+
+// assigned was assigned a revision some time ago, and has another one that it has been healthy with for an hour.
+func assigned(seed, revision string, since time.Duration, applied string) Installation {
+	i := fresh(seed)
+	i.Assigned, i.AssignedAt = revision, ago(since)
+	i.Applied, i.AppliedAt, i.HealthySince = applied, ago(2*hour), ago(hour)
+	return i
+}
+
+// started got a revision some time ago and was not healthy yet.
+func started(seed, revision string, since time.Duration) Installation {
+	i := assigned(seed, revision, since, revision)
+	i.AppliedAt, i.HealthySince = ago(since), time.Time{}
+	return i
+}
+
+// healthy has been so for some time.
+func healthy(seed, revision string, since time.Duration) Installation {
+	i := started(seed, revision, since+minute)
+	i.HealthySince = ago(since)
+	return i
+}
+
+// unhealthy was healthy until some time ago.
+func unhealthy(seed, revision string, since time.Duration) Installation {
+	i := started(seed, revision, since+minute)
+	i.UnhealthySince = ago(since)
+	return i
+}
+
+// refusing cannot have what it was assigned a minute ago.
+func refusing(seed, revision, why string) Installation {
+	i := assigned(seed, revision, minute, "old")
+	i.Failed = why
+	return i
+}
+
+func unreachable(i Installation) Installation { i.Unreachable = true; return i }

@@ -1,0 +1,268 @@
+package rollout
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+)
+
+// temper is what a revision is like.
+type temper string
+
+const (
+	fine         temper = "fine"         // becomes healthy, and is ill for moments only
+	broken       temper = "broken"       // becomes healthy nowhere
+	choosy       temper = "choosy"       // becomes healthy on even seeds only
+	unrenderable temper = "unrenderable" // cannot be installed on odd seeds
+	mortal       temper = "mortal"       // becomes healthy, and ill for ever some time later
+)
+
+// record is what a store knows of a revision.
+type record struct {
+	temper    temper
+	number    int
+	good, bad bool
+	reason    string
+	since     time.Time
+}
+
+// site is a seed with an installation.
+type site struct {
+	seen Installation // as the operator has seen it last
+	odd  bool
+	// allergic is a revision that gets ill here, whatever it is like elsewhere.
+	allergic string
+
+	applied string
+	well    bool
+	epoch   int // counts what is applied, so that what was going to happen to an earlier revision does not
+	away    int // how many reasons there are that the seed cannot be reached
+	gone    bool
+	changes int
+}
+
+// happening is something that happens at a time.
+type happening struct {
+	at time.Time
+	do func()
+}
+
+// world is a garden with seeds and an operator, in a time of its own.
+type world struct {
+	rand *rand.Rand
+	now  time.Time
+	// began is when the operator was started last; zero while it is down.
+	began     time.Time
+	rollout   installationv1alpha1.Rollout
+	sites     []*site
+	revisions map[string]*record
+	newest    string
+	// eventful is true when installations come and go.
+	eventful bool
+	coming   []happening
+	waves    map[string]map[string]bool // in which a revision was given to anybody who had another
+	checks   checks
+	counts   map[string]int
+	// judged is what was decided about last, by the operator that began then.
+	judged Situation
+	judge  time.Time
+}
+
+func (w *world) chance(percent int) bool { return w.rand.IntN(100) < percent }
+
+func (w *world) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(w.rand.Int64N(int64(to-from)))
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.coming = append(w.coming, happening{w.now.Add(d), do})
+	slices.SortStableFunc(w.coming, func(a, b happening) int { return a.at.Compare(b.at) })
+}
+
+// to the second, as it is written down.
+func (w *world) second() time.Time { return w.now.Truncate(time.Second) }
+
+func (w *world) appear(name, wave string) *site {
+	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}}, odd: w.chance(50)}
+	w.sites = append(w.sites, s)
+	w.rand.Shuffle(len(w.sites), func(a, b int) { w.sites[a], w.sites[b] = w.sites[b], w.sites[a] })
+	w.look(s)
+	return s
+}
+
+func (w *world) present() []*site {
+	return slices.DeleteFunc(slices.Clone(w.sites), func(s *site) bool { return s.gone })
+}
+
+func (w *world) sees(s *site) bool { return !w.began.IsZero() && s.away == 0 && !s.gone }
+
+// look is what the operator does with an installation each time when anything has happened to it.
+func (w *world) look(s *site) {
+	if w.began.IsZero() || s.gone {
+		return
+	}
+	if s.away > 0 {
+		s.seen.Unreachable = true
+		return
+	}
+	if s.seen.Unreachable || s.seen.WatchedSince.Before(w.began) {
+		s.seen.WatchedSince = w.now
+	}
+	s.seen.Unreachable = false
+	if s.seen.Applied != s.applied {
+		s.seen.Applied, s.seen.AppliedAt = s.applied, w.second()
+		s.seen.HealthySince, s.seen.UnhealthySince = time.Time{}, time.Time{}
+	}
+	switch {
+	case s.well && s.seen.HealthySince.IsZero():
+		s.seen.HealthySince, s.seen.UnhealthySince = w.second(), time.Time{}
+	case !s.well && !s.seen.HealthySince.IsZero():
+		s.seen.HealthySince, s.seen.UnhealthySince = time.Time{}, w.second()
+	}
+	if s.seen.Assigned != s.applied && s.seen.Assigned != "" {
+		assigned := s.seen.Assigned
+		w.after(w.between(time.Second, 20*time.Second), func() { w.apply(s, assigned) })
+	}
+}
+
+// apply brings a revision into a seed, unless something has come in between.
+func (w *world) apply(s *site, name string) {
+	if !w.sees(s) || s.seen.Assigned != name || s.applied == name {
+		return
+	}
+	is := w.revisions[name].temper
+	if is == unrenderable && s.odd {
+		s.seen.Failed = "it cannot be rendered"
+		return
+	}
+	s.applied, s.well = name, false
+	s.epoch++
+	w.look(s)
+	if is == broken || is == choosy && s.odd {
+		return
+	}
+	w.later(s, w.between(5*time.Second, 2*minute), func() {
+		w.wellness(s, true)
+		switch {
+		case s.allergic == name:
+			w.later(s, w.between(time.Second, hour), func() { w.wellness(s, false) })
+		case is == mortal:
+			w.later(s, w.between(time.Second, 30*minute), func() { w.wellness(s, false) })
+		case w.chance(30):
+			w.later(s, w.between(time.Second, hour), func() { w.swoon(s) })
+		}
+	})
+}
+
+// swoon is an illness that is over within tolerance.
+func (w *world) swoon(s *site) {
+	w.wellness(s, false)
+	w.later(s, w.between(time.Second, 50*time.Second), func() { w.wellness(s, true) })
+}
+
+func (w *world) wellness(s *site, well bool) {
+	s.well = well
+	w.look(s)
+}
+
+// later happens unless another revision is applied before.
+func (w *world) later(s *site, d time.Duration, do func()) {
+	epoch := s.epoch
+	w.after(d, func() {
+		if s.epoch == epoch && !s.gone {
+			do()
+		}
+	})
+}
+
+func (w *world) stepAway(s *site, d time.Duration) {
+	s.away++
+	w.look(s)
+	w.after(d, func() {
+		s.away--
+		w.look(s)
+	})
+}
+
+// down ends the operator and starts it again after a while. Then it looks at one installation after the other.
+func (w *world) down(d time.Duration) {
+	if w.began.IsZero() {
+		return
+	}
+	w.began = time.Time{}
+	w.after(d, func() {
+		w.began = w.now
+		for _, s := range w.present() {
+			s.seen.Unreachable = true
+			w.after(w.between(0, 30*time.Second), func() { w.look(s) })
+		}
+	})
+}
+
+// publish makes a revision the newest one, with what a store makes of one that it knows already.
+func (w *world) publish(name string, is temper) {
+	last := w.lastGood()
+	known := w.revisions[name]
+	if known == nil {
+		known = &record{temper: is}
+		w.revisions[name] = known
+	}
+	known.number = len(w.revisions) + 100*(1+w.counts["published"])
+	if !known.bad && name != last {
+		known.good, known.since = false, w.second()
+	}
+	w.newest = name
+	w.counts["published"]++
+}
+
+// mend makes a newest revision well that has failed, as when what it needs has been brought, and asks to try it once more.
+func (w *world) mend() {
+	newest := w.revisions[w.newest]
+	if newest == nil || !newest.bad {
+		return
+	}
+	w.counts["mended"]++
+	newest.temper, newest.bad, newest.since = fine, false, w.second()
+	for _, s := range w.present() {
+		if s.applied == w.newest {
+			s.epoch++
+			w.later(s, w.between(5*time.Second, 50*time.Second), func() { w.wellness(s, true) })
+		}
+		if s.seen.Assigned == w.newest {
+			s.seen.Failed = ""
+			w.look(s)
+		}
+	}
+}
+
+func (w *world) lastGood() string {
+	names := slices.SortedFunc(maps.Keys(w.revisions), func(a, b string) int { return cmp.Compare(w.revisions[b].number, w.revisions[a].number) })
+	for _, name := range names {
+		if w.revisions[name].good {
+			return name
+		}
+	}
+	return ""
+}
+
+func (w *world) situation() Situation {
+	s := Situation{Now: w.now, Newest: w.newest, LastGood: w.lastGood(), Rollout: w.rollout}
+	if newest := w.revisions[w.newest]; newest != nil {
+		s.NewestGood, s.NewestBad, s.NewestSince, s.NewestReason = newest.good, newest.bad, newest.since, newest.reason
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.revisions)) {
+		if w.revisions[name].bad {
+			s.Bad = append(s.Bad, name)
+		}
+	}
+	for _, one := range w.present() {
+		s.Installations = append(s.Installations, one.seen)
+	}
+	return s
+}

@@ -1,0 +1,217 @@
+package controllerinstallation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+)
+
+// rollouts is the reconciler of ControllerDeployments.
+type rollouts struct {
+	Options
+	garden client.Client // reads from the API server
+	// cached reads Seeds, ControllerInstallations and the types of ControllerDeployments from memory. What it lacks is only ever the latest: every
+	// change is written with the version that was read, and so a decision that came too late changes nothing.
+	cached  client.Reader
+	charts  charts
+	store   revision.Store
+	board   *board
+	notify  func(ctx context.Context, installation string)
+	events  events.EventRecorder
+	metrics *metrics
+}
+
+var _ reconcile.Reconciler = (*rollouts)(nil)
+
+// Reconcile implements reconcile.Reconciler.
+func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	installations, err := r.installationsOf(ctx, request.Name)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	deployment, relation, err := r.deployment(ctx, request.Name)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if relation != ours {
+		r.metrics.forgetRollout(request.Name)
+		r.announce(ctx, request.Name, notice{relation: relation}, installations)
+		return reconcile.Result{}, nil
+	}
+	result, err := r.roll(ctx, deployment, installations)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	return result, err
+}
+
+// deployment returns the ControllerDeployment and what it is to the operator. Only what is ours is read in full.
+func (r *rollouts) deployment(ctx context.Context, name string) (*gardencorev1.ControllerDeployment, relation, error) {
+	deployment := &gardencorev1.ControllerDeployment{}
+	for _, reader := range []client.Reader{r.cached, r.garden} {
+		err := reader.Get(ctx, client.ObjectKey{Name: name}, deployment)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, gone, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
+		}
+		if err == nil && !isOurs(deployment) {
+			return nil, foreign, nil
+		}
+		if err != nil && reader == client.Reader(r.garden) {
+			return nil, gone, nil
+		}
+	}
+	return deployment, ours, nil
+}
+
+// installationsOf returns the installations of a deployment that the operator serves, by name.
+func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]served, error) {
+	all := &gardencorev1beta1.ControllerInstallationList{}
+	if err := r.cached.List(ctx, all); err != nil {
+		return nil, fmt.Errorf("listing ControllerInstallations: %w", err)
+	}
+	var found []served
+	for i := range all.Items {
+		installation := &all.Items[i]
+		if ref := installation.Spec.DeploymentRef; ref == nil || ref.Name != deployment || installation.Spec.SeedRef == nil ||
+			installation.Spec.ShootRef != nil {
+			continue
+		}
+		seed := &gardencorev1beta1.Seed{}
+		if err := r.cached.Get(ctx, client.ObjectKey{Name: installation.Spec.SeedRef.Name}, seed); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading Seed %s: %w", installation.Spec.SeedRef.Name, err)
+		}
+		if r.SeedSelector.Matches(labels.Set(seed.Labels)) {
+			found = append(found, newServed(installation.DeepCopy(), seed))
+		}
+	}
+	slices.SortFunc(found, served.compare)
+	return found, nil
+}
+
+// roll finds out what the deployment says, records it, decides, and acts on the decision: first the verdict, then what follows from it.
+func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (reconcile.Result, error) {
+	if err := r.retry(ctx, deployment); err != nil {
+		return reconcile.Result{}, err
+	}
+	n := notice{relation: ours}
+	var newest *revision.Info
+	var err error
+	if n.config, err = configOf(deployment); err == nil {
+		newest, err = r.newest(ctx, deployment, n.config)
+		n.config.Chart = nil // it is in the revision
+	}
+	found, isProblem := problem.In(err)
+	if n.problem = found; isProblem {
+		r.tellProblem(ctx, deployment, found)
+	}
+	if !isProblem {
+		n.waiting = err // is worth another try, and keeps nobody from what was decided earlier
+	}
+	known, err := r.store.List(ctx, deployment.Name)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
+	decision := rollout.Decide(situation)
+	if err := r.act(ctx, deployment, situation, decision, installations); err != nil {
+		return reconcile.Result{}, err
+	}
+	n.waves, n.note = decision.Waves, noteOf(situation, decision, known)
+	r.announce(ctx, deployment.Name, n, installations)
+	if err := r.prune(ctx, deployment.Name, n.config, installations); err != nil {
+		return reconcile.Result{}, err
+	}
+	if n.waiting != nil {
+		return reconcile.Result{}, n.waiting
+	}
+	return reconcile.Result{RequeueAfter: decision.Again}, nil
+}
+
+// newest returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
+func (r *rollouts) newest(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
+) (*revision.Info, error) {
+	origin, err := originOf(deployment, config)
+	if err != nil {
+		return nil, err
+	}
+	known, err := r.store.List(ctx, deployment.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) > 0 && known[0].Origin == origin {
+		return &known[0], nil
+	}
+	content, err := r.charts.content(ctx, deployment, config)
+	if err != nil {
+		return nil, err
+	}
+	content.Origin = origin
+	return r.store.Record(ctx, deployment, content)
+}
+
+// retry does what the annotation asks for, and then removes it.
+func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.ControllerDeployment) error {
+	name, asked := deployment.Annotations[installationv1alpha1.AnnotationRetry]
+	if !asked {
+		return nil
+	}
+	known, err := r.store.List(ctx, deployment.Name)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(known, func(info revision.Info) bool { return info.Name == name && info.Verdict == revision.Bad }) {
+		if err := r.store.Judge(ctx, deployment.Name, name, revision.Candidate, ""); err != nil {
+			return err
+		}
+		logf.FromContext(ctx).Info("Trying a revision once more", "deployment", deployment.Name, "revision", name)
+	} else {
+		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "NothingToRetry", "Retry", "revision %s has not failed", shortened(name))
+	}
+	before := deployment.DeepCopy()
+	delete(deployment.Annotations, installationv1alpha1.AnnotationRetry)
+	// What the patch carries is this one annotation, not what type and providerConfig are kept in.
+	if err := r.garden.Patch(ctx, deployment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing annotation %s: %w", installationv1alpha1.AnnotationRetry, err)
+	}
+	return nil
+}
+
+// announce makes known what installations ask for, and wakes those that may want to know.
+func (r *rollouts) announce(ctx context.Context, deployment string, n notice, installations []served) {
+	if !r.board.put(deployment, n) {
+		return
+	}
+	for _, s := range installations {
+		r.notify(ctx, s.installation.Name)
+	}
+}
+
+// prune removes revisions that nobody has any more.
+func (r *rollouts) prune(
+	ctx context.Context, deployment string, config *installationv1alpha1.ControllerDeploymentConfig, installations []served,
+) error {
+	if config == nil {
+		return nil
+	}
+	var inUse []string
+	for _, s := range installations {
+		inUse = append(inUse, s.installation.Annotations[installationv1alpha1.AnnotationRevision], s.status.Revision)
+	}
+	return r.store.Prune(ctx, deployment, inUse, int(*config.HistoryLimit))
+}

@@ -1,0 +1,137 @@
+package seeds
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+const (
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// breaker keeps everybody from waiting for a seed that did not answer a moment ago. It opens with a failure, for a pause that doubles with each
+// further one. When the pause is over, one may try, and the others go on failing until that one has an answer. Any answer closes it.
+type breaker struct {
+	seed    string
+	clock   clock.PassiveClock
+	metrics *metrics
+
+	mu      sync.Mutex
+	failure *Unreachable // nil while the breaker is closed
+	pause   time.Duration
+	until   time.Time
+	trying  bool
+	// answers and trips are counted so that a request can tell what has become clear since it was sent.
+	answers, trips uint64
+	retired        bool
+}
+
+// last returns the failure that keeps the breaker open, or nil when it is closed.
+func (b *breaker) last() *Unreachable {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failure
+}
+
+// blocked returns that failure too, but nil when it is time to try again.
+func (b *breaker) blocked() *Unreachable {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.blockedLocked()
+}
+
+func (b *breaker) blockedLocked() *Unreachable {
+	if b.failure != nil && (b.trying || b.clock.Now().Before(b.until)) {
+		return b.failure
+	}
+	return nil
+}
+
+// trip opens the breaker for a reason that no request has found.
+func (b *breaker) trip(reason error) *Unreachable {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tripLocked(reason)
+}
+
+func (b *breaker) tripLocked(reason error) *Unreachable {
+	b.trips++
+	b.failure = &Unreachable{Seed: b.seed, Err: reason}
+	b.pause = min(max(2*b.pause, firstPause), longestPause)
+	b.until = b.clock.Now().Add(b.pause - rand.N(b.pause/5)) //nolint:gosec // jitter keeps no secret
+	b.show(false)
+	return b.failure
+}
+
+func (b *breaker) show(reachable bool) {
+	if !b.retired {
+		b.metrics.show(b.seed, reachable)
+	}
+}
+
+// retire takes the seed out of the metrics for good, whatever requests that are still under way find out.
+func (b *breaker) retire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.retired = true
+	b.metrics.forget(b.seed)
+}
+
+// enter asks for leave to send a request. It is given back by exactly one of answered, silent and abandoned; after answered, silent may follow.
+func (b *breaker) enter() (*pass, *Unreachable) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if failure := b.blockedLocked(); failure != nil {
+		return nil, failure
+	}
+	p := &pass{breaker: b, trial: b.failure != nil, answers: b.answers, trips: b.trips}
+	b.trying = b.trying || p.trial
+	return p, nil
+}
+
+// pass is the leave to send one request.
+type pass struct {
+	breaker        *breaker
+	trial          bool
+	answers, trips uint64
+}
+
+// answered says that the seed is there.
+func (p *pass) answered() {
+	b := p.breaker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failure, b.pause, b.trying = nil, 0, false
+	b.answers++
+	p.trial, p.answers, p.trips = false, b.answers, b.trips
+	b.show(true)
+}
+
+// silent says that nobody answered. That opens the breaker, unless others have got answers since the request was sent, or have found the same.
+func (p *pass) silent(reason error) *Unreachable {
+	b := p.breaker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.endTrial()
+	if p.answers != b.answers || p.trips != b.trips {
+		return &Unreachable{Seed: b.seed, Err: reason}
+	}
+	return b.tripLocked(reason)
+}
+
+// abandoned says that nothing has become known.
+func (p *pass) abandoned() {
+	p.breaker.mu.Lock()
+	defer p.breaker.mu.Unlock()
+	p.endTrial()
+}
+
+func (p *pass) endTrial() {
+	if p.trial {
+		p.trial, p.breaker.trying = false, false
+	}
+}

@@ -1,0 +1,152 @@
+package seeds
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// mostPatience is how long a request must have been without an answer to count against the seed when its caller has no more time.
+const mostPatience = 5 * time.Second
+
+// longestStatus is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
+const longestStatus = 64 << 10
+
+// guard lets requests through to a seed while its breaker does, gives them a deadline, and finds out whether anybody answers. It stands directly on
+// the transport: nothing above it repeats a request unseen.
+type guard struct {
+	next    http.RoundTripper
+	breaker *breaker
+	timeout time.Duration
+	// refused becomes true when credentials turn out not to be good any more.
+	refused *atomic.Bool
+}
+
+var _ utilnet.RoundTripperWrapper = (*guard)(nil)
+
+// RoundTrip implements http.RoundTripper. When nobody answers, the error is an Unreachable.
+func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
+	pass, failure := g.breaker.enter()
+	if failure != nil {
+		if request.Body != nil {
+			_ = request.Body.Close()
+		}
+		return nil, failure
+	}
+	ctx, cancel := context.WithTimeout(request.Context(), g.timeout)
+	a := &attempt{guard: g, pass: pass, caller: request.Context(), sent: time.Now(), cancel: cancel}
+	response, err := g.next.RoundTrip(request.WithContext(ctx))
+	if err == nil {
+		err = whoseAnswer(response)
+	}
+	if err != nil {
+		cancel()
+		return nil, a.failed(err)
+	}
+	pass.answered()
+	if response.StatusCode == http.StatusUnauthorized {
+		g.refused.Store(true)
+	}
+	response.Body = &answer{ReadCloser: response.Body, attempt: a}
+	return response, nil
+}
+
+// WrappedRoundTripper implements net.RoundTripperWrapper.
+func (g *guard) WrappedRoundTripper() http.RoundTripper { return g.next }
+
+// whoseAnswer returns an error when the answer says that there is no API server behind a proxy. API servers use the same codes, e.g. for an extension
+// API that is away: they give each request an audit ID, and describe errors by a Status.
+func whoseAnswer(response *http.Response) error {
+	switch response.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	default:
+		return nil
+	}
+	if response.Header.Get("Audit-Id") != "" {
+		return nil
+	}
+	page, err := io.ReadAll(io.LimitReader(response.Body, longestStatus))
+	if err != nil {
+		_ = response.Body.Close()
+		return err
+	}
+	status := metav1.TypeMeta{}
+	if json.Unmarshal(page, &status) == nil && status.Kind == "Status" {
+		rest := io.MultiReader(bytes.NewReader(page), response.Body)
+		response.Body = &joined{Reader: rest, Closer: response.Body}
+		return nil
+	}
+	_ = response.Body.Close()
+	return fmt.Errorf("what is in front of its API server answers %d (%s)", response.StatusCode, http.StatusText(response.StatusCode))
+}
+
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// attempt is a request under way.
+type attempt struct {
+	guard  *guard
+	pass   *pass
+	caller context.Context //nolint:containedctx // tells whether the caller has given up
+	sent   time.Time
+	cancel context.CancelFunc
+}
+
+// failed returns the error that the caller gets.
+func (a *attempt) failed(err error) error {
+	waited := time.Since(a.sent)
+	given := a.caller.Err()
+	switch {
+	case given == nil && errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("no answer within %s", a.guard.timeout)
+	case given == nil:
+		if isMistrust(err) {
+			a.guard.refused.Store(true)
+		}
+		err = reasonOf(err)
+	case errors.Is(given, context.DeadlineExceeded) && waited >= min(mostPatience, a.guard.timeout/2):
+		err = errors.New("no answer in time")
+	default:
+		a.pass.abandoned()
+		return err
+	}
+	return a.pass.silent(err)
+}
+
+// answer is the body of an answer. A seed may fall silent in the middle of it.
+type answer struct {
+	io.ReadCloser
+
+	attempt *attempt
+	failure error
+}
+
+// Read implements io.Reader.
+func (b *answer) Read(into []byte) (int, error) {
+	if b.failure != nil {
+		return 0, b.failure
+	}
+	n, err := b.ReadCloser.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) { // io.ErrUnexpectedEOF is another
+		b.failure = b.attempt.failed(err)
+		err = b.failure
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *answer) Close() error {
+	defer b.attempt.cancel()
+	return b.ReadCloser.Close()
+}

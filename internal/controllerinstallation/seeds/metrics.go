@@ -1,0 +1,29 @@
+package seeds
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics tell which seeds answer.
+type metrics struct {
+	reachable *prometheus.GaugeVec
+}
+
+func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+	m := &metrics{reachable: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "trellis_seed_reachable",
+		Help: "Whether a seed could be reached when that was tried last (1) or not (0).",
+	}, []string{"seed"})}
+	if registerer == nil {
+		return m, nil
+	}
+	return m, registerer.Register(m.reachable)
+}
+
+func (m *metrics) show(seed string, reachable bool) {
+	value := 0.0
+	if reachable {
+		value = 1
+	}
+	m.reachable.WithLabelValues(seed).Set(value)
+}
+
+func (m *metrics) forget(seed string) { m.reachable.DeleteLabelValues(seed) }
