@@ -2,6 +2,7 @@ package controllerinstallation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,12 +34,11 @@ func (r *rollouts) act(
 	for _, one := range installations {
 		byName[one.installation.Name] = one.installation
 	}
+	var failures []error
 	for _, name := range slices.Sorted(maps.Keys(d.Assign)) {
-		if err := r.assign(ctx, byName[name], d.Assign[name]); err != nil {
-			return err
-		}
+		failures = append(failures, r.assign(ctx, byName[name], d.Assign[name]))
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.ControllerDeployment, name string, d rollout.Decision) error {

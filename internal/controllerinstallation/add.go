@@ -8,6 +8,7 @@ import (
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -29,6 +30,8 @@ import (
 const (
 	// passTimeout bounds one look at an installation, whatever hangs.
 	passTimeout = 2 * time.Minute
+	// pullTimeout bounds what a registry may take of it.
+	pullTimeout = 30 * time.Second
 	// firstPause and longestPause are how long the work on an object rests after errors in a row.
 	firstPause, longestPause = time.Second, time.Minute
 	// notices bounds how many installations may be waiting to hear of their deployment before the one who tells waits too.
@@ -58,37 +61,44 @@ func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Option
 	if err := mgr.Add(watched); err != nil {
 		return fmt.Errorf("adding what watches the garden: %w", err)
 	}
-	charts := charts{puller: &chart.Puller{}, secrets: garden.Client, namespace: v1beta1constants.GardenNamespace}
+	charts := charts{puller: &chart.Puller{Timeout: pullTimeout}, secrets: garden.Client, namespace: v1beta1constants.GardenNamespace}
 	reconciler := &installations{
-		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client),
+		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client), watch: newWatch(),
 		events: watched.GetEventRecorder("controllerinstallation-controller"),
 	}
 	if options.inSeed() {
 		charts.namespace = gardenNamespacePrefix + options.SeedName
 		reconciler.assigner = newNewest(garden.Client, charts)
+		reconciler.watched = func(context.Context, string) {}
 		return addInstallations(mgr, watched, reconciler, nil)
 	}
-	heard := make(chan event.GenericEvent, notices)
+	heard, watchedAgain := make(chan event.GenericEvent, notices), make(chan event.GenericEvent, notices)
 	rolling := &rollouts{
 		Options: options, garden: garden.Client, cached: watched.GetCache(), charts: charts, metrics: metrics, events: reconciler.events,
 		store: revision.Store{Client: garden.Client}, board: newBoard(),
-		notify: func(ctx context.Context, installation string) {
-			select {
-			case heard <- event.GenericEvent{Object: named(installation)}:
-			case <-ctx.Done():
-			}
-		},
+		watch:  reconciler.watch,
+		notify: func(ctx context.Context, installation string) { send(ctx, heard, named(installation)) },
 	}
+	reconciler.watched = func(ctx context.Context, deployment string) { send(ctx, watchedAgain, named(deployment)) }
 	reconciler.assigner = newDecided(rolling.board, rolling.store)
-	if err := addRollouts(mgr, watched, rolling); err != nil {
+	if err := addRollouts(mgr, watched, rolling, watchedAgain); err != nil {
 		return err
 	}
 	return addInstallations(mgr, watched, reconciler, heard)
 }
 
-func named(installation string) *gardencorev1beta1.ControllerInstallation {
-	object := &gardencorev1beta1.ControllerInstallation{}
-	object.Name = installation
+// send asks the other controller to look at an object.
+func send(ctx context.Context, to chan<- event.GenericEvent, object client.Object) {
+	select {
+	case to <- event.GenericEvent{Object: object}:
+	case <-ctx.Done():
+	}
+}
+
+// named stands for an object without a namespace of which only the name matters.
+func named(name string) client.Object {
+	object := &metav1.PartialObjectMetadata{}
+	object.Name = name
 	return object
 }
 
@@ -107,7 +117,7 @@ func addInstallations(mgr manager.Manager, garden cluster.Cluster, r *installati
 	return nil
 }
 
-func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts) error {
+func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts, watchedAgain <-chan event.GenericEvent) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named("controllerdeployment").
 		WithOptions(controllerOptions(r.MaxConcurrentReconciles)).
@@ -117,6 +127,7 @@ func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts) error
 			handler.TypedEnqueueRequestsFromMapFunc(deploymentOf), concernsRollout())).
 		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.Seed{},
 			handler.TypedEnqueueRequestsFromMapFunc(r.allOurs), labelsChanged())).
+		WatchesRawSource(source.Channel(watchedAgain, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("adding the controller of rollouts: %w", err)

@@ -166,11 +166,13 @@ func (n *newest) read(ctx context.Context, deployment *gardencorev1.ControllerDe
 		into.release, into.assignment.revision, err = n.releaseOf(ctx, deployment, config)
 		config.Chart = nil // as large as all else, and in the release
 	}
-	found, isProblem := problem.In(err)
-	into.assignment.problem = found
-	if err != nil && !isProblem {
+	if err == nil {
+		return
+	}
+	into.version = "" // to be asked again: what is wrong may be mended elsewhere
+	var isProblem bool
+	if into.assignment.problem, isProblem = problem.In(err); !isProblem {
 		into.assignment.waiting = err
-		into.version = "" // to be asked again
 	}
 }
 

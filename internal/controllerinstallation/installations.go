@@ -36,6 +36,9 @@ type installations struct {
 	events   events.EventRecorder
 	metrics  *metrics
 	identity *identity
+	watch    *watch
+	// watched is told the deployment of an installation that is looked at for the first time, or again after a break.
+	watched func(ctx context.Context, deployment string)
 }
 
 var _ reconcile.Reconciler = (*installations)(nil)
@@ -48,7 +51,7 @@ func (r *installations) Reconcile(ctx context.Context, request reconcile.Request
 	installation := &gardencorev1beta1.ControllerInstallation{}
 	if err := r.garden.Get(ctx, request.NamespacedName, installation); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.metrics.forgetInstallation(request.Name)
+			r.forget(request.Name)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -58,7 +61,10 @@ func (r *installations) Reconcile(ctx context.Context, request reconcile.Request
 	}
 	p := newPass(installation, r.operator(), r.Clock)
 	result, err := r.serve(ctx, p)
-	if errors.Is(err, errUndecided) || apierrors.IsConflict(err) {
+	switch {
+	case errors.Is(err, errUndecided):
+		return reconcile.Result{RequeueAfter: changingPeriod}, nil // it is told when there is more to know
+	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	return r.conclude(ctx, p, result, err)
@@ -69,6 +75,7 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	if err != nil {
 		p.failed(err)
 	}
+	r.noteLook(ctx, p, err)
 	if p.assignment == nil || p.assignment.relation == foreign {
 		return result, err
 	}
@@ -85,6 +92,25 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 		return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, nil
 	}
 	return result, err
+}
+
+// noteLook keeps note of whether the installation could be looked at.
+func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
+	_, isProblem := problem.In(err)
+	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
+	ref := p.installation.Spec.DeploymentRef
+	switch {
+	case isUnreachable:
+		r.watch.lost(p.installation.Name)
+	case (err == nil || isProblem) && ref != nil && p.assignment != nil && p.assignment.revision != "" && r.watch.seen(p.installation.Name, r.Clock.Now()):
+		r.watched(ctx, ref.Name)
+	}
+}
+
+// forget drops what is known of an installation that is gone, or somebody else's.
+func (r *installations) forget(installation string) {
+	r.watch.lost(installation)
+	r.metrics.forgetInstallation(installation)
 }
 
 // tell makes changes visible that an admin may want to hear of.
@@ -129,12 +155,19 @@ func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, e
 		return reconcile.Result{}, fmt.Errorf("reading Seed %s: %w", name, err)
 	}
 	if p.seed != nil && !r.inSeed() && !r.SeedSelector.Matches(labels.Set(p.seed.Labels)) {
+		r.forget(p.installation.Name)
 		return reconcile.Result{}, nil
 	}
-	if p.assignment, err = r.assigner.assign(ctx, p.installation); err != nil {
+	isServed, isDeleted := controllerutil.ContainsFinalizer(p.installation, Finalizer), p.installation.DeletionTimestamp != nil
+	p.assignment, err = r.assigner.assign(ctx, p.installation)
+	if isServed && isDeleted && errors.Is(err, errUndecided) {
+		p.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
+	}
+	if err != nil {
 		return reconcile.Result{}, err
 	}
-	isServed, isDeleted := controllerutil.ContainsFinalizer(p.installation, Finalizer), p.installation.DeletionTimestamp != nil
+	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
+	isServed = isServed || p.assignment.relation == ours && controllerutil.ContainsFinalizer(p.installation, gardenletFinalizer)
 	switch {
 	case !isServed && (p.assignment.relation == foreign || isDeleted):
 		p.assignment = &assignment{}
@@ -162,6 +195,11 @@ func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, e
 // same names.
 func (r *installations) handOver(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) error {
 	before := installation.DeepCopy()
+	installation.Status.ProviderStatus = nil
+	if err := r.garden.Status().Patch(ctx, installation, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("clearing the status of ControllerInstallation %s: %w", installation.Name, err)
+	}
+	before = installation.DeepCopy()
 	controllerutil.RemoveFinalizer(installation, Finalizer)
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevision)
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionSince)
@@ -169,11 +207,7 @@ func (r *installations) handOver(ctx context.Context, installation *gardencorev1
 	if err := r.garden.Patch(ctx, installation, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("handing ControllerInstallation %s over: %w", installation.Name, err)
 	}
-	before = installation.DeepCopy()
-	installation.Status.ProviderStatus = nil
-	if err := r.garden.Status().Patch(ctx, installation, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("clearing the status of ControllerInstallation %s: %w", installation.Name, err)
-	}
+	r.forget(installation.Name)
 	return nil
 }
 
@@ -186,18 +220,11 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 	if p.assignment.revision != p.status.Revision {
 		p.status.TargetRevision = p.assignment.revision
 	}
-	rendered, err := r.render(ctx, p)
-	if err != nil {
+	if err := r.bring(ctx, p); err != nil {
 		if _, found := problem.In(err); found {
 			p.status.Phase = installationv1alpha1.PhaseFailed
 		}
 		return reconcile.Result{}, err
-	}
-	if err := r.claim(ctx, p); err != nil {
-		return reconcile.Result{}, err
-	}
-	if err := workload.Apply(ctx, p.cluster, rendered.installation, rendered.garden, rendered.around, rendered.objects); err != nil {
-		return reconcile.Result{}, fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err)
 	}
 	p.applied(p.assignment.revision, int(*historyLimit(p.assignment)))
 	observed, err := workload.Observe(ctx, p.cluster, p.installation.Name)
@@ -213,6 +240,21 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 	}
 	p.careInstead(observed)
 	return reconcile.Result{RequeueAfter: wait.Jitter(r.pause(p), 0.1)}, nil
+}
+
+// bring renders the assigned revision, and then writes.
+func (r *installations) bring(ctx context.Context, p *pass) error {
+	rendered, err := r.render(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := r.claim(ctx, p); err != nil {
+		return err
+	}
+	if err := workload.Apply(ctx, p.cluster, rendered.installation, rendered.garden, rendered.around, rendered.objects); err != nil {
+		return fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err)
+	}
+	return nil
 }
 
 // await says why there is no revision to install. What was installed earlier is not touched.

@@ -81,7 +81,8 @@ func (p *pass) failed(err error) {
 		p.condition(gardencorev1beta1.ControllerInstallationValid, gardencorev1beta1.ConditionUnknown, reason, err.Error())
 	}
 	p.setError(reason, err.Error())
-	if reason == problem.SeedUnreachable {
+	// What has begun to go does not come back when the seed does.
+	if reason == problem.SeedUnreachable && p.status.Phase != installationv1alpha1.PhaseDeleting {
 		p.status.Phase = installationv1alpha1.PhaseUnreachable
 	}
 }

@@ -34,14 +34,17 @@ func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, 
 	if p.status.Phase != installationv1alpha1.PhaseDeleting {
 		held, err := r.isHeld(ctx, p)
 		if err != nil || held {
-			return reconcile.Result{RequeueAfter: wait.Jitter(min(changingPeriod, r.SyncPeriod), 0.1)}, err
+			return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, err
 		}
+		// That is written first: once something is gone, nobody may find that the rest is needed.
+		p.status.Phase, p.status.LastError = installationv1alpha1.PhaseDeleting, nil
+		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	waitingFor, err := workload.Remove(ctx, p.cluster, p.installation.Name)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("removing the installation from the seed: %w", err)
 	}
-	p.status.Phase, p.status.LastError = installationv1alpha1.PhaseDeleting, nil
+	p.status.LastError = nil
 	if waitingFor != "" {
 		p.setError("DeletionPending", "waiting for "+waitingFor)
 		return reconcile.Result{RequeueAfter: min(changingPeriod, r.SyncPeriod)}, nil
@@ -51,11 +54,12 @@ func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, 
 	}
 	before := p.installation.DeepCopy()
 	controllerutil.RemoveFinalizer(p.installation, Finalizer)
+	controllerutil.RemoveFinalizer(p.installation, gardenletFinalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.garden.Patch(ctx, p.installation, patch); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("releasing ControllerInstallation %s: %w", p.installation.Name, err)
 	}
-	r.metrics.forgetInstallation(p.installation.Name)
+	r.forget(p.installation.Name)
 	p.assignment = &assignment{} // there is nothing left to report on
 	return reconcile.Result{}, nil
 }
@@ -66,22 +70,23 @@ func (r *installations) isHeld(ctx context.Context, p *pass) (bool, error) {
 	if config := p.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
 		return false, nil
 	}
+	const remedy = "; it goes when that has changed, or with uninstall.whileRequired: Proceed"
+	condition := v1beta1helper.GetCondition(p.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
+	if condition != nil && condition.Status == gardencorev1beta1.ConditionTrue {
+		p.held("kept, since the condition Required is True: " + condition.Message + remedy)
+		return true, nil
+	}
 	needed, err := r.neededIn(ctx, p)
-	if err != nil {
+	if err != nil || len(needed) == 0 {
 		return false, err
 	}
-	condition := v1beta1helper.GetCondition(p.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
-	const remedy = "; it goes when that has gone, or with uninstall.whileRequired: Proceed"
-	switch {
-	case len(needed) > 0:
-		p.setError("StillRequired", "kept, since the seed has extension objects of "+strings.Join(needed, ", ")+remedy)
-	case condition != nil && condition.Status == gardencorev1beta1.ConditionTrue:
-		p.setError("StillRequired", "kept, since the condition Required is True: "+condition.Message+remedy)
-	default:
-		return false, nil
-	}
-	p.status.Phase = installationv1alpha1.PhaseHeld
+	p.held("kept, since the seed has extension objects of " + strings.Join(needed, ", ") + remedy)
 	return true, nil
+}
+
+func (p *pass) held(message string) {
+	p.setError("StillRequired", message)
+	p.status.Phase = installationv1alpha1.PhaseHeld
 }
 
 // neededIn returns of which kinds and types there are extension objects in the seed. A registration that is gone needs nothing.

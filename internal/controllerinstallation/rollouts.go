@@ -2,8 +2,10 @@ package controllerinstallation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -31,6 +33,7 @@ type rollouts struct {
 	charts  charts
 	store   revision.Store
 	board   *board
+	watch   *watch
 	notify  func(ctx context.Context, installation string)
 	events  events.EventRecorder
 	metrics *metrics
@@ -62,8 +65,9 @@ func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (re
 
 // deployment returns the ControllerDeployment and what it is to the operator. Only what is ours is read in full.
 func (r *rollouts) deployment(ctx context.Context, name string) (*gardencorev1.ControllerDeployment, relation, error) {
-	deployment := &gardencorev1.ControllerDeployment{}
+	var deployment *gardencorev1.ControllerDeployment
 	for _, reader := range []client.Reader{r.cached, r.garden} {
+		deployment = &gardencorev1.ControllerDeployment{}
 		err := reader.Get(ctx, client.ObjectKey{Name: name}, deployment)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return nil, gone, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
@@ -96,19 +100,57 @@ func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]se
 			return nil, fmt.Errorf("reading Seed %s: %w", installation.Spec.SeedRef.Name, err)
 		}
 		if r.SeedSelector.Matches(labels.Set(seed.Labels)) {
-			found = append(found, newServed(installation.DeepCopy(), seed))
+			found = append(found, newServed(installation.DeepCopy(), seed, r.watch))
 		}
 	}
 	slices.SortFunc(found, served.compare)
 	return found, nil
 }
 
-// roll finds out what the deployment says, records it, decides, and acts on the decision: first the verdict, then what follows from it.
+// roll finds out what the deployment says, records it, decides, tells installations, and acts on the decision: first the verdict, then what follows from
+// it. Whatever keeps it from deciding, installations hear of it.
 func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (reconcile.Result, error) {
-	if err := r.retry(ctx, deployment); err != nil {
+	n := notice{relation: ours}
+	newest, err := r.understand(ctx, deployment, &n)
+	known, listErr := r.store.List(ctx, deployment.Name)
+	if err = errors.Join(err, listErr); err != nil {
+		n.waiting = err
+		r.announce(ctx, deployment.Name, n, installations)
 		return reconcile.Result{}, err
 	}
-	n := notice{relation: ours}
+	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
+	decision := rollout.Decide(situation)
+	n.waves, n.note = decision.Waves, noteOf(situation, decision, known)
+	r.announce(ctx, deployment.Name, n, installations)
+	if err := r.act(ctx, deployment, situation, decision, installations); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.prune(ctx, deployment.Name, n.config, installations); err != nil {
+		return reconcile.Result{}, err
+	}
+	if n.waiting != nil {
+		return reconcile.Result{}, n.waiting
+	}
+	return reconcile.Result{RequeueAfter: r.nextLook(n, decision)}, nil
+}
+
+// nextLook is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
+func (r *rollouts) nextLook(n notice, d rollout.Decision) time.Duration {
+	if n.problem == nil {
+		return d.Again
+	}
+	if d.Again == 0 {
+		return r.SyncPeriod
+	}
+	return min(d.Again, r.SyncPeriod)
+}
+
+// understand makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
+// anybody from what was decided earlier.
+func (r *rollouts) understand(ctx context.Context, deployment *gardencorev1.ControllerDeployment, n *notice) (*revision.Info, error) {
+	if err := r.retry(ctx, deployment); err != nil {
+		return nil, err
+	}
 	var newest *revision.Info
 	var err error
 	if n.config, err = configOf(deployment); err == nil {
@@ -118,28 +160,10 @@ func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.Controller
 	found, isProblem := problem.In(err)
 	if n.problem = found; isProblem {
 		r.tellProblem(ctx, deployment, found)
+	} else {
+		n.waiting = err
 	}
-	if !isProblem {
-		n.waiting = err // is worth another try, and keeps nobody from what was decided earlier
-	}
-	known, err := r.store.List(ctx, deployment.Name)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
-	decision := rollout.Decide(situation)
-	if err := r.act(ctx, deployment, situation, decision, installations); err != nil {
-		return reconcile.Result{}, err
-	}
-	n.waves, n.note = decision.Waves, noteOf(situation, decision, known)
-	r.announce(ctx, deployment.Name, n, installations)
-	if err := r.prune(ctx, deployment.Name, n.config, installations); err != nil {
-		return reconcile.Result{}, err
-	}
-	if n.waiting != nil {
-		return reconcile.Result{}, n.waiting
-	}
-	return reconcile.Result{RequeueAfter: decision.Again}, nil
+	return newest, nil
 }
 
 // newest returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.

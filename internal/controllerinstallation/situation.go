@@ -21,14 +21,19 @@ type served struct {
 	installation *gardencorev1beta1.ControllerInstallation
 	seed         *gardencorev1beta1.Seed
 	status       *installationv1alpha1.ControllerInstallationStatus
+	// look is when it was looked at, if watched.
+	look    look
+	watched bool
 }
 
-func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed) served {
+func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, watch *watch) served {
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	if err != nil {
 		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
 	}
-	return served{installation: installation, seed: seed, status: status}
+	s := served{installation: installation, seed: seed, status: status}
+	s.look, s.watched = watch.of(installation.Name)
+	return s
 }
 
 func (s served) compare(other served) int {
@@ -40,15 +45,14 @@ func (s served) compare(other served) int {
 func situationOf(
 	now time.Time, config *installationv1alpha1.ControllerDeploymentConfig, newest *revision.Info, known []revision.Info, installations []served,
 ) rollout.Situation {
-	if config == nil {
-		config = installationv1alpha1.NewControllerDeploymentConfig()
-		installationv1alpha1.Default(config)
-	}
-	s := rollout.Situation{Now: now, Rollout: *config.Rollout}
+	s := rollout.Situation{Now: now, Rollout: rolloutOf(config)}
 	if newest != nil {
 		s.Newest, s.NewestGood, s.NewestBad = newest.Name, newest.Verdict == revision.Good, newest.Verdict == revision.Bad
+		s.NewestSince, s.NewestReason = newest.Since, newest.Reason
 	}
+	kept := map[string]bool{}
 	for _, info := range known {
+		kept[info.Name] = true
 		switch {
 		case info.Verdict == revision.Bad:
 			s.Bad = append(s.Bad, info.Name)
@@ -57,15 +61,32 @@ func situationOf(
 		}
 	}
 	for _, one := range installations {
-		if one.installation.DeletionTimestamp == nil {
-			s.Installations = append(s.Installations, one.forRollout())
+		if one.installation.DeletionTimestamp != nil {
+			continue
 		}
+		state := one.forRollout(s.NewestSince)
+		if !kept[state.Assigned] {
+			state.Assigned = "" // somebody has removed the revision: it gets one that there is
+		}
+		s.Installations = append(s.Installations, state)
 	}
 	return s
 }
 
-// forRollout is what matters of an installation for a rollout.
-func (s served) forRollout() rollout.Installation {
+// rolloutOf is the admin's wish. While nobody can understand it, nothing is changed but that new installations are served.
+func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installationv1alpha1.Rollout {
+	if config != nil {
+		return *config.Rollout
+	}
+	config = installationv1alpha1.NewControllerDeploymentConfig()
+	installationv1alpha1.Default(config)
+	config.Rollout.Paused, config.Rollout.Rollback = true, installationv1alpha1.RollbackNever
+	return *config.Rollout
+}
+
+// forRollout is what matters of an installation for a rollout whose revision is what it is since then. What an earlier process saw, or one before the seed
+// was away, is nothing to judge by.
+func (s served) forRollout(newestSince time.Time) rollout.Installation {
 	annotations := s.installation.Annotations
 	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
 	if err != nil {
@@ -74,9 +95,10 @@ func (s served) forRollout() rollout.Installation {
 	result := rollout.Installation{
 		Name: s.installation.Name, Seed: s.installation.Spec.SeedRef.Name, SeedLabels: labels.Set(s.seed.Labels),
 		Assigned: annotations[installationv1alpha1.AnnotationRevision], AssignedAt: assignedAt,
-		Applied:      s.status.Revision,
+		Applied: s.status.Revision, AppliedAt: timeOf(s.status.AppliedAt),
 		HealthySince: timeOf(s.status.HealthySince), UnhealthySince: timeOf(s.status.UnhealthySince),
-		Unreachable: s.status.Phase == installationv1alpha1.PhaseUnreachable,
+		Unreachable:  s.status.Phase == installationv1alpha1.PhaseUnreachable || !s.watched,
+		WatchedSince: s.look.first,
 	}
 	failure := s.status.LastError
 	if s.status.Phase != installationv1alpha1.PhaseFailed || failure == nil {
@@ -85,7 +107,7 @@ func (s served) forRollout() rollout.Installation {
 	switch tried := cmp.Or(s.status.TargetRevision, s.status.Revision); {
 	case !isOfRevision(failure.Reason):
 		result.Unreachable = true // whatever the revision is like, it cannot be seen there
-	case tried == result.Assigned:
+	case tried == result.Assigned && s.look.last.After(newestSince):
 		result.Failed = failure.Message
 	}
 	return result
@@ -95,7 +117,7 @@ func (s served) forRollout() rollout.Installation {
 func isOfRevision(reason string) bool {
 	return slices.Contains([]string{
 		problem.ChartInformationInvalid, problem.ValuesInvalid, problem.ChartCannotBeRendered, problem.RenderingHelmValuesFailed,
-		problem.GardenAccessNeedsGardenlet, problem.ProviderConfigInvalid,
+		problem.GardenAccessNeedsGardenlet, problem.ProviderConfigInvalid, problem.ChartTooLarge,
 	}, reason)
 }
 
@@ -103,7 +125,7 @@ func timeOf(t *metav1.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
-	return t.Time
+	return t.UTC()
 }
 
 // noteOf is what installations say of a newest revision that they don't get.

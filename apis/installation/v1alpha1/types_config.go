@@ -19,7 +19,8 @@ type ControllerDeploymentConfig struct {
 	// or ociRepository is required.
 	// +optional
 	Chart []byte `json:"chart,omitempty"`
-	// OCIRepository says where to pull the chart. A tag is resolved once for each revision: all seeds get the same bytes.
+	// OCIRepository says where to pull the chart. A tag is resolved once for each revision: all seeds get the same bytes. Operators that run in seeds
+	// resolve it each for itself, and anew when they start: give a digest there.
 	// +optional
 	OCIRepository *OCIRepository `json:"ociRepository,omitempty"`
 	// Values go over those of the chart. The key "gardener" is not for them: what Gardener tells charts of type "helm" goes there

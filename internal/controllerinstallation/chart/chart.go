@@ -54,7 +54,7 @@ func (c *Chart) Name() string { return c.name }
 //
 // The result is that of gardener/pkg/chartrenderer: hooks (annotation helm.sh/hook), NOTES.txt, partials and what lies in crds/ are left out; a
 // kubeVersion that the chart asks for does not matter; .Capabilities.APIVersions is empty, and lookup finds nothing. Objects that have no namespace
-// keep none. A List stays one object: neither gardenlet nor gardener-resource-manager takes it apart. Unlike gardenlet, a document without apiVersion, kind
+// keep none. Unlike gardenlet, a List (gardener-resource-manager does not take it apart) and a document without apiVersion, kind
 // or name is not passed over in silence, two objects of one file that differ in their namespace alone both stay, and no schema is fetched from elsewhere.
 //
 // An error is a problem.Problem: ValuesInvalid where values don't fit the chart's schema, and names the value; ChartCannotBeRendered otherwise, and

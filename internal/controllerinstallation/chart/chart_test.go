@@ -165,15 +165,6 @@ func TestRenderNothing(t *testing.T) {
 	assert.Empty(t, objects)
 }
 
-func TestRenderPassesListsThrough(t *testing.T) {
-	list := "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n"
-	objects, err := load(t, map[string]string{"templates/list.yaml": list}).Render(release(), nil)
-	require.NoError(t, err)
-	require.Len(t, objects, 1)
-	assert.Equal(t, "List", objects[0].GetKind())
-	assert.True(t, objects[0].IsList())
-}
-
 // What templates see is what they see in gardenlet (gardener/pkg/chartrenderer).
 func TestWhatTemplatesSee(t *testing.T) {
 	values := map[string]any{"integer": 1000000, "nested": map[string]any{"a": nil}, "list": []string{"x"}}

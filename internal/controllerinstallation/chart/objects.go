@@ -77,17 +77,17 @@ func decode(content string) (*unstructured.Unstructured, error) {
 	return object, complete(object)
 }
 
-// complete sees whether an object can be told from others. A List may have no name.
+// complete sees whether an object can be told from others. gardener-resource-manager does not take Lists apart.
 func complete(object *unstructured.Unstructured) error {
+	if strings.HasSuffix(object.GetKind(), "List") && object.IsList() {
+		return errors.New("in its output is a List: write its items as documents of their own")
+	}
 	what := "an object"
 	if kind := object.GetKind(); kind != "" {
 		what = "an object of kind " + kind
 	}
 	for _, field := range [][]string{{"kind"}, {"apiVersion"}, {"metadata", "name"}} {
 		name := strings.Join(field, ".")
-		if name == "metadata.name" && object.GetKind() == "List" {
-			continue
-		}
 		value, _, err := unstructured.NestedFieldNoCopy(object.Object, field...)
 		text, isText := value.(string)
 		switch {

@@ -22,7 +22,7 @@ func TestObjectsThatAreNone(t *testing.T) {
 		"an object without name":       {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "in its output is an object of kind Pod without metadata.name"},
 		"an object with an empty name": {"apiVersion: v1\nkind: Pod\nmetadata: {name: ''}\n", "in its output is an object of kind Pod without metadata.name"},
 		"a name that is a number":      {"apiVersion: v1\nkind: Pod\nmetadata: {name: 1}\n", "in its output is an object of kind Pod with a metadata.name that is no string"},
-		"a List without apiVersion":    {"kind: List\nitems: []\n", "in its output is an object of kind List without apiVersion"},
+		"a List":                       {"apiVersion: v1\nkind: List\nitems: []\n", "in its output is a List: write its items as documents of their own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, map[string]string{

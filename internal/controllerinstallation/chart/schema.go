@@ -197,7 +197,20 @@ func read(line, at string) (entry violation, isEntry bool) {
 	for _, step := range strings.Split(steps, "/")[1:] {
 		at += "." + strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 	}
-	return violation{location: at, reason: inOrder(strings.TrimPrefix(pointer[end+1:], ": "))}, true
+	return violation{location: at, reason: withoutValue(inOrder(strings.TrimPrefix(pointer[end+1:], ": ")))}, true
+}
+
+// withoutValue leaves out what a value is that has not the right form: it may come from a Secret, and what is said here is there for all to read.
+func withoutValue(reason string) string {
+	if !strings.HasPrefix(reason, "'") {
+		return reason
+	}
+	for _, complaint := range []string{"' does not match pattern ", "' is not valid "} {
+		if at := strings.LastIndex(reason, complaint); at >= 0 {
+			return "the value" + reason[at+1:]
+		}
+	}
+	return reason
 }
 
 // inOrder brings the names of "additional properties 'b', 'a' not allowed" into one.

@@ -156,3 +156,13 @@ func TestSentencesOfAnUnknownList(t *testing.T) {
 	assert.Equal(t, []string{"values: something else is wrong"}, sentences("something\n  else is wrong\n", "values"))
 	assert.Equal(t, []string{"values: - at 'unfinished"}, sentences("- at 'unfinished\n", "values"))
 }
+
+func TestMessagesKeepValuesToThemselves(t *testing.T) {
+	chart := load(t, map[string]string{"values.schema.json": `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {
+		"password": {"type": "string", "pattern": "^[a-z]+$"}}}`})
+	_, err := chart.Render(release(), map[string]any{"password": "it's ' does not match pattern 7"})
+	found, isProblem := problem.In(err)
+	require.True(t, isProblem, "%v", err)
+	assert.Contains(t, found.Message, "password: the value does not match pattern")
+	assert.NotContains(t, found.Message, "it's")
+}

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,12 +47,13 @@ func garden(t *testing.T) client.WithWatch {
 		if assets == "" {
 			assets = filepath.Join("..", "..", "..", ".cache", "envtest")
 		}
-		environment := &envtest.Environment{BinaryAssetsDirectory: assets}
-		config, err := environment.Start()
+		server.environment = &envtest.Environment{
+			BinaryAssetsDirectory: assets, ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+		}
+		config, err := server.environment.Start()
 		if server.err = err; err != nil {
 			return
 		}
-		server.environment = environment
 		config.QPS = -1
 		if server.client, server.err = client.NewWithWatch(config, client.Options{}); server.err == nil {
 			server.err = server.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
@@ -60,7 +63,7 @@ func garden(t *testing.T) client.WithWatch {
 	return server.client
 }
 
-// bed is a deployment with its store.
+// bed is a deployment with its store, in which nothing is kept yet.
 type bed struct {
 	Store
 
@@ -70,6 +73,7 @@ type bed struct {
 
 func newBed(t *testing.T, deployment string) *bed {
 	t.Helper()
+	require.NoError(t, garden(t).DeleteAllOf(t.Context(), &appsv1.ControllerRevision{}, client.InNamespace(namespace), client.MatchingLabels{labelDeployment: deployment}))
 	return &bed{Store: Store{Client: garden(t)}, t: t, deployment: &gardencorev1.ControllerDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: deployment, UID: types.UID("uid-of-" + deployment)},
 	}}

@@ -31,7 +31,7 @@ func TestWhatOthersHaveWrittenIsNamed(t *testing.T) {
 			b.record("a")
 			object := b.replace("b", test.change)
 			want := "ControllerRevision garden/" + object.Name + " is not as the operator has made it: " + test.want +
-				": delete it; a revision that is needed is recorded anew"
+				": delete it: the newest is recorded anew, and who has an older one gets the last good one"
 
 			_, err := b.List(t.Context(), deployment)
 			assert.EqualError(t, err, want)
@@ -72,7 +72,7 @@ func TestContentThatOthersHaveWrittenIsNotTaken(t *testing.T) {
 			object := b.replace("a", func(o *appsv1.ControllerRevision) { o.Data.Raw = []byte(test.data) })
 			_, err := b.Content(t.Context(), deployment, nameOf(t, contentOf("a")))
 			assert.EqualError(t, err, "the content of ControllerRevision garden/"+object.Name+" is not what the operator has kept there: "+test.want+
-				": delete it; a revision that is needed is recorded anew")
+				": delete it: the newest is recorded anew, and who has an older one gets the last good one")
 		})
 	}
 }
@@ -80,16 +80,22 @@ func TestContentThatOthersHaveWrittenIsNotTaken(t *testing.T) {
 func TestAnObjectThatIsInTheWayIsNamed(t *testing.T) {
 	b := newBed(t, "in-the-way")
 	object := b.replace("a", func(o *appsv1.ControllerRevision) { o.Labels = nil })
+	t.Cleanup(func() { assert.NoError(t, b.Client.Delete(context.Background(), object)) })
 	_, err := b.Record(t.Context(), b.deployment, contentOf("a"))
 	assert.EqualError(t, err, "recording revision "+nameOf(t, contentOf("a"))+" of ControllerDeployment in-the-way: "+
 		"ControllerRevision garden/"+object.Name+` is not as the operator has made it: label installation.trellis.garden/deployment is "" instead of "in-the-way": `+
-		"delete it; a revision that is needed is recorded anew")
+		"delete it: the newest is recorded anew, and who has an older one gets the last good one")
+}
 
-	b = newBed(t, "on-its-way-out")
-	object = b.replace("a", func(o *appsv1.ControllerRevision) { o.Finalizers = []string{"somebody.example/holds"} })
+func TestAnObjectThatIsOnItsWayOutIsNamed(t *testing.T) {
+	b := newBed(t, "on-its-way-out")
+	object := b.replace("a", func(o *appsv1.ControllerRevision) { o.Finalizers = []string{"somebody.example/holds"} })
+	released := object.DeepCopy()
+	released.Finalizers = nil
+	t.Cleanup(func() { assert.NoError(t, b.Client.Patch(context.Background(), released, client.MergeFrom(object))) })
 	require.NoError(t, b.Client.Delete(t.Context(), object))
 	assert.Empty(t, b.told("a"), "what is going is gone")
-	_, err = b.Record(t.Context(), b.deployment, contentOf("a"))
+	_, err := b.Record(t.Context(), b.deployment, contentOf("a"))
 	assert.ErrorContains(t, err, "ControllerRevision garden/"+object.Name+" is still being deleted")
 }
 

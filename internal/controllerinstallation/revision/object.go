@@ -54,7 +54,7 @@ func keyOf(deployment, name string) client.ObjectKey {
 func read(deployment string, object *metav1.PartialObjectMetadata) (*kept, error) {
 	info, err := infoOf(deployment, object)
 	if err != nil {
-		return nil, fmt.Errorf("ControllerRevision %s/%s is not as the operator has made it: %w: delete it; a revision that is needed is recorded anew",
+		return nil, fmt.Errorf("ControllerRevision %s/%s is not as the operator has made it: %w: delete it: the newest is recorded anew, and who has an older one gets the last good one",
 			object.Namespace, object.Name, err)
 	}
 	object.SetGroupVersionKind(kind())

@@ -94,7 +94,7 @@ func (s Store) Content(ctx context.Context, deployment, name string) (*Content, 
 }
 
 func foreignContent(object *appsv1.ControllerRevision, err error) error {
-	return fmt.Errorf("the content of ControllerRevision %s/%s is not what the operator has kept there: %w: delete it; a revision that is needed is recorded anew",
+	return fmt.Errorf("the content of ControllerRevision %s/%s is not what the operator has kept there: %w: delete it: the newest is recorded anew, and who has an older one gets the last good one",
 		object.Namespace, object.Name, err)
 }
 

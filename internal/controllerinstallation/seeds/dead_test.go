@@ -106,7 +106,7 @@ func TestCallsToASeedThatHasDiedDoNotWaitOneByOne(t *testing.T) {
 	assert.Equal(t, map[string]float64{"dying": 0}, gauges(t, registry))
 
 	f.answer(code(http.StatusBadGateway))
-	step(clock, longestPause)
+	step(clock, firstPause)
 	_, err = lines.To(t.Context(), seedOf("dying"))
 	assert.ErrorContains(t, unreachable(t, err, "dying"), "502", "To tries the seed before it lets anybody work there")
 

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -185,7 +186,8 @@ func TestUnreachabilityIsFoundThroughTheRESTMapper(t *testing.T) {
 		f.answer(code(http.StatusServiceUnavailable))
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, thing), "a")
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, &corev1.Node{}), "a")
-		unreachable(t, c.client.Patch(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, client.RawPatch("application/merge-patch+json", []byte("{}"))), "a")
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		unreachable(t, c.client.Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte("{}"))), "a")
 	})
 }
 
