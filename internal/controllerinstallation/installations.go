@@ -145,50 +145,64 @@ func shortened(message string) string {
 	return message[:most] + "..."
 }
 
+// serve does for an installation what its deployment, its seed and its own state ask for.
 func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, error) {
-	var err error
-	p.seed = &gardencorev1beta1.Seed{}
-	name := p.installation.Spec.SeedRef.Name
-	if err = r.garden.Get(ctx, client.ObjectKey{Name: name}, p.seed); apierrors.IsNotFound(err) {
-		p.seed = nil
-	} else if err != nil {
-		return reconcile.Result{}, fmt.Errorf("reading Seed %s: %w", name, err)
+	if err := r.readSeed(ctx, p); err != nil {
+		return reconcile.Result{}, err
 	}
 	if p.seed != nil && !r.inSeed() && !r.SeedSelector.Matches(labels.Set(p.seed.Labels)) {
 		r.forget(p.installation.Name)
 		return reconcile.Result{}, nil
 	}
-	isServed, isDeleted := controllerutil.ContainsFinalizer(p.installation, Finalizer), p.installation.DeletionTimestamp != nil
-	p.assignment, err = r.assigner.assign(ctx, p.installation)
-	if isServed && isDeleted && errors.Is(err, errUndecided) {
-		p.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
-	}
+	isServed, err := r.readAssignment(ctx, p)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
-	isServed = isServed || p.assignment.relation == ours && controllerutil.ContainsFinalizer(p.installation, gardenletFinalizer)
-	switch {
-	case !isServed && (p.assignment.relation == foreign || isDeleted):
-		p.assignment = &assignment{}
+	isDeleted := p.installation.DeletionTimestamp != nil
+	switch relation := p.assignment.relation; {
+	case !isServed && (relation != ours || isDeleted):
+		p.assignment = &assignment{} // nothing of it is the operator's
 		return reconcile.Result{}, nil
-	case p.assignment.relation == foreign && !isDeleted:
+	case relation == foreign && !isDeleted:
 		return reconcile.Result{}, r.handOver(ctx, p.installation)
 	case p.seed == nil:
 		return reconcile.Result{}, problem.New(problem.SeedNotFound, fmt.Sprintf(
-			"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it", name, Finalizer))
+			"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it",
+			p.installation.Spec.SeedRef.Name, Finalizer))
 	case isDeleted:
 		p.assignment.relation = ours // until it is gone, whatever has become of its deployment
 		return r.remove(ctx, p)
-	case p.assignment.relation == gone:
-		if !isServed {
-			p.assignment = &assignment{}
-			return reconcile.Result{}, nil
-		}
+	case relation == gone:
 		return reconcile.Result{}, problem.New(problem.DeploymentNotFound, fmt.Sprintf(
 			"there is no ControllerDeployment %s: create it", p.installation.Spec.DeploymentRef.Name))
 	}
 	return r.install(ctx, p)
+}
+
+// readSeed leaves the pass without a seed when there is none.
+func (r *installations) readSeed(ctx context.Context, p *pass) error {
+	name, seed := p.installation.Spec.SeedRef.Name, &gardencorev1beta1.Seed{}
+	switch err := r.garden.Get(ctx, client.ObjectKey{Name: name}, seed); {
+	case err == nil:
+		p.seed = seed
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("reading Seed %s: %w", name, err)
+	}
+	return nil
+}
+
+// readAssignment finds out what the installation is to have, and reports whether the operator has anything to remove should it go.
+func (r *installations) readAssignment(ctx context.Context, p *pass) (isServed bool, err error) {
+	isServed = controllerutil.ContainsFinalizer(p.installation, Finalizer)
+	p.assignment, err = r.assigner.assign(ctx, p.installation)
+	if isServed && p.installation.DeletionTimestamp != nil && errors.Is(err, errUndecided) {
+		p.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
+	}
+	if err != nil {
+		return isServed, err
+	}
+	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
+	return isServed || p.assignment.relation == ours && controllerutil.ContainsFinalizer(p.installation, gardenletFinalizer), nil
 }
 
 // handOver leaves the installation to whoever serves the type that its deployment has now. What is in the seed stays: the new one finds it under the

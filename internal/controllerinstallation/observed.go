@@ -71,12 +71,18 @@ type reported struct {
 }
 
 func careReport(o *workload.Observation) []reported {
-	installed := reported{gardencorev1beta1.ControllerInstallationInstalled, gardencorev1beta1.ConditionTrue, "InstallationSuccessful",
-		"The controller was successfully installed in the seed cluster."}
-	healthy := reported{gardencorev1beta1.ControllerInstallationHealthy, gardencorev1beta1.ConditionTrue, "ControllerHealthy",
-		"The controller running in the seed cluster is healthy."}
-	progressing := reported{gardencorev1beta1.ControllerInstallationProgressing, gardencorev1beta1.ConditionFalse, "ControllerRolledOut",
-		"The controller has been rolled out successfully."}
+	installed := reported{
+		gardencorev1beta1.ControllerInstallationInstalled, gardencorev1beta1.ConditionTrue, "InstallationSuccessful",
+		"The controller was successfully installed in the seed cluster.",
+	}
+	healthy := reported{
+		gardencorev1beta1.ControllerInstallationHealthy, gardencorev1beta1.ConditionTrue, "ControllerHealthy",
+		"The controller running in the seed cluster is healthy.",
+	}
+	progressing := reported{
+		gardencorev1beta1.ControllerInstallationProgressing, gardencorev1beta1.ConditionFalse, "ControllerRolledOut",
+		"The controller has been rolled out successfully.",
+	}
 	if o.Installed != nil {
 		installed.status, installed.reason, installed.message = gardencorev1beta1.ConditionFalse, "InstallationPending", o.Installed.Error()
 	}

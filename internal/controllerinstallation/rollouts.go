@@ -120,7 +120,7 @@ func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.Controller
 	}
 	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
 	decision := rollout.Decide(situation)
-	n.waves, n.note = decision.Waves, noteOf(situation, decision, known)
+	n.waves, n.note = decision.Waves, noteOf(situation, decision)
 	r.announce(ctx, deployment.Name, n, installations)
 	if err := r.act(ctx, deployment, situation, decision, installations); err != nil {
 		return reconcile.Result{}, err

@@ -129,15 +129,9 @@ func timeOf(t *metav1.Time) time.Time {
 }
 
 // noteOf is what installations say of a newest revision that they don't get.
-func noteOf(s rollout.Situation, d rollout.Decision, known []revision.Info) string {
+func noteOf(s rollout.Situation, d rollout.Decision) string {
 	if !s.NewestBad && !d.Bad {
 		return ""
 	}
-	reason := d.Reason
-	for _, info := range known {
-		if info.Name == s.Newest && info.Verdict == revision.Bad {
-			reason = info.Reason
-		}
-	}
-	return fmt.Sprintf("Revision %s, which is the newest, has failed: %s.", s.Newest, reason)
+	return fmt.Sprintf("Revision %s, which is the newest, has failed: %s.", s.Newest, cmp.Or(d.Reason, s.NewestReason))
 }

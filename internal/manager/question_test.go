@@ -59,10 +59,15 @@ func TestQuestions(t *testing.T) {
 		},
 		"it cannot be answered": {
 			func(context.Context, client.Client, io.Writer) error { return errors.New("it sleeps") },
-			[]string{"--status", "--kubeconfig=" + path}, exitFailure, "", "admission: it sleeps\n",
+			[]string{"--status", "--kubeconfig=" + path},
+			exitFailure, "", "admission: it sleeps\n",
 		},
-		"a wrong command line comes first": {well, []string{"--status", "--types=none"}, exitUsage, "",
-			"admission: wrong command line:\n  --types: \"none\" has \"none\", which is not compiled in"},
+		"a wrong command line comes first": {
+			well,
+			[]string{"--status", "--types=none"},
+			exitUsage, "",
+			"admission: wrong command line:\n  --types: \"none\" has \"none\", which is not compiled in",
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
