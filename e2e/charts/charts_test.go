@@ -67,8 +67,10 @@ func TestCharts(t *testing.T) {
 func (w *world) furnish(t *testing.T) {
 	t.Helper()
 	require.NoError(t, seed.Define(t.Context(), w.Client))
-	inGarden := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem400}, Value: 999999400}
-	for _, class := range append(seed.PriorityClasses(), inGarden) {
+	for _, class := range append(seed.PriorityClasses(),
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem200}, Value: 999999200},
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem400}, Value: 999999400},
+	) {
 		require.NoError(t, w.Client.Create(t.Context(), class))
 	}
 	namespaces := []string{"garden", "heartbeats", "shoot--local--guarded"}
@@ -86,8 +88,10 @@ func (w *world) furnish(t *testing.T) {
 	}
 }
 
-// all lists the charts of controllers and of admission.
-func all() []string { return slices.Concat(charts.Names(), charts.AdmissionNames()) }
+// all lists the charts of controllers, of admission and of the operator.
+func all() []string {
+	return slices.Concat(charts.Names(), charts.AdmissionNames(), charts.InstallationNames())
+}
 
 func release(name string) charts.Release {
 	return charts.Release{Name: "of-" + name, Namespace: "extension-of-" + name}
@@ -99,6 +103,8 @@ func typesOf(name string) []string {
 		return []string{"calico"}
 	case charts.AdmissionRuntime, charts.AdmissionApplication:
 		return []string{"openstack", "calico", "registrations"}
+	case charts.InstallationSeed, charts.InstallationRuntime, charts.InstallationApplication:
+		return []string{"trellis"}
 	default:
 		return []string{"openstack"}
 	}
@@ -144,6 +150,17 @@ func everything(name string) map[string]any {
 			"logFormat":        "text",
 		}
 	}
+	switch name {
+	case charts.InstallationSeed:
+		return operatorsEverything(map[string]any{"usablePorts": []int{41001, 41002, 41003, 41004, 41005}})
+	case charts.InstallationRuntime:
+		return operatorsEverything(map[string]any{
+			"seedSelector": "stage in (canary, early),!legacy", "gardenAddress": "https://garden.example.org:443",
+			"garden": map[string]any{"kubeconfigSecret": "garden"},
+		})
+	case charts.InstallationApplication:
+		return map[string]any{"gardener": map[string]any{"virtualCluster": map[string]any{"namespace": "extension-operator"}}}
+	}
 	values := map[string]any{
 		"extensionClasses": []string{"shoot", "seed"},
 		"serviceAccount":   map[string]any{"mountToken": true},
@@ -170,4 +187,13 @@ func everything(name string) map[string]any {
 		values["machineController"] = map[string]any{"image": map[string]any{"tag": "v9"}}
 	}
 	return values
+}
+
+// operatorsEverything is that of the charts with the operator in them, besides what only one of them has.
+func operatorsEverything(own map[string]any) map[string]any {
+	maps.Copy(own, map[string]any{
+		"syncPeriod": "1m", "concurrentSyncs": 7, "imagePullSecrets": []string{"registry"}, "serviceAccount": map[string]any{"mountToken": true},
+		"logLevel": "debug", "logFormat": "text",
+	})
+	return own
 }

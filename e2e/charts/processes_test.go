@@ -28,12 +28,15 @@ func binaries() map[string]controller.Binary {
 		all[binary.Name] = binary
 	}
 	all[charts.AdmissionRuntime] = controller.Binary{Name: "admission"}
+	for _, chart := range []string{charts.InstallationSeed, charts.InstallationRuntime} {
+		all[chart] = controller.Binary{Name: "controllerinstallation-controller"}
+	}
 	return all
 }
 
 // testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
 func testCommandLines(t *testing.T, _ *world) {
-	for _, name := range append(charts.Names(), charts.AdmissionRuntime) {
+	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
 		binary, err := binaries()[name].Build(t.Context(), false)
 		require.NoError(t, err)
 		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {

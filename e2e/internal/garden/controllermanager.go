@@ -62,7 +62,7 @@ func (g *Garden) startControllerManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.managers = append(g.managers, started)
+	g.owns(started)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gardener/gardener/pkg/client/kubernetes"
@@ -45,8 +46,12 @@ type Garden struct {
 
 	dir         string
 	features    []string // feature gates of gardener-apiserver that are switched on
+	audited     bool
+	care        time.Duration // between two looks of gardenlets at installations; zero means gardenlet's default
 	environment *gardenerenvtest.GardenerTestEnvironment
-	managers    []*runner // in the order in which they were started
+
+	mutex    sync.Mutex
+	managers []*runner // in the order in which they were started
 }
 
 // Option changes what kind of garden it is.
@@ -55,6 +60,11 @@ type Option func(*Garden)
 // WithFeature switches on a feature gate of gardener-apiserver.
 func WithFeature(name string) Option {
 	return func(g *Garden) { g.features = append(g.features, name+"=true") }
+}
+
+// WithCare has gardenlets look at installations more often than every 30 s: it may take them as long to notice what they have overwritten themselves.
+func WithCare(period time.Duration) Option {
+	return func(g *Garden) { g.care = period }
 }
 
 // Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it serves. It has the project
@@ -96,6 +106,11 @@ func (g *Garden) startAPIServers(programs string) error {
 		g.environment.GardenerAPIServer.Args = append(g.environment.GardenerAPIServer.Args, "--feature-gates="+strings.Join(g.features, ","))
 	}
 	g.environment.ControlPlane.GetAPIServer().Path = filepath.Join(programs, "kube-apiserver")
+	if g.audited {
+		if err := g.audit(); err != nil {
+			return err
+		}
+	}
 	g.environment.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(programs, "etcd")}
 	g.environment.ControlPlane.Etcd.Configure().Append("unsafe-no-fsync")
 	config, err := g.environment.Start()
@@ -128,10 +143,19 @@ func (g *Garden) prepare(ctx context.Context) error {
 // Stop ends all controllers, and then the API servers, which would wait for the controllers' watches otherwise.
 func (g *Garden) Stop() error {
 	var failures []error
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
 	for _, manager := range slices.Backward(g.managers) {
 		failures = append(failures, manager.stop())
 	}
 	return errors.Join(append(failures, g.stopAPIServers())...)
+}
+
+// owns ends a manager with the garden.
+func (g *Garden) owns(manager *runner) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.managers = append(g.managers, manager)
 }
 
 func (g *Garden) stopAPIServers() error {

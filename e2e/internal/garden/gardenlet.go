@@ -3,6 +3,7 @@ package garden
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gardener/gardener/pkg/api/indexer"
 	gardenletconfigv1alpha1 "github.com/gardener/gardener/pkg/apis/config/gardenlet/v1alpha1"
@@ -64,14 +65,14 @@ func (g *Garden) StartGardenlet(ctx context.Context, seedName string, seedConfig
 	if err := createGardenNamespace(ctx, mgr.GetConfig()); err != nil {
 		return nil, err
 	}
-	if err := addControllersOfInstallations(ctx, mgr, garden, seedName); err != nil {
+	if err := addControllersOfInstallations(ctx, mgr, garden, seedName, g.care); err != nil {
 		return nil, fmt.Errorf("preparing %s: %w", name, err)
 	}
 	started, err := run(ctx, name, mgr)
 	if err != nil {
 		return nil, err
 	}
-	g.managers = append(g.managers, started)
+	g.owns(started)
 	return &Gardenlet{runner: started}, nil
 }
 
@@ -121,11 +122,16 @@ func createGardenNamespace(ctx context.Context, seedConfig *rest.Config) error {
 }
 
 // addControllersOfInstallations puts together what gardenlet does (cmd/gardenlet/app and pkg/gardenlet/controller in Gardener).
-func addControllersOfInstallations(ctx context.Context, mgr manager.Manager, garden cluster.Cluster, seedName string) error {
+func addControllersOfInstallations(
+	ctx context.Context, mgr manager.Manager, garden cluster.Cluster, seedName string, care time.Duration,
+) error {
 	configuration := gardenletconfigv1alpha1.GardenletConfiguration{
 		SeedConfig: &gardenletconfigv1alpha1.SeedConfig{SeedTemplate: gardencorev1beta1.SeedTemplate{ObjectMeta: metav1.ObjectMeta{Name: seedName}}},
 	}
 	gardenletconfigv1alpha1.SetObjectDefaults_GardenletConfiguration(&configuration)
+	if care > 0 {
+		configuration.Controllers.ControllerInstallationCare.SyncPeriod = &metav1.Duration{Duration: care}
+	}
 	seed, err := kubernetes.NewWithConfig(
 		kubernetes.WithRESTConfig(mgr.GetConfig()),
 		kubernetes.WithRuntimeAPIReader(mgr.GetAPIReader()),

@@ -48,7 +48,7 @@ func baseObjects() []client.Object {
 		},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: secretWithoutContent, Namespace: v1beta1constants.GardenNamespace}},
 		cloudProfile(),
-	}, cloudCredentials()...)
+	}, cloudCredentials(Namespace)...)
 }
 
 func projectNamespace(name, project string) client.Object {
@@ -92,16 +92,16 @@ func cloudProfile() client.Object {
 	}
 }
 
-func cloudCredentials() []client.Object {
+func cloudCredentials(namespace string) []client.Object {
 	return []client.Object{
 		&corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Name: credentials, Namespace: Namespace},
+			ObjectMeta: metav1.ObjectMeta{Name: credentials, Namespace: namespace},
 			StringData: map[string]string{"domainName": "d", "tenantName": "t", "username": "u", "password": "p"},
 		},
 		&securityv1alpha1.CredentialsBinding{
-			ObjectMeta:     metav1.ObjectMeta{Name: credentials, Namespace: Namespace},
+			ObjectMeta:     metav1.ObjectMeta{Name: credentials, Namespace: namespace},
 			Provider:       securityv1alpha1.CredentialsBindingProvider{Type: CloudProfile},
-			CredentialsRef: corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Name: credentials, Namespace: Namespace},
+			CredentialsRef: corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Name: credentials, Namespace: namespace},
 		},
 	}
 }

@@ -6,12 +6,19 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 // Registration is what an admin registers: a ControllerRegistration, and a ControllerDeployment of the same name.
@@ -20,9 +27,28 @@ type Registration struct {
 	Resources []gardencorev1beta1.ControllerResource
 	// Policy is OnDemand where it is empty.
 	Policy gardencorev1beta1.ControllerDeploymentPolicy
+	// SeedSelector says on which seeds it may be installed; nothing means on all. gardener-apiserver takes one where there are no primary
+	// resources.
+	SeedSelector *metav1.LabelSelector
+	// Annotations are those of the ControllerRegistration.
+	Annotations map[string]string
 	// Chart is the archive of a Helm chart. Nothing means one with a single ConfigMap.
 	Chart  []byte
 	Values map[string]any
+	// Custom makes it a ControllerDeployment that gardenlet leaves to somebody else. Chart and Values don't matter then.
+	Custom *Custom
+	// InjectGardenKubeconfig and References are those of the ControllerDeployment, whichever type it has. core/v1beta1 has no references.
+	InjectGardenKubeconfig bool
+	References             []gardencorev1.NamedResourceReference
+}
+
+// Custom is what a ControllerDeployment consists of that is of no type of Gardener's.
+type Custom struct {
+	Type string
+	// Config is the providerConfig as it goes over the wire. Nothing leaves it out.
+	Config json.RawMessage
+	// Older writes it in core/v1beta1, where type and providerConfig are fields. In core/v1 they are annotations.
+	Older bool
 }
 
 // Primary lists kinds of one type as resources of a registration.
@@ -36,15 +62,27 @@ func Primary(extensionType string, kinds ...string) []gardencorev1beta1.Controll
 
 // Register creates both objects.
 func (g *Garden) Register(ctx context.Context, registration Registration) error {
-	deployment, err := registration.deployment()
-	if err != nil {
-		return fmt.Errorf("packing the chart of %s: %w", registration.Name, err)
-	}
-	if err := g.Client.Create(ctx, deployment); err != nil {
-		return fmt.Errorf("creating ControllerDeployment %s: %w", registration.Name, err)
+	if err := g.Deploy(ctx, registration); err != nil {
+		return err
 	}
 	if err := g.Client.Create(ctx, registration.registration()); err != nil {
 		return fmt.Errorf("creating ControllerRegistration %s: %w", registration.Name, err)
+	}
+	return nil
+}
+
+// Deploy creates the ControllerDeployment alone, or makes the one that is there what the registration says.
+func (g *Garden) Deploy(ctx context.Context, registration Registration) error {
+	object, change, err := registration.deployment()
+	if err != nil {
+		return fmt.Errorf("putting ControllerDeployment %s together: %w", registration.Name, err)
+	}
+	// gardener-controller-manager writes its finalizer at any time.
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		_, err := controllerutil.CreateOrUpdate(ctx, g.Client, object, change)
+		return err
+	}); err != nil {
+		return fmt.Errorf("writing ControllerDeployment %s: %w", registration.Name, err)
 	}
 	return nil
 }
@@ -55,35 +93,73 @@ func (r Registration) registration() *gardencorev1beta1.ControllerRegistration {
 		policy = gardencorev1beta1.ControllerDeploymentPolicyOnDemand
 	}
 	return &gardencorev1beta1.ControllerRegistration{
-		ObjectMeta: metav1.ObjectMeta{Name: r.Name},
+		ObjectMeta: metav1.ObjectMeta{Name: r.Name, Annotations: r.Annotations},
 		Spec: gardencorev1beta1.ControllerRegistrationSpec{
 			Resources: r.Resources,
 			Deployment: &gardencorev1beta1.ControllerRegistrationDeployment{
-				Policy: &policy, DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: r.Name}},
+				Policy: &policy, SeedSelector: r.SeedSelector, DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: r.Name}},
 			},
 		},
 	}
 }
 
-func (r Registration) deployment() (*gardencorev1.ControllerDeployment, error) {
-	deployment := &gardencorev1.ControllerDeployment{
-		ObjectMeta: metav1.ObjectMeta{Name: r.Name},
-		Helm:       &gardencorev1.HelmControllerDeployment{RawChart: r.Chart},
+// deployment returns an object with nothing but a name, and what makes it, or one that has been read, what it is to be.
+func (r Registration) deployment() (client.Object, func() error, error) {
+	meta := metav1.ObjectMeta{Name: r.Name}
+	if r.Custom != nil && r.Custom.Older {
+		object := &gardencorev1beta1.ControllerDeployment{ObjectMeta: meta}
+		return object, func() error { return r.Custom.inFields(object, r) }, nil
 	}
+	object := &gardencorev1.ControllerDeployment{ObjectMeta: meta}
+	if r.Custom != nil {
+		return object, func() error { return r.Custom.inAnnotations(object, r) }, nil
+	}
+	helm, err := r.helm()
+	if err != nil {
+		return nil, nil, err
+	}
+	return object, func() error {
+		delete(object.Annotations, gardencorev1.MigrationControllerDeploymentType)
+		delete(object.Annotations, gardencorev1.MigrationControllerDeploymentProviderConfig)
+		object.Helm, object.InjectGardenKubeconfig, object.Resources = helm, new(r.InjectGardenKubeconfig), r.References
+		return nil
+	}, nil
+}
+
+func (c *Custom) inFields(object *gardencorev1beta1.ControllerDeployment, r Registration) error {
+	if len(r.References) > 0 {
+		return errors.New("core/v1beta1 has no resources")
+	}
+	object.Type, object.ProviderConfig = c.Type, runtime.RawExtension{Raw: c.Config}
+	object.InjectGardenKubeconfig = new(r.InjectGardenKubeconfig)
+	return nil
+}
+
+func (c *Custom) inAnnotations(object *gardencorev1.ControllerDeployment, r Registration) error {
+	object.Helm, object.InjectGardenKubeconfig, object.Resources = nil, new(r.InjectGardenKubeconfig), r.References
+	metav1.SetMetaDataAnnotation(&object.ObjectMeta, gardencorev1.MigrationControllerDeploymentType, c.Type)
+	if delete(object.Annotations, gardencorev1.MigrationControllerDeploymentProviderConfig); c.Config != nil {
+		metav1.SetMetaDataAnnotation(&object.ObjectMeta, gardencorev1.MigrationControllerDeploymentProviderConfig, string(c.Config))
+	}
+	return nil
+}
+
+func (r Registration) helm() (*gardencorev1.HelmControllerDeployment, error) {
+	helm := &gardencorev1.HelmControllerDeployment{RawChart: r.Chart}
 	if len(r.Chart) == 0 {
 		var err error
-		if deployment.Helm.RawChart, err = PackChart(r.Name, map[string]string{"configmap.yaml": configMap}); err != nil {
-			return nil, err
+		if helm.RawChart, err = PackChart(r.Name, map[string]string{"configmap.yaml": configMap}); err != nil {
+			return nil, fmt.Errorf("packing a chart: %w", err)
 		}
 	}
 	if r.Values != nil {
 		raw, err := json.Marshal(r.Values)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("encoding values: %w", err)
 		}
-		deployment.Helm.Values = &apiextensionsv1.JSON{Raw: raw}
+		helm.Values = &apiextensionsv1.JSON{Raw: raw}
 	}
-	return deployment, nil
+	return helm, nil
 }
 
 const configMap = `apiVersion: v1
@@ -106,15 +182,20 @@ func PackChartWithValues(name, values string, templates map[string]string) ([]by
 	for path, content := range templates {
 		files["templates/"+path] = content
 	}
+	return PackFiles(name, files)
+}
+
+// PackFiles packs files as if they were a chart, whether or not they are one. The same files give the same archive.
+func PackFiles(name string, files map[string]string) ([]byte, error) {
 	var archive bytes.Buffer
 	compressed := gzip.NewWriter(&archive)
 	packed := tar.NewWriter(compressed)
-	for path, content := range files {
-		header := &tar.Header{Name: name + "/" + path, Mode: 0o644, Size: int64(len(content))}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		header := &tar.Header{Name: name + "/" + path, Mode: 0o644, Size: int64(len(files[path]))}
 		if err := packed.WriteHeader(header); err != nil {
 			return nil, err
 		}
-		if _, err := packed.Write([]byte(content)); err != nil {
+		if _, err := packed.Write([]byte(files[path])); err != nil {
 			return nil, err
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -27,6 +29,8 @@ type SeedOptions struct {
 	Extensions []string
 	// Labels are those of the Seed.
 	Labels map[string]string
+	// Ingress is its domain; empty means one below the name of the seed.
+	Ingress string
 	// Networks are those of the cluster; the zero value means some that don't overlap with those of shoots.
 	Networks gardencorev1beta1.SeedNetworks
 }
@@ -53,6 +57,23 @@ func (g *Garden) AddSeed(ctx context.Context, name string, options SeedOptions) 
 	return seed, nil
 }
 
+// ReportGardenlet writes to the status of a Seed what a gardenlet writes there: who it is, and that it is ready. StartGardenlet does not.
+func (g *Garden) ReportGardenlet(ctx context.Context, seedName string) error {
+	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seedName}}
+	if err := g.Client.Get(ctx, client.ObjectKeyFromObject(seed), seed); err != nil {
+		return fmt.Errorf("reading Seed %s: %w", seedName, err)
+	}
+	before := seed.DeepCopy()
+	ready := v1beta1helper.GetOrInitConditionWithClock(clock.RealClock{}, seed.Status.Conditions, gardencorev1beta1.GardenletReady)
+	ready = v1beta1helper.UpdatedConditionWithClock(clock.RealClock{}, ready, gardencorev1beta1.ConditionTrue, "GardenletReady", "Gardenlet is posting ready status.")
+	seed.Status.Conditions = v1beta1helper.MergeConditions(seed.Status.Conditions, ready)
+	seed.Status.Gardener = &gardencorev1beta1.Gardener{ID: "gardenlet", Name: "gardenlet", Version: GardenerVersion}
+	if err := g.Client.Status().Patch(ctx, seed, client.StrategicMergeFrom(before)); err != nil {
+		return fmt.Errorf("writing the status of Seed %s: %w", seedName, err)
+	}
+	return nil
+}
+
 func (o SeedOptions) seed(name string) *gardencorev1beta1.Seed {
 	secret := corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Name: secretWithoutContent, Namespace: v1beta1constants.GardenNamespace}
 	dns := orElse(o.DNS, DNS)
@@ -61,7 +82,7 @@ func (o SeedOptions) seed(name string) *gardencorev1beta1.Seed {
 		Spec: gardencorev1beta1.SeedSpec{
 			Provider: gardencorev1beta1.SeedProvider{Type: orElse(o.Provider, CloudProfile), Region: region, Zones: []string{zone}},
 			Ingress: &gardencorev1beta1.Ingress{
-				Domain: "ingress." + name + ".example.com", Controller: gardencorev1beta1.IngressController{Kind: "nginx"},
+				Domain: orElse(o.Ingress, "ingress."+name+".example.com"), Controller: gardencorev1beta1.IngressController{Kind: "nginx"},
 			},
 			DNS: gardencorev1beta1.SeedDNS{
 				Provider: &gardencorev1beta1.SeedDNSProvider{Type: dns, CredentialsRef: &secret},

@@ -15,8 +15,13 @@ import (
 // ShootOptions says what a shoot needs.
 type ShootOptions struct {
 	Name string
-	// Seed is the name of the Seed that the shoot is on.
-	Seed string
+	// Namespace is that of its project; empty means Namespace.
+	Namespace string
+	// Seed is the name of the Seed that the shoot is on. Unassigned is one that waits for a seed.
+	Seed       string
+	Unassigned bool
+	// Domain is that of the shoot; empty means that it has none.
+	Domain string
 	// Networking is the type of its Network; empty means "calico".
 	Networking string
 	// Workerless is a shoot without nodes: it needs nothing of a cloud.
@@ -25,7 +30,7 @@ type ShootOptions struct {
 	Extensions []string
 }
 
-// CreateShoot creates a Shoot of type openstack in Namespace that is bound to its seed from the beginning. Nobody reconciles it: it is
+// CreateShoot creates a Shoot of type openstack that is bound to its seed from the beginning. Nobody reconciles it: it is
 // there for what it makes necessary. Whoever serves the kinds that it needs must have been registered before.
 func (g *Garden) CreateShoot(ctx context.Context, options ShootOptions) (*gardencorev1beta1.Shoot, error) {
 	shoot := options.shoot()
@@ -55,7 +60,7 @@ func (g *Garden) DeleteShoot(ctx context.Context, name string) error {
 
 func (o ShootOptions) shoot() *gardencorev1beta1.Shoot {
 	shoot := &gardencorev1beta1.Shoot{
-		ObjectMeta: metav1.ObjectMeta{Name: o.Name, Namespace: Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: o.Name, Namespace: orElse(o.Namespace, Namespace)},
 		Spec: gardencorev1beta1.ShootSpec{
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: v1beta1constants.CloudProfileReferenceKindCloudProfile, Name: CloudProfile},
 			Region:       region,
@@ -64,6 +69,12 @@ func (o ShootOptions) shoot() *gardencorev1beta1.Shoot {
 			Networking:   &gardencorev1beta1.Networking{Services: new("100.64.0.0/13")},
 			Provider:     gardencorev1beta1.Provider{Type: CloudProfile},
 		},
+	}
+	if o.Unassigned {
+		shoot.Spec.SeedName = nil
+	}
+	if o.Domain != "" {
+		shoot.Spec.DNS = &gardencorev1beta1.DNS{Domain: new(o.Domain)}
 	}
 	for _, extension := range o.Extensions {
 		shoot.Spec.Extensions = append(shoot.Spec.Extensions, gardencorev1beta1.Extension{Type: extension})

@@ -86,6 +86,18 @@ func (l AuditLog) Writes(namespace string) ([]Write, error) {
 	return writes, err
 }
 
+// WritesOf returns what one user wrote, or tried to, in the order in which it was done; all users when it is empty.
+func (l AuditLog) WritesOf(user string) ([]Write, error) {
+	var writes []Write
+	err := l.eachEvent(func(event auditEvent) {
+		isRead := slices.Contains([]string{"get", "list", "watch"}, event.Verb)
+		if !isRead && (user == "" || event.User.Username == user) {
+			writes = append(writes, event.write())
+		}
+	})
+	return writes, err
+}
+
 // Request is what a controller asked for, whether it reads or writes.
 type Request struct {
 	// Verb is that of a right, Group and Resource say of what. A subresource follows the resource after a slash.

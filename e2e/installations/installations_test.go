@@ -1,0 +1,61 @@
+package installations
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// parallel is how many parts play at a time. They spend most of it waiting.
+const parallel = "24"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// part is about one promise. It finds the garden as the one before has left it.
+type part struct {
+	name string
+	play func(*testing.T, *ground)
+}
+
+// TestInstallations has one garden for all parts: a process starts no second one.
+func TestInstallations(t *testing.T) {
+	g := newGround(t)
+	for _, part := range []part{
+		{"Installed", testInstalled},
+		// While nothing happens to those that shoots need, everything else happens to others.
+		{"Beside", testBeside},
+		{"Held", testHeld},
+		{"Moved", testMoved},
+		{"Gone", testGone},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.play(t, g) }) {
+			return
+		}
+	}
+}
+
+// testBeside plays what does not get into each other's way.
+func testBeside(t *testing.T, g *ground) {
+	for _, part := range []part{
+		{"Quiet", testQuiet},
+		{"Equal", testEqual},
+		{"Broken", testBroken},
+		{"Drift", testDrift},
+		{"Alone", testAlone},
+		{"Managed", testManaged},
+		{"Status", testStatus},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
+			part.play(t, g)
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package installations
+
+import (
+	"strings"
+	"testing"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+)
+
+const (
+	ourFinalizer    = "installation.trellis.garden/controllerinstallation"
+	helmsFinalizer  = "core.gardener.cloud/controllerinstallation"
+	shootNamespace  = "shoot--dev--first"
+	extensionsReady = gardencorev1beta1.SeedExtensionsReady
+)
+
+// onBoth plays a part on both seeds at the same time, and returns when it is over.
+func (g *ground) onBoth(t *testing.T, play func(*testing.T, *site)) {
+	t.Helper()
+	t.Run("On", func(t *testing.T) {
+		for _, s := range g.served() {
+			t.Run(s.mode, func(t *testing.T) {
+				t.Parallel()
+				play(t, s)
+			})
+		}
+	})
+}
+
+// furnish registers what shoots need, makes seeds of the clusters, and puts a shoot on each that somebody is to need.
+func (g *ground) furnish(t *testing.T) {
+	t.Helper()
+	for _, each := range trellis() {
+		require.NoError(t, g.Register(t.Context(), each.registration(t, g)))
+	}
+	for _, each := range others() {
+		require.NoError(t, g.Register(t.Context(), each))
+	}
+	labels := map[string]map[string]string{
+		g.outer.name: labelled(forEqual, forDrift), g.inner.name: labelled(forEqual, forDrift), g.bare.name: labelled(forAlone),
+		broken: labelled(forBroken), enclosed: labelled(forBroken),
+	}
+	labels[g.outer.name][servedBy], labels[g.bare.name][servedBy], labels[broken][servedBy] = byGarden, byGarden, broken
+	for name := range labels {
+		_, err := g.AddSeed(t.Context(), name, garden.SeedOptions{Provider: "local", Labels: labels[name]})
+		require.NoError(t, err)
+	}
+	for _, namespace := range []string{"garden", "seed-" + g.inner.name, "seed-" + enclosed} {
+		for _, secret := range g.registrySecrets(namespace) {
+			require.NoError(t, g.Client.Create(t.Context(), secret))
+		}
+	}
+	for _, s := range g.sites() {
+		require.NoError(t, s.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: "garden", Labels: map[string]string{"gardener.cloud/role": "garden"},
+		}}))
+	}
+	for _, s := range g.served() {
+		configureGardenlet(t, s)
+		_, err := g.StartGardenlet(t.Context(), s.name, s.Config)
+		require.NoError(t, err)
+		require.NoError(t, g.ReportGardenlet(t.Context(), s.name))
+		_, err = g.CreateShoot(t.Context(), garden.ShootOptions{Name: "on-" + s.name, Seed: s.name})
+		require.NoError(t, err)
+		createExtensions(t, s)
+	}
+	g.access(t, g.outer.name, g.outer)
+	g.access(t, g.bare.name, g.bare)
+	g.access(t, broken, g.bare)
+	g.startOperators(t)
+}
+
+// access gives the operator in the garden a way into a seed.
+func (g *ground) access(t *testing.T, seedName string, cluster *site) {
+	t.Helper()
+	require.NoError(t, g.Client.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "installation-access-" + seedName, Namespace: "garden"},
+		Data:       map[string][]byte{"kubeconfig": contentOf(t, cluster.Kubeconfig)},
+	}))
+}
+
+// createExtensions creates what gardenlet orders for a shoot: as long as it is there, its controllers are needed.
+func createExtensions(t *testing.T, s *site) {
+	t.Helper()
+	for _, object := range append([]client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shootNamespace}}}, extensions()...) {
+		require.NoError(t, s.Client.Create(t.Context(), object))
+	}
+}
+
+func extensions() []client.Object {
+	meta := metav1.ObjectMeta{Name: "first", Namespace: shootNamespace}
+	openstack, secret := extensionsv1alpha1.DefaultSpec{Type: "openstack"}, corev1.SecretReference{Name: "cloudprovider", Namespace: shootNamespace}
+	return []client.Object{
+		infrastructure(),
+		&extensionsv1alpha1.ControlPlane{ObjectMeta: meta, Spec: extensionsv1alpha1.ControlPlaneSpec{
+			DefaultSpec: openstack, Region: "RegionOne", SecretRef: secret,
+		}},
+		&extensionsv1alpha1.Worker{ObjectMeta: meta, Spec: extensionsv1alpha1.WorkerSpec{
+			DefaultSpec: openstack, Region: "RegionOne", SecretRef: secret, Pools: []extensionsv1alpha1.WorkerPool{},
+		}},
+		&extensionsv1alpha1.Network{ObjectMeta: meta, Spec: extensionsv1alpha1.NetworkSpec{
+			DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "calico"}, PodCIDR: "100.96.0.0/11", ServiceCIDR: "100.64.0.0/13",
+		}},
+	}
+}
+
+func infrastructure() *extensionsv1alpha1.Infrastructure {
+	return &extensionsv1alpha1.Infrastructure{
+		ObjectMeta: metav1.ObjectMeta{Name: "first", Namespace: shootNamespace},
+		Spec: extensionsv1alpha1.InfrastructureSpec{
+			DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "openstack"}, Region: "RegionOne",
+			SecretRef: corev1.SecretReference{Name: "cloudprovider", Namespace: shootNamespace},
+		},
+	}
+}
+
+// testInstalled waits until a shoot has all that it needs, whoever provides it, and nobody has touched what is somebody else's.
+func testInstalled(t *testing.T, g *ground) {
+	g.onBoth(t, func(t *testing.T, s *site) {
+		for _, each := range trellis() {
+			installation := g.inUse(t, s.name, each.name)
+			assert.Equal(t, []string{ourFinalizer}, installation.Finalizers, each.name)
+			g.assertStatus(t, s, installation)
+			if each.inject {
+				g.assertToken(t, s, installation)
+			}
+		}
+		for _, each := range others() {
+			installation := g.installed(t, s.name, each.Name)
+			assert.Equal(t, []string{helmsFinalizer}, installation.Finalizers, each.Name)
+			assert.Nil(t, installation.Status.ProviderStatus, each.Name)
+			assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision, each.Name)
+		}
+		g.extensionsReady(t, s.name)
+	})
+}
+
+// inUse waits until all is well with an installation, and gardenlet has noticed who needs it.
+func (g *ground) inUse(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
+	t.Helper()
+	return g.await(t, seedName, registration, "is installed and in use", func(i *gardencorev1beta1.ControllerInstallation) bool {
+		return isWell(i) && is(i, gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+	})
+}
+
+// assertStatus is about what the operator says of an installation that is well.
+func (g *ground) assertStatus(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
+	t.Helper()
+	installation = g.phase(t, s.name, installation.Spec.RegistrationRef.Name, installationv1alpha1.PhaseHealthy)
+	status := statusOf(t, installation)
+	assert.Equal(t, s.mode, status.Operator)
+	assert.Regexp(t, "^[0-9a-f]{10}$", status.Revision)
+	assert.Empty(t, status.TargetRevision)
+	assert.NotNil(t, status.AppliedAt)
+	assert.NotNil(t, status.HealthySince)
+	assert.Empty(t, status.History)
+	assert.Nil(t, status.LastError)
+	valid := conditionOf(installation, gardencorev1beta1.ControllerInstallationValid)
+	assert.Equal(t, "RegistrationValid", valid.Reason)
+	if s.mode == byGarden {
+		assert.Equal(t, installationv1alpha1.RestWave, status.Wave)
+		assert.Equal(t, status.Revision, installation.Annotations[installationv1alpha1.AnnotationRevision])
+		return
+	}
+	assert.Empty(t, status.Wave)
+	assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision, "there is nobody who would decide")
+}
+
+// phase waits until an installation is in one.
+func (g *ground) phase(t *testing.T, seedName, registration string, want installationv1alpha1.Phase) *gardencorev1beta1.ControllerInstallation {
+	t.Helper()
+	return g.await(t, seedName, registration, "is "+string(want), func(i *gardencorev1beta1.ControllerInstallation) bool {
+		return statusOf(t, i).Phase == want
+	})
+}
+
+func statusOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) *installationv1alpha1.ControllerInstallationStatus {
+	t.Helper()
+	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
+	require.NoError(t, err)
+	return status
+}
+
+// assertToken waits until gardenlet has given the pods of an installation access to the garden.
+func (g *ground) assertToken(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "garden-access-extension", Namespace: namespaceOf(installation).Name}}
+	eventually(t, installation.Name+" has a token for the garden", func() bool {
+		return exists(t, s.Client, secret) && len(secret.Data["token"]) > 0
+	}, func() any { return secret })
+	assert.True(t, exists(t, g.Client, accountOf(s, installation)))
+}
+
+func accountOf(s *site, installation *gardencorev1beta1.ControllerInstallation) *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "extension-" + installation.Name, Namespace: "seed-" + s.name}}
+}
+
+func namespaceOf(installation *gardencorev1beta1.ControllerInstallation) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extension-" + installation.Name}}
+}
+
+func managedResourceOf(installation *gardencorev1beta1.ControllerInstallation) *resourcesv1alpha1.ManagedResource {
+	return &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: installation.Name, Namespace: "garden"}}
+}
+
+func (g *ground) extensionsReady(t *testing.T, seedName string) {
+	t.Helper()
+	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seedName}}
+	eventually(t, "the extensions of "+seedName+" are ready", func() bool {
+		require.True(t, exists(t, g.Client, seed))
+		condition := v1beta1helper.GetCondition(seed.Status.Conditions, extensionsReady)
+		return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
+	}, func() any { return seed.Status.Conditions })
+}
+
+// testHeld deletes an installation that a shoot needs. It stays as long as that is so, and is made anew, since the shoot still wants it.
+func testHeld(t *testing.T, g *ground) {
+	g.onBoth(t, func(t *testing.T, s *site) {
+		const name = "infrastructure-openstack"
+		installation := g.inUse(t, s.name, name)
+		before, traces := snapshot(t, s, installation), traces(t, s, installation)
+		require.NoError(t, g.Client.Delete(t.Context(), installation))
+		held := g.phase(t, s.name, name, installationv1alpha1.PhaseHeld)
+		require.NotNil(t, statusOf(t, held).LastError)
+		assert.Contains(t, statusOf(t, held).LastError.Message, "Infrastructure/openstack")
+		assert.Contains(t, statusOf(t, held).LastError.Message, "whileRequired", "there is a way out")
+		assert.Equal(t, before, snapshot(t, s, held), "nothing has happened to what runs")
+
+		require.NoError(t, s.Client.Delete(t.Context(), infrastructure()))
+		g.gone(t, held)
+		assertGone(t, s, traces)
+		again := g.installed(t, s.name, name)
+		assert.NotEqual(t, installation.Name, again.Name)
+	})
+}
+
+// testGone removes the last shoot. What extension objects still need stays; then everything goes, and nothing is left.
+func testGone(t *testing.T, g *ground) {
+	g.onBoth(t, func(t *testing.T, s *site) {
+		var installations []*gardencorev1beta1.ControllerInstallation
+		var left []client.Object
+		for _, each := range trellis() {
+			installation := g.installed(t, s.name, each.name)
+			installations, left = append(installations, installation), append(left, traces(t, s, installation)...)
+		}
+		require.NoError(t, g.DeleteShoot(t.Context(), "on-"+s.name))
+		// The one of Infrastructure goes, since nothing of its kind is there any more.
+		g.gone(t, installations[0])
+		for _, installation := range installations[1:] {
+			require.True(t, exists(t, g.Client, installation))
+			assert.Nil(t, installation.DeletionTimestamp, "gardener-controller-manager waits until %s is not needed", installation.Name)
+		}
+		for _, object := range extensions()[1:] {
+			require.NoError(t, s.Client.Delete(t.Context(), object))
+		}
+		for _, installation := range installations {
+			g.gone(t, installation)
+			assert.False(t, exists(t, g.Client, accountOf(s, installation)), "ServiceAccount of %s in the garden", installation.Name)
+		}
+		assertGone(t, s, left)
+		g.extensionsReady(t, s.name)
+	})
+	for mode, o := range g.operators {
+		refused, err := g.ServiceAccountRequests().Refused(o.namespace, account)
+		require.NoError(t, err)
+		assert.Empty(t, refused, "the operator %s has asked for what it has no right to", mode)
+	}
+}
+
+// traces are what an installation consists of in its seed, and must not leave behind. Secrets with earlier revisions are not among them: those are
+// collected by gardener-resource-manager, minutes later.
+func traces(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
+	t.Helper()
+	managed := managedResourceOf(installation)
+	objects := []client.Object{namespaceOf(installation), managed}
+	if exists(t, s.Client, managed) {
+		for _, reference := range managed.Spec.SecretRefs {
+			objects = append(objects, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: reference.Name, Namespace: "garden"}})
+		}
+	}
+	return objects
+}
+
+func assertGone(t *testing.T, s *site, traces []client.Object) {
+	t.Helper()
+	for _, object := range traces {
+		assert.False(t, exists(t, s.Client, object), "%T %s", object, object.GetName())
+	}
+}
+
+// secretsAbout lists Secrets beside the ManagedResource of an installation that are about it.
+func secretsAbout(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []string {
+	t.Helper()
+	list := &corev1.SecretList{}
+	require.NoError(t, s.Client.List(t.Context(), list, client.InNamespace("garden")))
+	var names []string
+	for _, secret := range list.Items {
+		if strings.Contains(secret.Name, installation.Name) {
+			names = append(names, secret.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,159 @@
+package installations
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+const (
+	// account is the name of an operator's ServiceAccount in the garden, in a namespace of its own.
+	account = "extension-operator"
+	// servedBy is the label of Seeds that tells which operator in the garden serves them.
+	servedBy = "operator"
+	// often is the shortest sync period that there is: whatever the operator does too often, it does here. seldom is for those that have much to do,
+	// and are told by events.
+	often, seldom = "--sync-period=1s", "--sync-period=10s"
+
+	manySeeds, oneSeed = "operator-of-many", "operator-of-one"
+)
+
+// operator is a process, and who it is in the garden.
+type operator struct {
+	*controller.Controller
+	namespace string // of its ServiceAccount
+	options   controller.ControllerInstallationOptions
+}
+
+func (o *operator) user() string { return seed.UserOf(o.namespace, account) }
+
+// startOperators starts one that serves many seeds and one for the inner seed; and two for what cannot be installed. Each has the rights in the garden
+// that it is to have.
+func (g *ground) startOperators(t *testing.T) {
+	t.Helper()
+	for _, object := range rights() {
+		require.NoError(t, g.Client.Create(t.Context(), object))
+	}
+	g.startOperator(t, byGarden, manySeeds, "garden", controller.ControllerInstallationOptions{
+		Args: []string{"--seed-selector=" + servedBy + "=garden", often},
+	})
+	g.startOperator(t, bySeed, oneSeed, "seed-"+g.inner.name, controller.ControllerInstallationOptions{
+		Own: g.inner.Kubeconfig, SeedName: g.inner.name, Args: []string{often},
+	})
+	g.startOperator(t, broken, manySeeds, "seed-"+broken, controller.ControllerInstallationOptions{
+		Args: []string{"--seed-selector=" + servedBy + "=" + broken, seldom},
+	})
+	g.startOperator(t, enclosed, oneSeed, "seed-"+enclosed, controller.ControllerInstallationOptions{
+		Own: g.bare.Kubeconfig, SeedName: enclosed, Args: []string{seldom},
+	})
+}
+
+// startOperator starts one as a ServiceAccount with a role in the garden. Without a cluster of its own that is the garden.
+func (g *ground) startOperator(t *testing.T, name, role, namespace string, options controller.ControllerInstallationOptions) {
+	t.Helper()
+	kubeconfig := g.addAccount(t, namespace, name, role)
+	if options.Own == "" {
+		options.Own = kubeconfig
+	} else {
+		options.Garden = kubeconfig
+	}
+	options.Path, options.Output, options.Namespace = g.path, filepath.Join(g.dir, "operator-"+name+".log"), "garden"
+	g.operators[name] = &operator{namespace: namespace, options: options}
+	g.start(t, name)
+	t.Cleanup(func() {
+		g.end(t, name)
+		tail(t, options.Output)
+	})
+}
+
+// start starts an operator, once more if it has run before.
+func (g *ground) start(t *testing.T, name string) {
+	t.Helper()
+	running, err := controller.ControllerInstallation().StartControllerInstallation(t.Context(), g.operators[name].options)
+	require.NoError(t, err)
+	g.operators[name].Controller = running
+}
+
+func (g *ground) end(t *testing.T, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	defer cancel()
+	g.operators[name].End(ctx)
+}
+
+// addAccount makes a ServiceAccount with the rights of its role, and returns a kubeconfig of it.
+func (g *ground) addAccount(t *testing.T, namespace, name, role string) string {
+	t.Helper()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: namespace}}
+	refTo := func(role string) rbacv1.RoleRef {
+		return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
+	}
+	objects := []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: namespace}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects, RoleRef: refTo(role)},
+	}
+	in := map[string]bool{"garden": true, "kube-system": true, "default": true, namespace: true}
+	for namespace := range in {
+		objects = append(objects, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Subjects: subjects, RoleRef: refTo(role + inNamespaces),
+		})
+	}
+	for _, object := range objects {
+		require.NoError(t, g.Client.Create(t.Context(), object))
+	}
+	kubeconfig, err := g.KubeconfigOf(t.Context(), namespace, account)
+	require.NoError(t, err)
+	return kubeconfig
+}
+
+// inNamespaces is the end of the names of ClusterRoles that are bound in few namespaces: where admins keep what registrations refer to, where the
+// garden's identity is, where Events of objects without a namespace are, and, for an operator in a seed, in that of its seed.
+const inNamespaces = "-in-namespaces"
+
+// rights are what each of the two may do in the garden. That of one seed is no more than what Gardener's SeedAuthorizer gives to extensions there
+// (gardener/pkg/admissioncontroller/webhook/auth/seed), as far as RBAC can tell it, and removing a ServiceAccount besides.
+func rights() []client.Object {
+	const core = gardencorev1.GroupName
+	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+	}
+	role := func(name string, rules ...rbacv1.PolicyRule) client.Object {
+		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	}
+	everywhere := []rbacv1.PolicyRule{
+		rule(core, "controllerinstallations", "get", "list", "watch", "patch"),
+		rule(core, "controllerinstallations/status", "patch"),
+		rule(core, "controllerregistrations", "get"),
+	}
+	inBoth := []rbacv1.PolicyRule{
+		rule("", "configmaps", "get"),
+		rule("", "secrets", "get"),
+		rule("events.k8s.io", "events", "create", "patch"),
+	}
+	return []client.Object{
+		role(oneSeed, append([]rbacv1.PolicyRule{rule(core, "controllerdeployments", "get"), rule(core, "seeds", "get")}, everywhere...)...),
+		role(oneSeed+inNamespaces, append([]rbacv1.PolicyRule{rule("", "serviceaccounts", "delete")}, inBoth...)...),
+		role(manySeeds, append([]rbacv1.PolicyRule{
+			rule(core, "controllerdeployments", "get", "list", "watch", "patch"),
+			rule(core, "seeds", "get", "list", "watch"),
+			rule("", "serviceaccounts", "delete"),
+		}, everywhere...)...),
+		role(manySeeds+inNamespaces, append([]rbacv1.PolicyRule{
+			rule("apps", "controllerrevisions", "get", "list", "create", "patch", "delete"),
+			rule("seedmanagement.gardener.cloud", "managedseeds", "get"),
+			rule(core, "shoots", "get"),
+			rule(core, "shoots/adminkubeconfig", "create"),
+		}, inBoth...)...),
+	}
+}

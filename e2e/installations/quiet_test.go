@@ -1,0 +1,68 @@
+package installations
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// quietFor is as long as twenty looks of gardenlet's care controller take, and a hundred of the operator's.
+const quietFor = 2 * time.Minute
+
+// testQuiet looks at installations that are well: nobody has a reason to write to them. What gardenlet says of them is as old as it is in a landscape
+// where nothing happens.
+func testQuiet(t *testing.T, g *ground) {
+	var installations []*gardencorev1beta1.ControllerInstallation
+	for _, s := range g.served() {
+		for _, each := range trellis() {
+			installation := g.inUse(t, s.name, each.name)
+			g.assertStatus(t, s, installation)
+			age(t, g.Client, installation, 10*time.Minute)
+			installations = append(installations, installation)
+		}
+	}
+	start := time.Now()
+	time.Sleep(quietFor)
+	writes, err := g.InstallationWrites().WritesOf("")
+	require.NoError(t, err)
+	for _, before := range installations {
+		byOperators, ofStatus := 0, 0
+		for _, write := range writes {
+			isOperators := strings.HasSuffix(write.User, ":"+account)
+			if write.Name != before.Name || write.Time.Before(start) {
+				continue
+			}
+			if isOperators {
+				byOperators++
+			}
+			// gardenlet sends patches that change nothing. What gardener-controller-manager notes are versions of what is referred to.
+			if write.Resource == "controllerinstallations/status" && string(write.Body) != "{}" {
+				ofStatus++
+				t.Log(write)
+			}
+		}
+		assert.Zero(t, byOperators, "%s: writes by operators", before.Name)
+		assert.LessOrEqual(t, ofStatus, 2, "%s: changes of the status", before.Name)
+		after := before.DeepCopy()
+		require.True(t, exists(t, g.Client, after))
+		assert.Equal(t, before.Status.Conditions, after.Status.Conditions, "%s: no condition has changed, not even for a moment", before.Name)
+		assert.Equal(t, statusOf(t, before), statusOf(t, after), before.Name)
+	}
+}
+
+// age makes conditions as old as if nothing had happened for a while.
+func age(t *testing.T, c client.Client, installation *gardencorev1beta1.ControllerInstallation, by time.Duration) {
+	t.Helper()
+	long := metav1.NewTime(time.Now().Add(-by).Truncate(time.Second))
+	before := installation.DeepCopy()
+	for i := range installation.Status.Conditions {
+		installation.Status.Conditions[i].LastUpdateTime, installation.Status.Conditions[i].LastTransitionTime = long, long
+	}
+	require.NoError(t, c.Status().Patch(t.Context(), installation, client.StrategicMergeFrom(before)))
+}

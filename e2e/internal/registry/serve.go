@@ -1,0 +1,132 @@
+package registry
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fault is what goes wrong with every request. The zero value is nothing.
+type Fault struct {
+	// Status is what is answered instead, e.g. 503.
+	Status int
+	// Hang keeps everybody waiting who asks, until they give up or the fault is taken away.
+	Hang bool
+	// Corrupt hands out layers that are not what their digests say.
+	Corrupt bool
+
+	healed chan struct{}
+}
+
+// Break brings a fault about, in place of the one before.
+func (r *Registry) Break(fault Fault) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.fault.healed != nil {
+		close(r.fault.healed)
+	}
+	fault.healed = make(chan struct{})
+	r.fault = fault
+}
+
+// Heal takes it away. Who was kept waiting is answered.
+func (r *Registry) Heal() { r.Break(Fault{}) }
+
+func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
+	r.mutex.Lock()
+	fault := r.fault
+	r.requests = append(r.requests, request.Method+" "+request.URL.Path)
+	r.mutex.Unlock()
+	if fault.Hang {
+		select {
+		case <-fault.healed:
+		case <-request.Context().Done():
+			return
+		case <-r.leave:
+			return
+		}
+	}
+	switch {
+	case fault.Status != 0:
+		refuse(response, fault.Status, "UNAVAILABLE", "the registry is out of order")
+	case request.URL.Path == "/token":
+		r.serveToken(response, request)
+	case !r.knows(request):
+		r.challenge(response)
+	case request.Method != http.MethodGet && request.Method != http.MethodHead:
+		refuse(response, http.StatusMethodNotAllowed, "UNSUPPORTED", "nobody pushes here")
+	default:
+		r.serveContent(response, request, fault)
+	}
+}
+
+// knows tells whether whoever asks may pull.
+func (r *Registry) knows(request *http.Request) bool {
+	if r.token != "" {
+		return request.Header.Get("Authorization") == "Bearer "+r.token
+	}
+	return r.user == "" || r.hasPassword(request)
+}
+
+func (r *Registry) hasPassword(request *http.Request) bool {
+	user, password, given := request.BasicAuth()
+	return given && user == r.user && password == r.password
+}
+
+func (r *Registry) challenge(response http.ResponseWriter) {
+	how := `Basic realm="registry"`
+	if r.token != "" {
+		how = fmt.Sprintf(`Bearer realm="https://%s/token",service="registry"`, r.address)
+	}
+	response.Header().Set("WWW-Authenticate", how)
+	refuse(response, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
+}
+
+func (r *Registry) serveToken(response http.ResponseWriter, request *http.Request) {
+	if r.token == "" || !r.hasPassword(request) {
+		refuse(response, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
+		return
+	}
+	response.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(response, `{"token":%q,"expires_in":300}`, r.token)
+}
+
+// serveContent answers as the distribution specification says (opencontainers/distribution-spec, Pull).
+func (r *Registry) serveContent(response http.ResponseWriter, request *http.Request, fault Fault) {
+	path := strings.Trim(strings.TrimPrefix(request.URL.Path, "/v2"), "/")
+	if path == "" {
+		return
+	}
+	elements := strings.Split(path, "/")
+	if len(elements) < 3 {
+		refuse(response, http.StatusNotFound, "NAME_UNKNOWN", "no such repository")
+		return
+	}
+	repository, kind, reference := strings.Join(elements[:len(elements)-2], "/"), elements[len(elements)-2], elements[len(elements)-1]
+	r.mutex.Lock()
+	content, mediaType, code := r.blobs[reference], "application/octet-stream", "BLOB_UNKNOWN"
+	if kind == "manifests" {
+		content, mediaType, code = r.manifests[repository][reference], manifestMediaType, "MANIFEST_UNKNOWN"
+	}
+	r.mutex.Unlock()
+	if content == nil {
+		refuse(response, http.StatusNotFound, code, "no such content")
+		return
+	}
+	response.Header().Set("Content-Type", mediaType)
+	response.Header().Set("Docker-Content-Digest", digestOf(content))
+	if fault.Corrupt && kind == "blobs" {
+		content = slices.Clone(content)
+		content[len(content)/2] ^= 0xff
+	}
+	response.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	_, _ = response.Write(content) // nothing comes of it for HEAD
+}
+
+func refuse(response http.ResponseWriter, status int, code, message string) {
+	response.Header().Set("Content-Type", "application/json")
+	response.WriteHeader(status)
+	_, _ = fmt.Fprintf(response, `{"errors":[{"code":%q,"message":%q}]}`, code, message)
+}
