@@ -97,8 +97,9 @@ func (c charts) pull(ctx context.Context, repository *installationv1alpha1.OCIRe
 		return err
 	}
 	pulled, err := c.puller.Pull(ctx, artifact)
-	if _, isProblem := problem.In(err); isProblem {
-		return err
+	if found, isProblem := problem.In(err); isProblem {
+		return problem.New(found.Reason, fmt.Sprintf("providerConfig.ociRepository: %s; mend the reference, pullSecretRef or caBundleSecretRef, whichever it is",
+			found.Message))
 	}
 	if err != nil {
 		return &registryError{reference: artifact.Reference, cause: err}

@@ -245,12 +245,12 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("looking at the installation in the seed: %w", err)
 	}
-	p.status.LastError = nil
 	p.observed(observed)
-	p.valid()
 	if p.assignment.problem != nil {
-		p.conditions = nil
 		p.invalid(p.assignment.problem)
+	} else {
+		p.status.LastError = nil
+		p.valid()
 	}
 	p.careInstead(observed)
 	return reconcile.Result{RequeueAfter: wait.Jitter(r.pause(p), 0.1)}, nil

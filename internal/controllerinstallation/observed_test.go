@@ -9,12 +9,14 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
@@ -124,4 +126,20 @@ func TestCareReports(t *testing.T) {
 		{"Healthy", "False", "ControllerNotHealthy", "no pods"},
 		{"Progressing", "True", "ControllerNotRolledOut", "one to go"},
 	}, reports)
+}
+
+func TestAMistakeThatStaysIsWrittenOnce(t *testing.T) {
+	installation := newInstallation()
+	mistake := problem.New(problem.ValuesInvalid, "values.replicas: give a number")
+	p := newPass(installation, operatorOfGarden, clockAt(noon))
+	p.invalid(mistake)
+	var err error
+	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(p.status)
+	require.NoError(t, err)
+	installation.Status.Conditions = p.conditions
+
+	later := newPass(installation, operatorOfGarden, clockAt("2026-01-01T13:00:00Z"))
+	later.invalid(mistake)
+	assert.Empty(t, cmp.Diff(p.status.LastError.Since.UTC(), later.status.LastError.Since.UTC()))
+	assert.Equal(t, p.conditions, later.conditions)
 }

@@ -44,7 +44,6 @@ func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, 
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("removing the installation from the seed: %w", err)
 	}
-	p.status.LastError = nil
 	if waitingFor != "" {
 		p.setError("DeletionPending", "waiting for "+waitingFor)
 		return reconcile.Result{RequeueAfter: min(changingPeriod, r.SyncPeriod)}, nil
