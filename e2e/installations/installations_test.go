@@ -34,6 +34,7 @@ func TestInstallations(t *testing.T) {
 		{"Beside", testBeside},
 		{"Held", testHeld},
 		{"Moved", testMoved},
+		{"Forsaken", testForsaken},
 		{"Gone", testGone},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, g) }) {

@@ -1,6 +1,7 @@
 package installations
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,4 +66,20 @@ func age(t *testing.T, c client.Client, installation *gardencorev1beta1.Controll
 		installation.Status.Conditions[i].LastUpdateTime, installation.Status.Conditions[i].LastTransitionTime = long, long
 	}
 	require.NoError(t, c.Status().Patch(t.Context(), installation, client.StrategicMergeFrom(before)))
+}
+
+// assertNothingIdle looks for writes that say nothing but that time has passed.
+func (g *ground) assertNothingIdle(t *testing.T, o *operator) {
+	t.Helper()
+	writes, err := g.InstallationWrites().WritesOf(o.user())
+	require.NoError(t, err)
+	require.NotEmpty(t, writes)
+	idle := regexp.MustCompile(`^\{("metadata":\{"resourceVersion":"\d+"\},)?"status":\{"providerStatus":\{"lastError":\{"since":"[^"]*"\}\}\}\}$`)
+	count := 0
+	for _, write := range writes {
+		if idle.Match(write.Body) {
+			count++
+		}
+	}
+	assert.Zero(t, count, "%s has written that something is as it was", o.user())
 }

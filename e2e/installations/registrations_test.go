@@ -116,7 +116,7 @@ func everywhere(name, label string) garden.Registration {
 
 // Labels of Seeds, each for what is installed everywhere in one part.
 const (
-	forEqual, forBroken, forDrift, forAlone, forManaged = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed"
+	forEqual, forBroken, forDrift, forAlone, forManaged, forForsaken = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-forsaken"
 )
 
 func labelled(labels ...string) map[string]string {
