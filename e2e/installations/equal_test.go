@@ -165,6 +165,12 @@ func (g *ground) unregister(t *testing.T, name string) {
 		assertGone(t, s, left[s.name])
 		assert.False(t, exists(t, g.Client, accountOf(s, installations[i])))
 	}
+	g.forget(t, name)
+}
+
+// forget removes the ControllerDeployment of a registration that has been deleted, and waits until both have gone.
+func (g *ground) forget(t *testing.T, name string) {
+	t.Helper()
 	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	require.NoError(t, g.Client.Delete(t.Context(), deployment))
 	eventually(t, "registration "+name+" has gone", func() bool {

@@ -75,6 +75,9 @@ func testForsaken(t *testing.T, g *ground) {
 	}
 	require.NoError(t, g.Deploy(t.Context(), helm[toHelm.Name]))
 	require.NoError(t, g.Deploy(t.Context(), ours[toOurs.Name]))
+	for name := range helm {
+		require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(name))) // nobody requests another installation
+	}
 	for _, s := range g.served() {
 		for _, installation := range installations[s.name] {
 			require.NoError(t, g.Client.Delete(t.Context(), installation))
@@ -86,10 +89,8 @@ func testForsaken(t *testing.T, g *ground) {
 			g.gone(t, installation)
 		}
 		assertGone(t, s, left[s.name])
-		// They are wanted nevertheless, and come again in the other hands.
-		g.servedWith(t, s, toHelm.Name, helmsFinalizer)
-		g.servedWith(t, s, toOurs.Name, ourFinalizer)
 	}
-	g.unregister(t, toHelm.Name)
-	g.unregister(t, toOurs.Name)
+	for name := range helm {
+		g.forget(t, name)
+	}
 }
