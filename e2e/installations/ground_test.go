@@ -32,7 +32,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 60 * time.Second
+	patience = 3 * time.Minute
 	glance   = 200 * time.Millisecond
 	// care is how often gardenlets look at installations: more often than in a landscape, so that they had more occasions to disagree.
 	care = 5 * time.Second
@@ -76,9 +76,6 @@ func newGround(t *testing.T) *ground {
 		dir: t.TempDir(), operators: map[string]*operator{},
 		outer: &site{name: "outer", mode: byGarden}, inner: &site{name: "inner", mode: bySeed}, bare: &site{name: "bare", mode: byGarden},
 	}
-	if keep := os.Getenv("KEEP"); keep != "" {
-		g.dir = keep
-	}
 	g.registry, err = registry.Start(registry.WithCredentials("puller", "password"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, g.registry.Close()) })
@@ -88,9 +85,6 @@ func newGround(t *testing.T) *ground {
 		return err
 	})
 	starting.Go(func() (err error) {
-		if g.path = os.Getenv("CIC"); g.path != "" {
-			return nil
-		}
 		g.path, err = controller.ControllerInstallation().Build(t.Context(), false)
 		return err
 	})
