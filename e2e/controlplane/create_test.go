@@ -1,10 +1,7 @@
 package controlplane
 
 import (
-	"encoding/json"
-	"slices"
 	"testing"
-	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
@@ -83,7 +80,7 @@ func testAgain(t *testing.T, w *world) {
 	w.fulfil(t)
 	w.stopController(t)
 
-	writes := withoutProgress(t, w.writes(t)[before:])
+	writes := seed.WithoutProgress(w.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch controlplanes", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch controlplanes/status", writes[1].Verb+" "+writes[1].Resource)
@@ -97,24 +94,4 @@ func testAgain(t *testing.T, w *world) {
 		"seed: ControlPlane " + namespace + "/one",
 	}, now.ChangedSince(there))
 	w.startController(t)
-}
-
-// withoutProgress leaves out what is written to show people that it takes its time, not before a second is over.
-func withoutProgress(t *testing.T, writes []seed.Write) []seed.Write {
-	t.Helper()
-	return slices.DeleteFunc(slices.Clone(writes), func(write seed.Write) bool {
-		var sent struct {
-			Status struct {
-				LastOperation struct {
-					Progress *int32 `json:"progress"`
-				} `json:"lastOperation"`
-			} `json:"status"`
-		}
-		if write.Time.Sub(writes[0].Time) < time.Second {
-			return false
-		}
-		require.NoErrorf(t, json.Unmarshal(write.Body, &sent), "%s", write)
-		progress := sent.Status.LastOperation.Progress
-		return progress != nil && *progress < 100
-	})
 }

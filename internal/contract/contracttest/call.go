@@ -144,23 +144,36 @@ func compareCalls(a, b Call) int {
 	)
 }
 
-// WithoutProgress takes from writes, in words, those that only tell of progress. A pass that takes longer than a second writes some, and a busy
-// machine may make any pass one of them. Nothing else is forgiven.
+// WithoutProgress takes from writes, in words and without numbers, those that only tell of progress. A pass that takes longer than a second
+// writes some, and a busy machine may make any pass one of them. From its first word of progress to its end, nothing else that a pass may
+// write into its status can be told from them; before and without one, nothing is forgiven.
 func WithoutProgress(writes []string) []string {
 	told := false
 	var left []string
 	for _, write := range writes {
-		if strings.HasSuffix(write, " to Processing") {
+		object, state, changes := strings.Cut(write, "/status to ")
+		switch {
+		case state == "Processing":
 			told = true
-			continue
-		}
-		left = append(left, write)
-	}
-	for i, write := range left {
-		// The last write is one of the status alone, unless it ends what was told to be under way.
-		if before, _, ends := strings.Cut(write, "/status to "); told && ends {
-			left[i] = before + "/status"
+		case told && changes:
+			// What ends a pass is a write of the status alone, unless the pass was told to be under way.
+			told = false
+			left = append(left, object+"/status")
+		case told && strings.HasSuffix(write, "/status"):
+		default:
+			left = append(left, write)
 		}
 	}
 	return left
+}
+
+// WritesTo puts calls that change what a target has into words, without their numbers.
+func WritesTo(target Target, calls []Call) []string {
+	var writes []string
+	for _, call := range calls {
+		if call.Target == target && call.Writes() {
+			writes = append(writes, call.Method+" "+call.Path)
+		}
+	}
+	return writes
 }

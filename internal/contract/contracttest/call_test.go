@@ -102,11 +102,31 @@ func TestIsOfInterest(t *testing.T) {
 }
 
 func TestProgressIsAMatterOfTheMachine(t *testing.T) {
-	quick := []string{"PATCH /networks/one", "PATCH /networks/one/status"}
-	assert.Equal(t, quick, WithoutProgress(quick))
-	assert.Equal(t, quick, WithoutProgress([]string{
-		"PATCH /networks/one", "PATCH /networks/one/status to Processing", "PATCH /networks/one/status to Processing", "PATCH /networks/one/status to Succeeded",
-	}))
-	failed := []string{"PATCH /networks/one", "PATCH /networks/one/status to Error"}
-	assert.Equal(t, failed, WithoutProgress(failed))
+	const order, status = "PATCH /networks/one", "PATCH /networks/one/status"
+	tests := map[string]struct{ writes, want []string }{
+		"a quick pass":                      {[]string{order, status}, []string{order, status}},
+		"a quick pass that writes twice":    {[]string{order, status, status}, []string{order, status, status}},
+		"a pass that tells of progress":     {[]string{order, status + " to Processing", status + " to Succeeded"}, []string{order, status}},
+		"one that tells of it over again":   {[]string{order, status + " to Processing", status, status + " to Succeeded"}, []string{order, status}},
+		"one whose first word was lost":     {[]string{order, status + " to Processing", status + " to Processing", status + " to Succeeded"}, []string{order, status}},
+		"one that never ends":               {[]string{order, status + " to Processing", status}, []string{order}},
+		"one that is followed by another":   {[]string{status + " to Processing", status + " to Succeeded", status}, []string{status, status}},
+		"a quick pass that fails":           {[]string{order, status + " to Error"}, []string{order, status + " to Error"}},
+		"a slow pass that changes a Secret": {[]string{order, status + " to Processing", "PATCH /secrets/one", status + " to Succeeded"}, []string{order, "PATCH /secrets/one", status}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, WithoutProgress(test.writes))
+		})
+	}
+}
+
+func TestWritesTo(t *testing.T) {
+	calls := []Call{
+		{Cloud, http.MethodPost, "/v2.0/networks", 1},
+		{KubeAPI, http.MethodPatch, "/networks/one/status", 2},
+		{KubeAPI, http.MethodGet, "/networks/one", 1},
+	}
+	assert.Equal(t, []string{"PATCH /networks/one/status"}, WritesTo(KubeAPI, calls))
+	assert.Equal(t, []string{"POST /v2.0/networks"}, WritesTo(Cloud, calls))
 }
