@@ -94,22 +94,28 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	return result, err
 }
 
-// noteLook keeps note of whether the installation could be looked at.
+// noteLook keeps note of whether the installation could be looked at. The first look after a break, and the first one at all, wake the rollout.
 func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
 	_, isProblem := problem.In(err)
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
-	ref := p.installation.Spec.DeploymentRef
+	isAssigned := p.assignment != nil && p.assignment.revision != ""
+	isNews := false
 	switch {
 	case isUnreachable:
-		r.watch.lost(p.installation.Name)
-	case (err == nil || isProblem) && ref != nil && p.assignment != nil && p.assignment.revision != "" && r.watch.seen(p.installation.Name, r.Clock.Now()):
+		isNews = r.watch.lost(p.installation.Name)
+	case err != nil && !isProblem:
+		isNews = r.watch.failed(p.installation.Name)
+	case isAssigned:
+		isNews = r.watch.seen(p.installation.Name, r.Clock.Now())
+	}
+	if ref := p.installation.Spec.DeploymentRef; isNews && ref != nil {
 		r.watched(ctx, ref.Name)
 	}
 }
 
 // forget drops what is known of an installation that is gone, or somebody else's.
 func (r *installations) forget(installation string) {
-	r.watch.lost(installation)
+	r.watch.forget(installation)
 	r.metrics.forgetInstallation(installation)
 }
 

@@ -21,9 +21,9 @@ type served struct {
 	installation *gardencorev1beta1.ControllerInstallation
 	seed         *gardencorev1beta1.Seed
 	status       *installationv1alpha1.ControllerInstallationStatus
-	// look is when it was looked at, if watched.
-	look    look
-	watched bool
+	// look is when it was looked at, if anybody has tried.
+	look  look
+	tried bool
 }
 
 func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, watch *watch) served {
@@ -32,7 +32,7 @@ func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gar
 		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
 	}
 	s := served{installation: installation, seed: seed, status: status}
-	s.look, s.watched = watch.of(installation.Name)
+	s.look, s.tried = watch.of(installation.Name)
 	return s
 }
 
@@ -97,7 +97,8 @@ func (s served) forRollout(newestSince time.Time) rollout.Installation {
 		Assigned: annotations[installationv1alpha1.AnnotationRevision], AssignedAt: assignedAt,
 		Applied: s.status.Revision, AppliedAt: timeOf(s.status.AppliedAt),
 		HealthySince: timeOf(s.status.HealthySince), UnhealthySince: timeOf(s.status.UnhealthySince),
-		Unreachable:  s.status.Phase == installationv1alpha1.PhaseUnreachable || !s.watched,
+		Unreachable:  s.status.Phase == installationv1alpha1.PhaseUnreachable || !s.look.succeeded(),
+		Unseen:       !s.tried,
 		WatchedSince: s.look.first,
 	}
 	failure := s.status.LastError

@@ -88,15 +88,37 @@ func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
 
 func TestNobodyIsJudgedByWhatWasSeenBeforeABreak(t *testing.T) {
 	s, w := servedWith(t, nil)
-	w.lost(s.installation.Name)
-	again := newServed(s.installation, s.seed, w)
-	assert.True(t, situation(again).Installations[0].Unreachable, "nobody has looked since")
-	assert.True(t, w.seen(s.installation.Name, at("11:58:00").Time), "the first look wakes the rollout")
-	assert.False(t, w.seen(s.installation.Name, at("11:59:00").Time))
-	again = newServed(s.installation, s.seed, w)
-	state := situation(again).Installations[0]
-	assert.False(t, state.Unreachable)
-	assert.Equal(t, at("11:58:00").Time, state.WatchedSince)
+	name := s.installation.Name
+	look := func() rollout.Installation { return situation(newServed(s.installation, s.seed, w)).Installations[0] }
+	assert.False(t, w.lost(name), "that it is gone is told by its status")
+	assert.True(t, look().Unreachable, "nobody has seen it since")
+	assert.False(t, look().Unseen, "but somebody has tried")
+	assert.True(t, w.seen(name, at("11:58:00").Time), "the first look wakes the rollout")
+	assert.False(t, w.seen(name, at("11:59:00").Time))
+	assert.False(t, look().Unreachable)
+	assert.Equal(t, at("11:58:00").Time, look().WatchedSince)
+	assert.False(t, w.failed(name))
+	assert.Equal(t, at("11:58:00").Time, look().WatchedSince, "one look that says nothing is no break")
+}
+
+func TestNobodyIsPassedOverBeforeAFirstLook(t *testing.T) {
+	for sentence, firstLook := range map[string]func(*watch, string) (isNews bool){
+		"that succeeds":                    func(w *watch, name string) bool { return w.seen(name, at("11:58:00").Time) },
+		"that finds the seed unreachable":  (*watch).lost,
+		"that fails for some other reason": (*watch).failed,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s, w := servedWith(t, nil)
+			name := s.installation.Name
+			w.forget(name)
+			look := func() rollout.Installation { return situation(newServed(s.installation, s.seed, w)).Installations[0] }
+			assert.True(t, look().Unseen)
+			assert.True(t, look().Unreachable)
+			assert.True(t, firstLook(w, name), "the first look wakes the rollout")
+			assert.False(t, look().Unseen)
+			assert.False(t, firstLook(w, name))
+		})
+	}
 }
 
 func TestARevisionThatIsTriedOnceMoreHasFailedOnlyWhenItFailsOnceMore(t *testing.T) {

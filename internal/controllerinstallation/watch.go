@@ -12,8 +12,10 @@ type watch struct {
 	looks map[string]look // by the name of the installation
 }
 
-// look is when an installation was looked at.
+// look is when an installation was looked at. It is zero after a look that failed.
 type look struct{ first, last time.Time }
+
+func (l look) succeeded() bool { return !l.first.IsZero() }
 
 func newWatch() *watch { return &watch{looks: map[string]look{}} }
 
@@ -21,25 +23,45 @@ func newWatch() *watch { return &watch{looks: map[string]look{}} }
 func (w *watch) seen(installation string, now time.Time) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	known, watched := w.looks[installation]
-	if !watched {
+	known := w.looks[installation]
+	isFirst := !known.succeeded()
+	if isFirst {
 		known.first = now
 	}
 	known.last = now
 	w.looks[installation] = known
-	return !watched
+	return isFirst
 }
 
-// lost notes that an installation cannot be looked at, or is gone.
-func (w *watch) lost(installation string) {
+// lost notes that the seed of an installation cannot be reached, and reports whether that is the first thing known of it.
+func (w *watch) lost(installation string) bool {
+	isFirst := w.failed(installation)
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.looks[installation] = look{}
+	return isFirst
+}
+
+// failed notes a look that says nothing of the installation, and reports whether it was the first one.
+func (w *watch) failed(installation string) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	known, found := w.looks[installation]
+	w.looks[installation] = known
+	return !found
+}
+
+// forget drops what is known of an installation that is gone.
+func (w *watch) forget(installation string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.looks, installation)
 }
 
+// of reports whether anybody has tried to look at an installation, and since when that succeeds.
 func (w *watch) of(installation string) (look, bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	known, watched := w.looks[installation]
-	return known, watched
+	known, found := w.looks[installation]
+	return known, found
 }

@@ -158,6 +158,12 @@ func TestACandidateGoesWaveByWave(t *testing.T) {
 			Situation: candidateOver(healthy("canary-1", "new", hour), unreachable(healthy("canary-2", "old", hour)), healthy("early-1", "old", hour)),
 			assign:    give("new", "early-1"),
 		},
+		"but not without who has not been looked at yet": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), unseen(healthy("canary-2", "new", hour)), healthy("early-1", "old", hour)),
+		},
+		"giving nothing to who has not been looked at yet": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), unseen(healthy("canary-2", "old", hour))),
+		},
 		"waiting when nobody of a wave can be reached": {
 			Situation: candidateOver(unreachable(healthy("canary-1", "old", hour)), unreachable(healthy("canary-2", "new", hour)), healthy("early-1", "old", hour)),
 		},

@@ -150,6 +150,7 @@ func (w *world) checkPassed(s Situation, name string) {
 			continue
 		}
 		members++
+		w.checks.that("nobody in an earlier wave is still to be looked at", !i.Unseen, i)
 		if i.Unreachable {
 			continue
 		}

@@ -64,11 +64,13 @@ func (p *plan) unfinished() *wave {
 // underWay tells about a wave that is being brought to Newest.
 func (p *plan) underWay(w *wave) Progress {
 	count := p.count(w, p.Newest)
-	missed := which(w.members, func(i *Installation) bool { return i.Unreachable }).then("cannot be reached")
+	missed := missing(w.members)
 	awaited := which(w.members, func(i *Installation) bool { return !i.Unreachable && !i.available() }).after("waiting for")
 	switch {
 	case p.Rollout.Paused && (p.verdict == candidate || p.holdsBack(w)):
 		return p.of(w, Paused, joined(", ", count, "paused", missed))
+	case len(w.reachable()) == 0 && len(w.unseen()) > 0:
+		return p.of(w, Waiting, joined(", ", count, missed))
 	case len(w.reachable()) == 0:
 		return p.of(w, Waiting, joined(", ", count, "no seed of it can be reached"))
 	case p.verdict == candidate && w.updated(p.Newest):
@@ -93,7 +95,7 @@ func (p *plan) givenUp(all *wave) Progress {
 	}
 	returning := which(all.members, p.isReturning)
 	keeping := which(all.members, func(i *Installation) bool { return p.isBad(i.Assigned) })
-	missed := which(all.members, func(i *Installation) bool { return i.Unreachable && i.Applied != p.LastGood }).then("cannot be reached")
+	missed := missing(slices.DeleteFunc(p.all(), func(i *Installation) bool { return i.Applied == p.LastGood }))
 	switch {
 	case len(returning) > 0:
 		return p.of(all, RollingBack, joined("; ", cause, returning.after(fmt.Sprintf("revision %s is brought back to", p.LastGood)), missed))

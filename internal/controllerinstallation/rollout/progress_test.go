@@ -44,6 +44,14 @@ func TestProgressIsTold(t *testing.T) {
 			Progress{Waiting, "canary", 1, 2, "wave canary: 1 of 2 installations has revision new, no seed of it can be reached"},
 		},
 		{
+			candidateOver(healthy("canary-1", "new", hour), unreachable(healthy("canary-2", "old", hour)), unseen(healthy("canary-3", "new", hour))),
+			Progress{Advancing, "canary", 2, 3, "wave canary: 2 of 3 installations have revision new, seed canary-2 cannot be reached, seed canary-3 not looked at yet"},
+		},
+		{
+			candidateOver(unreachable(healthy("canary-1", "new", hour)), unseen(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)),
+			Progress{Waiting, "canary", 1, 2, "wave canary: 1 of 2 installations has revision new, seed canary-1 cannot be reached, seed canary-2 not looked at yet"},
+		},
+		{
 			candidateOver(healthy("canary-1", "new", minute), healthy("canary-2", "old", hour)).paused(),
 			Progress{Paused, "canary", 1, 2, "wave canary: 1 of 2 installations has revision new, paused"},
 		},

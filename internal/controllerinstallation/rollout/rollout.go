@@ -48,8 +48,11 @@ type Installation struct {
 	// Failed says why Assigned cannot be installed; empty when it can. What is known of another revision that was assigned earlier does not belong
 	// here.
 	Failed string
-	// Unreachable is true while the seed cannot be reached, or has not been looked at yet. Everything else is then what was seen last.
+	// Unreachable is true while the seed cannot be reached. Everything else is then what was seen last.
 	Unreachable bool
+	// Unseen is true until the operator has tried to look at it for the first time since it began. It is then Unreachable, too: nobody knows yet
+	// whether it really is, and so no wave passes without it.
+	Unseen bool
 	// WatchedSince is since when it is looked at without a break: since the operator has begun to, or since the seed is back. Nobody is late before
 	// that, and health is trusted only when HealthGate.Tolerance has passed since. Zero means that it always was.
 	WatchedSince time.Time
@@ -113,7 +116,7 @@ const (
 //     the same decision. What is good does not fail any more.
 //  4. While Newest is a candidate, its rollout goes wave by wave: to the first one that has not passed. In a wave at most MaxUnavailable installations
 //     may be changing or unhealthy at the same time. A wave has passed when all reachable installations in it have been healthy with Newest for
-//     SoakTime, and at least one of them is reachable, or there is none in it. A wave that has passed and has become unhealthy again holds back the
+//     SoakTime, and at least one of them is reachable and none unseen, or there is none in it. A wave that has passed and has become unhealthy again holds back the
 //     next ones, and so does one that has got a new installation.
 //  5. When all waves have passed, and there is any installation, Newest is good.
 //  6. While Newest is good, everybody else gets it within MaxUnavailable, all waves at once. While Newest is bad, everybody else gets LastGood in the

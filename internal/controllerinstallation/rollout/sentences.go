@@ -47,6 +47,13 @@ func (p *plan) ailments(w *wave) string {
 	return joined(", ", refusing.then("cannot have it"), ailing.are("not healthy"))
 }
 
+// missing says of whom nobody knows how they are.
+func missing(installations []*Installation) string {
+	unseen := which(installations, func(i *Installation) bool { return i.Unseen })
+	lost := which(installations, func(i *Installation) bool { return i.Unreachable && !i.Unseen })
+	return joined(", ", lost.then("cannot be reached"), unseen.then("not looked at yet"))
+}
+
 // clock is a time of the day, with the day if that is another one.
 func (p *plan) clock(moment time.Time) string {
 	layout, moment := "15:04:05 MST", moment.UTC()

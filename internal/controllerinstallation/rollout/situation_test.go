@@ -127,3 +127,5 @@ func refusing(seed, revision, why string) Installation {
 }
 
 func unreachable(i Installation) Installation { i.Unreachable = true; return i }
+
+func unseen(i Installation) Installation { i.Unreachable, i.Unseen = true, true; return i }

@@ -52,8 +52,11 @@ func scaled(maxUnavailable *intstr.IntOrString, members int) int {
 	return max(number, 1)
 }
 
-// updated reports whether all reachable members, and at least one, have the revision and are healthy.
+// updated reports whether all reachable members, and at least one, have the revision and are healthy, and it is known of all whether they are reachable.
 func (w *wave) updated(revision string) bool {
+	if len(w.unseen()) > 0 {
+		return false
+	}
 	reachable := w.reachable()
 	for _, i := range reachable {
 		if !i.settled(revision) {
@@ -71,6 +74,10 @@ func (w *wave) reachable() []*Installation {
 		}
 	}
 	return found
+}
+
+func (w *wave) unseen() seeds {
+	return which(w.members, func(i *Installation) bool { return i.Unseen })
 }
 
 func (p *plan) firstNotPassed() *wave {

@@ -89,7 +89,7 @@ func (w *world) after(d time.Duration, do func()) {
 func (w *world) second() time.Time { return w.now.Truncate(time.Second) }
 
 func (w *world) appear(name, wave string) *site {
-	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}}, odd: w.chance(50)}
+	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}, Unreachable: true, Unseen: true}, odd: w.chance(50)}
 	w.sites = append(w.sites, s)
 	w.rand.Shuffle(len(w.sites), func(a, b int) { w.sites[a], w.sites[b] = w.sites[b], w.sites[a] })
 	w.look(s)
@@ -107,6 +107,7 @@ func (w *world) look(s *site) {
 	if w.began.IsZero() || s.gone {
 		return
 	}
+	s.seen.Unseen = false
 	if s.away > 0 {
 		s.seen.Unreachable = true
 		return
@@ -199,8 +200,8 @@ func (w *world) down(d time.Duration) {
 	w.after(d, func() {
 		w.began = w.now
 		for _, s := range w.present() {
-			s.seen.Unreachable = true
-			w.after(w.between(0, 30*time.Second), func() { w.look(s) })
+			s.seen.Unreachable, s.seen.Unseen = true, true
+			w.after(w.between(0, 3*time.Minute), func() { w.look(s) })
 		}
 	})
 }
