@@ -82,7 +82,7 @@ e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes, G
 test: e2e-assets ## Run all tests: units, contract suites, and the binaries against a real API server
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
 	@mkdir -p $(CACHE)
-	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 20m ./...
+	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 40m ./...
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && go test ./...
@@ -94,7 +94,7 @@ test: e2e-assets ## Run all tests: units, contract suites, and the binaries agai
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
 	@cd e2e/calico && go test -count=1 ./... # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
-	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 20m ./...
+	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -timeout 40m ./...
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines

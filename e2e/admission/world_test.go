@@ -31,7 +31,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	glance   = 50 * time.Millisecond
 	// namespace is the binary's own in the runtime cluster, owner the one in the garden that owns what it registers there.
 	namespace, owner = "garden", "extension-admission"

@@ -26,7 +26,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	glance   = 100 * time.Millisecond
 )
 

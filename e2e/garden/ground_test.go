@@ -29,7 +29,7 @@ import (
 )
 
 // patience bounds every wait. It is generous, because it only costs time when a test fails.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // ground is what all tests here stand on: a garden, of which a process starts one only, and a cluster that may become a seed.
 type ground struct {

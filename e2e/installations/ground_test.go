@@ -32,7 +32,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 	glance   = 200 * time.Millisecond
 	// care is how often gardenlets look at installations: more often than in a landscape, so that they had more occasions to disagree.
 	care = 5 * time.Second

@@ -26,7 +26,7 @@ import (
 
 const (
 	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	glance   = 50 * time.Millisecond
 
 	// registration is the name of all that the controller registers, and of its Service.

@@ -30,8 +30,8 @@ import (
 
 const (
 	// A machine that compiles something else at the same time takes its time.
-	startTimeout = 3 * time.Minute
-	stopTimeout  = 30 * time.Second
+	startTimeout = 5 * time.Minute
+	stopTimeout  = 2 * time.Minute
 	// again is when gardenlet looks again whether what it deletes has gone. Otherwise that would be after 5 s, twice for each installation.
 	again = 500 * time.Millisecond
 )

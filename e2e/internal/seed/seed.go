@@ -19,8 +19,8 @@ import (
 
 const (
 	// A machine that compiles something else at the same time takes its time.
-	startTimeout = 2 * time.Minute
-	stopTimeout  = 30 * time.Second
+	startTimeout = 5 * time.Minute
+	stopTimeout  = 2 * time.Minute
 )
 
 // Seed is a running API server.

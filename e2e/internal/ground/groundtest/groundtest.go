@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait. It is generous, because it only costs time when a test fails.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // New returns a ground that ends with the test. What ran on it says its last words if the test failed.
 func New(t *testing.T, options ground.Options) *ground.Ground {
