@@ -53,6 +53,7 @@ func testBroken(t *testing.T, g *ground) {
 		{"TooLarge", testTooLarge},
 		{"RegistryIsDown", testRegistryDown},
 		{"ResourceIsMissing", testResourceMissing},
+		{"GivenUp", testGivenUp},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,6 +174,27 @@ func testTooLong(t *testing.T, g *ground) {
 	require.NoError(t, g.Register(t.Context(), longest))
 	for _, seedName := range []string{broken, enclosed} {
 		g.installed(t, seedName, longest.Name)
+	}
+}
+
+// testGivenUp registers what cannot be installed, and then leaves it to gardenlet: nothing of the operators stays at installations that they never got to
+// install.
+func testGivenUp(t *testing.T, g *ground) {
+	registration := everywhere("given-up", forBroken)
+	config := withChart(t)
+	config.Chart = []byte("no archive")
+	registration.Custom = custom(t, config)
+	require.NoError(t, g.Register(t.Context(), registration))
+	for _, seedName := range []string{broken, enclosed} {
+		g.invalid(t, seedName, registration.Name, "ChartInformationInvalid", mistake{what: "its chart", says: []string{"chart"}})
+	}
+	registration.Custom, registration.Chart = nil, workloadChart(t)
+	require.NoError(t, g.Deploy(t.Context(), registration))
+	for _, seedName := range []string{broken, enclosed} {
+		g.await(t, seedName, registration.Name, "bears no marks any more", func(i *gardencorev1beta1.ControllerInstallation) bool {
+			_, isAssigned := i.Annotations[installationv1alpha1.AnnotationRevision]
+			return i.Status.ProviderStatus == nil && !isAssigned && !slices.Contains(i.Finalizers, ourFinalizer)
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ func parts() []part {
 		{"Waves", testWaves},
 		{"Paused", testPaused},
 		{"Unreachable", testUnreachable},
+		{"Hidden", testHidden},
 		{"Broken", testBroken},
 		{"Retry", testRetry},
 		{"Deleted", testDeleted},

@@ -22,14 +22,23 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
 )
 
-// act carries a decision out. The verdict comes first: should the operator end in between, it decides the same again.
+// act carries a decision about the newest revision out. The verdict comes first: should the operator end in between, it decides the same again.
 func (r *rollouts) act(
-	ctx context.Context, deployment *gardencorev1.ControllerDeployment, s rollout.Situation, d rollout.Decision, installations []served,
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision, installations []served,
 ) error {
 	r.metrics.rollout(deployment.Name, d.Progress)
-	if err := r.judge(ctx, deployment, s.Newest, d); err != nil {
+	if err := r.judge(ctx, deployment, newest, d); err != nil {
 		return err
 	}
+	for _, name := range d.Look {
+		if r.watch.ask(name) {
+			r.notify(ctx, name)
+		}
+	}
+	return r.assignAll(ctx, d, installations)
+}
+
+func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, installations []served) error {
 	byName := map[string]*gardencorev1beta1.ControllerInstallation{}
 	for _, one := range installations {
 		byName[one.installation.Name] = one.installation
@@ -41,7 +50,7 @@ func (r *rollouts) act(
 	return errors.Join(failures...)
 }
 
-func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.ControllerDeployment, name string, d rollout.Decision) error {
+func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision) error {
 	if !d.Good && !d.Bad {
 		return nil
 	}
@@ -49,11 +58,11 @@ func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.Controlle
 	if d.Bad {
 		verdict, eventType, event = revision.Bad, corev1.EventTypeWarning, "RevisionFailed"
 	}
-	if err := r.store.Judge(ctx, deployment.Name, name, verdict, d.Reason); err != nil {
+	if err := r.store.Judge(ctx, deployment.Name, *newest, verdict, d.Reason); err != nil {
 		return err
 	}
-	logf.FromContext(ctx).Info("Revision judged", "revision", name, "verdict", verdict, "reason", d.Reason)
-	r.events.Eventf(deployment, nil, eventType, event, "Judge", "%s", shortened(fmt.Sprintf("revision %s: %s", name, d.Progress.Message)))
+	logf.FromContext(ctx).Info("Revision judged", "revision", newest.Name, "verdict", verdict, "reason", d.Reason)
+	r.events.Eventf(deployment, nil, eventType, event, "Judge", "%s", shortened(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message)))
 	return nil
 }
 

@@ -32,6 +32,8 @@ const (
 	passTimeout = 2 * time.Minute
 	// pullTimeout bounds what a registry may take of it.
 	pullTimeout = 30 * time.Second
+	// gardenTimeout bounds how long the garden may be away when the process starts, before that ends. To start again would help nobody.
+	gardenTimeout = 30 * 24 * time.Hour
 	// firstPause and longestPause are how long the work on an object rests after errors in a row.
 	firstPause, longestPause = time.Second, time.Minute
 	// notices bounds how many installations may be waiting to hear of their deployment before the one who tells waits too.
@@ -139,6 +141,7 @@ func controllerOptions(concurrent int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrent,
 		ReconciliationTimeout:   passTimeout,
+		CacheSyncTimeout:        gardenTimeout,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause),
 	}
 }

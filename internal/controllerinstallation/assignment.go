@@ -152,21 +152,27 @@ func (n *newest) ask(ctx context.Context, name string, now *said) error {
 	case now.version == deployment.ResourceVersion:
 		return nil
 	}
-	now.version, now.release, now.assignment = deployment.ResourceVersion, nil, assignment{}
-	if isOurs(deployment) {
-		n.read(ctx, deployment, now)
+	now.version = deployment.ResourceVersion
+	if !isOurs(deployment) {
+		now.release, now.assignment = nil, assignment{}
+		return nil
 	}
+	n.read(ctx, deployment, now)
 	return nil
 }
 
+// read keeps the release that was said before while what is said now cannot be one: what is in the seed is looked after meanwhile.
 func (n *newest) read(ctx context.Context, deployment *gardencorev1.ControllerDeployment, into *said) {
 	config, err := configOf(deployment)
-	into.assignment = assignment{relation: ours, config: config}
+	into.assignment = assignment{relation: ours, config: config, revision: into.assignment.revision}
+	var ready *release
+	var name string
 	if err == nil {
-		into.release, into.assignment.revision, err = n.releaseOf(ctx, deployment, config)
+		ready, name, err = n.releaseOf(ctx, deployment, config)
 		config.Chart = nil // as large as all else, and in the release
 	}
 	if err == nil {
+		into.release, into.assignment.revision = ready, name
 		return
 	}
 	into.version = "" // to be asked again: what is wrong may be mended elsewhere

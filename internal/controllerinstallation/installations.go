@@ -37,7 +37,7 @@ type installations struct {
 	metrics  *metrics
 	identity *identity
 	watch    *watch
-	// watched is told the deployment of an installation that is looked at for the first time, or again after a break.
+	// watched is told the deployment of an installation when there is news of it that its status does not tell.
 	watched func(ctx context.Context, deployment string)
 }
 
@@ -75,7 +75,6 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	if err != nil {
 		p.failed(err)
 	}
-	r.noteLook(ctx, p, err)
 	if p.assignment == nil || p.assignment.relation == foreign {
 		return result, err
 	}
@@ -86,6 +85,7 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	if !saved {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
+	r.noteLook(ctx, p, err) // now that everybody else may know, too
 	r.tell(logf.FromContext(ctx), p)
 	if _, mended := problem.In(err); mended {
 		// An event tells when it is mended; most of the time.
@@ -94,19 +94,21 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	return result, err
 }
 
-// noteLook keeps note of whether the installation could be looked at. The first look after a break, and the first one at all, wake the rollout.
+// noteLook keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that has kept the
+// operator from asking the seed at all says nothing of it.
 func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
-	_, isProblem := problem.In(err)
+	name, isNews := p.installation.Name, false
+	found, isProblem := problem.In(err)
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
-	isAssigned := p.assignment != nil && p.assignment.revision != ""
-	isNews := false
 	switch {
-	case isUnreachable:
-		isNews = r.watch.lost(p.installation.Name)
-	case err != nil && !isProblem:
-		isNews = r.watch.failed(p.installation.Name)
-	case isAssigned:
-		isNews = r.watch.seen(p.installation.Name, r.Clock.Now())
+	case isUnreachable, isProblem && !isOfRevision(found.Reason):
+		isNews = r.watch.lost(name) // whatever the revision is like, it cannot be seen there
+	case isProblem && p.assignment.revision != "":
+		isNews = r.watch.seen(name, p.began, &refusal{revision: p.assignment.revision, message: found.Message})
+	case err == nil && p.assignment.revision != "":
+		isNews = r.watch.seen(name, p.began, nil)
+	case p.reached:
+		isNews = r.watch.failed(name, p.began)
 	}
 	if ref := p.installation.Spec.DeploymentRef; isNews && ref != nil {
 		r.watched(ctx, ref.Name)
@@ -156,7 +158,7 @@ func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, e
 	if err := r.readSeed(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
-	if p.seed != nil && !r.inSeed() && !r.SeedSelector.Matches(labels.Set(p.seed.Labels)) {
+	if !r.serves(p.seed) {
 		r.forget(p.installation.Name)
 		return reconcile.Result{}, nil
 	}
@@ -166,15 +168,14 @@ func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, e
 	}
 	isDeleted := p.installation.DeletionTimestamp != nil
 	switch relation := p.assignment.relation; {
+	case relation == foreign && !isDeleted && (isServed || bearsMarks(p.installation)):
+		return reconcile.Result{}, r.handOver(ctx, p.installation)
 	case !isServed && (relation != ours || isDeleted):
 		p.assignment = &assignment{} // nothing of it is the operator's
+		r.forget(p.installation.Name)
 		return reconcile.Result{}, nil
-	case relation == foreign && !isDeleted:
-		return reconcile.Result{}, r.handOver(ctx, p.installation)
 	case p.seed == nil:
-		return reconcile.Result{}, problem.New(problem.SeedNotFound, fmt.Sprintf(
-			"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it",
-			p.installation.Spec.SeedRef.Name, Finalizer))
+		return reconcile.Result{}, r.mourn(p)
 	case isDeleted:
 		p.assignment.relation = ours // until it is gone, whatever has become of its deployment
 		return r.remove(ctx, p)
@@ -183,6 +184,22 @@ func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, e
 			"there is no ControllerDeployment %s: create it", p.installation.Spec.DeploymentRef.Name))
 	}
 	return r.install(ctx, p)
+}
+
+// mourn says what an installation without a seed needs.
+func (r *installations) mourn(p *pass) error {
+	seed := p.installation.Spec.SeedRef.Name
+	r.access.Forget(seed)
+	if p.status.Phase != installationv1alpha1.PhaseDeleting {
+		p.status.Phase = installationv1alpha1.PhaseUnreachable
+	}
+	return problem.New(problem.SeedNotFound, fmt.Sprintf(
+		"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it", seed, Finalizer))
+}
+
+// serves reports whether a seed is one of the operator's. One that is gone may be.
+func (r *installations) serves(seed *gardencorev1beta1.Seed) bool {
+	return seed == nil || r.inSeed() || r.SeedSelector.Matches(labels.Set(seed.Labels))
 }
 
 // readSeed leaves the pass without a seed when there is none.
@@ -209,6 +226,13 @@ func (r *installations) readAssignment(ctx context.Context, p *pass) (isServed b
 	}
 	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
 	return isServed || p.assignment.relation == ours && controllerutil.ContainsFinalizer(p.installation, gardenletFinalizer), nil
+}
+
+// bearsMarks reports whether the operator has written at an installation that it has brought nowhere yet.
+func bearsMarks(installation *gardencorev1beta1.ControllerInstallation) bool {
+	_, isAssigned := installation.Annotations[installationv1alpha1.AnnotationRevision]
+	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
+	return isAssigned || err == nil && status.Operator != ""
 }
 
 // handOver leaves the installation to whoever serves the type that its deployment has now. What is in the seed stays: the new one finds it under the
@@ -262,6 +286,13 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 	return reconcile.Result{RequeueAfter: wait.Jitter(r.pause(p), 0.1)}, nil
 }
 
+// reach gets the way into the seed.
+func (r *installations) reach(ctx context.Context, p *pass) (err error) {
+	p.reached = true
+	p.cluster, err = r.access.To(ctx, p.seed)
+	return err
+}
+
 // bring renders the assigned revision, and then writes.
 func (r *installations) bring(ctx context.Context, p *pass) error {
 	rendered, err := r.render(ctx, p)
@@ -293,10 +324,21 @@ func (r *installations) await(p *pass) (reconcile.Result, error) {
 
 // pause is how long to wait until the next look.
 func (r *installations) pause(p *pass) time.Duration {
-	if p.status.Phase == installationv1alpha1.PhaseHealthy {
+	if p.status.Phase == installationv1alpha1.PhaseHealthy || !p.changesStill() {
 		return r.SyncPeriod
 	}
 	return min(changingPeriod, r.SyncPeriod)
+}
+
+// changesFor is how long something is likely to change that has not become healthy, or has become unhealthy.
+const changesFor = 10 * time.Minute
+
+func (p *pass) changesStill() bool {
+	since := p.status.AppliedAt
+	if p.status.UnhealthySince != nil {
+		since = p.status.UnhealthySince
+	}
+	return since == nil || p.clock.Since(since.Time) < changesFor
 }
 
 // claim puts the operator's finalizer in place of gardenlet's, which gardenlet would never take away from an installation that is not of type helm.

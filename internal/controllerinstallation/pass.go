@@ -25,10 +25,12 @@ type pass struct {
 	assignment   *assignment
 	seed         *gardencorev1beta1.Seed
 	cluster      *seeds.Cluster
+	reached      bool // or tried to be: what goes wrong from then on is the seed's matter
 
 	status     *installationv1alpha1.ControllerInstallationStatus
 	conditions []gardencorev1beta1.Condition // those to be written
 	clock      clock.Clock
+	began      time.Time
 }
 
 func newPass(installation *gardencorev1beta1.ControllerInstallation, operator string, clock clock.Clock) *pass {
@@ -38,7 +40,7 @@ func newPass(installation *gardencorev1beta1.ControllerInstallation, operator st
 		status = installationv1alpha1.NewControllerInstallationStatus()
 	}
 	status.Operator = operator
-	return &pass{installation: installation, status: status, clock: clock}
+	return &pass{installation: installation, status: status, clock: clock, began: clock.Now()}
 }
 
 func (p *pass) now() metav1.Time { return metav1.NewTime(p.clock.Now().UTC().Truncate(time.Second)) }
@@ -81,9 +83,12 @@ func (p *pass) failed(err error) {
 		p.condition(gardencorev1beta1.ControllerInstallationValid, gardencorev1beta1.ConditionUnknown, reason, err.Error())
 	}
 	p.setError(reason, err.Error())
-	// What has begun to go does not come back when the seed does.
-	if reason == problem.SeedUnreachable && p.status.Phase != installationv1alpha1.PhaseDeleting {
+	switch {
+	case p.status.Phase == installationv1alpha1.PhaseDeleting: // what has begun to go does not come back
+	case reason == problem.SeedUnreachable:
 		p.status.Phase = installationv1alpha1.PhaseUnreachable
+	case p.clock.Since(p.status.LastError.Since.Time) > breakAfter:
+		p.status.Phase = installationv1alpha1.PhaseFailed // nobody knows any more whether it is what it was
 	}
 }
 

@@ -28,7 +28,7 @@ const gardenNamespacePrefix = "seed-"
 // finalizer. One that is still needed stays.
 func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, error) {
 	var err error
-	if p.cluster, err = r.access.To(ctx, p.seed); err != nil {
+	if err = r.reach(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
 	if p.status.Phase != installationv1alpha1.PhaseDeleting {

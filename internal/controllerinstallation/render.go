@@ -31,7 +31,7 @@ func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.cluster, err = r.access.To(ctx, p.seed); err != nil {
+	if err = r.reach(ctx, p); err != nil {
 		return nil, err
 	}
 	result := &rendered{garden: r.Garden, installation: workload.Installation{

@@ -2,7 +2,6 @@ package controllerinstallation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,18 +110,19 @@ func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]se
 // it. Whatever keeps it from deciding, installations hear of it.
 func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (reconcile.Result, error) {
 	n := notice{relation: ours}
-	newest, err := r.understand(ctx, deployment, &n)
-	known, listErr := r.store.List(ctx, deployment.Name)
-	if err = errors.Join(err, listErr); err != nil {
-		n.waiting = err
-		r.announce(ctx, deployment.Name, n, installations)
-		return reconcile.Result{}, err
+	if isRelieved, err := r.prepare(ctx, deployment, installations); err != nil || isRelieved {
+		return r.later(ctx, deployment, n, err, installations)
+	}
+	newest := r.understand(ctx, deployment, &n)
+	known, err := r.store.List(ctx, deployment.Name)
+	if err != nil {
+		return r.later(ctx, deployment, n, err, installations)
 	}
 	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
 	decision := rollout.Decide(situation)
 	n.waves, n.note = decision.Waves, noteOf(situation, decision)
 	r.announce(ctx, deployment.Name, n, installations)
-	if err := r.act(ctx, deployment, situation, decision, installations); err != nil {
+	if err := r.act(ctx, deployment, newest, decision, installations); err != nil {
 		return reconcile.Result{}, err
 	}
 	if err := r.prune(ctx, deployment.Name, n.config, installations); err != nil {
@@ -132,6 +132,43 @@ func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.Controller
 		return reconcile.Result{}, n.waiting
 	}
 	return reconcile.Result{RequeueAfter: r.nextLook(n, decision)}, nil
+}
+
+// later tells installations what keeps the operator from deciding, if anything does.
+func (r *rollouts) later(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, n notice, err error, installations []served,
+) (reconcile.Result, error) {
+	if err == nil || apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	n.waiting = err
+	r.announce(ctx, deployment.Name, n, installations)
+	return reconcile.Result{}, err
+}
+
+// prepare does what waits for no registry, however long that takes: it tries a revision once more, gives new installations what was good last, and takes
+// bad revisions back. It reports whether it has assigned anything.
+func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (isRelieved bool, err error) {
+	if err := r.retry(ctx, deployment); err != nil {
+		return false, err
+	}
+	config, err := configOf(deployment)
+	if err != nil {
+		return false, nil //nolint:nilerr // there is nothing to pull; what is wrong is told when it is read again
+	}
+	known, err := r.store.List(ctx, deployment.Name)
+	if err != nil {
+		return false, err
+	}
+	if origin, err := originOf(deployment, config); err != nil || len(known) > 0 && known[0].Origin == origin {
+		return false, err
+	}
+	decision := rollout.Decide(situationOf(r.Clock.Now(), config, nil, known, installations))
+	if _, isTold := r.board.read(deployment.Name); !isTold {
+		config.Chart = nil
+		r.announce(ctx, deployment.Name, notice{relation: ours, config: config, waves: decision.Waves}, installations)
+	}
+	return len(decision.Assign) > 0, r.assignAll(ctx, decision, installations)
 }
 
 // nextLook is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
@@ -147,10 +184,7 @@ func (r *rollouts) nextLook(n notice, d rollout.Decision) time.Duration {
 
 // understand makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
 // anybody from what was decided earlier.
-func (r *rollouts) understand(ctx context.Context, deployment *gardencorev1.ControllerDeployment, n *notice) (*revision.Info, error) {
-	if err := r.retry(ctx, deployment); err != nil {
-		return nil, err
-	}
+func (r *rollouts) understand(ctx context.Context, deployment *gardencorev1.ControllerDeployment, n *notice) *revision.Info {
 	var newest *revision.Info
 	var err error
 	if n.config, err = configOf(deployment); err == nil {
@@ -163,7 +197,7 @@ func (r *rollouts) understand(ctx context.Context, deployment *gardencorev1.Cont
 	} else {
 		n.waiting = err
 	}
-	return newest, nil
+	return newest
 }
 
 // newest returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
@@ -199,8 +233,9 @@ func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.Controlle
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(info revision.Info) bool { return info.Name == name && info.Verdict == revision.Bad }) {
-		if err := r.store.Judge(ctx, deployment.Name, name, revision.Candidate, ""); err != nil {
+	at := slices.IndexFunc(known, func(info revision.Info) bool { return info.Name == name && info.Verdict == revision.Bad })
+	if at >= 0 {
+		if err := r.store.Judge(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
 			return err
 		}
 		logf.FromContext(ctx).Info("Trying a revision once more", "deployment", deployment.Name, "revision", name)

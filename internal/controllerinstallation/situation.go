@@ -21,9 +21,7 @@ type served struct {
 	installation *gardencorev1beta1.ControllerInstallation
 	seed         *gardencorev1beta1.Seed
 	status       *installationv1alpha1.ControllerInstallationStatus
-	// look is when it was looked at, if anybody has tried.
-	look  look
-	tried bool
+	look         look
 }
 
 func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, watch *watch) served {
@@ -32,7 +30,7 @@ func newServed(installation *gardencorev1beta1.ControllerInstallation, seed *gar
 		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
 	}
 	s := served{installation: installation, seed: seed, status: status}
-	s.look, s.tried = watch.of(installation.Name)
+	s.look = watch.of(installation.Name)
 	return s
 }
 
@@ -84,34 +82,30 @@ func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installa
 	return *config.Rollout
 }
 
-// forRollout is what matters of an installation for a rollout whose revision is what it is since then. What an earlier process saw, or one before the seed
-// was away, is nothing to judge by.
+// forRollout is what matters of an installation for a rollout whose revision is what it is since then.
 func (s served) forRollout(newestSince time.Time) rollout.Installation {
 	annotations := s.installation.Annotations
 	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
 	if err != nil {
 		assignedAt = s.installation.CreationTimestamp.Time // somebody else wrote it; whenever that was, it was after this
 	}
-	result := rollout.Installation{
+	return rollout.Installation{
 		Name: s.installation.Name, Seed: s.installation.Spec.SeedRef.Name, SeedLabels: labels.Set(s.seed.Labels),
 		Assigned: annotations[installationv1alpha1.AnnotationRevision], AssignedAt: assignedAt,
 		Applied: s.status.Revision, AppliedAt: timeOf(s.status.AppliedAt),
 		HealthySince: timeOf(s.status.HealthySince), UnhealthySince: timeOf(s.status.UnhealthySince),
-		Unreachable:  s.status.Phase == installationv1alpha1.PhaseUnreachable || !s.look.succeeded(),
-		Unseen:       !s.tried,
-		WatchedSince: s.look.first,
+		Failed:      s.refused(annotations[installationv1alpha1.AnnotationRevision], newestSince),
+		Unreachable: s.look.lost, WatchedSince: s.look.first, TriedAt: s.look.tried, SeenAt: s.look.seen,
 	}
-	failure := s.status.LastError
-	if s.status.Phase != installationv1alpha1.PhaseFailed || failure == nil {
-		return result
+}
+
+// refused says why a revision cannot be installed, if that was found by a look that began after a time.
+func (s served) refused(revision string, since time.Time) string {
+	refusal := s.look.refusal
+	if refusal == nil || refusal.revision != revision || s.look.seen.Before(since) {
+		return ""
 	}
-	switch tried := cmp.Or(s.status.TargetRevision, s.status.Revision); {
-	case !isOfRevision(failure.Reason):
-		result.Unreachable = true // whatever the revision is like, it cannot be seen there
-	case tried == result.Assigned && s.look.last.After(newestSince):
-		result.Failed = failure.Message
-	}
-	return result
+	return refusal.message
 }
 
 // isOfRevision reports whether a problem comes from what the revision consists of.

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
-	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
 )
@@ -32,7 +31,7 @@ func servedWith(t *testing.T, change func(*installationv1alpha1.ControllerInstal
 	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(status)
 	require.NoError(t, err)
 	w := newWatch()
-	w.seen(installation.Name, at("11:45:00").Time)
+	w.seen(installation.Name, at("11:45:00").Time, nil)
 	return newServed(installation, &gardencorev1beta1.Seed{}, w), w
 }
 
@@ -51,92 +50,113 @@ func situation(s served) rollout.Situation {
 }
 
 func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
-	failedSince := func(reason string) func(*installationv1alpha1.ControllerInstallationStatus) {
-		return func(status *installationv1alpha1.ControllerInstallationStatus) {
-			status.Revision, status.TargetRevision, status.Phase = "r1", "r2", installationv1alpha1.PhaseFailed
-			status.LastError = &installationv1alpha1.LastError{Reason: reason, Message: "no number", Since: at("11:10:00")}
-		}
+	refused := func(w *watch, name, revision, began string) {
+		w.seen(name, at(began).Time, &refusal{revision: revision, message: "no number"})
 	}
 	for sentence, tt := range map[string]struct {
-		change      func(*installationv1alpha1.ControllerInstallationStatus)
+		look        func(w *watch, installation string)
 		failed      string
 		unreachable bool
+		watched     metav1.Time
+		tried, seen metav1.Time
 	}{
-		"it has got what it was assigned":               {nil, "", false},
-		"the revision cannot be rendered for it":        {failedSince(problem.ValuesInvalid), "no number", false},
-		"what is wrong with it is no revision's matter": {failedSince(problem.NameTooLong), "", true},
-		"its seed is away": {func(status *installationv1alpha1.ControllerInstallationStatus) {
-			status.Phase = installationv1alpha1.PhaseUnreachable
-		}, "", true},
-		"another revision could not be rendered for it": {func(status *installationv1alpha1.ControllerInstallationStatus) {
-			failedSince(problem.ValuesInvalid)(status)
-			status.TargetRevision = "r0"
-		}, "", false},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			s, _ := servedWith(t, tt.change)
-			state := situation(s).Installations[0]
-			assert.Equal(t, tt.failed, state.Failed)
-			assert.Equal(t, tt.unreachable, state.Unreachable)
-			assert.Equal(t, "r2", state.Assigned)
-			assert.Equal(t, at("11:00:00").Time, state.AssignedAt)
-			assert.Equal(t, at("11:30:00").Time, state.AppliedAt)
-			assert.Equal(t, at("11:45:00").Time, state.WatchedSince)
-		})
-	}
-}
-
-func TestNobodyIsJudgedByWhatWasSeenBeforeABreak(t *testing.T) {
-	s, w := servedWith(t, nil)
-	name := s.installation.Name
-	look := func() rollout.Installation { return situation(newServed(s.installation, s.seed, w)).Installations[0] }
-	assert.False(t, w.lost(name), "that it is gone is told by its status")
-	assert.True(t, look().Unreachable, "nobody has seen it since")
-	assert.False(t, look().Unseen, "but somebody has tried")
-	assert.True(t, w.seen(name, at("11:58:00").Time), "the first look wakes the rollout")
-	assert.False(t, w.seen(name, at("11:59:00").Time))
-	assert.False(t, look().Unreachable)
-	assert.Equal(t, at("11:58:00").Time, look().WatchedSince)
-	assert.False(t, w.failed(name))
-	assert.Equal(t, at("11:58:00").Time, look().WatchedSince, "one look that says nothing is no break")
-}
-
-func TestNobodyIsPassedOverBeforeAFirstLook(t *testing.T) {
-	for sentence, firstLook := range map[string]func(*watch, string) (isNews bool){
-		"that succeeds":                    func(w *watch, name string) bool { return w.seen(name, at("11:58:00").Time) },
-		"that finds the seed unreachable":  (*watch).lost,
-		"that fails for some other reason": (*watch).failed,
+		"nobody has looked at it yet": {look: (*watch).forget},
+		"it was seen": {
+			look:    func(w *watch, name string) { w.seen(name, at("11:58:00").Time, nil) },
+			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
+		},
+		"its seed is away": {look: func(w *watch, name string) { w.lost(name) }, unreachable: true},
+		"its seed is back": {
+			look:    func(w *watch, name string) { w.lost(name); w.seen(name, at("11:58:00").Time, nil) },
+			watched: at("11:58:00"), tried: at("11:58:00"), seen: at("11:58:00"),
+		},
+		"a look has failed": {
+			look:    func(w *watch, name string) { w.failed(name, at("11:58:00").Time) },
+			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:45:00"),
+		},
+		"it is seen after looks that failed for long": {
+			look: func(w *watch, name string) {
+				w.failed(name, at("11:58:00").Time)
+				w.seen(name, at("11:59:00").Time, nil)
+			},
+			watched: at("11:59:00"), tried: at("11:59:00"), seen: at("11:59:00"),
+		},
+		"the first look has failed": {
+			look:    func(w *watch, name string) { w.forget(name); w.failed(name, at("11:58:00").Time) },
+			watched: at("11:58:00"), tried: at("11:58:00"),
+		},
+		"the revision cannot be rendered for it": {
+			look:   func(w *watch, name string) { refused(w, name, "r2", "11:58:00") },
+			failed: "no number", watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
+		},
+		"another revision could not be rendered for it": {
+			look:    func(w *watch, name string) { refused(w, name, "r0", "11:58:00") },
+			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
+		},
+		"it could not be rendered before it was to be tried once more": {
+			look:    func(w *watch, name string) { w.forget(name); refused(w, name, "r2", "10:59:59") },
+			watched: at("10:59:59"), tried: at("10:59:59"), seen: at("10:59:59"),
+		},
+		"it could be rendered since": {
+			look: func(w *watch, name string) {
+				refused(w, name, "r2", "11:58:00")
+				w.seen(name, at("11:59:00").Time, nil)
+			},
+			watched: at("11:45:00"), tried: at("11:59:00"), seen: at("11:59:00"),
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, w := servedWith(t, nil)
-			name := s.installation.Name
-			w.forget(name)
-			look := func() rollout.Installation { return situation(newServed(s.installation, s.seed, w)).Installations[0] }
-			assert.True(t, look().Unseen)
-			assert.True(t, look().Unreachable)
-			assert.True(t, firstLook(w, name), "the first look wakes the rollout")
-			assert.False(t, look().Unseen)
-			assert.False(t, firstLook(w, name))
+			tt.look(w, s.installation.Name)
+			state := situation(newServed(s.installation, s.seed, w)).Installations[0]
+			assert.Equal(t, tt.failed, state.Failed)
+			assert.Equal(t, tt.unreachable, state.Unreachable)
+			assert.Equal(t, []time.Time{tt.watched.Time, tt.tried.Time, tt.seen.Time}, []time.Time{state.WatchedSince, state.TriedAt, state.SeenAt})
+			assert.Equal(t, "r2", state.Assigned)
+			assert.Equal(t, at("11:00:00").Time, state.AssignedAt)
+			assert.Equal(t, at("11:30:00").Time, state.AppliedAt)
 		})
 	}
 }
 
-func TestARevisionThatIsTriedOnceMoreHasFailedOnlyWhenItFailsOnceMore(t *testing.T) {
-	s, w := servedWith(t, func(status *installationv1alpha1.ControllerInstallationStatus) {
-		status.Revision, status.TargetRevision, status.Phase = "r1", "r2", installationv1alpha1.PhaseFailed
-		status.LastError = &installationv1alpha1.LastError{Reason: problem.ValuesInvalid, Message: "no number", Since: at("11:10:00")}
-	})
-	infos := known()
-	infos[0].Since = at("11:50:00").Time
-	config := installationv1alpha1.NewControllerDeploymentConfig()
-	installationv1alpha1.Default(config)
-	state := func() rollout.Installation {
-		s = newServed(s.installation, s.seed, w)
-		return situationOf(at("12:00:00").Time, config, &infos[0], infos, []served{s}).Installations[0]
+func TestARolloutIsWokenByNews(t *testing.T) {
+	const name = "one"
+	now := at("12:00:00").Time
+	for sentence, tt := range map[string]struct {
+		before func(*watch)
+		look   func(*watch) bool
+		isNews bool
+	}{
+		"the first look":                   {nil, func(w *watch) bool { return w.seen(name, now, nil) }, true},
+		"the first look, when it fails":    {nil, func(w *watch) bool { return w.failed(name, now) }, true},
+		"a seed that cannot be reached":    {nil, func(w *watch) bool { return w.lost(name) }, true},
+		"a seed that still cannot be":      {func(w *watch) { w.lost(name) }, func(w *watch) bool { return w.lost(name) }, false},
+		"a seed that is back":              {func(w *watch) { w.lost(name) }, func(w *watch) bool { return w.seen(name, now, nil) }, true},
+		"one more look":                    {func(w *watch) { w.seen(name, now, nil) }, func(w *watch) bool { return w.seen(name, now, nil) }, false},
+		"one more look that fails":         {func(w *watch) { w.seen(name, now, nil) }, func(w *watch) bool { return w.failed(name, now) }, false},
+		"one that somebody waits for":      {func(w *watch) { w.seen(name, now, nil); w.ask(name) }, func(w *watch) bool { return w.seen(name, now, nil) }, true},
+		"the one after that":               {func(w *watch) { w.ask(name); w.seen(name, now, nil) }, func(w *watch) bool { return w.seen(name, now, nil) }, false},
+		"one that is waited for and fails": {func(w *watch) { w.failed(name, now); w.ask(name) }, func(w *watch) bool { return w.failed(name, now) }, true},
+		"a revision that cannot be had": {
+			func(w *watch) { w.seen(name, now, &refusal{}) }, func(w *watch) bool { return w.seen(name, now, &refusal{}) }, true,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWatch()
+			if tt.before != nil {
+				tt.before(w)
+			}
+			assert.Equal(t, tt.isNews, tt.look(w))
+		})
 	}
-	assert.Empty(t, state().Failed, "it was looked at last before it was to be tried again")
-	w.seen(s.installation.Name, at("11:50:01").Time)
-	assert.Equal(t, "no number", state().Failed)
+}
+
+func TestALookIsAskedForOnce(t *testing.T) {
+	w := newWatch()
+	assert.True(t, w.ask("one"))
+	assert.False(t, w.ask("one"), "whoever looks in vain tries again anyway")
+	w.seen("one", at("12:00:00").Time, nil)
+	assert.True(t, w.ask("one"))
 }
 
 func TestRevisionsThatAreGone(t *testing.T) {

@@ -50,7 +50,7 @@ const (
 	PhaseProgressing Phase = "Progressing" // a revision has been applied, and was not healthy yet
 	PhaseHealthy     Phase = "Healthy"     // the installation is healthy with its revision
 	PhaseUnhealthy   Phase = "Unhealthy"   // it was healthy with its revision, and is not any more
-	PhaseFailed      Phase = "Failed"      // the revision cannot be rendered for this seed; what was applied before stays
+	PhaseFailed      Phase = "Failed"      // the revision cannot be rendered for this seed, or looking there has failed for a minute; what was applied before stays
 	PhaseUnreachable Phase = "Unreachable" // the seed cannot be reached
 	PhaseHeld        Phase = "Held"        // the installation is deleted, and kept because it is needed
 	PhaseDeleting    Phase = "Deleting"    // the installation is being removed

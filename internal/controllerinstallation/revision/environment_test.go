@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,7 +103,17 @@ func (b *bed) record(charts ...string) *Info {
 
 func (b *bed) judge(chart string, verdict Verdict) {
 	b.t.Helper()
-	require.NoError(b.t, b.Judge(b.t.Context(), b.deployment.Name, nameOf(b.t, contentOf(chart)), verdict, ""))
+	require.NoError(b.t, b.Judge(b.t.Context(), b.deployment.Name, b.info(chart), verdict, ""))
+}
+
+// info is what is known of a chart's revision now.
+func (b *bed) info(chart string) Info {
+	b.t.Helper()
+	all, err := b.List(b.t.Context(), b.deployment.Name)
+	require.NoError(b.t, err)
+	at := slices.IndexFunc(all, func(info Info) bool { return info.Name == nameOf(b.t, contentOf(chart)) })
+	require.GreaterOrEqual(b.t, at, 0, chart)
+	return all[at]
 }
 
 // told returns all revisions by the charts that they are of, with number and verdict.

@@ -39,7 +39,7 @@ func TestWhatOthersHaveWrittenIsNamed(t *testing.T) {
 			assert.ErrorContains(t, err, want)
 			assert.ErrorContains(t, b.Prune(t.Context(), deployment, nil, 0), want)
 			if name := nameOf(t, contentOf("b")); object.Name == deployment+"-"+name {
-				assert.ErrorContains(t, b.Judge(t.Context(), deployment, name, Good, ""), want)
+				assert.ErrorContains(t, b.Judge(t.Context(), deployment, Info{Name: name}, Good, ""), want)
 				_, err = b.Content(t.Context(), deployment, name)
 				assert.EqualError(t, err, want)
 			}
@@ -134,7 +134,7 @@ func TestErrorsOfTheAPIServerAreHandedOn(t *testing.T) {
 		assert.EqualError(t, err, "recording revision "+nameOf(t, contentOf(chart))+" of ControllerDeployment broken: nobody answers")
 	}
 	name := nameOf(t, contentOf("a"))
-	assert.EqualError(t, b.Judge(t.Context(), "broken", name, Good, ""), "judging revision "+name+" of ControllerDeployment broken: nobody answers")
+	assert.EqualError(t, b.Judge(t.Context(), "broken", b.info("a"), Good, ""), "judging revision "+name+" of ControllerDeployment broken: nobody answers")
 	assert.EqualError(t, b.Prune(t.Context(), "broken", nil, 1), "removing revision "+name+" of ControllerDeployment broken: nobody answers")
 
 	b.Client = interceptor.NewClient(garden(t), interceptor.Funcs{

@@ -95,7 +95,7 @@ func (i Info) annotations() map[string]string {
 	annotations := map[string]string{
 		annotationNumber:  strconv.FormatInt(i.Number, 10),
 		annotationVerdict: string(i.Verdict),
-		annotationSince:   i.Since.UTC().Format(time.RFC3339),
+		annotationSince:   i.Since.UTC().Format(time.RFC3339Nano),
 		annotationReason:  i.Reason,
 		annotationSource:  i.Source,
 		annotationOrigin:  i.Origin,

@@ -3,6 +3,7 @@ package revision
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -176,22 +177,26 @@ func (s Store) change(ctx context.Context, k *kept, want Info, owner *metav1.Own
 	return s.Client.Patch(ctx, k.object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// Judge writes a verdict and its reason. It writes nothing when the verdict is what it was.
-func (s Store) Judge(ctx context.Context, deployment, name string, verdict Verdict, reason string) error {
+// Judge writes a verdict and its reason at a revision that is what it was when that was decided: it fails with Conflict (apierrors) when the revision has
+// been judged or recorded anew since. It writes nothing when the verdict is there already.
+func (s Store) Judge(ctx context.Context, deployment string, decided Info, verdict Verdict, reason string) error {
 	if !verdict.known() {
 		return fmt.Errorf("there is no verdict %q", verdict)
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		k, err := s.get(ctx, deployment, name)
+		k, err := s.get(ctx, deployment, decided.Name)
 		if err != nil || k.Verdict == verdict {
 			return err
+		}
+		if k.Verdict != decided.Verdict || k.Number != decided.Number || !k.Since.Equal(decided.Since) {
+			return apierrors.NewConflict(appsv1.Resource("controllerrevisions"), k.object.Name, errors.New("it has been judged or recorded since"))
 		}
 		want := k.Info
 		want.Verdict, want.Reason, want.Since = verdict, shortened(reason), now()
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("judging revision %s of ControllerDeployment %s: %w", name, deployment, err)
+		return fmt.Errorf("judging revision %s of ControllerDeployment %s: %w", decided.Name, deployment, err)
 	}
 	return nil
 }
@@ -232,4 +237,4 @@ func lastGoodOf(all []*kept) *kept {
 }
 
 // now is as precise as it is kept.
-func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

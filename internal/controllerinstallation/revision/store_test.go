@@ -108,27 +108,28 @@ func (b *bed) backdate(chart string) {
 
 func TestVerdictsAreKept(t *testing.T) {
 	b := newBed(t, "judged")
-	name := b.record("a").Name
+	b.record("a")
 	b.backdate("a")
-	require.NoError(t, b.Judge(t.Context(), "judged", name, Bad, "seed eu-1 is ill"))
+	candidate := b.info("a")
+	require.NoError(t, b.Judge(t.Context(), "judged", candidate, Bad, "seed eu-1 is ill"))
 	all, err := b.List(t.Context(), "judged")
 	require.NoError(t, err)
 	assert.Equal(t, []any{Bad, "seed eu-1 is ill"}, []any{all[0].Verdict, all[0].Reason})
 	assert.Less(t, time.Since(all[0].Since), time.Hour)
 
 	version := b.object("a").ResourceVersion
-	require.NoError(t, b.Judge(t.Context(), "judged", name, Bad, "seed eu-2 is ill as well"))
+	require.NoError(t, b.Judge(t.Context(), "judged", candidate, Bad, "seed eu-2 is ill as well"))
 	assert.Equal(t, version, b.object("a").ResourceVersion, "it is bad already")
 
-	require.NoError(t, b.Judge(t.Context(), "judged", name, Candidate, ""))
+	b.judge("a", Candidate)
 	assert.NotContains(t, b.object("a").Annotations, annotationReason)
 
-	require.NoError(t, b.Judge(t.Context(), "judged", name, Bad, strings.Repeat("ä", 300<<10)))
+	require.NoError(t, b.Judge(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
 	assert.Equal(t, strings.Repeat("ä", 2<<10)+"...", b.object("a").Annotations[annotationReason], "more than there is room for")
 
-	assert.EqualError(t, b.Judge(t.Context(), "judged", name, "Fair", ""), `there is no verdict "Fair"`)
+	assert.EqualError(t, b.Judge(t.Context(), "judged", candidate, "Fair", ""), `there is no verdict "Fair"`)
 	for _, gone := range []string{"0123456789", "a/b", ""} {
-		assert.True(t, apierrors.IsNotFound(b.Judge(t.Context(), "judged", gone, Good, "")), gone)
+		assert.True(t, apierrors.IsNotFound(b.Judge(t.Context(), "judged", Info{Name: gone}, Good, "")), gone)
 		_, err := b.Content(t.Context(), "judged", gone)
 		assert.True(t, apierrors.IsNotFound(err), gone)
 	}
@@ -196,7 +197,7 @@ func TestTheLargestContentIsTaken(t *testing.T) {
 	largest := contentOf(strings.Repeat("x", (maxSize-len(`{"chart":""}`))/4*3))
 	info, err := b.Record(t.Context(), b.deployment, largest)
 	require.NoError(t, err)
-	require.NoError(t, b.Judge(t.Context(), "large", info.Name, Bad, strings.Repeat("x", maxReason)))
+	require.NoError(t, b.Judge(t.Context(), "large", *info, Bad, strings.Repeat("x", maxReason)))
 	back, err := b.Content(t.Context(), "large", info.Name)
 	require.NoError(t, err)
 	assert.Equal(t, largest.Chart, back.Chart)
@@ -207,6 +208,25 @@ func TestTheLargestContentIsTaken(t *testing.T) {
 	require.True(t, isProblem, err)
 	assert.Equal(t, problem.ChartTooLarge, found.Reason)
 	assert.Len(t, b.told(), 1)
+}
+
+func TestWhoDecidedByWhatIsNotSoAnyMoreIsTooLate(t *testing.T) {
+	for sentence, happens := range map[string]func(*bed){
+		"it was found bad":                    func(b *bed) { b.judge("a", Bad) },
+		"it was found bad and is tried again": func(b *bed) { b.judge("a", Bad); b.judge("a", Candidate) },
+		"another one was newest in between":   func(b *bed) { b.record("b", "a") },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			b := newBed(t, "late-"+strings.ReplaceAll(sentence, " ", "-"))
+			b.record("a")
+			b.backdate("a")
+			decided := b.info("a")
+			happens(b)
+			now := b.info("a")
+			assert.True(t, apierrors.IsConflict(b.Judge(t.Context(), b.deployment.Name, decided, Good, "")))
+			assert.Equal(t, now, b.info("a"))
+		})
+	}
 }
 
 func TestWhoIsNotFastestTriesAgain(t *testing.T) {
@@ -223,7 +243,7 @@ func TestWhoIsNotFastestTriesAgain(t *testing.T) {
 
 	b.record("b")
 	slow := Store{Client: b.disturbed(1)}
-	require.NoError(t, slow.Judge(t.Context(), "race", nameOf(t, contentOf("b")), Good, ""))
+	require.NoError(t, slow.Judge(t.Context(), "race", b.info("b"), Good, ""))
 	assert.Equal(t, []string{"2 b Good", "1 a Candidate"}, b.told("a", "b"))
 	slow = Store{Client: b.disturbed(1)}
 	_, err := slow.Record(t.Context(), b.deployment, contentOf("a"))
@@ -236,7 +256,7 @@ func TestWhoIsNotFastestTriesAgain(t *testing.T) {
 	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.told("a", "b", "c", "d"))
 
 	slow = Store{Client: b.disturbed(1000)}
-	assert.True(t, apierrors.IsConflict(slow.Judge(t.Context(), "race", nameOf(t, contentOf("d")), Good, "")), "but not for ever")
+	assert.True(t, apierrors.IsConflict(slow.Judge(t.Context(), "race", b.info("d"), Good, "")), "but not for ever")
 	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.told("b", "d"))
 }
 

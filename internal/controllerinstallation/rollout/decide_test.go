@@ -16,6 +16,7 @@ type decided struct {
 	assign    map[string]string
 	good, bad bool
 	reason    string
+	look      []string
 }
 
 func checkDecisions(t *testing.T, tests map[string]decided) {
@@ -27,6 +28,7 @@ func checkDecisions(t *testing.T, tests map[string]decided) {
 			assert.Equal(t, test.good, d.Good, "good")
 			assert.Equal(t, test.bad, d.Bad, "bad")
 			assert.Equal(t, test.reason, d.Reason)
+			assert.Empty(t, cmp.Diff(test.look, d.Look, cmpopts.EquateEmpty()), "to be looked at")
 		})
 	}
 }
@@ -91,6 +93,13 @@ func TestACandidateFails(t *testing.T) {
 		},
 		"when it is not healthy in time": {
 			Situation: candidateOver(started("canary-1", "new", 10*minute)),
+			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
+		},
+		"but not before somebody has looked when the time was over": {
+			Situation: candidateOver(seen(started("canary-1", "new", 11*minute), 2*minute, 2*minute)), look: []string{"canary-1"},
+		},
+		"when looking has failed until the time was over": {
+			Situation: candidateOver(seen(started("canary-1", "new", 11*minute), 0, never)),
 			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
 		},
 		"but not before the time is over": {Situation: candidateOver(started("canary-1", "new", 10*minute-time.Second))},
@@ -159,10 +168,21 @@ func TestACandidateGoesWaveByWave(t *testing.T) {
 			assign:    give("new", "early-1"),
 		},
 		"but not without who has not been looked at yet": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), unseen(healthy("canary-2", "new", hour)), healthy("early-1", "old", hour)),
+			Situation: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "new", hour), healthy("early-1", "old", hour)).unseen("canary-2"),
+		},
+		"but not before somebody has looked when it had soaked": {
+			Situation: candidateOver(seen(healthy("canary-1", "new", 6*minute), 2*minute, 2*minute), healthy("early-1", "old", hour)),
+			look:      []string{"canary-1"},
+		},
+		"but not while looking fails": {
+			Situation: candidateOver(seen(healthy("canary-1", "new", hour), 0, minute+time.Second), healthy("early-1", "old", hour)),
+			look:      []string{"canary-1"},
+		},
+		"although looking has failed for a moment": {
+			Situation: candidateOver(seen(healthy("canary-1", "new", hour), 0, minute), healthy("early-1", "old", hour)), assign: give("new", "early-1"),
 		},
 		"giving nothing to who has not been looked at yet": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), unseen(healthy("canary-2", "old", hour))),
+			Situation: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "old", hour)).unseen("canary-2"),
 		},
 		"waiting when nobody of a wave can be reached": {
 			Situation: candidateOver(unreachable(healthy("canary-1", "old", hour)), unreachable(healthy("canary-2", "new", hour)), healthy("early-1", "old", hour)),

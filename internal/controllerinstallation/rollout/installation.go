@@ -15,6 +15,17 @@ func (i *Installation) given(revision string) bool {
 	return i.Assigned == revision && (i.Applied == revision || i.Failed != "")
 }
 
+// absent reports whether nobody knows how an installation is.
+func (i *Installation) absent() bool { return i.Unreachable || i.unseen() }
+
+// unseen reports whether nobody has looked yet at an installation that is not new.
+func (i *Installation) unseen() bool { return !i.Unreachable && i.TriedAt.IsZero() && i.Applied != "" }
+
+// hidden reports whether looking at an installation has failed for some time, for other reasons than that its seed cannot be reached.
+func (p *plan) hidden(i *Installation) bool {
+	return !i.absent() && i.TriedAt.Sub(i.SeenAt) > p.Rollout.HealthGate.Tolerance.Duration
+}
+
 // hopeful reports whether an installation that is not available may still become so with what it was assigned.
 func (p *plan) hopeful(i *Installation) bool { return p.Now.Before(p.hopeEnds(i)) }
 

@@ -63,7 +63,7 @@ func (p *plan) judge() {
 	}
 	for _, w := range p.waves {
 		for _, i := range w.members {
-			if p.onTrial(i) && !p.hopeful(i) {
+			if p.hasFailed(i) {
 				p.verdict, p.decision.Bad = bad, true
 				p.decision.Reason = p.failure(w, i)
 				p.NewestReason = p.decision.Reason
@@ -79,7 +79,28 @@ func (p *plan) judge() {
 
 // onTrial reports whether an installation may still prove that the candidate is bad.
 func (p *plan) onTrial(i *Installation) bool {
-	return p.verdict == candidate && i.Assigned == p.Newest && !i.Unreachable && !i.available()
+	return p.verdict == candidate && i.Assigned == p.Newest && !i.absent() && !i.available()
+}
+
+// hasFailed reports whether an installation has proven that the candidate is bad: when its time was up, somebody has looked once more.
+func (p *plan) hasFailed(i *Installation) bool {
+	return p.onTrial(i) && !p.hopeful(i) && !i.TriedAt.Before(p.hopeEnds(i))
+}
+
+// overdue names the installations that a verdict waits for: their time is up and nobody has looked since.
+func (p *plan) overdue() []string {
+	if p.verdict != candidate {
+		return nil
+	}
+	due := slices.DeleteFunc(p.all(), func(i *Installation) bool { return !p.onTrial(i) || p.hopeful(i) || p.hasFailed(i) })
+	if w := p.firstNotPassed(); w != nil && w.updated(p.Newest) && !p.Now.Before(p.soaked(w)) {
+		due = append(due, p.toBeSeen(w)...)
+	}
+	names := make([]string, 0, len(due))
+	for _, i := range due {
+		names = append(names, i.Name)
+	}
+	return names
 }
 
 func (p *plan) serveNew() {

@@ -51,7 +51,7 @@ func (p *plan) unfinished() *wave {
 		for _, i := range w.members {
 			switch {
 			case i.given(p.Newest):
-			case !i.Unreachable:
+			case !i.absent():
 				return w
 			case waits == nil:
 				waits = w
@@ -65,14 +65,17 @@ func (p *plan) unfinished() *wave {
 func (p *plan) underWay(w *wave) Progress {
 	count := p.count(w, p.Newest)
 	missed := missing(w.members)
-	awaited := which(w.members, func(i *Installation) bool { return !i.Unreachable && !i.available() }).after("waiting for")
+	awaited := which(w.members, func(i *Installation) bool { return !i.absent() && !i.available() }).after("waiting for")
 	switch {
 	case p.Rollout.Paused && (p.verdict == candidate || p.holdsBack(w)):
 		return p.of(w, Paused, joined(", ", count, "paused", missed))
-	case len(w.reachable()) == 0 && len(w.unseen()) > 0:
-		return p.of(w, Waiting, joined(", ", count, missed))
 	case len(w.reachable()) == 0:
 		return p.of(w, Waiting, joined(", ", count, "no seed of it can be reached"))
+	case !slices.ContainsFunc(w.members, func(i *Installation) bool { return !i.absent() }):
+		return p.of(w, Waiting, joined(", ", count, missed))
+	case p.verdict == candidate && w.updated(p.Newest) && !p.Now.Before(p.soaked(w)):
+		unsure := which(p.toBeSeen(w), func(*Installation) bool { return true })
+		return p.of(w, Soaking, joined(", ", count, unsure.after("soaked, waiting for a look at"), missed))
 	case p.verdict == candidate && w.updated(p.Newest):
 		return p.of(w, Soaking, joined(", ", count, "soaking until "+p.clock(p.soaked(w)), missed))
 	case p.verdict == good && !slices.ContainsFunc(w.reachable(), func(i *Installation) bool { return !i.given(p.Newest) }):
@@ -112,7 +115,7 @@ func (p *plan) givenUp(all *wave) Progress {
 
 // isReturning reports whether an installation is on its way back to LastGood, or is going to be when others are.
 func (p *plan) isReturning(i *Installation) bool {
-	if i.Unreachable || i.Failed != "" || i.Applied == "" || i.Applied == p.LastGood {
+	if i.absent() || i.Failed != "" || i.Applied == "" || i.Applied == p.LastGood {
 		return false
 	}
 	return i.Assigned == p.LastGood || p.target() != "" && !p.Rollout.Paused

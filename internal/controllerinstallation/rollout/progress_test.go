@@ -36,6 +36,10 @@ func TestProgressIsTold(t *testing.T) {
 			Progress{Soaking, "canary", 2, 3, "wave canary: 2 of 3 installations have revision new, soaking until 12:05:00 UTC, seed canary-3 cannot be reached"},
 		},
 		{
+			candidateOver(seen(healthy("canary-1", "new", hour), 0, 2*minute), healthy("canary-2", "new", hour)),
+			Progress{Soaking, "canary", 2, 2, "wave canary: 2 of 2 installations have revision new, soaked, waiting for a look at seed canary-1"},
+		},
+		{
 			candidateOver(healthy("eu-1", "new", 0)).soaking(12 * hour),
 			Progress{Soaking, "rest", 1, 1, "wave rest: 1 of 1 installation has revision new, soaking until 2031-05-05 00:00:00 UTC"},
 		},
@@ -44,11 +48,11 @@ func TestProgressIsTold(t *testing.T) {
 			Progress{Waiting, "canary", 1, 2, "wave canary: 1 of 2 installations has revision new, no seed of it can be reached"},
 		},
 		{
-			candidateOver(healthy("canary-1", "new", hour), unreachable(healthy("canary-2", "old", hour)), unseen(healthy("canary-3", "new", hour))),
+			candidateOver(healthy("canary-1", "new", hour), unreachable(healthy("canary-2", "old", hour)), healthy("canary-3", "new", hour)).unseen("canary-3"),
 			Progress{Advancing, "canary", 2, 3, "wave canary: 2 of 3 installations have revision new, seed canary-2 cannot be reached, seed canary-3 not looked at yet"},
 		},
 		{
-			candidateOver(unreachable(healthy("canary-1", "new", hour)), unseen(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)),
+			candidateOver(unreachable(healthy("canary-1", "new", hour)), healthy("canary-2", "old", hour), healthy("eu-1", "old", hour)).unseen("canary-2"),
 			Progress{Waiting, "canary", 1, 2, "wave canary: 1 of 2 installations has revision new, seed canary-1 cannot be reached, seed canary-2 not looked at yet"},
 		},
 		{

@@ -50,9 +50,9 @@ type Installation struct {
 	Failed string
 	// Unreachable is true while the seed cannot be reached. Everything else is then what was seen last.
 	Unreachable bool
-	// Unseen is true until the operator has tried to look at it for the first time since it began. It is then Unreachable, too: nobody knows yet
-	// whether it really is, and so no wave passes without it.
-	Unseen bool
+	// TriedAt is when somebody looked at it in the seed last, SeenAt when that told how it is. They are zero while that has not happened since the
+	// operator began, or since the seed is back. What is said of it here may be older: no wave passes on that, and nobody fails by it.
+	TriedAt, SeenAt time.Time
 	// WatchedSince is since when it is looked at without a break: since the operator has begun to, or since the seed is back. Nobody is late before
 	// that, and health is trusted only when HealthGate.Tolerance has passed since. Zero means that it always was.
 	WatchedSince time.Time
@@ -70,6 +70,8 @@ type Decision struct {
 	Waves map[string]string
 	// Progress is for people and metrics.
 	Progress Progress
+	// Look names installations that have to be looked at before more can be decided, now that their time has come.
+	Look []string
 	// Again is when time alone may lead to another decision, at least a second; zero when only events can.
 	Again time.Duration
 }
@@ -112,11 +114,11 @@ const (
 //     if it is bad: whoever waits for it has nothing to lose.
 //  2. An installation whose revision is bad gets LastGood, at once, unless Rollback is Never or there is no LastGood.
 //  3. A candidate fails when an installation that was assigned it has Failed, is not healthy HealthGate.Deadline after it got it (after it was assigned,
-//     as long as it is not applied), or has been unhealthy with it for HealthGate.Tolerance. Unreachable installations don't count. Rule 2 then applies in
-//     the same decision. What is good does not fail any more.
+//     as long as it is not applied), or has been unhealthy with it for HealthGate.Tolerance; and somebody has looked since. Unreachable installations don't
+//     count. Rule 2 then applies in the same decision. What is good does not fail any more.
 //  4. While Newest is a candidate, its rollout goes wave by wave: to the first one that has not passed. In a wave at most MaxUnavailable installations
 //     may be changing or unhealthy at the same time. A wave has passed when all reachable installations in it have been healthy with Newest for
-//     SoakTime, and at least one of them is reachable and none unseen, or there is none in it. A wave that has passed and has become unhealthy again holds back the
+//     SoakTime, were seen so at its end and not only tried in vain since, and at least one of them is reachable, or there is none in it. A wave that has passed and has become unhealthy again holds back the
 //     next ones, and so does one that has got a new installation.
 //  5. When all waves have passed, and there is any installation, Newest is good.
 //  6. While Newest is good, everybody else gets it within MaxUnavailable, all waves at once. While Newest is bad, everybody else gets LastGood in the
@@ -128,7 +130,7 @@ const (
 //   - An installation that is not healthy with what it has costs nobody anything when it gets something else. It counts as unavailable, but may
 //     be chosen however many are, and so never stands in its own way. Unless it has LastGood: then it is given the time of rule 3 to become healthy,
 //     since shoots may wait for it, and a candidate would only put it off.
-//   - An unreachable installation is not chosen: whether it changes could not be seen. It gets its revision by rule 4 or 6 when it is back, within
+//   - An unreachable installation, and one that nobody has looked at yet, is not chosen: whether it changes could not be seen. It gets its revision by rule 4 or 6 when it is back, within
 //     MaxUnavailable like everybody, and until then counts as unavailable only if it was lost while it was changing, and no longer than by rule 3.
 //     So a revision that cuts seeds off does not eat its way through a wave, and a seed that stays away holds up nobody for ever.
 func Decide(s Situation) Decision {
@@ -137,6 +139,7 @@ func Decide(s Situation) Decision {
 	p.serveNew()
 	p.takeBack()
 	p.advance()
+	p.decision.Look = p.overdue()
 	p.decision.Progress = p.progress()
 	p.decision.Again = p.again()
 	return p.decision

@@ -49,8 +49,8 @@ func (p *plan) ailments(w *wave) string {
 
 // missing says of whom nobody knows how they are.
 func missing(installations []*Installation) string {
-	unseen := which(installations, func(i *Installation) bool { return i.Unseen })
-	lost := which(installations, func(i *Installation) bool { return i.Unreachable && !i.Unseen })
+	unseen := which(installations, (*Installation).unseen)
+	lost := which(installations, func(i *Installation) bool { return i.Unreachable })
 	return joined(", ", lost.then("cannot be reached"), unseen.then("not looked at yet"))
 }
 

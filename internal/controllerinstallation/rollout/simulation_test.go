@@ -37,7 +37,7 @@ func TestSimulation(t *testing.T) {
 	t.Log(seen)
 	for _, what := range []string{
 		"good", "bad", "crashed after a verdict", "crashed among assignments", "paused", "new", "taken back", "taken down", "cured", "republished", "mended",
-		"superseded", "ended Idle", "ended Stopped", "ended Waiting", "passed over the unreachable",
+		"superseded", "ended Idle", "ended Stopped", "ended Waiting", "passed over the unreachable", "asked to look",
 	} {
 		assert.Positive(t, seen[what], "a simulation in which this never happens proves little: %s", what)
 	}
@@ -120,6 +120,9 @@ func (w *world) misfortunes(s *site) {
 	for w.chance(25) {
 		w.after(w.between(0, horizon), func() { w.stepAway(s, w.between(time.Second, 2*hour)) })
 	}
+	for w.chance(25) {
+		w.after(w.between(0, horizon), func() { w.stepAstray(s, w.between(time.Second, 2*hour)) })
+	}
 	if w.chance(4) {
 		w.after(w.between(0, horizon), func() { s.away++; w.look(s) })
 	}
@@ -195,6 +198,13 @@ func (w *world) operate() time.Duration {
 			w.counts["crashed among assignments"]++
 			w.down(w.between(time.Second, hour))
 			return 0
+		}
+	}
+	for _, name := range d.Look {
+		if one := w.sites[slices.IndexFunc(w.sites, func(s *site) bool { return s.seen.Name == name })]; !one.asked {
+			one.asked = true
+			w.counts["asked to look"]++
+			w.after(time.Second, func() { w.look(one) })
 		}
 	}
 	return d.Again

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,11 @@ func threeWaves() installationv1alpha1.Rollout {
 
 // candidateOver is a situation in which "new" is a candidate and "old" was found good last.
 func candidateOver(installations ...Installation) Situation {
+	for k := range installations {
+		if i := &installations[k]; i.TriedAt.IsZero() && i.Assigned != "" && !i.Unreachable {
+			i.TriedAt, i.SeenAt = noon(), noon()
+		}
+	}
 	return Situation{Now: noon(), Newest: "new", LastGood: "old", Rollout: threeWaves(), Installations: installations}
 }
 
@@ -128,4 +134,21 @@ func refusing(seed, revision, why string) Installation {
 
 func unreachable(i Installation) Installation { i.Unreachable = true; return i }
 
-func unseen(i Installation) Installation { i.Unreachable, i.Unseen = true, true; return i }
+// seen was looked at last some time ago, and for the last time with success.
+func seen(i Installation, tried, seen time.Duration) Installation {
+	i.TriedAt, i.SeenAt = ago(tried), ago(seen)
+	return i
+}
+
+// never is longer ago than anything.
+const never = 1000 * hour
+
+// unseen was looked at by nobody since the operator began.
+func (s Situation) unseen(seeds ...string) Situation {
+	for k := range s.Installations {
+		if i := &s.Installations[k]; slices.Contains(seeds, i.Seed) {
+			i.TriedAt, i.SeenAt = time.Time{}, time.Time{}
+		}
+	}
+	return s
+}

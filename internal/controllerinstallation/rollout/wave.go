@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,12 +55,9 @@ func scaled(maxUnavailable *intstr.IntOrString, members int) int {
 
 // updated reports whether all reachable members, and at least one, have the revision and are healthy, and it is known of all whether they are reachable.
 func (w *wave) updated(revision string) bool {
-	if len(w.unseen()) > 0 {
-		return false
-	}
 	reachable := w.reachable()
 	for _, i := range reachable {
-		if !i.settled(revision) {
+		if i.unseen() || !i.settled(revision) {
 			return false
 		}
 	}
@@ -76,10 +74,6 @@ func (w *wave) reachable() []*Installation {
 	return found
 }
 
-func (w *wave) unseen() seeds {
-	return which(w.members, func(i *Installation) bool { return i.Unseen })
-}
-
 func (p *plan) firstNotPassed() *wave {
 	for _, w := range p.waves {
 		if !p.passed(w) {
@@ -90,7 +84,12 @@ func (p *plan) firstNotPassed() *wave {
 }
 
 func (p *plan) passed(w *wave) bool {
-	return len(w.members) == 0 || w.updated(p.Newest) && !p.Now.Before(p.soaked(w))
+	return len(w.members) == 0 || w.updated(p.Newest) && !p.Now.Before(p.soaked(w)) && len(p.toBeSeen(w)) == 0
+}
+
+// toBeSeen returns the members of a wave that nobody has seen since it has soaked, or not for some time.
+func (p *plan) toBeSeen(w *wave) []*Installation {
+	return slices.DeleteFunc(w.reachable(), func(i *Installation) bool { return !i.SeenAt.Before(p.soaked(w)) && !p.hidden(i) })
 }
 
 // soaked returns when a wave that is updated has been healthy for long enough.
@@ -113,7 +112,7 @@ func (p *plan) chosen(w *wave, target string) []*Installation {
 		switch {
 		case p.holdsPlace(i, target):
 			places--
-		case i.Unreachable || i.settled(target):
+		case i.absent() || i.settled(target):
 		case i.Assigned == target:
 			places--
 		case i.available():
@@ -133,7 +132,7 @@ func (p *plan) holdsPlace(i *Installation, target string) bool {
 		return false
 	}
 	if i.Assigned == target {
-		return i.Unreachable
+		return i.absent()
 	}
-	return !i.Unreachable && i.Assigned == p.LastGood
+	return !i.absent() && i.Assigned == p.LastGood
 }

@@ -43,6 +43,8 @@ type site struct {
 	well    bool
 	epoch   int // counts what is applied, so that what was going to happen to an earlier revision does not
 	away    int // how many reasons there are that the seed cannot be reached
+	erring  int // how many there are that looking fails there
+	asked   bool
 	gone    bool
 	changes int
 }
@@ -89,7 +91,7 @@ func (w *world) after(d time.Duration, do func()) {
 func (w *world) second() time.Time { return w.now.Truncate(time.Second) }
 
 func (w *world) appear(name, wave string) *site {
-	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}, Unreachable: true, Unseen: true}, odd: w.chance(50)}
+	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}}, odd: w.chance(50)}
 	w.sites = append(w.sites, s)
 	w.rand.Shuffle(len(w.sites), func(a, b int) { w.sites[a], w.sites[b] = w.sites[b], w.sites[a] })
 	w.look(s)
@@ -100,22 +102,35 @@ func (w *world) present() []*site {
 	return slices.DeleteFunc(slices.Clone(w.sites), func(s *site) bool { return s.gone })
 }
 
-func (w *world) sees(s *site) bool { return !w.began.IsZero() && s.away == 0 && !s.gone }
+func (w *world) sees(s *site) bool {
+	return !w.began.IsZero() && s.away == 0 && s.erring == 0 && !s.gone
+}
 
 // look is what the operator does with an installation each time when anything has happened to it.
 func (w *world) look(s *site) {
 	if w.began.IsZero() || s.gone {
 		return
 	}
-	s.seen.Unseen = false
 	if s.away > 0 {
-		s.seen.Unreachable = true
+		s.seen.Unreachable, s.seen.TriedAt, s.seen.SeenAt, s.asked = true, time.Time{}, time.Time{}, false
 		return
 	}
-	if s.seen.Unreachable || s.seen.WatchedSince.Before(w.began) {
+	if s.seen.TriedAt.IsZero() || s.erring == 0 && s.seen.TriedAt.Sub(s.seen.SeenAt) > minute {
 		s.seen.WatchedSince = w.now
 	}
-	s.seen.Unreachable = false
+	s.seen.Unreachable, s.seen.TriedAt = false, w.now
+	if s.erring > 0 {
+		if s.asked {
+			w.after(minute, func() { w.look(s) })
+		}
+		return
+	}
+	s.seen.SeenAt, s.asked = w.now, false
+	w.see(s)
+}
+
+// see is a look that tells how an installation is.
+func (w *world) see(s *site) {
 	if s.seen.Applied != s.applied {
 		s.seen.Applied, s.seen.AppliedAt = s.applied, w.second()
 		s.seen.HealthySince, s.seen.UnhealthySince = time.Time{}, time.Time{}
@@ -191,6 +206,16 @@ func (w *world) stepAway(s *site, d time.Duration) {
 	})
 }
 
+// stepAstray has the seed answer with errors.
+func (w *world) stepAstray(s *site, d time.Duration) {
+	s.erring++
+	w.look(s)
+	w.after(d, func() {
+		s.erring--
+		w.look(s)
+	})
+}
+
 // down ends the operator and starts it again after a while. Then it looks at one installation after the other.
 func (w *world) down(d time.Duration) {
 	if w.began.IsZero() {
@@ -200,7 +225,7 @@ func (w *world) down(d time.Duration) {
 	w.after(d, func() {
 		w.began = w.now
 		for _, s := range w.present() {
-			s.seen.Unreachable, s.seen.Unseen = true, true
+			s.seen.Unreachable, s.seen.TriedAt, s.seen.SeenAt, s.asked = false, time.Time{}, time.Time{}, false
 			w.after(w.between(0, 3*time.Minute), func() { w.look(s) })
 		}
 	})

@@ -43,8 +43,7 @@ func (l *Lines) To(ctx context.Context, seed *gardencorev1beta1.Seed) (*Cluster,
 	return l.line(seed.Name).to(ctx)
 }
 
-// Forget drops all that is known of a seed that is gone. Clients that somebody still holds go on to work. Seeds that nobody asks for are forgotten
-// after a while without it.
+// Forget implements Access. Seeds that nobody asks for are forgotten after a while without it.
 func (l *Lines) Forget(seed string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,6 +24,8 @@ type Access interface {
 	// To returns the cluster of a seed, with credentials that are valid for a while: callers ask for each piece of work anew. It fails with an
 	// Unreachable when the seed cannot be reached, also at once when that was so a moment ago.
 	To(ctx context.Context, seed *gardencorev1beta1.Seed) (*Cluster, error)
+	// Forget drops all that is known of a seed that is gone. Clients that somebody still holds go on to work.
+	Forget(seed string)
 }
 
 // Unreachable is the error of a seed that cannot be reached. That is nobody's mistake, unless the message says so: it goes away by itself, or when
