@@ -270,7 +270,7 @@ func TestTheSeedIsLookedAtFirst(t *testing.T) {
 
 	pending(`{"routes":true}`)
 	_, err = mayGoOn(t.Context(), s, object)
-	assert.ErrorContains(t, err, "reading the kubeconfig of the shoot from Secret gardener")
+	assert.ErrorContains(t, err, "reading the kubeconfig of the shoot from Secret gardener-internal, or gardener outside of a seed: ")
 
 	config := clientcmdapi.NewConfig()
 	server := apiServer.Get(t).Config

@@ -23,18 +23,19 @@ const keyKubeconfig = "kubeconfig"
 // nodePage is how many nodes are read at a time.
 const nodePage = 200
 
-// New returns a client that speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions. The one with
-// the address inside of the seed goes first, traffic to the outside costs money.
+// New returns a client that speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions: that of Secret
+// gardener-internal, whose address is inside of the seed. Without it, that of Secret gardener, whose address is outside. gardenlet writes both, and
+// Gardener's own library looks for them in this order. The second one serves processes outside of a seed alone: traffic to the outside costs money,
+// and the NetworkPolicies of pods in a seed do not let it through.
 func New(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
+	const internal, external = v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener
 	secret := &corev1.Secret{}
-	for _, name := range []string{v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener} {
-		err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
-		if err == nil {
-			break
-		}
-		if !apierrors.IsNotFound(err) || name == v1beta1constants.SecretNameGardener {
-			return nil, fmt.Errorf("reading the kubeconfig of the shoot from Secret %s: %w", name, err)
-		}
+	err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: internal}, secret)
+	if apierrors.IsNotFound(err) {
+		err = seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: external}, secret)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of the shoot from Secret %s, or %s outside of a seed: %w", internal, external, err)
 	}
 	config, err := restConfig(secret.Data[keyKubeconfig])
 	if err != nil {
