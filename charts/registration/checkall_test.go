@@ -11,6 +11,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/charts"
 )
 
 func TestTwoKindsThatWriteOneManagedResourceAreRefused(t *testing.T) {
@@ -33,6 +37,39 @@ func TestAllManagedResourcesOfTheControllersAreKnown(t *testing.T) {
 	}
 	slices.Sort(known)
 	assert.Equal(t, managedResourcesInSources(t, "../../internal"), known)
+}
+
+// What the controllers write is what they may change, and nothing else of that kind.
+func TestRightsToManagedResourcesAreForTheseNames(t *testing.T) {
+	for _, chart := range charts.Names() {
+		types := []string{"one", "another"}
+		var want []string
+		for _, typ := range types {
+			want = append(want, managedResources(kindOfChart(chart), typ)...)
+		}
+		slices.Sort(want)
+		archive, err := charts.Archive(chart, "v0.1.0")
+		require.NoError(t, err)
+		objects, err := charts.Render(archive, charts.Release{Name: chart, Namespace: "extension-" + chart}, map[string]any{"types": types})
+		require.NoError(t, err)
+		for _, object := range objects {
+			if object.GetKind() != "ClusterRole" {
+				continue
+			}
+			var role rbacv1.ClusterRole
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role))
+			var may []string
+			for _, rule := range role.Rules {
+				if !slices.Contains(rule.Resources, "managedresources") || slices.Equal(rule.Verbs, []string{"create"}) {
+					continue
+				}
+				assert.NotContains(t, rule.Verbs, "create", "%s: a name cannot be asked for then", chart)
+				may = append(may, rule.ResourceNames...)
+			}
+			slices.Sort(may)
+			assert.Equal(t, slices.Compact(want), may, chart)
+		}
+	}
 }
 
 // managedResourcesInSources finds the names by what upstream has them all begin with. "<type>" stands for what a name is made with.

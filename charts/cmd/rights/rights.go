@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
 )
 
 // namespace stands for that of an installation, whose name nobody knows beforehand.
@@ -26,13 +27,31 @@ type rights struct {
 	bound []string
 }
 
-// rightsOf renders a controller's chart as gardenlet does, and reads its roles.
+// rightsOf renders a controller's chart as gardenlet does, with the types that it is registered for, and reads its roles.
 func rightsOf(controller string) (rights, error) {
-	one, err := rightsIn(controller, charts.Release{Name: controller, Namespace: namespace}, []string{"type"})
+	types, err := typesOf(controller)
+	if err != nil {
+		return rights{}, err
+	}
+	one, err := rightsIn(controller, charts.Release{Name: controller, Namespace: namespace}, types)
 	if err != nil {
 		return one, err
 	}
 	return one, one.refuseElsewhere()
+}
+
+// typesOf lists the types that the catalogue has a controller serve.
+func typesOf(controller string) (types []string, err error) {
+	catalogue, err := registration.Read(charts.Catalogue())
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	for _, entry := range catalogue.Registrations {
+		if entry.Chart == controller {
+			types = append(types, entry.Types...)
+		}
+	}
+	return types, nil
 }
 
 // refuseElsewhere keeps the page from being silent about rights that it has no place for.

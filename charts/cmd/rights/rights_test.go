@@ -48,6 +48,44 @@ func TestWordsHold(t *testing.T) {
 	}
 }
 
+// TestNamesAreBound makes sure that what has a name beforehand can be touched under this name alone. What is created has none then, and what is listed
+// may have any.
+func TestNamesAreBound(t *testing.T) {
+	const (
+		manager, calico = "machine-controller-manager", "extension-networking-calico-"
+		controlPlane    = "extension-controlplane-"
+	)
+	controlPlanes := []string{
+		controlPlane + "seed", controlPlane + "shoot", controlPlane + "shoot-crds", controlPlane + "storageclasses",
+		controlPlane + "configuration-seed", controlPlane + "shoot-webhooks",
+	}
+	for what, want := range map[struct{ controller, resource, verb string }][]string{
+		{"worker-controller", "deployments", "get"}:               {manager},
+		{"worker-controller", "deployments/scale", "patch"}:       {manager},
+		{"network-controller", "configmaps", "delete"}:            {"calico-monitoring-config"},
+		{"network-controller", "scrapeconfigs", "delete"}:         {"shoot-calico-typha", "shoot-calico-bird", "shoot-calico-bird-exporter"},
+		{"network-controller", "managedresources", "get"}:         {calico + "config", calico + "seed"},
+		{"network-controller", "managedresources", "patch"}:       {calico + "config", calico + "seed"},
+		{"network-controller", "managedresources", "delete"}:      {calico + "config", calico + "seed"},
+		{"network-controller", "managedresources", "create"}:      nil,
+		{"controlplane-controller", "managedresources", "get"}:    controlPlanes,
+		{"controlplane-controller", "managedresources", "patch"}:  controlPlanes,
+		{"controlplane-controller", "managedresources", "delete"}: controlPlanes,
+		{"controlplane-controller", "managedresources", "create"}: nil,
+	} {
+		one, err := rightsOf(what.controller)
+		require.NoError(t, err)
+		given := 0
+		for _, rule := range one.everywhere {
+			if slices.Contains(rule.Resources, what.resource) && slices.Contains(rule.Verbs, what.verb) {
+				given++
+				assert.Equal(t, want, rule.ResourceNames, "%v", what)
+			}
+		}
+		assert.Equal(t, 1, given, "%v", what)
+	}
+}
+
 // TestWordsOnAdmissionHold holds what the page says in words on admission against its charts.
 func TestWordsOnAdmissionHold(t *testing.T) {
 	for kind, of := range map[string]string{
