@@ -20,7 +20,9 @@ const checkHelp = `Usage: registrations check --kubeconfig FILE [flags]
 
 Looks into a virtual garden and prints, for each seed, every kind and type that Gardener wants served there: for its shoots, its
 backups and itself. A kind and type that nobody registers stops the whole seed: Gardener then installs, updates and removes no
-extension there. Bastions, and what CloudProfiles offer beyond what is in use, are hints only.
+extension there. So does one registration that is to be installed, also by its policy alone, whose ControllerDeployment, or a Secret
+or ConfigMap that this refers to, is not there, or whose former installation is still being deleted. Bastions, and what
+CloudProfiles offer beyond what is in use, are hints only.
 
   --kubeconfig FILE   of the virtual garden (default: as kubectl finds it, by KUBECONFIG or in the home directory)
   --context NAME      context of the kubeconfig (default: the current one)
@@ -39,7 +41,8 @@ It reads only, and needs these rights, in all namespaces:
   verbs: [list]
 
 and, where seeds name their DNS domains by Secrets instead of spec.dns.internal and spec.dns.defaults, list on secrets in the
-namespaces seed-<name>, of which it reads metadata only. Without that it says what it could not know.
+namespaces seed-<name>; where ControllerDeployments refer to Secrets and ConfigMaps (resources), get on these in the namespace
+garden. It reads metadata only. Without that it says what it could not know.
 Self-hosted shoots are looked at only as far as they are seeds.
 
 Exit codes: 0 all is registered once (with --ready: and ready), 1 something is missing, doubled or stuck, or the garden could not

@@ -29,6 +29,8 @@ type Garden struct {
 	BackupEntries []gardencorev1beta1.BackupEntry
 	// Domains are those of each seed's shoots, by the seed's name.
 	Domains map[string]Domains
+	// References tells of what ControllerDeployments refer to whether it is there. What could not be looked at is not in it.
+	References map[Reference]bool
 }
 
 // selfHostedShoot returns the shoot whose cluster the seed is, nil for other seeds.
@@ -50,8 +52,9 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return builder.AddToScheme(scheme)
 }
 
-// Read lists what Garden holds. Of Secrets it asks for metadata only, and only for seeds whose specification does not name the
-// domains of their shoots; that it may not is no error, but stands in Domains.Unknown.
+// Read lists what Garden holds. Of Secrets and ConfigMaps it asks for metadata only: for seeds whose specification does not name the
+// domains of their shoots, and for what ControllerDeployments refer to. That it may not is no error, but stands in Domains.Unknown, or is
+// missing in References.
 func Read(ctx context.Context, c client.Reader) (*Garden, error) {
 	var (
 		registrations gardencorev1beta1.ControllerRegistrationList
@@ -95,6 +98,10 @@ func Read(ctx context.Context, c client.Reader) (*Garden, error) {
 			return nil, err
 		}
 		g.Domains[g.Seeds[i].Name] = domains
+	}
+	var err error
+	if g.References, err = readReferences(ctx, c, g.Deployments); err != nil {
+		return nil, err
 	}
 	return g, nil
 }

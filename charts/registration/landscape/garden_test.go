@@ -2,6 +2,7 @@ package landscape_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -129,4 +130,38 @@ func forbidding(typ string) interceptor.Funcs {
 		}
 		return c.List(ctx, list, opts...)
 	}}
+}
+
+func TestReadLooksForWhatDeploymentsReferTo(t *testing.T) {
+	deployment := func(name string, references ...landscape.Reference) *gardencorev1.ControllerDeployment {
+		g := &landscape.Garden{Deployments: []gardencorev1.ControllerDeployment{{ObjectMeta: metav1.ObjectMeta{Name: name}}}}
+		refersTo(references...)(g)
+		return &g.Deployments[0]
+	}
+	secret, config := landscape.Reference{Kind: "Secret", Name: "cat"}, landscape.Reference{Kind: "ConfigMap", Name: "cat"}
+	gone := landscape.Reference{Kind: "Secret", Name: "gone"}
+	objects := []client.Object{
+		deployment("one", secret, config), deployment("two", gone, secret), deployment("three"),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "garden", Name: "cat"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "gone"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "garden", Name: "cat"}},
+	}
+	g, err := landscape.Read(t.Context(), newClient(t, interceptor.Funcs{}, objects...))
+	require.NoError(t, err)
+	assert.Equal(t, map[landscape.Reference]bool{secret: true, config: true, gone: false}, g.References)
+
+	noSecrets := func(err error) interceptor.Funcs {
+		return interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+			if object.GetObjectKind().GroupVersionKind().Kind == "Secret" {
+				return err
+			}
+			return c.Get(ctx, key, object, opts...)
+		}}
+	}
+	g, err = landscape.Read(t.Context(), newClient(t, noSecrets(apierrors.NewForbidden(schema.GroupResource{}, "", nil)), objects...))
+	require.NoError(t, err)
+	assert.Equal(t, map[landscape.Reference]bool{config: true}, g.References)
+
+	_, err = landscape.Read(t.Context(), newClient(t, noSecrets(errors.New("no answer")), objects...))
+	assert.EqualError(t, err, "looking for Secret garden/cat in the virtual garden: no answer")
 }

@@ -12,12 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const wholeSeed = ": until it is, Gardener installs, updates and removes nothing on this seed"
+const (
+	standstill = "Gardener installs, updates and removes nothing on this seed"
+	wholeSeed  = ": until it is, " + standstill
+)
 
 // registered is what counts of a registration.
 type registered struct {
 	name     string
 	primary  map[ID]bool
+	policy   gardencorev1beta1.ControllerDeploymentPolicy
 	selector *metav1.LabelSelector
 	ours     bool
 	deleting bool
@@ -25,6 +29,8 @@ type registered struct {
 	installer string
 	// missingDeployment is the name of a ControllerDeployment that is referred to and not there.
 	missingDeployment string
+	// references are those of its deployment.
+	references []Reference
 }
 
 // registry is what is registered in a garden.
@@ -45,6 +51,9 @@ func register(g *Garden) registry {
 		var deployment *gardencorev1.ControllerDeployment
 		if d := registration.Spec.Deployment; d != nil {
 			r.selector = d.SeedSelector
+			if d.Policy != nil {
+				r.policy = *d.Policy
+			}
 			// Gardener takes the first, and allows no more.
 			if len(d.DeploymentRefs) > 0 {
 				deployment = deployments[d.DeploymentRefs[0].Name]
@@ -55,7 +64,7 @@ func register(g *Garden) registry {
 		}
 		r.ours = isOurs(registration, deployment)
 		if deployment != nil {
-			r.installer = installerOf(deployment)
+			r.installer, r.references = installerOf(deployment), referencesOf(deployment)
 		}
 		for _, resource := range registration.Spec.Resources {
 			id := ID{resource.Kind, resource.Type}

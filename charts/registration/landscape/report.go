@@ -121,8 +121,9 @@ func inspectSeed(g *Garden, registered registry, seed *gardencorev1beta1.Seed) S
 			report.Problems = append(report.Problems, fmt.Sprintf("%s %s. Wanted by %s", id, problem, wanters(row.Wanters)))
 		}
 	}
-	report.Problems = append(report.Problems, blockers(registered, report.Rows, here)...)
-	report.Notes = append(notes(g, report, here, g.Domains[seed.Name].Unknown), unsound(registered, here)...)
+	problems, unknown := blockers(g, registered, wantedOn(g, registered, seed, report, here), here)
+	report.Problems = append(report.Problems, problems...)
+	report.Notes = slices.Concat(notes(g, report, here, g.Domains[seed.Name].Unknown), unknown, unsound(registered, here))
 	return report
 }
 
@@ -146,29 +147,6 @@ func unsound(registered registry, here map[string]*gardencorev1beta1.ControllerI
 	return notes
 }
 
-// blockers finds what, beside a kind and type without registration, makes Gardener give up on the whole seed.
-func blockers(registered registry, rows []Row, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
-	var problems []string
-	seen := map[string]bool{}
-	for _, row := range rows {
-		for _, server := range row.Servers {
-			r := registered.byName[server.Registration]
-			if !seen[r.name] && !r.deleting && r.missingDeployment != "" {
-				problems = append(problems, fmt.Sprintf("registration %s refers to ControllerDeployment %s, which is not there%s; apply it",
-					r.name, r.missingDeployment, wholeSeed))
-			}
-			seen[r.name] = true
-		}
-	}
-	for _, name := range sortedKeys(here) {
-		if registered.byName[name] == nil {
-			problems = append(problems, fmt.Sprintf("ControllerInstallation %s is of registration %s, which is not there%s; apply the registration again, "+
-				"or delete the installation", here[name].Name, name, wholeSeed))
-		}
-	}
-	return problems
-}
-
 func notes(g *Garden, report SeedReport, here map[string]*gardencorev1beta1.ControllerInstallation, unknown string) []string {
 	var notes []string
 	if unknown != "" {
@@ -178,9 +156,6 @@ func notes(g *Garden, report SeedReport, here map[string]*gardencorev1beta1.Cont
 	for _, row := range report.Rows {
 		for _, server := range row.Servers {
 			wanted[server.Registration] = true
-			if server.State == StateDeleting && !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, server.Registration+" ") }) {
-				notes = append(notes, server.Registration+" is wanted, and its installation is still being deleted: nothing else happens on the seed until it is gone")
-			}
 		}
 	}
 	var others []string

@@ -127,19 +127,18 @@ func TestInspect(t *testing.T) {
 			change: func(g *landscape.Garden) { g.Installations = append(g.Installations, installed("gone", "TTF")) },
 			ready:  true, says: []string{"ControllerInstallation gone-x2k4p is of registration gone, which is not there", "also installed"},
 		},
-		"one that is not installed yet":       {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "---") }, ok: true},
-		"one that is rolling out":             {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TTT") }, ok: true},
-		"one that is unhealthy":               {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TFF") }, ok: true},
-		"one that was registered just now":    {change: func(g *landscape.Garden) { g.Installations = g.Installations[1:] }, ok: true},
-		"one that Gardener deletes and wants": {change: deleteFirstInstallation, ok: true, says: []string{"infrastructure-openstack is wanted, and its installation is still being deleted"}},
+		"one that is not installed yet":    {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "---") }, ok: true},
+		"one that is rolling out":          {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TTT") }, ok: true},
+		"one that is unhealthy":            {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TFF") }, ok: true},
+		"one that was registered just now": {change: func(g *landscape.Garden) { g.Installations = g.Installations[1:] }, ok: true},
+		"one that Gardener deletes and wants": {
+			change: deleteFirstInstallation,
+			says: []string{"infrastructure-openstack is wanted, and its installation infrastructure-openstack-x2k4p is still being deleted: until it is gone, " +
+				"Gardener installs, updates and removes nothing on this seed"},
+		},
 		"one that is everywhere by its policy": {
-			change: func(g *landscape.Garden) {
-				everywhere := deployed(registers("everywhere", "Network/none"))
-				everywhere.Spec.Deployment.Policy = new(gardencorev1beta1.ControllerDeploymentPolicyAlways)
-				g.Registrations = append(g.Registrations, everywhere)
-				g.Installations = append(g.Installations, installed("everywhere", "TTF"))
-			},
-			ok: true, ready: true, says: []string{"also installed, though nothing above is theirs: everywhere (Always)"},
+			change: another("Always", installed("another", "TTF")),
+			ok:     true, ready: true, says: []string{"also installed, though nothing above is theirs: another (Always)"},
 		},
 		"one of a type of its own, which its operator serves": {
 			change: func(g *landscape.Garden) { deployOtherwise(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
