@@ -13,6 +13,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/trellis-garden/trellis/internal/mistakes"
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
@@ -63,11 +64,12 @@ func (v Verdict) response(ctx context.Context, kind schema.GroupKind, name strin
 	if len(v.Errors) == 0 {
 		return admission.Allowed("").WithWarnings(v.Warnings...)
 	}
-	fields := make([]string, 0, len(v.Errors))
-	for _, mistake := range v.Errors {
+	errs := mistakes.Readable(v.Errors)
+	fields := make([]string, 0, len(errs))
+	for _, mistake := range errs {
 		fields = append(fields, mistake.Field)
 	}
-	logf.FromContext(ctx).Info("Refused", "fields", fields)
-	status := apierrors.NewInvalid(kind, name, v.Errors).Status()
+	logf.FromContext(ctx).Info("Refused", "mistakes", len(v.Errors), "fields", fields)
+	status := apierrors.NewInvalid(kind, name, errs).Status()
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(v.Warnings...)
 }

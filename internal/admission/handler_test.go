@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +55,37 @@ func TestAMistakeIsAnInvalidWithItsFields(t *testing.T) {
 		{Type: metav1.CauseTypeFieldValueRequired, Field: "data.b", Message: "Required value: give one"},
 	}, response.Result.Details.Causes)
 	assert.Equal(t, []string{"nobody reads data.c"}, response.Warnings)
+}
+
+func TestOfManyMistakesOnlySomeAreTold(t *testing.T) {
+	var errs field.ErrorList
+	long := strings.Repeat("ä", 100_000)
+	for i := range 100_000 {
+		errs = append(errs, field.Invalid(field.NewPath("data").Index(i), long, "choose 2"))
+	}
+	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{Errors: errs}, nil)
+	require.False(t, response.Allowed)
+	causes := response.Result.Details.Causes
+	require.Len(t, causes, 51)
+	assert.Equal(t, metav1.StatusCause{
+		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[49]", Message: `Invalid value: "` + strings.Repeat("ä", 128) + `…": choose 2`,
+	}, causes[49])
+	assert.Equal(t, metav1.StatusCause{
+		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[50]", Message: "Invalid value: here and behind are 99950 mistakes more: correct the others first",
+	}, causes[50])
+	encoded, err := json.Marshal(response)
+	require.NoError(t, err)
+	assert.Less(t, len(encoded), 50_000)
+}
+
+func TestAsManyMistakesAsFitAreAllTold(t *testing.T) {
+	var errs field.ErrorList
+	for i := range 50 {
+		errs = append(errs, field.Required(field.NewPath("data").Index(i), "give one"))
+	}
+	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{Errors: errs}, nil)
+	assert.Len(t, response.Result.Details.Causes, 50)
+	assert.NotContains(t, response.Result.Message, "more")
 }
 
 func TestWhatCouldNotBeFoundOutIsNoMistake(t *testing.T) {

@@ -67,7 +67,7 @@ func installations() []room {
 			packages: operator,
 			because:  "the operator knows the garden and Helm's charts, but no cloud, no driver and no contract that an installation serves",
 			mayImport: slices.Concat([]string{
-				operator + "/...", "apis/installation/...", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+				operator + "/...", "internal/mistakes", "apis/installation/...", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
 			}, gardenerLight()),
 			mayNotLink: ignorant,
 		},

@@ -97,6 +97,11 @@ func composition() []room {
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
 		},
 		{
+			packages:   "internal/mistakes",
+			because:    "documents and who reads about them are others' matter",
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
+		},
+		{
 			packages:   "internal/buildinfo",
 			because:    "every binary uses it, so it knows nothing",
 			spartan:    true,
@@ -108,7 +113,7 @@ func composition() []room {
 // judges lists what runs in the garden.
 func judges() []room {
 	light := []string{
-		"internal/mutation", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log",
+		"internal/mistakes", "internal/mutation", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log",
 		"sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
 	}
 	ignorant := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
@@ -171,7 +176,7 @@ func contracts() []room {
 			packages: "internal/mutation",
 			because:  "what webhooks share is about admission, and no contract and nothing that anybody changes is known here",
 			mayImport: []string{
-				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
 			},
 			mayNotLink: []string{"github.com/gophercloud/...", "github.com/gardener/..."},
 		},
@@ -202,7 +207,7 @@ func contracts() []room {
 			packages: "internal/infrastructure/openstack",
 			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result",
 			mayImport: []string{
-				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/openstack",
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/mistakes", "internal/cloud/openstack",
 				"apis/openstack/...", "apis/networking", gardenerTypes,
 			},
 		},
@@ -210,7 +215,7 @@ func contracts() []room {
 			packages: "internal/infrastructure",
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/cloud",
+				"internal/contract", "internal/cloud", "internal/mistakes",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
@@ -253,7 +258,7 @@ func contracts() []room {
 			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
 				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
-				"internal/contract", "internal/cloud", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"internal/contract", "internal/cloud", "internal/mistakes", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
 				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version", gardenerTypes,
 			}),
@@ -263,7 +268,7 @@ func contracts() []room {
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/mutation", "internal/cloud", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/mutation", "internal/cloud", "internal/mistakes", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
@@ -300,7 +305,7 @@ func contracts() []room {
 			because:  "a contract knows the runtime, error kinds and the table of infrastructures, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/cloud", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"internal/cloud", "internal/mistakes", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -317,7 +322,7 @@ func contracts() []room {
 			packages: "internal/worker/openstack",
 			because:  "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/worker", "internal/contract", "internal/cloud", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"internal/worker", "internal/contract", "internal/cloud", "internal/mistakes", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
 				machineTypes,
 			}, gardenerLight()),
 		},
@@ -325,7 +330,7 @@ func contracts() []room {
 			packages: "internal/worker",
 			because:  "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/mutation", "internal/cloud",
+				"internal/contract", "internal/mutation", "internal/cloud", "internal/mistakes",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
 			}, gardenerLight()),

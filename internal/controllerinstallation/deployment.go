@@ -20,6 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // isOurs reports whether a ControllerDeployment is for the operator. Whichever version it was written in, version v1 says so by an annotation
@@ -35,8 +36,8 @@ func configOf(deployment *gardencorev1.ControllerDeployment) (*installationv1alp
 	if err != nil {
 		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("providerConfig of ControllerDeployment %s: %v", deployment.Name, err))
 	}
-	if mistakes := validation.ValidateControllerDeploymentConfig(config, field.NewPath("providerConfig")); len(mistakes) > 0 {
-		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("ControllerDeployment %s: %v", deployment.Name, mistakes.ToAggregate()))
+	if err := mistakes.Error(validation.ValidateControllerDeploymentConfig(config, field.NewPath("providerConfig"))); err != nil {
+		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("ControllerDeployment %s: %v", deployment.Name, err))
 	}
 	installationv1alpha1.Default(config)
 	return config, nil

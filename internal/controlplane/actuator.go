@@ -17,6 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
@@ -55,7 +56,7 @@ func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
 		return nil, nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 && !isBeingDeleted(p) {
-		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
 	}
 	plan, err := driver.Plan(shoot)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // Reconcile validates the inputs, lets the driver fulfil them and fills the status.
@@ -18,7 +19,7 @@ func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 		return err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+		return cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
 	}
 	outcome, err := driver.Reconcile(ctx, shoot, p.Track)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -27,6 +28,8 @@ func Handler[Kind any, Object interface {
 }
 
 // HandlerOf is Handler for requests to a subresource of the objects, such as "status", and no others.
+//
+// An error of mutate is logged, since who writes may be a program that keeps it to itself. It says what to do where that can be known.
 func HandlerOf[Kind any, Object interface {
 	*Kind
 	client.Object
@@ -42,10 +45,12 @@ func HandlerOf[Kind any, Object interface {
 		}
 		before := object.DeepCopyObject()
 		if err := mutate(ctx, object, old); err != nil {
+			logf.FromContext(ctx).Error(err, "Changing failed")
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
 		response, err := patched(before, object)
 		if err != nil {
+			logf.FromContext(ctx).Error(err, "Comparing failed")
 			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with what became of it: %w", kind.Kind, err))
 		}
 		return response

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -98,6 +100,17 @@ func TestAHandlerAnswersWithWhatAFunctionChanged(t *testing.T) {
 			assert.Equal(t, admissionv1.PatchTypeJSONPatch, *response.PatchType)
 		})
 	}
+}
+
+func TestWhatFailsIsLogged(t *testing.T) {
+	var lines []string
+	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	handler := Handler(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) error {
+		return errors.New("no such setting")
+	})
+	handler.Handle(logf.IntoContext(t.Context(), log), request(admissionv1.Create, settings, ""))
+	require.Len(t, lines, 1)
+	assert.Contains(t, lines[0], "no such setting")
 }
 
 func TestAWebhookIsAddressedToTheNamespacesOfAType(t *testing.T) {

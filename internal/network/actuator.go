@@ -11,6 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 type pass = contract.Pass[*extensionsv1alpha1.Network]
@@ -61,10 +62,10 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 		return nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", problems.ToAggregate())
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
 	}
 	if problems := disagreements(shoot, driver.Capabilities(shoot)); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", problems.ToAggregate())
+		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", mistakes.Error(problems))
 	}
 	if shoot.Deployed, err = readDeployed(ctx, p, resources); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // reconciliation is one pass that brings machines into being.
@@ -81,7 +82,7 @@ func (a *actuator) begin(ctx context.Context, p *pass) (*reconciliation, error) 
 		return nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the pools cannot be fulfilled: %w", problems.ToAggregate())
+		return nil, cloud.Errorf(cloud.Configuration, "the pools cannot be fulfilled: %w", mistakes.Error(problems))
 	}
 	r := &reconciliation{
 		store: storeOf(p), pass: p, driver: driver, shoot: shoot, pace: a.pace, began: time.Now(),

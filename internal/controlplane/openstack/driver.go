@@ -14,6 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // Type is the provider type that the driver serves.
@@ -52,7 +53,7 @@ func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	in, errs := decodeInputs(shoot)
 	if len(errs) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
 	}
 	configs, err := in.configs()
 	if err != nil {

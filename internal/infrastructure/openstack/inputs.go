@@ -13,6 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // inputs are a shoot's decoded documents.
@@ -202,5 +203,5 @@ func configurationProblems(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
 }

@@ -9,6 +9,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
@@ -57,7 +58,7 @@ func configurationProblems(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", errs.ToAggregate())
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
 }
 
 // credentials settles who logs in and where.
