@@ -1,20 +1,37 @@
 package v1alpha1
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/trellis-garden/trellis/apis/internal/amounts"
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 )
 
 // DecodeNetworkConfig decodes what a user wrote, strictly. The error names the field and what to do about it. Nothing
 // decodes to an empty configuration, and apiVersion and kind may be missing, as upstream has it. Defaults are not applied.
 func DecodeNetworkConfig(raw *runtime.RawExtension) (*NetworkConfig, error) {
-	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), codec.Mode{KindOptional: true})
+	return decodeNetworkConfig(raw, codec.Mode{KindOptional: true})
 }
 
 // DecodeKnownFields is DecodeNetworkConfig for what a shoot has already: what no version of this package knows is ignored.
 func DecodeKnownFields(raw *runtime.RawExtension) (*NetworkConfig, error) {
-	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), codec.Mode{KindOptional: true, IgnoreUnknownFields: true})
+	return decodeNetworkConfig(raw, codec.Mode{KindOptional: true, IgnoreUnknownFields: true})
+}
+
+func decodeNetworkConfig(raw *runtime.RawExtension, mode codec.Mode) (*NetworkConfig, error) {
+	if raw != nil {
+		var written struct {
+			AutoScaling struct {
+				Resources struct{ Node, Typha map[string]amounts.Amount }
+			}
+		}
+		if err := amounts.CheckIn(raw.Raw, &written); err != nil {
+			return nil, fmt.Errorf("decoding NetworkConfig: autoScaling.resources: %w", err)
+		}
+	}
+	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), mode)
 }
 
 // DecodeNetworkStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing

@@ -14,6 +14,13 @@ import (
 
 const detectionGrammar = "write first-found, kubernetes-internal-ip, can-reach=8.8.8.8, interface=eth.*, skip-interface=docker.* or cidr=10.250.0.0/16"
 
+const (
+	// maxExpressions is how many characters a method with regular expressions may have. Some dozens of them can stand for many thousands of states.
+	maxExpressions = 255
+	// maxMethod is that of all other methods: room for a hundred ranges.
+	maxMethod = 2048
+)
+
 // detection is a field that says how nodes find their addresses.
 type detection struct {
 	path   *field.Path
@@ -42,11 +49,22 @@ func detections(config *v1alpha1.NetworkConfig, fldPath *field.Path) []detection
 func validateDetections(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, given := range detections(config, fldPath) {
-		if complaint := given.complaint(); complaint != "" {
+		if most := given.maxLength(); len(given.method) > most {
+			errs = append(errs, field.TooLong(given.path, given.method, most))
+		} else if complaint := given.complaint(); complaint != "" {
 			errs = append(errs, field.Invalid(given.path, given.method, complaint))
 		}
 	}
 	return errs
+}
+
+func (d detection) maxLength() int {
+	for _, method := range []string{v1alpha1.DetectInterface, v1alpha1.DetectSkipInterface} {
+		if strings.HasPrefix(d.method, method) {
+			return maxExpressions
+		}
+	}
+	return maxMethod
 }
 
 // complaint says what is wrong with the method, and how to do it right.

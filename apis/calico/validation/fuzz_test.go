@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -21,6 +22,8 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"ipip":"Never","ipAutodetectionMethod":"cidr=,","vethMTU":"-0","autoScaling":{"resources":{"node":{"cpu":"-1"}}}}`), byte(12))
 	f.Add([]byte(`{"backend":"vxlan","ipv6":{"autoDetectionMethod":"interface=(","mode":"Always"},"kubeAPIServerEndpoints":{"labels":{"":""}}}`), byte(31))
 	f.Add([]byte(`{"overlay":{"enabled":true,"createPodRoutes":true},"snatToUpstreamDNS":{"enabled":true},"ipv4":{"pool":"geneve"}}`), byte(60))
+	f.Add([]byte(`{"ipv4":{"autoDetectionMethod":"skip-interface=`+strings.Repeat(`[^a]{1000},`, 3000)+`"}}`), byte(0))
+	f.Add([]byte(`{"autoScaling":{"resources":{"typha":{"memory":1e2147483647}}}}`), byte(0))
 
 	f.Fuzz(func(t *testing.T, data []byte, surroundings byte) {
 		config, err := v1alpha1.DecodeNetworkConfig(&runtime.RawExtension{Raw: data})

@@ -131,7 +131,8 @@ func validatePools(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.Er
 
 // validateMTU wants a number that can stand in files of any syntax.
 func validateMTU(text string, path *field.Path) field.ErrorList {
-	if _, err := strconv.ParseUint(text, 10, 31); err != nil {
+	const digits = 10
+	if _, err := strconv.ParseUint(text, 10, 31); err != nil || len(text) > digits {
 		return field.ErrorList{field.Invalid(path, text, `write a number of bytes in quotes, like "1450", or "0" to let Calico find it out`)}
 	}
 	return nil

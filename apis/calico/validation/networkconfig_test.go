@@ -1,6 +1,8 @@
 package validation_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -37,6 +39,45 @@ func requireErrors(t *testing.T, want []string, got field.ErrorList) {
 	}
 }
 
+func TestMethodsHaveALength(t *testing.T) {
+	expressions := strings.Repeat("[^a]{1000},", 3000)
+	for sentence, test := range map[string]struct {
+		method string
+		most   int
+	}{
+		"interfaces":             {"interface=" + expressions, 255},
+		"interfaces to skip":     {"skip-interface=" + expressions, 255},
+		"as many as may be":      {"interface=" + strings.Repeat("a", 245), 0},
+		"one more":               {"interface=" + strings.Repeat("a", 246), 255},
+		"ranges":                 {"cidr=" + strings.Repeat("10.0.0.0/8,", 10_000), 2048},
+		"a hundred ranges":       {"cidr=10.0.0.0/8" + strings.Repeat(",10.250.0.0/24", 99), 0},
+		"what nobody knows":      {strings.Repeat("a", 10_000), 2048},
+		"a name that is no name": {"can-reach=" + strings.Repeat("a", 10_000), 2048},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			config := decode(t, `"ipv4":{"autoDetectionMethod":"`+test.method+`"}`)
+			errs := validation.ValidateNetworkConfig(config, nil, field.NewPath("c"))
+			if test.most == 0 {
+				require.Empty(t, errs)
+				return
+			}
+			requireErrors(t, []string{"c.ipv4.autoDetectionMethod", fmt.Sprintf("Too long: may not be more than %d", test.most)}, errs)
+		})
+	}
+}
+
+func TestAmountsThatNobodyHas(t *testing.T) {
+	for _, amount := range []string{`"1e-2147483640"`, `"1e2147483647"`, `1e2147483647`} {
+		for _, component := range []string{"node", "typha"} {
+			document := `{"autoScaling":{"resources":{"` + component + `":{"cpu":` + amount + `}}}}`
+			for _, decode := range []func(*runtime.RawExtension) (*v1alpha1.NetworkConfig, error){v1alpha1.DecodeNetworkConfig, v1alpha1.DecodeKnownFields} {
+				_, err := decode(&runtime.RawExtension{Raw: []byte(document)})
+				require.ErrorContains(t, err, "decoding NetworkConfig: autoScaling.resources: there is nothing of which anybody has")
+			}
+		}
+	}
+}
+
 func TestWhatCanNeverBeDeployed(t *testing.T) {
 	both := families{ipv4, ipv6}
 	for sentence, test := range map[string]struct {
@@ -55,6 +96,7 @@ func TestWhatCanNeverBeDeployed(t *testing.T) {
 		"an unknown mode for IPv6":       {`"ipv6":{"mode":"always"}`, both, []string{"c.ipv6.mode", "write Always"}},
 		"Off for IPv6, as upstream":      {`"ipv6":{"mode":"Off"}`, both, nil},
 		"VXLAN between subnets":          {`"ipv4":{"pool":"vxlan","mode":"CrossSubnet"}`, nil, []string{"c.ipv4.mode", "Always and Never"}},
+		"an MTU with many zeros":         {`"vethMTU":"` + strings.Repeat("0", 10_000) + `1450"`, nil, []string{"c.vethMTU", "write a number of bytes"}},
 		"VXLAN off":                      {`"ipv4":{"pool":"vxlan","mode":"Off"}`, nil, []string{"c.ipv4.mode", "Always and Never"}},
 		"VXLAN between subnets, IPv6":    {`"ipv6":{"pool":"vxlan","mode":"CrossSubnet"}`, both, []string{"c.ipv6.mode", "Always and Never"}},
 		"VXLAN always":                   {`"ipv4":{"pool":"vxlan","mode":"Always"}`, nil, nil},

@@ -1,9 +1,12 @@
 package validation
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
@@ -17,6 +20,9 @@ import (
 // old is the shoot as it was, nil for a new one. What is wrong with it already is not said again: a shoot that has come to something does not
 // have to be repaired with the next change. The shoots have workers and networks of type calico.
 func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) (errs field.ErrorList, warnings []string) {
+	if old != nil && !changes(shoot, old, infrastructure) {
+		return nil, nil
+	}
 	after := look(shoot, infrastructure)
 	if old == nil {
 		return append(after.errs, after.arrival()...), after.warnings
@@ -29,6 +35,24 @@ func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure ne
 		errs = tightening.Introduced(before.changeFrom(before), after.changeFrom(before))
 	}
 	return errs, warnings
+}
+
+// changes reports whether anything is different of what look goes by. Most writes of shoots are about something else.
+func changes(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) bool {
+	was, is := contextOf(old, infrastructure), contextOf(shoot, infrastructure)
+	if !slices.Equal(was.NodeRanges, is.NodeRanges) {
+		return true
+	}
+	was.NodeRanges, is.NodeRanges = nil, nil
+	return !equality.Semantic.DeepEqual(was, is) || !equality.Semantic.DeepEqual(old.Spec.Kubernetes.KubeProxy, shoot.Spec.Kubernetes.KubeProxy) ||
+		!bytes.Equal(written(old), written(shoot))
+}
+
+func written(shoot *gardencorev1beta1.Shoot) []byte {
+	if config := shoot.Spec.Networking.ProviderConfig; config != nil {
+		return config.Raw
+	}
+	return nil
 }
 
 // asleep reports whether the shoot has no nodes, on purpose, and is to go on so.

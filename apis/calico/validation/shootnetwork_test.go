@@ -116,6 +116,30 @@ func TestNewShoots(t *testing.T) {
 	}
 }
 
+func TestWhatDoesNotChangeIsNotLookedAt(t *testing.T) {
+	infrastructure := networking.InfrastructureOf("aws")
+	before := shootWith(`"ipv4":{"autoDetectionMethod":"interface=` + strings.Repeat("[^a]{1000}", 20) + `"}`)
+	after := before.DeepCopy()
+	after.Spec.Purpose = new(gardencorev1beta1.ShootPurposeTesting)
+	require.Less(t, testing.AllocsPerRun(3, func() { validation.ValidateShootNetwork(after, before, infrastructure) }), 50.0)
+	for sentence, change := range map[string]func(*gardencorev1beta1.Shoot){
+		"the families": inFamilies(ipv6),
+		"kube-proxy":   withoutKubeProxy,
+		"the scaling":  withConfig(`{"autoScaling":{"mode":"vpas"}}`),
+		"where nodes are": func(shoot *gardencorev1beta1.Shoot) {
+			withConfig(`{"autoScaling":{"mode":"vpas"}}`)(shoot)
+			shoot.Spec.Networking.Nodes = new("10.251.0.0/16")
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			after := before.DeepCopy()
+			change(after)
+			errs, _ := validation.ValidateShootNetwork(after, before, networking.InfrastructureOf("azure"))
+			require.NotEmpty(t, errs)
+		})
+	}
+}
+
 func withVPA(shoot *gardencorev1beta1.Shoot) {
 	shoot.Spec.Kubernetes.VerticalPodAutoscaler = &gardencorev1beta1.VerticalPodAutoscaler{Enabled: true}
 }

@@ -1,8 +1,11 @@
 package v1alpha1
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/trellis-garden/trellis/apis/internal/amounts"
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 )
 
@@ -29,7 +32,7 @@ func DecodeControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, e
 // DecodeWorkerConfig decodes what a user wrote, strictly. The error names the field and what to do about it. A pool
 // without a providerConfig has an empty one.
 func DecodeWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
-	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, strict())
+	return decodeWorkerConfig(raw, strict())
 }
 
 // DecodeStoredInfrastructureConfig decodes what was admitted already, possibly by another version: unknown fields are
@@ -51,7 +54,19 @@ func DecodeStoredControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneCon
 // DecodeStoredWorkerConfig decodes what was admitted already, possibly by another version: unknown fields are ignored. A
 // pool without a providerConfig has an empty one.
 func DecodeStoredWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
-	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, lenient())
+	return decodeWorkerConfig(raw, lenient())
+}
+
+func decodeWorkerConfig(raw *runtime.RawExtension, mode codec.Mode) (*WorkerConfig, error) {
+	if raw != nil {
+		var written struct {
+			NodeTemplate struct{ Capacity, VirtualCapacity map[string]amounts.Amount }
+		}
+		if err := amounts.CheckIn(raw.Raw, &written); err != nil {
+			return nil, fmt.Errorf("decoding WorkerConfig: nodeTemplate: %w", err)
+		}
+	}
+	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, mode)
 }
 
 // DecodeCloudProfileConfig decodes what is in a CloudProfile that was admitted already, possibly by another version:

@@ -99,67 +99,71 @@ type imageShape[Image, Version any] struct {
 
 func mergeImages[Image, Version any](parent, own []Image, shape imageShape[Image, Version]) []Image {
 	merged := slices.Clone(parent)
+	lastOf := map[string]int{}
+	for i, image := range merged {
+		lastOf[shape.name(image)] = i
+	}
 	for _, image := range own {
-		named := func(other Image) bool { return shape.name(other) == shape.name(image) }
-		if !slices.ContainsFunc(merged, named) {
+		if _, known := lastOf[shape.name(image)]; !known {
+			lastOf[shape.name(image)] = len(merged)
 			merged = append(merged, shape.with(image, []Version{}))
 		}
 	}
-	for _, version := range namedVersions(own, shape) {
-		shape.replace(merged, version)
+	order, entries := shape.byVersion(own)
+	placed := make(map[imageVersion]bool, len(order))
+	for i, image := range merged {
+		merged[i] = shape.replaced(image, entries, placed)
+	}
+	// What is new goes behind the last version of its image.
+	added := map[int][]Version{}
+	for _, which := range order {
+		if !placed[which] {
+			last := lastOf[which.image]
+			added[last] = append(added[last], entries[which]...)
+		}
+	}
+	for i, versions := range added {
+		merged[i] = shape.with(merged[i], slices.Concat(shape.versions(merged[i]), versions))
 	}
 	return merged
 }
 
-// versionEntries are all entries of one version of one image: by architecture, for example.
-type versionEntries[Version any] struct {
-	image, version string
-	entries        []Version
-}
+// imageVersion is a version of an image. It may have several entries: by architecture, for example.
+type imageVersion struct{ image, version string }
 
-func namedVersions[Image, Version any](images []Image, shape imageShape[Image, Version]) []versionEntries[Version] {
-	var all []versionEntries[Version]
+// byVersion returns the entries of each version, and the order in which the versions appear.
+func (s imageShape[Image, Version]) byVersion(images []Image) (order []imageVersion, entries map[imageVersion][]Version) {
+	entries = map[imageVersion][]Version{}
 	for _, image := range images {
-		for _, version := range shape.versions(image) {
-			next := versionEntries[Version]{image: shape.name(image), version: shape.version(version)}
-			i := slices.IndexFunc(all, func(other versionEntries[Version]) bool {
-				return other.image == next.image && other.version == next.version
-			})
-			if i < 0 {
-				i, all = len(all), append(all, next)
+		for _, version := range s.versions(image) {
+			which := imageVersion{s.name(image), s.version(version)}
+			if _, known := entries[which]; !known {
+				order = append(order, which)
 			}
-			all[i].entries = append(all[i].entries, version)
+			entries[which] = append(entries[which], version)
 		}
 	}
-	return all
+	return order, entries
 }
 
-// replace puts the entries in the place of the first that there is of the version, or else behind the last version of the image.
-func (s imageShape[Image, Version]) replace(images []Image, by versionEntries[Version]) {
-	isReplaced := func(version Version) bool { return s.version(version) == by.version }
-	home, last := -1, -1
-	for i, image := range images {
-		if s.name(image) != by.image {
+// replaced puts entries in the place of the first that there is of their version, and takes the others away.
+func (s imageShape[Image, Version]) replaced(image Image, entries map[imageVersion][]Version, placed map[imageVersion]bool) Image {
+	versions, touched := []Version{}, false
+	for _, version := range s.versions(image) {
+		which := imageVersion{s.name(image), s.version(version)}
+		by, replace := entries[which]
+		switch {
+		case !replace:
+			versions = append(versions, version)
 			continue
+		case !placed[which]:
+			versions = append(versions, by...)
+			placed[which] = true
 		}
-		last = i
-		if home < 0 && slices.ContainsFunc(s.versions(image), isReplaced) {
-			home = i
-		}
+		touched = true
 	}
-	if home < 0 {
-		images[last] = s.with(images[last], slices.Concat(s.versions(images[last]), by.entries))
-		return
+	if !touched {
+		return image
 	}
-	for i, image := range images {
-		if s.name(image) != by.image || !slices.ContainsFunc(s.versions(image), isReplaced) {
-			continue
-		}
-		place := slices.IndexFunc(s.versions(image), isReplaced)
-		kept := slices.DeleteFunc(slices.Clone(s.versions(image)), isReplaced)
-		if i == home {
-			kept = slices.Insert(kept, place, by.entries...)
-		}
-		images[i] = s.with(image, kept)
-	}
+	return s.with(image, versions)
 }

@@ -61,14 +61,13 @@ func validateProviders(providers []v1alpha1.LoadBalancerProvider, path *field.Pa
 
 func validateStorageClasses(classes []v1alpha1.StorageClassDefinition, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	var names []string
+	names := seen[string]{}
 	byDefault := ""
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if slices.Contains(names, class.Name) {
+		if names.again(class.Name) {
 			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
 		}
-		names = append(names, class.Name)
 		if class.Default != nil && *class.Default {
 			if byDefault != "" {
 				errs = append(errs, field.Invalid(classPath.Child("default"), true, fmt.Sprintf("%q is the default class already: keep one of the two", byDefault)))

@@ -35,6 +35,7 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		return field.ErrorList{field.Required(path, "give at least one external network that shoots may use, or the name *")}
 	}
 	var errs field.ErrorList
+	known := seen[spelled]{}
 	for i, pool := range pools {
 		poolPath := path.Index(i)
 		errs = append(errs, validateName(pool.Name, "the name of an external network, in which * stands for any characters", poolPath.Child("name"))...)
@@ -43,9 +44,7 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		if pattern := pool.DefaultFloatingSubnet; pattern != nil {
 			errs = append(errs, validateDefaultSubnet(*pattern, poolPath.Child("defaultFloatingSubnet"))...)
 		}
-		if slices.ContainsFunc(pools[:i], func(other v1alpha1.FloatingPool) bool {
-			return other.Name == pool.Name && sameText(other.Region, pool.Region) && sameText(other.Domain, pool.Domain)
-		}) {
+		if known.again(spell(&pool.Name, pool.Region, pool.Domain)) {
 			errs = append(errs, duplicate(poolPath.Child("name"), pool.Name))
 		}
 	}
@@ -64,26 +63,15 @@ func validateDefaultSubnet(pattern string, path *field.Path) field.ErrorList {
 	if invalid := validateName(pattern, "a subnet name, glob or ~regular expression, or remove the field", path); pattern == "" || len(pattern) > maxNameLength {
 		return invalid
 	}
-	if _, err := v1alpha1.ParseSubnetPattern(pattern); err != nil {
-		return field.ErrorList{field.Invalid(path, pattern, fmt.Sprintf("correct the regular expression behind the tilde: %v", err))}
-	}
-	return nil
-}
-
-func sameText(a, b *string) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
+	return validateSubnetPattern(pattern, path)
 }
 
 func validateProviderRegions(providers []v1alpha1.LoadBalancerProvider, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	known := seen[spelled]{}
 	for i, provider := range providers {
 		errs = append(errs, validateScope(provider.Region, "region", path.Index(i).Child("region"))...)
-		if slices.ContainsFunc(providers[:i], func(other v1alpha1.LoadBalancerProvider) bool {
-			return other.Name == provider.Name && sameText(other.Region, provider.Region)
-		}) {
+		if known.again(spell(&provider.Name, provider.Region)) {
 			errs = append(errs, duplicate(path.Index(i).Child("name"), provider.Name))
 		}
 	}
@@ -99,16 +87,15 @@ func validateKeystone(config *v1alpha1.CloudProfileConfig, fldPath *field.Path) 
 		errs = append(errs, field.Required(fldPath.Child("keystoneURL"), "give the URL of Keystone, like https://keystone.example.org:5000/v3, or one per region in keystoneURLs"))
 	}
 	errs = append(errs, validateCertificates(config.KeyStoneCACert, fldPath.Child("keystoneCACert"))...)
-	var regions []string
+	regions := seen[string]{}
 	for i, regional := range config.KeyStoneURLs {
 		path := fldPath.Child("keystoneURLs").Index(i)
 		switch {
 		case regional.Region == "":
 			errs = append(errs, field.Required(path.Child("region"), "give the region that the URL is for; one for all others goes to keystoneURL"))
-		case slices.Contains(regions, regional.Region):
+		case regions.again(regional.Region):
 			errs = append(errs, duplicate(path.Child("region"), regional.Region))
 		}
-		regions = append(regions, regional.Region)
 		errs = append(errs, validateKeystoneURL(regional.URL, path.Child("url"))...)
 		errs = append(errs, validateCertificates(regional.CACert, path.Child("caCert"))...)
 	}
@@ -145,16 +132,14 @@ func validateCertificates(bundle *string, path *field.Path) field.ErrorList {
 
 func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	var known []netip.Addr
+	known := seen[netip.Addr]{}
 	for i, server := range servers {
 		address, err := netip.ParseAddr(server)
 		switch {
 		case err != nil || address.Zone() != "":
 			errs = append(errs, field.Invalid(path.Index(i), server, "give the IP address of a DNS server, like 10.10.10.11 or 2001:db8::53"))
-		case slices.Contains(known, address): // which Neutron refuses
+		case known.again(address): // which Neutron refuses
 			errs = append(errs, duplicate(path.Index(i), server))
-		default:
-			known = append(known, address)
 		}
 	}
 	return errs
@@ -163,11 +148,12 @@ func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
 func validateServerGroupPolicies(policies []string, path *field.Path) field.ErrorList {
 	supported := []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"}
 	var errs field.ErrorList
+	known := seen[string]{}
 	for i, policy := range policies {
 		switch {
 		case !slices.Contains(supported, policy):
 			errs = append(errs, field.Invalid(path.Index(i), policy, "Nova has no such policy: choose one of "+strings.Join(quoted(supported), ", ")))
-		case slices.Contains(policies[:i], policy):
+		case known.again(policy):
 			errs = append(errs, duplicate(path.Index(i), policy))
 		}
 	}

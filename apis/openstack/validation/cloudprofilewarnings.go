@@ -15,10 +15,11 @@ import (
 // CloudProfile does not have, and machine images that only some of its regions have.
 func CloudProfileWarnings(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) []string {
 	warnings := unknownRegions(config, spec.Regions, fldPath)
+	mapped := byVersion(config.MachineImages)
 	for _, image := range spec.MachineImages {
 		for _, version := range image.Versions {
 			for _, need := range needsOf(&version, spec.MachineCapabilities) {
-				available := lookUp(config, image.Name, version.Version, need, spec)
+				available := lookUp(mapped, image.Name, version.Version, need, spec)
 				if len(available.found) > 0 && len(available.missing) > 0 {
 					warnings = append(warnings, fmt.Sprintf("%s: no image for %s in region %s", fldPath.Child("machineImages"), available.title,
 						strings.Join(quoted(available.missing), ", ")))
@@ -57,12 +58,15 @@ func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1b
 // unknownImageRegions names each region once: where one is misspelt, it often is so for all images.
 func unknownImageRegions(images []v1alpha1.MachineImages, regions []gardencorev1beta1.Region, path *field.Path) []string {
 	var unknown []string
+	known := seen[string]{"": true}
+	for _, region := range regions {
+		known[region.Name] = true
+	}
 	for _, image := range images {
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors() {
 				for _, mapping := range flavor.Regions {
-					isRegion := func(known gardencorev1beta1.Region) bool { return known.Name == mapping.Name }
-					if mapping.Name != "" && !slices.ContainsFunc(regions, isRegion) && !slices.Contains(unknown, mapping.Name) {
+					if !known.again(mapping.Name) {
 						unknown = append(unknown, mapping.Name)
 					}
 				}

@@ -132,7 +132,10 @@ func validateFeatureGates(gates map[string]bool, path *field.Path) field.ErrorLi
 	form := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		if !form.MatchString(name) {
+		switch {
+		case len(name) > maxNameLength:
+			errs = append(errs, field.TooLong(path.Key(name), name, maxNameLength))
+		case !form.MatchString(name):
 			errs = append(errs, field.Invalid(path.Key(name), name, "give the name of a feature gate: letters and digits, a letter first"))
 		}
 	}
@@ -145,16 +148,18 @@ func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *f
 	}
 	errs := validateNetworkNames(addresses.PublicNetworkNames, path.Child("publicNetworkNames"))
 	errs = append(errs, validateNetworkNames(addresses.InternalNetworkNames, path.Child("internalNetworkNames"))...)
+	isPublic := setOf(addresses.PublicNetworkNames)
 	for i, name := range addresses.InternalNetworkNames {
-		if slices.Contains(addresses.PublicNetworkNames, name) {
+		if isPublic[name] {
 			errs = append(errs, field.Invalid(path.Child("internalNetworkNames").Index(i), name,
 				"a network is either internal or public: remove the name here or in publicNetworkNames"))
 		}
 	}
+	known := seen[string]{}
 	for i, text := range addresses.SortOrder {
 		_, invalid := parseRange(text, path.Child("sortOrder").Index(i))
 		errs = append(errs, invalid...)
-		if slices.Contains(addresses.SortOrder[:i], text) {
+		if known.again(text) {
 			errs = append(errs, duplicate(path.Child("sortOrder").Index(i), text))
 		}
 	}
@@ -166,9 +171,10 @@ func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *f
 
 func validateNetworkNames(names []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	known := seen[string]{}
 	for i, name := range names {
 		errs = append(errs, validateLine(name, "the name of a network", path.Index(i))...)
-		if slices.Contains(names[:i], name) {
+		if known.again(name) {
 			errs = append(errs, duplicate(path.Index(i), name))
 		}
 	}

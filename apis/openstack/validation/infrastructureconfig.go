@@ -2,7 +2,6 @@ package validation
 
 import (
 	"fmt"
-	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -42,11 +41,7 @@ func validateFloatingPoolFields(config *v1alpha1.InfrastructureConfig, fldPath *
 	if invalid := validateName(pattern, "a subnet name, glob or ~regular expression, or remove the field", subnetPath); len(invalid) > 0 {
 		return append(errs, invalid...)
 	}
-	if _, err := v1alpha1.ParseSubnetPattern(pattern); err != nil {
-		errs = append(errs, field.Invalid(subnetPath, pattern,
-			fmt.Sprintf("correct the regular expression behind the tilde: %v", err)))
-	}
-	return errs
+	return append(errs, validateSubnetPattern(pattern, subnetPath)...)
 }
 
 // validateGivenResources checks the IDs of what exists already and what they exclude.
@@ -111,9 +106,10 @@ func validateZoneHints(networks *v1alpha1.Networks, path *field.Path) field.Erro
 
 func validateZones(zones []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	known := seen[string]{}
 	for i, zone := range zones {
 		errs = append(errs, validateName(zone, "the name of an availability zone", path.Index(i))...)
-		if slices.Contains(zones[:i], zone) {
+		if known.again(zone) {
 			errs = append(errs, duplicate(path.Index(i), zone))
 		}
 	}
@@ -127,6 +123,7 @@ func validateNodePortSources(networks *v1alpha1.Networks, path *field.Path) fiel
 			"the security group given in networks.securityGroupId is never changed: remove the field, and put the rules into that group yourself")}
 	}
 	var errs field.ErrorList
+	known := seen[string]{}
 	for i, text := range ranges {
 		parsed, invalid := parseRange(text, path.Index(i))
 		errs = append(errs, invalid...)
@@ -136,7 +133,7 @@ func validateNodePortSources(networks *v1alpha1.Networks, path *field.Path) fiel
 		if parsed.Addr().Is6() && networks.IPv6 == nil {
 			errs = append(errs, field.Invalid(path.Index(i), text, "nodes have no IPv6 addresses: remove the range, or set networks.ipv6"))
 		}
-		if slices.Contains(ranges[:i], text) {
+		if known.again(text) {
 			errs = append(errs, duplicate(path.Index(i), text))
 		}
 	}

@@ -28,28 +28,32 @@ func validateLoadBalancerClasses(classes, oldClasses []v1alpha1.LoadBalancerClas
 		return nil
 	}
 	var errs field.ErrorList
-	var names, purposes []string
+	names, purposes, known := seen[string]{}, seen[string]{}, classesOf(oldClasses)
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if slices.Contains(names, class.Name) {
+		if names.again(class.Name) {
 			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
 		}
-		names = append(names, class.Name)
-		if class.Purpose != nil {
-			if slices.Contains(purposes, *class.Purpose) {
-				errs = append(errs, field.Invalid(classPath.Child("purpose"), *class.Purpose, "another class has this purpose: remove it from one of the two"))
-			}
-			purposes = append(purposes, *class.Purpose)
+		if class.Purpose != nil && purposes.again(*class.Purpose) {
+			errs = append(errs, field.Invalid(classPath.Child("purpose"), *class.Purpose, "another class has this purpose: remove it from one of the two"))
 		}
-		if !containsClass(oldClasses, class) {
+		if !known[spelledOut(class)] {
 			errs = append(errs, validateLoadBalancerClass(class, by, classPath)...)
 		}
 	}
 	return errs
 }
 
-func containsClass(classes []v1alpha1.LoadBalancerClass, class v1alpha1.LoadBalancerClass) bool {
-	return slices.ContainsFunc(classes, func(other v1alpha1.LoadBalancerClass) bool { return equality.Semantic.DeepEqual(other, class) })
+func spelledOut(class v1alpha1.LoadBalancerClass) spelled {
+	return spell(&class.Name, class.Purpose, class.FloatingSubnetID, class.FloatingSubnetTags, class.FloatingSubnetName, class.FloatingNetworkID, class.SubnetID)
+}
+
+func classesOf(classes []v1alpha1.LoadBalancerClass) map[spelled]bool {
+	set := make(map[spelled]bool, len(classes))
+	for _, class := range classes {
+		set[spelledOut(class)] = true
+	}
+	return set
 }
 
 func validateLoadBalancerClass(class v1alpha1.LoadBalancerClass, by whose, path *field.Path) field.ErrorList {
@@ -105,8 +109,8 @@ func validateSubnetSelection(class v1alpha1.LoadBalancerClass, path *field.Path)
 	if name := class.FloatingSubnetName; name != nil {
 		namePath := path.Child("floatingSubnetName")
 		invalid := validateLine(*name, "a subnet name, glob or ~regular expression, or remove the field", namePath)
-		if _, err := v1alpha1.ParseSubnetPattern(*name); len(invalid) == 0 && err != nil {
-			invalid = append(invalid, field.Invalid(namePath, *name, fmt.Sprintf("correct the regular expression behind the tilde: %v", err)))
+		if len(invalid) == 0 {
+			invalid = validateSubnetPattern(*name, namePath)
 		}
 		errs = append(errs, invalid...)
 	}
@@ -126,26 +130,27 @@ func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in
 	if pool == nil || len(pool.LoadBalancerClasses) == 0 {
 		return nil
 	}
+	var names []string
+	offered := map[spelled]bool{}
+	for _, class := range pool.LoadBalancerClasses {
+		names = append(names, class.Name)
+		offered[networksOf(class)] = true
+	}
+	detail := fmt.Sprintf("the CloudProfile does not allow these networks with floating pool %q: "+
+		"take those of one of its classes %s, or remove all classes to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))
 	var errs field.ErrorList
+	known := classesOf(oldClasses)
 	for i, class := range classes {
-		if containsClass(oldClasses, class) || slices.ContainsFunc(pool.LoadBalancerClasses, func(offered v1alpha1.LoadBalancerClass) bool {
-			return sameNetworks(class, offered)
-		}) {
-			continue
+		if !known[spelledOut(class)] && !offered[networksOf(class)] {
+			errs = append(errs, field.Invalid(path.Index(i), class.Name, detail))
 		}
-		var names []string
-		for _, offered := range pool.LoadBalancerClasses {
-			names = append(names, offered.Name)
-		}
-		errs = append(errs, field.Invalid(path.Index(i), class.Name, fmt.Sprintf("the CloudProfile does not allow these networks with floating pool %q: "+
-			"take those of one of its classes %s, or remove all classes to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))))
 	}
 	return errs
 }
 
-func sameNetworks(a, b v1alpha1.LoadBalancerClass) bool {
-	a.Name, a.Purpose, b.Name, b.Purpose = "", nil, "", nil
-	return equality.Semantic.DeepEqual(a, b)
+func networksOf(class v1alpha1.LoadBalancerClass) spelled {
+	class.Name, class.Purpose = "", nil
+	return spelledOut(class)
 }
 
 func validateLoadBalancerConfig(config *v1alpha1.LoadBalancerConfig, path *field.Path) field.ErrorList {

@@ -22,20 +22,46 @@ func validateOfferedImages(config *v1alpha1.CloudProfileConfig, spec *gardencore
 		return field.ErrorList{field.Required(path, "map the versions in spec.machineImages to images in Glance")}
 	}
 	var errs field.ErrorList
+	mapped := byVersion(config.MachineImages)
 	for _, image := range spec.MachineImages {
 		for _, version := range image.Versions {
-			errs = append(errs, validateOfferedVersion(config, image.Name, &version, spec, path)...)
+			errs = append(errs, validateOfferedVersion(mapped, image.Name, &version, spec, path)...)
 		}
 	}
 	return errs
 }
 
-func validateOfferedVersion(config *v1alpha1.CloudProfileConfig, name string, version *gardencorev1beta1.MachineImageVersion,
+// imageVersion is a version of a machine image.
+type imageVersion struct{ name, version string }
+
+// mappings are what is mapped of each version by itself: CloudProfiles have thousands, and every one of them is looked up in every region.
+type mappings map[imageVersion]v1alpha1.CloudProfileConfig
+
+func byVersion(images []v1alpha1.MachineImages) mappings {
+	mapped := mappings{}
+	for _, image := range images {
+		added := map[string]int{} // where the versions of this entry are among those of its image
+		for _, version := range image.Versions {
+			which := imageVersion{image.Name, version.Version}
+			config := mapped[which]
+			if _, known := added[version.Version]; !known {
+				added[version.Version] = len(config.MachineImages)
+				config.MachineImages = append(config.MachineImages, v1alpha1.MachineImages{Name: image.Name})
+			}
+			entry := &config.MachineImages[added[version.Version]]
+			entry.Versions = append(entry.Versions, version)
+			mapped[which] = config
+		}
+	}
+	return mapped
+}
+
+func validateOfferedVersion(mapped mappings, name string, version *gardencorev1beta1.MachineImageVersion,
 	in *gardencorev1beta1.CloudProfileSpec, path *field.Path,
 ) field.ErrorList {
 	var errs field.ErrorList
 	for _, need := range needsOf(version, in.MachineCapabilities) {
-		availability := lookUp(config, name, version.Version, need, in)
+		availability := lookUp(mapped, name, version.Version, need, in)
 		switch {
 		case len(availability.ambiguous) > 0:
 			errs = append(errs, field.Invalid(path, availability.title, fmt.Sprintf("several images in region %q fit alike: keep one of them, or tell them apart by their capabilities",
@@ -55,8 +81,9 @@ type availability struct {
 }
 
 // lookUp asks as the controllers do, for machines that have nothing but what they need.
-func lookUp(config *v1alpha1.CloudProfileConfig, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
+func lookUp(mapped mappings, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
 	query := v1alpha1.ImageQuery{Name: name, Version: version, Capabilities: need, Definitions: in.MachineCapabilities}
+	config := mapped[imageVersion{name, version}] // empty when there is none
 	result := availability{title: fmt.Sprintf("%s %s for %s", name, version, inWords(need, in.MachineCapabilities))}
 	for _, region := range in.Regions {
 		query.Region = region.Name

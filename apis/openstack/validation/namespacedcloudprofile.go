@@ -21,7 +21,9 @@ type Parent struct {
 
 // Lists reports whether the parent has the version of a machine image itself.
 func (p Parent) Lists(image, version string) bool {
-	return listsVersion(p.Spec.MachineImages, image, version)
+	return slices.ContainsFunc(p.Spec.MachineImages, func(listed gardencorev1beta1.MachineImage) bool {
+		return listed.Name == image && slices.ContainsFunc(listed.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool { return listed.Version == version })
+	})
 }
 
 // ValidateNamespacedCloudProfileConfig checks a CloudProfileConfig, at fldPath, that is written into a NamespacedCloudProfile: it maps the
@@ -34,11 +36,12 @@ func ValidateNamespacedCloudProfileConfig(config *v1alpha1.CloudProfileConfig, s
 	errs = append(errs, validateMachineImages(config.MachineImages, parent.Spec.MachineCapabilities, path)...)
 	errs = append(errs, validateAddedImages(config.MachineImages, spec.MachineImages, parent, path)...)
 
-	merged := &v1alpha1.CloudProfileConfig{MachineImages: v1alpha1.MergeMachineImages(parent.Config.MachineImages, config.MachineImages)}
+	merged := byVersion(v1alpha1.MergeMachineImages(parent.Config.MachineImages, config.MachineImages))
+	ofParent := versionsOf(parent.Spec.MachineImages)
 	for _, image := range spec.MachineImages {
 		for _, version := range image.Versions {
 			// A version that the parent has may expire at another time here, and nothing else.
-			if !parent.Lists(image.Name, version.Version) {
+			if !ofParent[imageVersion{image.Name, version.Version}] {
 				errs = append(errs, validateOfferedVersion(merged, image.Name, &version, parent.Spec, path)...)
 			}
 		}
@@ -75,14 +78,15 @@ func fieldsOf(config *v1alpha1.CloudProfileConfig) map[string]json.RawMessage {
 
 func validateAddedImages(mapped []v1alpha1.MachineImages, own []gardencorev1beta1.MachineImage, parent Parent, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	ofParent, listed := versionsOf(parent.Spec.MachineImages), versionsOf(own)
 	for i, image := range mapped {
 		for j, version := range image.Versions {
-			title := image.Name + " " + version.Version
+			which, title := imageVersion{image.Name, version.Version}, image.Name+" "+version.Version
 			versionPath := path.Index(i).Child("versions").Index(j)
 			switch {
-			case parent.Lists(image.Name, version.Version):
+			case ofParent[which]:
 				errs = append(errs, field.Forbidden(versionPath, fmt.Sprintf("the parent CloudProfile has %s already: remove it here", title)))
-			case !listsVersion(own, image.Name, version.Version):
+			case !listed[which]:
 				errs = append(errs, field.Invalid(versionPath, title, "spec.machineImages does not list this version: add it there, or remove it here"))
 			}
 		}
@@ -90,10 +94,12 @@ func validateAddedImages(mapped []v1alpha1.MachineImages, own []gardencorev1beta
 	return errs
 }
 
-func listsVersion(images []gardencorev1beta1.MachineImage, name, version string) bool {
-	return slices.ContainsFunc(images, func(image gardencorev1beta1.MachineImage) bool {
-		return image.Name == name && slices.ContainsFunc(image.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool {
-			return listed.Version == version
-		})
-	})
+func versionsOf(images []gardencorev1beta1.MachineImage) map[imageVersion]bool {
+	versions := map[imageVersion]bool{}
+	for _, image := range images {
+		for _, version := range image.Versions {
+			versions[imageVersion{image.Name, version.Version}] = true
+		}
+	}
+	return versions
 }

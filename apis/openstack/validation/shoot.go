@@ -16,6 +16,8 @@ import (
 type ShootSurroundings struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
+	// Spec is the CloudProfile itself. Without it, images are not looked for.
+	Spec *gardencorev1beta1.CloudProfileSpec
 	// Domain is the Keystone domain, by name, of the shoot's project. It is empty when nobody knows: credentials may give its ID instead, or
 	// be missing. Then what is right in one domain is right.
 	Domain string
@@ -158,10 +160,17 @@ func (in ShootSurroundings) domainsWithPool(name, region string) []string {
 // validatePools checks the pools and goes by their names, since others move up when a pool is removed.
 func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
 	var errs field.ErrorList
+	oldWorkers, known := poolsByName(oldShoot), map[machine]bool{}
+	for _, oldWorker := range oldWorkers {
+		known[machineOf(oldWorker)] = true
+	}
 	for i := range shoot.Spec.Provider.Workers {
 		worker, path := &shoot.Spec.Provider.Workers[i], providerPath("workers").Index(i)
 		pool := PoolOfShoot(worker)
-		oldWorker := findPool(oldShoot, worker.Name)
+		if wanted := machineOf(worker); !known[wanted] {
+			errs = append(errs, in.validateImage(wanted, shoot.Spec.Region, path)...)
+		}
+		oldWorker := oldWorkers[worker.Name]
 		if oldWorker == nil {
 			errs = append(errs, ValidateWorkerPool(&pool, nil, in.Profile, path)...)
 			continue
@@ -174,13 +183,13 @@ func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Sho
 	return errs
 }
 
-func findPool(shoot *gardencorev1beta1.Shoot, name string) *gardencorev1beta1.Worker {
+func poolsByName(shoot *gardencorev1beta1.Shoot) map[string]*gardencorev1beta1.Worker {
+	pools := map[string]*gardencorev1beta1.Worker{}
 	if shoot == nil {
-		return nil
+		return pools
 	}
-	i := slices.IndexFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.Name == name })
-	if i < 0 {
-		return nil
+	for i := range shoot.Spec.Provider.Workers {
+		pools[shoot.Spec.Provider.Workers[i].Name] = &shoot.Spec.Provider.Workers[i]
 	}
-	return &shoot.Spec.Provider.Workers[i]
+	return pools
 }

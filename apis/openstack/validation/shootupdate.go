@@ -15,8 +15,8 @@ import (
 )
 
 // ShootNeedsValidation reports whether there is anything about a write that ValidateShoot could refuse, whatever the
-// surroundings. Most writes of Shoots are none of its business: it goes by what is judged, so that the shape of a document,
-// the number of a pool's machines or their image make no difference. Nor do credentials: who changes them stays where the
+// surroundings. Most writes of Shoots are none of its business: it goes by what is judged, so that the shape of a document
+// or the number of a pool's machines make no difference. Nor do credentials: who changes them stays where the
 // network is.
 func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	if !hasInfrastructure(shoot) {
@@ -45,6 +45,7 @@ type judged struct {
 	InfrastructureConfig, ControlPlaneConfig *runtime.RawExtension
 	Networking                               *gardencorev1beta1.Networking
 	Secrets, PoolNames                       []string
+	Machines                                 []machine
 	Pools                                    []WorkerPool
 }
 
@@ -66,6 +67,7 @@ func judgedOf(shoot *gardencorev1beta1.Shoot) judged {
 		pool := PoolOfShoot(&spec.Provider.Workers[i])
 		pool.ProviderConfig = canonical(pool.ProviderConfig)
 		result.Pools = append(result.Pools, pool)
+		result.Machines = append(result.Machines, machineOf(&spec.Provider.Workers[i]))
 		result.PoolNames = append(result.PoolNames, spec.Provider.Workers[i].Name)
 	}
 	return result

@@ -197,15 +197,14 @@ func TestWritesThatNeedNoValidation(t *testing.T) {
 		change func(*cluster)
 		needed bool
 	}{
-		"no change":           {unchanged, false},
-		"an annotation":       {func(c *cluster) { c.Annotations = map[string]string{"gardener.cloud/operation": "reconcile"} }, false},
-		"its state":           {func(c *cluster) { c.Status.TechnicalID = "shoot--a--b" }, false},
-		"its Kubernetes":      {func(c *cluster) { c.Spec.Kubernetes.Version = "1.36.3" }, false},
-		"its seed":            {func(c *cluster) { c.Spec.SeedName = new("seed") }, false},
-		"the image of a pool": {func(c *cluster) { c.worker(0).Machine.Image = &gardencorev1beta1.ShootMachineImage{Name: "linux"} }, false},
-		"the size of a pool":  {func(c *cluster) { c.worker(0).Maximum = 9 }, false},
-		"its network plugin":  {func(c *cluster) { c.Spec.Networking.Type = new("calico") }, false},
-		"its credentials":     {func(c *cluster) { c.Spec.CredentialsBindingName = new("other") }, false},
+		"no change":          {unchanged, false},
+		"an annotation":      {func(c *cluster) { c.Annotations = map[string]string{"gardener.cloud/operation": "reconcile"} }, false},
+		"its state":          {func(c *cluster) { c.Status.TechnicalID = "shoot--a--b" }, false},
+		"its Kubernetes":     {func(c *cluster) { c.Spec.Kubernetes.Version = "1.36.3" }, false},
+		"its seed":           {func(c *cluster) { c.Spec.SeedName = new("seed") }, false},
+		"the size of a pool": {func(c *cluster) { c.worker(0).Maximum = 9 }, false},
+		"its network plugin": {func(c *cluster) { c.Spec.Networking.Type = new("calico") }, false},
+		"its credentials":    {func(c *cluster) { c.Spec.CredentialsBindingName = new("other") }, false},
 		"the shape of a document": {func(c *cluster) {
 			c.misspell(infraOf, `"floatingPoolName":"public",`, ``)
 			c.misspell(infraOf, `"networks":{`, ` "floatingPoolName": "public", "networks":{`)
@@ -222,6 +221,8 @@ func TestWritesThatNeedNoValidation(t *testing.T) {
 		"a number beyond a float":   {func(c *cluster) { c.infra.Networks.MTU = new(1<<53 + 1) }, true},
 		"a label of a pool":         {func(c *cluster) { c.worker(0).Labels["a"] = "b" }, true},
 		"the volume of a pool":      {func(c *cluster) { c.worker(0).Volume.VolumeSize = "60Gi" }, true},
+		"the image of a pool":       {func(c *cluster) { c.worker(0).Machine.Image = &gardencorev1beta1.ShootMachineImage{Name: "linux"} }, true},
+		"the machines of a pool":    {func(c *cluster) { c.worker(0).Machine.Type = "huge" }, true},
 		"the name of a pool":        {func(c *cluster) { c.worker(0).Name = "b" }, true},
 		"families":                  {func(c *cluster) { c.Spec.Networking.IPFamilies = []gardencorev1beta1.IPFamily{"IPv4"} }, true},
 		"the range of nodes":        {func(c *cluster) { c.Spec.Networking.Nodes = nil }, true},

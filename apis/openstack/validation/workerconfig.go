@@ -14,6 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
+// maxResourceName is the length of a name of Kubernetes with a domain in front.
+const maxResourceName = 317
+
 // policyAffinity keeps all servers of a group on one host.
 const policyAffinity = "affinity"
 
@@ -52,6 +55,8 @@ func validateCapacity(capacity corev1.ResourceList, whole bool, path *field.Path
 	for _, name := range slices.Sorted(maps.Keys(capacity)) {
 		amount := capacity[name]
 		switch {
+		case len(name) > maxResourceName:
+			errs = append(errs, field.TooLong(path.Key(string(name)), name, maxResourceName))
 		case amount.Sign() < 0:
 			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "give an amount that is not negative"))
 		case whole && amount.Cmp(*resource.NewQuantity(amount.Value(), amount.Format)) != 0:
@@ -90,34 +95,36 @@ func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolSurroundi
 
 func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	var names []string
+	names, before := seen[string]{}, map[string]bool{}
+	for _, label := range oldLabels {
+		before[label.Name] = true
+	}
 	for i, label := range labels {
 		name := path.Index(i).Child("name")
 		errs = append(errs, validateLine(label.Name, "the key of the metadata", name)...)
 		if label.Value != "" {
 			errs = append(errs, validateLine(label.Value, "a value of the metadata", path.Index(i).Child("value"))...)
 		}
-		wasThere := slices.ContainsFunc(oldLabels, func(old v1alpha1.MachineLabel) bool { return old.Name == label.Name })
 		_, isOfPool := ofPool[label.Name]
 		switch {
-		case slices.Contains(names, label.Name):
+		case names.again(label.Name):
 			errs = append(errs, duplicate(name, label.Name))
 		case isOfPool:
 			errs = append(errs, field.Invalid(name, label.Name, "is a label of the pool, which is in the metadata anyway: remove one of the two"))
-		case machinev1alpha1.IsIdentity(machinev1alpha1.TagKey(label.Name)) && !wasThere:
+		case machinev1alpha1.IsIdentity(machinev1alpha1.TagKey(label.Name)) && !before[label.Name]:
 			errs = append(errs, field.Invalid(name, label.Name, fmt.Sprintf("says whose machine it is, which is not yours to say: "+
 				"choose a name that begins neither with %q nor with %q", machinev1alpha1.TagClusterPrefix, machinev1alpha1.TagRolePrefix)))
 		}
-		names = append(names, label.Name)
 	}
 	return errs
 }
 
 func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	known := seen[string]{}
 	for i, group := range groups {
 		errs = append(errs, validateLine(group, "the name of a security group", path.Index(i))...)
-		if slices.Contains(groups[:i], group) {
+		if known.again(group) {
 			errs = append(errs, duplicate(path.Index(i), group))
 		}
 	}
@@ -126,6 +133,7 @@ func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
 
 func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	known := seen[v1alpha1.AdditionalNetwork]{}
 	for i, network := range networks {
 		entry := path.Index(i)
 		switch {
@@ -136,7 +144,7 @@ func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *fie
 		default:
 			errs = append(errs, validateLine(network.Name, "the ID of the network, or its name", entry.Child("name"))...)
 		}
-		if slices.Contains(networks[:i], network) {
+		if known.again(network) {
 			errs = append(errs, duplicate(entry, network.ID+network.Name))
 		}
 	}

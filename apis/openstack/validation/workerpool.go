@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/amounts"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -139,19 +140,20 @@ func validateVolumes(pool, oldPool *WorkerPool, fldPath *field.Path) field.Error
 		wasEncrypted := oldPool != nil && oldPool.Volume != nil && isTrue(oldPool.Volume.Encrypted)
 		errs = append(errs, validateEncryption(volume, wasEncrypted, path)...)
 	}
-	var names []string
+	names, encryptedBefore := seen[string]{}, map[string]bool{}
+	if oldPool != nil {
+		for _, old := range oldPool.DataVolumes {
+			encryptedBefore[old.Name] = encryptedBefore[old.Name] || isTrue(old.Encrypted)
+		}
+	}
 	for i := range pool.DataVolumes {
 		volume, path := &pool.DataVolumes[i], fldPath.Child("dataVolumes").Index(i)
 		errs = append(errs, validateName(volume.Name, "a name that tells the volumes of a machine apart", path.Child("name"))...)
-		if slices.Contains(names, volume.Name) {
+		if names.again(volume.Name) {
 			errs = append(errs, duplicate(path.Child("name"), volume.Name))
 		}
-		names = append(names, volume.Name)
 		errs = append(errs, validateSize(volume.Size, path.Child("size"))...)
-		wasEncrypted := oldPool != nil && slices.ContainsFunc(oldPool.DataVolumes, func(old Volume) bool {
-			return old.Name == volume.Name && isTrue(old.Encrypted)
-		})
-		errs = append(errs, validateEncryption(volume, wasEncrypted, path)...)
+		errs = append(errs, validateEncryption(volume, encryptedBefore[volume.Name], path)...)
 	}
 	return errs
 }
@@ -179,6 +181,9 @@ func isTrue(value *bool) bool { return value != nil && *value }
 
 // SizeInGiB reads the size of a volume. Cinder counts in GiB, so that what is left over is rounded up.
 func SizeInGiB(size string) (int, error) {
+	if err := amounts.Check(size); err != nil {
+		return 0, err
+	}
 	quantity, err := resource.ParseQuantity(size)
 	if err != nil {
 		return 0, fmt.Errorf("reading size %q: %w", size, err)

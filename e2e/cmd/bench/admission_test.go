@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/trellis-garden/trellis/e2e/internal/process"
@@ -19,6 +20,15 @@ func TestPercentilesAreThoseOfTheSortedTimes(t *testing.T) {
 	assert.Equal(t, 100*time.Millisecond, percentile(times, 100))
 	assert.Equal(t, 100*time.Millisecond, times[0], "they stay in their order")
 	assert.Zero(t, percentile(nil, 99))
+}
+
+func TestTheLargestDocumentsFit(t *testing.T) {
+	const bound = 64 << 10
+	for _, shoot := range []*gardencorev1beta1.Shoot{withGroups(6000, numbered), withGroups(21000, func(string, int) string { return "" })} {
+		size := len(shoot.Spec.Provider.Workers[0].ProviderConfig.Raw)
+		assert.LessOrEqual(t, size, bound)
+		assert.Greater(t, size, bound*8/10)
+	}
 }
 
 func TestFiguresOfAdmissionAreInColumns(t *testing.T) {

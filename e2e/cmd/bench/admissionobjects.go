@@ -175,18 +175,37 @@ type reviewed struct {
 	name          string
 	review        *admissionv1.AdmissionReview
 	times, atOnce int
+	// refusedBy is the webhook that says no.
+	refusedBy string
 }
 
-// reviewsOf are a new Shoot, for which everything is looked up, and a change by which nothing is: most changes are Gardener's own.
+// reviewsOf are a new Shoot, for which everything is looked up, and a change by which nothing is: most changes are Gardener's own. Two more are as large as
+// they may be, without a mistake and with as many as have room.
 func reviewsOf() []reviewed {
 	shoot := benchedShoot()
 	labelled := shoot.DeepCopy()
 	labelled.Labels = map[string]string{"shoot.gardener.cloud/status": "healthy"}
 	return []reviewed{
-		{"new", reviewOf(admissionv1.Create, shoot, nil), reviews, atOnce},
-		{"new, one by one", reviewOf(admissionv1.Create, shoot, nil), fewer, 1},
-		{"labelled", reviewOf(admissionv1.Update, labelled, shoot), reviews, atOnce},
+		{name: "new", review: reviewOf(admissionv1.Create, shoot, nil), times: reviews, atOnce: atOnce},
+		{name: "new, one by one", review: reviewOf(admissionv1.Create, shoot, nil), times: fewer, atOnce: 1},
+		{name: "labelled", review: reviewOf(admissionv1.Update, labelled, shoot), times: reviews, atOnce: atOnce},
+		{name: "large", review: reviewOf(admissionv1.Create, withGroups(6000, numbered), nil), times: fewer, atOnce: atOnce},
+		{
+			name: "mistaken", review: reviewOf(admissionv1.Create, withGroups(21000, func(string, int) string { return "" }), nil),
+			times: fewer, atOnce: atOnce, refusedBy: "shoot.openstack",
+		},
 	}
+}
+
+// withGroups is the Shoot with that many security groups for a pool: as many as 64 KiB have room for.
+func withGroups(count int, called func(string, int) string) *gardencorev1beta1.Shoot {
+	config := &openstackv1alpha1.WorkerConfig{}
+	for i := range count {
+		config.AdditionalSecurityGroups = append(config.AdditionalSecurityGroups, called("sg", i))
+	}
+	shoot := benchedShoot()
+	shoot.Spec.Provider.Workers[0].ProviderConfig = encoded(config)
+	return shoot
 }
 
 func reviewOf(operation admissionv1.Operation, object, old *gardencorev1beta1.Shoot) *admissionv1.AdmissionReview {

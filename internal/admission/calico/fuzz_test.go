@@ -20,6 +20,9 @@ func FuzzShoot(f *testing.F) {
 	f.Add([]byte(`{"overlay":{"enabled":false},"ipam":{"type":"calico-ipam"}}`), []byte(`{"ipam":{"type":"host-local"}}`), byte(2), byte(9))
 	f.Add([]byte(`{"overlays":{},"overlay":{"enabled":true}}`), []byte(`{"backend":"none","overlays":{}}`), byte(3), byte(20))
 	f.Add([]byte(`{"ipip":"CrossSubnet","ipv4":{"pool":"vxlan"},"overlay":{"enabled":true}}`), []byte(`{"vethMTU":"9","autoScaling":{}}`), byte(1), byte(47))
+	f.Add([]byte(`{"ipv4":{"autoDetectionMethod":"interface=`+strings.Repeat(`[^a]{1000},`, 3000)+`"}}`), []byte(``), byte(0), byte(0))
+	f.Add([]byte(`{"autoScaling":{"mode":"static","resources":{"node":{"cpu":"1e-2147483640"}}}}`), []byte(``), byte(0), byte(0))
+	f.Add([]byte(`{"kubeAPIServerEndpoints":{"labels":{"a":"`+strings.Repeat(`a`, 1<<16)+`"}}}`), []byte(`{}`), byte(0), byte(0))
 	options := Options{OverlayOff: []string{"openstack", "local"}, PodRoutes: []string{"openstack", "aws"}}
 	f.Fuzz(func(t *testing.T, before, after []byte, infrastructure, bits byte) {
 		if len(before) > 0 && !json.Valid(before) || len(after) > 0 && !json.Valid(after) {

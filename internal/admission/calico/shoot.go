@@ -4,6 +4,8 @@ import (
 	"context"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/calico/validation"
 	"github.com/trellis-garden/trellis/apis/networking"
@@ -18,6 +20,14 @@ func judge(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Ve
 	}
 	if !concerns(old) {
 		old = nil
+	}
+	var before *runtime.RawExtension
+	if old != nil {
+		before = old.Spec.Networking.ProviderConfig
+	}
+	path := field.NewPath("spec", "networking", "providerConfig")
+	if errs := admission.TooLarge(shoot.Spec.Networking.ProviderConfig, before, admission.MaxShootConfig, path); len(errs) > 0 {
+		return admission.Verdict{Errors: errs}, nil
 	}
 	errs, warnings := validation.ValidateShootNetwork(shoot, old, networking.InfrastructureOf(shoot.Spec.Provider.Type))
 	return admission.Verdict{Errors: errs, Warnings: warnings}, nil

@@ -2,6 +2,7 @@ package calico
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -136,4 +137,17 @@ func TestOtherRequestsPass(t *testing.T) {
 			require.EqualValues(t, http.StatusBadRequest, webhook.Handler.Handle(t.Context(), request).Result.Code)
 		})
 	}
+}
+
+func TestTheNetworkConfigurationHasABound(t *testing.T) {
+	large := shootWith(`{"padding":"` + strings.Repeat("a", 64<<10) + `"}`)
+	for _, old := range []*gardencorev1beta1.Shoot{nil, shootWith(`{}`)} {
+		response := ask(t, byDefault(), judging, large, old)
+		require.Len(t, response.Result.Details.Causes, 1)
+		require.Equal(t, "spec.networking.providerConfig", response.Result.Details.Causes[0].Field)
+		require.Contains(t, response.Result.Message, "and may have 65536: shorten its lists and texts")
+	}
+	changed := large.DeepCopy()
+	withFamilies(gardencorev1beta1.IPFamilyIPv4)(changed)
+	require.True(t, ask(t, byDefault(), judging, changed, large).Allowed, "what is there already goes on")
 }

@@ -56,6 +56,9 @@ func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudP
 	if profile.Spec.Type != Type || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
 		return admission.Verdict{}, nil
 	}
+	if errs := tooLargeProfile(profile, old); len(errs) > 0 {
+		return admission.Verdict{Errors: errs}, nil
+	}
 	verdict := verdictOnCloudProfile(&profile.Spec)
 	if old != nil && old.Spec.Type == Type {
 		verdict = introduced(verdictOnCloudProfile(&old.Spec), verdict)
@@ -65,6 +68,14 @@ func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudP
 		verdict.Warnings = append(verdict.Warnings[:maxWarnings], fmt.Sprintf("spec.providerConfig: %d warnings more", more))
 	}
 	return verdict, nil
+}
+
+func tooLargeProfile(profile, old *gardencorev1beta1.CloudProfile) field.ErrorList {
+	var before *runtime.RawExtension
+	if old != nil {
+		before = old.Spec.ProviderConfig
+	}
+	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProfileConfig, field.NewPath("spec", "providerConfig"))
 }
 
 // sameCloudProfile compares what verdictOnCloudProfile looks at.

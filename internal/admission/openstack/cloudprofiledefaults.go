@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"context"
-	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,6 +18,9 @@ func followCapabilities(_ context.Context, profile, old *gardencorev1beta1.Cloud
 	if profile.Spec.Type != Type || len(profile.Spec.MachineCapabilities) == 0 || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
 		return nil
 	}
+	if len(tooLargeProfile(profile, old)) > 0 { // which judging refuses
+		return nil
+	}
 	before := offer{}
 	if old != nil {
 		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
@@ -31,9 +33,14 @@ func followCapabilities(_ context.Context, profile, old *gardencorev1beta1.Cloud
 
 // offer is what a profile says of its machine images, in both places.
 type offer struct {
-	config *openstackv1alpha1.CloudProfileConfig
-	images []gardencorev1beta1.MachineImage
+	// configs are what is mapped of each version by itself.
+	configs map[imageVersion]*openstackv1alpha1.CloudProfileConfig
+	images  []gardencorev1beta1.MachineImage
+	// flavors are those of each version in images.
+	flavors map[imageVersion][][]gardencorev1beta1.MachineImageFlavor
 }
+
+type imageVersion struct{ image, version string }
 
 // flavorChange gives a version other flavors.
 type flavorChange struct {
@@ -64,18 +71,18 @@ func (o offer) since(before offer) []flavorChange {
 }
 
 func (o offer) mapped(image, version string) []gardencorev1beta1.MachineImageFlavor {
-	if o.config == nil {
+	config, known := o.configs[imageVersion{image, version}]
+	if !known {
 		return nil
 	}
-	return o.config.CapabilityFlavors(image, version)
+	return config.CapabilityFlavors(image, version)
 }
 
 // followed returns the flavors of a version if they are those of its mapping, and otherwise none.
 func (o offer) followed(image, version string) []gardencorev1beta1.MachineImageFlavor {
 	mapped := o.mapped(image, version)
-	for _, candidate := range o.images {
-		i := slices.IndexFunc(candidate.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool { return listed.Version == version })
-		if candidate.Name == image && i >= 0 && equality.Semantic.DeepEqual(candidate.Versions[i].CapabilityFlavors, mapped) {
+	for _, flavors := range o.flavors[imageVersion{image, version}] {
+		if equality.Semantic.DeepEqual(flavors, mapped) {
 			return mapped
 		}
 	}
@@ -84,9 +91,29 @@ func (o offer) followed(image, version string) []gardencorev1beta1.MachineImageF
 
 // offerOf maps nothing when the config cannot be read: judging says so.
 func offerOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage) offer {
+	result := offer{
+		configs: map[imageVersion]*openstackv1alpha1.CloudProfileConfig{}, images: images,
+		flavors: map[imageVersion][][]gardencorev1beta1.MachineImageFlavor{},
+	}
+	for _, image := range images {
+		for _, version := range image.Versions {
+			which := imageVersion{image.Name, version.Version}
+			result.flavors[which] = append(result.flavors[which], version.CapabilityFlavors)
+		}
+	}
 	config, err := openstackv1alpha1.DecodeCloudProfileConfig(raw)
 	if err != nil {
-		config = nil
+		return result
 	}
-	return offer{config: config, images: images}
+	for _, image := range config.MachineImages {
+		for _, version := range image.Versions {
+			which := imageVersion{image.Name, version.Version}
+			if result.configs[which] == nil {
+				result.configs[which] = &openstackv1alpha1.CloudProfileConfig{}
+			}
+			mapped := openstackv1alpha1.MachineImages{Name: image.Name, Versions: []openstackv1alpha1.MachineImageVersion{version}}
+			result.configs[which].MachineImages = append(result.configs[which].MachineImages, mapped)
+		}
+	}
+	return result
 }

@@ -2,10 +2,12 @@ package openstack
 
 import (
 	"context"
+	"fmt"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -22,6 +24,9 @@ type namespacedCloudProfiles struct {
 func (n namespacedCloudProfiles) judge(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) (admission.Verdict, error) {
 	if isNothing(profile.Spec.ProviderConfig) && len(profile.Spec.MachineImages) == 0 || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
 		return admission.Verdict{}, nil
+	}
+	if errs := tooLargeNamespaced(profile, old); len(errs) > 0 {
+		return admission.Verdict{Errors: errs}, nil
 	}
 	parent, err := n.parentOf(ctx, profile)
 	if err != nil || parent == nil {
@@ -51,6 +56,14 @@ func (n namespacedCloudProfiles) parentOf(ctx context.Context, profile *gardenco
 	return parent, nil
 }
 
+func tooLargeNamespaced(profile, old *gardencorev1beta1.NamespacedCloudProfile) field.ErrorList {
+	var before *runtime.RawExtension
+	if old != nil {
+		before = old.Spec.ProviderConfig
+	}
+	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProjectProfileConfig, field.NewPath("spec", "providerConfig"))
+}
+
 // sameNamespaced compares what verdictOnNamespaced looks at.
 func sameNamespaced(a, b *gardencorev1beta1.NamespacedCloudProfileSpec) bool {
 	return a.Parent == b.Parent && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
@@ -73,6 +86,9 @@ func (n namespacedCloudProfiles) followCapabilities(ctx context.Context, profile
 	if isNothing(profile.Spec.ProviderConfig) || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
 		return nil
 	}
+	if len(tooLargeNamespaced(profile, old)) > 0 { // which judging refuses
+		return nil
+	}
 	before := offer{}
 	if old != nil {
 		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
@@ -82,8 +98,11 @@ func (n namespacedCloudProfiles) followCapabilities(ctx context.Context, profile
 		return nil
 	}
 	parent, err := n.parentOf(ctx, profile)
-	if err != nil || parent == nil || len(parent.MachineCapabilities) == 0 {
-		return err
+	if err != nil {
+		return fmt.Errorf("%w: try again", err)
+	}
+	if parent == nil || len(parent.MachineCapabilities) == 0 {
+		return nil
 	}
 	for _, change := range changes {
 		if !(validation.Parent{Spec: parent}).Lists(change.image, change.version.Version) {

@@ -7,6 +7,7 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -43,7 +44,13 @@ type shoots struct {
 
 // judge tells all mistakes at once. That something could not be looked up counts only when nothing is wrong without it.
 func (s shoots) judge(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Verdict, error) {
-	if shoot.Spec.Provider.Type != Type || !validation.ShootNeedsValidation(shoot, old) {
+	if shoot.Spec.Provider.Type != Type {
+		return admission.Verdict{}, nil
+	}
+	if errs := tooLarge(shoot, old); len(errs) > 0 {
+		return admission.Verdict{Errors: errs}, nil
+	}
+	if !validation.ShootNeedsValidation(shoot, old) {
 		return admission.Verdict{}, nil
 	}
 	in, errs, err := s.surroundings(ctx, shoot, old)
@@ -51,6 +58,26 @@ func (s shoots) judge(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) 
 		return admission.Verdict{Errors: errs}, nil
 	}
 	return admission.Verdict{}, err
+}
+
+// tooLarge returns the documents that are larger than they may be.
+func tooLarge(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
+	before := gardencorev1beta1.Provider{}
+	if old != nil {
+		before = old.Spec.Provider
+	}
+	path, provider := field.NewPath("spec", "provider"), shoot.Spec.Provider
+	errs := admission.TooLarge(provider.InfrastructureConfig, before.InfrastructureConfig, admission.MaxShootConfig, path.Child("infrastructureConfig"))
+	errs = append(errs, admission.TooLarge(provider.ControlPlaneConfig, before.ControlPlaneConfig, admission.MaxShootConfig, path.Child("controlPlaneConfig"))...)
+	ofPools := map[string]*runtime.RawExtension{}
+	for _, pool := range before.Workers {
+		ofPools[pool.Name] = pool.ProviderConfig
+	}
+	for i, pool := range provider.Workers {
+		poolPath := path.Child("workers").Index(i).Child("providerConfig")
+		errs = append(errs, admission.TooLarge(pool.ProviderConfig, ofPools[pool.Name], admission.MaxShootConfig, poolPath)...)
+	}
+	return errs
 }
 
 // surroundings returns what can be found out, and what is wrong with that. Gardener itself refuses a shoot without CloudProfile.
@@ -64,6 +91,7 @@ func (s shoots) surroundings(
 	if in.Profile, errs = readProfile(spec, shoot, old); in.Profile == nil {
 		return in, errs, nil
 	}
+	in.Spec = spec
 	in.Domain, err = s.domain(ctx, shoot, in.Profile)
 	return in, nil, err
 }

@@ -221,7 +221,6 @@ func TestWritesThatAreNoneOfItsBusinessAreNotLookedInto(t *testing.T) {
 		"status":                 func(s *gardencorev1beta1.Shoot) { s.Status.TechnicalID = "shoot--dev--demo" },
 		"its seed":               func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName = new("seed") },
 		"maintenance: a version": func(s *gardencorev1beta1.Shoot) { s.Spec.Kubernetes.Version = "1.36.3" },
-		"maintenance: an image":  func(s *gardencorev1beta1.Shoot) { s.Spec.Provider.Workers[0].Machine.Image.Version = new("1.1") },
 		"hibernation": func(s *gardencorev1beta1.Shoot) {
 			s.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,6 +25,11 @@ func FuzzShoot(f *testing.F) {
 	f.Add(infrastructure, controlPlane, none, []byte(`{}`), byte(255))
 	f.Add(none, []byte(`[]`), []byte(`"a"`), none, byte(1))
 	f.Add(infrastructure, []byte(`{`), none, none, byte(2))
+	worker, balanced := configHead+`WorkerConfig",`, configHead+`ControlPlaneConfig","loadBalancerProvider":"amphora",`
+	f.Add(infrastructure, controlPlane, []byte(worker+`"additionalSecurityGroups":[`+strings.Repeat(`"",`, 10_000)+`""]}`), infrastructure, byte(0))
+	f.Add(infrastructure, controlPlane, []byte(worker+`"additionalSecurityGroups":["`+strings.Repeat(`a`, 1<<16)+`"]}`), infrastructure, byte(0))
+	f.Add(infrastructure, controlPlane, []byte(worker+`"nodeTemplate":{"virtualCapacity":{"a":"1e-2147483640"}}}`), infrastructure, byte(0))
+	f.Add(infrastructure, []byte(balanced+`"loadBalancerClasses":[{"name":"a","floatingSubnetName":"~`+strings.Repeat(`[^a]{1000}`, 3000)+`"}]}`), none, infrastructure, byte(0))
 
 	f.Fuzz(func(t *testing.T, infrastructure, controlPlane, worker, oldInfrastructure []byte, bits byte) {
 		object := shootOf(t, infrastructure, controlPlane, worker, bits)
