@@ -93,11 +93,25 @@ func ClassesAs[C ~string](p *Process) []C {
 // Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an
 // orderly end, 1 after a failure, 2 when the command line is wrong. A second signal ends the process at once.
 func Main(binary Binary) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	context.AfterFunc(ctx, stop)
 	keepHeapSmall()
-	return binary.run(ctx, os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
+	return binary.run(untilSignal(), os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
+}
+
+// untilSignal returns a context that ends with the first signal. The second one does what it does by default, however soon it comes.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		cancel()
+		second := <-signals
+		signal.Reset(syscall.SIGTERM, syscall.SIGINT)
+		if number, ok := second.(syscall.Signal); ok {
+			_ = syscall.Kill(os.Getpid(), number)
+		}
+	}()
+	return ctx
 }
 
 // keepHeapSmall collects garbage twice as often as Go does by default. A controller allocates little and waits much: memory is
