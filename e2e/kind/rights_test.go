@@ -46,16 +46,17 @@ func (r right) keys() []string {
 // one of several names, with the reason. The suites of the contracts, which run with the same roles, see nearly all of them used.
 func rare(binary string) map[string]string {
 	const (
-		fallback = "a cache lists where an API server cannot begin a watch with what there is"
-		events   = "an Event that happens again within minutes is counted up"
-		renewal  = "certificates of webhooks are renewed after weeks"
-		off      = "webhooks that are switched off are taken back"
-		upstream = "upstream's extension leaves them; the test of a move from there has them"
-		restore  = "machines come along when a control plane moves to another seed"
-		left     = "machines that nobody else deletes, when a shoot is deleted by force or was never whole"
-		stuck    = "machine-controller-manager that is stuck gets a new pod"
-		classes  = "machine classes are named by what they say; only labels and credentials ever change"
-		versions = "what is in them changes with versions, and they are let go of when a control plane moves to another seed"
+		fallback  = "a cache lists where an API server cannot begin a watch with what there is"
+		events    = "an Event that happens again within minutes is counted up"
+		renewal   = "certificates of webhooks are renewed after weeks"
+		off       = "webhooks that are switched off are taken back"
+		upstream  = "upstream's extension leaves them; the test of a move from there has them"
+		restore   = "machines come along when a control plane moves to another seed"
+		left      = "machines that nobody else deletes, when a shoot is deleted by force or was never whole"
+		stuck     = "machine-controller-manager that is stuck gets a new pod"
+		diagnosis = "pods are looked at where a component is ill, which it may never be when somebody looks"
+		classes   = "machine classes are named by what they say; only labels and credentials ever change"
+		versions  = "what is in them changes with versions, and they are let go of when a control plane moves to another seed"
 	)
 	webhooks := map[string]string{
 		"update mutatingwebhookconfigurations": renewal, "delete mutatingwebhookconfigurations": off,
@@ -64,7 +65,7 @@ func rare(binary string) map[string]string {
 	reasons := map[string]map[string]string{
 		"infrastructure-controller": {"list infrastructures": fallback},
 		"controlplane-controller": {
-			"list controlplanes": fallback,
+			"list controlplanes": fallback, "list pods": diagnosis,
 			"patch managedresources extension-controlplane-shoot":               versions,
 			"patch managedresources extension-controlplane-shoot-crds":          versions,
 			"patch managedresources extension-controlplane-storageclasses":      versions,
