@@ -57,7 +57,7 @@ func (r room) allows(imported string) bool {
 	if matchesAny(ourPaths(r.mayImport), imported) {
 		return true
 	}
-	return !r.spartan && matchesAny(everybodyMayImport(), imported)
+	return !r.spartan && matchesAny(ourPaths(everybodyMayImport()), imported)
 }
 
 // ourPaths completes patterns that are relative to our module: those whose first element is no host name.

@@ -18,7 +18,7 @@ type room struct {
 }
 
 func everybodyMayImport() []string {
-	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr"}
+	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr", "internal/truncate"}
 }
 
 // rooms returns the import law. A package belongs to the first room whose pattern it matches.
@@ -40,7 +40,6 @@ func composition() []room {
 			because:  "a binary composes the process, its own contract and that contract's drivers",
 			mayImport: []string{
 				"internal/manager/...", "internal/contract", "internal/controlplane/...", gardenerTypes,
-				"github.com/gardener/etcd-druid/api/...", vpaTypes, monitoringTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/..."},
 		},
@@ -49,7 +48,6 @@ func composition() []room {
 			because:  "a binary composes the process, its own contract and that contract's drivers",
 			mayImport: []string{
 				"internal/manager", "internal/contract", "internal/contract/images", "internal/network/...", gardenerTypes,
-				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
 		},
@@ -58,7 +56,7 @@ func composition() []room {
 			because:  "a binary composes the process, its own contract, that contract's drivers and their clouds",
 			mayImport: []string{
 				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/worker/...",
-				"internal/cloud/...", gardenerTypes, machineTypes, vpaTypes,
+				"internal/cloud/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
 		},
@@ -91,15 +89,27 @@ func composition() []room {
 			packages: "internal/manager",
 			because:  "the process knows controller-runtime, but no contract, no driver and no cloud",
 			mayImport: []string{
-				"internal/buildinfo", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"internal/buildinfo", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
 			},
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
 		},
 		{
+			packages:   "internal/truncate",
+			because:    "everybody cuts texts, so it knows nothing",
+			spartan:    true,
+			mayNotLink: []string{"k8s.io/...", "github.com/..."},
+		},
+		{
 			packages:   "internal/mistakes",
 			because:    "documents and who reads about them are others' matter",
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
+		},
+		{
+			packages:   "internal/signals",
+			because:    "how a process is told to end is the same for all, so it knows nothing",
+			spartan:    true,
+			mayNotLink: []string{"k8s.io/...", "github.com/..."},
 		},
 		{
 			packages:   "internal/buildinfo",
@@ -121,7 +131,7 @@ func judges() []room {
 		{
 			packages:   "internal/admission/openstack",
 			because:    "a room reads objects for the pure rules about its own type, and asks no cloud",
-			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/tightening"}, light),
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/tightening", gardener + "/pkg/utils/validation/features"}, light),
 			mayNotLink: ignorant,
 		},
 		{
@@ -260,7 +270,8 @@ func contracts() []room {
 				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"internal/contract", "internal/cloud", "internal/mistakes", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
-				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version", gardenerTypes,
+				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version",
+				gardener + "/pkg/utils/validation/features", gardenerTypes,
 			}),
 		},
 		{
@@ -271,7 +282,7 @@ func contracts() []room {
 				"internal/mutation", "internal/cloud", "internal/mistakes", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
-				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml",
+				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml", vpaTypes, monitoringTypes,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -306,6 +317,7 @@ func contracts() []room {
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
 				"internal/cloud", "internal/mistakes", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -356,7 +368,7 @@ func machines() []room {
 			packages: "internal/machine",
 			because:  "the process beside machine-controller-manager is that one's own program, and knows no driver and no cloud",
 			mayImport: []string{
-				"internal/buildinfo", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
+				"internal/buildinfo", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
 			},
 			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
@@ -408,7 +420,7 @@ func clouds() []room {
 			because:  "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
 			spartan:  true,
 			mayImport: []string{
-				"internal/cloud", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
+				"internal/cloud", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
 				prometheus,
 			},
 			mayNotLink: noKubernetes,
@@ -432,6 +444,13 @@ func surroundings() []room {
 				"k8s.io/apiextensions-apiserver/pkg/apis/...", "github.com/Masterminds/semver/v3",
 			},
 			mayNotLink: []string{gardener, ourPath, "github.com/gophercloud/..."},
+		},
+		{
+			packages:   "images/internal/signing",
+			because:    "what is signed is bytes and digests, whatever they are of",
+			spartan:    true,
+			mayImport:  []string{"github.com/secure-systems-lab/go-securesystemslib/encrypted"},
+			mayNotLink: []string{"github.com/google/go-containerregistry/..."},
 		},
 		{
 			packages: "images/...",

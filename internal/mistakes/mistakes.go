@@ -5,9 +5,10 @@ package mistakes
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 const (
@@ -47,6 +48,6 @@ func shortened(mistake *field.Error) *field.Error {
 		return mistake
 	}
 	short := *mistake
-	short.BadValue = strings.ToValidUTF8(value.String()[:maxValue], "") + "…"
+	short.BadValue = truncate.Text(value.String(), maxValue)
 	return &short
 }

@@ -1,0 +1,24 @@
+package truncate
+
+// Error returns an error with the text of err, made fit as Text does. It unwraps to err, so that kinds and causes stay known. An error whose
+// text is fit is returned as it is, and nil as nil.
+func Error(err error, limit int) error {
+	if err == nil {
+		return nil
+	}
+	whole := err.Error()
+	text := Text(whole, limit)
+	if text == whole {
+		return err
+	}
+	return &cutError{text: text, cause: err}
+}
+
+type cutError struct {
+	text  string
+	cause error
+}
+
+func (e *cutError) Error() string { return e.text }
+
+func (e *cutError) Unwrap() error { return e.cause }
