@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/app"
@@ -20,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
+	"github.com/trellis-garden/trellis/internal/signals"
 )
 
 const (
@@ -49,13 +48,10 @@ type Binary struct {
 // failure, 2 when the command line is wrong. A second signal ends the process at once. MCM's library ends the process itself when it
 // loses the leadership or cannot do without something.
 func Main(binary Binary) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	context.AfterFunc(ctx, stop)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // it allocates little and waits much; $GOGC has the last word
 	}
-	return binary.run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return binary.run(signals.Context(), os.Args[1:], os.Stdout, os.Stderr)
 }
 
 // run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.

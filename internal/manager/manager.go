@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
+	"github.com/trellis-garden/trellis/internal/signals"
 )
 
 // Exit codes of a binary.
@@ -94,24 +93,7 @@ func ClassesAs[C ~string](p *Process) []C {
 // orderly end, 1 after a failure, 2 when the command line is wrong. A second signal ends the process at once.
 func Main(binary Binary) int {
 	keepHeapSmall()
-	return binary.run(untilSignal(), os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
-}
-
-// untilSignal returns a context that ends with the first signal. The second one does what it does by default, however soon it comes.
-func untilSignal() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go func() {
-		<-signals
-		cancel()
-		second := <-signals
-		signal.Reset(syscall.SIGTERM, syscall.SIGINT)
-		if number, ok := second.(syscall.Signal); ok {
-			_ = syscall.Kill(os.Getpid(), number)
-		}
-	}()
-	return ctx
+	return binary.run(signals.Context(), os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
 }
 
 // keepHeapSmall collects garbage twice as often as Go does by default. A controller allocates little and waits much: memory is
