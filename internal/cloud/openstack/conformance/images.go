@@ -13,7 +13,7 @@ const (
 	nothing     = "11111111-2222-4333-8444-555555555555"
 )
 
-func flavorsAndImages() []Behaviour { return slices.Concat(flavors(), images()) }
+func flavorsAndImages() []Behaviour { return slices.Concat(flavors(), images(), imagesOfCompute()) }
 
 func flavors() []Behaviour {
 	return []Behaviour{
@@ -137,6 +137,53 @@ func images() []Behaviour {
 			c.Member.Post(Image, imagesPath, Body{"name": "one", "visibility": "public"}).Refused(403, "")
 			c.Member.Delete(Image, imagesPath+"/"+c.Image(tinyImage)).Refused(403, "")
 			c.Member.Delete(Image, imagesPath+"/"+nothing).Refused(404, "")
+		}),
+	}
+}
+
+// imagesOfCompute is about Nova's own list of images, which upstream's machine driver asks for the ID of a name.
+func imagesOfCompute() []Behaviour {
+	const path = "/v2.1/images"
+	return []Behaviour{
+		behaviour("Nova finds images by their exact name, too", func(c *Case) {
+			id := c.Image(tinyImage)
+			for _, list := range []string{path, path + "/detail"} {
+				found := c.Member.Get(Compute, list+"?name="+tinyImage).List("images")
+				require.Len(c, found, 1)
+				assert.Equal(c, id, found[0].ID())
+				assert.Empty(c, c.Member.Get(Compute, list+"?name=tin").List("images"))
+				assert.Empty(c, c.Member.Get(Compute, list+"?name=none").List("images"))
+			}
+			assert.NotContains(c, c.Member.Get(Compute, path+"?name="+tinyImage).List("images")[0], "status")
+			assert.Equal(c, "ACTIVE", c.Member.Get(Compute, path+"/detail?name="+tinyImage).List("images")[0].Text("status"))
+			assert.Len(c, c.Member.Get(Compute, path+"?name="+tinyImage+"&status=ACTIVE").List("images"), 1)
+			assert.Empty(c, c.Member.Get(Compute, path+"?name="+tinyImage+"&status=SAVING").List("images"))
+		}),
+		behaviour("Nova lists images in pages", func(c *Case) {
+			c.Image(tinyImage)
+			all := c.Member.Get(Compute, path).List("images")
+			require.Greater(c, len(all), 1)
+			page := c.Member.Get(Compute, path+"?limit=1")
+			require.Len(c, page.List("images"), 1)
+			require.Len(c, page.List("images_links"), 1)
+			rest := c.Member.Get(Compute, path+"?marker="+page.List("images")[0].ID()).List("images")
+			assert.Len(c, rest, len(all)-1)
+			c.Member.Get(Compute, path+"?marker="+nothing).Refused(400, "badRequest")
+			c.Member.Get(Compute, path+"?limit=some").Refused(400, "badRequest")
+		}),
+		behaviour("Nova knows an image by its ID and not by its name", func(c *Case) {
+			image := c.Member.Get(Compute, path+"/"+c.Image(tinyImage)).Succeeds(200)
+			assert.Equal(c, []string{tinyImage, "ACTIVE", "100"}, []string{image.Text("name"), image.Text("status"), image.Text("progress")})
+			for _, id := range []string{nothing, tinyImage} {
+				c.Member.Get(Compute, path+"/"+id).Refused(404, "itemNotFound").Saying("Image not found.")
+			}
+		}),
+		behaviour("Nova has no images since microversion 2.36", func(c *Case) {
+			id := c.Image(tinyImage)
+			assert.Len(c, c.Member.Get(Compute, path+"?name="+tinyImage, at("2.35")...).List("images"), 1)
+			for _, gone := range []string{path + "?name=" + tinyImage, path + "/detail", path + "/" + id} {
+				assert.Equal(c, 404, c.Member.Get(Compute, gone, at("2.36")...).Status)
+			}
 		}),
 	}
 }

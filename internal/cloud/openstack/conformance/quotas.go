@@ -10,7 +10,7 @@ import (
 )
 
 func quotas() []Behaviour {
-	return slices.Concat(quotasOfNetworking(), specialQuotasOfNetworking(), otherQuotas())
+	return slices.Concat(quotasOfNetworking(), specialQuotasOfNetworking(), otherQuotas(), quotasOfVolumes(), quotasOfLoadBalancers())
 }
 
 // quotaPath is where an operator sets the quota of the member's project, and around the values stands key.
@@ -198,6 +198,11 @@ func otherQuotas() []Behaviour {
 				Refused(http.StatusForbidden, "forbidden").Saying("Quota exceeded, too many server groups.")
 			assert.Empty(c, c.Member.Get(Compute, "/v2.1/os-keypairs").List("keypairs"))
 		}),
+	}
+}
+
+func quotasOfVolumes() []Behaviour {
+	return []Behaviour{
 		behaviour("a volume beyond the quota is too large a request, and may be tried again at once", func(c *Case) {
 			for _, limits := range []Body{{"volumes": 0, "gigabytes": -1}, {"volumes": -1, "gigabytes": 0}} {
 				c.Limit(Volume, limits)
@@ -206,6 +211,42 @@ func otherQuotas() []Behaviour {
 				assert.Equal(c, "0", answer.Header.Get("Retry-After"))
 			}
 		}),
+		behaviour("a volume that fills the quota is made, and one that was deleted makes room", func(c *Case) {
+			c.Limit(Volume, Body{"volumes": 1, "gigabytes": 2})
+			volume := c.Volume(Body{"size": 2})
+			c.Attempt(Volume, c.volumes(), Body{"volume": Body{"size": 1}}).Refused(http.StatusRequestEntityTooLarge, "overLimit")
+			c.Limit(Volume, Body{"volumes": -1, "gigabytes": 2})
+			c.Attempt(Volume, c.volumes(), Body{"volume": Body{"size": 1}}).Refused(http.StatusRequestEntityTooLarge, "overLimit")
+			extend := Body{"os-extend": Body{"new_size": 3}}
+			c.Member.Post(Volume, c.volumePath(volume)+"/action", extend).Refused(http.StatusRequestEntityTooLarge, "overLimit")
+			c.Member.Delete(Volume, c.volumePath(volume)).Succeeds(http.StatusAccepted)
+			c.Gone(Volume, c.volumePath(volume))
+			c.Volume(Body{"size": 2})
+		}),
+		behaviour("a server whose volumes are beyond the quota is accepted, and fails without a host", func(c *Case) {
+			for _, limits := range []Body{{"volumes": 0, "gigabytes": -1}, {"volumes": 1, "gigabytes": -1}, {"volumes": -1, "gigabytes": 2}} {
+				c.Limit(Volume, limits)
+				devices := []Body{{
+					"boot_index": 0, "source_type": "image", "uuid": c.Image(tinyImage), "destination_type": "volume", "volume_size": 2, "delete_on_termination": true,
+				}, {
+					"boot_index": -1, "source_type": "blank", "destination_type": "volume", "volume_size": 1, "delete_on_termination": true,
+				}}
+				body := c.ServerBody(Body{"imageRef": nil, "networks": "none", "block_device_mapping_v2": devices})
+				made := c.postServer(body, at("2.37")...)
+				failed := c.Becomes(made, "ERROR")
+				c.Until("the volumes are gone", func() bool { return len(c.Member.Get(Volume, c.volumes()).List("volumes")) == 0 })
+				assert.Empty(c, failed.Text("hostId"))
+				got := c.Member.Get(Compute, serverPath(made), at("2.3")...).Succeeds(http.StatusOK)
+				assert.Equal(c, "500", got.Text("fault.code"))
+				c.Member.Delete(Compute, serverPath(made)).Succeeds(http.StatusNoContent)
+				c.Gone(Compute, serverPath(made))
+			}
+		}),
+	}
+}
+
+func quotasOfLoadBalancers() []Behaviour {
+	return []Behaviour{
 		behaviour("a load balancer beyond the quota is forbidden", func(c *Case) {
 			subnet := c.Subnet(c.Network(), "10.9.0.0/24")
 			c.Limit(LoadBalancer, Body{"load_balancer": 0})

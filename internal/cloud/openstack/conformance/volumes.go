@@ -9,7 +9,7 @@ import (
 )
 
 func volumes() []Behaviour {
-	return slices.Concat(lifeOfVolumes(), listsOfVolumes(), attachedVolumes(), bootVolumes())
+	return slices.Concat(lifeOfVolumes(), typesOfVolumes(), listsOfVolumes(), attachedVolumes(), bootVolumes())
 }
 
 func (c *Case) volumePath(volume Object) string { return c.volumes() + "/" + volume.ID() }

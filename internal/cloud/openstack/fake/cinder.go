@@ -34,6 +34,7 @@ type Volume struct {
 
 type cinderState struct {
 	volumes *table[Volume]
+	types   *table[volumeType]
 }
 
 func (c *Cloud) registerCinder() {
@@ -58,6 +59,7 @@ func (c *Cloud) registerCinder() {
 	on("PUT /volumes/{id}", c.updateVolume)
 	on("DELETE /volumes/{id}", c.deleteVolume)
 	c.registerVolumeParts(on)
+	c.registerVolumeTypes(on)
 	c.otherwise(e)
 }
 
@@ -112,7 +114,9 @@ func (in *volumeInput) check(c *Cloud) error {
 	switch {
 	case in.SnapshotID != "":
 		return notFound("", "Snapshot %s could not be found.", in.SnapshotID)
-	case in.VolumeType != "" && in.VolumeType != defaultVolumeType:
+	case c.volumeTypeOf(in.VolumeType) == nil && uuidForm.MatchString(in.VolumeType):
+		return noVolumeType(in.VolumeType)
+	case c.volumeTypeOf(in.VolumeType) == nil:
 		return notFound("", "Volume type with name %s could not be found.", in.VolumeType)
 	case in.ImageRef != "" && c.glance.images.get(in.ImageRef) == nil:
 		return badRequest("", "Invalid image identifier or unable to access requested image.")
@@ -136,20 +140,11 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 		return reply{}, err
 	}
 	size, _ := strconv.Atoi(unquoted(in.Size)) // the schema has seen to it
-	have, gigabytes := 0, 0
-	for _, v := range c.cinder.volumes.rows {
-		if v.ProjectID == q.projectID {
-			have, gigabytes = have+1, gigabytes+v.Size
-		}
-	}
-	if c.exceeds(q.projectID, "volumes", have, 1) {
-		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.limit(q.projectID, "volumes"))
-	}
-	if c.exceeds(q.projectID, "gigabytes", gigabytes, size) {
-		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested %dG, quota is %dG and %dG has been consumed.", size, c.limit(q.projectID, "gigabytes"), gigabytes)
+	if err := c.checkVolumeQuota(q.projectID, 1, size); err != nil {
+		return reply{}, err
 	}
 	v := c.newVolume(q.projectID, q.userID, size)
-	v.Name, v.Description = in.Name, in.Description
+	v.Name, v.Description, v.VolumeType = in.Name, in.Description, c.volumeTypeOf(in.VolumeType).name
 	v.AvailabilityZone = cmp.Or(in.AvailabilityZone, v.AvailabilityZone)
 	if in.Metadata != nil {
 		v.Metadata = in.Metadata
@@ -167,8 +162,24 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 	return accepted(map[string]any{"volume": view})
 }
 
-// defaultVolumeType is the type that every Cinder has.
-const defaultVolumeType = "__DEFAULT__"
+// checkVolumeQuota answers as Cinder does when so many more volumes or gigabytes would go over a quota.
+func (c *Cloud) checkVolumeQuota(projectID string, volumes, gigabytes int) error {
+	has, hasGigabytes := 0, 0
+	for _, v := range c.cinder.volumes.rows {
+		if v.ProjectID == projectID {
+			has, hasGigabytes = has+1, hasGigabytes+v.Size
+		}
+	}
+	if c.exceeds(projectID, "gigabytes", hasGigabytes, gigabytes) {
+		return fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. "+
+			"Requested %dG, quota is %dG and %dG has been consumed.", gigabytes, c.limit(projectID, "gigabytes"), hasGigabytes)
+	}
+	if c.exceeds(projectID, "volumes", has, volumes) {
+		return fail(http.StatusRequestEntityTooLarge, "overLimit",
+			"VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.limit(projectID, "volumes"))
+	}
+	return nil
+}
 
 func (c *Cloud) newVolume(projectID, userID string, size int) *Volume {
 	return &Volume{

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// registerVolumeParts serves what hangs on a volume, and the types of volumes.
+// registerVolumeParts serves what hangs on a volume.
 func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
 	on := func(pattern string, do func(q *request, v *Volume) (reply, error)) {
 		route(pattern, func(q *request) (reply, error) {
@@ -33,13 +33,6 @@ func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
 		return reply{status: http.StatusOK}, nil
 	})
 	on("POST /volumes/{id}/action", c.volumeAction)
-	typeID := newUUID()
-	route("GET /types", func(*request) (reply, error) {
-		return ok(map[string]any{"volume_types": []any{map[string]any{
-			"id": typeID, "name": defaultVolumeType, "description": "Default Volume Type", "extra_specs": map[string]any{},
-			"is_public": true, "os-volume-type-access:is_public": true,
-		}}})
-	})
 }
 
 // volumeMetadata demands texts under plain keys, of which Cinder takes more than Nova.
@@ -116,6 +109,9 @@ func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
 		return reply{}, badRequest("", "Invalid volume: Volume %s status must be '('available',)' to extend, currently %s.", v.ID, v.Status)
 	case size <= v.Size:
 		return reply{}, badRequest("", "Invalid input received: New size for extend must be greater than current size. (current: %d, extended: %d).", v.Size, size)
+	}
+	if err := c.checkVolumeQuota(v.ProjectID, 0, size-v.Size); err != nil {
+		return reply{}, err
 	}
 	v.Size, v.UpdatedAt = size, Null(manilaTime(c.now()))
 	return accepted(nil)

@@ -47,6 +47,7 @@ func (c *Cloud) registerNova() {
 	c.open(e, "GET /v2.1/{$}", one)
 	c.registerKeyPairs(e)
 	c.registerFlavors(e)
+	c.registerNovaImages(e)
 	c.registerServerGroups(e)
 	c.registerServers(e)
 	c.registerServerParts(e)

@@ -31,6 +31,8 @@ type Server struct {
 	CreatedAt        string            `json:"created"`
 	UpdatedAt        string            `json:"updated"`
 	LaunchedAt       string            `json:"launched_at,omitempty"`
+
+	buildFault string // why its build is going to fail; empty otherwise
 }
 
 func (c *Cloud) registerServers(e endpoint) {

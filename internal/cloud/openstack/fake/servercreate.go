@@ -54,6 +54,9 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 		c.detachAll(s)
 		return reply{}, err
 	}
+	if s.buildFault != "" {
+		s.AvailabilityZone = in.AvailabilityZone // that of the host is forgotten with the host
+	}
 	c.nova.servers.add(s)
 	if group != nil {
 		s.GroupID = group.ID
@@ -92,8 +95,8 @@ func (c *Cloud) newServer(q *request, in *serverInput, micro int) *Server {
 func (c *Cloud) finishBuild(s *Server, host string, placed bool) {
 	s.TaskState = ""
 	c.touchServer(s)
-	if !placed {
-		s.Status, s.Fault = "ERROR", noValidHost
+	if !placed || s.buildFault != "" {
+		s.Status, s.Fault = "ERROR", cmp.Or(s.buildFault, noValidHost)
 		c.detachAll(s)
 		c.dropDisks(s)
 		return

@@ -1,11 +1,13 @@
 package fake
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // Disk is a volume of a server.
@@ -44,7 +46,8 @@ func unquoted(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// makeDisks makes the volumes that a new server is to have, and takes those that exist.
+// makeDisks makes the volumes that a new server is to have, and takes those that exist. Nova asks Cinder for them only when it builds the
+// server, so that a quota which does not cover them fails the build and not the request.
 func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 	if err := c.checkDisks(q, devices); err != nil {
 		return err
@@ -56,8 +59,12 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 		case d.DestinationType == "local":
 			continue
 		case d.SourceType != "volume":
+			if refusal := c.checkVolumeQuota(q.projectID, 1, d.size()); refusal != nil {
+				s.buildFault = fmt.Sprintf("Build of instance %s aborted: %s", s.ID, wordsOf(refusal))
+				return nil
+			}
 			v := c.newVolume(q.projectID, q.userID, d.size())
-			v.VolumeType = cmp.Or(d.VolumeType, v.VolumeType)
+			v.VolumeType = c.volumeTypeOf(d.VolumeType).name
 			v.madeByNova = true
 			if d.SourceType == "image" {
 				v.Bootable = "true"
@@ -84,6 +91,9 @@ func (c *Cloud) checkDisks(q *request, devices []deviceInput) error {
 		return badRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
 	}
 	for _, d := range devices {
+		if err := c.checkVolumeType(d.VolumeType); err != nil {
+			return err
+		}
 		switch v := c.cinder.volumes.get(d.UUID); {
 		case d.SourceType == "image" && c.glance.images.get(d.UUID) == nil:
 			return badRequest("", "Block Device Mapping is Invalid: failed to get image %s.", d.UUID)
@@ -137,6 +147,14 @@ func (c *Cloud) dropDisks(s *Server) {
 		}
 	}
 	s.Disks = []Disk{}
+}
+
+// wordsOf is the message of a refusal.
+func wordsOf(refusal error) string {
+	if said, ok := errors.AsType[*wire.Error](refusal); ok {
+		return said.Message
+	}
+	return refusal.Error()
 }
 
 func isTrue(value any) bool {

@@ -1,0 +1,83 @@
+package fake
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+)
+
+// registerNovaImages serves Nova's own list of images, which it had until microversion 2.36. It asks Glance.
+func (c *Cloud) registerNovaImages(e endpoint) {
+	route := func(pattern string, h novaCall) {
+		c.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
+			if micro >= 236 {
+				return reply{}, fail(http.StatusNotFound, "itemNotFound", "The resource could not be found.")
+			}
+			return h(q, micro)
+		})
+	}
+	route("GET /images", func(q *request, _ int) (reply, error) {
+		return c.listNovaImages(q, func(i *Image) any { return i.novaBrief(q) })
+	})
+	route("GET /images/detail", func(q *request, _ int) (reply, error) {
+		return c.listNovaImages(q, func(i *Image) any { return i.novaView(q) })
+	})
+	route("GET /images/{id}", func(q *request, _ int) (reply, error) {
+		i := c.glance.images.get(q.path("id"))
+		if i == nil || !c.readableImage(q, i) {
+			return reply{}, notFound("", "Image not found.")
+		}
+		return ok(map[string]any{"image": i.novaView(q)})
+	})
+}
+
+// listNovaImages filters by name and status.
+func (c *Cloud) listNovaImages(q *request, view func(*Image) any) (reply, error) {
+	rows := c.glance.images.where(func(i *Image) bool {
+		return c.readableImage(q, i) &&
+			(!q.values.Has("name") || strings.EqualFold(q.values.Get("name"), i.Name)) &&
+			(!q.values.Has("status") || strings.EqualFold(q.values.Get("status"), i.Status))
+	})
+	if err := c.sortImages(rows, nil); err != nil {
+		return reply{}, err
+	}
+	if strings.Trim(q.values.Get("limit"), "0123456789") != "" {
+		return reply{}, badRequest("", "Invalid input received: limit must be an integer")
+	}
+	if marker := q.values.Get("marker"); marker != "" && c.glance.images.get(marker) == nil {
+		return reply{}, badRequest("", "HTTP 400 Bad Request: No image found with ID %s", marker)
+	}
+	part, err := novaPage(q, rows, c.glance.images.id)
+	if err != nil {
+		return reply{}, err
+	}
+	views := []any{}
+	for _, i := range part.rows {
+		views = append(views, view(i))
+	}
+	body := map[string]any{"images": views}
+	if part.links != nil {
+		body["images_links"] = part.links
+	}
+	return ok(body)
+}
+
+func (i *Image) novaBrief(q *request) map[string]any {
+	alternate := map[string]any{
+		"rel": "alternate", "type": "application/vnd.openstack.image", "href": q.base() + glancePrefix + "/images/" + i.ID,
+	}
+	return map[string]any{"id": i.ID, "name": i.Name, "links": append(q.novaLinks("images", i.ID), alternate)}
+}
+
+func (i *Image) novaView(q *request) map[string]any {
+	status, progress := "SAVING", 25
+	if i.Status == "active" {
+		status, progress = "ACTIVE", 100
+	}
+	view := i.novaBrief(q)
+	maps.Copy(view, map[string]any{
+		"minRam": i.MinRAM, "minDisk": i.MinDisk, "created": i.CreatedAt, "updated": i.UpdatedAt, "status": status, "progress": progress,
+		"metadata": map[string]any{"architecture": i.Architecture}, "OS-EXT-IMG-SIZE:size": i.Size,
+	})
+	return view
+}

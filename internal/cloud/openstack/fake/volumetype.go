@@ -1,0 +1,108 @@
+package fake
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// defaultVolumeType is the type that every Cinder has.
+const defaultVolumeType = "__DEFAULT__"
+
+// volumeType is a type of volumes. All of them are public.
+type volumeType struct {
+	id, name, description string
+}
+
+func (v *volumeType) view() map[string]any {
+	return map[string]any{
+		"id": v.id, "name": v.name, "description": orNull(v.description), "extra_specs": map[string]any{},
+		"is_public": true, "os-volume-type-access:is_public": true,
+	}
+}
+
+// registerVolumeTypes serves the types of volumes, which only operators make and delete.
+func (c *Cloud) registerVolumeTypes(route func(pattern string, h handler)) {
+	c.cinder.types = newTable(func(v *volumeType) string { return v.id })
+	c.cinder.types.add(&volumeType{id: newUUID(), name: defaultVolumeType, description: "Default Volume Type"})
+	route("GET /types", func(*request) (reply, error) {
+		views := []any{}
+		for _, v := range slices.Backward(c.cinder.types.rows) {
+			views = append(views, v.view())
+		}
+		return ok(map[string]any{"volume_types": views})
+	})
+	route("GET /types/{id}", func(q *request) (reply, error) {
+		v := c.cinder.types.get(q.path("id"))
+		if v == nil {
+			return reply{}, noVolumeType(q.path("id"))
+		}
+		return ok(map[string]any{"volume_type": v.view()})
+	})
+	route("POST /types", c.createVolumeType)
+	route("DELETE /types/{id}", func(q *request) (reply, error) {
+		v := c.cinder.types.get(q.path("id"))
+		switch {
+		case !q.admin():
+			return reply{}, forbidden("", "Policy doesn't allow volume_extension:type_delete to be performed.")
+		case v == nil:
+			return reply{}, noVolumeType(q.path("id"))
+		case c.cinder.volumes.first(func(volume *Volume) bool { return volume.VolumeType == v.name }) != nil:
+			return reply{}, badRequest("", "Target volume type is still in use.")
+		}
+		c.cinder.types.remove(v.id)
+		return reply{status: http.StatusAccepted}, nil
+	})
+}
+
+func noVolumeType(id string) error { return notFound("", "Volume type %s could not be found.", id) }
+
+func (c *Cloud) createVolumeType(q *request) (reply, error) {
+	rule := object([]string{"volume_type"}, property{"volume_type", openObject([]string{"name"}, property{"name", text255(1)})})
+	if err := validate(q.body, rule); err != nil {
+		return reply{}, err
+	}
+	if !q.admin() {
+		return reply{}, forbidden("", "Policy doesn't allow volume_extension:type_create to be performed.")
+	}
+	var in struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	}
+	if raw, _ := unwrap(q.body, "volume_type"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	if c.volumeTypeOf(in.Name) != nil {
+		return reply{}, conflict("", "Volume Type %s already exists.", in.Name)
+	}
+	made := c.cinder.types.add(&volumeType{id: newUUID(), name: in.Name, description: in.Description})
+	return ok(map[string]any{"volume_type": made.view()})
+}
+
+// volumeTypeOf returns the type of a name or ID, or nil. Without either it is the default type. To the database behind Cinder capitals make no
+// difference.
+func (c *Cloud) volumeTypeOf(nameOrID string) *volumeType {
+	nameOrID = cmp.Or(nameOrID, defaultVolumeType)
+	return c.cinder.types.first(func(v *volumeType) bool { return strings.EqualFold(v.name, nameOrID) || v.id == nameOrID })
+}
+
+// checkVolumeType answers as Nova does, to which capitals make a difference, when a server's volume is to be of a type that does not exist.
+func (c *Cloud) checkVolumeType(nameOrID string) error {
+	known := c.volumeTypeOf(nameOrID)
+	if known == nil || nameOrID != "" && nameOrID != known.name && nameOrID != known.id {
+		return badRequest("", "Volume type %s could not be found.", nameOrID)
+	}
+	return nil
+}
+
+// AddVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
+func (c *Cloud) AddVolumeType(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.volumeTypeOf(name); known != nil {
+		return known.id
+	}
+	return c.cinder.types.add(&volumeType{id: newUUID(), name: name}).id
+}
