@@ -25,7 +25,7 @@ const (
 	Depleted
 	// RateLimited: too many requests; see Error.RetryAfter.
 	RateLimited
-	// Unavailable: the cloud failed, timed out or could not be reached.
+	// Unavailable: the cloud failed, timed out, could not be reached, or answered what nobody can use.
 	Unavailable
 	// NotFound: the object of the request does not exist.
 	NotFound

@@ -10,6 +10,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // service is an OpenStack API.
@@ -97,7 +98,7 @@ func (c catalog) public(kind string) []tokens.Endpoint {
 func versioned(raw, version string) (string, error) {
 	parsed, err := url.Parse(raw)
 	if err != nil || parsed.Host == "" {
-		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", raw)
+		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", truncate.Line(raw, truncate.MaxForeign))
 	}
 	if !slices.ContainsFunc(strings.Split(parsed.Path, "/"), isVersion) {
 		parsed = parsed.JoinPath(version)
@@ -122,7 +123,7 @@ type missingServiceError struct {
 func (e *missingServiceError) Error() string {
 	message := fmt.Sprintf("the cloud offers no %s service to this project in region %q", e.service, e.region)
 	if len(e.elsewhere) > 0 {
-		message += ", but in " + strings.Join(e.elsewhere, ", ")
+		message += ", but in " + truncate.Line(strings.Join(e.elsewhere, ", "), truncate.MaxForeign)
 	}
 	return message
 }

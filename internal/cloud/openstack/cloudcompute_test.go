@@ -109,6 +109,7 @@ func TestAMachineComesAndGoesWithItsVolumes(t *testing.T) {
 	assert.Equal(t, openstack.Server{
 		ID: made.ID, Name: "machine", Status: openstack.ServerActive, HostID: got.HostID, AvailabilityZone: "zone-b",
 		Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"}, Volumes: got.Volumes,
+		Addresses: map[string][]openstack.ServerAddress{"shoot": {{Address: port.FixedIPs[0].IPAddress, Type: "fixed"}}},
 	}, got)
 	listed, err := s.ListServers(ctx, openstack.ServerFilter{Name: "machine"})
 	require.NoError(t, err)

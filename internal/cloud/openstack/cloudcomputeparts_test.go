@@ -31,10 +31,12 @@ func TestWhatAServerRefersToIsMissing(t *testing.T) {
 	y := newYard(t)
 	missing := "11111111-2222-4333-8444-555555555555"
 	for name, more := range map[string]openstack.ServerCreate{
-		"the port":  {PortIDs: []string{missing}},
-		"the zone":  {AvailabilityZone: "mars"},
-		"the key":   {KeyName: "none"},
-		"the group": {ServerGroupID: missing},
+		"the port":                    {PortIDs: []string{missing}},
+		"the zone":                    {AvailabilityZone: "mars"},
+		"the key":                     {KeyName: "none"},
+		"the group":                   {ServerGroupID: missing},
+		"the type of its boot volume": {BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "none"}},
+		"the type of a data volume":   {DataVolumes: []openstack.ServerVolume{{SizeGB: 20, Type: "none"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := y.server(t, more)
@@ -42,6 +44,43 @@ func TestWhatAServerRefersToIsMissing(t *testing.T) {
 		})
 	}
 	assert.Empty(t, y.State(fake.DefaultProject).Servers)
+}
+
+func TestCreateServer_TypesOfVolumes(t *testing.T) {
+	y := newYard(t)
+	fast := y.AddVolumeType("fast")
+	assert.Equal(t, fast, y.AddVolumeType("fast"), "it is there already")
+	_, err := y.server(t, openstack.ServerCreate{
+		BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "fast"}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5, Type: fast}, {SizeGB: 6}},
+	})
+	require.NoError(t, err)
+	var types []string
+	for _, volume := range y.State(fake.DefaultProject).Volumes {
+		types = append(types, volume.VolumeType)
+	}
+	assert.Equal(t, []string{"fast", "fast", "__DEFAULT__"}, types)
+}
+
+func TestCreateServer_VolumesBeyondTheQuota(t *testing.T) {
+	for sentence, limit := range map[string]struct {
+		resource string
+		limit    int
+	}{"their number": {"volumes", 1}, "their size": {"gigabytes", 24}} {
+		t.Run(sentence, func(t *testing.T) {
+			y := newYard(t)
+			require.NoError(t, y.SetQuota(fake.DefaultProject, limit.resource, limit.limit))
+			made, err := y.server(t, openstack.ServerCreate{
+				BootVolume: &openstack.ServerVolume{SizeGB: 20}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5}},
+			})
+			require.NoError(t, err, "Nova asks Cinder only when it builds the server")
+			got, err := y.session.GetServer(t.Context(), made.ID)
+			require.NoError(t, err)
+			assert.Equal(t, openstack.ServerError, got.Status)
+			assert.Empty(t, got.HostID)
+			assert.Contains(t, got.Fault.Message, "exceed")
+			assert.Empty(t, y.State(fake.DefaultProject).Volumes)
+		})
+	}
 }
 
 func TestServerGroupsOfOneNameAreTold(t *testing.T) {

@@ -88,25 +88,22 @@ func ParseCredentials(data map[string][]byte) (Credentials, error) {
 
 // Keystone is what the operator of a landscape says about the Keystone of a region.
 type Keystone struct {
-	// URL is its address; empty when the operator says nothing about the region. CACert may be empty.
+	// URL is its address. CACert may be empty.
 	URL, CACert string
 	// ForceInsecure turns the verification of certificates off, whatever the URL.
 	ForceInsecure bool
 }
 
 // At returns the credentials for use with a Keystone that the operator described. Who logs in is the Secret's business. Where
-// is the operator's, as soon as there is a URL: it and the CA bundle win over the Secret's, and the operator alone can turn
-// the verification of certificates off, so that no Secret can send a login elsewhere. The upstream extension has the same
-// order, by writing the operator's values into the Secret.
+// is the operator's alone: the URL and the CA bundle win over the Secret's, and the operator alone can turn the verification of
+// certificates off, so that no Secret can send a login elsewhere. Without a URL the credentials are incomplete, whatever the
+// Secret says. The upstream extension has the same order, by writing the operator's values into the Secret.
 func (c Credentials) At(keystone Keystone) Credentials {
-	if keystone.URL != "" {
-		c.AuthURL = keystone.URL
-		c.Insecure = false
-		if keystone.CACert != "" {
-			c.CACert = keystone.CACert
-		}
+	c.AuthURL = keystone.URL
+	c.Insecure = keystone.ForceInsecure
+	if keystone.CACert != "" {
+		c.CACert = keystone.CACert
 	}
-	c.Insecure = c.Insecure || keystone.ForceInsecure
 	return c
 }
 

@@ -41,8 +41,9 @@ func (f *ResponseError) Error() string {
 	return b.String()
 }
 
-// classify turns whatever a call failed with into a *cloud.Error, and nil into nil. What has been classified stays as it is.
-func classify(s service, method, path string, err error) *cloud.Error {
+// classify turns whatever a call failed with into a *cloud.Error, and nil into nil. What has been classified stays as it is. None of
+// the secrets is in its text, even if the cloud repeats what it was sent.
+func classify(s service, method, path string, err error, secrets ...string) *cloud.Error {
 	if err == nil {
 		return nil
 	}
@@ -50,9 +51,9 @@ func classify(s service, method, path string, err error) *cloud.Error {
 		return classified
 	}
 	if answer, ok := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err); ok {
-		return classifyAnswer(s, method, path, answer)
+		return classifyAnswer(s, method, path, answer, secrets)
 	}
-	return unavailable(withoutURL(err), fmt.Sprintf("%s %s of the %s service", method, path, s))
+	return unavailable(foreign(withoutURL(err), secrets...), fmt.Sprintf("%s %s of the %s service", method, path, s))
 }
 
 // unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is. That of a
@@ -74,12 +75,13 @@ func withoutURL(err error) error {
 	return err
 }
 
-func classifyAnswer(s service, method, path string, answer gophercloud.ErrUnexpectedResponseCode) *cloud.Error {
+func classifyAnswer(s service, method, path string, answer gophercloud.ErrUnexpectedResponseCode, secrets []string) *cloud.Error {
+	kind, message := readFault(answer.Body)
 	fault := &ResponseError{
 		Service: s.String(), Method: method, Path: path, Status: answer.Actual,
-		RequestID: answer.ResponseHeader.Get("X-Openstack-Request-Id"),
+		Type: foreignLine(kind, secrets), Message: foreignLine(message, secrets),
+		RequestID: foreignLine(answer.ResponseHeader.Get("X-Openstack-Request-Id"), secrets),
 	}
-	fault.Type, fault.Message = readFault(answer.Body)
 	pause := retryAfter(answer.ResponseHeader)
 	return &cloud.Error{Kind: kindOf(fault, pause > 0), RetryAfter: pause, Err: fault}
 }

@@ -91,13 +91,18 @@ func TestAnErrorSaysWhatTheServiceSaid(t *testing.T) {
 
 func TestAnAnswerThatMakesNoSenseIsTheCloudsTrouble(t *testing.T) {
 	for name, body := range map[string]string{
+		"no content":         ``,
 		"no JSON":            `<html>`,
 		"another object":     `{"something": []}`,
 		"another type":       `{"networks": "many"}`,
 		"an element too odd": `{"networks": [{"mtu": "wide"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			stub := &stubCloud{serve: status(200, body)}
+			code := http.StatusOK
+			if body == "" {
+				code = http.StatusNoContent
+			}
+			stub := &stubCloud{serve: status(code, body)}
 			err := listNetworks(t.Context(), stub.session(t, openstack.Options{}))
 			require.Error(t, err)
 			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))

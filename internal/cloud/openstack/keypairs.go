@@ -57,6 +57,6 @@ func (s *Session) keyPairsExhausted(ctx context.Context) bool {
 	var existing struct {
 		KeyPairs []json.RawMessage `json:"keypairs"`
 	}
-	err = s.do(ctx, call{service: computeService, method: http.MethodGet, path: s.keyPairs().path, answer: &existing})
+	err = s.do(ctx, call{service: computeService, method: http.MethodGet, path: s.keyPairs().path, expects: onePage, answer: &existing})
 	return err == nil && len(existing.KeyPairs) >= *limit
 }

@@ -44,14 +44,15 @@ type identity struct {
 
 // login asks Keystone for a token. It is a single call, which may be repeated at will.
 func (i *identity) login(ctx context.Context) (*login, error) {
-	ctx = withRequestInfo(ctx, requestInfo{service: identityService, repeat: always})
+	ctx = withRequestInfo(ctx, requestInfo{service: identityService, repeat: always, expects: aToken})
 	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
 	answer, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
 	i.metrics.login(err)
 	if err == nil {
 		return answer, nil
 	}
-	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err))
+	secrets := []string{i.credentials.Password, i.credentials.ApplicationCredentialSecret}
+	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err, secrets...))
 }
 
 // turnsDown reports whether Keystone itself does not accept the credentials. It says so by 401, but by 404 of an application
@@ -126,7 +127,7 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 // explain adds what a user can do about a failed login. Only credentials that Keystone itself turns down are the user's
 // error: whatever stands in front of a Keystone can answer 404 for a while, or show a certificate that has just expired.
 func (i *identity) explain(err *cloud.Error) error {
-	endpoint := i.credentials.identityEndpoint()
+	endpoint := withoutPassword(i.credentials.identityEndpoint())
 	switch {
 	case i.turnsDown(err):
 		err.Kind = cloud.Unauthenticated

@@ -36,27 +36,25 @@ type filter[T any] interface {
 
 // list returns all objects that match, page by page.
 func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
-	var found []T
+	objects := listing[T]{many: r.many, matches: f.matches}
+	path := r.path + r.detail
 	for query := f.query(); ; {
-		page := map[string]json.RawMessage{}
 		err := r.session.do(ctx, call{
-			service: r.service, method: http.MethodGet, path: r.path + r.detail, query: query, microversion: r.microversion, answer: &page,
+			service: r.service, method: http.MethodGet, path: path, query: query, microversion: r.microversion,
+			expects: onePage, answer: &objects,
 		})
 		if err != nil {
 			return nil, err
 		}
-		var objects []T
-		if err := r.decode(page, r.many, &objects); err != nil {
-			return nil, err
+		next, err := objects.next(f.query(), query)
+		if err != nil {
+			return nil, classify(r.service, http.MethodGet, path, err)
 		}
-		found = append(found, objects...)
-		next := nextQuery(nextLink(page, r.many), f.query())
-		if next == nil || next.Encode() == query.Encode() || len(objects) == 0 {
-			break
+		if next == nil {
+			return objects.found, nil
 		}
 		query = next
 	}
-	return slices.DeleteFunc(found, func(object T) bool { return !f.matches(object) }), nil
 }
 
 func (r resource[T]) get(ctx context.Context, id string) (T, error) {
@@ -119,7 +117,7 @@ func (r resource[T]) decode(answer map[string]json.RawMessage, key string, into 
 		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, key)
 	}
 	if err := json.Unmarshal(content, into); err != nil {
-		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, err)
+		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, foreign(err))
 	}
 	return nil
 }

@@ -132,11 +132,12 @@ func worthRepeating(req *http.Request, response *http.Response, err error) bool 
 }
 
 // transient reports whether a request without an answer may fare better next time. What has been classified has been
-// dealt with; a certificate stays what it is.
+// dealt with; a certificate stays what it is, and so, for now, does an answer that cannot be used.
 func transient(err error) bool {
 	_, classified := errors.AsType[*cloud.Error](err)
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-	return !classified && !certificate
+	_, unusable := errors.AsType[*unusableError](err)
+	return !classified && !certificate && !unusable
 }
 
 // neverSent reports whether not even the connection came about.

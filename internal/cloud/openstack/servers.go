@@ -2,9 +2,12 @@ package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // What a server can be, as far as it matters to those who make and delete servers.
@@ -29,12 +32,36 @@ type Server struct {
 	Metadata         map[string]string `json:"metadata"`
 	Fault            *ServerFault      `json:"fault"` // why the status is ERROR; only GetServer can be relied on for it
 	Volumes          []AttachedVolume  `json:"os-extended-volumes:volumes_attached"`
+	// Addresses are those of its ports, by the name of the network. A server that is being built may have none yet.
+	Addresses map[string][]ServerAddress `json:"addresses"`
 }
+
+// ServerAddress is an IP address of a server.
+type ServerAddress struct {
+	Address string `json:"addr"`
+	Type    string `json:"OS-EXT-IPS:type"` // AddressFixed or AddressFloating
+}
+
+// The types of a server's addresses.
+const (
+	AddressFixed    = "fixed"
+	AddressFloating = "floating"
+)
 
 // ServerFault is what went wrong with a server, in Nova's words for people.
 type ServerFault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
+}
+
+// UnmarshalJSON reads a fault. Its message may hold the trace of a program.
+func (f *ServerFault) UnmarshalJSON(data []byte) error {
+	type plain ServerFault
+	if err := json.Unmarshal(data, (*plain)(f)); err != nil {
+		return err
+	}
+	f.Message = truncate.Line(f.Message, truncate.MaxForeign)
+	return nil
 }
 
 // AttachedVolume is a Cinder volume of a server.

@@ -57,16 +57,18 @@ type call struct {
 	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova
 	// has. It belongs to one call alone: what another one needs must not depend on it.
 	microversion string
-	body         any  // encoded as JSON; nil for none
-	answer       any  // decoded from JSON; nil when it does not matter
-	once         bool // must not be repeated when its effect is in doubt, whatever its method
+	body         any        // encoded as JSON; nil for none
+	answer       any        // decoded from JSON; nil when it does not matter
+	expects      answerKind // limits the answer; one object unless said otherwise
+	once         bool       // must not be repeated when its effect is in doubt, whatever its method
 }
 
 func (c call) requestInfo() requestInfo {
+	info := requestInfo{service: c.service, expects: c.expects}
 	if c.once {
-		return requestInfo{service: c.service, repeat: never}
+		info.repeat = never
 	}
-	return requestInfo{service: c.service}
+	return info
 }
 
 // allHeaders returns the headers of a call with its microversion.
@@ -96,10 +98,13 @@ func (s *Session) do(ctx context.Context, c call) error {
 	}
 	client := gophercloud.ServiceClient{ProviderClient: s.client, Endpoint: endpoint}
 	options := &gophercloud.RequestOpts{
-		JSONBody: c.body, JSONResponse: c.answer, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
+		JSONBody: c.body, KeepResponseBody: c.answer != nil, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
 	}
-	_, err = client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // the SDK does
-	if classified := classify(c.service, c.method, c.path, err); classified != nil {
+	response, err := client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // it is in memory
+	if err == nil && c.answer != nil {
+		err = decodeAnswer(response, c.answer)
+	}
+	if classified := classify(c.service, c.method, c.path, err, current.token, s.tokens.last().token); classified != nil {
 		return classified
 	}
 	return nil

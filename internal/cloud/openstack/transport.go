@@ -1,13 +1,11 @@
 package openstack
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -29,8 +27,8 @@ import (
 // A login takes the same way without the first two.
 
 const (
-	// longestAnswer bounds how much of an answer is read, in bytes.
-	longestAnswer = 64 << 20
+	// maxHeader bounds the header of an answer, in bytes. The largest tokens have 16 KiB.
+	maxHeader = 64 << 10
 	// lastPatience is how long the answer to a change is still waited for when its caller has given up. It leaves an orderly
 	// end of the process, which may take 25 seconds, the time to save what came of it.
 	lastPatience = 15 * time.Second
@@ -40,6 +38,7 @@ const (
 type requestInfo struct {
 	service service
 	repeat  repeat
+	expects answerKind
 }
 
 // repeat says whether sending a request a second time is harmless when the effect of the first is in doubt.
@@ -79,6 +78,9 @@ func newTransport(c Credentials) *http.Transport {
 		MaxIdleConnsPerHost:   32,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
+		// A compressed answer may be a thousand times as long as what came over the wire, and what is worth it has a few KiB.
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeader,
 		// A connection that is dead but was never closed is found out by a ping, not by one timeout after the other.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
@@ -193,7 +195,7 @@ func (t *single) send(req *http.Request) (*http.Response, error) {
 	defer cancel()
 	response, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err == nil {
-		err = readBody(response)
+		err = readAnswer(response, requestInfoOf(req.Context()).expects)
 	}
 	switch {
 	case err == nil:
@@ -226,20 +228,6 @@ func (t *single) lifetime(req *http.Request) (context.Context, context.CancelFun
 
 func isLook(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Method == http.MethodHead
-}
-
-// readBody replaces the answer's body by what is in it.
-func readBody(response *http.Response) error {
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer+1))
-	if err != nil {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(content) > longestAnswer {
-		return cloud.Errorf(cloud.Unavailable, "the answer is longer than %d bytes", longestAnswer)
-	}
-	response.Body = io.NopCloser(bytes.NewReader(content))
-	return nil
 }
 
 // timeoutError says that a single request took too long. It is not context.DeadlineExceeded: the caller's context goes on.

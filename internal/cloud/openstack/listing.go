@@ -1,0 +1,144 @@
+package openstack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+)
+
+// The limits of one list over all its pages. The largest that is ever wanted is that of the ports in the network of a shoot with
+// some thousand nodes.
+const (
+	maxPages     = 200
+	maxObjects   = 20_000
+	maxListBytes = 32 << 20
+	maxLink      = 32 << 10
+)
+
+// listing collects the objects of a list that match, page by page and object by object. It fails with an unusableError
+// when the list exceeds the limits or leads in a circle: what is known of it then is no base for any decision.
+type listing[T any] struct {
+	many    string // the JSON key around the objects of a page
+	matches func(T) bool
+
+	found   []T
+	objects int // seen so far
+	bytes   int64
+	markers map[string]bool // of the pages asked for so far
+
+	page pageRead
+}
+
+// pageRead is what is known of the page read last.
+type pageRead struct {
+	listed  bool
+	objects int
+	links   map[string]json.RawMessage // what may hold the link to the next page
+}
+
+// decodeFrom implements streamed.
+func (l *listing[T]) decodeFrom(decoder *json.Decoder) error {
+	l.page = pageRead{links: map[string]json.RawMessage{}}
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return errors.Join(errors.New("the page is not a JSON object"), err)
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		if err := l.decodeAttribute(decoder, key); err != nil {
+			return err
+		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return err
+	}
+	if !l.page.listed {
+		return fmt.Errorf("the answer lacks %q", l.many)
+	}
+	l.bytes += decoder.InputOffset()
+	if l.bytes > maxListBytes {
+		return unusable("the list is longer than %d bytes", maxListBytes)
+	}
+	return nil
+}
+
+func (l *listing[T]) decodeAttribute(decoder *json.Decoder, key json.Token) error {
+	switch key {
+	case l.many:
+		return l.decodeObjects(decoder)
+	case "next", l.many + "_links":
+		var link json.RawMessage
+		err := decoder.Decode(&link)
+		l.page.links[fmt.Sprint(key)] = link
+		return err
+	default:
+		return decoder.Decode(new(ignored))
+	}
+}
+
+// ignored is a JSON value that nobody wants to know.
+type ignored struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*ignored) UnmarshalJSON([]byte) error { return nil }
+
+func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
+	l.page.listed = true
+	start, err := decoder.Token()
+	if err != nil || start == nil {
+		return err
+	}
+	if start != json.Delim('[') {
+		return fmt.Errorf("%q is not a list", l.many)
+	}
+	for decoder.More() {
+		if l.objects++; l.objects > maxObjects {
+			return unusable("the list has more than %d objects", maxObjects)
+		}
+		l.page.objects++
+		var object T
+		if err := decoder.Decode(&object); err != nil {
+			return fmt.Errorf("decoding %q: %w", l.many, err)
+		}
+		if l.matches(object) {
+			l.found = append(l.found, object)
+		}
+	}
+	_, err = decoder.Token()
+	return err
+}
+
+// next returns the query of the page after the one that was read last, or nil after the last. A page that leads to itself is the last.
+func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
+	link := nextLink(l.page.links, l.many)
+	if len(link) > maxLink {
+		return nil, unusable("its link to the next page is longer than %d bytes", maxLink)
+	}
+	query := nextQuery(link, asked)
+	if query == nil || l.page.objects == 0 || markerOf(query) == markerOf(current) {
+		return nil, nil
+	}
+	if l.markers == nil {
+		l.markers = map[string]bool{markerOf(asked): true}
+	}
+	switch marker := markerOf(query); {
+	case l.markers[marker]:
+		return nil, unusable("the list leads back to a page that was read before")
+	case len(l.markers) >= maxPages:
+		return nil, unusable("the list has more than %d pages", maxPages)
+	default:
+		l.markers[marker] = true
+		return query, nil
+	}
+}
+
+// markerOf returns what tells a page from the others of its list: where it begins, whatever else its query says.
+func markerOf(query url.Values) string {
+	if marker := query.Get("marker"); marker != "" {
+		return marker
+	}
+	return "?" + query.Encode()
+}
