@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -19,6 +20,7 @@ const (
 	catalogAge = 5 * time.Minute
 	// lookUpTimeout bounds a look-up that several callers may share.
 	lookUpTimeout = 2 * time.Minute
+	kindFlavor    = "flavor"
 )
 
 // catalog knows the IDs of what machines refer to by name: each is looked up once for all. A name that stands for nothing is not remembered,
@@ -58,7 +60,7 @@ type names struct {
 func (c *catalog) attempt() *names { return &names{catalog: c, began: time.Now()} }
 
 func (n *names) flavor(ctx context.Context, name string) (string, error) {
-	return n.id(ctx, "flavor", name, func(ctx context.Context) (sets.Set[string], error) {
+	return n.id(ctx, kindFlavor, name, func(ctx context.Context) (sets.Set[string], error) {
 		flavors, err := n.line.ListFlavors(ctx)
 		return idsOf(flavors, func(f cloudopenstack.Flavor) (string, bool) { return f.ID, f.Name == name }), err
 	})
@@ -118,7 +120,7 @@ func (c *catalog) entry(ctx context.Context, kind, name string, look func(contex
 		}
 		switch ids.Len() {
 		case 0:
-			return entry{}, cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
+			return entry{}, nothingCalled(kind, name)
 		case 1:
 			found := entry{id: ids.UnsortedList()[0], at: at}
 			c.mu.Lock()
@@ -129,6 +131,16 @@ func (c *catalog) entry(ctx context.Context, kind, name string, look func(contex
 			return entry{}, cloud.Errorf(cloud.Configuration, "%d things are called %s %q: rename all but one", ids.Len(), kind, name)
 		}
 	})
+}
+
+// nothingCalled is the error of a name that stands for nothing. A flavor is different: the pool's machine type is one that the CloudProfile
+// offers, and a region or a project without its flavor is one without room for it. With that code, the cluster-autoscaler takes another pool.
+func nothingCalled(kind, name string) error {
+	if kind == kindFlavor {
+		return failuref(codes.ResourceExhausted, "%w", cloud.Errorf(cloud.Depleted,
+			"there is no flavor %q in this region and project: choose another machine type, or ask the cloud's operator for it", name))
+	}
+	return cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
 }
 
 // shared runs look once for all who ask at the same time. One who gives up does not end it for the others.

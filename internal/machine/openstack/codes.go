@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // failure is an error of which the driver itself knows the code.
@@ -98,7 +99,7 @@ func coded(deed string, err error) error {
 		return nil
 	}
 	answer := answerTo(err)
-	message := deed + ": " + shortened(err.Error())
+	message := deed + ": " + truncate.Text(err.Error(), longestMessage)
 	if answer.remedy != "" {
 		message += "; " + answer.remedy
 	}
@@ -110,13 +111,6 @@ func coded(deed string, err error) error {
 // longestMessage is how many bytes of an error MCM is told. It writes them into the Machine, and into the status of its set and its
 // deployment once more for each machine that fails.
 const longestMessage = 800
-
-func shortened(text string) string {
-	if len(text) <= longestMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longestMessage], "") + " ..."
-}
 
 // codeOf returns the code of what coded has returned.
 func codeOf(err error) codes.Code {

@@ -85,7 +85,9 @@ func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachin
 	err := d.work(ctx, operation{"create", "creating"}, d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.create(ctx)
 		if err == nil {
-			response = &driver.CreateMachineResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
+			response = &driver.CreateMachineResponse{
+				ProviderID: m.class.providerID(server.ID), NodeName: m.name, Addresses: addressesOf(server),
+			}
 		}
 		return err
 	})
@@ -115,7 +117,9 @@ func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachin
 	err := d.work(ctx, operation{"status", "looking for"}, d.options.LookTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.status(ctx)
 		if err == nil {
-			response = &driver.GetMachineStatusResponse{ProviderID: m.class.providerID(server.ID), NodeName: m.name}
+			response = &driver.GetMachineStatusResponse{
+				ProviderID: m.class.providerID(server.ID), NodeName: m.name, Addresses: addressesOf(server),
+			}
 		}
 		return err
 	})

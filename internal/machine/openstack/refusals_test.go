@@ -85,7 +85,7 @@ func TestWhatTheCloudRefuses(t *testing.T) {
 			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503})
 		}, want: codes.Unavailable, says: "503"},
 		"there is no such flavor": {
-			given: nothing, want: codes.InvalidArgument, says: `no flavor "huge"`,
+			given: nothing, want: codes.ResourceExhausted, says: `no flavor "huge" in this region`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName = "huge" },
 		},
 		"there is no such image": {

@@ -1,0 +1,27 @@
+package openstack
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// addressesOf returns what a server can be reached at, ordered by network, as the cloud-controller-manager says it of a Node. MCM writes it
+// into the Machine where there is no cluster yet that could have Nodes: the first machines of a self-hosted shoot.
+func addressesOf(server cloudopenstack.Server) []corev1.NodeAddress {
+	var all []corev1.NodeAddress
+	for _, network := range slices.Sorted(maps.Keys(server.Addresses)) {
+		for _, address := range server.Addresses[network] {
+			switch address.Type {
+			case cloudopenstack.AddressFixed:
+				all = append(all, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: address.Address})
+			case cloudopenstack.AddressFloating:
+				all = append(all, corev1.NodeAddress{Type: corev1.NodeExternalIP, Address: address.Address})
+			}
+		}
+	}
+	return all
+}
