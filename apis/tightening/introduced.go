@@ -6,6 +6,7 @@
 package tightening
 
 import (
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -13,9 +14,14 @@ import (
 
 // Introduced returns the mistakes of after that are not in before: both are the answers of the same rules, in the same surroundings, about an object
 // as it was and as it is to be. A mistake is the same when it is about the same field and value, in the same words. Positions in lists do not
-// count, since people put new entries in front of old ones.
+// count, since people put new entries in front of old ones; nor do values of other fields that the words mention, since those may change.
 func Introduced(before, after field.ErrorList) field.ErrorList {
-	return introduced(before, after, (*field.Error).Error)
+	mentioned := mentionedValues()
+	return introduced(before, after, func(err *field.Error) string {
+		plain := *err
+		plain.Detail = mentioned.cutFrom(err)
+		return plain.Error()
+	})
 }
 
 // IntroducedWarnings is Introduced for sentences.
@@ -37,6 +43,32 @@ func introduced[Remark any](before, after []Remark, words func(Remark) string) [
 		}
 	}
 	return left
+}
+
+// mentioned finds the values in the words of an error: in brackets those of other fields; in quotes those of other fields, or what may be chosen.
+type mentioned struct{ inBrackets, inQuotes *regexp.Regexp }
+
+func mentionedValues() mentioned {
+	const quoted = `"(?:[^"\\]|\\.)*"`
+	return mentioned{inBrackets: regexp.MustCompile(`\([^()]*\)`), inQuotes: regexp.MustCompile(quoted + `(?:, ` + quoted + `)*`)}
+}
+
+// cutFrom leaves quotes where the error shows no value of its own field: then the words alone say what is meant, such as the name of an unknown field.
+func (m mentioned) cutFrom(err *field.Error) string {
+	detail := m.inBrackets.ReplaceAllLiteralString(err.Detail, "()")
+	if showsValue(err) {
+		detail = m.inQuotes.ReplaceAllLiteralString(detail, `""`)
+	}
+	return detail
+}
+
+func showsValue(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeInvalid, field.ErrorTypeNotSupported, field.ErrorTypeNotFound, field.ErrorTypeDuplicate, field.ErrorTypeTypeInvalid:
+		return err.BadValue != nil && err.BadValue != "" && err.BadValue != field.OmitValueType{}
+	default:
+		return false
+	}
 }
 
 // withoutPositions takes [0], [1] and so on out of a text.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/internal/codec"
 	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/apis/tightening"
 )
@@ -76,7 +77,7 @@ func look(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructu
 	seen := view{context: contextOf(shoot, infrastructure), cloudRoutes: infrastructure.CloudRoutes}
 	config, err := v1alpha1.DecodeNetworkConfig(raw)
 	if err != nil {
-		seen.errs = append(seen.errs, field.Invalid(path, "", err.Error()))
+		seen.errs = append(seen.errs, DecodingErrors(path, err)...)
 		if config, err = v1alpha1.DecodeKnownFields(raw); err != nil {
 			return seen
 		}
@@ -140,3 +141,6 @@ func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrast
 	}
 	return context
 }
+
+// DecodingErrors turns what a Decode function of v1alpha1 says of a document into errors about path: one for each field that is wrong.
+func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Mode says how closely a document is looked at.
@@ -101,9 +102,12 @@ func checkKind(data []byte, want schema.GroupVersionKind, mode Mode) error {
 	if len(data) == 0 {
 		return fmt.Errorf("a providerConfig is required: give one with apiVersion %s and kind %s", want.GroupVersion(), want.Kind)
 	}
+	if err := checkHeader(data, want.Kind); err != nil {
+		return err
+	}
 	got, err := jsonserializer.DefaultMetaFactory.Interpret(data)
 	if err != nil {
-		return fmt.Errorf("decoding %s: not a JSON object with apiVersion and kind: %w", want.Kind, err)
+		return fmt.Errorf("decoding %s: %w", want.Kind, err)
 	}
 	if mode.KindOptional {
 		got.Kind = cmp.Or(got.Kind, want.Kind)
@@ -118,6 +122,57 @@ func checkKind(data []byte, want schema.GroupVersionKind, mode Mode) error {
 	return nil
 }
 
+// checkHeader finds what Interpret reports in the words of Go's types.
+func checkHeader(data []byte, kind string) error {
+	var header struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	err := json.Unmarshal(data, &header)
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrongType.Field == "" {
+		return fmt.Errorf("decoding %s: not a JSON object with apiVersion and kind, but a JSON %s", kind, wrongType.Value)
+	} else if ok {
+		return explain(kind, err)
+	}
+	if err != nil {
+		return fmt.Errorf("decoding %s: not a JSON object with apiVersion and kind: %w", kind, err)
+	}
+	return nil
+}
+
+// StrictError lists all fields of a document that nobody knows, or that are there twice.
+type StrictError struct {
+	kind   string
+	causes []error
+}
+
+// Error implements error.
+func (e *StrictError) Error() string {
+	causes := make([]string, 0, len(e.causes))
+	for _, cause := range e.causes {
+		causes = append(causes, cause.Error())
+	}
+	return e.message(strings.Join(causes, ", "))
+}
+
+func (e *StrictError) message(causes string) string {
+	return fmt.Sprintf("decoding %s: %s: correct the name or remove the field", e.kind, causes)
+}
+
+// FieldErrors turns an error of Decode into errors about the document at path: one for each field that is wrong, so that correcting one of several
+// can be told from making another mistake.
+func FieldErrors(path *field.Path, err error) field.ErrorList {
+	strict, ok := errors.AsType[*StrictError](err)
+	if !ok {
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+	}
+	errs := make(field.ErrorList, 0, len(strict.causes))
+	for _, cause := range strict.causes {
+		errs = append(errs, field.Invalid(path, field.OmitValueType{}, strict.message(cause.Error())))
+	}
+	return errs
+}
+
 // explain turns a decoder's error into words for whoever wrote the document.
 func explain(kind string, err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -125,11 +180,7 @@ func explain(kind string, err error) error {
 			kind, wrongType.Field, inWords(wrongType.Type), wrongType.Value)
 	}
 	if strictErr, ok := runtime.AsStrictDecodingError(err); ok {
-		var mistakes []string
-		for _, mistake := range strictErr.Errors() {
-			mistakes = append(mistakes, mistake.Error())
-		}
-		return fmt.Errorf("decoding %s: %s: correct the name or remove the field", kind, strings.Join(mistakes, ", "))
+		return &StrictError{kind: kind, causes: strictErr.Errors()}
 	}
 	return fmt.Errorf("decoding %s: %w", kind, err)
 }
