@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // Activity is what a pass is doing right now: which tasks are at work, what they wait for, how many are done of how many
@@ -65,7 +67,7 @@ func (a *Activity) update(change func()) {
 }
 
 // Snapshot returns the progress in percent, which never falls within a pass and stays below 100 until the pass has ended,
-// and a description: the names of the tasks at work, each with what it waits for.
+// and a description: the names of the tasks at work, each with what it waits for. It is fit for a status, whoever wrote its parts.
 func (a *Activity) Snapshot() (progress int32, description string) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -79,5 +81,5 @@ func (a *Activity) Snapshot() (progress int32, description string) {
 		}
 		words = append(words, task)
 	}
-	return a.reached, strings.Join(words, ", ")
+	return a.reached, truncate.Text(strings.Join(words, ", "), truncate.MaxStatus)
 }

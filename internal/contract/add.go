@@ -71,7 +71,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			RateLimiter:             r.pace,
 		}).
-		Complete(r)
+		Complete(boundedErrors(r))
 	if err != nil {
 		return fmt.Errorf("adding the controller of contract %s: %w", c.Name, err)
 	}

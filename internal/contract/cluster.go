@@ -28,14 +28,9 @@ var errDamagedCluster = errors.New("the Cluster resource is damaged")
 // ReadCluster reads and decodes the Cluster resource of a namespace. A Cluster is large (it holds a whole CloudProfile):
 // reader should not cache.
 func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*Cluster, error) {
-	raw := &extensionsv1alpha1.Cluster{}
-	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, raw); err != nil {
-		return nil, fmt.Errorf("reading Cluster %q: %w", namespace, err)
-	}
-	cluster := &Cluster{ObjectMeta: raw.ObjectMeta}
-	var err error
-	if cluster.Shoot, err = decodePart[gardencorev1beta1.Shoot](raw.Spec.Shoot, "Shoot"); err != nil {
-		return nil, fmt.Errorf("%w: decoding spec.shoot of %q: %w", errDamagedCluster, namespace, err)
+	cluster, raw, err := readShootPart(ctx, reader, namespace)
+	if err != nil {
+		return nil, err
 	}
 	if cluster.CloudProfile, err = decodePart[gardencorev1beta1.CloudProfile](raw.Spec.CloudProfile, "CloudProfile"); err != nil {
 		return nil, fmt.Errorf("%w: decoding spec.cloudProfile of %q: %w", errDamagedCluster, namespace, err)
@@ -46,6 +41,25 @@ func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*
 		}
 	}
 	return cluster, nil
+}
+
+// ReadClusterShoot is ReadCluster for who needs the shoot alone: the other parts are nil, and may be damaged.
+func ReadClusterShoot(ctx context.Context, reader client.Reader, namespace string) (*Cluster, error) {
+	cluster, _, err := readShootPart(ctx, reader, namespace)
+	return cluster, err
+}
+
+func readShootPart(ctx context.Context, reader client.Reader, namespace string) (*Cluster, *extensionsv1alpha1.Cluster, error) {
+	raw := &extensionsv1alpha1.Cluster{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, raw); err != nil {
+		return nil, nil, fmt.Errorf("reading Cluster %q: %w", namespace, err)
+	}
+	cluster := &Cluster{ObjectMeta: raw.ObjectMeta}
+	var err error
+	if cluster.Shoot, err = decodePart[gardencorev1beta1.Shoot](raw.Spec.Shoot, "Shoot"); err != nil {
+		return nil, nil, fmt.Errorf("%w: decoding spec.shoot of %q: %w", errDamagedCluster, namespace, err)
+	}
+	return cluster, raw, nil
 }
 
 func decodePart[T any](part runtime.RawExtension, kind string) (*T, error) {

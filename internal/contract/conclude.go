@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated. A
@@ -33,7 +35,7 @@ func (x *run[O]) succeed(ctx context.Context) error {
 	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known, x.contract.Renewed) {
 		x.log.Info("Operation succeeded")
-		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", shortened(x.success()))
+		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", truncate.Text(x.success(), truncate.MaxEvent))
 	} else {
 		x.log.V(1).Info("Operation succeeded, nothing had to change")
 	}
@@ -49,14 +51,16 @@ func (x *run[O]) success() string {
 	if len(x.pass.Remarks) > 0 {
 		sentence += "; " + strings.Join(x.pass.Remarks, "; ")
 	}
-	return sentence
+	return truncate.Text(sentence, truncate.MaxStatus)
 }
 
-// fail writes the error with its codes and returns it.
+// fail writes the error with its codes and returns it, with a text that is fit for the status and for the log. What others have said may be
+// of any length, and the API server refuses an object of more than a megabyte: the error would never be told.
 func (x *run[O]) fail(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultFailed, x.options.Clock.Since(x.started))
+	cause = truncate.Error(cause, truncate.MaxStatus)
 	lastError := &gardencorev1beta1.LastError{
 		Description:    cause.Error(),
 		Codes:          Codes(cause),
@@ -65,7 +69,7 @@ func (x *run[O]) fail(ctx context.Context, cause error) error {
 	if err := x.report(ctx, gardencorev1beta1.LastOperationStateError, cause.Error(), lastError); err != nil {
 		return errors.Join(cause, err)
 	}
-	x.events.Eventf(x.pass.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", shortened(cause.Error()))
+	x.events.Eventf(x.pass.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", truncate.Text(cause.Error(), truncate.MaxEvent))
 	return cause
 }
 
@@ -165,13 +169,4 @@ func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error 
 		return fmt.Errorf("concluding %s: %w", x.decision.operation, err)
 	}
 	return nil
-}
-
-// shortened cuts a text to what an Event's note may hold.
-func shortened(text string) string {
-	const most = 1000
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + " ..."
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // TaskID identifies a task in its graph.
@@ -128,5 +129,5 @@ type panicError struct {
 }
 
 func (p *panicError) Error() string {
-	return fmt.Sprintf("internal error (a defect of the extension, see its log): %v", p.value)
+	return truncate.Text(fmt.Sprintf("internal error (a defect of the extension, see its log): %v", p.value), truncate.MaxStatus)
 }

@@ -104,7 +104,7 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 				min(time.Second, l.interval), l.interval),
 		}).
-		Complete(l)
+		Complete(boundedErrors(l))
 	if err != nil {
 		return fmt.Errorf("adding the health controller of contract %s: %w", health.Name, err)
 	}

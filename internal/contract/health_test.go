@@ -12,6 +12,7 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +75,8 @@ func (s *healthStage) start() *contracttest.Life {
 	s.t.Helper()
 	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
-		return errors.Join(contract.Add(mgr, s.contract, s.options), contract.AddHealth(mgr, s.health, s.healthOptions))
+		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()),
+			contract.Add(mgr, s.contract, s.options), contract.AddHealth(mgr, s.health, s.healthOptions))
 	})
 	require.NoError(s.t, err)
 	return life

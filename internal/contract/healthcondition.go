@@ -9,6 +9,8 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // The reasons are those of Gardener's own library, which gardenlet makes reasons of the Shoot's conditions of.
@@ -52,12 +54,12 @@ func (f Finding) conditionAfter(before *gardencorev1beta1.Condition, now time.Ti
 	if f.Healthy {
 		return gardencorev1beta1.Condition{
 			Status: gardencorev1beta1.ConditionTrue, Reason: reasonHealthy,
-			Message: shortened(cmp.Or(f.Message, "All health checks were successful.")),
+			Message: truncate.Text(cmp.Or(f.Message, "All health checks were successful."), truncate.MaxStatus),
 		}
 	}
 	after := gardencorev1beta1.Condition{
 		Status: gardencorev1beta1.ConditionFalse, Reason: reasonUnhealthy,
-		Message: shortened(cmp.Or(f.Message, "A health check failed.")), Codes: f.Codes,
+		Message: truncate.Text(cmp.Or(f.Message, "A health check failed."), truncate.MaxStatus), Codes: f.Codes,
 	}
 	if inGrace(before, f.Grace, now) {
 		after.Status, after.Reason = gardencorev1beta1.ConditionProgressing, reasonProgressing
@@ -69,7 +71,7 @@ func (f Finding) conditionAfter(before *gardencorev1beta1.Condition, now time.Ti
 func unknownAfter(before *gardencorev1beta1.Condition, failure error, now time.Time) gardencorev1beta1.Condition {
 	after := gardencorev1beta1.Condition{
 		Status: gardencorev1beta1.ConditionUnknown, Reason: reasonUnknown,
-		Message: shortened("The health could not be checked: " + failure.Error()), Codes: Codes(failure),
+		Message: truncate.Text("The health could not be checked: "+failure.Error(), truncate.MaxStatus), Codes: Codes(failure),
 	}
 	if inGrace(before, unknownGrace, now) {
 		after.Status = gardencorev1beta1.ConditionProgressing

@@ -1,6 +1,13 @@
 package contract
 
-import "github.com/go-logr/logr"
+import (
+	"context"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
 
 // demote returns a logger for Gardener's flow engine, which logs every task and every failure that it also returns: its
 // lines move to verbosity 1 and none is an error.
@@ -21,7 +28,7 @@ func (s demotingSink) Info(level int, msg string, keysAndValues ...any) {
 
 func (s demotingSink) Error(err error, msg string, keysAndValues ...any) {
 	if s.Enabled(0) {
-		s.LogSink.Info(1, msg, append(keysAndValues, "reason", err.Error())...)
+		s.LogSink.Info(1, msg, append(keysAndValues, "reason", truncate.Text(err.Error(), truncate.MaxStatus))...)
 	}
 }
 
@@ -31,4 +38,12 @@ func (s demotingSink) WithValues(keysAndValues ...any) logr.LogSink {
 
 func (s demotingSink) WithName(name string) logr.LogSink {
 	return demotingSink{s.LogSink.WithName(name)}
+}
+
+// boundedErrors returns the reconciler with errors whose text is fit for a line of the log, where controller-runtime writes what it returns.
+func boundedErrors(inner reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		result, err := inner.Reconcile(ctx, request)
+		return result, truncate.Error(err, truncate.MaxStatus)
+	})
 }

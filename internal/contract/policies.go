@@ -6,20 +6,30 @@ import (
 )
 
 // MutatingAdmissionPolicies returns the API version in which a shoot's kube-apiserver serves MutatingAdmissionPolicies, or
-// nothing. It does so by itself since 1.36, and before that only when the shoot's owner has switched gate and version on.
+// nothing. It does so by itself since 1.36, and before that only when the shoot's owner has switched on the gate and a version
+// of the group that has the kind: v1beta1 since 1.34, v1alpha1 since 1.32.
 func MutatingAdmissionPolicies(kubernetes gardencorev1beta1.Kubernetes) (apiVersion string) {
 	const group = "admissionregistration.k8s.io/"
-	since136 := utilversion.MajorMinor(1, 36)
-	if version, err := utilversion.ParseGeneric(kubernetes.Version); err == nil && version.AtLeast(since136) {
+	version, err := utilversion.ParseGeneric(kubernetes.Version)
+	if err != nil {
+		return ""
+	}
+	if version.AtLeast(utilversion.MajorMinor(1, 36)) {
 		return group + "v1"
 	}
 	server := kubernetes.KubeAPIServer
 	if server == nil || !server.FeatureGates["MutatingAdmissionPolicy"] {
 		return ""
 	}
-	for _, version := range []string{group + "v1beta1", group + "v1alpha1"} {
-		if server.RuntimeConfig[version] {
-			return version
+	for _, served := range []struct {
+		apiVersion string
+		since      *utilversion.Version
+	}{
+		{group + "v1beta1", utilversion.MajorMinor(1, 34)},
+		{group + "v1alpha1", utilversion.MajorMinor(1, 32)},
+	} {
+		if server.RuntimeConfig[served.apiVersion] && version.AtLeast(served.since) {
+			return served.apiVersion
 		}
 	}
 	return ""

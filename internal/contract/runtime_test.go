@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -75,6 +76,7 @@ type stage struct {
 	server    *contracttest.APIServer
 	namespace string
 	faults    *contracttest.Faults
+	journal   *contracttest.Journal
 	actuator  *actuator
 	contract  contract.Contract[*object]
 	options   contract.Options
@@ -94,6 +96,7 @@ func newStage(t *testing.T, a *actuator) *stage {
 	return &stage{
 		Gardenlet: contracttest.NewGardenlet(server, key, func() *object { return &object{} }),
 		t:         t, server: server, namespace: namespace, actuator: a, faults: &contracttest.Faults{},
+		journal: &contracttest.Journal{},
 		contract: contract.Contract[*object]{
 			Name: "infrastructure", Finalizer: finalizer, New: func() *object { return &object{} },
 			Timeout: 20 * time.Second, Actuator: a,
@@ -115,9 +118,9 @@ func (s *stage) run() *contracttest.Life {
 
 func (s *stage) start() *contracttest.Life {
 	s.t.Helper()
-	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
+	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: s.journal}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
-		return contract.Add(mgr, s.contract, s.options)
+		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()), contract.Add(mgr, s.contract, s.options))
 	})
 	require.NoError(s.t, err)
 	return life

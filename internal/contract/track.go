@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 const (
@@ -190,7 +192,7 @@ func (t *track[O]) writeNews(ctx context.Context, withProgress bool) bool {
 		t.mutex.Lock()
 		t.dirty = t.state != nil
 		t.mutex.Unlock()
-		t.log.V(1).Info("Status not written, trying again", "reason", err.Error())
+		t.log.V(1).Info("Status not written, trying again", "reason", truncate.Text(err.Error(), truncate.MaxStatus))
 	}
 	return err == nil
 }

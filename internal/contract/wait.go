@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 const (
@@ -23,6 +24,7 @@ func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason strin
 		if err != nil || reason == "" {
 			return err
 		}
+		reason = truncate.Text(reason, truncate.MaxForeign)
 		handle.waiting(reason)
 		select {
 		case <-ctx.Done():

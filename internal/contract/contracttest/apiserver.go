@@ -144,8 +144,8 @@ func newAPIServer(environment *envtest.Environment, config *rest.Config) (*APISe
 	return &APIServer{Config: config, Client: c, mapper: mapper, environment: environment}, nil
 }
 
-// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines: what a
-// controller's manager has.
+// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines: what tests read and
+// write. Processes under test have their own, see Program.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

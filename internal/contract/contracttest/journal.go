@@ -17,6 +17,8 @@ import (
 type Journal struct {
 	mu    sync.Mutex
 	lines []string
+	// failures are the lines of the log that tell of an error.
+	failures []string
 }
 
 // journalLines is enough for the passes of one case.
@@ -24,8 +26,22 @@ const journalLines = 200
 
 // Logger returns a logger that writes into the journal, without the values that are the same in every line of a case.
 func (j *Journal) Logger() logr.Logger {
-	return funcr.New(func(prefix, args string) { j.add("log " + prefix + " " + args) },
-		funcr.Options{RenderValuesHook: func([]any) []any { return nil }})
+	return funcr.New(func(prefix, args string) {
+		j.add("log " + prefix + " " + args)
+		if !strings.HasPrefix(args, `"level"=`) { // which an error has not
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.failures = append(j.failures, prefix+" "+args)
+		}
+	}, funcr.Options{RenderValuesHook: func([]any) []any { return nil }})
+}
+
+// Failures returns the lines that the process has logged as errors, oldest first. Where nothing goes wrong there is none: an error that
+// the next try makes good again was one all the same.
+func (j *Journal) Failures() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.failures)
 }
 
 // String returns the lines, oldest first.

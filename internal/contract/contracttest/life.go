@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,7 +24,8 @@ import (
 type Transport func(http.RoundTripper) http.RoundTripper
 
 // Program is the process under test: it adds controllers to a manager. It is called for each life anew and MUST build
-// everything anew, sessions and drivers included; every request to the cloud goes through the transport.
+// everything anew, sessions and drivers included; every request to the cloud goes through the transport. The manager's scheme has the core
+// types alone: the program registers those that its binary registers, by the same function.
 type Program func(mgr manager.Manager, cloud Transport) error
 
 // Host is where processes run: an API server, one namespace of it, and what can go wrong between them.
@@ -82,9 +85,10 @@ func newLife(faults *Faults, journal *Journal, cancel context.CancelFunc) *Life 
 func (h Host) newManager(life *Life) (manager.Manager, error) {
 	restConfig := rest.CopyConfig(h.Server.Config)
 	restConfig.Wrap(func(base http.RoundTripper) http.RoundTripper { return life.transport(KubeAPI)(base) })
-	scheme, err := NewScheme()
-	if err != nil {
-		return nil, err
+	scheme := runtime.NewScheme()
+	// As in each of our binaries; all else is the program's.
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("building scheme: %w", err)
 	}
 	return manager.New(restConfig, manager.Options{
 		Scheme:                  scheme,

@@ -24,6 +24,8 @@ import (
 type ResourceManager struct {
 	// GoneBefore, if there is one, names the ManagedResources whose objects must be gone before those of another one are deleted.
 	GoneBefore func(name string) []string
+	// BeforeReport, if there is one, is called when the objects of a ManagedResource have been applied and its status does not list them yet.
+	BeforeReport func(name string)
 
 	client      client.Client
 	namespace   string
@@ -206,7 +208,13 @@ func (m *ResourceManager) apply(ctx context.Context, resource *resourcesv1alpha1
 		m.complainf("%s", err)
 		setCondition(resource, resourcesv1alpha1.ResourcesApplied, false, "CannotReadSecret", err.Error())
 	default:
+		if err := m.announce(ctx, resource, wanted); err != nil {
+			return err
+		}
 		m.applyObjects(resource, wanted)
+		if m.BeforeReport != nil {
+			m.BeforeReport(resource.Name)
+		}
 	}
 	if equality.Semantic.DeepEqual(before.Status, resource.Status) {
 		return nil

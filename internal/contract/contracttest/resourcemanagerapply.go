@@ -62,12 +62,44 @@ func (m *ResourceManager) missing(ctx context.Context, resource *resourcesv1alph
 	return fmt.Errorf("ManagedResource %s refers to Secret %s: %w", resource.Name, secret, cause)
 }
 
-func (m *ResourceManager) applyObjects(resource *resourcesv1alpha1.ManagedResource, wanted []*unstructured.Unstructured) {
-	record := m.recordFor(resource)
+// announce reports that objects are being applied, unless the status lists the same already. The list itself comes with the final report, so that a
+// deletion in between loses it.
+func (m *ResourceManager) announce(ctx context.Context, resource *resourcesv1alpha1.ManagedResource, wanted []*unstructured.Unstructured) error {
+	if equality.Semantic.DeepEqual(resource.Status.Resources, inOrder(referencesTo(resource, wanted))) {
+		return nil
+	}
+	before := resource.DeepCopy()
+	next := gardencorev1beta1.Condition{
+		Type: resourcesv1alpha1.ResourcesApplied, Status: gardencorev1beta1.ConditionProgressing,
+		Reason: resourcesv1alpha1.ConditionApplyProgressing, Message: "The resources are currently being reconciled.",
+	}
+	if found := v1beta1helper.GetCondition(resource.Status.Conditions, next.Type); found != nil && found.Reason == resourcesv1alpha1.ConditionApplyFailed {
+		next.Reason, next.Message = found.Reason, found.Message
+	}
+	report(resource, next)
+	if equality.Semantic.DeepEqual(before.Status, resource.Status) {
+		return nil
+	}
+	return m.client.Status().Update(ctx, resource)
+}
+
+func referencesTo(resource *resourcesv1alpha1.ManagedResource, wanted []*unstructured.Unstructured) map[Key]resourcesv1alpha1.ObjectReference {
 	references := map[Key]resourcesv1alpha1.ObjectReference{}
 	for _, object := range wanted {
 		references[keyOf(object)] = referenceTo(object, resource.Spec.InjectLabels)
 	}
+	return references
+}
+
+func inOrder(references map[Key]resourcesv1alpha1.ObjectReference) []resourcesv1alpha1.ObjectReference {
+	return slices.SortedFunc(maps.Values(references), func(a, b resourcesv1alpha1.ObjectReference) int {
+		return strings.Compare(fmt.Sprint(keyOfReference(a)), fmt.Sprint(keyOfReference(b)))
+	})
+}
+
+func (m *ResourceManager) applyObjects(resource *resourcesv1alpha1.ManagedResource, wanted []*unstructured.Unstructured) {
+	record := m.recordFor(resource)
+	references := referencesTo(resource, wanted)
 	known := map[Key]map[string]string{}
 	for _, ref := range resource.Status.Resources {
 		key := keyOfReference(ref)
@@ -84,9 +116,7 @@ func (m *ResourceManager) applyObjects(resource *resourcesv1alpha1.ManagedResour
 		}
 		record.put(object, known[keyOf(object)])
 	}
-	resource.Status.Resources = slices.SortedFunc(maps.Values(references), func(a, b resourcesv1alpha1.ObjectReference) int {
-		return strings.Compare(fmt.Sprint(keyOfReference(a)), fmt.Sprint(keyOfReference(b)))
-	})
+	resource.Status.Resources = inOrder(references)
 	resource.Status.ObservedGeneration = resource.Generation
 	setCondition(resource, resourcesv1alpha1.ResourcesApplied, true, resourcesv1alpha1.ConditionApplySucceeded, "All resources are applied.")
 	setCondition(resource, resourcesv1alpha1.ResourcesHealthy, true, "ResourcesHealthy", "All resources are healthy.")

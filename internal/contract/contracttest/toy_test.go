@@ -173,6 +173,9 @@ func (w toyWorld) Objects(namespace string) ([]client.Object, *toyObject, error)
 func (w toyWorld) Program(mgr manager.Manager, cloud Transport) error {
 	actuator := w.actuator
 	actuator.client = toyClient{url: w.cloud.server.URL, http: &http.Client{Transport: cloud(http.DefaultTransport)}}
+	if err := extensionsv1alpha1.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
 	return contract.Add(mgr, contract.Contract[*toyObject]{
 		Name:      "toy",
 		Finalizer: "extensions.gardener.cloud/toy",

@@ -20,13 +20,12 @@ import (
 // keyKubeconfig is the key of a kubeconfig in Gardener's Secrets.
 const keyKubeconfig = "kubeconfig"
 
-// nodePage is how many nodes are read at a time.
-const nodePage = 200
-
 // New returns a client that speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions: that of Secret
 // gardener-internal, whose address is inside of the seed. Without it, that of Secret gardener, whose address is outside. gardenlet writes both, and
 // Gardener's own library looks for them in this order. The second one serves processes outside of a seed alone: traffic to the outside costs money,
 // and the NetworkPolicies of pods in a seed do not let it through.
+//
+// The client reads no more than four megabytes of an answer. It cannot watch.
 func New(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
 	const internal, external = v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener
 	secret := &corev1.Secret{}
@@ -41,6 +40,7 @@ func New(ctx context.Context, seed client.Reader, namespace string) (client.Clie
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig in Secret %s: %w", secret.Name, err)
 	}
+	config.Wrap(limitResponses)
 	shoot, err := client.New(config, client.Options{})
 	if err != nil {
 		return nil, cloud.Errorf(cloud.Unavailable, "reaching the shoot's kube-apiserver: %w", err)
@@ -60,23 +60,4 @@ func restConfig(kubeconfig []byte) (*rest.Config, error) {
 		}
 	}
 	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
-}
-
-// EachNode calls do for every node of the shoot, a page at a time, and ends with the first error.
-func EachNode(ctx context.Context, shoot client.Reader, do func(*corev1.Node) error) error {
-	page := client.ListOptions{Limit: nodePage}
-	for {
-		nodes := &corev1.NodeList{}
-		if err := shoot.List(ctx, nodes, &page); err != nil {
-			return cloud.Errorf(cloud.Unavailable, "listing the shoot's nodes: %w", err)
-		}
-		for i := range nodes.Items {
-			if err := do(&nodes.Items[i]); err != nil {
-				return err
-			}
-		}
-		if page.Continue = nodes.Continue; page.Continue == "" {
-			return nil
-		}
-	}
 }

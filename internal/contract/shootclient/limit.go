@@ -1,0 +1,49 @@
+package shootclient
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+const (
+	// maxResponse is how many bytes of one answer are read. The largest object that a kube-apiserver stores has a megabyte and a half.
+	maxResponse = 4 << 20
+	// maxRefusal is the same for an answer that is an error. Its text ends in a status or a log.
+	maxRefusal = 64 << 10
+)
+
+// errTooLarge is the error of an answer that has more bytes than are read.
+var errTooLarge = errors.New("the answer is too large")
+
+// limitResponses wraps a transport so that no answer brings along more bytes than its limit, decompressed. What users put into a shoot must
+// not decide how much memory a controller of the seed takes, which works for all the other shoots as well.
+func limitResponses(base http.RoundTripper) http.RoundTripper { return &limitedTransport{base: base} }
+
+type limitedTransport struct{ base http.RoundTripper }
+
+func (t *limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.base.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(maxResponse)
+	if response.StatusCode >= http.StatusBadRequest {
+		limit = maxRefusal
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	_ = response.Body.Close()
+	switch {
+	case int64(len(body)) > limit:
+		return nil, fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
+	case err != nil:
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, nil
+}
+
+// WrappedRoundTripper lets client-go find the transport that it has made.
+func (t *limitedTransport) WrappedRoundTripper() http.RoundTripper { return t.base }
