@@ -9,13 +9,13 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 	"github.com/trellis-garden/trellis/internal/mistakes"
 )
@@ -25,14 +25,14 @@ type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
 // actuator lets the driver of the object's type plan, and does the work.
 type actuator struct {
 	drivers map[string]Driver
-	images  imagevector.ImageVector
+	images  images.Vector
 	// definitions are those of the kinds that storage drivers bring to a shoot. They are read-only.
 	definitions []client.Object
 	// patience is rolloutPatience.
 	patience time.Duration
 }
 
-func newActuator(drivers map[string]Driver, images imagevector.ImageVector, patience time.Duration) (*actuator, error) {
+func newActuator(drivers map[string]Driver, images images.Vector, patience time.Duration) (*actuator, error) {
 	definitions, err := csi.CRDs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)

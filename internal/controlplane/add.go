@@ -4,10 +4,10 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // Add adds the ControlPlane controller to a manager. drivers holds a driver for each type in options.Types; images are
 // those of the contract and of all drivers (see ReadImages).
-func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
+func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options) error {
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return err
 	}

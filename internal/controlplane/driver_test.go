@@ -7,7 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
@@ -126,7 +126,7 @@ func barnDriver() csi.Driver {
 	}
 }
 
-func testImages(t *testing.T) imagevector.ImageVector {
+func testImages(t *testing.T) images.Vector {
 	t.Helper()
 	images, err := controlplane.ReadImages([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
 	require.NoError(t, err)

@@ -4,11 +4,11 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 // apiServer is that of all tests with a process.
@@ -23,7 +23,7 @@ type Actuator = contract.Actuator[*extensionsv1alpha1.ControlPlane]
 // AddChanged is Add with another patience with pods that come from upstream, and with an actuator that change has made of
 // the right one.
 func AddChanged(
-	mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options,
+	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options,
 	patience time.Duration, change func(Actuator) Actuator,
 ) error {
 	actuator, err := newActuator(drivers, images, patience)

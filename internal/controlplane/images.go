@@ -4,8 +4,6 @@ import (
 	_ "embed" // for the image vector
 	"slices"
 
-	"github.com/gardener/gardener/pkg/utils/imagevector"
-
 	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
@@ -14,12 +12,12 @@ var ownImages []byte
 
 // ReadImages reads the contract's own image vector and those of drivers (in Gardener's format), and what the operator overwrites
 // of them.
-func ReadImages(drivers ...[]byte) (imagevector.ImageVector, error) {
+func ReadImages(drivers ...[]byte) (images.Vector, error) {
 	return images.Read(slices.Concat([][]byte{ownImages}, drivers)...)
 }
 
 // ImagesFor looks up images by name for a shoot with that version of Kubernetes. The seed's version is not asked for: nothing of
 // a control plane's images depends on it.
-func ImagesFor(vector imagevector.ImageVector, kubernetesVersion string) func(name string) (string, error) {
+func ImagesFor(vector images.Vector, kubernetesVersion string) func(name string) (string, error) {
 	return images.For(vector, kubernetesVersion)
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
@@ -21,7 +21,7 @@ type parts struct {
 
 // newParts adds to what the plan names what follows from it: the controllers of the storage drivers, and the one for
 // snapshots where any of them takes some.
-func newParts(plan *Plan, images imagevector.ImageVector, kubernetes gardencorev1beta1.Kubernetes) *parts {
+func newParts(plan *Plan, images images.Vector, kubernetes gardencorev1beta1.Kubernetes) *parts {
 	p := &parts{plan: plan, components: slices.Clone(plan.Components), shoot: csi.Shoot{
 		Image:                 ImagesFor(images, kubernetes.Version),
 		VerticalPodAutoscaler: kubernetes.VerticalPodAutoscaler != nil && kubernetes.VerticalPodAutoscaler.Enabled,

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/mistakes"
 )
@@ -19,7 +19,7 @@ type pass = contract.Pass[*extensionsv1alpha1.Network]
 // actuator lets the driver of the object's type render, and does the work.
 type actuator struct {
 	drivers map[string]Driver
-	images  imagevector.ImageVector
+	images  images.Vector
 	// patience is that of the Pace.
 	patience time.Duration
 }

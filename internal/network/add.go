@@ -4,10 +4,10 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 const (
@@ -32,13 +32,13 @@ type Pace struct {
 
 // Add adds the Network controller to a manager. drivers holds a driver for each type in options.Types; images are those of all
 // drivers (see package images).
-func Add(mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options) error {
+func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options) error {
 	return AddPaced(mgr, drivers, images, options, Pace{Patience: gatePatience, Interval: gateInterval})
 }
 
 // AddPaced is Add at another pace.
 func AddPaced(
-	mgr manager.Manager, drivers map[string]Driver, images imagevector.ImageVector, options contract.Options, pace Pace,
+	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options, pace Pace,
 ) error {
 	if err := contract.RequireDrivers("network", drivers, options.Types); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 func TestDisagreements(t *testing.T) {
@@ -69,6 +70,6 @@ func TestDisagreements(t *testing.T) {
 }
 
 func TestADriverIsNeededForEveryType(t *testing.T) {
-	err := Add(nil, map[string]Driver{"calico": nil}, nil, contract.Options{Types: []string{"cilium"}})
+	err := Add(nil, map[string]Driver{"calico": nil}, images.Vector{}, contract.Options{Types: []string{"cilium"}})
 	assert.EqualError(t, err, `no network driver for type "cilium"; there are: calico`)
 }

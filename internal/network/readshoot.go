@@ -7,14 +7,13 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 
 	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 // readShoot gathers a driver's inputs, but for what is deployed.
-func readShoot(ctx context.Context, p *pass, vector imagevector.ImageVector) (*Shoot, error) {
+func readShoot(ctx context.Context, p *pass, vector images.Vector) (*Shoot, error) {
 	shoot := p.Cluster.Shoot
 	if shoot == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 const (
@@ -165,7 +166,7 @@ func TestWhatDriversKnowOfTheShoot(t *testing.T) {
 	shoot.Spec.Kubernetes.Version = "1.36.2"
 	p := &pass{Object: object, Client: server.Client, Cluster: &contract.Cluster{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Shoot: shoot}}
 
-	read, err := readShoot(t.Context(), p, nil)
+	read, err := readShoot(t.Context(), p, images.Vector{})
 	require.NoError(t, err)
 	assert.Equal(t, namespace, read.TechnicalID, "the namespace stands in for a technical ID that is not known yet")
 	assert.False(t, read.Infrastructure.IPIP)
@@ -174,17 +175,17 @@ func TestWhatDriversKnowOfTheShoot(t *testing.T) {
 
 	shoot.Status.TechnicalID = "shoot--dev--other"
 	shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
-	read, err = readShoot(t.Context(), p, nil)
+	read, err = readShoot(t.Context(), p, images.Vector{})
 	require.NoError(t, err)
 	assert.Equal(t, "shoot--dev--other", read.TechnicalID)
 	assert.True(t, read.Hibernated)
 
 	shoot.DeletionTimestamp = new(metav1.Now())
-	read, err = readShoot(t.Context(), p, nil)
+	read, err = readShoot(t.Context(), p, images.Vector{})
 	require.NoError(t, err)
 	assert.False(t, read.Hibernated, "a shoot wakes up to be deleted")
 
 	p.Cluster.Shoot = nil
-	_, err = readShoot(t.Context(), p, nil)
+	_, err = readShoot(t.Context(), p, images.Vector{})
 	assert.EqualError(t, err, fmt.Sprintf("the Cluster resource %q lacks its shoot", namespace))
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
@@ -127,7 +128,7 @@ func (s *seed) start(drivers map[string]network.Driver) {
 		options := contract.Options{
 			Types: slices.Sorted(maps.Keys(drivers)), Retry: contract.Retry{Base: 5 * time.Millisecond, Max: interval}, HealthInterval: interval,
 		}
-		if err := network.AddPaced(mgr, drivers, nil, options, network.Pace{Interval: interval}); err != nil {
+		if err := network.AddPaced(mgr, drivers, images.Vector{}, options, network.Pace{Interval: interval}); err != nil {
 			return err
 		}
 		return network.AddHealth(mgr, options)

@@ -41,3 +41,38 @@ func TestTheOperatorHasTheLastWord(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, digest, image)
 }
+
+func TestFor_OverwritesByOtherConstraints(t *testing.T) {
+	const builtIn = `images:
+- {name: driver, repository: registry.k8s.io/driver, tag: v1.35.0, targetVersion: 1.35.x}
+- {name: driver, repository: registry.k8s.io/driver, tag: v1.36.0, targetVersion: 1.36.x}
+- {name: sidecar, repository: registry.k8s.io/sidecar, tag: v5, targetVersion: "< 1.34"}
+- {name: sidecar, repository: registry.k8s.io/sidecar, tag: v6, targetVersion: ">= 1.34"}
+- {name: other, repository: registry.k8s.io/other, tag: v1}
+`
+	for sentence, test := range map[string]struct{ overwrites, name, version, want string }{
+		"an open range is for a version that has an entry of its own": {
+			`- {name: driver, repository: mirror.example.org/driver, tag: v1.36.9, targetVersion: ">= 1.36"}`, "driver", "1.36.2", "mirror.example.org/driver:v1.36.9",
+		},
+		"a version outside of it keeps the built-in one": {
+			`- {name: driver, repository: mirror.example.org/driver, tag: v1.36.9, targetVersion: ">= 1.36"}`, "driver", "1.35.2", "registry.k8s.io/driver:v1.35.0",
+		},
+		"one without constraints is for all": {`- {name: sidecar, repository: mirror.example.org/sidecar, tag: v7}`, "sidecar", "1.33.0", "mirror.example.org/sidecar:v7"},
+		"what is left out is the built-in one's": {
+			`- {name: sidecar, repository: mirror.example.org/sidecar}`, "sidecar", "1.33.0", "mirror.example.org/sidecar:v5",
+		},
+		"another name is left alone":    {`- {name: sidecar, repository: mirror.example.org/sidecar}`, "other", "1.33.0", "registry.k8s.io/other:v1"},
+		"what is nowhere else is added": {`- {name: new, repository: mirror.example.org/new, tag: v1}`, "new", "1.36.0", "mirror.example.org/new:v1"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "overwrite.yaml")
+			require.NoError(t, os.WriteFile(file, []byte("images:\n"+test.overwrites), 0o600))
+			t.Setenv("IMAGEVECTOR_OVERWRITE", file)
+			vector, err := Read([]byte(builtIn))
+			require.NoError(t, err)
+			image, err := For(vector, test.version)(test.name)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, image)
+		})
+	}
+}

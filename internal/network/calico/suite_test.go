@@ -9,15 +9,11 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -92,10 +88,6 @@ func suiteSubject(t *testing.T) networktest.Subject {
 	as := func(name string) networktest.Outcome { return networktest.Outcome{As: name} }
 	return networktest.Subject{
 		Type: Type, Driver: New(), Images: vector, Works: carriedEverywhere,
-		AddToScheme: func(scheme *runtime.Scheme) error {
-			builder := runtime.NewSchemeBuilder(vpaautoscalingv1.AddToScheme, monitoringv1.AddToScheme, monitoringv1alpha1.AddToScheme)
-			return builder.AddToScheme(scheme)
-		},
 		Configurations: []networktest.Configuration{
 			configured(t, "ipip", "openstack", `{}`),
 			configured(t, "vxlan", "openstack", `{vxlan: {enabled: true}}`),

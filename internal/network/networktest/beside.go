@@ -10,7 +10,6 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
@@ -64,21 +64,18 @@ func RunBeside(t *testing.T, server *contracttest.APIServer, subjects ...Subject
 
 // together adds the controllers of all subjects to a manager.
 func together(subjects []Subject, mgr manager.Manager) error {
+	if err := network.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
 	drivers := map[string]network.Driver{}
-	var images imagevector.ImageVector
+	var all images.Vector
 	options := contract.Options{Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond}, HealthInterval: lookInterval}
 	for _, subject := range subjects {
 		drivers[subject.Type] = subject.Driver
 		options.Types = append(options.Types, subject.Type)
-		images = append(images, subject.Images...)
-		if subject.AddToScheme == nil {
-			continue
-		}
-		if err := subject.AddToScheme(mgr.GetScheme()); err != nil {
-			return err
-		}
+		all = all.With(subject.Images)
 	}
-	if err := network.AddPaced(mgr, drivers, images, options, network.Pace{Interval: lookInterval}); err != nil {
+	if err := network.AddPaced(mgr, drivers, all, options, network.Pace{Interval: lookInterval}); err != nil {
 		return err
 	}
 	return network.AddHealth(mgr, options)

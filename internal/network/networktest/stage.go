@@ -101,10 +101,8 @@ func newNetwork() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Netwo
 
 // program adds the controllers of the subject's type to a manager.
 func program(subject Subject, driver network.Driver, mgr manager.Manager) error {
-	if subject.AddToScheme != nil {
-		if err := subject.AddToScheme(mgr.GetScheme()); err != nil {
-			return err
-		}
+	if err := network.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
 	}
 	options := contract.Options{
 		Types: []string{subject.Type}, Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond},

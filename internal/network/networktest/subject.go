@@ -7,9 +7,9 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
@@ -20,9 +20,7 @@ type Subject struct {
 	// Driver is shared by all processes of the suite.
 	Driver network.Driver
 	// Images are the driver's.
-	Images imagevector.ImageVector
-	// AddToScheme adds the kinds that the binary's scheme has besides Kubernetes' and Gardener's. It may be nil.
-	AddToScheme func(*runtime.Scheme) error
+	Images images.Vector
 	// Configurations are the shoots. The first one is what everything is tried with for which one will do.
 	Configurations []Configuration
 	// Changes tell what is particular about going from one of them to another. All other changes that users can make arrive.

@@ -8,7 +8,6 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"github.com/gardener/gardener/pkg/utils/imagevector"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(apiServer.Run(m))
 }
 
-func barnImages(t *testing.T) imagevector.ImageVector {
+func barnImages(t *testing.T) images.Vector {
 	t.Helper()
 	vector, err := images.Read([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
 	require.NoError(t, err)
