@@ -79,7 +79,7 @@ func (a *actuator) Migrate(ctx context.Context, p *pass) error {
 func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	r := newRemoval(p)
 	for _, name := range append(inShoot(), inSeed()...) {
-		if _, _, err := r.resources.Delete(ctx, name); err != nil {
+		if err := r.resources.Delete(ctx, name); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ func addRemoval(graph *contract.Graph, p *pass, shootTask string, before ...cont
 func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	resources := newStore(p)
 	for _, name := range []string{resourceShoot(p.Object.Spec.Type), resourceSeed(p.Object.Spec.Type)} {
-		if _, _, err := resources.Delete(ctx, name); err != nil {
+		if err := resources.Delete(ctx, name); err != nil {
 			return err
 		}
 	}

@@ -208,33 +208,29 @@ func (s Store) LetGo(ctx context.Context, name string) error {
 	return nil
 }
 
-// Delete orders the deletion of the ManagedResource. It returns whether there is one, and the names of its Secrets, which are
-// needed until it is gone.
-func (s Store) Delete(ctx context.Context, name string) (there bool, secrets []string, err error) {
+// Delete requests the deletion of the ManagedResource at once, and waits for nobody.
+func (s Store) Delete(ctx context.Context, name string) error {
 	resource, err := s.Get(ctx, name)
-	if err != nil || resource == nil {
-		return false, nil, err
+	if err != nil || resource == nil || !resource.DeletionTimestamp.IsZero() {
+		return err
 	}
-	if resource.DeletionTimestamp.IsZero() {
-		if err := s.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
-			return true, nil, fmt.Errorf("deleting ManagedResource %s: %w", name, err)
-		}
+	if err := s.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting ManagedResource %s: %w", name, err)
 	}
-	for _, ref := range resource.Spec.SecretRefs {
-		secrets = append(secrets, ref.Name)
-	}
-	return true, secrets, nil
+	return nil
 }
 
-// Remove deletes ManagedResources side by side and waits until they and their objects are gone.
+// Remove deletes ManagedResources side by side and waits until they and their objects are gone. Those that gardener-resource-manager is just applying
+// are deleted when it has reported what it applied: it lists objects only then, a deletion before makes that report fail with a conflict, and
+// what is not listed is never deleted.
 func (s Store) Remove(ctx context.Context, names ...string) error {
 	var found, secrets []string
 	for _, name := range names {
-		there, theirs, err := s.Delete(ctx, name)
+		theirs, err := s.deleteOnceReported(ctx, name)
 		if err != nil {
 			return err
 		}
-		if there {
+		if theirs != nil {
 			found, secrets = append(found, name), append(secrets, theirs...)
 		}
 	}
@@ -244,6 +240,49 @@ func (s Store) Remove(ctx context.Context, names ...string) error {
 		}
 	}
 	return s.deleteSecrets(ctx, secrets)
+}
+
+// deleteOnceReported deletes a ManagedResource in a state in which gardener-resource-manager is not applying it, and returns the names of its Secrets;
+// nil when there is no ManagedResource.
+func (s Store) deleteOnceReported(ctx context.Context, name string) (secrets []string, err error) {
+	err = contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		resource, err := s.Get(ctx, name)
+		if err != nil || resource == nil {
+			return "", err
+		}
+		if isBeingApplied(resource) {
+			return StillToApply(resource), nil
+		}
+		secrets = []string{}
+		for _, ref := range resource.Spec.SecretRefs {
+			secrets = append(secrets, ref.Name)
+		}
+		if !resource.DeletionTimestamp.IsZero() {
+			return "", nil
+		}
+		// Whoever begins to apply it in between writes its status first, or fails to.
+		err = s.Client.Delete(ctx, resource, client.Preconditions{UID: &resource.UID, ResourceVersion: &resource.ResourceVersion})
+		if apierrors.IsConflict(err) {
+			return fmt.Sprintf("ManagedResource %s has just changed", name), nil
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("deleting ManagedResource %s: %w", name, err)
+		}
+		return "", nil
+	})
+	return secrets, err
+}
+
+// isBeingApplied reports whether gardener-resource-manager may have made objects that it has not listed in the status yet, and will list. Whether they are
+// listed does not matter where they stay, and no more when the deletion is under way. Objects that it applied in vain stay unlisted for ever:
+// their Progressing comes back with each attempt, and is not distinguished from a first one.
+func isBeingApplied(resource *resourcesv1alpha1.ManagedResource) bool {
+	if !resource.DeletionTimestamp.IsZero() || resource.Spec.KeepObjects != nil && *resource.Spec.KeepObjects {
+		return false
+	}
+	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
+	// An object that is not gone yet keeps others from being applied, and would keep us for as long.
+	return applied != nil && applied.Status == gardencorev1beta1.ConditionProgressing && !isAboutDeletion(applied)
 }
 
 func (s Store) waitGone(ctx context.Context, name string) error {

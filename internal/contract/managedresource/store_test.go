@@ -1,0 +1,85 @@
+package managedresource
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+var apiServer contracttest.Shared
+
+func TestMain(m *testing.M) { os.Exit(apiServer.Run(m)) }
+
+// A deletion amid the first application makes the report of what was applied fail, and then nobody knows what there is to delete.
+func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
+	server := apiServer.Get(t)
+	namespace, err := server.NewNamespace(t.Context())
+	require.NoError(t, err)
+	reads := make(chan struct{}, 1000)
+	counting := interceptor.NewClient(server.Client, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			reads <- struct{}{}
+			return c.Get(ctx, key, object, options...)
+		},
+	})
+	manager := contracttest.NewResourceManager(server, namespace, contracttest.NewRecord())
+	store := Store{Client: counting, Namespace: namespace, Labels: map[string]string{"role": "test"}}
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "settings"}}
+	require.NoError(t, store.Apply(t.Context(), Resource{Name: "plugin", Objects: []client.Object{settings}}))
+	for len(reads) > 0 {
+		<-reads
+	}
+
+	removed := make(chan error, 1)
+	manager.BeforeReport = func(string) {
+		manager.BeforeReport = nil
+		go func() { removed <- store.Remove(t.Context(), "plugin") }()
+		for range 2 { // It has decided what to do about the first answer when it asks again.
+			<-reads
+		}
+	}
+	require.NoError(t, manager.Serve(t.Context(), "plugin"))
+	for len(removed) == 0 {
+		require.NoError(t, manager.Serve(t.Context(), "plugin"))
+	}
+	require.NoError(t, <-removed)
+	assert.Equal(t, []string{"created ConfigMap settings", "deleted ConfigMap settings"}, manager.Shoot().History())
+	assert.Empty(t, manager.Complaints())
+}
+
+func TestIsBeingApplied(t *testing.T) {
+	const applied, progressing = resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionProgressing
+	condition := func(status gardencorev1beta1.ConditionStatus, reason string) *resourcesv1alpha1.ManagedResource {
+		return contracttest.ManagedResource("r", contracttest.ManagedResourceState{Kind: applied, Status: status, Reason: reason})
+	}
+	kept := condition(progressing, resourcesv1alpha1.ConditionApplyProgressing)
+	kept.Spec.KeepObjects = new(true)
+	deleted := condition(progressing, resourcesv1alpha1.ConditionApplyProgressing)
+	deleted.DeletionTimestamp = new(metav1.Now())
+	for sentence, tt := range map[string]struct {
+		resource *resourcesv1alpha1.ManagedResource
+		want     bool
+	}{
+		"yes while objects are applied for the first time": {condition(progressing, resourcesv1alpha1.ConditionApplyProgressing), true},
+		"yes while a failed application is repeated":       {condition(progressing, resourcesv1alpha1.ConditionApplyFailed), true},
+		"no when nobody has begun":                         {&resourcesv1alpha1.ManagedResource{}, false},
+		"no when all is applied":                           {condition(gardencorev1beta1.ConditionTrue, resourcesv1alpha1.ConditionApplySucceeded), false},
+		"no between two attempts that fail":                {condition(gardencorev1beta1.ConditionFalse, resourcesv1alpha1.ConditionApplyFailed), false},
+		"no while an earlier object is not gone":           {condition(progressing, resourcesv1alpha1.ConditionDeletionPending), false},
+		"no where objects stay":                            {kept, false},
+		"no when its deletion is under way":                {deleted, false},
+	} {
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, isBeingApplied(tt.resource)) })
+	}
+}
