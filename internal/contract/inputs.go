@@ -45,8 +45,13 @@ func (c *Cluster) ShootUID() (string, error) {
 	return string(uid), nil
 }
 
-// ReadCredentials reads the Secret with the cloud credentials that an object refers to. It returns nil when there is none.
-func ReadCredentials(ctx context.Context, reader client.Reader, ref corev1.SecretReference) (*corev1.Secret, error) {
+// ReadCredentials reads the Secret with the cloud credentials that an object refers to. It returns nil when there is none. The Secret must be in the
+// object's own namespace, where Gardener puts both, also of self-hosted shoots: who may write the one shall not use the credentials of others.
+func ReadCredentials(ctx context.Context, reader client.Reader, object client.Object, ref corev1.SecretReference) (*corev1.Secret, error) {
+	if ref.Namespace != object.GetNamespace() {
+		return nil, cloud.Errorf(cloud.Configuration, "spec.secretRef.namespace: is %q, but credentials are read in the object's own namespace %q alone: "+
+			"refer to a Secret there", ref.Namespace, object.GetNamespace())
+	}
 	secret := &corev1.Secret{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
 	if apierrors.IsNotFound(err) {

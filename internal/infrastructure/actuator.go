@@ -42,7 +42,7 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
 	}
-	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object.Spec.SecretRef)
+	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object, p.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}

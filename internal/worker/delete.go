@@ -151,7 +151,7 @@ func (d *deletion) waitUntilKnown(ctx context.Context) error {
 		if len(unknown) > 0 {
 			return d.unlessStopped(ctx, "machine-controller-manager has yet to look at "+machinesClause(unknown))
 		}
-		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object.Spec.SecretRef)
+		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object, d.pass.Object.Spec.SecretRef)
 		if err != nil {
 			return "", err
 		}
@@ -256,7 +256,7 @@ func (s store) classObjects(ctx context.Context) ([]client.Object, error) {
 
 func (d *deletion) waitUntilReleased(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object.Spec.SecretRef)
+		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object, d.pass.Object.Spec.SecretRef)
 		if err != nil || secret == nil {
 			return "", err
 		}

@@ -22,7 +22,7 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 	}
 	shoot := p.Cluster.Shoot
 	deleting := p.Object.DeletionTimestamp != nil
-	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object.Spec.SecretRef)
+	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object, p.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
