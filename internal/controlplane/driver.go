@@ -1,12 +1,18 @@
 package controlplane
 
 import (
+	"errors"
+
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
+
+// ErrInfrastructureIncomplete says that the Infrastructure has not reported yet what a plan needs. It is no fault of the user's, and passes
+// with the next reconciliation of the Infrastructure.
+var ErrInfrastructureIncomplete = errors.New("the Infrastructure has not reported everything yet")
 
 // Driver knows what a control plane needs of one cloud. All methods are pure: they call nobody, keep nothing, and answer
 // the same question with the same answer, down to the order of lists. The contract does everything else.
@@ -18,7 +24,7 @@ type Driver interface {
 	// ControlPlane is deleted.
 	Validate(shoot *Shoot) field.ErrorList
 	// Plan says what the control plane consists of. An error is classified (package cloud); inputs that Validate accepts do
-	// not fail.
+	// not fail, unless the Infrastructure's status is missing or damaged, which is ErrInfrastructureIncomplete.
 	Plan(shoot *Shoot) (*Plan, error)
 	// Tune says what has to be different in Gardener's own components of a shoot of this cloud.
 	Tune(cluster *contract.Cluster) (*tuning.Tuning, error)

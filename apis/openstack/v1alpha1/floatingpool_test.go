@@ -133,15 +133,15 @@ func TestKeystone(t *testing.T) {
 		"a region that is not listed is the general": {"antarctica", "https://general", "general CA"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			keystone, ok := profile.Keystone(test.region)
-			require.True(t, ok)
+			keystone, err := profile.Keystone(test.region)
+			require.NoError(t, err)
 			require.Equal(t, v1alpha1.KeyStoneURL{Region: test.region, URL: test.url, CACert: &test.ca}, keystone)
 		})
 	}
 	t.Run("a profile with regions alone knows no others", func(t *testing.T) {
 		profile := profile.DeepCopy()
 		profile.KeyStoneURL = ""
-		_, ok := profile.Keystone("antarctica")
-		require.False(t, ok)
+		_, err := profile.Keystone("antarctica")
+		require.Error(t, err)
 	})
 }

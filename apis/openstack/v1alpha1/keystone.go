@@ -1,7 +1,17 @@
 package v1alpha1
 
-// Keystone returns the URL and CA bundle of Keystone for the region, and false when the CloudProfile knows no URL for it.
-func (c *CloudProfileConfig) Keystone(region string) (KeyStoneURL, bool) {
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/trellis-garden/trellis/apis/internal/codec"
+)
+
+// Keystone returns the URL and CA bundle of Keystone for the region. It is an error when the CloudProfile has no URL for it: nobody else may
+// say where the shoots of a landscape log in.
+func (c *CloudProfileConfig) Keystone(region string) (KeyStoneURL, error) {
 	keystone := KeyStoneURL{Region: region, URL: c.KeyStoneURL, CACert: c.KeyStoneCACert}
 	for _, regional := range c.KeyStoneURLs {
 		if regional.Region != region {
@@ -13,5 +23,31 @@ func (c *CloudProfileConfig) Keystone(region string) (KeyStoneURL, bool) {
 		}
 		break
 	}
-	return keystone, keystone.URL != ""
+	if keystone.URL == "" {
+		return KeyStoneURL{}, fmt.Errorf("the cloud profile has no URL of Keystone for region %q: ask its admin to set keystoneURL, "+
+			"or to list the region in keystoneURLs", region)
+	}
+	return keystone, nil
+}
+
+// DecodeKeystone decodes of a CloudProfileConfig only what says where Keystone is and how to trust it, all other fields are empty. It is for
+// those who need nothing else: what is wrong with other fields does not concern them.
+func DecodeKeystone(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
+	fields := map[string]json.RawMessage{}
+	if raw != nil && len(raw.Raw) > 0 {
+		if err := json.Unmarshal(raw.Raw, &fields); err != nil {
+			return DecodeCloudProfileConfig(raw) // which says in better words what is wrong
+		}
+	}
+	keystone := map[string]json.RawMessage{}
+	for _, name := range []string{"apiVersion", "kind", "keystoneURL", "keystoneURLs", "keystoneCACert", "keystoneForceInsecure"} {
+		if value, given := fields[name]; given {
+			keystone[name] = value
+		}
+	}
+	data, err := json.Marshal(keystone)
+	if err != nil {
+		return nil, fmt.Errorf("decoding CloudProfileConfig: %w", err)
+	}
+	return codec.Decode(AddToScheme, &runtime.RawExtension{Raw: data}, &CloudProfileConfig{}, lenient())
 }

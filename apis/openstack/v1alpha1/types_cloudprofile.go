@@ -19,16 +19,16 @@ type CloudProfileConfig struct {
 	// DHCPDomain has no effect.
 	// +optional
 	DHCPDomain *string `json:"dhcpDomain,omitempty"`
-	// KeyStoneURL is the URL of Keystone for regions that keystoneURLs does not list. One of both is required. The URL
-	// wins over the authURL in a Secret with credentials.
+	// KeyStoneURL is the URL of Keystone for regions that keystoneURLs does not list. Every region needs one of both. The authURL
+	// in a Secret with credentials is ignored.
 	// +optional
 	KeyStoneURL string `json:"keystoneURL,omitempty"`
 	// KeyStoneCACert is the CA bundle (PEM) for regions whose entry in keystoneURLs has none. It wins over the caCert in a
 	// Secret with credentials, as an entry's does.
 	// +optional
 	KeyStoneCACert *string `json:"keystoneCACert,omitempty"`
-	// KeyStoneForceInsecure turns the verification of certificates off. A Secret with credentials cannot do that for a
-	// Keystone of the CloudProfile: its key insecure is ignored.
+	// KeyStoneForceInsecure turns the verification of certificates off. A Secret with credentials cannot do that: its key
+	// insecure is ignored.
 	//
 	// Default: false.
 	// +optional

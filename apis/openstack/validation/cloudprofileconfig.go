@@ -22,7 +22,7 @@ func ValidateCloudProfileConfig(config *v1alpha1.CloudProfileConfig, spec *garde
 	errs := ValidateCloudProfileControlPlane(config, fldPath)
 	errs = append(errs, validateFloatingPools(config.Constraints.FloatingPools, fldPath.Child("constraints", "floatingPools"))...)
 	errs = append(errs, validateProviderRegions(config.Constraints.LoadBalancerProviders, fldPath.Child("constraints", "loadBalancerProviders"))...)
-	errs = append(errs, validateKeystone(config, fldPath)...)
+	errs = append(errs, validateKeystone(config, spec.Regions, fldPath)...)
 	errs = append(errs, validateDNSServers(config.DNSServers, fldPath.Child("dnsServers"))...)
 	errs = append(errs, validateServerGroupPolicies(config.ServerGroupPolicies, fldPath.Child("serverGroupPolicies"))...)
 	path := fldPath.Child("machineImages")
@@ -78,7 +78,7 @@ func validateProviderRegions(providers []v1alpha1.LoadBalancerProvider, path *fi
 	return errs
 }
 
-func validateKeystone(config *v1alpha1.CloudProfileConfig, fldPath *field.Path) field.ErrorList {
+func validateKeystone(config *v1alpha1.CloudProfileConfig, offered []gardencorev1beta1.Region, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
 	case config.KeyStoneURL != "":
@@ -98,6 +98,14 @@ func validateKeystone(config *v1alpha1.CloudProfileConfig, fldPath *field.Path) 
 		}
 		errs = append(errs, validateKeystoneURL(regional.URL, path.Child("url"))...)
 		errs = append(errs, validateCertificates(regional.CACert, path.Child("caCert"))...)
+	}
+	if config.KeyStoneURL == "" && len(config.KeyStoneURLs) > 0 {
+		for _, region := range offered {
+			if !regions[region.Name] {
+				errs = append(errs, field.Required(fldPath.Child("keystoneURLs"), fmt.Sprintf("region %q has no URL of Keystone, so that no shoot can live there: "+
+					"add an entry for it, or set keystoneURL for all regions without one", region.Name)))
+			}
+		}
 	}
 	return errs
 }

@@ -93,6 +93,9 @@ func TestKeystonesAndServersThatAreRefused(t *testing.T) {
 		"a Keystone with a query":        {url("https://keystone.example.com/v3?a=b"), "keystoneURL", "begins with ?"},
 		"a Keystone with credentials":    {url("https://a:b@keystone.example.com/v3"), "keystoneURL", "credentials do not belong"},
 		"a Keystone of a region without URL": {
+			func(l *landscape) { l.config.KeyStoneURL, l.config.KeyStoneURLs = "", l.config.KeyStoneURLs[:1] }, "keystoneURLs", `region "asia" has no URL of Keystone`,
+		},
+		"a region's URL that is empty": {
 			func(l *landscape) { l.config.KeyStoneURLs[1].URL = "" }, "keystoneURLs[1].url", "give the URL of Keystone",
 		},
 		"a Keystone of a region of version 2": {

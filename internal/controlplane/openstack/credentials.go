@@ -8,23 +8,21 @@ import (
 )
 
 // CompleteCredentials implements controlplane.Driver. Afterwards the Secret says for itself what Credentials.At makes of it,
-// so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates.
+// so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates. Without a URL in the cloud
+// profile the Secret is refused: it would say itself where that is.
 func (d *Driver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
-	raw := cluster.CloudProfile.Spec.ProviderConfig
-	if raw == nil {
-		return nil
-	}
-	profile, err := openstackv1alpha1.DecodeCloudProfileConfig(raw)
+	profile, err := openstackv1alpha1.DecodeKeystone(cluster.CloudProfile.Spec.ProviderConfig)
 	if err != nil {
 		return fmt.Errorf("decoding %s: %w", profilePath(), err)
 	}
-	keystone := keystoneOf(profile, cluster.Shoot.Spec.Region)
-	if keystone.URL != "" {
-		data["authURL"] = []byte(keystone.URL)
-		delete(data, "insecure")
-		if keystone.CACert != "" {
-			data["caCert"] = []byte(keystone.CACert)
-		}
+	keystone, err := keystoneOf(profile, cluster.Shoot.Spec.Region)
+	if err != nil {
+		return fmt.Errorf("%s: %w", profilePath(), err)
+	}
+	data["authURL"] = []byte(keystone.URL)
+	delete(data, "insecure")
+	if keystone.CACert != "" {
+		data["caCert"] = []byte(keystone.CACert)
 	}
 	if keystone.ForceInsecure {
 		data["insecure"] = []byte("true")

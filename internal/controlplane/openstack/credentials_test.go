@@ -4,12 +4,16 @@ import (
 	"maps"
 	"testing"
 
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
 func TestTheCloudProfileCompletesCredentials(t *testing.T) {
@@ -44,14 +48,6 @@ func TestTheCloudProfileCompletesCredentials(t *testing.T) {
 			given:   map[string]string{"insecure": "false"},
 			want:    map[string]string{"authURL": "https://cloud", "insecure": "true"},
 		},
-		"a profile that does not know the region leaves all to the user": {
-			profile: &openstackv1alpha1.CloudProfileConfig{KeyStoneURLs: regional[:1]},
-			given:   map[string]string{"authURL": "https://mine", "caCert": "mine", "insecure": "true"},
-			want:    map[string]string{"authURL": "https://mine", "caCert": "mine", "insecure": "true"},
-		},
-		"a profile without any configuration as well": {
-			given: map[string]string{"authURL": "https://mine"}, want: map[string]string{"authURL": "https://mine"},
-		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			data, want := secretData(mine, test.given), secretData(mine, test.want)
@@ -60,16 +56,61 @@ func TestTheCloudProfileCompletesCredentials(t *testing.T) {
 				require.NoError(t, (&Driver{}).CompleteCredentials(data, clusterWith(t, test.profile)))
 				assert.Empty(t, cmp.Diff(want, data))
 			}
-			if test.profile != nil {
-				// Whoever goes by the Secret alone logs in as whoever asks the profile.
-				byProfile, err := cloudopenstack.ParseCredentials(original)
-				require.NoError(t, err)
-				bySecret, err := cloudopenstack.ParseCredentials(data)
-				require.NoError(t, err)
-				assert.Equal(t, byProfile.At(keystoneOf(test.profile, "RegionOne")), bySecret)
-			}
+			// Whoever goes by the Secret alone logs in as whoever asks the profile.
+			byProfile, err := cloudopenstack.ParseCredentials(original)
+			require.NoError(t, err)
+			bySecret, err := cloudopenstack.ParseCredentials(data)
+			require.NoError(t, err)
+			keystone, err := keystoneOf(test.profile, "RegionOne")
+			require.NoError(t, err)
+			assert.Equal(t, byProfile.At(keystone), bySecret)
 		})
 	}
+}
+
+func TestDriver_CompleteCredentialsWithoutKeystone(t *testing.T) {
+	elsewhere := &openstackv1alpha1.CloudProfileConfig{KeyStoneURLs: []openstackv1alpha1.KeyStoneURL{{Region: "RegionTwo", URL: "https://two"}}}
+	damaged := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{})
+	damaged.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"kind":"Nonsense"}`)
+	for sentence, test := range map[string]struct {
+		cluster *contract.Cluster
+		says    string
+	}{
+		"the profile does not know the region":           {clusterWith(t, elsewhere), `no URL of Keystone for region "RegionOne"`},
+		"the profile has no configuration":               {clusterWith(t, nil), "set apiVersion to"},
+		"the profile's configuration is of another kind": {damaged, "set apiVersion to"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			data := secretData(map[string]string{"authURL": "https://evil", "caCert": "evil's", "insecure": "true"})
+			given := maps.Clone(data)
+			require.ErrorContains(t, (&Driver{}).CompleteCredentials(data, test.cluster), test.says)
+			assert.Equal(t, given, data)
+		})
+	}
+}
+
+func TestDriver_CompleteCredentialsNeedsNothingElse(t *testing.T) {
+	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{})
+	cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1",
+		"kind":"CloudProfileConfig","keystoneURL":"https://cloud","machineImages":"damaged"}`)
+	data := secretData(map[string]string{"authURL": "https://evil"})
+	require.NoError(t, (&Driver{}).CompleteCredentials(data, cluster))
+	assert.Equal(t, secretData(map[string]string{"authURL": "https://cloud"}), data)
+}
+
+func TestDecodeInputs_RegionWithoutKeystone(t *testing.T) {
+	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{KeyStoneURLs: []openstackv1alpha1.KeyStoneURL{{Region: "RegionTwo", URL: "https://two"}}})
+	shoot := &controlplane.Shoot{
+		ControlPlane: &extensionsv1alpha1.ControlPlane{Spec: extensionsv1alpha1.ControlPlaneSpec{Region: "RegionOne"}}, Cluster: cluster,
+		Credentials: secretData(map[string]string{
+			"username": "me", "password": "secret", "domainName": "d", "tenantName": "p", "authURL": "https://evil", "insecure": "true",
+		}),
+	}
+	in, errs := decodeInputs(shoot)
+	assert.ErrorContains(t, errs.ToAggregate(), `cloudProfile.spec.providerConfig: Invalid value: the cloud profile has no URL of Keystone for region "RegionOne"`)
+	assert.Empty(t, in.credentials.AuthURL)
+	_, err := New().Plan(shoot)
+	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 }
 
 func secretData(sources ...map[string]string) map[string][]byte {

@@ -14,9 +14,11 @@ import (
 
 // inputs are a shoot's decoded documents.
 type inputs struct {
-	config         *openstackv1alpha1.ControlPlaneConfig
-	profile        *openstackv1alpha1.CloudProfileConfig
-	infrastructure *openstackv1alpha1.InfrastructureStatus
+	config  *openstackv1alpha1.ControlPlaneConfig
+	profile *openstackv1alpha1.CloudProfileConfig
+	// infrastructure is empty where it is missing or cannot be decoded; infrastructureErr says why it cannot be.
+	infrastructure    *openstackv1alpha1.InfrastructureStatus
+	infrastructureErr error
 	// credentials are complete: they say who logs in, where, and whom to trust.
 	credentials cloudopenstack.Credentials
 	// manilaCredentials are those that the user gave for Manila alone; nil when there are none.
@@ -65,12 +67,12 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	var err error
 	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
 	note(configPath(), err)
-	in.infrastructure, err = openstackv1alpha1.DecodeInfrastructureStatus(shoot.ControlPlane.Spec.InfrastructureProviderStatus)
-	note(statusPath(), err)
-	in.zones = zonesOf(shoot.Cluster.Shoot)
-	if in.infrastructure != nil {
-		in.nodeRange = nodeRangeOf(in.infrastructure, shoot)
+	in.infrastructure, in.infrastructureErr = openstackv1alpha1.DecodeInfrastructureStatus(shoot.ControlPlane.Spec.InfrastructureProviderStatus)
+	if in.infrastructureErr != nil {
+		in.infrastructure = openstackv1alpha1.NewInfrastructureStatus()
 	}
+	in.zones = zonesOf(shoot.Cluster.Shoot)
+	in.nodeRange = nodeRangeOf(in.infrastructure, shoot)
 	in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
 	note(profilePath(), err)
 	if networks := shoot.Cluster.Shoot.Spec.Networking; networks != nil && networks.Type != nil {
@@ -81,27 +83,41 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	if in.profile == nil {
 		return in, errs
 	}
-	in.credentials, err = completeCredentials(shoot.Credentials, in.profile, in.region)
+	keystone, err := keystoneOf(in.profile, in.region)
+	note(profilePath(), err)
+	if err != nil {
+		return in, errs
+	}
+	in.credentials, err = completeCredentials(shoot.Credentials, keystone)
 	note(field.NewPath("spec", "secretRef"), err)
 	if in.config != nil {
-		in.manilaCredentials, err = givenForManila(shoot, in)
+		in.manilaCredentials, err = givenForManila(shoot, in, keystone)
 		note(configPath().Child("storage", "csiManila", "credentialsRef"), err)
 	}
 	return in, errs
 }
 
+// checkInfrastructure reports what is missing in the Infrastructure's status.
+func (in *inputs) checkInfrastructure() error {
+	if in.infrastructureErr != nil {
+		return fmt.Errorf("%w: decoding %s: %w", controlplane.ErrInfrastructureIncomplete, statusPath(), in.infrastructureErr)
+	}
+	_, err := in.nodeSubnet()
+	return err
+}
+
 // completeCredentials settles who logs in and where.
-func completeCredentials(data map[string][]byte, profile *openstackv1alpha1.CloudProfileConfig, region string) (cloudopenstack.Credentials, error) {
+func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keystone) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(data)
 	if err != nil {
 		return credentials, err
 	}
-	credentials = credentials.At(keystoneOf(profile, region))
+	credentials = credentials.At(keystone)
 	return credentials, credentials.Complete()
 }
 
 // givenForManila reads the credentials that the user gave for Manila alone. They are for the same cloud.
-func givenForManila(shoot *controlplane.Shoot, in *inputs) (*cloudopenstack.Credentials, error) {
+func givenForManila(shoot *controlplane.Shoot, in *inputs, keystone cloudopenstack.Keystone) (*cloudopenstack.Credentials, error) {
 	name := manilaReference(in.config)
 	if name == "" {
 		return nil, nil
@@ -110,16 +126,16 @@ func givenForManila(shoot *controlplane.Shoot, in *inputs) (*cloudopenstack.Cred
 	if !there {
 		return nil, fmt.Errorf("the Secret that spec.resources of the Shoot calls %q does not exist: create it, or correct the name", name)
 	}
-	credentials, err := completeCredentials(data, in.profile, in.region)
+	credentials, err := completeCredentials(data, keystone)
 	if err != nil {
 		return nil, err
 	}
 	return &credentials, nil
 }
 
-func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) cloudopenstack.Keystone {
-	keystone, _ := profile.Keystone(region)
-	return cloudopenstack.Keystone{URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: profile.KeyStoneForceInsecure}
+func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) (cloudopenstack.Keystone, error) {
+	keystone, err := profile.Keystone(region)
+	return cloudopenstack.Keystone{URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: profile.KeyStoneForceInsecure}, err
 }
 
 func value[T any](pointer *T) T {

@@ -88,7 +88,7 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 		return nil // nobody ever tried to create anything, perhaps for want of credentials that are accepted
 	}
 	in, errs := decodeInputs(shoot)
-	if err := in.settleForDelete(recorded, errs); err != nil {
+	if err := in.settleForDelete(shoot, recorded, errs); err != nil {
 		return err
 	}
 	p, err := d.begin(ctx, shoot, track, in, recorded)

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"fmt"
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -56,9 +57,14 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 
 // settleForDelete makes do with what can be decoded, since what was created must go whatever is in the documents by now.
 // Only a configuration is needed, to know what the user gave: that which was fulfilled last is just as good.
-func (in *inputs) settleForDelete(recorded *ledger, errs field.ErrorList) error {
+// Of the cloud profile only Keystone is needed. Where that cannot be decoded either, there is no way in: a Secret does not say where to log in.
+func (in *inputs) settleForDelete(shoot *infrastructure.Shoot, recorded *ledger, errs field.ErrorList) error {
 	if in.profile == nil {
-		in.profile = &openstackv1alpha1.CloudProfileConfig{}
+		profile, err := openstackv1alpha1.DecodeKeystone(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
+		if err != nil {
+			return configurationProblems(errs)
+		}
+		in.profile = profile
 	}
 	if in.config == nil {
 		in.config = recorded.config()
@@ -73,9 +79,13 @@ func (in *inputs) settleForDelete(recorded *ledger, errs field.ErrorList) error 
 func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
 	if err != nil {
-		return credentials, err
+		ref := shoot.Infrastructure.Spec.SecretRef
+		return credentials, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
-	keystone, _ := in.profile.Keystone(shoot.Infrastructure.Spec.Region)
+	keystone, err := in.profile.Keystone(shoot.Infrastructure.Spec.Region)
+	if err != nil {
+		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
+	}
 	credentials = credentials.At(cloudopenstack.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})

@@ -34,6 +34,9 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 	if err := configurationProblems(errs); err != nil {
 		return nil, err
 	}
+	if err := in.checkInfrastructure(); err != nil {
+		return nil, err
+	}
 	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
 	if err != nil {
 		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
@@ -87,8 +90,7 @@ func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *exte
 func (d *Driver) session(ctx context.Context, shoot *worker.Shoot, in *inputs) (*cloudopenstack.Session, error) {
 	credentials, err := in.credentials()
 	if err != nil {
-		ref := shoot.Worker.Spec.SecretRef
-		return nil, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+		return nil, fmt.Errorf("preparing the login to OpenStack: %w", err)
 	}
 	session, err := d.sessions.Get(ctx, credentials, shoot.Worker.Spec.Region)
 	if err != nil {

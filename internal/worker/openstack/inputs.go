@@ -18,6 +18,8 @@ type inputs struct {
 	shoot   *worker.Shoot
 	profile *openstackv1alpha1.CloudProfileConfig
 	infra   *openstackv1alpha1.InfrastructureStatus
+	// infraErr says why the Infrastructure's status cannot be decoded.
+	infraErr error
 	// configs are those of the pools, in their order.
 	configs []*openstackv1alpha1.WorkerConfig
 }
@@ -35,12 +37,11 @@ func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {
 	in := &inputs{shoot: shoot}
 	var err error
 	if in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig); err != nil {
-		in.profile = &openstackv1alpha1.CloudProfileConfig{}
+		in.profile = keystoneOnly(shoot)
 		unreadable(profilePath(), err)
 	}
-	if in.infra, err = openstackv1alpha1.DecodeInfrastructureStatus(shoot.Worker.Spec.InfrastructureProviderStatus); err != nil {
+	if in.infra, in.infraErr = openstackv1alpha1.DecodeInfrastructureStatus(shoot.Worker.Spec.InfrastructureProviderStatus); in.infraErr != nil {
 		in.infra = openstackv1alpha1.NewInfrastructureStatus()
-		unreadable(infraPath(), err)
 	}
 	for i := range shoot.Worker.Spec.Pools {
 		config, err := openstackv1alpha1.DecodeWorkerConfig(shoot.Worker.Spec.Pools[i].ProviderConfig)
@@ -51,6 +52,37 @@ func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {
 		in.configs = append(in.configs, config)
 	}
 	return in, errs
+}
+
+// keystoneOnly is what a deletion needs of a cloud profile that does not decode. A profile without Keystone lets nobody log in.
+func keystoneOnly(shoot *worker.Shoot) *openstackv1alpha1.CloudProfileConfig {
+	profile, err := openstackv1alpha1.DecodeKeystone(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
+	if err != nil {
+		return &openstackv1alpha1.CloudProfileConfig{}
+	}
+	return profile
+}
+
+// checkInfrastructure reports what every machine needs and the Infrastructure has not reported. That passes with its next reconciliation.
+func (in *inputs) checkInfrastructure() error {
+	if in.infraErr != nil {
+		return fmt.Errorf("decoding %s: %w", infraPath(), in.infraErr)
+	}
+	networks := infraPath().Child("networks")
+	for _, required := range []struct {
+		path    *field.Path
+		present bool
+		what    string
+	}{
+		{networks.Child("id"), in.infra.Networks.ID != "", "network"},
+		{networks.Child("subnets"), len(in.subnets()) > 0, "subnet of nodes"},
+		{infraPath().Child("securityGroups"), in.nodesGroup() != "", "security group of nodes"},
+	} {
+		if !required.present {
+			return fmt.Errorf("%s: the Infrastructure has not reported the %s yet, without which there are no machines", required.path, required.what)
+		}
+	}
+	return nil
 }
 
 // configurationProblems turns field errors into one error.
@@ -65,9 +97,13 @@ func configurationProblems(errs field.ErrorList) error {
 func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(in.shoot.Credentials)
 	if err != nil {
-		return credentials, err
+		ref := in.shoot.Worker.Spec.SecretRef
+		return credentials, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
-	keystone, _ := in.profile.Keystone(in.shoot.Worker.Spec.Region)
+	keystone, err := in.profile.Keystone(in.shoot.Worker.Spec.Region)
+	if err != nil {
+		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
+	}
 	credentials = credentials.At(cloudopenstack.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})

@@ -21,33 +21,14 @@ func (d *Driver) Validate(shoot *worker.Shoot) field.ErrorList {
 	if err != nil {
 		return nil // Prepare says so: it is nothing that the user could mend
 	}
-	errs = in.validateInfrastructure()
+	if in.checkInfrastructure() != nil {
+		return nil // Prepare says so, too
+	}
 	if len(shoot.PodRanges) == 0 {
 		errs = append(errs, field.Required(field.NewPath("shoot", "spec", "networking", "pods"), "give the range of pods"))
 	}
 	for i := range shoot.Worker.Spec.Pools {
 		errs = append(errs, in.validatePool(i, recorded)...)
-	}
-	return errs
-}
-
-// validateInfrastructure wants what every machine needs.
-func (in *inputs) validateInfrastructure() field.ErrorList {
-	var errs field.ErrorList
-	networks := infraPath().Child("networks")
-	for _, required := range []struct {
-		path    *field.Path
-		present bool
-		what    string
-	}{
-		{networks.Child("id"), in.infra.Networks.ID != "", "network"},
-		{networks.Child("subnets"), len(in.subnets()) > 0, "subnet of nodes"},
-		{infraPath().Child("securityGroups"), in.nodesGroup() != "", "security group of nodes"},
-	} {
-		if !required.present {
-			errs = append(errs, field.Required(required.path,
-				"the Infrastructure tells of no "+required.what+": have it reconciled, machines cannot be made without"))
-		}
 	}
 	return errs
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
@@ -17,11 +18,6 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 		does        func(*world)
 		path, words string
 	}{
-		"no network yet": {func(w *world) { w.infra.Networks.ID = "" }, "spec.infrastructureProviderStatus.networks.id", "have it reconciled"},
-		"no subnet yet":  {func(w *world) { w.infra.Networks.Subnets = w.infra.Networks.Subnets[:1] }, "spec.infrastructureProviderStatus.networks.subnets", "have it reconciled"},
-		"no security group yet": {
-			func(w *world) { w.infra.SecurityGroups = nil }, "spec.infrastructureProviderStatus.securityGroups", "have it reconciled",
-		},
 		"no range of pods": {func(w *world) { w.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
 		"an image that nobody maps": {
 			func(w *world) { w.pools[0].MachineImage.Version = "1.2.3" }, "spec.pools[0].machineImage",
@@ -64,9 +60,6 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 	}
 	for sentence, raw := range map[string]func(*worker.Shoot){
 		"cloudProfile.spec.providerConfig": func(shoot *worker.Shoot) { shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{}`) },
-		"spec.infrastructureProviderStatus": func(shoot *worker.Shoot) {
-			shoot.Worker.Spec.InfrastructureProviderStatus.Raw = []byte(`{}`)
-		},
 		"spec.pools[0].providerConfig": func(shoot *worker.Shoot) {
 			shoot.Worker.Spec.Pools[0].ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","x":1}`)
 		},
@@ -80,6 +73,35 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 			assert.Equal(t, sentence, errs[0].Field)
 		})
 	}
+}
+
+func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		does func(*world)
+		says string
+	}{
+		"missing":           {func(w *world) { w.infra = openstackv1alpha1.NewInfrastructureStatus() }, "networks.id: the Infrastructure has not reported the network yet"},
+		"no network":        {func(w *world) { w.infra.Networks.ID = "" }, "networks.id: the Infrastructure has not reported the network yet"},
+		"no subnet":         {func(w *world) { w.infra.Networks.Subnets = w.infra.Networks.Subnets[:1] }, "networks.subnets: the Infrastructure has not reported the subnet"},
+		"no security group": {func(w *world) { w.infra.SecurityGroups = nil }, "securityGroups: the Infrastructure has not reported the security group"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWorld(t)
+			tc.does(w)
+			shoot := w.input()
+			require.Empty(t, w.driver.Validate(shoot))
+			_, err := w.driver.Prepare(t.Context(), shoot)
+			require.ErrorContains(t, err, tc.says)
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
+		})
+	}
+	w := newWorld(t)
+	shoot := w.input()
+	shoot.Worker.Spec.InfrastructureProviderStatus.Raw = []byte(`{}`)
+	require.Empty(t, w.driver.Validate(shoot))
+	_, err := w.driver.Prepare(t.Context(), shoot)
+	require.ErrorContains(t, err, "decoding spec.infrastructureProviderStatus")
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 }
 
 func decoded(t *testing.T, w *world) *openstackv1alpha1.WorkerStatus {

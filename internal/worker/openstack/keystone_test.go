@@ -1,0 +1,60 @@
+package openstack
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+)
+
+func TestDriver_RegionWithoutKeystone(t *testing.T) {
+	const header = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"`
+	for sentence, profile := range map[string]string{
+		"the profile lists other regions only":    header + `,"keystoneURLs":[{"region":"elsewhere","url":"https://keystone.example.org"}]}`,
+		"the profile says nothing":                header + `}`,
+		"the profile is damaged and says nothing": header + `,"dnsServers":"damaged"}`,
+		"the profile's Keystone is damaged":       header + `,"keystoneURL":5}`,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newCloudWorld(t)
+			w.ask("cpu", "soft-anti-affinity")
+			w.mustReconcile()
+			var calls atomic.Int32
+			server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+			t.Cleanup(server.Close)
+			w.secret["authURL"], w.secret["insecure"] = []byte(server.URL+"/v3"), []byte("true")
+
+			shoot := w.input()
+			shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(profile)
+			_, err := w.driver.Prepare(t.Context(), shoot)
+			require.Error(t, err)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
+
+			shoot.Deleting = true
+			_, err = w.driver.Tidy(t.Context(), shoot, w.recorded())
+			require.Error(t, err)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
+			assert.Zero(t, calls.Load(), "logged in where the Secret says")
+			assert.Len(t, w.there(), 1)
+		})
+	}
+}
+
+func TestDriver_DeleteWithDamagedCloudProfile(t *testing.T) {
+	w := newCloudWorld(t)
+	w.ask("cpu", "soft-anti-affinity")
+	w.mustReconcile()
+	shoot := w.input()
+	shoot.Deleting = true
+	shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"` + openstackv1alpha1.GroupVersion().String() + `",` +
+		`"kind":"CloudProfileConfig","machineImages":"damaged","keystoneURL":"` + w.cloud.AuthURL() + `"}`)
+	_, err := w.driver.Tidy(t.Context(), shoot, w.recorded())
+	require.NoError(t, err)
+	assert.Empty(t, w.there())
+}
