@@ -19,7 +19,7 @@ func main() {
 		Name:        "infrastructure-controller",
 		Description: "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
 		Types:       []string{openstack.Type},
-		AddToScheme: extensionsv1alpha1.AddToScheme,
+		AddToScheme: infrastructure.AddToScheme,
 		Setup:       setup,
 	}))
 }

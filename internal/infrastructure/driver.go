@@ -18,7 +18,8 @@ import (
 //   - converge from any half-made state, its own or a crashed predecessor's, and leave nothing twice;
 //   - mark what it creates as the shoot's own in the create call itself, or record the intent (contract.Track.Intend)
 //     before the call where the cloud takes no mark;
-//   - adopt by recorded ID or by its own mark, never by name alone;
+//   - adopt by recorded ID or by its own mark, never by name alone. Only what another controller began, and stopped before it recorded it,
+//     may be told by the form that this controller gives it, in a shoot that nobody has finished and if there is exactly one;
 //   - leave alone what the user gave or what somebody else owns, and name it when it is in the way;
 //   - classify its errors (package cloud), and wait with contract.WaitUntil where the cloud needs time.
 //

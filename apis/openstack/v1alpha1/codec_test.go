@@ -234,3 +234,28 @@ func fields(t *testing.T, data []byte) map[string]any {
 	require.NoError(t, json.Unmarshal(data, &fields))
 	return fields
 }
+
+// For users, no load balancer classes and those of the CloudProfile are not the same.
+func TestDecodeControlPlaneConfig_LoadBalancerClasses(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		field string
+		want  []v1alpha1.LoadBalancerClass
+	}{
+		"a field that is left out stays nil": {"", nil},
+		"null means left out":                {`, "loadBalancerClasses": null`, nil},
+		"an empty list stays an empty list":  {`, "loadBalancerClasses": []`, []v1alpha1.LoadBalancerClass{}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1",
+				"kind": "ControlPlaneConfig", "loadBalancerProvider": "octavia"` + test.field + `}`)}
+			for _, decode := range []func(*runtime.RawExtension) (*v1alpha1.ControlPlaneConfig, error){
+				v1alpha1.DecodeControlPlaneConfig, v1alpha1.DecodeStoredControlPlaneConfig,
+			} {
+				config, err := decode(raw)
+				require.NoError(t, err)
+				require.Equal(t, test.want, config.LoadBalancerClasses)
+				require.Equal(t, test.want, config.DeepCopy().LoadBalancerClasses)
+			}
+		})
+	}
+}

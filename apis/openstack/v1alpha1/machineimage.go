@@ -144,8 +144,9 @@ func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 	return images
 }
 
-// Flavors returns the flavors of a version. One that maps by architecture has a flavor for each of them. Its image name is that of amd64, in
-// every region, also where regions are listed for other architectures alone: so does the upstream extension read it.
+// Flavors returns the flavors of a version. One that maps by architecture has a flavor for each architecture that its regions list, and for
+// amd64 when it lists no regions. Its image name belongs to each of them, in every region that has no ID: so does the upstream extension
+// read it since its pull request 1333.
 func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 	if len(v.CapabilityFlavors) > 0 {
 		return v.CapabilityFlavors
@@ -159,15 +160,13 @@ func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 		}
 		regions[architecture] = append(regions[architecture], region)
 	}
-	if _, mapped := regions[v1beta1constants.ArchitectureAMD64]; !mapped && (v.Image != "" || len(regions) == 0) {
+	if len(regions) == 0 {
 		regions[v1beta1constants.ArchitectureAMD64] = nil
 	}
 	for _, architecture := range slices.Sorted(maps.Keys(regions)) {
-		flavor := MachineImageFlavor{Regions: regions[architecture], Capabilities: ofArchitecture(architecture)}
-		if architecture == v1beta1constants.ArchitectureAMD64 {
-			flavor.Image = v.Image
-		}
-		flavors = append(flavors, flavor)
+		flavors = append(flavors, MachineImageFlavor{
+			Regions: regions[architecture], Image: v.Image, Capabilities: ofArchitecture(architecture),
+		})
 	}
 	return flavors
 }

@@ -154,21 +154,37 @@ func TestRememberedImagesOutliveTheCloudProfilesHabits(t *testing.T) {
 	assert.Nil(t, status.FindMachineImage(v1alpha1.ImageQuery{Name: "gardenlinux", Version: "2"}), "amd64")
 }
 
-// The name of an image is that of amd64, wherever it stands. So does upstream's extension look images up.
-func TestANameIsGoodForTheUsualArchitecture(t *testing.T) {
+// The name of an image belongs to the architectures that its regions list, and to amd64 when it lists none. So does upstream's extension look
+// images up.
+func TestFindMachineImage_Name(t *testing.T) {
 	profile := &v1alpha1.CloudProfileConfig{MachineImages: []v1alpha1.MachineImages{{Name: "linux", Versions: []v1alpha1.MachineImageVersion{
-		{Version: "1", Image: "amd", Regions: []v1alpha1.RegionIDMapping{{Name: "r1", ID: "r1-arm", Architecture: new("arm64")}}},
-		{Version: "1", Image: "later", Regions: []v1alpha1.RegionIDMapping{{Name: "r2", ID: "r2-arm", Architecture: new("arm64")}}},
+		{Version: "arm", Image: "name", Regions: []v1alpha1.RegionIDMapping{{Name: "r1", ID: "r1-arm", Architecture: new("arm64")}}},
+		{Version: "both", Image: "name", Regions: []v1alpha1.RegionIDMapping{
+			{Name: "r1", ID: "r1-arm", Architecture: new("arm64")}, {Name: "r2", ID: "r2-amd"},
+		}},
+		{Version: "none", Image: "name"},
+		{Version: "two", Image: "first", Regions: []v1alpha1.RegionIDMapping{{Name: "r1", ID: "r1-arm", Architecture: new("arm64")}}},
+		{Version: "two", Image: "second"},
 	}}}}
-	for query, want := range map[[2]string]string{
-		{"r1", "amd64"}: "amd", {"r2", "amd64"}: "amd", {"r3", "amd64"}: "amd", {"r1", "arm64"}: "r1-arm", {"r2", "arm64"}: "r2-arm", {"r3", "arm64"}: "",
+	for _, tt := range []struct{ version, region, architecture, want string }{
+		{"arm", "r1", "arm64", "r1-arm"},
+		{"arm", "r2", "arm64", "name"},
+		{"arm", "r1", "amd64", ""},
+		{"both", "r1", "arm64", "r1-arm"},
+		{"both", "r2", "arm64", "name"},
+		{"both", "r1", "amd64", "name"},
+		{"both", "r2", "amd64", "r2-amd"},
+		{"none", "r1", "amd64", "name"},
+		{"none", "r1", "arm64", ""},
+		{"two", "r2", "arm64", "first"},
+		{"two", "r1", "amd64", "second"},
 	} {
-		found, err := profile.FindMachineImage(v1alpha1.ImageQuery{Name: "linux", Version: "1", Region: query[0], Architecture: query[1]})
-		if want == "" {
-			assert.ErrorContains(t, err, "to no image", query)
+		found, err := profile.FindMachineImage(v1alpha1.ImageQuery{Name: "linux", Version: tt.version, Region: tt.region, Architecture: tt.architecture})
+		if tt.want == "" {
+			assert.ErrorContains(t, err, "to no image", tt)
 			continue
 		}
-		require.NoError(t, err, query)
-		assert.Equal(t, want, found.ID+found.Image, query)
+		require.NoError(t, err, tt)
+		assert.Equal(t, tt.want, found.ID+found.Image, tt)
 	}
 }

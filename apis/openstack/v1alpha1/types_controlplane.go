@@ -12,8 +12,8 @@ type ControlPlaneConfig struct {
 	// CloudControllerManager configures the cloud-controller-manager.
 	// +optional
 	CloudControllerManager *CloudControllerManagerConfig `json:"cloudControllerManager,omitempty"`
-	// LoadBalancerClasses are classes that Services may choose by annotation. Without them those of the floating pool in
-	// the CloudProfile apply.
+	// LoadBalancerClasses are classes that Services may choose by annotation. If the field is left out, those of the
+	// floating pool in the CloudProfile apply; an empty list means none.
 	// +optional
 	LoadBalancerClasses []LoadBalancerClass `json:"loadBalancerClasses,omitempty"`
 	// LoadBalancerProvider is the Octavia provider, one of those that the CloudProfile lists.

@@ -134,7 +134,8 @@ type ShareNetwork struct {
 // IPv6Config says where the IPv6 ranges of a dual-stack shoot come from: either all from one subnet pool, or all three
 // given.
 type IPv6Config struct {
-	// SubnetPoolID is the ID of a Neutron subnet pool from which nodes, pods and services take their ranges.
+	// SubnetPoolID is the ID of a Neutron subnet pool from which nodes, pods and services take their ranges. Ranges that are given
+	// win: the pool has no effect then.
 	// +optional
 	SubnetPoolID *string `json:"subnetPoolID,omitempty"`
 

@@ -30,7 +30,7 @@ const (
 	StateKeyShareNetwork          = "ShareNetwork"           // ID of the share network
 	StateKeyShareNetworkName      = "ShareNetworkName"       // name of the share network
 	StateKeyKeyPair               = "KeyPair"                // name of the key pair
-	StateKeyWorkersCIDR           = "WorkersCIDR"            // IPv4 range of the nodes
+	StateKeyWorkersCIDR           = "WorkersCIDR"            // IPv4 range of the nodes, where a subnet pool gives it
 	StateKeyNodeSubnetIPv6CIDR    = "NodeSubnetIPv6CIDR"     // IPv6 range of the nodes
 	StateKeyPodSubnetIPv6CIDR     = "PodSubnetIPv6CIDR"      // IPv6 range of the pods
 	StateKeyServiceSubnetIPv6CIDR = "ServiceSubnetIPv6CIDR"  // IPv6 range of the services

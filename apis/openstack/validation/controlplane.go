@@ -35,8 +35,7 @@ type ControlPlaneSurroundings struct {
 // admits what this function does not. A shoot that lives with that shall go on living. Whoever does not know what was
 // before, but that it was accepted, gives config twice.
 //
-// Names of feature gates are checked for their form only: which there are is known to the cloud-controller-manager of the
-// shoot's version alone.
+// Names of feature gates are checked for their form only: which there are in a version of Kubernetes is Gardener's to know, and the callers ask it.
 func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneSurroundings, fldPath *field.Path) field.ErrorList {
 	var oldClasses []v1alpha1.LoadBalancerClass
 	if oldConfig != nil {

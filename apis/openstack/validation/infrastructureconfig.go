@@ -7,22 +7,42 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/tightening"
 )
 
 // ValidateInfrastructureConfig checks a configuration by itself and against the networking of its shoot. Errors about the
-// latter carry the path spec.networking.
-func ValidateInfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *gardencorev1beta1.Networking, fldPath *field.Path) field.ErrorList {
+// latter carry the path spec.networking. oldConfig is the one that was accepted before, nil for a new shoot.
+//
+// What is wrong with oldConfig by itself is not reported again: it is immutable for the greatest part, and the upstream extension
+// admits, or admitted once, what this function does not. A shoot that lives with that shall go on living. Whoever does not know
+// what was before, but that it was accepted, gives config twice. The shoot's networking is always checked.
+func ValidateInfrastructureConfig(config, oldConfig *v1alpha1.InfrastructureConfig, networking *gardencorev1beta1.Networking, fldPath *field.Path) field.ErrorList {
+	errs := validateInfrastructureConfigAlone(config, fldPath)
+	if oldConfig != nil {
+		errs = tightening.Introduced(validateInfrastructureConfigAlone(oldConfig, fldPath), errs)
+	}
+	return append(errs, validateInNetworking(&config.Networks, networking, fldPath.Child("networks"))...)
+}
+
+// validateInfrastructureConfigAlone leaves out what depends on the shoot's networking.
+func validateInfrastructureConfigAlone(config *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
 	networks := &config.Networks
 	path := fldPath.Child("networks")
-	shoot, errs := parseShootRanges(networking)
 
-	errs = append(errs, validateFloatingPoolFields(config, fldPath)...)
+	errs := validateFloatingPoolFields(config, fldPath)
 	errs = append(errs, validateGivenResources(networks, path)...)
-	errs = append(errs, validateNodeRange(networks, shoot, path)...)
-	errs = append(errs, validateIPv6(networks.IPv6, networking, path.Child("ipv6"))...)
+	errs = append(errs, validateNodeRange(networks, path)...)
+	errs = append(errs, validateIPv6(networks.IPv6, path.Child("ipv6"))...)
 	errs = append(errs, validateMTU(networks, path.Child("mtu"))...)
 	errs = append(errs, validateZoneHints(networks, path.Child("availabilityZoneHints"))...)
 	return append(errs, validateNodePortSources(networks, path.Child("nodePortSourceRanges"))...)
+}
+
+// validateInNetworking checks how the networks fit the shoot's networking.
+func validateInNetworking(networks *v1alpha1.Networks, networking *gardencorev1beta1.Networking, path *field.Path) field.ErrorList {
+	shoot, errs := parseShootRanges(networking)
+	errs = append(errs, validateWorkersInShoot(networks.Workers, shoot, path.Child("workers"))...)
+	return append(errs, validateIPFamilies(networks.IPv6, networking, path.Child("ipv6"))...)
 }
 
 func validateFloatingPoolFields(config *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {

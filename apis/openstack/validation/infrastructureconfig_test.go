@@ -52,49 +52,50 @@ func (s spec) useSubnet() {
 
 func (s spec) validate() field.ErrorList {
 	s.config.Default()
-	return validation.ValidateInfrastructureConfig(s.config, s.networking, field.NewPath("config"))
+	return validation.ValidateInfrastructureConfig(s.config, nil, s.networking, field.NewPath("config"))
 }
 
 func TestInfrastructureConfigsThatAreFine(t *testing.T) {
 	for sentence, change := range map[string]func(spec){
-		"a managed network, as small as it gets":                  func(spec) {},
-		"a range that fills the range of the nodes":               func(s spec) { s.networks.Workers = "10.250.0.0/16" },
-		"the smallest range with room for nodes":                  func(s spec) { s.networks.Workers = "10.250.0.0/29" },
-		"the deprecated name of the range":                        func(s spec) { s.networks.Workers, s.networks.Worker = "", "10.250.0.0/19" },
-		"both names of the range, saying the same":                func(s spec) { s.networks.Worker = "10.250.0.0/19" },
-		"both names of the range, of which the new one counts":    func(s spec) { s.networks.Worker = "10.99.0.0/19" },
-		"a shoot that lists IPv4 as its family":                   func(s spec) { s.networking.IPFamilies = []gardencorev1beta1.IPFamily{"IPv4"} },
-		"a router that exists":                                    func(s spec) { s.networks.Router = &v1alpha1.Router{ID: uuid} },
-		"a network that exists":                                   func(s spec) { s.networks.ID = new(uuid) },
-		"a security group that exists":                            func(s spec) { s.networks.SecurityGroupID = new(uuid) },
-		"a subnet that exists, in its network":                    func(s spec) { s.useSubnet() },
-		"a subnet that exists, without a range for all nodes":     func(s spec) { s.useSubnet(); s.networking.Nodes = nil },
-		"a subnet pool":                                           func(s spec) { s.takeRangeFromPool() },
-		"a subnet pool, without a range for all nodes":            func(s spec) { s.takeRangeFromPool(); s.networking.Nodes = nil },
-		"a subnet pool with a length":                             func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.PrefixLength = new(24) },
-		"a floating pool with a name of many long characters":     func(s spec) { s.config.FloatingPoolName = strings.Repeat("ü", 255) },
-		"a floating pool given by its ID":                         func(s spec) { s.config.FloatingPoolName = uuid },
-		"a floating pool with spaces in its name":                 func(s spec) { s.config.FloatingPoolName = "Public IPs (2)" },
-		"a floating pool subnet given by its name":                func(s spec) { s.config.FloatingPoolSubnetName = new("public-1") },
-		"a floating pool subnet given by a glob":                  func(s spec) { s.config.FloatingPoolSubnetName = new("public-*") },
-		"a floating pool subnet given by what it is not":          func(s spec) { s.config.FloatingPoolSubnetName = new("!~internal-\\d+") },
-		"a share network":                                         func(s spec) { s.networks.ShareNetwork = &v1alpha1.ShareNetwork{Enabled: true} },
-		"an MTU at its lower limit":                               func(s spec) { s.networks.MTU = new(1280) },
-		"an MTU at its upper limit":                               func(s spec) { s.networks.MTU = new(9216) },
-		"zones for network and router":                            func(s spec) { s.networks.AvailabilityZoneHints = hints("a", "a") },
-		"zones for the router that is created in a given network": func(s spec) { s.networks.ID = new(uuid); s.networks.AvailabilityZoneHints = hints("", "a") },
-		"source ranges of node ports":                             func(s spec) { s.networks.NodePortSourceRanges = []string{"192.0.2.0/24", "198.51.100.7/32"} },
-		"no source ranges of node ports at all":                   func(s spec) { s.networks.NodePortSourceRanges = []string{} },
-		"dual stack with ranges":                                  func(s spec) { s.dualStack() },
-		"dual stack with services that say less than their /112":  func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "2001:db8:2::/120" },
-		"dual stack with services that say more than their /112":  func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "2001:db8:2::/64" },
-		"IPv6 ranges in a shoot of IPv4, which wait":              func(s spec) { s.dualStack(); s.networking.IPFamilies = nil },
-		"IPv6 ranges in a shoot that went back from dual stack":   func(s spec) { s.dualStack(); s.networking.IPFamilies = s.networking.IPFamilies[:1] },
-		"dual stack with source ranges of both families":          func(s spec) { s.dualStack(); s.networks.NodePortSourceRanges = []string{"0.0.0.0/0", "2001:db8::/32"} },
-		"dual stack from a pool":                                  func(s spec) { s.dualStack(); s.networks.IPv6 = &v1alpha1.IPv6Config{SubnetPoolID: new(uuid)} },
-		"ranges of the shoot that only Gardener can judge":        func(s spec) { s.networking.Pods = new("not a range") },
-		"IPv6 ranges of the shoot, which overlap nothing of IPv4": func(s spec) { s.networking.Services = new("2001:db8::/112") },
-		"a shoot whose ranges for pods and services are not set":  func(s spec) { s.networking.Pods, s.networking.Services = nil, nil },
+		"a managed network, as small as it gets":                    func(spec) {},
+		"a range that fills the range of the nodes":                 func(s spec) { s.networks.Workers = "10.250.0.0/16" },
+		"the smallest range with room for nodes":                    func(s spec) { s.networks.Workers = "10.250.0.0/29" },
+		"the deprecated name of the range":                          func(s spec) { s.networks.Workers, s.networks.Worker = "", "10.250.0.0/19" },
+		"both names of the range, saying the same":                  func(s spec) { s.networks.Worker = "10.250.0.0/19" },
+		"both names of the range, of which the new one counts":      func(s spec) { s.networks.Worker = "10.99.0.0/19" },
+		"a shoot that lists IPv4 as its family":                     func(s spec) { s.networking.IPFamilies = []gardencorev1beta1.IPFamily{"IPv4"} },
+		"a router that exists":                                      func(s spec) { s.networks.Router = &v1alpha1.Router{ID: uuid} },
+		"a network that exists":                                     func(s spec) { s.networks.ID = new(uuid) },
+		"a security group that exists":                              func(s spec) { s.networks.SecurityGroupID = new(uuid) },
+		"a subnet that exists, in its network":                      func(s spec) { s.useSubnet() },
+		"a subnet that exists, without a range for all nodes":       func(s spec) { s.useSubnet(); s.networking.Nodes = nil },
+		"a subnet pool":                                             func(s spec) { s.takeRangeFromPool() },
+		"a subnet pool, without a range for all nodes":              func(s spec) { s.takeRangeFromPool(); s.networking.Nodes = nil },
+		"a subnet pool with a length":                               func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.PrefixLength = new(24) },
+		"a floating pool with a name of many long characters":       func(s spec) { s.config.FloatingPoolName = strings.Repeat("ü", 255) },
+		"a floating pool given by its ID":                           func(s spec) { s.config.FloatingPoolName = uuid },
+		"a floating pool with spaces in its name":                   func(s spec) { s.config.FloatingPoolName = "Public IPs (2)" },
+		"a floating pool subnet given by its name":                  func(s spec) { s.config.FloatingPoolSubnetName = new("public-1") },
+		"a floating pool subnet given by a glob":                    func(s spec) { s.config.FloatingPoolSubnetName = new("public-*") },
+		"a floating pool subnet given by what it is not":            func(s spec) { s.config.FloatingPoolSubnetName = new("!~internal-\\d+") },
+		"a share network":                                           func(s spec) { s.networks.ShareNetwork = &v1alpha1.ShareNetwork{Enabled: true} },
+		"an MTU at its lower limit":                                 func(s spec) { s.networks.MTU = new(1280) },
+		"an MTU at its upper limit":                                 func(s spec) { s.networks.MTU = new(9216) },
+		"zones for network and router":                              func(s spec) { s.networks.AvailabilityZoneHints = hints("a", "a") },
+		"zones for the router that is created in a given network":   func(s spec) { s.networks.ID = new(uuid); s.networks.AvailabilityZoneHints = hints("", "a") },
+		"source ranges of node ports":                               func(s spec) { s.networks.NodePortSourceRanges = []string{"192.0.2.0/24", "198.51.100.7/32"} },
+		"no source ranges of node ports at all":                     func(s spec) { s.networks.NodePortSourceRanges = []string{} },
+		"dual stack with ranges":                                    func(s spec) { s.dualStack() },
+		"dual stack with services that say less than their /112":    func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "2001:db8:2::/120" },
+		"dual stack with services that say more than their /112":    func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "2001:db8:2::/64" },
+		"IPv6 ranges in a shoot of IPv4, which wait":                func(s spec) { s.dualStack(); s.networking.IPFamilies = nil },
+		"IPv6 ranges in a shoot that went back from dual stack":     func(s spec) { s.dualStack(); s.networking.IPFamilies = s.networking.IPFamilies[:1] },
+		"dual stack with source ranges of both families":            func(s spec) { s.dualStack(); s.networks.NodePortSourceRanges = []string{"0.0.0.0/0", "2001:db8::/32"} },
+		"dual stack from a pool":                                    func(s spec) { s.dualStack(); s.networks.IPv6 = &v1alpha1.IPv6Config{SubnetPoolID: new(uuid)} },
+		"dual stack with ranges beside a pool, which has no effect": func(s spec) { s.dualStack(); s.networks.IPv6.SubnetPoolID = new("any") },
+		"ranges of the shoot that only Gardener can judge":          func(s spec) { s.networking.Pods = new("not a range") },
+		"IPv6 ranges of the shoot, which overlap nothing of IPv4":   func(s spec) { s.networking.Services = new("2001:db8::/112") },
+		"a shoot whose ranges for pods and services are not set":    func(s spec) { s.networking.Pods, s.networking.Services = nil, nil },
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newSpec()
@@ -163,10 +164,10 @@ func TestInfrastructureConfigsThatAreRefused(t *testing.T) {
 		"dual stack without nodes":    {func(s spec) { s.dualStack(); s.networks.IPv6.NodeCIDR = "" }, "config.networks.ipv6.nodeCIDR", "give all three"},
 		"dual stack without pods":     {func(s spec) { s.dualStack(); s.networks.IPv6.PodCIDR = "" }, "config.networks.ipv6.podCIDR", "give all three"},
 		"dual stack without services": {func(s spec) { s.dualStack(); s.networks.IPv6.ServiceCIDR = "" }, "config.networks.ipv6.serviceCIDR", "give all three"},
-		"dual stack with pool and range": {func(s spec) {
+		"dual stack with pool and some ranges": {func(s spec) {
 			s.dualStack()
-			*s.networks.IPv6 = v1alpha1.IPv6Config{SubnetPoolID: new(uuid), PodCIDR: "2001:db8:1::/48"}
-		}, "config.networks.ipv6.podCIDR", "remove one of the two"},
+			s.networks.IPv6.SubnetPoolID, s.networks.IPv6.PodCIDR = new(uuid), ""
+		}, "config.networks.ipv6.podCIDR", "or subnetPoolID alone"},
 		"dual stack with a pool by name":     {func(s spec) { s.dualStack(); *s.networks.IPv6 = v1alpha1.IPv6Config{SubnetPoolID: new("my-pool")} }, "config.networks.ipv6.subnetPoolID", "not its name"},
 		"dual stack with an empty pool":      {func(s spec) { s.dualStack(); *s.networks.IPv6 = v1alpha1.IPv6Config{SubnetPoolID: new("")} }, "config.networks.ipv6.subnetPoolID", "give the ID"},
 		"dual stack with IPv4 nodes":         {func(s spec) { s.dualStack(); s.networks.IPv6.NodeCIDR = "10.0.0.0/8" }, "config.networks.ipv6.nodeCIDR", "give an IPv6 range here"},
@@ -212,6 +213,57 @@ func TestInfrastructureConfigsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestValidateInfrastructureConfig_AcceptedBefore(t *testing.T) {
+	for sentence, change := range map[string]func(spec){
+		"a subnet pool with a length of 30":            func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.PrefixLength = new(30) },
+		"a subnet pool with a length of 32":            func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.PrefixLength = new(32) },
+		"a subnet pool by name":                        func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.ID = "my-pool" },
+		"a subnet pool by a UUID without dashes":       func(s spec) { s.takeRangeFromPool(); s.networks.SubnetPool.ID = strings.ReplaceAll(uuid, "-", "") },
+		"a network by a UUID without dashes":           func(s spec) { s.networks.ID = new(strings.ReplaceAll(uuid, "-", "")) },
+		"an IPv6 pool by name":                         func(s spec) { s.dualStack(); *s.networks.IPv6 = v1alpha1.IPv6Config{SubnetPoolID: new("my-pool")} },
+		"an IPv6 pool beside some ranges":              func(s spec) { s.dualStack(); s.networks.IPv6.SubnetPoolID, s.networks.IPv6.PodCIDR = new(uuid), "" },
+		"an IPv6 range of another length":              func(s spec) { s.dualStack(); s.networks.IPv6.NodeCIDR = "2001:db8::/63" },
+		"a range for a single node":                    func(s spec) { s.networks.Workers = "10.250.0.0/30" },
+		"a floating pool with an expression":           func(s spec) { s.config.FloatingPoolName = "public-[0-9]*" },
+		"a floating pool subnet with an expression":    func(s spec) { s.config.FloatingPoolSubnetName = new("public-[ab]{2}.*") },
+		"a floating pool subnet with a bad expression": func(s spec) { s.config.FloatingPoolSubnetName = new("~public-(") },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newSpec()
+			change(s)
+			s.config.Default()
+			path := field.NewPath("config")
+			require.NotEmpty(t, validation.ValidateInfrastructureConfig(s.config, nil, s.networking, path), "a new shoot")
+			require.Empty(t, validation.ValidateInfrastructureConfig(s.config, s.config.DeepCopy(), s.networking, path), "a shoot that lives")
+
+			changed := s.config.DeepCopy()
+			changed.Networks.NodePortSourceRanges = []string{"192.0.2.7"}
+			errs := validation.ValidateInfrastructureConfig(changed, s.config, s.networking, path)
+			require.Len(t, errs, 1)
+			require.Equal(t, "config.networks.nodePortSourceRanges[0]", errs[0].Field)
+		})
+	}
+}
+
+func TestValidateInfrastructureConfig_AcceptedBeforeInOtherNetworking(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		change func(spec)
+		field  string
+	}{
+		"the range of nodes moves away":    {func(s spec) { s.networking.Nodes = new("10.1.0.0/16") }, "config.networks.workers"},
+		"IPv6 comes without ranges for it": {func(s spec) { s.dualStack(); s.networks.IPv6 = nil }, "config.networks.ipv6"},
+		"IPv4 goes away":                   {func(s spec) { s.dualStack(); s.networking.IPFamilies = s.networking.IPFamilies[1:] }, "spec.networking.ipFamilies"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newSpec()
+			test.change(s)
+			errs := validation.ValidateInfrastructureConfig(s.config, s.config, s.networking, field.NewPath("config"))
+			require.Len(t, errs, 1)
+			require.Equal(t, test.field, errs[0].Field)
+		})
+	}
+}
+
 func TestAllErrorsAreReportedTogether(t *testing.T) {
 	s := newSpec()
 	s.config.FloatingPoolName = ""
@@ -225,7 +277,7 @@ func TestAllErrorsAreReportedTogether(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"config.floatingPoolName", "config.networks.router.id",
-		"config.networks.workers", "config.networks.workers", "config.networks.mtu",
+		"config.networks.workers", "config.networks.mtu", "config.networks.workers",
 	}, fields)
 }
 

@@ -19,9 +19,9 @@ const (
 	maxServicePrefixIPv6 = 128
 )
 
-// validateIPv6 checks that a dual-stack shoot has an ipv6 block, and the block. One in an IPv4 shoot just waits: Gardener
-// lets a shoot go back from dual stack, and the block is immutable.
-func validateIPv6(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Networking, path *field.Path) field.ErrorList {
+// validateIPFamilies checks that a dual-stack shoot has an ipv6 block. One in an IPv4 shoot just waits: Gardener lets a shoot go
+// back from dual stack, and the block is immutable.
+func validateIPFamilies(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Networking, path *field.Path) field.ErrorList {
 	var families []gardencorev1beta1.IPFamily
 	if networking != nil {
 		families = networking.IPFamilies
@@ -35,26 +35,22 @@ func validateIPv6(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Net
 	if wantsIPv6 && !wantsIPv4 {
 		errs = append(errs, field.Invalid(familiesPath, families, "shoots with IPv6 alone are not supported: use [IPv4] or [IPv4, IPv6]"))
 	}
-	if config == nil {
-		if wantsIPv6 {
-			errs = append(errs, field.Required(path, "say where the IPv6 ranges of the dual-stack shoot come from: set subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR"))
-		}
-		return errs
-	}
-	if config.SubnetPoolID != nil {
-		return append(errs, validateIPv6Pool(config, path)...)
-	}
-	return append(errs, validateIPv6Ranges(config, path)...)
-}
-
-func validateIPv6Pool(config *v1alpha1.IPv6Config, path *field.Path) field.ErrorList {
-	errs := validateUUID(*config.SubnetPoolID, "subnet pool", path.Child("subnetPoolID"))
-	for _, given := range ipv6Ranges(config) {
-		if given.text != "" {
-			errs = append(errs, field.Forbidden(path.Child(given.name), "the range comes from the pool in subnetPoolID: remove one of the two"))
-		}
+	if config == nil && wantsIPv6 {
+		errs = append(errs, field.Required(path, "say where the IPv6 ranges of the dual-stack shoot come from: set subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR"))
 	}
 	return errs
+}
+
+// validateIPv6 checks the block. Ranges win over a pool, which has no effect then.
+func validateIPv6(config *v1alpha1.IPv6Config, path *field.Path) field.ErrorList {
+	switch {
+	case config == nil:
+		return nil
+	case config.SubnetPoolID != nil && !config.HasRanges():
+		return validateUUID(*config.SubnetPoolID, "subnet pool", path.Child("subnetPoolID"))
+	default:
+		return validateIPv6Ranges(config, path)
+	}
 }
 
 func validateIPv6Ranges(config *v1alpha1.IPv6Config, path *field.Path) field.ErrorList {
@@ -66,7 +62,7 @@ func validateIPv6Ranges(config *v1alpha1.IPv6Config, path *field.Path) field.Err
 	for i, given := range ranges {
 		rangePath := path.Child(given.name)
 		if given.text == "" {
-			errs = append(errs, field.Required(rangePath, "give all three of nodeCIDR, podCIDR and serviceCIDR, or set subnetPoolID instead of them"))
+			errs = append(errs, field.Required(rangePath, "give all three of nodeCIDR, podCIDR and serviceCIDR, or subnetPoolID alone"))
 			continue
 		}
 		prefix, invalid := parseRange(given.text, rangePath)

@@ -137,7 +137,7 @@ func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in
 		offered[networksOf(class)] = true
 	}
 	detail := fmt.Sprintf("the CloudProfile does not allow these networks with floating pool %q: "+
-		"take those of one of its classes %s, or remove all classes to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))
+		"take those of one of its classes %s, or leave loadBalancerClasses out to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))
 	var errs field.ErrorList
 	known := classesOf(oldClasses)
 	for i, class := range classes {

@@ -46,12 +46,12 @@ func ipv4Range(text *string) netip.Prefix {
 }
 
 // validateNodeRange checks that there is exactly one source of the nodes' addresses, and that source.
-func validateNodeRange(networks *v1alpha1.Networks, shoot shootRanges, path *field.Path) field.ErrorList {
+func validateNodeRange(networks *v1alpha1.Networks, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var sources []string
 	if networks.Workers != "" {
 		sources = append(sources, "workers")
-		errs = append(errs, validateWorkers(networks.Workers, shoot, path.Child("workers"))...)
+		errs = append(errs, validateWorkers(networks.Workers, path.Child("workers"))...)
 	}
 	if networks.SubnetPool != nil {
 		sources = append(sources, "subnetPool")
@@ -72,7 +72,7 @@ func validateNodeRange(networks *v1alpha1.Networks, shoot shootRanges, path *fie
 	return errs
 }
 
-func validateWorkers(text string, shoot shootRanges, path *field.Path) field.ErrorList {
+func validateWorkers(text string, path *field.Path) field.ErrorList {
 	workers, errs := parseRange(text, path)
 	if len(errs) > 0 {
 		return errs
@@ -83,6 +83,16 @@ func validateWorkers(text string, shoot shootRanges, path *field.Path) field.Err
 	if workers.Bits() > maxNodePrefix {
 		errs = append(errs, field.Invalid(path, text, fmt.Sprintf("has no room for nodes: give a /%d or larger", maxNodePrefix)))
 	}
+	return errs
+}
+
+// validateWorkersInShoot says nothing of a range that validateWorkers refuses to read.
+func validateWorkersInShoot(text string, shoot shootRanges, path *field.Path) field.ErrorList {
+	workers, invalid := parseRange(text, path)
+	if len(invalid) > 0 || !workers.Addr().Is4() {
+		return nil
+	}
+	var errs field.ErrorList
 	switch nodes := shoot.nodes; {
 	case !nodes.IsValid():
 		errs = append(errs, field.Required(field.NewPath("spec", "networking", "nodes"),

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/codec"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/tightening"
 )
@@ -58,7 +59,7 @@ func (in ShootSurroundings) validateConfigs(shoot, accepted *gardencorev1beta1.S
 	infrastructure, errs := readShootConfig(shoot.Spec.Provider.InfrastructureConfig, path, "InfrastructureConfig",
 		v1alpha1.DecodeInfrastructureConfig, v1alpha1.DecodeStoredInfrastructureConfig)
 	if infrastructure != nil {
-		errs = append(errs, ValidateInfrastructureConfig(infrastructure, shoot.Spec.Networking, path)...)
+		errs = append(errs, ValidateInfrastructureConfig(infrastructure, nil, shoot.Spec.Networking, path)...)
 		if in.Profile != nil {
 			errs = append(errs, validateFloatingPoolInAny(infrastructure, in.Profile, shoot.Spec.Region, in.domains(), path)...)
 		}
@@ -91,8 +92,11 @@ func readShootConfig[Config any](
 		return config, nil
 	}
 	config, _ = leniently(raw)
-	return config, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+	return config, DecodingErrors(path, err)
 }
+
+// DecodingErrors turns what a Decode function of v1alpha1 says of a document into errors about path: one for each field that is wrong.
+func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }
 
 func (in ShootSurroundings) validateControlPlane(
 	config, oldConfig *v1alpha1.ControlPlaneConfig, infrastructure *v1alpha1.InfrastructureConfig, shoot *gardencorev1beta1.Shoot,

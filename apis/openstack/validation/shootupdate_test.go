@@ -43,6 +43,19 @@ func TestChangesOfShootsThatAreFine(t *testing.T) {
 		"a broken document, which is mended":          {broken, unchanged},
 		"what is next to a field that nobody knows":   {unheardOf, func(c *cluster) { unheardOf(c); c.infra.Networks.MTU = new(1400) }},
 		"a field that nobody knows, which is removed": {unheardOf, unchanged},
+		"one of two fields that nobody knows, which is removed": {
+			func(c *cluster) {
+				c.misspell(controlOf, `{`, `{"colour":"red","size":"big",`)
+				c.misspell(lastPool, `{`, `{"colour":"red","size":"big",`)
+			},
+			func(c *cluster) {
+				c.misspell(controlOf, `{`, `{"size":"big",`)
+				c.misspell(lastPool, `{`, `{"colour":"red",`)
+			},
+		},
+		"the range of all nodes, next to workers outside of it": {
+			func(c *cluster) { c.Spec.Networking.Nodes = new("10.99.0.0/16") }, func(c *cluster) { c.Spec.Networking.Nodes = new("10.98.0.0/15") },
+		},
 		"more, where nobody knows a field and a policy is gone": {
 			func(c *cluster) { unheardOf(c); badPool(c) }, func(c *cluster) { unheardOf(c); badPool(c); c.pools[1].ConfigDrive = new(true) },
 		},
@@ -101,6 +114,10 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 				{control, `unknown field "colour"`},
 				{workers + "[1].providerConfig", `unknown field "colour": correct the name or remove the field`},
 			},
+		},
+		"another field that nobody knows": {
+			func(c *cluster) { c.misspell(controlOf, `{`, `{"colour":"red",`) }, func(c *cluster) { c.misspell(controlOf, `{`, `{"size":"big",`) },
+			[]mistake{{control, `unknown field "size"`}},
 		},
 		"no infrastructureConfig any more": {
 			unchanged, func(c *cluster) { drop(c, infraOf) }, []mistake{{infra, "give one with apiVersion"}},

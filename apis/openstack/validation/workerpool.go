@@ -79,7 +79,7 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 	path := fldPath.Child("providerConfig")
 	config, err := v1alpha1.DecodeWorkerConfig(pool.ProviderConfig)
 	if err != nil {
-		errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+		errs = append(errs, DecodingErrors(path, err)...)
 		// What is misspelt hides nothing else.
 		if config, err = v1alpha1.DecodeStoredWorkerConfig(pool.ProviderConfig); err != nil {
 			return errs

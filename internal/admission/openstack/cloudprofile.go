@@ -109,7 +109,7 @@ func readCloudProfileConfig(raw *runtime.RawExtension, path *field.Path) (*opens
 	if err == nil {
 		return config, nil
 	}
-	errs := field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+	errs := validation.DecodingErrors(path, err)
 	if config, err = openstackv1alpha1.DecodeCloudProfileConfig(raw); err != nil {
 		return nil, errs
 	}

@@ -87,6 +87,9 @@ func (w *world) Objects(namespace string) ([]client.Object, *extensionsv1alpha1.
 
 // Program implements contracttest.World.
 func (w *world) Program(mgr manager.Manager, cloud contracttest.Transport) error {
+	if err := infrastructure.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
 	driver, err := w.cloud.NewDriver(cloud)
 	if err != nil {
 		return fmt.Errorf("building the driver: %w", err)

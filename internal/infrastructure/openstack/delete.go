@@ -21,6 +21,8 @@ type doomed struct {
 	subnets  []string
 	attached []string // subnets whose router interface is the shoot's
 	routes   nodeRoutes
+	// namesakes have the shoot's name, and nothing tells whether they are the shoot's.
+	namesakes []namesake
 	// networkID and routerID are those in use, given or own; empty when there never was one.
 	networkID, routerID string
 }
@@ -32,16 +34,20 @@ func (p *pass) deleteGraph() *contract.Graph {
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name, Do: do, After: after})
 	}
-	add("deleting key pair", p.removeKeyPair)
+	keyPair := add("deleting key pair", p.removeKeyPair)
 	found := add("finding what is left", p.findDoomed)
-	add("deleting security group", p.removeGroup, found)
+	group := add("deleting security group", p.removeGroup, found)
 	balancers := add("deleting load balancers", p.removeLoadBalancers, found)
 	routes := add("removing routes to nodes", p.removeRoutes, found)
 	share := add("deleting share network", p.removeShareNetwork, found)
 	interfaces := add("removing router interfaces", p.removeInterfaces, balancers, routes)
-	add("deleting router", p.removeRouter, interfaces)
+	router := add("deleting router", p.removeRouter, interfaces)
 	subnets := add("deleting subnets", p.removeSubnets, interfaces, share)
-	add("deleting network", p.removeNetwork, subnets)
+	network := add("deleting network", p.removeNetwork, subnets)
+	g.Add(contract.Task{
+		Name: "looking for what is left under the shoot's name", Do: p.refuseNamesakes, SkipIf: !p.begunByUpstream,
+		After: []contract.TaskID{keyPair, group, router, network},
+	})
 	return g
 }
 
@@ -55,9 +61,17 @@ func (p *pass) findDoomed(ctx context.Context) error {
 		func() (err error) { p.doomed.group, err = p.groupSearch().doomed(ctx, p); return err },
 		func() error { return p.doomedSubnets(ctx) },
 	)
-	p.doomed.networkID = cmp.Or(append([]string{p.ledger.id(kindNetwork), p.plan.network.givenID}, p.doomed.network...)...)
-	p.doomed.routerID = cmp.Or(append([]string{p.ledger.id(kindRouter), p.plan.router.givenID}, p.doomed.router...)...)
+	if err == nil {
+		err = p.findUnrecorded(ctx)
+	}
+	p.doomed.networkID = p.idInUse(kindNetwork, p.plan.network.givenID, p.doomed.network)
+	p.doomed.routerID = p.idInUse(kindRouter, p.plan.router.givenID, p.doomed.router)
 	return err
+}
+
+// idInUse is empty when there never was any of the kind.
+func (p *pass) idInUse(k kind, givenID string, found []string) string {
+	return cmp.Or(append([]string{p.ledger.id(k), givenID}, found...)...)
 }
 
 // recordedNodeRoutes are known by the recorded ranges. The pods' tell routes in subnets that others live in, too.
@@ -67,7 +81,7 @@ func (p *pass) recordedNodeRoutes() nodeRoutes {
 		pods: append(present(p.pods), present(p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))...),
 	}
 	nodes, _ := p.subnet(kindSubnet)
-	if workers := present(p.ledger.fact(openstackv1alpha1.StateKeyWorkersCIDR)); p.owns(kindSubnet, nodes.givenID) {
+	if workers := present(cmp.Or(p.ledger.fact(keyWorkersCIDR), p.ledger.fact(openstackv1alpha1.StateKeyWorkersCIDR))); p.owns(kindSubnet, nodes.givenID) {
 		routes.own = append(routes.own, workers...)
 	} else {
 		routes.given = workers
@@ -178,7 +192,9 @@ func factsOf(k kind) []string {
 		return []string{openstackv1alpha1.StateKeySecurityGroupName}
 	case kindShareNetwork:
 		return []string{openstackv1alpha1.StateKeyShareNetworkName}
-	case kindSubnet, kindSubnetIPv6, kindSubnetPods, kindSubnetServices:
+	case kindSubnet:
+		return []string{rangeKey(k), openstackv1alpha1.StateKeyWorkersCIDR}
+	case kindSubnetIPv6, kindSubnetPods, kindSubnetServices:
 		return []string{rangeKey(k)}
 	default:
 		return nil

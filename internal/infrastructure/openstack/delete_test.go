@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,7 +58,7 @@ func TestDeleting(t *testing.T) {
 		w := newWorld(t)
 		w.mustReconcile()
 		w.mustDelete()
-		for _, key := range []string{"Network", "NetworkName", "Subnet", "Router", "SecurityGroup", "SecurityGroupName", "KeyPair", "WorkersCIDR", "trellis.ownership", "trellis.intents"} {
+		for _, key := range []string{"Network", "NetworkName", "Subnet", "Router", "SecurityGroup", "SecurityGroupName", "KeyPair", "trellis.workersCIDR", "trellis.ownership", "trellis.intents"} {
 			assert.Empty(t, w.state()[key], key)
 		}
 	})
@@ -170,6 +171,19 @@ func TestBlockersAreNamed(t *testing.T) {
 		err := w.delete()
 		require.ErrorContains(t, err, "port "+port+" of server 22222222-2222-2222-2222-222222222222 is still in subnet "+w.state()["Subnet"])
 		assert.Equal(t, cloud.InUse, cloud.KindOf(err))
+	})
+	t.Run("five of many, of which no more are asked for", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustReconcile()
+		for range 1500 {
+			w.plant("ports", fake.Attrs{"network_id": w.state()["Network"], "device_owner": "compute:nova", "device_id": "22222222-2222-2222-2222-222222222222"})
+		}
+		w.calls()
+		require.ErrorContains(t, w.delete(), "; and 1495 more")
+		ofNova := w.calls().Where(func(call wire.Call) bool {
+			return call.Service == wire.Nova && strings.Contains(call.Path, "/servers/")
+		})
+		assert.Len(t, ofNova, 5, ofNova.Summary())
 	})
 	t.Run("a foreign interface on the router", func(t *testing.T) {
 		w := newWorld(t)

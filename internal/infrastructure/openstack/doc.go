@@ -17,9 +17,10 @@
 //   - delete.go is the graph that takes everything down, remove.go its tasks. leftovers.go removes what a
 //     cloud-controller-manager left behind, recognised by what it writes (ccm.go), routes.go its routes; blockers.go names
 //     what is in the way;
+//   - unrecorded.go and findunrecorded.go find what the upstream extension made and did not record when it was stopped before it finished the shoot;
 //   - status.go says what came of it.
 //
-// Ownership is never guessed from a name. A resource is the shoot's own when its ID is recorded as such in the ledger, or
+// Ownership is never guessed from a name, but for the latter, which nothing else tells. A resource is the shoot's own when its ID is recorded as such in the ledger, or
 // when its description is the shoot's mark (mark.go), which is part of the create request itself. Key pairs take no
 // description: there the name carries part of the shoot's UID and the public key must be the shoot's.
 //

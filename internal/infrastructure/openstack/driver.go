@@ -58,9 +58,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 			return nil, err
 		}
 	}
-	if recorded.foreign() {
-		recorded.note(keyAdopted, "true")
-	}
+	recorded.takeOver(shoot.Infrastructure.Status.ProviderStatus != nil)
 	p, err := d.begin(ctx, shoot, track, in, recorded)
 	if err != nil {
 		return nil, err
@@ -74,6 +72,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, tra
 		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
 	}
 	p.ledger.note(keyConfig, string(fulfilled))
+	p.ledger.note(keyUnrecorded, "")
 	p.ledger.note(keyProject, p.cloud.Token().ProjectID)
 	return p.outcome(), nil
 }
@@ -91,6 +90,7 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track 
 	if err := in.settleForDelete(shoot, recorded, errs); err != nil {
 		return err
 	}
+	recorded.takeOver(shoot.Infrastructure.Status.ProviderStatus != nil)
 	p, err := d.begin(ctx, shoot, track, in, recorded)
 	if err != nil {
 		return err
@@ -112,8 +112,7 @@ func noteNothing(ctx context.Context, track contract.Track, recorded *ledger) er
 func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track, in *inputs, recorded *ledger) (*pass, error) {
 	credentials, err := in.credentials(shoot)
 	if err != nil {
-		ref := shoot.Infrastructure.Spec.SecretRef
-		return nil, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+		return nil, fmt.Errorf("preparing the login to OpenStack: %w", err)
 	}
 	session, err := d.sessions.Get(ctx, credentials, shoot.Infrastructure.Spec.Region)
 	if err != nil {
@@ -125,8 +124,8 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	return &pass{
 		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
 		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
-		fulfilled: wasFulfilled(shoot, recorded),
-		now:       d.now, started: d.now(),
+		fulfilled: wasFulfilled(shoot, recorded), begunByUpstream: wasBegunByUpstream(shoot, recorded),
+		now: d.now, started: d.now(),
 		held: map[kind]cloudopenstack.Subnet{},
 	}, nil
 }

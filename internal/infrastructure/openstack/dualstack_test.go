@@ -10,6 +10,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestDualStack(t *testing.T) {
@@ -48,6 +49,18 @@ func TestDualStack(t *testing.T) {
 			}
 		}
 		assert.ElementsMatch(t, outcome.Pods, podRules, "#1404: the pod ranges of both families are let in")
+	})
+	t.Run("with given ranges beside a pool, which has no effect", func(t *testing.T) {
+		w := dual(t, openstackv1alpha1.IPv6Config{
+			SubnetPoolID: new("my-pool"), NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112",
+		})
+		outcome := w.mustReconcile()
+		assert.Equal(t, []string{"10.250.0.0/16", "2001:db8:1::/64"}, outcome.Nodes)
+		assert.Equal(t, []string{"100.96.0.0/11", "2001:db8:2::/64"}, outcome.Pods)
+		assert.Empty(t, outcome.Findings)
+		w.calls()
+		assert.Empty(t, w.mustReconcile().Findings)
+		assert.Empty(t, w.calls().Where(wire.Call.Writes))
 	})
 	t.Run("is stable, costs no more reads, and is deleted", func(t *testing.T) {
 		w := dual(t, openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"})

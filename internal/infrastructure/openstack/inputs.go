@@ -92,10 +92,11 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 	return credentials, credentials.Complete()
 }
 
-// validate checks the inputs by themselves and against what earlier passes recorded.
+// validate checks the inputs by themselves and against what earlier passes recorded. What was accepted once, maybe by upstream's
+// extension, goes on being accepted where a change of the cloud profile or a rule of ours would break a shoot that lives.
 func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.ErrorList {
-	errs := validation.ValidateInfrastructureConfig(in.config, in.networking, configPath())
-	if recorded.id(kindRouter) == "" {
+	errs := validation.ValidateInfrastructureConfig(in.config, in.acceptedBefore(shoot, recorded), in.networking, configPath())
+	if recorded.id(kindRouter) == "" && !wasFulfilled(shoot, recorded) {
 		domain := validation.DomainName(shoot.Credentials)
 		errs = append(errs, validation.ValidateFloatingPool(in.config, in.profile, shoot.Infrastructure.Spec.Region, domain, configPath())...)
 	}
@@ -106,6 +107,18 @@ func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.
 		return errs
 	}
 	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
+}
+
+// acceptedBefore is the configuration that was fulfilled before, nil for none. The upstream extension does not record it: then it is
+// taken for the one that is given.
+func (in *inputs) acceptedBefore(shoot *infrastructure.Shoot, recorded *ledger) *openstackv1alpha1.InfrastructureConfig {
+	if before := recorded.config(); before != nil {
+		return before
+	}
+	if wasFulfilled(shoot, recorded) {
+		return in.config
+	}
+	return nil
 }
 
 // newPlan says what is wanted.
@@ -179,7 +192,9 @@ func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
 		{kind: kindSubnetServices, purpose: openstackv1alpha1.PurposeServices, name: name + "-ipv6-svc", cidr: ipv6.ServiceCIDR, cidrField: "networks.ipv6.serviceCIDR"},
 	} {
 		subnet.version = 6
-		subnet.poolID, subnet.poolField = value(ipv6.SubnetPoolID), "networks.ipv6.subnetPoolID"
+		if subnet.cidr == "" { // ranges win over the pool
+			subnet.poolID, subnet.poolField = value(ipv6.SubnetPoolID), "networks.ipv6.subnetPoolID"
+		}
 		subnet.dnsServers = ofVersion(6, in.profile.DNSServers)
 		wanted = append(wanted, subnet)
 	}

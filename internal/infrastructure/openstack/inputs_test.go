@@ -109,6 +109,35 @@ func TestValidateComparesAdoptedShootsByID(t *testing.T) {
 	assert.Contains(t, problems.ToAggregate().Error(), "is immutable: the shoot lives in "+w.state()["Network"])
 }
 
+func TestDriver_ReconcileWhatUpstreamAccepted(t *testing.T) {
+	for sentence, change := range map[string]func(w *world){
+		"a subnet pool by name, with a long prefix": func(w *world) {
+			w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: "my-pool", PrefixLength: new(31)}}
+		},
+		"an IPv6 pool by name, which waits": func(w *world) { w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool")} },
+		"an IPv6 pool beside some ranges": func(w *world) {
+			w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool"), PodCIDR: "2001:db8::/64"}
+		},
+		"a floating pool by a glob":                    func(w *world) { w.config.FloatingPoolName = fake.ExternalNetwork[:3] + "*" },
+		"a floating pool subnet by an expression":      func(w *world) { w.config.FloatingPoolSubnetName = new("public-[ab]{2}.*") },
+		"a floating pool that the profile has no more": func(w *world) { w.profile.Constraints.FloatingPools = nil },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w, before := upstreamShoot(t)
+			change(w)
+			w.mustReconcile()
+			w.unchanged(before)
+			w.mustReconcile() // by what is recorded now
+			w.unchanged(before)
+		})
+		t.Run(sentence+", in a new shoot", func(t *testing.T) {
+			w := newWorld(t)
+			change(w)
+			assert.NotEmpty(t, w.driver.Validate(w.input()))
+		})
+	}
+}
+
 func TestErrorsHaveTheirKind(t *testing.T) {
 	for name, test := range map[string]struct {
 		arrange func(w *world)
@@ -196,16 +225,6 @@ func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
 			map[string]string{"authURL": "https://own", "caCert": own},
 			reach{"https://regional", own, false},
 		},
-		"the Secret's where the profile knows no URL": {
-			profile("", &regional, false),
-			map[string]string{"authURL": "https://own", "caCert": own, "insecure": "true"},
-			reach{"https://own", own, true},
-		},
-		"the profile turns verification off for every URL": {
-			profile("", nil, true),
-			map[string]string{"authURL": "https://own"},
-			reach{"https://own", "", true},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -217,12 +236,6 @@ func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
 			assert.Equal(t, test.want, reach{credentials.AuthURL, credentials.CACert, credentials.Insecure})
 		})
 	}
-}
-
-func TestWithoutAnyKeystoneTheRemedyIsNamed(t *testing.T) {
-	_, err := (&inputs{profile: &openstackv1alpha1.CloudProfileConfig{}}).credentials(newWorld(t).input())
-	require.ErrorContains(t, err, `"authURL" is missing: set it, or the Keystone URL of the cloud profile`)
-	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 }
 
 // certificateAuthority returns a bundle of one certificate, in the form in which credentials hold it.

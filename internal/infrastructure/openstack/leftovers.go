@@ -216,7 +216,7 @@ func (p *pass) removeLeftover(ctx context.Context, sort, id string) error {
 	case leftoverFloatingIP:
 		return p.cloud.DeleteFloatingIP(ctx, id)
 	case leftoverSecurityGroup:
-		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]string, error) {
+		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return p.portsWithGroup(ctx, id)
 		})
 	default:

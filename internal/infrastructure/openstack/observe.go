@@ -42,9 +42,11 @@ func (p *pass) observe(ctx context.Context) error {
 		return err
 	}
 	if found := p.seen.router; found != nil && found.ID != routerID {
-		return p.observeInterfaces(ctx, found.ID)
+		if err := p.observeInterfaces(ctx, found.ID); err != nil {
+			return err
+		}
 	}
-	return nil
+	return p.observeUnrecorded(ctx)
 }
 
 func (p *pass) knownID(k kind, givenID string) string {

@@ -28,7 +28,9 @@ type pass struct {
 	fresh bool
 	// fulfilled is true when a pass over the shoot succeeded before, here or with the upstream extension.
 	fulfilled bool
-	now       func() time.Time
+	// begunByUpstream is true when the upstream extension began to create the shoot and nobody has finished it.
+	begunByUpstream bool
+	now             func() time.Time
 	// started is when the pass began.
 	started time.Time
 

@@ -17,6 +17,9 @@ func (p *pass) removeKeyPair(ctx context.Context) error {
 	if name := p.plan.keyPair.name; name != names[0] {
 		names = append(names, name)
 	}
+	if p.lacks(kindKeyPair, "") {
+		names = append(names, p.technicalID)
+	}
 	var steps []func() error
 	for _, name := range names {
 		steps = append(steps, func() error { return p.removeOwnedKeyPair(ctx, name) })
@@ -46,7 +49,7 @@ func (p *pass) removeOwnedKeyPair(ctx context.Context, name string) error {
 
 func (p *pass) removeGroup(ctx context.Context) error {
 	return p.removeEach("security group", p.doomed.group, func(id string) error {
-		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]string, error) {
+		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return p.portsWithGroup(ctx, id)
 		})
 	}, kindSecurityGroup)
@@ -95,7 +98,7 @@ func (p *pass) removeInterfaces(ctx context.Context) error {
 	}
 	var failed []error
 	for _, subnetID := range p.doomed.attached {
-		err := p.explainUse(ctx, p.cloud.RemoveRouterInterface(ctx, p.doomed.routerID, subnetID), func(ctx context.Context) ([]string, error) {
+		err := p.explainUse(ctx, p.cloud.RemoveRouterInterface(ctx, p.doomed.routerID, subnetID), func(ctx context.Context) ([]blocker, error) {
 			return p.usersOfInterface(ctx, p.doomed.routerID, subnetID)
 		})
 		switch {
@@ -114,7 +117,7 @@ func (p *pass) removeInterfaces(ctx context.Context) error {
 
 func (p *pass) removeRouter(ctx context.Context) error {
 	return p.removeEach("router", p.doomed.router, func(id string) error {
-		return p.explainUse(ctx, p.cloud.DeleteRouter(ctx, id), func(ctx context.Context) ([]string, error) {
+		return p.explainUse(ctx, p.cloud.DeleteRouter(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return p.interfacesOf(ctx, id)
 		})
 	}, kindRouter)
@@ -122,7 +125,7 @@ func (p *pass) removeRouter(ctx context.Context) error {
 
 func (p *pass) removeSubnets(ctx context.Context) error {
 	return p.removeEach("subnet", p.doomed.subnets, func(id string) error {
-		return p.explainUse(ctx, p.cloud.DeleteSubnet(ctx, id), func(ctx context.Context) ([]string, error) {
+		return p.explainUse(ctx, p.cloud.DeleteSubnet(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return p.portsIn(ctx, "subnet "+id, cloudopenstack.PortFilter{SubnetIDs: []string{id}})
 		})
 	}, subnetKinds()...)
@@ -130,7 +133,7 @@ func (p *pass) removeSubnets(ctx context.Context) error {
 
 func (p *pass) removeNetwork(ctx context.Context) error {
 	return p.removeEach("network", p.doomed.network, func(id string) error {
-		return p.explainUse(ctx, p.cloud.DeleteNetwork(ctx, id), func(ctx context.Context) ([]string, error) {
+		return p.explainUse(ctx, p.cloud.DeleteNetwork(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return p.portsIn(ctx, "network "+id, cloudopenstack.PortFilter{NetworkID: id})
 		})
 	}, kindNetwork)

@@ -43,11 +43,15 @@ const (
 	// keyLeftovers lists what outlives the load balancers of a cloud-controller-manager: see leftovers.go.
 	keyLeftovers = openstackv1alpha1.StateKeyPrefix + "leftovers"
 
+	// keyWorkersCIDR is the IPv4 range of the nodes' subnet. Upstream's key for it means something else: see upstreamWorkersCIDR.
+	keyWorkersCIDR = openstackv1alpha1.StateKeyPrefix + "workersCIDR"
 	// keyConfig is the configuration that was fulfilled last, as JSON: what is immutable is compared with it.
 	keyConfig = openstackv1alpha1.StateKeyPrefix + "config"
 
 	// keyAdopted stands for shoots that the upstream extension recorded before.
 	keyAdopted = openstackv1alpha1.StateKeyPrefix + "adopted"
+	// keyUnrecorded lists the kinds that the state of an unfinished shoot of the upstream extension lacked: see unrecorded.go.
+	keyUnrecorded = openstackv1alpha1.StateKeyPrefix + "unrecorded"
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
@@ -159,6 +163,7 @@ func (l *ledger) hold(k kind, id string, owner ownership) {
 	l.data[string(k)] = id
 	l.owners[k] = owner
 	delete(l.intents, k)
+	l.settleUnrecorded(k)
 	if k == kindInterface || k == kindKeyPair {
 		delete(l.doubts, k) // there cannot be two of them
 	}

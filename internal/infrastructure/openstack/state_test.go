@@ -129,3 +129,26 @@ func TestLeftoversAreKeptSortedAndOnce(t *testing.T) {
 	l.setLeftovers(nil)
 	assert.True(t, l.empty())
 }
+
+// The upstream extension adds what stands under its key to the ranges of nodes.
+func TestState_WorkersCIDR(t *testing.T) {
+	t.Run("is not upstream's without a subnet pool", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustReconcile()
+		assert.NotContains(t, w.state(), "WorkersCIDR")
+		assert.Equal(t, "10.250.0.0/19", w.state()["trellis.workersCIDR"])
+	})
+	t.Run("goes from a state in which it stood without one", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustReconcile()
+		data := w.state()
+		data["WorkersCIDR"] = "10.250.0.0/19"
+		delete(data, "trellis.workersCIDR")
+		w.infra.Status.State = w.marshal(map[string]any{
+			"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": data,
+		})
+		w.mustReconcile()
+		assert.NotContains(t, w.state(), "WorkersCIDR")
+		assert.Equal(t, "10.250.0.0/19", w.state()["trellis.workersCIDR"])
+	})
+}

@@ -19,8 +19,22 @@ func (p *pass) ensureSubnet(ctx context.Context, wanted subnetWant) error {
 	}
 	p.hold(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
 	p.holdSubnet(wanted.kind, subnet)
-	p.record(func(l *ledger) { l.note(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR)) })
+	p.record(func(l *ledger) {
+		l.note(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR))
+		if wanted.kind == kindSubnet {
+			l.note(openstackv1alpha1.StateKeyWorkersCIDR, upstreamWorkersCIDR(wanted, subnet))
+		}
+	})
 	return nil
+}
+
+// upstreamWorkersCIDR is the range where it comes out of a subnet pool, and nothing where it does not: the upstream extension adds what is
+// recorded under its key to the ranges of nodes that are configured, and the shoot would have more ranges once it has gone back.
+func upstreamWorkersCIDR(wanted subnetWant, subnet cloudopenstack.Subnet) string {
+	if wanted.poolID == "" {
+		return ""
+	}
+	return subnet.CIDR
 }
 
 func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopenstack.Subnet, error) {
@@ -124,7 +138,7 @@ func rangeKey(k kind) string {
 	case kindSubnetServices:
 		return openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR
 	default:
-		return openstackv1alpha1.StateKeyWorkersCIDR
+		return keyWorkersCIDR
 	}
 }
 

@@ -1,0 +1,14 @@
+package infrastructure
+
+import (
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// AddToScheme registers the API types that the contract works with. The binary and the suites use it, so that no suite knows a type that
+// the binary does not know.
+func AddToScheme(scheme *runtime.Scheme) error {
+	builder := runtime.NewSchemeBuilder(corev1.AddToScheme, extensionsv1alpha1.AddToScheme)
+	return builder.AddToScheme(scheme)
+}
