@@ -5,14 +5,7 @@ package main
 import (
 	"os"
 
-	druidcorev1alpha1 "github.com/gardener/etcd-druid/api/core/v1alpha1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	appsv1 "k8s.io/api/apps/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
@@ -30,19 +23,9 @@ func main() {
 		Types:       types,
 		Webhooks:    controlplane.WebhookNames(types),
 		Flags:       etcd.flags(),
-		AddToScheme: addToScheme,
+		AddToScheme: controlplane.AddToScheme,
 		Setup:       func(p *manager.Process) error { return setup(p, etcd) },
 	}))
-}
-
-func addToScheme(scheme *runtime.Scheme) error {
-	builder := runtime.NewSchemeBuilder(
-		extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme, druidcorev1alpha1.AddToScheme,
-		vpaautoscalingv1.AddToScheme, monitoringv1.AddToScheme,
-		// Whether a kube-apiserver runs and how components are is read from Deployments, what has to go from a shoot are bindings.
-		appsv1.AddToScheme, rbacv1.AddToScheme,
-	)
-	return builder.AddToScheme(scheme)
 }
 
 func setup(p *manager.Process, etcd *etcdFlags) error {

@@ -21,13 +21,14 @@ type Driver interface {
 	// read has none.
 	References(shoot *Shoot) []string
 	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Plan, not before the
-	// ControlPlane is deleted.
+	// ControlPlane is deleted. It says nothing of what the Infrastructure has reported: users cannot correct that.
 	Validate(shoot *Shoot) field.ErrorList
 	// Plan says what the control plane consists of. An error is classified (package cloud); inputs that Validate accepts do
 	// not fail, unless the Infrastructure's status is missing or damaged, which is ErrInfrastructureIncomplete.
 	Plan(shoot *Shoot) (*Plan, error)
-	// Tune says what has to be different in Gardener's own components of a shoot of this cloud.
-	Tune(cluster *contract.Cluster) (*tuning.Tuning, error)
+	// Tune says what has to be different in Gardener's own components of a shoot of this cloud, as far as the subject goes. The cluster holds the
+	// cloud profile for nodes alone: a kube-apiserver must not depend on whether that is in order.
+	Tune(cluster *contract.Cluster, of tuning.Subject) (*tuning.Tuning, error)
 	// CompleteCredentials changes the data of the Secret cloudprovider to what the cloud profile knows better than whoever
 	// made the credentials: where the cloud is, and how to trust it. It changes data in place.
 	CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error

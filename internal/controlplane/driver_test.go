@@ -48,6 +48,7 @@ const (
 type driver struct {
 	references []string
 	validate   func(*controlplane.Shoot) field.ErrorList
+	planErr    func() error
 	change     func(*controlplane.Plan, *controlplane.Shoot)
 }
 
@@ -62,11 +63,18 @@ func (d *driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 	return d.validate(shoot)
 }
 
-func (d *driver) Tune(*contract.Cluster) (*tuning.Tuning, error) { return &tuning.Tuning{}, nil }
+func (d *driver) Tune(*contract.Cluster, tuning.Subject) (*tuning.Tuning, error) {
+	return &tuning.Tuning{}, nil
+}
 
 func (d *driver) CompleteCredentials(map[string][]byte, *contract.Cluster) error { return nil }
 
 func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
+	if d.planErr != nil {
+		if err := d.planErr(); err != nil {
+			return nil, err
+		}
+	}
 	login := fmt.Appendf(nil, "user=%s\npassword=%s\n", shoot.Credentials["username"], shoot.Credentials["password"])
 	plan := &controlplane.Plan{
 		Configs:         []controlplane.Config{{Name: "barn-config", Files: map[string][]byte{"barn.conf": login}}},

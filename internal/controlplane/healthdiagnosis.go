@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // explain says in a clause which Deployments of the ManagedResource are not well, and what ails the first of them. It is
@@ -113,10 +115,10 @@ func diagnosis(deployment *appsv1.Deployment, pods []corev1.Pod) string {
 		return vague
 	}
 	if err := health.CheckDeployment(deployment); err != nil {
-		return err.Error()
+		return truncate.Line(err.Error(), truncate.MaxForeign)
 	}
 	_, reason := health.IsDeploymentProgressing(deployment)
-	return reason
+	return truncate.Line(reason, truncate.MaxForeign)
 }
 
 // complaintOf says what keeps a pod from working; empty for nothing. A definite complaint is one that a pod which only
@@ -124,7 +126,7 @@ func diagnosis(deployment *appsv1.Deployment, pods []corev1.Pod) string {
 func complaintOf(pod corev1.Pod) (complaint string, definite bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return "no node takes its pod: " + condition.Message, true
+			return "no node takes its pod: " + truncate.Line(condition.Message, truncate.MaxForeign), true
 		}
 	}
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -165,7 +167,7 @@ func waitReason(waiting *corev1.ContainerStateWaiting) string {
 	if waiting.Message == "" || waiting.Reason == "CrashLoopBackOff" {
 		return waiting.Reason
 	}
-	return waiting.Reason + ": " + waiting.Message
+	return waiting.Reason + ": " + truncate.Line(waiting.Message, truncate.MaxForeign)
 }
 
 func exitOf(terminated *corev1.ContainerStateTerminated) string {

@@ -1,12 +1,15 @@
 package controlplane
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 func deploymentIn(conditions ...appsv1.DeploymentCondition) *appsv1.Deployment {
@@ -98,4 +101,27 @@ func TestPatients(t *testing.T) {
 	assert.Empty(t, patients([]*appsv1.Deployment{well}))
 	assert.Equal(t, []*appsv1.Deployment{changing}, patients([]*appsv1.Deployment{well, changing}))
 	assert.Equal(t, []*appsv1.Deployment{sick}, patients([]*appsv1.Deployment{well, changing, sick}), "who is sick goes before who is changing")
+}
+
+func TestDiagnosis_ForeignTexts(t *testing.T) {
+	long := "\x1b[31m" + strings.Repeat("no room ", 600_000)
+	unschedulable := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: long},
+	}}}
+	unavailable := isAvailable(corev1.ConditionFalse)
+	unavailable.Message = long
+	for sentence, tt := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"the scheduler's":  {pods: []corev1.Pod{unschedulable}, want: "no node takes its pod:  [31mno room"},
+		"a container's":    {pods: []corev1.Pod{podOf(corev1.ContainerStatus{State: waiting("ErrImagePull", long)})}, want: `container "" waits (ErrImagePull:  [31mno room`},
+		"the Deployment's": {want: `condition "Available" has invalid status False (expected True) due to MinimumReplicas:  [31mno room`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := diagnosis(deploymentIn(unavailable), tt.pods)
+			assert.Less(t, len(got), truncate.MaxForeign+100)
+			assert.True(t, strings.HasPrefix(got, tt.want), "%.100q", got)
+		})
+	}
 }

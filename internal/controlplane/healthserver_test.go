@@ -69,7 +69,7 @@ func (s *healthStage) run(server *contracttest.APIServer) {
 	s.t.Helper()
 	host := contracttest.Host{Server: server, Namespace: s.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
-		return errors.Join(resourcesv1alpha1.AddToScheme(mgr.GetScheme()), AddHealth(mgr, contract.Options{
+		return errors.Join(AddToScheme(mgr.GetScheme()), AddHealth(mgr, contract.Options{
 			Types: []string{"test"}, Clock: s.clock, HealthInterval: 50 * time.Millisecond,
 		}))
 	})

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -45,7 +46,7 @@ type deployment struct {
 // The control plane of a shoot that is being deleted stays as it is when its configuration cannot be fulfilled.
 func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	shoot, plan, err := a.plan(ctx, p)
-	if err != nil && isBeingDeleted(p) && cloud.KindOf(err) == cloud.Configuration {
+	if err != nil && isBeingDeleted(p) && (cloud.KindOf(err) == cloud.Configuration || errors.Is(err, ErrInfrastructureIncomplete)) {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("what is there stays until it is deleted, since %v", err))
 		return nil
 	}

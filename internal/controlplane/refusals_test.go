@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -26,6 +27,23 @@ func TestWhatIsRefusedForANewShootStaysRefused(t *testing.T) {
 	s.Deploy(v1beta1constants.GardenerOperationReconcile)
 	eventually(t, func() bool { return refused.Load() >= 3 })
 	assert.Zero(t, accepted.Load())
+}
+
+func TestReconcile_ShootBeingDeletedWithoutInfrastructureStatus(t *testing.T) {
+	var incomplete atomic.Bool
+	s := newStage(t, &driver{planErr: func() error {
+		if incomplete.Load() {
+			return fmt.Errorf("%w: no subnet", controlplane.ErrInfrastructureIncomplete)
+		}
+		return nil
+	}}).Start()
+	s.Create()
+	incomplete.Store(true)
+	s.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) { shoot.DeletionTimestamp = new(metav1.Now()) })
+	s.Order(v1beta1constants.GardenerOperationReconcile)
+	s.Succeeded()
+	s.Delete()
+	assert.Empty(t, s.Leftovers())
 }
 
 func TestAShootThatGoesNeedsNoValidConfiguration(t *testing.T) {

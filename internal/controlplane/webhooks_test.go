@@ -30,7 +30,9 @@ type tuningDriver struct {
 	err    error
 }
 
-func (d tuningDriver) Tune(*contract.Cluster) (*tuning.Tuning, error) { return &d.tuning, d.err }
+func (d tuningDriver) Tune(*contract.Cluster, tuning.Subject) (*tuning.Tuning, error) {
+	return &d.tuning, d.err
+}
 
 func (d tuningDriver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
 	data["region"] = []byte(cluster.Shoot.Spec.Region)
@@ -233,6 +235,25 @@ func TestWhatIsNotMeantPassesAsItIsAndCostsNothing(t *testing.T) {
 			assert.True(t, response.Allowed)
 			assert.Empty(t, patchOf(t, response))
 			assert.Zero(t, reads)
+		})
+	}
+}
+
+// A cloud profile that is damaged must not keep the kube-apiserver from being written.
+func TestWebhooks_ControlPlaneNeedsNoCloudProfile(t *testing.T) {
+	for sentence, profile := range map[string]string{
+		"damaged": `{"kind":"Pod"}`, "of another form": `[]`, "missing": `null`,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			cluster := `{"metadata":{"name":"shoot--dev--one"},"spec":{"shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot"},"cloudProfile":` + profile + `}}`
+			for _, deployment := range []string{kubeAPIServer, kubeControllerManager} {
+				reads := 0
+				response := call(t, externalCloud(), seedWith(t, &reads, cluster), "controlplane", create(deploymentKind, deployment))
+				assert.True(t, response.Allowed, "%+v", response.Result)
+			}
+			reads := 0
+			response := call(t, externalCloud(), seedWith(t, &reads, cluster), "operatingsystemconfig", create(oscKind, nodeConfig))
+			assert.False(t, response.Allowed, "nodes get what the profile says")
 		})
 	}
 }

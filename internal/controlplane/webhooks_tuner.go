@@ -25,13 +25,13 @@ type tuner struct {
 func (t *tuner) tuneDeployment(ctx context.Context, deployment, _ *appsv1.Deployment) error {
 	switch deployment.Name {
 	case v1beta1constants.DeploymentNameKubeAPIServer:
-		tuned, err := t.tuningFor(ctx, "Deployment", deployment)
+		tuned, err := t.tuningFor(ctx, tuning.ControlPlane, "Deployment", deployment)
 		if err != nil {
 			return err
 		}
 		return tuning.TuneKubeAPIServer(deployment, tuned.KubeAPIServer)
 	case v1beta1constants.DeploymentNameKubeControllerManager:
-		tuned, err := t.tuningFor(ctx, "Deployment", deployment)
+		tuned, err := t.tuningFor(ctx, tuning.ControlPlane, "Deployment", deployment)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (t *tuner) tuneOperatingSystemConfig(ctx context.Context, config, _ *extens
 	if config.Spec.Purpose != extensionsv1alpha1.OperatingSystemConfigPurposeReconcile {
 		return nil
 	}
-	tuned, err := t.tuningFor(ctx, "OperatingSystemConfig", config)
+	tuned, err := t.tuningFor(ctx, tuning.Nodes, "OperatingSystemConfig", config)
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,16 @@ func (t *tuner) completeCredentials(ctx context.Context, secret, _ *corev1.Secre
 	return nil
 }
 
-func (t *tuner) tuningFor(ctx context.Context, kind string, object client.Object) (*tuning.Tuning, error) {
-	cluster, err := t.cluster(ctx, object.GetNamespace())
+func (t *tuner) tuningFor(ctx context.Context, of tuning.Subject, kind string, object client.Object) (*tuning.Tuning, error) {
+	read := t.cluster
+	if of == tuning.ControlPlane {
+		read = t.shootAlone
+	}
+	cluster, err := read(ctx, object.GetNamespace())
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
-	tuned, err := t.driver.Tune(cluster)
+	tuned, err := t.driver.Tune(cluster, of)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
@@ -85,13 +89,31 @@ func (t *tuner) tuningFor(ctx context.Context, kind string, object client.Object
 func (t *tuner) cluster(ctx context.Context, namespace string) (*contract.Cluster, error) {
 	cluster, err := contract.ReadCluster(ctx, t.reader, namespace)
 	switch {
-	case apierrors.IsNotFound(err):
-		return nil, errors.New("there is no Cluster resource of the namespace's name, which would say what its cloud needs")
 	case err != nil:
-		return nil, err
+		return nil, explained(err)
 	case cluster.Shoot == nil || cluster.CloudProfile == nil:
 		return nil, fmt.Errorf("the Cluster resource %q lacks the shoot or the cloud profile", namespace)
 	default:
 		return cluster, nil
 	}
+}
+
+// shootAlone returns a Cluster with a shoot and nothing else.
+func (t *tuner) shootAlone(ctx context.Context, namespace string) (*contract.Cluster, error) {
+	cluster, err := contract.ReadClusterShoot(ctx, t.reader, namespace)
+	switch {
+	case err != nil:
+		return nil, explained(err)
+	case cluster.Shoot == nil:
+		return nil, fmt.Errorf("the Cluster resource %q lacks the shoot", namespace)
+	default:
+		return cluster, nil
+	}
+}
+
+func explained(err error) error {
+	if apierrors.IsNotFound(err) {
+		return errors.New("there is no Cluster resource of the namespace's name, which would say what its cloud needs")
+	}
+	return err
 }

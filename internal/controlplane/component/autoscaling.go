@@ -1,6 +1,8 @@
 package component
 
 import (
+	"cmp"
+
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +21,7 @@ func (c Component) verticalPodAutoscaler(s Surroundings) *vpaautoscalingv1.Verti
 	}
 	return &vpaautoscalingv1.VerticalPodAutoscaler{
 		TypeMeta:   metav1.TypeMeta{APIVersion: vpaautoscalingv1.SchemeGroupVersion.String(), Kind: "VerticalPodAutoscaler"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-vpa", Namespace: s.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(c.Autoscaler, c.Name+"-vpa"), Namespace: s.Namespace},
 		Spec: vpaautoscalingv1.VerticalPodAutoscalerSpec{
 			TargetRef: &autoscalingv1.CrossVersionObjectReference{
 				APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment", Name: c.Name,

@@ -13,6 +13,8 @@ type Component struct {
 	// Selector is the Deployment's selector and part of its pods' labels. It cannot be changed on a living Deployment: it
 	// must be that of the extension from which a shoot may come.
 	Selector map[string]string
+	// Autoscaler is the name of the VerticalPodAutoscaler; empty means Name with "-vpa". What it has learnt is lost with its name.
+	Autoscaler string
 	// Priority is the name of the PriorityClass, one of those for control planes (gardener-system-100 to -500).
 	Priority string
 	// User is the ID of the user that its processes run as. Never 0.

@@ -112,7 +112,7 @@ func (s *Stage) Start() *Stage {
 		Server: s.server, Namespace: s.Namespace, Faults: s.Faults, Journal: s.journal, Bystander: s.heard,
 	}
 	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
-		return s.gardener.subject.Program(mgr, options(s.gardener.subject))
+		return program(s.gardener.subject, mgr)
 	})
 	require.NoError(s.t, err)
 	s.life = life

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
 // lookTimeout bounds what the world does without a context.
@@ -68,7 +69,15 @@ func (w *world) Program(mgr manager.Manager, _ contracttest.Transport) error {
 	if err != nil {
 		return err
 	}
-	return w.subject.Program(mgr, options(w.subject))
+	return program(w.subject, mgr)
+}
+
+// program adds the subject's controllers to a manager that knows what the binary knows.
+func program(subject Subject, mgr manager.Manager) error {
+	if err := controlplane.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
+	return subject.Program(mgr, options(subject))
 }
 
 func options(subject Subject) contract.Options {

@@ -34,10 +34,11 @@ const (
 func (d Driver) Component() component.Component {
 	c := d.Controller
 	return component.Component{
-		Name:     c.Name,
-		Selector: c.Selector,
-		Priority: controllerPriority,
-		User:     c.User,
+		Name:       c.Name,
+		Selector:   c.Selector,
+		Autoscaler: c.Autoscaler,
+		Priority:   controllerPriority,
+		User:       c.User,
 		Containers: slices.Concat(
 			[]component.Container{probed(onSocket(c.Plugin), controllerHealthPort)},
 			c.Extra,

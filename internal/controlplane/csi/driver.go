@@ -27,6 +27,8 @@ type Controller struct {
 	// Name and Selector are the Deployment's, see component.Component.
 	Name     string
 	Selector map[string]string
+	// Autoscaler is the name of the VerticalPodAutoscaler, see component.Component.
+	Autoscaler string
 	// ContainerPrefix precedes the sidecars' names to make their containers': VerticalPodAutoscalers go by these.
 	ContainerPrefix string
 	// User is the ID of the user that the processes run as.

@@ -2,8 +2,6 @@ package openstack
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -102,18 +100,6 @@ func (in *inputs) routeFlags() []string {
 		"--allocate-node-cidrs=true",
 		"--cluster-cidr=" + strings.Join(in.podRanges, ","),
 	}
-}
-
-func (in *inputs) featureGates() string {
-	if in.config.CloudControllerManager == nil {
-		return ""
-	}
-	gates := in.config.CloudControllerManager.FeatureGates
-	switches := make([]string, 0, len(gates))
-	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		switches = append(switches, fmt.Sprintf("%s=%t", name, gates[name]))
-	}
-	return strings.Join(switches, ",")
 }
 
 // userAgents tell whoever reads the logs of OpenStack for whom a request is made. An application credential may leave domain

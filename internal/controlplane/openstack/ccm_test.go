@@ -71,10 +71,20 @@ func TestCloudControllerManagerGoesByTheInputs(t *testing.T) {
 		"feature gates are sorted": {
 			change: func(in *inputs) {
 				in.config.CloudControllerManager = &openstackv1alpha1.CloudControllerManagerConfig{
-					FeatureGates: map[string]bool{"Zebra": false, "Ape": true, "Moth": true},
+					FeatureGates: map[string]bool{"CloudControllerManagerWebhook": false, "AllBeta": true, "AllAlpha": false},
 				}
 			},
-			want: []string{"--feature-gates=Ape=true,Moth=true,Zebra=false"},
+			want: []string{"--feature-gates=AllAlpha=false,AllBeta=true,CloudControllerManagerWebhook=false"},
+		},
+		"feature gates that the version has not, or has locked, are left out": {
+			change: func(in *inputs) {
+				in.kubernetesVersion = "1.34.2"
+				in.config.CloudControllerManager = &openstackv1alpha1.CloudControllerManagerConfig{FeatureGates: map[string]bool{
+					"CloudControllerManagerWatchBasedRoutesReconciliation": true, "TopologyAwareHints": false, "Zebra": true, "AllBeta": true,
+				}}
+			},
+			want:    []string{"--feature-gates=AllBeta=true"},
+			wantNot: []string{"Zebra", "TopologyAwareHints", "WatchBasedRoutes"},
 		},
 		"pods that are routed natively need routes": {
 			change:  func(in *inputs) { in.routesPods = true },

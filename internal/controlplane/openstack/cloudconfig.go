@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
@@ -124,8 +123,7 @@ func (in *inputs) nodeSubnet() (string, error) {
 			return subnet.ID, nil
 		}
 	}
-	return "", cloud.Errorf(cloud.Configuration, "%s names no subnet of purpose %q: the Infrastructure must be reconciled first",
-		statusPath(), openstackv1alpha1.PurposeNodes)
+	return "", fmt.Errorf("%w: %s names no subnet of purpose %q", controlplane.ErrInfrastructureIncomplete, statusPath(), openstackv1alpha1.PurposeNodes)
 }
 
 // boolText writes a switch; nil is empty.

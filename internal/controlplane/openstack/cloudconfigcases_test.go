@@ -121,6 +121,9 @@ func ccmCases() map[string]configCase {
 		"classes of which none is said to be the default, so that the first is": {"classes-first-by-default", ownClasses(tagged(), named("other"))},
 		"classes of which one is called default and another private":            {"classes-by-name", ownClasses(tagged(), called("default", internet()), called("private", private()))},
 
+		"an empty list of classes, which means none, and not those of the pool": {"classes-empty", both(poolClasses(internet(), private()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
+		"an empty list of classes, with a class for VPN in the pool":            {"classes-empty-but-vpn", both(poolClasses(internet(), vpn()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
+
 		"a class for VPN in the pool (D7)":                                                             {"d7-vpn-of-the-pool", poolClasses(internet(), vpn())},
 		"a class for VPN in the pool, beside classes of the user (D7)":                                 {"d7-vpn-beside-the-users", both(poolClasses(internet(), vpn()), ownClasses(tagged()))},
 		"a class of the user with the name of the one for VPN (D7)":                                    {"d7-vpn-name-taken", both(poolClasses(internet(), vpn()), ownClasses(called("vpn", tagged())))},

@@ -46,6 +46,9 @@ func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
+	if in.checkInfrastructure() != nil {
+		return nil // Plan says so: it is nothing that the user could correct
+	}
 	return in.validate(shoot)
 }
 
@@ -54,6 +57,9 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	in, errs := decodeInputs(shoot)
 	if len(errs) > 0 {
 		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
+	}
+	if err := in.checkInfrastructure(); err != nil {
+		return nil, err
 	}
 	configs, err := in.configs()
 	if err != nil {
@@ -97,8 +103,12 @@ func (in *inputs) configs() ([]controlplane.Config, error) {
 // remarks tell of what is accepted for the sake of shoots that live, and should not be.
 func (in *inputs) remarks() []string {
 	var remarks []string
+	if unknown := in.unknownFeatureGates(); len(unknown) > 0 {
+		remarks = append(remarks, fmt.Sprintf("feature gates %s are left out: Kubernetes %s does not have them, or has locked them; remove them from "+
+			"cloudControllerManager.featureGates", strings.Join(unknown, ", "), in.kubernetesVersion))
+	}
 	if !in.hasManila() {
-		return nil
+		return remarks
 	}
 	if in.manilaCredentials == nil {
 		remarks = append(remarks, "every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: "+

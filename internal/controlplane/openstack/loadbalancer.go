@@ -22,8 +22,8 @@ func (in *inputs) writeLoadBalancers(file *iniFile) error {
 	if err != nil {
 		return err
 	}
-	classes := in.loadBalancerClasses()
-	global := in.globalClass(classes, nodes)
+	chosen := in.chosenClasses()
+	global := in.globalClass(chosen, nodes)
 
 	file.section("LoadBalancer")
 	file.set("lb-version", "v2")
@@ -34,7 +34,7 @@ func (in *inputs) writeLoadBalancers(file *iniFile) error {
 	}
 	in.writeLoadBalancerOptions(file)
 	writeClass(file, global)
-	for _, class := range classes {
+	for _, class := range uniqueNames(in.withVPN(chosen)) {
 		file.labeled("LoadBalancerClass", class.Name)
 		writeClass(file, ownSubnets(class, global))
 	}
@@ -95,24 +95,31 @@ func writeClass(file *iniFile, class openstackv1alpha1.LoadBalancerClass) {
 	file.set("subnet-id", value(class.SubnetID))
 }
 
-// loadBalancerClasses are the user's classes, or else those of the floating pool in the cloud profile. The cloud profile's
-// class for VPN is always among them, once.
-func (in *inputs) loadBalancerClasses() []openstackv1alpha1.LoadBalancerClass {
-	var offered []openstackv1alpha1.LoadBalancerClass
-	if pool := in.floatingPool(); pool != nil {
-		offered = pool.LoadBalancerClasses
+// offeredClasses are those of the floating pool in the cloud profile.
+func (in *inputs) offeredClasses() []openstackv1alpha1.LoadBalancerClass {
+	pool := in.floatingPool()
+	if pool == nil {
+		return nil
 	}
-	if len(in.config.LoadBalancerClasses) == 0 {
-		return uniqueNames(offered)
+	return pool.LoadBalancerClasses
+}
+
+// chosenClasses are the user's classes. Those of the floating pool apply if the field is left out: an empty list means none.
+func (in *inputs) chosenClasses() []openstackv1alpha1.LoadBalancerClass {
+	if in.config.LoadBalancerClasses == nil {
+		return in.offeredClasses()
 	}
-	classes := slices.Clone(in.config.LoadBalancerClasses)
-	for _, class := range offered {
+	return in.config.LoadBalancerClasses
+}
+
+// withVPN appends the cloud profile's class for VPN to the user's classes, whatever they are.
+func (in *inputs) withVPN(classes []openstackv1alpha1.LoadBalancerClass) []openstackv1alpha1.LoadBalancerClass {
+	for _, class := range in.offeredClasses() {
 		if value(class.Purpose) == openstackv1alpha1.LoadBalancerPurposeVPN {
-			classes = append(classes, class)
-			break
+			return append(slices.Clone(classes), class)
 		}
 	}
-	return uniqueNames(classes)
+	return classes
 }
 
 // uniqueNames keeps the first class of each name: a second one would be merged into it key by key.

@@ -17,8 +17,11 @@ import (
 
 const (
 	manilaDriver = "nfs.manila.csi.openstack.org"
-	manilaImage  = "csi-driver-manila"
-	nfsImage     = "csi-driver-nfs"
+	// manilaControllerName is the name of the Deployment and of its VerticalPodAutoscaler; both are upstream's.
+	manilaControllerName = "csi-driver-manila-controller"
+
+	manilaImage = "csi-driver-manila"
+	nfsImage    = "csi-driver-nfs"
 	// nfsDriver is what the driver that mounts calls itself: not its own name, so that users may have one of their own.
 	nfsDriver = "gardener.nfs.csi.k8s.io"
 
@@ -57,8 +60,9 @@ func (in *inputs) hasManila() bool {
 func (in *inputs) manilaController() csi.Controller {
 	plugin := in.manilaPlugin("openstack-csi-manila-driver", append([]string{"--provide-node-service=false"}, in.userAgentFlags()...)...)
 	return csi.Controller{
-		Name:            "csi-driver-controller-manila",
-		Selector:        map[string]string{"app": "csi", "role": "controller-manila"},
+		Name:            manilaControllerName,
+		Selector:        map[string]string{"app": "csi", "role": "driver-manila-controller"},
+		Autoscaler:      manilaControllerName,
 		ContainerPrefix: "openstack-csi-manila-",
 		User:            nobody,
 		Plugin:          plugin,
@@ -69,6 +73,7 @@ func (in *inputs) manilaController() csi.Controller {
 			Snapshotter: &csi.Sidecar{ShootAccess: accountSnapshotter, Args: in.snapshotterFlags()},
 			Resizer:     &csi.Sidecar{ShootAccess: accountResizer},
 		},
+		// Both, since nobody knows before the login where Manila is. Requests decide where the plugin logs in, so it must reach no more.
 		Reaches: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 	}
 }

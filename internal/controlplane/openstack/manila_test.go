@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -11,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -27,6 +30,36 @@ func TestManila(t *testing.T) {
 		require.NoError(t, err)
 		checkGolden(t, filepath.Join("manila", minor+"-shoot.yaml"), append(shoot, own...))
 	}
+}
+
+// The objects of a shoot that comes from upstream's extension must be updated, not replaced: a Deployment's selector cannot change,
+// and a VerticalPodAutoscaler of another name has to learn anew.
+func TestManila_UpstreamNames(t *testing.T) {
+	seed, shoot := rendered(t, driverNamed(t, storageInputs(true), manilaDriver), "1.36.3")
+
+	deployment := seed[0].(*appsv1.Deployment)
+	assert.Equal(t, "csi-driver-manila-controller", deployment.Name)
+	assert.Equal(t, map[string]string{"app": "csi", "role": "driver-manila-controller"}, deployment.Spec.Selector.MatchLabels)
+	autoscaler := findIn[*vpaautoscalingv1.VerticalPodAutoscaler](t, seed)
+	assert.Equal(t, "csi-driver-manila-controller", autoscaler.Name)
+	assert.Equal(t, deployment.Name, autoscaler.Spec.TargetRef.Name)
+
+	daemonSet := findIn[*appsv1.DaemonSet](t, shoot)
+	assert.Equal(t, "csi-driver-manila-node", daemonSet.Name)
+	assert.Equal(t, map[string]string{"app": "csi", "role": "driver-manila-node"}, daemonSet.Spec.Selector.MatchLabels)
+}
+
+// findIn returns the one object of its kind.
+func findIn[Object client.Object](t *testing.T, objects []client.Object) Object {
+	t.Helper()
+	var found []Object
+	for _, object := range objects {
+		if typed, is := object.(Object); is {
+			found = append(found, typed)
+		}
+	}
+	require.Len(t, found, 1)
+	return found[0]
 }
 
 func TestManilaIsThereWhenItIsSwitchedOn(t *testing.T) {
@@ -63,6 +96,24 @@ func TestTheControllerOfManilaHasNoCredentialsOfItsOwn(t *testing.T) {
 			assert.Equal(t, "CSI_ENDPOINT", variable.Name, container.Name)
 		}
 	}
+}
+
+// Whoever administers the shoot decides where the controller logs in. What it can reach is what a cloud's API needs, and no more: neither
+// the seed's API server nor the ranges that the Seed blocks.
+func TestManila_Egress(t *testing.T) {
+	seed, _ := rendered(t, driverNamed(t, storageInputs(true), manilaDriver), "1.36.3")
+	reaches := []string{}
+	for label := range seed[0].(*appsv1.Deployment).Spec.Template.Labels {
+		if strings.HasPrefix(label, "networking.") {
+			reaches = append(reaches, label)
+		}
+	}
+	assert.ElementsMatch(t, []string{
+		"networking.gardener.cloud/to-dns",
+		"networking.gardener.cloud/to-private-networks",
+		"networking.gardener.cloud/to-public-networks",
+		"networking.resources.gardener.cloud/to-kube-apiserver-tcp-443",
+	}, reaches)
 }
 
 func TestManilaLogsInWithWhatTheUserGaveForIt(t *testing.T) {

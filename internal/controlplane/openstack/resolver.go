@@ -80,8 +80,9 @@ ExecStart=` + resolvScript + `
 WantedBy=multi-user.target
 `
 
-// resolvScriptTemplate takes the options. Where there are none, a symbolic link is always up to date; so it is where there is
-// no resolv.conf yet. The old file stays until the new one is complete.
+// resolvScriptTemplate takes the options. The old file stays until the new one is complete, and as long as nobody names a server: while
+// systemd-resolved starts or loses its lease its file is there and names none, and pods that start meanwhile would keep that. Only where no old file
+// names a server, a link leads to where servers will be named. That is systemd-resolved's file wherever its listener is named.
 const resolvScriptTemplate = `#!/bin/sh
 # Makes the file that pods get as their resolv.conf: the machine's own, with the options of the cloud profile.
 set -eu
@@ -89,20 +90,41 @@ umask 022
 
 options='%s'
 target=` + resolvConf + `
+resolved=/run/systemd/resolve/resolv.conf
+plain=/etc/resolv.conf
+# systemd-resolved's listeners, which pods cannot reach.
+listener='^[[:space:]]*nameserver[[:space:]][[:space:]]*127\.0\.0\.5[34][[:space:]]*$'
 
-# The other one names systemd-resolved's listener, which pods cannot reach.
-source=/run/systemd/resolve/resolv.conf
-if [ ! -f "$source" ]; then
-  source=/etc/resolv.conf
-fi
+# Tells whether a file names a server besides these.
+names_server() {
+  [ -f "$1" ] && grep '^[[:space:]]*nameserver[[:space:]]' "$1" | grep -qv "$listener"
+}
+
+source=
+for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+  if names_server "$resolved"; then
+    source=$resolved
+  elif [ ! -f "$resolved" ] && names_server "$plain"; then
+    source=$plain
+  fi
+  [ -z "$source" ] || break
+  sleep 1
+done
 
 rm -f "$target.new"
-if [ -n "$options" ] && [ -f "$source" ]; then
+if [ -n "$source" ]; then
   {
-    cat "$source"
-    printf '\noptions %%s\n' "$options"
+    sed "/$listener/d" "$source"
+    [ -z "$options" ] || printf '\noptions %%s\n' "$options"
   } >"$target.new"
+elif names_server "$target"; then
+  echo "kept $target: nobody names a server"
+  exit 0
+elif [ -d "$(dirname "$resolved")" ] || grep -qs "$listener" "$plain"; then
+  source=$resolved
+  ln -s "$source" "$target.new"
 else
+  source=$plain
   ln -s "$source" "$target.new"
 fi
 mv -f "$target.new" "$target"

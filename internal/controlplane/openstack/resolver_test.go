@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
 func decoded(t *testing.T, text string) []byte {
@@ -70,22 +71,24 @@ func TestPodsGetTheMachinesResolvConf(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		files   map[string]string
 		options []string
-		link    string
 		want    string
 	}{
 		"options are added to what systemd-resolved knows": {
 			files: map[string]string{resolved: "nameserver 1.1.1.1", plain: "nameserver 127.0.0.53\n"}, options: []string{"rotate", "timeout:1"},
 			want: "nameserver 1.1.1.1\noptions rotate timeout:1\n",
 		},
-		"without options a link is always up to date": {
-			files: map[string]string{resolved: "nameserver 1.1.1.1\n", plain: "nameserver 127.0.0.53\n"}, link: resolved,
-			want: "nameserver 1.1.1.1\n",
+		"without options it is what systemd-resolved knows": {
+			files: map[string]string{resolved: "nameserver 1.1.1.1\n", plain: "nameserver 127.0.0.53\n"}, want: "nameserver 1.1.1.1\n",
 		},
 		"a machine without systemd-resolved has options too": {
 			files: map[string]string{plain: "nameserver 2.2.2.2\n"}, options: []string{"rotate"}, want: "nameserver 2.2.2.2\n\noptions rotate\n",
 		},
-		"a machine without systemd-resolved and without options has a link": {
-			files: map[string]string{plain: "nameserver 2.2.2.2\n"}, link: plain, want: "nameserver 2.2.2.2\n",
+		"a machine may have neither systemd-resolved nor options": {
+			files: map[string]string{plain: "nameserver 2.2.2.2\n"}, want: "nameserver 2.2.2.2\n",
+		},
+		"the listener of systemd-resolved is left out beside a server": {
+			files: map[string]string{plain: "nameserver 127.0.0.53\nnameserver  127.0.0.54\nnameserver 127.0.0.5\nnameserver 2.2.2.2\n"},
+			want:  "nameserver 127.0.0.5\nnameserver 2.2.2.2\n",
 		},
 		"options that came in one entry are the same": {
 			files: map[string]string{resolved: "nameserver 1.1.1.1\n"}, options: []string{"rotate\ntimeout:1 "},
@@ -98,8 +101,6 @@ func TestPodsGetTheMachinesResolvConf(t *testing.T) {
 				m.run(t, scriptFor(t, test.options...))
 				assert.Equal(t, test.want, m.read(t, forKubelet))
 			}
-			link, _ := os.Readlink(m.root + forKubelet)
-			assert.Equal(t, test.link, strings.TrimPrefix(link, m.root))
 			for path, content := range test.files {
 				assert.Equal(t, content, m.read(t, path), "the machine's own files")
 			}
@@ -108,21 +109,60 @@ func TestPodsGetTheMachinesResolvConf(t *testing.T) {
 	}
 }
 
-func TestALinkBecomesAFileAndALinkAgain(t *testing.T) {
-	m := newMachine(t, map[string]string{resolved: "nameserver 1.1.1.1\n"})
-	m.run(t, scriptFor(t))
-	m.run(t, scriptFor(t, "rotate"))
-	assert.Equal(t, "nameserver 1.1.1.1\n", m.read(t, resolved), "nothing is written through the link")
-	assert.Equal(t, "nameserver 1.1.1.1\n\noptions rotate\n", m.read(t, forKubelet))
-	m.run(t, scriptFor(t))
-	assert.Equal(t, "nameserver 1.1.1.1\n", m.read(t, forKubelet))
+// withSleep puts a program in the place of sleep that runs a line of shell instead, where $ROOT is the machine's root.
+func (m machine) withSleep(t *testing.T, line string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(m.root+"/bin", 0o750))
+	require.NoError(t, os.WriteFile(m.root+"/bin/sleep", []byte("#!/bin/sh\nROOT="+m.root+"\n"+line+"\n"), 0o700))
 }
 
-func TestAMachineThatHasNoNameServersYetGetsThemLater(t *testing.T) {
-	m := newMachine(t, nil)
+func TestResolvConf_NobodyNamesAServer(t *testing.T) {
+	const stub = "nameserver 127.0.0.53\noptions edns0\n"
+	for sentence, test := range map[string]struct {
+		files map[string]string
+		sleep string
+		want  string
+		link  string
+	}{
+		"waits for systemd-resolved": {
+			files: map[string]string{resolved: "# no server yet\n", plain: stub}, sleep: `echo "nameserver 1.1.1.1" >"$ROOT/run/systemd/resolve/resolv.conf"`,
+			want: "nameserver 1.1.1.1\n\noptions rotate\n",
+		},
+		"keeps the old file when systemd-resolved has lost its servers": {
+			files: map[string]string{resolved: "search example.org\n", plain: stub, forKubelet: "nameserver 9.9.9.9\n"}, want: "nameserver 9.9.9.9\n",
+		},
+		"never takes the listener of systemd-resolved": {
+			files: map[string]string{plain: stub, forKubelet: "nameserver 9.9.9.9\n"}, want: "nameserver 9.9.9.9\n",
+		},
+		"leads to systemd-resolved's file, which is not there yet, where its listener is named": {files: map[string]string{plain: stub}, link: resolved},
+		"keeps no old file that names the listener alone": {
+			files: map[string]string{resolved: "\n", plain: stub, forKubelet: stub}, want: "\n", link: resolved,
+		},
+		"without an old file leads to where servers will be": {files: map[string]string{resolved: "\n", plain: stub}, want: "\n", link: resolved},
+		"leads to the plain file without systemd-resolved":   {files: map[string]string{plain: "# by hand\n"}, want: "# by hand\n", link: plain},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			m := newMachine(t, test.files)
+			m.withSleep(t, test.sleep)
+			m.run(t, scriptFor(t, "rotate"))
+			content, _ := os.ReadFile(m.root + forKubelet) // where a link leads need not be there yet
+			assert.Equal(t, test.want, string(content))
+			link, _ := os.Readlink(m.root + forKubelet)
+			assert.Equal(t, test.link, strings.TrimPrefix(link, m.root))
+			assert.NoFileExists(t, m.root+forKubelet+".new")
+		})
+	}
+}
+
+func TestResolvConf_ALinkBecomesAFile(t *testing.T) {
+	m := newMachine(t, map[string]string{resolved: "\n"})
+	m.withSleep(t, "")
 	m.run(t, scriptFor(t, "rotate"))
-	require.NoError(t, os.WriteFile(m.root+plain, []byte("nameserver 3.3.3.3\n"), 0o600))
-	assert.Equal(t, "nameserver 3.3.3.3\n", m.read(t, forKubelet))
+	require.NoError(t, os.WriteFile(m.root+resolved, []byte("nameserver 3.3.3.3\n"), 0o600))
+	assert.Equal(t, "nameserver 3.3.3.3\n", m.read(t, forKubelet), "as soon as it is there")
+	m.run(t, scriptFor(t, "rotate"))
+	assert.Equal(t, "nameserver 3.3.3.3\n\noptions rotate\n", m.read(t, forKubelet))
+	assert.Equal(t, "nameserver 3.3.3.3\n", m.read(t, resolved), "nothing is written through the link")
 }
 
 func TestNoOptionGetsOutOfItsPlace(t *testing.T) {
@@ -130,7 +170,7 @@ func TestNoOptionGetsOutOfItsPlace(t *testing.T) {
 		profile := &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", option}}
 		assert.NotContains(t, newResolver(profile).options, option)
 		assert.Equal(t, "rotate", newResolver(profile).options[0])
-		_, err := (&Driver{}).Tune(clusterWith(t, profile))
+		_, err := (&Driver{}).Tune(clusterWith(t, profile), tuning.Nodes)
 		require.NoError(t, err, "what an admin mistypes must not keep shoots from living")
 	}
 }

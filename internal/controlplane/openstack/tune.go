@@ -11,7 +11,10 @@ import (
 )
 
 // Tune implements controlplane.Driver.
-func (d *Driver) Tune(cluster *contract.Cluster) (*tuning.Tuning, error) {
+func (d *Driver) Tune(cluster *contract.Cluster, of tuning.Subject) (*tuning.Tuning, error) {
+	if of == tuning.ControlPlane {
+		return &tuning.Tuning{KubeAPIServer: tuneKubeAPIServer(), KubeControllerManager: tuneKubeControllerManager()}, nil
+	}
 	profile := &openstackv1alpha1.CloudProfileConfig{}
 	if raw := cluster.CloudProfile.Spec.ProviderConfig; raw != nil {
 		var err error
@@ -20,13 +23,7 @@ func (d *Driver) Tune(cluster *contract.Cluster) (*tuning.Tuning, error) {
 		}
 	}
 	resolver := newResolver(profile)
-	return &tuning.Tuning{
-		KubeAPIServer:         tuneKubeAPIServer(),
-		KubeControllerManager: tuneKubeControllerManager(),
-		Kubelet:               tuneKubelet(),
-		Units:                 resolver.units(),
-		Files:                 resolver.files(),
-	}, nil
+	return &tuning.Tuning{Kubelet: tuneKubelet(), Units: resolver.units(), Files: resolver.files()}, nil
 }
 
 // tuneKubeAPIServer finds nothing to do in what Gardener renders today: the contract of control-plane webhooks forbids these

@@ -57,8 +57,11 @@ func tune(object client.Object, tuned *tuning.Tuning) error {
 // keys of a map can be in any order in a file.
 func TestGardenersComponentsAreTuned(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", "timeout:1"}})
-	tuned, err := (&Driver{}).Tune(cluster)
+	tuned, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.NoError(t, err)
+	ofControlPlane, err := (&Driver{}).Tune(cluster, tuning.ControlPlane)
+	require.NoError(t, err)
+	tuned.KubeAPIServer, tuned.KubeControllerManager = ofControlPlane.KubeAPIServer, ofControlPlane.KubeControllerManager
 	for _, version := range []string{"1.32", "1.36"} {
 		for name, object := range map[string]client.Object{
 			"kube-apiserver": &appsv1.Deployment{}, "kube-controller-manager": &appsv1.Deployment{},
@@ -116,7 +119,7 @@ spec:
       - {name: ca, secret: {secretName: ca}}
       - {name: etc-ssl, hostPath: {path: /etc/ssl}}
 `), old))
-	tuned, err := (&Driver{}).Tune(clusterWith(t, nil))
+	tuned, err := (&Driver{}).Tune(clusterWith(t, nil), tuning.ControlPlane)
 	require.NoError(t, err)
 	require.NoError(t, tune(old, tuned))
 	got, err := yaml.Marshal(old.Spec.Template)
@@ -157,9 +160,9 @@ func TestTheKubeletIsTunedForAnExternalCloud(t *testing.T) {
 
 func TestTuningIsDeterministic(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate"}})
-	first, err := (&Driver{}).Tune(cluster)
+	first, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.NoError(t, err)
-	second, err := (&Driver{}).Tune(cluster)
+	second, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(first, second))
 }
@@ -167,7 +170,7 @@ func TestTuningIsDeterministic(t *testing.T) {
 func TestADamagedCloudProfileIsNamed(t *testing.T) {
 	cluster := clusterWith(t, nil)
 	cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"kind":"Other"}`)}
-	_, err := (&Driver{}).Tune(cluster)
+	_, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.ErrorContains(t, err, "decoding cloudProfile.spec.providerConfig: ")
 	err = (&Driver{}).CompleteCredentials(map[string][]byte{}, cluster)
 	require.ErrorContains(t, err, "decoding cloudProfile.spec.providerConfig: ")

@@ -29,6 +29,7 @@ func (in *inputs) validate(shoot *controlplane.Shoot) field.ErrorList {
 		Secrets:          secretReferences(shoot.Cluster.Shoot),
 		IPv6:             hasIPv6(shoot.Cluster.Shoot),
 	}, configPath())
+	errs = append(errs, in.validateFeatureGates(configPath())...)
 	return append(errs, in.validatePodRanges()...)
 }
 

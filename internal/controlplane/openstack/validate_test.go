@@ -3,8 +3,49 @@ package openstack
 import (
 	"testing"
 
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
+
+func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		status *runtime.RawExtension
+		says   string
+	}{
+		"missing":              {nil, `spec.infrastructureProviderStatus names no subnet of purpose "nodes"`},
+		"without subnets":      {encoded(t, openstackv1alpha1.NewInfrastructureStatus()), `spec.infrastructureProviderStatus names no subnet of purpose "nodes"`},
+		"that does not decode": {&runtime.RawExtension{Raw: []byte(`{}`)}, "decoding spec.infrastructureProviderStatus"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot := &controlplane.Shoot{
+				ControlPlane: &extensionsv1alpha1.ControlPlane{Spec: extensionsv1alpha1.ControlPlaneSpec{
+					DefaultSpec: extensionsv1alpha1.DefaultSpec{ProviderConfig: encoded(t, &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"})},
+					Region:      "RegionOne", InfrastructureProviderStatus: tc.status,
+				}},
+				Cluster:     clusterWith(t, &openstackv1alpha1.CloudProfileConfig{KeyStoneURL: "https://cloud"}),
+				Credentials: secretData(map[string]string{"username": "me", "password": "secret", "domainName": "d", "tenantName": "p"}),
+			}
+			require.Empty(t, New().Validate(shoot))
+			_, err := New().Plan(shoot)
+			require.ErrorIs(t, err, controlplane.ErrInfrastructureIncomplete)
+			assert.ErrorContains(t, err, tc.says)
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
+		})
+	}
+}
+
+func encoded(t *testing.T, object runtime.Object) *runtime.RawExtension {
+	t.Helper()
+	raw, err := openstackv1alpha1.Encode(object)
+	require.NoError(t, err)
+	return raw
+}
 
 func TestValidatePodRanges(t *testing.T) {
 	for sentence, tc := range map[string]struct {

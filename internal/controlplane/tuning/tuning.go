@@ -5,6 +5,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// Subject is what a Tuning is asked for.
+type Subject int
+
+const (
+	// ControlPlane is KubeAPIServer and KubeControllerManager.
+	ControlPlane Subject = iota
+	// Nodes is Kubelet, Units and Files.
+	Nodes
+)
+
 // Tuning is what a cloud wants to be different. The zero value changes nothing.
 type Tuning struct {
 	// KubeAPIServer and KubeControllerManager are Deployments in the shoot's namespace.
