@@ -6,11 +6,6 @@ import (
 	"os"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -21,27 +16,20 @@ import (
 
 func main() {
 	types := []string{openstack.Type}
+	machines := &machineController{}
 	os.Exit(manager.Main(manager.Binary{
 		Name: "worker-controller",
 		Description: "Fulfils Gardener's Worker objects: classes and deployments of machines for each pool and zone; " +
 			"adds the machine controller to machine-controller-manager by webhooks.",
 		Types:       types,
 		Webhooks:    worker.WebhookNames(types),
-		AddToScheme: addToScheme,
-		Setup:       setup,
+		Flags:       machines.flags(),
+		AddToScheme: worker.AddToScheme,
+		Setup:       func(p *manager.Process) error { return setup(p, machines) },
 	}))
 }
 
-func addToScheme(scheme *runtime.Scheme) error {
-	builder := runtime.NewSchemeBuilder(
-		extensionsv1alpha1.AddToScheme, machinev1alpha1.AddToScheme, vpaautoscalingv1.AddToScheme,
-		// Credentials and what machines start with are Secrets, machine-controller-manager is a Deployment with pods.
-		corev1.AddToScheme, appsv1.AddToScheme,
-	)
-	return builder.AddToScheme(scheme)
-}
-
-func setup(p *manager.Process) error {
+func setup(p *manager.Process, machines *machineController) error {
 	openStackSessions := cloudopenstack.NewSessions(cloudopenstack.Options{
 		Registerer: p.Registerer,
 		UserAgent:  p.Manager.GetConfig().UserAgent,
@@ -62,5 +50,5 @@ func setup(p *manager.Process) error {
 	if err := worker.AddHealth(p.Manager, options); err != nil {
 		return err
 	}
-	return serveWebhooks(p)
+	return serveWebhooks(p, machines)
 }

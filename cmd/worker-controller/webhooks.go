@@ -10,12 +10,12 @@ import (
 )
 
 // serveWebhooks hands what the contract declares to what serves it.
-func serveWebhooks(p *manager.Process) error {
+func serveWebhooks(p *manager.Process, machines *machineController) error {
 	vector, err := images.Read(openstack.ImageVector())
 	if err != nil {
 		return err
 	}
-	declared, err := worker.Webhooks(p.Types, images.Own(vector, buildinfo.Read().Version))
+	declared, err := worker.Webhooks(p.Types, images.Own(vector, buildinfo.Read().Version), machines.memoryLimit)
 	if err != nil {
 		return err
 	}

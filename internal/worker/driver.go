@@ -16,7 +16,8 @@ import (
 // or by its name, MUST find it again by that mark alone when status says nothing, and MUST leave alone whatever is not the shoot's.
 type Driver interface {
 	// Validate checks the shoot's inputs without any call to the cloud. Each error names the field and the remedy. It runs before
-	// everything else, not before a deletion.
+	// everything else, not before a deletion. It says nothing of what the Infrastructure has reported: users cannot correct that, and Prepare
+	// fails without a kind as long as something is missing.
 	Validate(shoot *Shoot) field.ErrorList
 	// Prepare brings into being what machines share besides what the Infrastructure gives, such as server groups, and returns what
 	// the Worker's providerStatus must say of it, and of the images in use, before there is a machine: with apiVersion and kind. It

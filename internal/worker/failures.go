@@ -10,6 +10,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 const (
@@ -149,7 +150,7 @@ func unwrapped(description string) (code, message string) {
 	_, rest, hasCode := strings.Cut(description, "machine codes error: code = [")
 	code, rest, hasEnd := strings.Cut(rest, "] message = [")
 	if !hasCode || !hasEnd {
-		return "", shortened(strings.TrimPrefix(description, "Cloud provider message - "))
+		return "", truncate.Line(strings.TrimPrefix(description, "Cloud provider message - "), longestFailure)
 	}
 	open := 1
 	for i, r := range rest {
@@ -160,19 +161,10 @@ func unwrapped(description string) (code, message string) {
 			open--
 		}
 		if open == 0 {
-			return code, shortened(rest[:i])
+			return code, truncate.Line(rest[:i], longestFailure)
 		}
 	}
-	return code, shortened(rest)
-}
-
-// shortened returns a text on one line and of bearable length.
-func shortened(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= longestFailure {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longestFailure], "") + "..."
+	return code, truncate.Line(rest, longestFailure)
 }
 
 // plural returns the first form for one, else the second; without a second, the first with an s.

@@ -50,7 +50,7 @@ func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
 		},
 		"a code that nobody knows": {"Code(99)", "odd", cloud.Unknown, "odd"},
 		"many words": {
-			"InvalidArgument", strings.Repeat("ä", 400), cloud.Configuration, strings.Repeat("ä", 150) + "...",
+			"InvalidArgument", strings.Repeat("ä", 400), cloud.Configuration, strings.Repeat("ä", 148) + " ...",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // everyNodeReady is a condition that gardenlet makes one of the Shoot of.
@@ -126,7 +127,7 @@ func troubleOf(d *machinev1alpha1.MachineDeployment) trouble {
 		// Without numbers: they would change with every machine that joins.
 		return trouble{what: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
 	case ailment != nil:
-		return trouble{what: pool + ": " + ailment.Error(), grace: joinGrace}
+		return trouble{what: pool + ": " + truncate.Line(ailment.Error(), truncate.MaxForeign), grace: joinGrace}
 	default:
 		return trouble{}
 	}

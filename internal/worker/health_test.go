@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // seedOfDeployments answers with deployments of machines, and with nothing else.
@@ -146,4 +148,14 @@ func recordedNames(deployments []machinev1alpha1.MachineDeployment) []string {
 		names = append(names, deployment.Name)
 	}
 	return names
+}
+
+func TestHealth_ForeignText(t *testing.T) {
+	z := newZone("cpu")
+	z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
+	z.have.Status.Conditions[0].Message = "\x1b[31m" + strings.Repeat("no room ", 600_000)
+	got := troubleOf(&z.have).what
+	assert.Less(t, len(got), truncate.MaxForeign+100)
+	assert.Contains(t, got, "[31mno room")
+	assert.NotContains(t, got, "\x1b")
 }

@@ -5,18 +5,25 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// userDataKey is where machine-controller-manager looks for user data in the secret of a class.
-const userDataKey = "userData"
+const (
+	// userDataKey is where machine-controller-manager looks for user data in the secret of a class.
+	userDataKey = "userData"
+	// The labels of a class that say what its machines run.
+	labelOperatingSystemName    = "operatingSystemName"
+	labelOperatingSystemVersion = "operatingSystemVersion"
+)
 
 // deploymentsOf says what is wanted of each pool in each of its zones, in the order of pools and zones. It is pure, and nothing in its
 // answer is shared with shoot or pools.
@@ -75,8 +82,10 @@ func deploymentOf(shoot *Shoot, p *pool, zone int, class string) (deployment, er
 
 func classObject(shoot *Shoot, p *pool, zone int, name string, providerSpec []byte) *machinev1alpha1.MachineClass {
 	credentials := shoot.Worker.Spec.SecretRef
+	meta := classMeta(shoot, name)
+	maps.Copy(meta.Labels, operatingSystemLabels(p))
 	return &machinev1alpha1.MachineClass{
-		ObjectMeta:           classMeta(shoot, name),
+		ObjectMeta:           meta,
 		Provider:             p.machines.Classes[zone].Provider,
 		ProviderSpec:         runtime.RawExtension{Raw: providerSpec},
 		CredentialsSecretRef: &credentials,
@@ -103,6 +112,17 @@ func classMeta(shoot *Shoot, name string) metav1.ObjectMeta {
 			ownerLabel:                       shoot.Worker.Name,
 		},
 	}
+}
+
+// operatingSystemLabels say what the machines of a class run, in the words of Gardener's extensions, for whoever counts machines. What is no
+// value of a label is left out.
+func operatingSystemLabels(p *pool) map[string]string {
+	labels := map[string]string{
+		labelOperatingSystemName:    p.MachineImage.Name,
+		labelOperatingSystemVersion: strings.ReplaceAll(p.MachineImage.Version, "+", "_"),
+	}
+	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" || len(validation.IsValidLabelValue(value)) > 0 })
+	return labels
 }
 
 // nodeTemplate is nil when nobody knows what a node will offer, which is so for machine types that have left the cloud profile:

@@ -215,3 +215,26 @@ func TestAnEmptyMachineDeploymentBecomesTheWantedOne(t *testing.T) {
 	}
 	assert.Equal(t, want, created)
 }
+
+func TestOperatingSystemLabels(t *testing.T) {
+	for sentence, tt := range map[string]struct {
+		image extensionsv1alpha1.MachineImage
+		want  map[string]string
+	}{
+		"name and version": {
+			extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: "1592.8.0"},
+			map[string]string{"operatingSystemName": "gardenlinux", "operatingSystemVersion": "1592.8.0"},
+		},
+		"a version with build metadata": {
+			extensionsv1alpha1.MachineImage{Name: "linux", Version: "1.0.0+build.7"},
+			map[string]string{"operatingSystemName": "linux", "operatingSystemVersion": "1.0.0_build.7"},
+		},
+		"no image":                         {extensionsv1alpha1.MachineImage{}, map[string]string{}},
+		"a name that no label could carry": {extensionsv1alpha1.MachineImage{Name: "Garden Linux", Version: "1"}, map[string]string{"operatingSystemVersion": "1"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			p := &pool{WorkerPool: extensionsv1alpha1.WorkerPool{MachineImage: tt.image}}
+			assert.Equal(t, tt.want, operatingSystemLabels(p))
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -35,8 +36,8 @@ func sidecarName(providerType string) string { return nameManager + "-provider-"
 // addSidecar puts the machine controller beside machine-controller-manager, or brings up to date the one that is there. It never
 // touches the replicas: gardenlet, the dependency-watchdog and the actuator see to them.
 //
-// The machine controller serves the same clusters as machine-controller-manager, so that it is told of them as that is.
-func addSidecar(deployment *appsv1.Deployment, providerType, image string) error {
+// The machine controller serves the same clusters as machine-controller-manager, so that it is told of them as that is. A memory limit of zero is none.
+func addSidecar(deployment *appsv1.Deployment, providerType, image string, memoryLimit resource.Quantity) error {
 	pod := &deployment.Spec.Template.Spec
 	at := indexOfContainer(pod.Containers, nameManager)
 	if at < 0 {
@@ -47,6 +48,7 @@ func addSidecar(deployment *appsv1.Deployment, providerType, image string) error
 		return err
 	}
 	sidecar.Name, sidecar.Image = sidecarName(providerType), image
+	limitMemory(sidecar, memoryLimit)
 	at = indexOfContainer(pod.Containers, sidecar.Name)
 	if at < 0 {
 		pod.Containers = append(pod.Containers, *sidecar)
@@ -102,6 +104,15 @@ func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container,
 		}
 	}
 	return sidecar, nil
+}
+
+// limitMemory bounds what a container takes from its node, and has Go collect garbage in time to stay below. What is not on Go's heap needs the rest.
+func limitMemory(container *corev1.Container, limit resource.Quantity) {
+	if limit.IsZero() {
+		return
+	}
+	container.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: limit}
+	container.Env = append(container.Env, corev1.EnvVar{Name: "GOMEMLIMIT", Value: strconv.FormatInt(limit.Value()*9/10, 10)})
 }
 
 func indexOfContainer(containers []corev1.Container, name string) int {

@@ -11,6 +11,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -43,7 +44,7 @@ func TestTheMachineControllerServesTheSameClustersAsTheManager(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := managerOf(test.target, test.mounts...)
 			before := deployment.DeepCopy()
-			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1"))
+			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
 			containers := deployment.Spec.Template.Spec.Containers
 			require.Len(t, containers, 2)
 			assert.Equal(t, "machine-controller-manager-provider-loom", containers[1].Name)
@@ -68,7 +69,7 @@ func TestTheMachineControllerIsBroughtUpToDateInItsPlace(t *testing.T) {
 	}
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = append([]corev1.Container{old, foreign}, pod.Containers...)
-	require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1"))
+	require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
 	require.Len(t, pod.Containers, 3)
 	updated := pod.Containers[0]
 	assert.Equal(t, "example.org/loom:v1", updated.Image)
@@ -78,16 +79,42 @@ func TestTheMachineControllerIsBroughtUpToDateInItsPlace(t *testing.T) {
 	assert.Equal(t, foreign, pod.Containers[1])
 
 	again := deployment.DeepCopy()
-	require.NoError(t, addSidecar(again, "loom", "example.org/loom:v1"))
+	require.NoError(t, addSidecar(again, "loom", "example.org/loom:v1", resource.Quantity{}))
 	assert.Equal(t, deployment, again, "a second pass changes nothing")
+}
+
+func TestAddSidecar_MemoryLimit(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		limit  resource.Quantity
+		limits corev1.ResourceList
+		env    []corev1.EnvVar
+	}{
+		"no limit": {},
+		"a limit": {
+			limit:  resource.MustParse("1Gi"),
+			limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+			env:    []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: "966367641"}},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			deployment := managerOf("x")
+			// An earlier limit goes.
+			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.MustParse("2Gi")))
+			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", test.limit))
+			sidecar := deployment.Spec.Template.Spec.Containers[1]
+			assert.Equal(t, test.limits, sidecar.Resources.Limits)
+			assert.Equal(t, test.env, sidecar.Env)
+			assert.Equal(t, "20Mi", sidecar.Resources.Requests.Memory().String(), "what is asked for is the VerticalPodAutoscaler's")
+		})
+	}
 }
 
 func TestAManagerOfAnotherShapeIsRefused(t *testing.T) {
 	deployment := managerOf("x")
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
-	require.EqualError(t, addSidecar(deployment, "loom", "x"), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
+	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
 	deployment.Spec.Template.Spec.Containers = nil
-	require.EqualError(t, addSidecar(deployment, "loom", "x"), `there is no container "machine-controller-manager" to put the machine controller beside`)
+	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), `there is no container "machine-controller-manager" to put the machine controller beside`)
 }
 
 func loomImage(string) (string, error) { return "example.org/loom:v1", nil }
@@ -95,7 +122,7 @@ func loomImage(string) (string, error) { return "example.org/loom:v1", nil }
 // answer asks the webhook of some name about an object that is created.
 func answer(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
 	t.Helper()
-	webhooks, err := Webhooks([]string{"loom"}, loomImage)
+	webhooks, err := Webhooks([]string{"loom"}, loomImage, resource.Quantity{})
 	require.NoError(t, err)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -168,7 +195,7 @@ func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
 }
 
 func TestTheWebhooksAreDeclaredForEachType(t *testing.T) {
-	webhooks, err := Webhooks([]string{"loom", "mill"}, loomImage)
+	webhooks, err := Webhooks([]string{"loom", "mill"}, loomImage, resource.Quantity{})
 	require.NoError(t, err)
 	var names []string
 	for _, webhook := range webhooks {
@@ -179,6 +206,6 @@ func TestTheWebhooksAreDeclaredForEachType(t *testing.T) {
 	}
 	assert.Equal(t, WebhookNames([]string{"loom", "mill"}), names)
 
-	_, err = Webhooks([]string{"loom"}, func(name string) (string, error) { return "", errors.New("no image " + name) })
+	_, err = Webhooks([]string{"loom"}, func(name string) (string, error) { return "", errors.New("no image " + name) }, resource.Quantity{})
 	assert.EqualError(t, err, `finding the machine controller for type "loom": no image machine-controller-manager-provider-loom`)
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // lastDeedTimeout bounds what a pass still does when its own time is over.
@@ -271,7 +272,7 @@ func leaving(rest observed, since time.Time) (reason string, err error) {
 func lastDeed(machines []machinev1alpha1.Machine) string {
 	for i := range machines {
 		if what := machines[i].Status.LastOperation.Description; what != "" {
-			return fmt.Sprintf("; machine %s: %s", machines[i].Name, shortened(what))
+			return fmt.Sprintf("; machine %s: %s", machines[i].Name, truncate.Line(what, longestFailure))
 		}
 	}
 	return ""

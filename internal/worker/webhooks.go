@@ -6,6 +6,7 @@ import (
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
@@ -31,22 +32,23 @@ func WebhookNames(types []string) []string {
 }
 
 // Webhooks returns the webhooks of some types: they put the machine controller of the shoot's type beside the
-// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is that of the container.
+// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is that of the container;
+// memoryLimit is what it may take from its node, zero for no limit.
 //
 // They read nothing: what they must know of a shoot is in the objects themselves.
-func Webhooks(types []string, image func(name string) (string, error)) ([]mutation.Webhook, error) {
+func Webhooks(types []string, image func(name string) (string, error), memoryLimit resource.Quantity) ([]mutation.Webhook, error) {
 	var webhooks []mutation.Webhook
 	for _, providerType := range types {
 		found, err := image(sidecarName(providerType))
 		if err != nil {
 			return nil, fmt.Errorf("finding the machine controller for type %q: %w", providerType, err)
 		}
-		webhooks = append(webhooks, managerWebhook(providerType, found), managerVPAWebhook(providerType))
+		webhooks = append(webhooks, managerWebhook(providerType, found, memoryLimit), managerVPAWebhook(providerType))
 	}
 	return webhooks, nil
 }
 
-func managerWebhook(providerType, image string) mutation.Webhook {
+func managerWebhook(providerType, image string, memoryLimit resource.Quantity) mutation.Webhook {
 	version := appsv1.SchemeGroupVersion
 	webhook := mutation.Webhook{
 		Name:  webhookManager,
@@ -59,7 +61,7 @@ func managerWebhook(providerType, image string) mutation.Webhook {
 			if deployment.Name != nameManager {
 				return nil
 			}
-			if err := addSidecar(deployment, providerType, image); err != nil {
+			if err := addSidecar(deployment, providerType, image, memoryLimit); err != nil {
 				return fmt.Errorf("completing Deployment %s/%s: %w", deployment.Namespace, deployment.Name, err)
 			}
 			return nil

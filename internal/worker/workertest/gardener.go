@@ -154,6 +154,9 @@ func encode(config runtime.Object) (*runtime.RawExtension, error) {
 
 // program adds the controller with a driver that has just been built.
 func program(subject Subject, cloud Cloud, mgr manager.Manager, transport contracttest.Transport) error {
+	if err := worker.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
 	driver, err := cloud.NewDriver(transport)
 	if err != nil {
 		return fmt.Errorf("building the driver: %w", err)

@@ -30,6 +30,8 @@ type stage struct {
 	object  *extensionsv1alpha1.Worker
 	host    contracttest.Host
 	process *contracttest.Process
+	// failing is true of a scenario in which something fails, as it must.
+	failing bool
 }
 
 // newStage makes a namespace and starts the process. Stages that share servers are seeds of the same shoot.
@@ -76,8 +78,12 @@ func (s *stage) stop() {
 	if s.process == nil {
 		return
 	}
+	failures := s.host.Journal.Failures() // before the end, which cancels calls that are under way, e.g. those that write events
 	assert.NoError(s.t, s.process.Stop())
 	s.process = nil
+	if !s.failing {
+		assert.Empty(s.t, failures, "nothing fails in this scenario, not even once")
+	}
 	if s.t.Failed() {
 		s.t.Errorf("what happened in %s lately:\n%s", s.namespace, s.host.Journal)
 	}
@@ -213,6 +219,7 @@ func (s *stage) wait(what string, is func(*extensionsv1alpha1.Worker) bool) *ext
 // fails waits for an error that says all of this.
 func (s *stage) fails(words ...string) *extensionsv1alpha1.Worker {
 	s.t.Helper()
+	s.failing = true
 	return s.wait("an error with "+strings.Join(words, ", "), func(object *extensionsv1alpha1.Worker) bool {
 		return object != nil && object.Status.LastError != nil && containsAll(object.Status.LastError.Description, words)
 	})
