@@ -6,12 +6,6 @@ import (
 	"os"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
-	"k8s.io/apimachinery/pkg/runtime"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/images"
@@ -25,18 +19,9 @@ func main() {
 		Name:        "network-controller",
 		Description: "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
 		Types:       []string{calico.Type},
-		AddToScheme: addToScheme,
+		AddToScheme: network.AddToScheme,
 		Setup:       setup,
 	}))
-}
-
-// addToScheme knows what is read and written, and what plugins consist of.
-func addToScheme(scheme *runtime.Scheme) error {
-	builder := runtime.NewSchemeBuilder(
-		clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme,
-		vpaautoscalingv1.AddToScheme, monitoringv1.AddToScheme, monitoringv1alpha1.AddToScheme,
-	)
-	return builder.AddToScheme(scheme)
 }
 
 func setup(p *manager.Process) error {

@@ -67,6 +67,11 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 	if problems := disagreements(shoot, driver.Capabilities(shoot)); len(problems) > 0 {
 		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", mistakes.Error(problems))
 	}
+	if driver.Capabilities(shoot).NeedsAPIServerHost && shoot.APIServerHost == "" {
+		if shoot, err = a.waitForAPIServerHost(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	if shoot.Deployed, err = readDeployed(ctx, p, resources); err != nil {
 		return nil, err
 	}
@@ -75,6 +80,27 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 		return nil, fmt.Errorf("rendering the network plugin: %w", err)
 	}
 	return &rendered{driver: driver, shoot: shoot, wanted: wanted}, nil
+}
+
+// waitForAPIServerHost reads the shoot again until the kube-apiserver has a name: gardenlet may write it after it has asked for the Network.
+func (a *actuator) waitForAPIServerHost(ctx context.Context, p *pass) (shoot *Shoot, err error) {
+	graph := contract.NewGraph("waiting for the name of the kube-apiserver")
+	graph.Add(contract.Task{Name: "finding the name of the kube-apiserver", Do: func(ctx context.Context) error {
+		return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+			if p.Cluster, err = contract.ReadCluster(ctx, p.Client, p.Object.Namespace); err != nil {
+				return "", err
+			}
+			if shoot, err = readShoot(ctx, p, a.images); err != nil {
+				return "", err
+			}
+			if shoot.APIServerHost == "" {
+				return "neither status.advertisedAddresses of the Shoot nor a DNSRecord tells it yet, and nodes without kube-proxy have no other way there", nil
+			}
+			return "", nil
+		})
+	}})
+	err = p.Track.Run(ctx, graph)
+	return shoot, err
 }
 
 // readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing. In one whose state

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -13,13 +14,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// apiServerHost prefers the name under which users know the shoot.
-func apiServerHost(shoot *gardencorev1beta1.Shoot) string {
-	hosts := advertisedHosts(shoot)
-	if host := hosts[v1beta1constants.AdvertisedAddressExternal]; host != "" {
-		return host
+// apiServer is how the kube-apiserver of a shoot is reached without any Service.
+type apiServer struct {
+	// host is that of Shoot.APIServerHost.
+	host string
+	// addresses are those of Shoot.APIServerAddresses.
+	addresses []netip.Addr
+}
+
+// readAPIServer goes by what the shoot's status advertises and by what Gardener writes into the DNS: a Cluster may lack the one when the other is there
+// already. Names that lead to other names have no addresses here: nobody looks them up.
+func readAPIServer(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) (apiServer, error) {
+	records := &extensionsv1alpha1.DNSRecordList{}
+	ofControlPlane := client.MatchingLabels{v1beta1constants.GardenRole: v1beta1constants.GardenRoleControlPlane}
+	if err := reader.List(ctx, records, client.InNamespace(namespace), ofControlPlane); err != nil {
+		return apiServer{}, fmt.Errorf("listing the DNSRecords of the kube-apiserver: %w", err)
 	}
-	return hosts[v1beta1constants.AdvertisedAddressInternal]
+	advertised := advertisedHosts(shoot)
+	hosts := []string{advertised[v1beta1constants.AdvertisedAddressUnmanaged]}
+	names := map[string]string{}
+	for _, record := range records.Items {
+		switch role := record.Labels[v1beta1constants.LabelRole]; role {
+		case v1beta1constants.LabelDNSRecordInternal, v1beta1constants.LabelDNSRecordExternal:
+			hosts = append(hosts, record.Spec.Values...)
+			names[role] = record.Spec.Name
+		}
+	}
+	return apiServer{
+		// The name under which users know the shoot comes first.
+		host: cmp.Or(
+			advertised[v1beta1constants.AdvertisedAddressExternal], advertised[v1beta1constants.AdvertisedAddressInternal],
+			names[v1beta1constants.LabelDNSRecordExternal], names[v1beta1constants.LabelDNSRecordInternal],
+		),
+		addresses: addressesAmong(hosts),
+	}, nil
 }
 
 func advertisedHosts(shoot *gardencorev1beta1.Shoot) map[string]string {
@@ -32,21 +60,8 @@ func advertisedHosts(shoot *gardencorev1beta1.Shoot) map[string]string {
 	return hosts
 }
 
-// apiServerAddresses returns what Gardener writes into the DNS for the kube-apiserver, and the address of one whose DNS is not
-// Gardener's. Names that lead to other names are left out: nobody looks them up here.
-func apiServerAddresses(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) ([]netip.Addr, error) {
-	records := &extensionsv1alpha1.DNSRecordList{}
-	ofControlPlane := client.MatchingLabels{v1beta1constants.GardenRole: v1beta1constants.GardenRoleControlPlane}
-	if err := reader.List(ctx, records, client.InNamespace(namespace), ofControlPlane); err != nil {
-		return nil, fmt.Errorf("listing the DNSRecords of the kube-apiserver: %w", err)
-	}
-	hosts := []string{advertisedHosts(shoot)[v1beta1constants.AdvertisedAddressUnmanaged]}
-	for _, record := range records.Items {
-		switch record.Labels[v1beta1constants.LabelRole] {
-		case v1beta1constants.LabelDNSRecordInternal, v1beta1constants.LabelDNSRecordExternal:
-			hosts = append(hosts, record.Spec.Values...)
-		}
-	}
+// addressesAmong returns those of the hosts that are addresses, each once and sorted.
+func addressesAmong(hosts []string) []netip.Addr {
 	var addresses []netip.Addr
 	for _, host := range hosts {
 		if address, err := netip.ParseAddr(host); err == nil {
@@ -54,5 +69,5 @@ func apiServerAddresses(ctx context.Context, reader client.Reader, namespace str
 		}
 	}
 	slices.SortFunc(addresses, netip.Addr.Compare)
-	return slices.Compact(addresses), nil
+	return slices.Compact(addresses)
 }

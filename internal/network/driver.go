@@ -12,7 +12,7 @@ import (
 // Driver knows one network plugin. All methods are pure: they call nobody, keep nothing, and answer the same question with the
 // same answer, down to the order of lists and the bytes of objects. The contract does everything else.
 type Driver interface {
-	// Capabilities says what the plugin can do as the shoot has configured it. A configuration that cannot be read has none.
+	// Capabilities says what the plugin can do and needs as the shoot has configured it. A configuration that cannot be read has none.
 	Capabilities(shoot *Shoot) Capabilities
 	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Render, not before the
 	// Network is deleted.
@@ -26,7 +26,7 @@ type Driver interface {
 	Transition(shoot *Shoot, wanted *Rendering) (*Stage, error)
 }
 
-// Capabilities are what a plugin can do, as it is configured.
+// Capabilities are what a plugin can do and what it needs, as it is configured.
 type Capabilities struct {
 	// RoutesServices is true when it routes Services without kube-proxy.
 	RoutesServices bool
@@ -35,6 +35,8 @@ type Capabilities struct {
 	ServiceRouting string
 	// IPv6 and DualStack are true when it can serve pods that have addresses of IPv6, and addresses of both families.
 	IPv6, DualStack bool
+	// NeedsAPIServerHost is true when it cannot be rendered before Shoot.APIServerHost is known. The contract waits for that.
+	NeedsAPIServerHost bool
 }
 
 // Rendering is a plugin, ready to be deployed.

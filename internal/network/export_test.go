@@ -7,10 +7,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// apiServer is that of all tests that need one.
-var apiServer contracttest.Shared
+// sharedAPIServer is that of all tests that need one.
+var sharedAPIServer contracttest.Shared
 
 // APIServer is that of all tests that need one, those inside of the package and those outside.
-func APIServer() *contracttest.Shared { return &apiServer }
+func APIServer() *contracttest.Shared { return &sharedAPIServer }
 
-func TestMain(m *testing.M) { os.Exit(apiServer.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(sharedAPIServer.Run(m)) }

@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/contract/shootclient"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 const (
@@ -23,7 +24,6 @@ const (
 	// labelGeneration on a pod and annotationGeneration on its DaemonSet say which version of the template it is of.
 	labelGeneration      = "pod-template-generation"
 	annotationGeneration = "deprecated.daemonset.template.generation"
-	podPage              = 500
 )
 
 // looker looks at the gate of one Network, in the seed first and then in the shoot.
@@ -100,10 +100,10 @@ func notThere(w Workload, err error) (string, error) {
 
 func deploymentLags(deployment *appsv1.Deployment) string {
 	if progressing, reason := health.IsDeploymentProgressing(deployment); progressing {
-		return fmt.Sprintf("Deployment %s/%s is not rolled out (%s)", deployment.Namespace, deployment.Name, reason)
+		return fmt.Sprintf("Deployment %s/%s is not rolled out (%s)", deployment.Namespace, deployment.Name, truncate.Line(reason, truncate.MaxForeign))
 	}
 	if err := health.CheckDeployment(deployment); err != nil {
-		return fmt.Sprintf("Deployment %s/%s is not healthy (%s)", deployment.Namespace, deployment.Name, err)
+		return fmt.Sprintf("Deployment %s/%s is not healthy (%s)", deployment.Namespace, deployment.Name, truncate.Line(err.Error(), truncate.MaxForeign))
 	}
 	return ""
 }
@@ -147,22 +147,17 @@ func nodesWithCurrentPod(ctx context.Context, shoot client.Reader, daemonSet *ap
 		return nil, err
 	}
 	current := map[string]bool{}
-	page := client.ListOptions{Namespace: daemonSet.Namespace, LabelSelector: selector, Limit: podPage}
-	for {
-		pods := &corev1.PodList{}
-		if err := shoot.List(ctx, pods, &page); err != nil {
-			return nil, fmt.Errorf("listing the pods of DaemonSet %s: %w", daemonSet.Name, err)
+	options := client.ListOptions{Namespace: daemonSet.Namespace, LabelSelector: selector}
+	err = shootclient.EachPod(ctx, shoot, options, func(pod *corev1.Pod) error {
+		if pod.Labels[labelGeneration] == daemonSet.Annotations[annotationGeneration] && health.IsPodReady(pod) {
+			current[pod.Spec.NodeName] = true
 		}
-		for i := range pods.Items {
-			pod := &pods.Items[i]
-			if pod.Labels[labelGeneration] == daemonSet.Annotations[annotationGeneration] && health.IsPodReady(pod) {
-				current[pod.Spec.NodeName] = true
-			}
-		}
-		if page.Continue = pods.Continue; page.Continue == "" {
-			return current, nil
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at DaemonSet %s: %w", daemonSet.Name, err)
 	}
+	return current, nil
 }
 
 func nodesWithoutRoute(ctx context.Context, shoot client.Reader) (string, error) {

@@ -31,7 +31,7 @@ type shootCluster struct {
 
 func newShootCluster(t *testing.T) *shootCluster {
 	t.Helper()
-	server := apiServer.Get(t)
+	server := sharedAPIServer.Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Client.DeleteAllOf(context.Background(), &corev1.Node{})) })
@@ -273,7 +273,7 @@ func TestTheSeedIsLookedAtFirst(t *testing.T) {
 	assert.ErrorContains(t, err, "reading the kubeconfig of the shoot from Secret gardener-internal, or gardener outside of a seed: ")
 
 	config := clientcmdapi.NewConfig()
-	server := apiServer.Get(t).Config
+	server := sharedAPIServer.Get(t).Config
 	config.Clusters["shoot"] = &clientcmdapi.Cluster{Server: server.Host, CertificateAuthorityData: server.CAData}
 	config.AuthInfos["gardener"] = &clientcmdapi.AuthInfo{ClientCertificateData: server.CertData, ClientKeyData: server.KeyData}
 	config.Contexts["shoot"] = &clientcmdapi.Context{Cluster: "shoot", AuthInfo: "gardener"}

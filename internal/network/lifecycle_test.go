@@ -1,9 +1,12 @@
 package network_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -82,4 +85,37 @@ func TestAShootThatDoesNotAnswerIsNotTakenForOneThatIsReady(t *testing.T) {
 	s.upstreams("fence", posts("kube-system", "fence"))
 	lastError := s.ask("one", "fence").failed()
 	assert.Contains(t, lastError.Description, "setting posts: reading the kubeconfig of the shoot from Secret gardener")
+}
+
+func TestReconcile_WaitsForTheNameOfTheKubeAPIServer(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, fences(fence{needsHost: true}))
+	shoot := s.ask("one", "fence")
+	_, err := shoot.WaitFor(t.Context(), func(object *extensionsv1alpha1.Network) error {
+		if last := object.Status.LastOperation; last != nil && strings.Contains(last.Description, "status.advertisedAddresses of the Shoot") {
+			return nil
+		}
+		return fmt.Errorf("%+v", object.Status)
+	})
+	require.NoError(t, err)
+
+	s.changeShoot(func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Status.AdvertisedAddresses = []gardencorev1beta1.ShootAdvertisedAddress{{Name: "external", URL: "https://api.example.org"}}
+	})
+	assert.Nil(t, shoot.ready().Status.LastError)
+	assert.NotNil(t, s.manager.Shoot().Get("ConfigMap", "fence"))
+}
+
+func TestReconcile_ReportsWhatIsNotApplied(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, fences(fence{}))
+	s.manager.Refuse("ConfigMap", "fence", `no matches for kind "ConfigMap"`)
+	shoot := s.ask("one", "fence")
+	assert.Contains(t, shoot.ready().Status.LastOperation.Description,
+		`gardener-resource-manager has not applied extension-networking-fence-config yet (Could not apply all new resources: `+
+			`error during apply of object "ConfigMap fence": no matches for kind "ConfigMap")`)
+
+	s.manager.Refuse("ConfigMap", "fence", "")
+	require.NoError(t, s.manager.ServeAll(t.Context()))
+	assert.NotContains(t, shoot.again().Status.LastOperation.Description, "not applied")
 }

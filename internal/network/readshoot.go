@@ -18,7 +18,7 @@ func readShoot(ctx context.Context, p *pass, vector images.Vector) (*Shoot, erro
 	if shoot == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)
 	}
-	addresses, err := apiServerAddresses(ctx, p.Client, p.Object.Namespace, shoot)
+	apiServer, err := readAPIServer(ctx, p.Client, p.Object.Namespace, shoot)
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +29,8 @@ func readShoot(ctx context.Context, p *pass, vector images.Vector) (*Shoot, erro
 		Infrastructure:      networking.InfrastructureOf(shoot.Spec.Provider.Type),
 		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),
 		KubeProxy:           kubeProxyOf(shoot),
-		APIServerHost:       apiServerHost(shoot),
-		APIServerAddresses:  addresses,
+		APIServerHost:       apiServer.host,
+		APIServerAddresses:  apiServer.addresses,
 		VerticalAutoscaling: v1beta1helper.ShootWantsVerticalPodAutoscaler(shoot),
 		NodeLocalDNS:        v1beta1helper.IsNodeLocalDNSEnabled(shoot.Spec.SystemComponents),
 		Hibernated:          v1beta1helper.HibernationIsEnabled(shoot) && shoot.DeletionTimestamp == nil,

@@ -86,6 +86,9 @@ func TestRanges(t *testing.T) {
 }
 
 func TestTheHostOfTheKubeAPIServer(t *testing.T) {
+	server := APIServer().Get(t)
+	namespace, err := server.NewNamespace(t.Context())
+	require.NoError(t, err)
 	for sentence, test := range map[string]struct {
 		addresses map[string]string
 		want      string
@@ -102,13 +105,15 @@ func TestTheHostOfTheKubeAPIServer(t *testing.T) {
 			for name, url := range test.addresses {
 				shoot.Status.AdvertisedAddresses = append(shoot.Status.AdvertisedAddresses, gardencorev1beta1.ShootAdvertisedAddress{Name: name, URL: url})
 			}
-			assert.Equal(t, test.want, apiServerHost(shoot))
+			read, err := readAPIServer(t.Context(), server.Client, namespace, shoot)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, read.host)
 		})
 	}
 }
 
 func TestTheAddressesOfTheKubeAPIServer(t *testing.T) {
-	server := apiServer.Get(t)
+	server := APIServer().Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
 	record := func(name, gardenRole, role string, values ...string) {
@@ -120,21 +125,25 @@ func TestTheAddressesOfTheKubeAPIServer(t *testing.T) {
 		}))
 	}
 	shoot := &gardencorev1beta1.Shoot{}
-	none, err := apiServerAddresses(t.Context(), server.Client, namespace, shoot)
+	none, err := readAPIServer(t.Context(), server.Client, namespace, shoot)
 	require.NoError(t, err)
 	assert.Empty(t, none, "there is no DNS yet")
 
 	record("internal", v1beta1constants.GardenRoleControlPlane, v1beta1constants.LabelDNSRecordInternal, "192.0.2.2", "2001:db8::1")
+	read, err := readAPIServer(t.Context(), server.Client, namespace, shoot)
+	require.NoError(t, err)
+	assert.Equal(t, "internal.example.org", read.host, "the DNSRecord tells the name before the shoot's status does")
+
 	record("external", v1beta1constants.GardenRoleControlPlane, v1beta1constants.LabelDNSRecordExternal, "192.0.2.2", "192.0.2.1")
 	record("ingress", v1beta1constants.GardenRoleControlPlane, v1beta1constants.LabelDNSRecordIngress, "192.0.2.9")
 	record("other", v1beta1constants.GardenRoleSystemComponent, v1beta1constants.LabelDNSRecordExternal, "192.0.2.8")
 	record("elsewhere", v1beta1constants.GardenRoleControlPlane, v1beta1constants.LabelDNSRecordExternal, "lb.example.org")
 	shoot.Status.AdvertisedAddresses = []gardencorev1beta1.ShootAdvertisedAddress{{Name: "unmanaged", URL: "https://192.0.2.3"}}
-	found, err := apiServerAddresses(t.Context(), server.Client, namespace, shoot)
+	found, err := readAPIServer(t.Context(), server.Client, namespace, shoot)
 	require.NoError(t, err)
 	assert.Equal(t, []netip.Addr{
 		netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.3"), netip.MustParseAddr("2001:db8::1"),
-	}, found, "each once, in one order, and only those of the kube-apiserver")
+	}, found.addresses, "each once, in one order, and only those of the kube-apiserver")
 }
 
 func TestKubeProxy(t *testing.T) {
@@ -157,7 +166,7 @@ func TestKubeProxy(t *testing.T) {
 }
 
 func TestWhatDriversKnowOfTheShoot(t *testing.T) {
-	server := apiServer.Get(t)
+	server := APIServer().Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
 	object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}

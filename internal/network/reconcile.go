@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
@@ -21,6 +22,9 @@ const (
 	lookTimeout = 10 * time.Second
 	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
 	maxStages = 16
+	// applyTimeout is how long a pass waits for gardener-resource-manager to apply what it deployed. That takes less than a second where nothing is in the
+	// way, and what is in the way may be deployed only after the Network: definitions of kinds, nodes.
+	applyTimeout = 2 * time.Second
 	// annotationAsleep on the ManagedResource of the shoot says that there are no nodes, on purpose.
 	annotationAsleep = "network.trellis.garden/asleep"
 )
@@ -34,6 +38,8 @@ type deployment struct {
 	patience  time.Duration
 	// waiting says what the current stage waits for; empty when there is none.
 	waiting string
+	// unapplied says what gardener-resource-manager has not applied, and why.
+	unapplied []string
 	// blind is true when routes were not waited for, because nobody could tell of them.
 	blind bool
 }
@@ -51,6 +57,9 @@ func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 	graph.Add(contract.Task{Name: "deploying the network plugin in the shoot", Do: d.deployShoot})
 	graph.Add(contract.Task{Name: "deploying monitoring of the network in the seed", Do: d.deploySeed})
 	if err := p.Track.Run(ctx, graph); err != nil {
+		return err
+	}
+	if err := d.checkApplied(ctx); err != nil {
 		return err
 	}
 	return d.report()
@@ -172,6 +181,32 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	})
 }
 
+// checkApplied finds out what gardener-resource-manager has not applied yet. In a stage the gate does so, and a hibernated shoot has nobody who applies.
+func (d *deployment) checkApplied(ctx context.Context) error {
+	if d.waiting != "" || d.shoot.Hibernated {
+		return nil
+	}
+	end := time.Now().Add(min(applyTimeout, d.patience))
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		d.unapplied = nil
+		for _, name := range []string{resourceShoot(d.pass.Object.Spec.Type), resourceSeed(d.pass.Object.Spec.Type)} {
+			resource, err := d.resources.Get(ctx, name)
+			if err != nil {
+				return "", err
+			}
+			if resource == nil {
+				d.unapplied = append(d.unapplied, fmt.Sprintf("ManagedResource %s does not exist any more", name))
+			} else if reason := managedresource.StillToApply(resource); reason != "" {
+				d.unapplied = append(d.unapplied, reason)
+			}
+		}
+		if !time.Now().Before(end) {
+			return "", nil
+		}
+		return strings.Join(d.unapplied, "; "), nil
+	})
+}
+
 // report tells what is deployed now, and what is to come.
 func (d *deployment) report() error {
 	status, err := encodeStatus(d.wanted.Status)
@@ -181,6 +216,7 @@ func (d *deployment) report() error {
 	d.pass.Object.Status.ProviderStatus = status
 	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
 	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
+	d.pass.Remarks = append(d.pass.Remarks, d.unapplied...)
 	if d.blind {
 		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
 			"and where the shoot's kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")

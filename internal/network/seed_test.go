@@ -33,11 +33,15 @@ type fence struct {
 	staged *network.Gate
 	// retired are the names of ConfigMaps that another extension leaves in the seed.
 	retired []string
+	// needsHost is that of network.Capabilities.NeedsAPIServerHost.
+	needsHost bool
 	// told keeps what the driver was told of what is deployed.
 	told *told
 }
 
-func (fence) Capabilities(*network.Shoot) network.Capabilities { return network.Capabilities{} }
+func (f fence) Capabilities(*network.Shoot) network.Capabilities {
+	return network.Capabilities{NeedsAPIServerHost: f.needsHost}
+}
 
 func (fence) Validate(*network.Shoot) field.ErrorList { return nil }
 
@@ -105,17 +109,31 @@ func newSeed(t *testing.T, drivers map[string]network.Driver, changes ...func(*g
 		Client: server.Client, t: t, server: server, namespace: namespace,
 		manager: contracttest.NewResourceManager(server, namespace, contracttest.NewRecord()),
 	}
+	require.NoError(t, s.Create(t.Context(), s.clusterWith(changes...)))
+	s.start(drivers)
+	return s
+}
+
+func (s *seed) clusterWith(changes ...func(*gardencorev1beta1.Shoot)) *extensionsv1alpha1.Cluster {
+	s.t.Helper()
 	fixture := contracttest.Fixture{ProviderType: "local", TechnicalID: "shoot--dev--one"}
 	shoot := fixture.Shoot()
 	shoot.Status.LastOperation.Type = gardencorev1beta1.LastOperationTypeReconcile
 	for _, change := range changes {
 		change(shoot)
 	}
-	cluster, err := contracttest.NewCluster(namespace, shoot, fixture.CloudProfile(), fixture.Seed())
-	require.NoError(t, err)
-	require.NoError(t, s.Create(t.Context(), cluster))
-	s.start(drivers)
-	return s
+	cluster, err := contracttest.NewCluster(s.namespace, shoot, fixture.CloudProfile(), fixture.Seed())
+	require.NoError(s.t, err)
+	return cluster
+}
+
+// changeShoot writes the Cluster anew, with the changes.
+func (s *seed) changeShoot(changes ...func(*gardencorev1beta1.Shoot)) {
+	s.t.Helper()
+	cluster := &extensionsv1alpha1.Cluster{}
+	require.NoError(s.t, s.Get(s.t.Context(), client.ObjectKey{Name: s.namespace}, cluster))
+	cluster.Spec = s.clusterWith(changes...).Spec
+	require.NoError(s.t, s.Update(s.t.Context(), cluster))
 }
 
 func (s *seed) start(drivers map[string]network.Driver) {
@@ -125,6 +143,9 @@ func (s *seed) start(drivers map[string]network.Driver) {
 	}
 	const interval = 50 * time.Millisecond
 	life, err := host.Start(s.t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error {
+		if err := network.AddToScheme(mgr.GetScheme()); err != nil {
+			return err
+		}
 		options := contract.Options{
 			Types: slices.Sorted(maps.Keys(drivers)), Retry: contract.Retry{Base: 5 * time.Millisecond, Max: interval}, HealthInterval: interval,
 		}

@@ -27,6 +27,9 @@ type DefaultingContext struct {
 	// DeployedIPAM is the ipam.type in force until now, or empty. A shoot with calico-ipam keeps it, unless the user says
 	// otherwise.
 	DeployedIPAM string
+	// DeployedByUpstreamAsIPIP says that upstream's extension has deployed tunnels of IP-in-IP. It does so for ipv4.pool vxlan too, unless
+	// vxlan.enabled is true, and what it deployed stays.
+	DeployedByUpstreamAsIPIP bool
 	// VPA says that the shoot has the vertical pod autoscaler.
 	VPA bool
 }

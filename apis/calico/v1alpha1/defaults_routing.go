@@ -17,6 +17,8 @@ const (
 	becauseVXLANModes = "VXLAN pools know Always and Never"
 	becauseHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
 	becauseNoIPv6IPAM = "VXLAN needs calico-ipam, which does not serve shoots with IPv6"
+	becauseUpstream   = "the existing extension has deployed IP-in-IP, and that stays until vxlan.enabled is true"
+	becauseIPv4Only   = "IP-in-IP carries IPv4 alone"
 	becauseOnlyBird   = "nobody else makes routes for IP-in-IP"
 )
 
@@ -37,7 +39,7 @@ func (d *defaulting) routing() {
 	fill(&config.Backend, backendOf(pool))
 	fill(&config.IPv4.Mode, DefaultModeIPv4)
 
-	fill(&config.IPv6.Pool, DefaultPoolIPv6)
+	override(d, "ipv6.pool", &config.IPv6.Pool, DefaultPoolIPv6, becauseIPv4Only)
 	if d.has(gardencorev1beta1.IPFamilyIPv6) {
 		// VXLAN needs addresses for its tunnels, which calico-ipam alone gives, and that not with IPv6.
 		override(d, "ipv6.mode", &config.IPv6.Mode, DefaultModeIPv6, becauseIPv6)
@@ -146,6 +148,8 @@ func (d *defaulting) pool() {
 	switch {
 	case overlayOn && d.vxlanWanted && d.allows(PoolVXLAN):
 		override(d, "ipv4.pool", &config.IPv4.Pool, PoolVXLAN, becauseVXLAN)
+	case overlayOn && d.DeployedByUpstreamAsIPIP && d.allows(PoolIPIP):
+		override(d, "ipv4.pool", &config.IPv4.Pool, PoolIPIP, becauseUpstream)
 	case d.vxlanWanted, config.Backend != nil && *config.Backend == BackendVXLAN:
 		fill(&config.IPv4.Pool, PoolVXLAN)
 	default:

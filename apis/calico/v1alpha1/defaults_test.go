@@ -287,6 +287,11 @@ func TestRouting(t *testing.T) {
 			routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host},
 			nil,
 		},
+		"a pool of IP-in-IP for IPv6, which upstream accepts": {
+			`"ipv6":{"pool":"ipip"}`, anywhere(ipv4, ipv6),
+			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},
+			[]string{"ipv6.pool is vxlan instead of ipip: IP-in-IP carries IPv4 alone"},
+		},
 		"that default is not for IPv6": {
 			``, with(anywhere(ipv4, ipv6), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &yes }),
 			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},

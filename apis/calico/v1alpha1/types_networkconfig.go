@@ -86,7 +86,8 @@ type NetworkConfig struct {
 
 // IPv4 configures the pods' IPv4 network.
 type IPv4 struct {
-	// Pool is how packets are wrapped: ipip or vxlan.
+	// Pool is how packets are wrapped: ipip or vxlan. With the overlay on, vxlan in a shoot that the upstream extension has deployed with IP-in-IP
+	// counts once vxlan.enabled is true: upstream goes by that field alone, and what it has deployed stays.
 	//
 	// Default: vxlan with vxlan.enabled or backend vxlan, else ipip.
 	// +optional
@@ -109,7 +110,7 @@ type IPv4 struct {
 
 // IPv6 configures the pods' IPv6 network.
 type IPv6 struct {
-	// Pool is how packets are wrapped: vxlan.
+	// Pool is how packets are wrapped: vxlan. ipip is read for the sake of old shoots and counts as vxlan: IP-in-IP carries IPv4 alone.
 	//
 	// Default: vxlan.
 	// +optional

@@ -70,6 +70,9 @@ func TestWhatAdmissionRefusesInNewConfigurations(t *testing.T) {
 		"the overlay by VXLAN where only VXLAN passes": {
 			`"overlay":{"enabled":true},"vxlan":{"enabled":true}`, v1alpha1.DefaultingContext{VXLAN: true}, nil,
 		},
+		"IP-in-IP for IPv6": {
+			`"ipv6":{"pool":"ipip"}`, anywhere(both), []string{"c.ipv6.pool", "would be vxlan: IP-in-IP carries IPv4 alone: write that, or remove the field"},
+		},
 		"the overlay with IPv6": {
 			`"overlay":{"enabled":true}`, anywhere(both), []string{"c.overlay.enabled", "IPv6 are not wrapped: set it to false"},
 		},

@@ -37,7 +37,7 @@ func validateChoices(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.
 	}
 	if ipv6 := config.IPv6; ipv6 != nil {
 		path := fldPath.Child("ipv6")
-		errs = append(errs, oneOf(ipv6.Pool, path.Child("pool"), v1alpha1.PoolVXLAN)...)
+		errs = append(errs, oneOf(ipv6.Pool, path.Child("pool"), v1alpha1.PoolIPIP, v1alpha1.PoolVXLAN)...)
 		errs = append(errs, oneOf(ipv6.Mode, path.Child("mode"), poolModes()...)...)
 	}
 	if scaling := config.AutoScaling; scaling != nil && scaling.Mode != "" {

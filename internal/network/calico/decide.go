@@ -39,15 +39,24 @@ func decide(shoot *network.Shoot) (*decision, error) {
 	if err != nil {
 		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of nodes: %w", err)
 	}
-	config, overridden := given.Default(contextOf(shoot, nodes, deployed))
+	context := contextOf(shoot, nodes, deployed)
+	context.DeployedByUpstreamAsIPIP = deployed != nil && deployed.UpstreamIPIP && asksForPoolOfVXLAN(given)
+	config, overridden := given.Default(context)
 
 	s := settingsOf(shoot, config, pods, nodes)
+	s.form.UpstreamIPIP = context.DeployedByUpstreamAsIPIP
 	if err := s.reachAPIServer(shoot); err != nil {
 		return nil, err
 	}
 	decided := &decision{settings: s, overridden: overridden}
 	decided.remarks = append(slices.Clone(overridden), s.remarks(given, deployed)...)
 	return decided, nil
+}
+
+// asksForPoolOfVXLAN reports whether ipv4.pool alone asks for VXLAN. Upstream's extension goes by vxlan.enabled.
+func asksForPoolOfVXLAN(given *calicov1alpha1.NetworkConfig) bool {
+	pool := given.IPv4 != nil && given.IPv4.Pool != nil && *given.IPv4.Pool == calicov1alpha1.PoolVXLAN
+	return pool && (given.VXLAN == nil || !given.VXLAN.Enabled)
 }
 
 func contextOf(shoot *network.Shoot, nodes []netip.Prefix, deployed *form) calicov1alpha1.DefaultingContext {

@@ -182,20 +182,25 @@ func TestRemarks(t *testing.T) {
 
 func TestCapabilities(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		config string
-		want   network.Capabilities
+		config     string
+		want       network.Capabilities
+		variations []variation
 	}{
 		"without eBPF Calico routes no Services, and says what would help": {
-			"", network.Capabilities{ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true", IPv6: true, DualStack: true},
+			"", network.Capabilities{ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true", IPv6: true, DualStack: true}, nil,
 		},
 		"with eBPF it does": {"ebpfDataplane: {enabled: true}", network.Capabilities{
 			RoutesServices: true,
 			ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true", IPv6: true, DualStack: true,
-		}},
-		"a configuration that cannot be read has none": {"unknown: 1", network.Capabilities{}},
+		}, nil},
+		"in place of kube-proxy it needs the name of the kube-apiserver": {"ebpfDataplane: {enabled: true}", network.Capabilities{
+			RoutesServices: true, NeedsAPIServerHost: true,
+			ServiceRouting: "set spec.networking.providerConfig.ebpfDataplane.enabled to true", IPv6: true, DualStack: true,
+		}, []variation{withoutKubeProxy}},
+		"a configuration that cannot be read has none": {"unknown: 1", network.Capabilities{}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, test.want, New().Capabilities(shootOn(t, "aws", test.config)))
+			assert.Equal(t, test.want, New().Capabilities(shootOn(t, "aws", test.config, test.variations...)))
 		})
 	}
 }

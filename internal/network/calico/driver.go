@@ -38,6 +38,8 @@ func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
 		ServiceRouting: validation.ServiceRouting,
 		IPv6:           true,
 		DualStack:      true,
+
+		NeedsAPIServerHost: validation.RoutesServices(config) && !shoot.KubeProxy.Enabled,
 	}
 }
 

@@ -75,7 +75,7 @@ func (f form) samePools(other form) bool {
 
 // nodes returns what concerns nodes alone.
 func (f form) nodes() form {
-	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM, f.AwaitsRoutes = nil, nil, false, "", false
+	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM, f.AwaitsRoutes, f.UpstreamIPIP = nil, nil, false, "", false, false
 	return f
 }
 

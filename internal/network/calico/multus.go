@@ -82,7 +82,7 @@ func (s *settings) multusPod() (corev1.PodSpec, error) {
 		if err != nil {
 			return corev1.PodSpec{}, err
 		}
-		plugins = append(plugins, multusCopy("install-cni-plugins", image, []string{"/bin/sh", "-c"}, []string{"cp /usr/src/cni/bin/* /host/opt/cni/bin/"}))
+		plugins = append(plugins, multusCopy("install-cni-plugins", image, []string{"/bin/sh", "-c"}, []string{installCNIPlugins}))
 	}
 	return corev1.PodSpec{
 		ServiceAccountName:            multusName,
@@ -123,7 +123,7 @@ func multusContainer(image string) corev1.Container {
 		Env: []corev1.EnvVar{{
 			Name: "MULTUS_NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}},
 		}},
-		Resources:       within("200Mi", requests("100m", "200Mi")),
+		Resources:       corev1.ResourceRequirements{Requests: requests("100m", "200Mi")},
 		SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: "cni", MountPath: "/host/etc/cni/net.d"},

@@ -47,6 +47,47 @@ func TestMultusBringsPluginsForThoseWhoAskForThemAlone(t *testing.T) {
 	}
 }
 
+func TestMultus_PluginsThatAreThereAlready(t *testing.T) {
+	objects, err := testSettings(func(s *settings) {
+		withMultus(s)
+		s.config.Multus.InstallCNIPlugins = new(true)
+	}).multusObjects()
+	require.NoError(t, err)
+	container := named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec.InitContainers[1]
+	image, node := t.TempDir(), t.TempDir()
+	for _, name := range []string{"host-local", "loopback", "portmap", "tuning", "bandwidth", "macvlan", "vlan"} {
+		require.NoError(t, os.WriteFile(filepath.Join(image, name), []byte("of the image"), 0o700))
+	}
+	for _, name := range []string{"host-local", "loopback", "portmap", "tuning", "bandwidth", "calico"} {
+		require.NoError(t, os.WriteFile(filepath.Join(node, name), []byte("of Calico"), 0o700))
+	}
+	sleep, err := exec.LookPath("sleep")
+	require.NoError(t, err)
+	program, err := os.ReadFile(sleep)
+	require.NoError(t, err)
+	running := filepath.Join(node, "macvlan")
+	require.NoError(t, os.WriteFile(running, program, 0o700))
+	process := exec.CommandContext(t.Context(), running, "60")
+	require.NoError(t, process.Start())
+	t.Cleanup(func() { _ = process.Process.Kill(); _ = process.Wait() })
+
+	script := strings.NewReplacer("/usr/src/cni/bin", image, container.VolumeMounts[0].MountPath, node).Replace(container.Args[0])
+	output, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput()
+	require.NoError(t, err, string(output))
+	contents := map[string]string{}
+	entries, err := os.ReadDir(node)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(node, entry.Name()))
+		require.NoError(t, err)
+		contents[entry.Name()] = string(content)
+	}
+	assert.Equal(t, map[string]string{
+		"bandwidth": "of Calico", "calico": "of Calico", "host-local": "of Calico", "loopback": "of Calico", "portmap": "of Calico", "tuning": "of Calico",
+		"macvlan": "of the image", "vlan": "of the image",
+	}, contents)
+}
+
 // As long as there is a configuration the container runtime asks Multus, which could not answer any more.
 func TestMultusLeavesNoConfigurationBehind(t *testing.T) {
 	objects, err := testSettings(withMultus).multusObjects()

@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The scripts run by bash in Calico's own image for nodes, which has it and the tools for the node's network.
+// The scripts run by bash in Calico's own image for nodes, which has it and the tools for the node's network; installCNIPlugins runs by sh in the
+// image of the plugins.
 var (
 	//go:embed scripts/remove-bird-routes.sh
 	removeBIRDRoutes string
@@ -17,6 +18,8 @@ var (
 	logMTUProblems string
 	//go:embed scripts/masquerade-upstream-dns.sh
 	masqueradeUpstreamDNS string
+	//go:embed scripts/install-cni-plugins.sh
+	installCNIPlugins string
 	//go:embed scripts/confirm-network.sh
 	confirmNetwork string
 )
@@ -222,7 +225,7 @@ func (s *settings) birdExporter(image string) corev1.Container {
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            args,
 		Ports:           []corev1.ContainerPort{{Name: birdMetricsPortName, ContainerPort: birdMetricsPort, HostPort: birdMetricsPort, Protocol: corev1.ProtocolTCP}},
-		Resources:       within("32Mi", requests("10m", "32Mi")),
+		Resources:       corev1.ResourceRequirements{Requests: requests("10m", "32Mi")},
 		SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
 		VolumeMounts:    []corev1.VolumeMount{{Name: volumeVarRun, MountPath: "/var/run/calico", ReadOnly: true}},
 	}

@@ -46,6 +46,7 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 	// Upstream has no switch for VXLAN; tunnels come and go with the pools there.
 	needed := recognized.poolsNeed()
 	recognized.IPIP, recognized.VXLAN = needed.ipip, needed.vxlan
+	recognized.UpstreamIPIP = needed.ipip
 	return recognized, nil
 }
 

@@ -2,6 +2,7 @@ package calico
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,6 +149,7 @@ func TestRecognize(t *testing.T) {
 			recognized, err := deployedForm(network.Deployed{Objects: test.shoot.objects(t)})
 			require.NoError(t, err)
 			require.NotNil(t, recognized)
+			test.want.UpstreamIPIP = test.want.IPIP
 			assert.Empty(t, cmp.Diff(test.want, *recognized))
 		})
 	}
@@ -167,6 +169,48 @@ func TestRecognize(t *testing.T) {
 		_, err := recognize(objects)
 		require.ErrorContains(t, err, "calico-node")
 	})
+}
+
+// Upstream's extension deploys IP-in-IP where ipv4.pool is vxlan and vxlan.enabled is not true.
+func TestRender_PoolOfVXLANThatUpstreamDeployedAsIPIP(t *testing.T) {
+	const given = "{overlay: {enabled: true}, ipv4: {pool: vxlan}}"
+	objects := upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil), pools: map[string]*encapsulation{poolIPv4: modes("Always", "Never")}}.objects(t)
+	takenOver := but(byIPIP(), func(f *form) { f.UpstreamIPIP = true })
+	for sentence, test := range map[string]struct {
+		config   string
+		deployed network.Deployed
+		want     form
+		message  string
+	}{
+		"keeps what upstream has deployed": {given, network.Deployed{Objects: objects}, takenOver, "ipv4.pool is ipip instead of vxlan"},
+		"keeps it in later passes":         {given, network.Deployed{Form: encoded(t, takenOver), Settled: true}, takenOver, "ipv4.pool is ipip instead of vxlan"},
+		"changes it where vxlan.enabled asks for that": {
+			"{overlay: {enabled: true}, ipv4: {pool: vxlan}, vxlan: {enabled: true}}", network.Deployed{Objects: objects}, byVXLAN(), "",
+		},
+		"follows a pool that was changed since": {given, network.Deployed{Form: encoded(t, byIPIP()), Settled: true}, byVXLAN(), ""},
+		"deploys VXLAN in a new shoot":          {given, network.Deployed{}, byVXLAN(), ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			shoot := shootOn(t, "openstack", test.config)
+			shoot.Deployed = test.deployed
+			decided, err := decide(shoot)
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(test.want, decided.settings.form))
+			if test.message != "" {
+				assert.Contains(t, strings.Join(decided.remarks, "; "), test.message)
+			} else {
+				assert.NotContains(t, strings.Join(decided.remarks, "; "), "ipv4.pool")
+			}
+		})
+	}
+
+	shoot := shootOn(t, "openstack", given)
+	shoot.Deployed = network.Deployed{Objects: objects}
+	wanted, err := New().Render(shoot)
+	require.NoError(t, err)
+	stage, err := New().Transition(shoot, wanted)
+	require.NoError(t, err)
+	assert.Nil(t, stage, "nothing changes")
 }
 
 // A shoot that comes from upstream's extension as it is needs no stage, and one whose owner changes it meanwhile goes in stages.

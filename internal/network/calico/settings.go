@@ -75,6 +75,9 @@ type form struct {
 	NFTables bool `json:"nftables,omitempty"`
 	// WireGuard says whether packets between nodes are encrypted.
 	WireGuard bool `json:"wireGuard,omitempty"`
+	// UpstreamIPIP says that IP-in-IP was deployed by upstream's extension and nobody has asked for anything else in a way that upstream heeds. It
+	// changes nothing that is rendered.
+	UpstreamIPIP bool `json:"upstreamIPIP,omitempty"`
 }
 
 // encapsulation is what an IPPool says, in Calico's words: "Always", "CrossSubnet" or "Never". At most one is not "Never".

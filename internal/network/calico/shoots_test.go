@@ -102,9 +102,14 @@ func withNodeRanges(ranges ...string) variation {
 
 func withDeployed(t *testing.T, deployed form) variation {
 	t.Helper()
+	return func(shoot *network.Shoot) { shoot.Deployed = network.Deployed{Form: encoded(t, deployed)} }
+}
+
+func encoded(t *testing.T, deployed form) json.RawMessage {
+	t.Helper()
 	raw, err := json.Marshal(deployed)
 	require.NoError(t, err)
-	return func(shoot *network.Shoot) { shoot.Deployed = network.Deployed{Form: raw} }
+	return raw
 }
 
 const (

@@ -25,7 +25,7 @@ func validate(shoot *network.Shoot) field.ErrorList {
 	path := networkingPath().Child("providerConfig")
 	config, err := decode(shoot)
 	if err != nil {
-		return field.ErrorList{field.Invalid(path, "", err.Error())}
+		return validation.DecodingErrors(path, err)
 	}
 	// The configuration is for all families of the shoot, including one that is not deployed yet.
 	families := familiesOf(shoot.Network.Spec.IPFamilies)
