@@ -47,6 +47,11 @@ func (a answers) count(webhook string, response admission.Response) {
 	a.counter.WithLabelValues(webhook, answerOf(response)).Inc()
 }
 
+// countFailed counts a request that got to no handler.
+func (a answers) countFailed(webhook string) {
+	a.counter.WithLabelValues(webhook, answerFailed).Inc()
+}
+
 func answerOf(response admission.Response) string {
 	switch {
 	case response.Allowed && len(response.Patch)+len(response.Patches) > 0:

@@ -46,8 +46,16 @@ func TestAnswersAreThereBeforeTheFirstRequest(t *testing.T) {
 // countsOf returns how often there was which answer, of all webhooks together.
 func countsOf(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
-	families, err := registry.Gather()
+	counts, err := gatherAnswers(registry)
 	require.NoError(t, err)
+	return counts
+}
+
+func gatherAnswers(registry *prometheus.Registry) (map[string]float64, error) {
+	families, err := registry.Gather()
+	if err != nil {
+		return nil, err
+	}
 	counts := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
@@ -58,5 +66,5 @@ func countsOf(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 			}
 		}
 	}
-	return counts
+	return counts, nil
 }

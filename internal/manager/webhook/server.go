@@ -90,6 +90,7 @@ const farewell = 2 * time.Second
 type server struct {
 	ctrlwebhook.Server
 	certificate *certificate
+	limits      *limits
 	leaving     atomic.Bool
 }
 
@@ -100,6 +101,7 @@ func newServer(host string, port int, certificate *certificate) *server {
 			TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificate.get }},
 		}),
 		certificate: certificate,
+		limits:      defaultLimits(),
 	}
 }
 
@@ -149,12 +151,13 @@ func (s *server) readyWithoutCertificate(request *http.Request) error {
 func (s *server) serve(w Webhook, answers answers, log logr.Logger) {
 	log = log.WithValues("webhook", w.Name)
 	answers.announce(w.Name)
-	s.Register(w.Path, s.closing(&admission.Webhook{
+	webhook := &admission.Webhook{
 		Handler: bounded{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { answers.count(w.Name, r) }},
 		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(log, request)
 		},
-	}))
+	}
+	s.Register(w.Path, s.closing(s.limits.around(webhook, func() { answers.countFailed(w.Name) })))
 }
 
 // bounded gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in

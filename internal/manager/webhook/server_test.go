@@ -89,7 +89,9 @@ func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
 	assert.Equal(t, map[string]float64{"allowed": 0, "changed": 0, "refused": 0, "failed": 1}, countsOf(t, registry))
 }
 
-func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
+// startServer starts one with a webhook that is called tune. It returns its URL, a way to end it, and how it ended.
+func startServer(t *testing.T, limits *limits, handle admission.HandlerFunc) (url string, end func(), ended <-chan error, registry *prometheus.Registry) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
@@ -97,23 +99,32 @@ func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
 	shown := newCertificate(logr.Discard())
 	shown.load(newIssuer(t, "authority", time.Now().Add(time.Hour)).server(t, "x", time.Now().Add(time.Hour)))
 	s := newServer("127.0.0.1", port, shown)
-	completed, err := complete([]Webhook{configMapWebhook("tune", func(context.Context, admission.Request) admission.Response {
-		return admission.Allowed("")
-	})}, []string{"tune"})
+	s.limits = limits
+	completed, err := complete([]Webhook{configMapWebhook("tune", handle)}, []string{"tune"})
 	require.NoError(t, err)
-	counted, err := newAnswers(prometheus.NewRegistry())
+	registry = prometheus.NewRegistry()
+	counted, err := newAnswers(registry)
 	require.NoError(t, err)
 	s.serve(completed[0], counted, logr.Discard())
 	process, end := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Start(process) }()
+	t.Cleanup(end)
+	result := make(chan error, 1)
+	go func() { result <- s.Start(process) }()
 	require.Eventually(t, func() bool { return s.ready(nil) == nil }, 10*time.Second, 10*time.Millisecond)
+	return fmt.Sprintf("https://127.0.0.1:%d", port), end, result, registry
+}
+
+const emptyReview = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`
+
+func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
+	address, end, ended, _ := startServer(t, defaultLimits(), func(context.Context, admission.Request) admission.Response {
+		return admission.Allowed("")
+	})
 
 	// As API servers do: HTTP/1.1, with connections that are kept.
 	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	ask := func() *http.Response {
-		address := fmt.Sprintf("https://127.0.0.1:%d/tune", port)
-		answer, err := caller.Post(address, "application/json", strings.NewReader(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`))
+		answer, err := caller.Post(address+"/tune", "application/json", strings.NewReader(emptyReview))
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, answer.Body)
 		require.NoError(t, errors.Join(err, answer.Body.Close()))
