@@ -68,7 +68,7 @@ func TestOfManyMistakesOnlySomeAreTold(t *testing.T) {
 	causes := response.Result.Details.Causes
 	require.Len(t, causes, 51)
 	assert.Equal(t, metav1.StatusCause{
-		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[49]", Message: `Invalid value: "` + strings.Repeat("ä", 128) + `…": choose 2`,
+		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[49]", Message: `Invalid value: "` + strings.Repeat("ä", 126) + ` ...": choose 2`,
 	}, causes[49])
 	assert.Equal(t, metav1.StatusCause{
 		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[50]", Message: "Invalid value: here and behind are 99950 mistakes more: correct the others first",

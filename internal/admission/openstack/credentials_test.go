@@ -134,7 +134,7 @@ func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 		"a Secret":        {"secretbinding", oldBinding("openstack", "garden-dev"), nil, &corev1.Secret{}, `reading *v1.Secret "one": get: nobody answers: try again`},
 		"SecretBindings":  {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.SecretBindingList{}, "listing SecretBindings: list: nobody answers: try again"},
 		"all other lists": {"secret", loginSecret("tenantName", "x"), loginSecret(), &securityv1alpha1.CredentialsBindingList{}, "listing CredentialsBindings: list: nobody answers: try again"},
-		"shoots":          {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.ShootList{}, `listing the shoots in "garden-dev": list: nobody answers: try again`},
+		"shoots":          {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.ShootList{}, `listing Shoots: list: nobody answers: try again`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var old []byte

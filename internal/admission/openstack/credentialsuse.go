@@ -3,12 +3,14 @@ package openstack
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/admission"
 )
 
 // bindings are the names of those in a namespace that refer to the same credentials.
@@ -21,14 +23,13 @@ func (c credentials) used(ctx context.Context, reference corev1.ObjectReference)
 		return false, err
 	}
 	for namespace, names := range byNamespace {
-		shoots := &gardencorev1beta1.ShootList{}
-		if err := c.garden.Reader.List(ctx, shoots, client.InNamespace(namespace)); err != nil {
-			return false, fmt.Errorf("listing the shoots in %q: %w", namespace, err)
-		}
-		for i := range shoots.Items {
-			if names.has(&shoots.Items[i]) {
-				return true, nil
-			}
+		used := false
+		err := admission.EachPage(ctx, c.garden.Reader, &gardencorev1beta1.ShootList{}, func(shoots *gardencorev1beta1.ShootList) bool {
+			used = slices.ContainsFunc(shoots.Items, func(shoot gardencorev1beta1.Shoot) bool { return names.has(&shoot) })
+			return !used
+		}, client.InNamespace(namespace))
+		if used || err != nil {
+			return used, err
 		}
 	}
 	return false, nil
@@ -49,26 +50,27 @@ func (c credentials) bindingsOf(ctx context.Context, reference corev1.ObjectRefe
 		return found[namespace]
 	}
 	if reference.Kind == "Secret" { // SecretBindings know no other kinds
-		list := &gardencorev1beta1.SecretBindingList{}
-		if err := c.garden.Reader.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("listing SecretBindings: %w", err)
+		err := admission.EachPage(ctx, c.garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
+			for i := range list.Items {
+				binding := &list.Items[i]
+				if secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name) == reference {
+					in(binding.Namespace).secret[binding.Name] = true
+				}
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
 		}
+	}
+	err := admission.EachPage(ctx, c.garden.Reader, &securityv1alpha1.CredentialsBindingList{}, func(list *securityv1alpha1.CredentialsBindingList) bool {
 		for i := range list.Items {
-			binding := &list.Items[i]
-			if secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name) == reference {
-				in(binding.Namespace).secret[binding.Name] = true
+			if other := list.Items[i].CredentialsRef; other.GroupVersionKind() == reference.GroupVersionKind() &&
+				other.Namespace == reference.Namespace && other.Name == reference.Name {
+				in(list.Items[i].Namespace).credentials[list.Items[i].Name] = true
 			}
 		}
-	}
-	list := &securityv1alpha1.CredentialsBindingList{}
-	if err := c.garden.Reader.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("listing CredentialsBindings: %w", err)
-	}
-	for i := range list.Items {
-		if other := list.Items[i].CredentialsRef; other.GroupVersionKind() == reference.GroupVersionKind() &&
-			other.Namespace == reference.Namespace && other.Name == reference.Name {
-			in(list.Items[i].Namespace).credentials[list.Items[i].Name] = true
-		}
-	}
-	return found, nil
+		return true
+	})
+	return found, err
 }

@@ -50,10 +50,12 @@ func (s shoots) judge(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) 
 	if errs := tooLarge(shoot, old); len(errs) > 0 {
 		return admission.Verdict{Errors: errs}, nil
 	}
+	gates := validateFeatureGates(shoot, old)
 	if !validation.ShootNeedsValidation(shoot, old) {
-		return admission.Verdict{}, nil
+		return admission.Verdict{Errors: gates}, nil
 	}
 	in, errs, err := s.surroundings(ctx, shoot, old)
+	errs = append(errs, gates...)
 	if errs = append(errs, validation.ValidateShoot(shoot, old, in)...); len(errs) > 0 {
 		return admission.Verdict{Errors: errs}, nil
 	}

@@ -63,7 +63,16 @@ func ranging(workers string) func(*gardencorev1beta1.ShootSpec) {
 	}
 }
 
+// gated is a shoot of a version of Kubernetes with a feature gate of the cloud-controller-manager.
+func gated(version, gate string) func(*gardencorev1beta1.ShootSpec) {
+	return func(s *gardencorev1beta1.ShootSpec) {
+		s.Kubernetes.Version = version
+		s.Provider.ControlPlaneConfig = rawDocument("ControlPlaneConfig", `"loadBalancerProvider":"amphora","cloudControllerManager":{"featureGates":{"`+gate+`":true}}`)
+	}
+}
+
 func TestNewShootsAreJudged(t *testing.T) {
+	const gates = "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates."
 	const pool = "spec.provider.infrastructureConfig.floatingPoolName"
 	account := []string{"domestic", "CredentialsBinding garden-dev/binding", "Secret garden-dev/account"}
 	for sentence, test := range map[string]struct {
@@ -92,6 +101,14 @@ func TestNewShootsAreJudged(t *testing.T) {
 		},
 		"one with a mistake that is one in any garden": {
 			change: ranging("10.99.0.0/19"), looks: []string{"plain"}, path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
+		},
+		"one with a feature gate of its version": {change: gated("1.35.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"}},
+		"one with a feature gate of a later version": {
+			change: gated("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"},
+			path: gates + "CloudControllerManagerWatchBasedRoutesReconciliation", remedy: "not supported in Kubernetes version 1.34.1",
+		},
+		"one with a feature gate of no version": {
+			change: gated("1.34.1", "Zebra"), looks: []string{"plain"}, path: gates + "Zebra", remedy: "unknown feature gate Zebra",
 		},
 		"one without infrastructureConfig": {
 			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.InfrastructureConfig = nil },
@@ -145,6 +162,11 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 		looks         []string
 		path, remedy  string
 	}{
+		"a feature gate that was accepted": {before: gated("1.34.1", "Zebra"), after: gated("1.34.1", "Zebra")},
+		"a version without a feature gate that is set": {
+			before: gated("1.35.1", "TopologyAwareHints"), after: gated("1.36.0", "TopologyAwareHints"),
+			path: "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates.TopologyAwareHints", remedy: "not supported in Kubernetes version 1.36.0",
+		},
 		"another provider that is offered": {before: balancing("amphora"), after: balancing("ovn"), looks: []string{"plain"}},
 		"another provider that is not offered": {
 			before: balancing("amphora"), after: balancing("f5"), looks: []string{"plain"},

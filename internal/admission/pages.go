@@ -1,0 +1,44 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// pageSize is how many objects are read at once, maxPages how many pages there may be: as many objects as no garden has of a kind.
+	pageSize = 250
+	maxPages = 400
+)
+
+// EachPage reads all objects of a list's kind page by page, so that no more than one page is in memory, until visit returns false. The same list is
+// filled again and again. More pages than a garden can have are an error.
+func EachPage[List client.ObjectList](ctx context.Context, reader client.Reader, list List, visit func(List) bool, options ...client.ListOption) error {
+	token := ""
+	for range maxPages {
+		page, _ := list.DeepCopyObject().(List) // the same type as the list
+		paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(token)})
+		if err := reader.List(ctx, page, paged...); err != nil {
+			return fmt.Errorf("listing %s: %w", kindsOf(list), err)
+		}
+		if !visit(page) || page.GetContinue() == "" {
+			return nil
+		}
+		if page.GetContinue() == token {
+			return fmt.Errorf("listing %s: the API server gives the same page again and again", kindsOf(list))
+		}
+		token = page.GetContinue()
+	}
+	return fmt.Errorf("listing %s: there are more than %d pages of %d", kindsOf(list), maxPages, pageSize)
+}
+
+// kindsOf is e.g. "SecretBindings" for a list of them.
+func kindsOf(list client.ObjectList) string {
+	name := reflect.TypeOf(list).Elem().Name()
+	return strings.TrimSuffix(name, "List") + "s"
+}

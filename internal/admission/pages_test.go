@@ -1,0 +1,70 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pages is an API server with as many pages of one Shoot each.
+type pages struct {
+	client.Reader
+	count, asked int
+	stuck        bool
+}
+
+func (p *pages) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var asked client.ListOptions
+	asked.ApplyOptions(options)
+	if asked.Limit == 0 || asked.Namespace != "garden-dev" {
+		return fmt.Errorf("asked for everything: %+v", asked)
+	}
+	p.asked++
+	page, _ := strconv.Atoi(asked.Continue)
+	shoots := list.(*gardencorev1beta1.ShootList)
+	shoots.Items = append(shoots.Items, gardencorev1beta1.Shoot{ObjectMeta: named("garden-dev", strconv.Itoa(page))})
+	switch {
+	case p.stuck:
+		shoots.Continue = "1"
+	case page+1 < p.count:
+		shoots.Continue = strconv.Itoa(page + 1)
+	}
+	return nil
+}
+
+func TestEachPage(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		server *pages
+		stopAt string
+		seen   int
+		says   string
+	}{
+		"one page":                        {server: &pages{count: 1}, seen: 1},
+		"several pages":                   {server: &pages{count: 7}, seen: 7},
+		"what is looked for is found":     {server: &pages{count: 7}, stopAt: "2", seen: 3},
+		"a server that never ends":        {server: &pages{count: 1 << 30}, seen: maxPages, says: "there are more than 400 pages"},
+		"a server that goes round itself": {server: &pages{stuck: true}, seen: 2, says: "the same page again and again"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			seen := 0
+			err := EachPage(t.Context(), test.server, &gardencorev1beta1.ShootList{}, func(list *gardencorev1beta1.ShootList) bool {
+				require.Len(t, list.Items, 1, "one page is in memory")
+				seen++
+				return list.Items[0].Name != test.stopAt
+			}, client.InNamespace("garden-dev"))
+			assert.Equal(t, test.seen, seen)
+			assert.Equal(t, test.seen, test.server.asked)
+			if test.says == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, test.says)
+			}
+		})
+	}
+}
