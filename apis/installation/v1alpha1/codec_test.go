@@ -37,14 +37,15 @@ const everything = `
 		"ref": "a", "repository": "b", "tag": "c", "digest": "d", "pullSecretRef": {"name": "e"}, "caBundleSecretRef": {"name": "f"}
 	},
 	"values": {"a": {"b": [1, "2", null, 3.5, 12345678901234567890]}},
-	"valuesOverlays": [{"name": "a", "seedSelector": {"matchLabels": {"b": "c"}}, "values": {"d": null}}],
+	"valuesOverlays": [{"name": "a", "seedNames": ["eu-1"], "seedSelector": {"matchLabels": {"b": "c"}}, "values": {"d": null}}],
 	"rollout": {
 		"paused": true,
 		"waves": [{
 			"name": "a", "seedSelector": {"matchExpressions": [{"key": "b", "operator": "In", "values": ["c"]}]},
 			"soakTime": "1h0m0s", "maxUnavailable": 2
 		}],
-		"soakTime": "10m0s", "maxUnavailable": "10%", "healthGate": {"deadline": "5m0s", "tolerance": "0s"}, "rollback": "Never"
+		"soakTime": "10m0s", "maxUnavailable": "10%", "maxFailures": 1,
+		"healthGate": {"deadline": "5m0s", "tolerance": "0s", "maxInterruptions": 0, "maxWait": "0s"}, "rollback": "Never"
 	},
 	"uninstall": {"whileRequired": "Proceed"},
 	"historyLimit": 0`
@@ -175,6 +176,7 @@ func TestStatus(t *testing.T) {
 		status.Operator, status.Revision, status.TargetRevision, status.Wave = "garden", "0123456789", "abcdef0123", "canary"
 		status.Phase, status.AppliedAt, status.HealthySince, status.UnhealthySince = v1alpha1.PhaseUnhealthy, &now, &now, &now
 		status.History = []v1alpha1.HistoryEntry{{Revision: "fedcba9876", AppliedAt: &now, EndedAt: &now, Outcome: v1alpha1.PhaseHealthy}}
+		status.Gate = &v1alpha1.GateObservation{Assignment: "0123456789 2030-01-31T12:00:00Z", Healthy: metav1.Duration{Duration: time.Minute}, Interruptions: 1}
 		status.LastError = &v1alpha1.LastError{Reason: "ValuesInvalid", Message: "correct them", Since: now}
 		requireEveryField(t, status)
 

@@ -15,6 +15,9 @@ const (
 	defaultMaxUnavailable = "25%"
 	defaultDeadline       = 10 * time.Minute
 	defaultTolerance      = time.Minute
+	defaultMaxWait        = 10 * time.Minute
+	defaultInterruptions  = 5
+	defaultMaxFailures    = 0
 	defaultHistoryLimit   = 5
 )
 
@@ -39,6 +42,13 @@ func Default(config *ControllerDeploymentConfig) {
 	gate := orNew(&rollout.HealthGate)
 	setDuration(&gate.Deadline, defaultDeadline)
 	setDuration(&gate.Tolerance, defaultTolerance)
+	setDuration(&gate.MaxWait, defaultMaxWait)
+	if gate.MaxInterruptions == nil {
+		gate.MaxInterruptions = new(int32(defaultInterruptions))
+	}
+	if rollout.MaxFailures == nil {
+		rollout.MaxFailures = new(intstr.FromInt32(defaultMaxFailures))
+	}
 	if rollout.Rollback == "" {
 		rollout.Rollback = RollbackAutomatic
 	}

@@ -12,7 +12,7 @@ import (
 func TestDefaults(t *testing.T) {
 	const (
 		rest    = `{"name":"rest","seedSelector":{},"soakTime":"5m","maxUnavailable":"25%"}`
-		gate    = `"healthGate":{"deadline":"10m","tolerance":"1m"}`
+		gate    = `"maxFailures":0,"healthGate":{"deadline":"10m","tolerance":"1m","maxInterruptions":5,"maxWait":"10m"}`
 		others  = `"uninstall":{"whileRequired":"Wait"},"historyLimit":5`
 		nothing = `"rollout":{"waves":[` + rest + `],"soakTime":"5m","maxUnavailable":"25%",` + gate + `,"rollback":"Automatic"},` + others
 	)
@@ -40,9 +40,9 @@ func TestDefaults(t *testing.T) {
 			],"soakTime":"0s","maxUnavailable":3,` + gate + `,"rollback":"Automatic"},` + others,
 		},
 		"what is said stays": {
-			`"rollout":{"paused":true,"healthGate":{"deadline":"1h","tolerance":"0s"},"rollback":"Never"},"uninstall":{"whileRequired":"Proceed"},"historyLimit":0`,
+			`"rollout":{"paused":true,"maxFailures":"10%","healthGate":{"deadline":"1h","tolerance":"0s","maxInterruptions":0,"maxWait":"0s"},"rollback":"Never"},"uninstall":{"whileRequired":"Proceed"},"historyLimit":0`,
 			`"rollout":{"paused":true,"waves":[` + rest + `],"soakTime":"5m","maxUnavailable":"25%",
-				"healthGate":{"deadline":"1h","tolerance":"0s"},"rollback":"Never"},"uninstall":{"whileRequired":"Proceed"},"historyLimit":0`,
+				"maxFailures":"10%","healthGate":{"deadline":"1h","tolerance":"0s","maxInterruptions":0,"maxWait":"0s"},"rollback":"Never"},"uninstall":{"whileRequired":"Proceed"},"historyLimit":0`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

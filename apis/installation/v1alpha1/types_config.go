@@ -74,8 +74,14 @@ type OCIRepository struct {
 type ValuesOverlay struct {
 	// Name is for messages: a DNS label that is unique in its list.
 	Name string `json:"name"`
+	// SeedNames selects Seeds by their names. Either it or seedSelector is required. It must be seedNames where values take something from a Secret
+	// of the deployment's resources: a seed's gardenlet may change the seed's labels, but not its name. For the same reason what the deployment's own values
+	// take from a Secret is for every seed, whatever overlays leave out of it.
+	// +optional
+	SeedNames []string `json:"seedNames,omitempty"`
 	// SeedSelector selects Seeds by their labels. An empty one, {}, selects all.
-	SeedSelector *metav1.LabelSelector `json:"seedSelector"`
+	// +optional
+	SeedSelector *metav1.LabelSelector `json:"seedSelector,omitempty"`
 	// Values go over what is there: maps are merged, everything else is replaced, and null removes. The key "gardener" is not for them either.
 	Values *runtime.RawExtension `json:"values"`
 }
@@ -100,7 +106,14 @@ type Rollout struct {
 	// Default: 25%.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-	// HealthGate says when a revision has failed.
+	// MaxFailures is how many installations of a wave may fail with a new revision, although they were healthy before they got it, until the revision has
+	// failed: a number of at least 0, or a percentage of the wave, rounded down. Never all of a wave may. Those that have failed keep the revision, if it
+	// turns out to be good.
+	//
+	// Default: 0.
+	// +optional
+	MaxFailures *intstr.IntOrString `json:"maxFailures,omitempty"`
+	// HealthGate says when an installation has failed with a new revision.
 	// +optional
 	HealthGate *HealthGate `json:"healthGate,omitempty"`
 	// Rollback says what happens with installations whose revision has failed.
@@ -128,10 +141,12 @@ type Wave struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// HealthGate says when a revision has failed. One that cannot be rendered for a seed has failed at once. Seeds that cannot be reached count
-// neither way, unless a whole wave cannot: then the rollout waits.
+// HealthGate says when an installation has failed with a new revision. One that it cannot be rendered for has failed at once. Only what was healthy
+// before it got the revision, or is new, can fail otherwise. Seeds that were unreachable already when the others got the revision count neither way, unless a
+// whole wave is: then the rollout waits. All times are measured while the operator is watching.
 type HealthGate struct {
-	// Deadline is how long an installation may take to become healthy with a new revision: at most a day (24h).
+	// Deadline is how long an installation may take to become healthy with a new revision, how long its seed may be out of sight after that was assigned, and
+	// how long it may be unhealthy in all: at most a day (24h).
 	//
 	// Default: 10m.
 	// +optional
@@ -142,6 +157,18 @@ type HealthGate struct {
 	// Default: 1m.
 	// +optional
 	Tolerance *metav1.Duration `json:"tolerance,omitempty"`
+	// MaxInterruptions is how often an installation that was healthy with a new revision may become unhealthy, until the rollout has ended: 0 to 100.
+	// Each time its soak begins anew.
+	//
+	// Default: 5.
+	// +optional
+	MaxInterruptions *int32 `json:"maxInterruptions,omitempty"`
+	// MaxWait is how long a wave waits for an installation that was not healthy before it got the new revision: at most a day (24h). It is reported, and
+	// never makes a revision fail.
+	//
+	// Default: 10m.
+	// +optional
+	MaxWait *metav1.Duration `json:"maxWait,omitempty"`
 }
 
 // RollbackPolicy says what happens with installations that have a revision which failed.

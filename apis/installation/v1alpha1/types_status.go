@@ -33,6 +33,10 @@ type ControllerInstallationStatus struct {
 	// UnhealthySince is since when the installation is not healthy any more, after it was with revision.
 	// +optional
 	UnhealthySince *metav1.Time `json:"unhealthySince,omitempty"`
+	// Gate is what the operator has observed since the revision was assigned. Whether the revision has failed here is decided by that, and not by a
+	// clock. It is absent where the operator runs in the seed.
+	// +optional
+	Gate *GateObservation `json:"gate,omitempty"`
 	// History are the revisions that the installation had, the latest first, the present one not included.
 	// +optional
 	History []HistoryEntry `json:"history,omitempty"`
@@ -55,6 +59,27 @@ const (
 	PhaseHeld        Phase = "Held"        // the installation is deleted, and kept because it is needed
 	PhaseDeleting    Phase = "Deleting"    // the installation is being removed
 )
+
+// GateObservation is for how long an installation was seen to be how, since it was assigned its revision. Time in which the operator did not look is not
+// counted. It is written from time to time only.
+type GateObservation struct {
+	// Assignment says since which assignment: annotations of the installation, one after the other.
+	Assignment string `json:"assignment"`
+	// Total is all of it.
+	Total metav1.Duration `json:"total"`
+	// Progressing is how long it took to become healthy with the revision.
+	Progressing metav1.Duration `json:"progressing"`
+	// Healthy is how long it has been healthy without becoming unhealthy in between.
+	Healthy metav1.Duration `json:"healthy"`
+	// Unhealthy is how long it has been unhealthy, after it was healthy, without a break.
+	Unhealthy metav1.Duration `json:"unhealthy"`
+	// UnhealthyTotal is how long it was that in all.
+	UnhealthyTotal metav1.Duration `json:"unhealthyTotal"`
+	// Interruptions is how often it became unhealthy.
+	Interruptions int32 `json:"interruptions"`
+	// Hidden grows while the seed is unreachable, or does not tell how the installation is, and shrinks at half the speed while it does.
+	Hidden metav1.Duration `json:"hidden"`
+}
 
 // HistoryEntry is a revision that an installation had.
 type HistoryEntry struct {

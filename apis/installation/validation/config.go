@@ -68,18 +68,3 @@ func validateValues(values *runtime.RawExtension, path *field.Path) field.ErrorL
 	}
 	return nil
 }
-
-func validateOverlays(overlays []v1alpha1.ValuesOverlay, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	names := map[string]bool{}
-	for i := range overlays {
-		overlay, overlayPath := &overlays[i], path.Index(i)
-		errs = append(errs, validateName(overlay.Name, names, overlayPath.Child("name"))...)
-		errs = append(errs, validateSeedSelector(overlay.SeedSelector, overlayPath.Child("seedSelector"))...)
-		if overlay.Values == nil {
-			errs = append(errs, field.Required(overlayPath.Child("values"), "give values that differ on these seeds, or remove the overlay"))
-		}
-		errs = append(errs, validateValues(overlay.Values, overlayPath.Child("values"))...)
-	}
-	return errs
-}

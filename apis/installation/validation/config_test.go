@@ -125,6 +125,14 @@ func TestOverlays(t *testing.T) {
 			`{"name":"a","seedSelector":{},"values":{}},{"name":"b","seedSelector":{},"values":{}},{"name":"a","seedSelector":{},"values":{}}`,
 			[]string{"c.valuesOverlays[2].name", `Duplicate value: "a": rename or remove one of the two`},
 		},
+		"by names": {`{"name":"a","seedNames":["eu-1","eu-2"],"values":{}}`, nil},
+		"by names and by labels": {
+			`{"name":"a","seedNames":["eu-1"],"seedSelector":{},"values":{}}`,
+			[]string{"c.valuesOverlays[0].seedSelector", "there are seedNames already: remove one of the two"},
+		},
+		"by a name that no Seed has": {
+			`{"name":"a","seedNames":["eu-1","EU_2"],"values":{}}`, []string{"c.valuesOverlays[0].seedNames[1]", `"EU_2": is no name of a Seed`},
+		},
 		"without a selector": {`{"name":"a","values":{}}`, []string{"c.valuesOverlays[0].seedSelector", "{} means all"}},
 		"without values":     {`{"name":"a","seedSelector":{}}`, []string{"c.valuesOverlays[0].values", "Required value: give values that differ"}},
 		"with values of null": {

@@ -20,16 +20,25 @@ const (
 	maxSoakTime  = 7 * 24 * time.Hour
 	maxDeadline  = 24 * time.Hour
 	maxTolerance = 24 * time.Hour
+	maxWait      = 24 * time.Hour
+
+	maxInterruptions = 100
 )
 
 func validateRollout(rollout *v1alpha1.Rollout, path *field.Path) field.ErrorList {
 	errs := validateWaves(rollout.Waves, path.Child("waves"))
 	errs = append(errs, validateDuration(rollout.SoakTime, 0, maxSoakTime, path.Child("soakTime"))...)
 	errs = append(errs, validateMaxUnavailable(rollout.MaxUnavailable, path.Child("maxUnavailable"))...)
+	errs = append(errs, validateMaxFailures(rollout.MaxFailures, path.Child("maxFailures"))...)
 	if gate := rollout.HealthGate; gate != nil {
 		gatePath := path.Child("healthGate")
 		errs = append(errs, validateDuration(gate.Deadline, minDeadline, maxDeadline, gatePath.Child("deadline"))...)
 		errs = append(errs, validateDuration(gate.Tolerance, 0, maxTolerance, gatePath.Child("tolerance"))...)
+		errs = append(errs, validateDuration(gate.MaxWait, 0, maxWait, gatePath.Child("maxWait"))...)
+		if most := gate.MaxInterruptions; most != nil && (*most < 0 || *most > maxInterruptions) {
+			errs = append(errs, field.Invalid(gatePath.Child("maxInterruptions"), *most,
+				fmt.Sprintf("write a number from 0 to %d, or remove the field", maxInterruptions)))
+		}
 	}
 	return append(errs, oneOf(rollout.Rollback, path.Child("rollback"), v1alpha1.RollbackAutomatic, v1alpha1.RollbackNever)...)
 }
@@ -69,6 +78,17 @@ func validateMaxUnavailable(given *intstr.IntOrString, path *field.Path) field.E
 		value = given.StrVal
 	}
 	return field.ErrorList{field.Invalid(path, value, `write a number of at least 1, without quotes, or a percentage from 1% to 100%, or remove the field`)}
+}
+
+func validateMaxFailures(given *intstr.IntOrString, path *field.Path) field.ErrorList {
+	if given != nil && (given.Type == intstr.Int && given.IntVal == 0 || given.Type == intstr.String && given.StrVal == "0%") {
+		return nil
+	}
+	errs := validateMaxUnavailable(given, path)
+	for _, err := range errs {
+		err.Detail = "write a number of at least 0, without quotes, or a percentage from 0% to 100%, or remove the field"
+	}
+	return errs
 }
 
 // isShare reports whether the text is a percentage that is something.

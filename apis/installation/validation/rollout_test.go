@@ -61,6 +61,7 @@ func TestDurations(t *testing.T) {
 		},
 		"c.rollout.healthGate.deadline":  {`"healthGate":{"deadline":X}`, []string{"1ms", "10m", "24h"}, []string{"0s", "-10m", "24h1s"}, "from 1ms to 24h"},
 		"c.rollout.healthGate.tolerance": {`"healthGate":{"tolerance":X}`, []string{"0s", "1m", "24h"}, []string{"-1s", "24h1s"}, "from 0s to 24h"},
+		"c.rollout.healthGate.maxWait":   {`"healthGate":{"maxWait":X}`, []string{"0s", "10m", "24h"}, []string{"-1s", "24h1s"}, "from 0s to 24h"},
 	} {
 		try := func(duration string) []string {
 			var got []string
@@ -100,6 +101,33 @@ func TestMaxUnavailable(t *testing.T) {
 				requireErrors(t, want, refused(t, `"rollout":{`+fields+`}`))
 			})
 		}
+	}
+}
+
+func TestMaxFailures(t *testing.T) {
+	for text, right := range map[string]bool{
+		`0`: true, `1`: true, `2147483647`: true, `"0%"`: true, `"25%"`: true, `"100%"`: true,
+		`-1`: false, `"101%"`: false, `"-5%"`: false, `"5"`: false, `""`: false, `"all"`: false,
+	} {
+		t.Run(text, func(t *testing.T) {
+			var want []string
+			if !right {
+				want = []string{"c.rollout.maxFailures", text + ": write a number of at least 0, without quotes, or a percentage from 0% to 100%, or remove the field"}
+			}
+			requireErrors(t, want, refused(t, `"rollout":{"maxFailures":`+text+`}`))
+		})
+	}
+}
+
+func TestMaxInterruptions(t *testing.T) {
+	for text, right := range map[string]bool{`0`: true, `5`: true, `100`: true, `-1`: false, `101`: false} {
+		t.Run(text, func(t *testing.T) {
+			var want []string
+			if !right {
+				want = []string{"c.rollout.healthGate.maxInterruptions", text + ": write a number from 0 to 100, or remove the field"}
+			}
+			requireErrors(t, want, refused(t, `"rollout":{"healthGate":{"maxInterruptions":`+text+`}}`))
+		})
 	}
 }
 
