@@ -30,7 +30,7 @@ func installations() []room {
 			because:  "only here is Helm known, and nothing of what is installed where",
 			mayImport: []string{
 				operator + "/problem", "helm.sh/helm/v4/...", "oras.land/oras-go/v2/...", "github.com/opencontainers/...", "sigs.k8s.io/yaml",
-				"k8s.io/utils/lru",
+				"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/...", "k8s.io/utils/lru",
 			},
 			mayNotLink: append(slices.Clone(ignorant), "sigs.k8s.io/controller-runtime/...", "github.com/gardener/..."),
 		},
@@ -62,6 +62,12 @@ func installations() []room {
 				gardener + "/pkg/utils",
 			}, gardenerLight()),
 			mayNotLink: noHelm,
+		},
+		{
+			packages:   operator + "/rendering",
+			because:    "what a template may take is bounded, whatever is rendered for whom",
+			mayImport:  []string{operator + "/problem", operator + "/chart", operator + "/workload"},
+			mayNotLink: ignorant,
 		},
 		{
 			packages: operator,

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
@@ -20,11 +22,14 @@ const (
 	maxUnpacked = 64 << 20
 	// maxNesting bounds how deep archives may lie in archives (charts/*.tgz).
 	maxNesting = 5
+	// maxElements bounds the YAML that is decoded when a chart is loaded: large charts have some thousands of lines of it.
+	maxElements = 200_000
 )
 
 var (
-	errTooLarge = fmt.Errorf("it unpacks to more than %d MiB", maxUnpacked>>21)
-	errTooDeep  = fmt.Errorf("archives lie more than %d deep in each other", maxNesting)
+	errTooLarge        = fmt.Errorf("it unpacks to more than %d MiB", maxUnpacked>>21)
+	errTooManyElements = fmt.Errorf("its values.yaml, Chart.yaml and the like have more than %d lines and elements", maxElements)
+	errTooDeep         = fmt.Errorf("archives lie more than %d deep in each other", maxNesting)
 )
 
 // unpack returns the files of an archive. What it costs does not grow with what an archive claims to hold.
@@ -32,7 +37,7 @@ func unpack(content []byte) ([]*archive.BufferedFile, error) {
 	if len(content) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if err := (&meter{left: maxUnpacked}).weigh(content, maxNesting); err != nil {
+	if err := (&meter{left: maxUnpacked, elements: maxElements}).weigh(content, maxNesting); err != nil {
 		return nil, inWords(err)
 	}
 	files, err := archive.LoadArchiveFiles(bytes.NewReader(content))
@@ -40,13 +45,42 @@ func unpack(content []byte) ([]*archive.BufferedFile, error) {
 }
 
 // meter says how much may still be unpacked.
-type meter struct{ left int64 }
+type meter struct {
+	left int64
+	// elements are those that the YAML which is read when a chart is loaded may still have.
+	elements int
+}
 
 func (m *meter) spend(n int64) error {
 	if m.left -= n; m.left < 0 {
 		return errTooLarge
 	}
 	return nil
+}
+
+// isYAMLOfLoad reports whether a file is decoded when a chart is loaded.
+func isYAMLOfLoad(name string) bool {
+	return slices.Contains([]string{"values.yaml", "Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"}, path.Base(cleaned(name)))
+}
+
+// count reads YAML and spends what may begin an element of it: an element takes a hundred bytes of memory and more, whatever it is.
+func (m *meter) count(text io.Reader) error {
+	reader := bufio.NewReader(text)
+	for {
+		char, err := reader.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.IndexByte("\n,[{-?", char) < 0 {
+			continue
+		}
+		if m.elements--; m.elements < 0 {
+			return errTooManyElements
+		}
+	}
 }
 
 // weigh reads an archive to its end, and those in it that Helm would load, and keeps nothing. Whether an archive in it is one is Helm's to judge.
@@ -69,6 +103,12 @@ func (m *meter) weigh(content []byte, nesting int) error {
 		if err := m.spend(header.Size); err != nil {
 			return err
 		}
+		if isYAMLOfLoad(header.Name) {
+			if err := m.count(files); err != nil {
+				return err
+			}
+			continue
+		}
 		if !isArchive(header.Name) || header.Size > archive.MaxDecompressedFileSize {
 			continue
 		}
@@ -79,7 +119,7 @@ func (m *meter) weigh(content []byte, nesting int) error {
 		if err != nil {
 			return err
 		}
-		if err := m.weigh(nested, nesting-1); errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep) {
+		if err := m.weigh(nested, nesting-1); errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep) || errors.Is(err, errTooManyElements) {
 			return err
 		}
 	}
@@ -96,8 +136,10 @@ func wholeToTheEnd(rest io.Reader) error {
 
 // isArchive follows Helm, which cleans names before it looks at them.
 func isArchive(name string) bool {
-	return path.Ext(path.Clean(strings.ReplaceAll(name, `\`, "/"))) == ".tgz"
+	return path.Ext(cleaned(name)) == ".tgz"
 }
+
+func cleaned(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
 type meteredReader struct {
 	io.Reader

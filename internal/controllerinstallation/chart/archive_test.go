@@ -84,6 +84,21 @@ func TestUnpackIsBounded(t *testing.T) {
 		})
 	}
 
+	elements := "a:\n" + strings.Repeat("-\n", 120_000)
+	for name, content := range map[string][]byte{
+		"one file with very many elements":   pack(t, map[string]string{"values.yaml": elements}),
+		"many in one line":                   pack(t, map[string]string{"values.yaml": "a: [" + strings.Repeat("[],", 120_000) + "]"}),
+		"by another way of writing the name": pack(t, map[string]string{`charts\sub\.\values.yaml`: elements}),
+		"in subcharts together":              pack(t, map[string]string{"charts/a/values.yaml": elements[:150_000], "charts/b/values.yaml": elements[:150_000]}),
+		"in an archive of a subchart":        pack(t, map[string]string{"charts/a.tgz": string(pack(t, map[string]string{"values.yaml": elements}))}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Load(content)
+			assertProblem(t, err, problem.ChartInformationInvalid,
+				`the chart is no archive as "helm package" writes it: its values.yaml, Chart.yaml and the like have more than 200000 lines and elements`)
+		})
+	}
+
 	nested := string(pack(t, nil))
 	for range maxNesting {
 		nested = string(pack(t, map[string]string{"charts/example.tgz": nested}))

@@ -29,9 +29,10 @@ type Chart struct {
 // Release is what a chart is rendered for.
 type Release struct {
 	// Name and Namespace are those of the release.
-	Name, Namespace string
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
 	// KubernetesVersion is that of the cluster as its API server gives it, e.g. "v1.36.3": .Capabilities.KubeVersion.
-	KubernetesVersion string
+	KubernetesVersion string `json:"kubernetesVersion"`
 }
 
 // Load reads an archive as "helm package" writes it. An error is a problem.Problem (ChartInformationInvalid).

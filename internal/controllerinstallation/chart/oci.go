@@ -93,7 +93,7 @@ func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	pulled, err := p.pull(ctx, &remote.Repository{Reference: reference, MaxMetadataBytes: maxManifest, Client: &auth.Client{
-		Client:     &http.Client{Transport: transport, CheckRedirect: onlyHTTPS},
+		Client:     &http.Client{Transport: secureTransport{next: transport, registry: reference.Host()}, CheckRedirect: onlyHTTPS},
 		Header:     http.Header{"User-Agent": {"trellis"}},
 		Cache:      auth.NewCache(),
 		Credential: auth.StaticCredential(reference.Registry, credential),

@@ -28,12 +28,15 @@ func explain(reference registry.Reference, withCredential bool, err error) error
 	var (
 		answer    *errcode.ErrorResponse
 		untrusted *tls.CertificateVerificationError
+		realm     *realmError
 	)
 	switch {
 	case errors.Is(err, errdef.ErrNotFound):
 		return unusable(reference.String(), "the registry does not have it")
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return unusable(reference.String(), "%s", refused(withCredential))
+	case errors.As(err, &realm):
+		return unusable(reference.String(), "%v", realm)
 	case errors.As(err, &answer):
 		return explainAnswer(reference, withCredential, answer)
 	case errors.As(err, &untrusted):

@@ -1,6 +1,13 @@
 package chart
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,7 +60,7 @@ func TestSchemaRefusesValues(t *testing.T) {
 		"a value that fails by a definition": {
 			`{"properties": {"a": {"$ref": "#/definitions/port"}}, "definitions": {"port": {"maximum": 65535}}}`,
 			map[string]any{"a": 70000},
-			"values.a: maximum: got 70,000, want 65,535",
+			"values.a: must be at most 65535",
 		},
 		"several wrongs of one object": {
 			`{"properties": {"a": {"required": ["x"], "properties": {"y": {"type": "string"}}}}}`,
@@ -71,7 +78,7 @@ func TestSchemaRefusesValues(t *testing.T) {
 		"an old schema": {
 			`{"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"a": {"minimum": 5, "exclusiveMinimum": true}}}`,
 			map[string]any{"a": 5},
-			"values.a: exclusiveMinimum: got 5, want 5",
+			"values.a: must be more than 5",
 		},
 		"nothing at all": {`false`, nil, "values: false schema"},
 	} {
@@ -93,7 +100,7 @@ func TestSchemasOfSubcharts(t *testing.T) {
 
 	_, err := chart.Render(release(), map[string]any{"replicas": 0, "second": map[string]any{"level": "x"}, "agent": map[string]any{"level": "x"}})
 	assertProblem(t, err, problem.ValuesInvalid,
-		"chart example 0.1.0: values.replicas: minimum: got 0, want 1; values.second.level: got string, want integer")
+		"chart example 0.1.0: values.replicas: must be at least 1; values.second.level: got string, want integer")
 	_, err = chart.Render(release(), map[string]any{"agent": map[string]any{"level": "x", "enabled": true}})
 	assertProblem(t, err, problem.ValuesInvalid, "chart example 0.1.0: values.agent.level: got string, want integer")
 	_, err = chart.Render(release(), map[string]any{"second": map[string]any{"level": 1}})
@@ -105,13 +112,15 @@ func TestSchemaThatIsNone(t *testing.T) {
 		return "it refers to another document, " + target + ", which must be made a part of it"
 	}
 	for name, test := range map[string]struct{ schema, message string }{
-		"no JSON":                           {`{"type": `, "it is no JSON: unexpected end of JSON input"},
-		"a definition that is not there":    {`{"$ref": "#/definitions/a"}`, `json-pointer in "values.schema.json#/definitions/a" not found`},
-		"a file":                            {`{"$ref": "file:///etc/hostname"}`, elsewhere("file:///etc/hostname")},
-		"a file beside it":                  {`{"$ref": "common.json#/a"}`, elsewhere("common.json")},
-		"a page in the Internet":            {`{"items": [{"$ref": "https://example.org/a#/b"}]}`, elsewhere("https://example.org/a")},
-		"a schema of schemas":               {`{"$schema": "https://example.org/a"}`, elsewhere("https://example.org/a")},
-		"a file that is made to look known": {`{"$id": "/etc/hostname", "$ref": "/etc/hostname"}`, elsewhere("/etc/hostname")},
+		"no JSON":                        {`{"type": `, "it is no JSON: unexpected EOF"},
+		"a definition that is not there": {`{"$ref": "#/definitions/a"}`, `json-pointer in "values.schema.json#/definitions/a" not found`},
+		"a file":                         {`{"$ref": "file:///etc/hostname"}`, elsewhere("file:///etc/hostname")},
+		"a file beside it":               {`{"$ref": "common.json#/a"}`, elsewhere("common.json")},
+		"a page in the Internet":         {`{"allOf": [{"$ref": "https://example.org/a#/b"}]}`, elsewhere("https://example.org/a")},
+		"a schema of schemas":            {`{"$schema": "https://example.org/a"}`, elsewhere("https://example.org/a")},
+		"a file of a host":               {`{"$ref": "/etc/hostname"}`, elsewhere("etc/hostname")},
+		"a draft that is not there":      {`{"$ref": "https://json-schema.org/draft-99/schema"}`, elsewhere("https://json-schema.org/draft-99/schema")},
+		"a page beside the drafts":       {`{"$schema": "http://json-schema.org/a"}`, elsewhere("http://json-schema.org/a")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, map[string]string{"values.schema.json": test.schema}).Render(release(), nil)
@@ -151,18 +160,73 @@ func TestSchemaMayReferToItsParts(t *testing.T) {
 	}
 }
 
-// The validator may one day say it otherwise: then all of it is handed on.
-func TestSentencesOfAnUnknownList(t *testing.T) {
-	assert.Equal(t, []string{"values: something else is wrong"}, sentences("something\n  else is wrong\n", "values"))
-	assert.Equal(t, []string{"values: - at 'unfinished"}, sentences("- at 'unfinished\n", "values"))
+func TestSchema_ReadsNothingElse(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		_, _ = io.WriteString(answer, `{"secret": "what only this process may read"}`)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "a.json")
+	require.NoError(t, os.WriteFile(file, []byte("what only this process may read"), 0o600))
+
+	for name, schema := range map[string]string{
+		"an $id inside a value that is no schema":       `{"default": {"$id": "%[1]s/x"}, "$ref": "%[1]s/x"}`,
+		"an $id inside a list of allowed values":        `{"enum": [{"$id": "%[1]s/x"}], "$ref": "%[1]s/x"}`,
+		"an $id of an unknown keyword":                  `{"x-docs": {"$id": "%[1]s/x"}, "$ref": "%[1]s/x"}`,
+		"an $id that names the whole schema, and a ref": `{"$id": "%[1]s/x/", "$ref": "y"}`,
+		"a reference in the properties":                 `{"properties": {"a": {"$dynamicRef": "%[1]s/x#y"}}}`,
+		"a schema of schemas":                           `{"$schema": "%[1]s/x", "$id": "%[1]s/y"}`,
+		"a schema of schemas below":                     `{"$defs": {"a": {"$id": "b:c", "$schema": "%[1]s/x"}}, "$ref": "b:c"}`,
+		"a file":                                        `{"default": {"$id": "file://%[2]s"}, "$ref": "file://%[2]s"}`,
+		"an old id":                                     `{"$schema": "http://json-schema.org/draft-04/schema#", "default": {"id": "%[1]s/x"}, "allOf": [{"$ref": "%[1]s/x"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := strings.NewReplacer("%[1]s", server.URL, "%[2]s", file).Replace(schema)
+			for where, files := range map[string]map[string]string{
+				"the chart":  {"values.schema.json": schema},
+				"a subchart": {"charts/one/Chart.yaml": "apiVersion: v2\nname: one\nversion: 0.1.0\n", "charts/one/values.schema.json": schema},
+			} {
+				_, err := load(t, files).Render(release(), map[string]any{"one": map[string]any{"a": 1}})
+				found, is := problem.In(err)
+				require.True(t, is, "%s: %v", where, err)
+				assert.Equal(t, problem.ChartCannotBeRendered, found.Reason)
+				assert.Contains(t, found.Message, "values.schema.json: it refers to another document, ")
+				assert.NotContains(t, found.Message, "what only this process may read")
+			}
+		})
+	}
+	assert.Zero(t, requests.Load(), "nobody is asked")
 }
 
-func TestMessagesKeepValuesToThemselves(t *testing.T) {
-	chart := load(t, map[string]string{"values.schema.json": `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {
-		"password": {"type": "string", "pattern": "^[a-z]+$"}}}`})
-	_, err := chart.Render(release(), map[string]any{"password": "it's ' does not match pattern 7"})
-	found, isProblem := problem.In(err)
-	require.True(t, isProblem, "%v", err)
-	assert.Contains(t, found.Message, "password: the value does not match pattern")
-	assert.NotContains(t, found.Message, "it's")
+func TestSchema_SaysNoValue(t *testing.T) {
+	const draft7 = `"$schema": "http://json-schema.org/draft-07/schema#"`
+	for name, test := range map[string]struct {
+		schema, says string
+		value        any
+		secret       string
+	}{
+		"a pattern":              {`{"pattern": "^[a-z]+$"}`, "the value does not match pattern '^[a-z]+$'", "it's ' does not match pattern 7", "it's"},
+		"a format":               {`{` + draft7 + `, "format": "ipv4"}`, "the value is not valid ipv4", "hunter2", "hunter2"},
+		"a format with a reason": {`{` + draft7 + `, "format": "uri"}`, "the value is not valid uri", "http://hunter2:%zz is not valid uri", "hunter2"},
+		"a format of words":      {`{` + draft7 + `, "format": "email"}`, "the value is not valid email", "hunter2 is not valid email: hunter2", "hunter2"},
+		"a regex":                {`{` + draft7 + `, "format": "regex"}`, "the value is not valid regex", "hunter2(", "hunter2"},
+		"a minimum":              {`{"minimum": 90000}`, "must be at least 90000", 4711, "4"},
+		"a maximum":              {`{"maximum": 1.5}`, "must be at most 1.5", 4711, "4"},
+		"a bound":                {`{"exclusiveMaximum": 10}`, "must be less than 10", 4711, "4"},
+		"a multiple":             {`{"multipleOf": 10}`, "must be a multiple of 10", 4711, "4"},
+		"a length":               {`{"minLength": 30}`, "must have at least 30 characters", "hunter2", "7"},
+		"another length":         {`{"maxLength": 3}`, "must have at most 3 characters", "hunter2", "7"},
+		"an alternative":         {`{"anyOf": [{"pattern": "^a"}, {"const": "b"}]}`, "'anyOf' failed (the value does not match pattern '^a'; value must be 'b')", "hunter2", "hunter2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := `{"properties": {"key": ` + test.schema + `}}`
+			if strings.Contains(test.schema, "$schema") {
+				schema = `{` + draft7 + `, "properties": {"key": ` + strings.Replace(test.schema, draft7+", ", "", 1) + `}}`
+			}
+			_, err := load(t, map[string]string{"values.schema.json": schema}).Render(release(), map[string]any{"key": test.value})
+			assertProblem(t, err, problem.ValuesInvalid, "chart example 0.1.0: values.key: "+test.says)
+			assert.NotContains(t, strings.TrimPrefix(err.Error(), "chart example 0.1.0"), test.secret)
+		})
+	}
 }

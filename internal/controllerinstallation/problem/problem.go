@@ -40,9 +40,9 @@ const (
 // Problem is an error that does not go away by itself: somebody has to change what was registered. Every other error is transient.
 type Problem struct { //nolint:errname // it is what the condition tells, and only on the way there an error
 	// Reason is one of the constants with status False.
-	Reason string
+	Reason string `json:"reason"`
 	// Message names the field, says what is wrong with it, and what to do.
-	Message string
+	Message string `json:"message"`
 }
 
 var _ error = (*Problem)(nil)

@@ -81,7 +81,8 @@ func (b *breaker) retire() {
 	b.metrics.forget(b.seed)
 }
 
-// enter asks for leave to send a request. It is given back by exactly one of answered, silent and abandoned; after answered, silent may follow.
+// enter asks for leave to send a request. It is given back by exactly one of answered, silent, excessive and abandoned; after answered, silent may
+// follow.
 func (b *breaker) enter() (*pass, *Unreachable) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,6 +121,16 @@ func (p *pass) silent(reason error) *Unreachable {
 	if p.answers != b.answers || p.trips != b.trips {
 		return &Unreachable{Seed: b.seed, Err: reason}
 	}
+	return b.tripLocked(reason)
+}
+
+// excessive says that the answer was more than anybody can take. That opens the breaker whatever others have got: an API server that is what it should
+// be does not do that.
+func (p *pass) excessive(reason error) *Unreachable {
+	b := p.breaker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.endTrial()
 	return b.tripLocked(reason)
 }
 

@@ -98,6 +98,9 @@ func connect(credentials *credentials, breaker *breaker, options Options) (*conn
 	return c, nil
 }
 
+// maxVersion is more than a version of Kubernetes has.
+const maxVersion = 64
+
 // version asks the API server for its version.
 func (c *connection) version(ctx context.Context) (string, error) {
 	answer, err := c.discovery.Get().AbsPath("/version").Do(ctx).Raw()
@@ -105,7 +108,7 @@ func (c *connection) version(ctx context.Context) (string, error) {
 		return "", err
 	}
 	info := version.Info{}
-	if json.Unmarshal(answer, &info) != nil || info.GitVersion == "" {
+	if json.Unmarshal(answer, &info) != nil || info.GitVersion == "" || len(info.GitVersion) > maxVersion {
 		return "", errors.New("what answers there is no API server")
 	}
 	return info.GitVersion, nil

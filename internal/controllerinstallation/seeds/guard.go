@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // mostPatience is how long a request must have been without an answer to count against the seed when its caller has no more time.
@@ -20,6 +22,13 @@ const mostPatience = 5 * time.Second
 
 // longestStatus is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
 const longestStatus = 64 << 10
+
+// An answer may have no more than this. Objects have at most 1.5 MiB, and lists are read in pages. Elements are what a decoder makes a value of, which
+// may take a hundred times as much memory as its text.
+const (
+	maxAnswer   = 4 << 20
+	maxElements = 150_000
+)
 
 // guard lets requests through to a seed while its breaker does, gives them a deadline, and finds out whether anybody answers. It stands directly on
 // the transport: nothing above it repeats a request unseen.
@@ -52,12 +61,23 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, a.failed(err)
 	}
-	pass.answered()
 	if response.StatusCode == http.StatusUnauthorized {
 		g.refused.Store(true)
 	}
+	dropLongWarnings(response.Header)
 	response.Body = &answer{ReadCloser: response.Body, attempt: a}
 	return response, nil
+}
+
+// dropLongWarnings keeps what nobody reads out of the log, where clients write warnings.
+func dropLongWarnings(header http.Header) {
+	size := 0
+	for _, warning := range header.Values("Warning") {
+		size += len(warning)
+	}
+	if size > truncate.MaxStatus {
+		header.Del("Warning")
+	}
 }
 
 // WrappedRoundTripper implements net.RoundTripperWrapper.
@@ -124,12 +144,15 @@ func (a *attempt) failed(err error) error {
 	return a.pass.silent(err)
 }
 
-// answer is the body of an answer. A seed may fall silent in the middle of it.
+// answer is the body of an answer. A seed may fall silent in the middle of it, and one that is in other hands may send what nobody can hold: the
+// answer counts for the seed only once it is there as a whole.
 type answer struct {
 	io.ReadCloser
 
-	attempt *attempt
-	failure error
+	attempt        *attempt
+	size, elements int
+	failure        error
+	done           bool
 }
 
 // Read implements io.Reader.
@@ -138,15 +161,49 @@ func (b *answer) Read(into []byte) (int, error) {
 		return 0, b.failure
 	}
 	n, err := b.ReadCloser.Read(into)
-	if err != nil && !errors.Is(err, io.EOF) { // io.ErrUnexpectedEOF is another
+	if failure := b.weigh(into[:n]); failure != nil {
+		b.failure = b.attempt.pass.excessive(failure)
+		b.done = true
+		return 0, b.failure
+	}
+	switch {
+	case errors.Is(err, io.EOF): // io.ErrUnexpectedEOF is another
+		b.complete()
+	case err != nil:
 		b.failure = b.attempt.failed(err)
+		b.done = true
 		err = b.failure
 	}
 	return n, err
 }
 
-// Close implements io.Closer.
+// weigh counts what has come, after decompression.
+func (b *answer) weigh(content []byte) error {
+	b.size += len(content)
+	for _, c := range content {
+		if c == ',' || c == '{' || c == '[' {
+			b.elements++
+		}
+	}
+	switch {
+	case b.size > maxAnswer:
+		return fmt.Errorf("its API server gives an answer of more than %d MiB", maxAnswer>>20)
+	case b.elements > maxElements:
+		return fmt.Errorf("its API server gives an answer with more than %d elements", maxElements)
+	}
+	return nil
+}
+
+func (b *answer) complete() {
+	if !b.done {
+		b.done = true
+		b.attempt.pass.answered()
+	}
+}
+
+// Close implements io.Closer. What the caller does not want to read does not count against the seed.
 func (b *answer) Close() error {
 	defer b.attempt.cancel()
+	b.complete()
 	return b.ReadCloser.Close()
 }

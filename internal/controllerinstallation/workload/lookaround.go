@@ -24,6 +24,9 @@ const (
 	gardenletConfigKey    = "config.yaml"
 )
 
+// maxGardenletConfig is a multiple of what a gardenlet's configuration has. YAML takes a hundred times its length in memory, and a seed chooses the text.
+const maxGardenletConfig = 256 << 10
+
 // LookAround reads what must be known of a seed. A seed without a gardenlet has Gardener's defaults.
 func LookAround(ctx context.Context, cluster *seeds.Cluster) (*Surroundings, error) {
 	configured, err := configuredGates(ctx, cluster.Client)
@@ -53,10 +56,14 @@ func configuredGates(ctx context.Context, c client.Reader) (map[string]bool, err
 	if err := c.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: name}, configMap); err != nil {
 		return nil, err
 	}
+	text := configMap.Data[gardenletConfigKey]
+	if len(text) > maxGardenletConfig {
+		return nil, fmt.Errorf("%s in ConfigMap %s has more than %d KiB, which no gardenlet's has", gardenletConfigKey, name, maxGardenletConfig>>10)
+	}
 	var configuration struct {
 		FeatureGates map[string]bool `json:"featureGates"`
 	}
-	if err := yaml.Unmarshal([]byte(configMap.Data[gardenletConfigKey]), &configuration); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		return nil, fmt.Errorf("decoding %s in ConfigMap %s: %w", gardenletConfigKey, name, err)
 	}
 	return configuration.FeatureGates, nil

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,7 +61,10 @@ func TestLookAroundForFeatureGates(t *testing.T) {
 		"a gardenlet of another make":           {"config", "featureGates: {RemoveVali: true}\n", nil, ""},
 		"a configuration that is none":          {"gardenlet-config", "featureGates: [", nil, "reading gardenlet's feature gates: decoding config.yaml in ConfigMap "},
 		"a configuration with a gate that asks": {"gardenlet-config", "featureGates: {RemoveVali: maybe}", nil, "reading gardenlet's feature gates: decoding config.yaml in ConfigMap "},
-		"a configuration that is gone":          {"gardenlet-config", "gone", nil, "reading gardenlet's feature gates: configmaps \"gardenlet-configmap-"},
+		"a configuration that would cost memory": {
+			"gardenlet-config", "a:\n" + strings.Repeat("-\n", 200_000), nil, "reading gardenlet's feature gates: config.yaml in ConfigMap ",
+		},
+		"a configuration that is gone": {"gardenlet-config", "gone", nil, "reading gardenlet's feature gates: configmaps \"gardenlet-configmap-"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newStage(t)

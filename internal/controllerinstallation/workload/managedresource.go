@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // readManagedResource returns nil where there is none. Its name is the installation's: gardenlet's care controller looks for it there.
@@ -46,7 +47,7 @@ func mayWrite(resource *resourcesv1alpha1.ManagedResource, installation string) 
 		return nil
 	case !belongsTo(resource, installation):
 		return fmt.Errorf("ManagedResource %s in namespace %s of the seed belongs to somebody else: its label %s is %q",
-			resource.Name, resource.Namespace, labelInstallation, resource.Labels[labelInstallation])
+			resource.Name, resource.Namespace, labelInstallation, truncate.Line(resource.Labels[labelInstallation], truncate.MaxForeign))
 	case !resource.DeletionTimestamp.IsZero():
 		return fmt.Errorf("ManagedResource %s is still being deleted: %s", resource.Name, stillThere(resource))
 	default:
@@ -110,7 +111,7 @@ func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
 	case condition.Message == "":
 		return "gardener-resource-manager deletes its objects"
 	default:
-		return condition.Message
+		return truncate.Text(condition.Message, truncate.MaxForeign)
 	}
 }
 

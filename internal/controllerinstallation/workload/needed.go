@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+)
+
+// Pages are small enough for objects with a state, which one answer has to hold. No seed has as many objects of a kind as there may be pages.
+const (
+	pageSize = 50
+	maxPages = 500
 )
 
 // Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed are in the
@@ -39,10 +46,9 @@ func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev
 
 // typesInUse reads page by page, and no further than it must: of some kinds a seed has thousands of objects.
 func typesInUse(ctx context.Context, c client.Reader, kind string, served map[string]bool) ([]string, error) {
-	const page = 250
 	used := map[string]bool{}
-	options := &client.ListOptions{Limit: page}
-	for {
+	options := &client.ListOptions{Limit: pageSize}
+	for range maxPages {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(extensionsv1alpha1.SchemeGroupVersion.WithKind(kind + "List"))
 		if err := c.List(ctx, list, options); err != nil {
@@ -56,11 +62,16 @@ func typesInUse(ctx context.Context, c client.Reader, kind string, served map[st
 				used[extensionType] = true
 			}
 		}
-		options.Continue = list.GetContinue()
-		if options.Continue == "" || len(used) == len(served) {
+		next := list.GetContinue()
+		if next == "" || len(used) == len(served) {
 			return slices.Sorted(maps.Keys(used)), nil
 		}
+		if next == options.Continue {
+			return nil, errors.New("the seed's API server gives the same page again and again")
+		}
+		options.Continue = next
 	}
+	return nil, fmt.Errorf("the seed's API server gives more than %d pages", maxPages)
 }
 
 // typeOf returns the type of an extension object of class shoot or seed, and nothing for one of class garden: that is gardener-operator's.

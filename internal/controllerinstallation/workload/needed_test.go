@@ -63,7 +63,7 @@ func TestNeeded(t *testing.T) {
 func TestNeededReadsNoFurtherThanItMust(t *testing.T) {
 	s := newStage(t)
 	namespace := newNamespace(t)
-	const many = 300
+	const many = pageSize + 50
 	for i := range many {
 		extensionType := "common"
 		if i == many-1 {

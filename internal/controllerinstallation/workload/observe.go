@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
@@ -9,6 +10,7 @@ import (
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // Observation is what gardener-resource-manager says of an installation, judged as gardenlet judges it (gardener/pkg/utils/kubernetes/health).
@@ -23,7 +25,10 @@ type Observation struct {
 	Installed, Healthy, Progressing error
 }
 
-// Observe looks.
+// maxRevision is more than a name of a revision has.
+const maxRevision = 64
+
+// Observe looks. No text of the result is longer than truncate.MaxForeign: the seed may be in other hands.
 func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (*Observation, error) {
 	resource, err := readManagedResource(ctx, cluster.Client, installation)
 	if resource == nil {
@@ -34,12 +39,20 @@ func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (
 	}
 	return &Observation{
 		Exists:      true,
-		Revision:    resource.Annotations[installationv1alpha1.AnnotationRevision],
+		Revision:    truncate.Line(resource.Annotations[installationv1alpha1.AnnotationRevision], maxRevision),
 		ChangedAt:   changedAt(resource),
-		Installed:   health.CheckManagedResourceApplied(resource),
-		Healthy:     health.CheckManagedResourceHealthy(resource),
-		Progressing: health.CheckManagedResourceProgressing(resource),
+		Installed:   foreign(health.CheckManagedResourceApplied(resource)),
+		Healthy:     foreign(health.CheckManagedResourceHealthy(resource)),
+		Progressing: foreign(health.CheckManagedResourceProgressing(resource)),
 	}, nil
+}
+
+// foreign cuts what somebody in the seed has written: it goes on into the garden.
+func foreign(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(truncate.Text(err.Error(), truncate.MaxForeign))
 }
 
 func changedAt(resource *resourcesv1alpha1.ManagedResource) time.Time {

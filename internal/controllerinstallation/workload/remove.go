@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // Remove takes away what Apply has brought, in gardenlet's order: the ManagedResource with its objects, then the namespace. It returns what is still
@@ -98,5 +99,5 @@ func stillTerminating(namespace *corev1.Namespace) string {
 			reasons = append(reasons, condition.Message)
 		}
 	}
-	return strings.Join(reasons, "; ")
+	return truncate.Text(strings.Join(reasons, "; "), truncate.MaxForeign)
 }

@@ -1,0 +1,169 @@
+package rendering
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+)
+
+// command is the first argument of a process that renders. The limits follow it.
+const command = "render-chart"
+
+// How a process ends that has gone beyond a limit. Go itself ends with 2 when there is no more memory to be had, or no more stack.
+const (
+	exitCrash  = 2
+	exitCPU    = 3
+	exitMemory = 4
+	exitInput  = 5
+)
+
+// reply is what such a process writes. It has one of the three.
+type reply struct {
+	Objects []*unstructured.Unstructured `json:"objects,omitempty"`
+	Problem *problem.Problem             `json:"problem,omitempty"`
+	// Error is that of what is nobody's to mend.
+	Error string `json:"error,omitempty"`
+}
+
+func arguments(limits Limits) []string {
+	var arguments []string
+	for _, limit := range []int64{int64(limits.CPU), limits.Memory, int64(limits.Objects), int64(limits.Output)} {
+		arguments = append(arguments, strconv.FormatInt(limit, 10))
+	}
+	return append([]string{command}, arguments...)
+}
+
+// parse reads what arguments has written. It reports false for a process that is to do something else.
+func parse(args []string) (limits Limits, isChild bool) {
+	const count = 6 // the program's name and the command among them
+	if len(args) != count || args[1] != command {
+		return limits, false
+	}
+	var numbers [count - 2]int64
+	for i, text := range args[2:] {
+		number, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return limits, false
+		}
+		numbers[i] = number
+	}
+	return Limits{CPU: time.Duration(numbers[0]), Memory: numbers[1], Objects: int(numbers[2]), Output: int(numbers[3])}, true
+}
+
+// RunIfChild renders what it reads and ends the process, if the process was started for that. It comes first in a program that uses Renderer.
+func RunIfChild() {
+	limits, isChild := parse(os.Args)
+	if !isChild {
+		return
+	}
+	if err := limits.apply(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitInput)
+	}
+	os.Exit(serve(os.Stdin, os.Stdout, limits))
+}
+
+// serve answers one request. The answer goes out as a whole, when it is known to be within its limits.
+func serve(in io.Reader, out io.Writer, limits Limits) int {
+	request := &Request{}
+	if err := json.NewDecoder(in).Decode(request); err != nil {
+		return exitInput
+	}
+	answer := &reply{}
+	objects, err := render(request)
+	found, isProblem := problem.In(err)
+	switch {
+	case isProblem:
+		answer.Problem = found
+	case err != nil:
+		answer.Error = err.Error()
+	case len(objects) > limits.Objects:
+		answer.Problem = exceeds("gives %d objects, and there may be %d", len(objects), limits.Objects)
+	default:
+		answer.Objects = objects
+	}
+	content, err := json.Marshal(answer)
+	if err == nil && (len(content) > limits.Output || elements(content) > maxElements) {
+		content, err = json.Marshal(&reply{Problem: exceeds("gives objects of more than %d MiB, or with more than %d elements", limits.Output>>20, maxElements)})
+	}
+	if err != nil {
+		return exitInput
+	}
+	if _, err := out.Write(content); err != nil {
+		return exitInput
+	}
+	return 0
+}
+
+func elements(content []byte) int {
+	return bytes.Count(content, []byte(",")) + bytes.Count(content, []byte("{")) + bytes.Count(content, []byte("["))
+}
+
+// apply has the kernel and a watch keep the limits. The kernel's are the last resort: it counts memory that is only reserved, and ends the process
+// without a word.
+func (l Limits) apply() error {
+	debug.SetMemoryLimit(l.Memory / 2)
+	if reserved := reservedMemory(); reserved > 0 {
+		if err := limit(syscall.RLIMIT_AS, reserved+uint64(2*l.Memory)); err != nil {
+			return fmt.Errorf("limiting memory: %w", err)
+		}
+	}
+	if err := limit(syscall.RLIMIT_CPU, uint64(l.CPU/time.Second)+2); err != nil {
+		return fmt.Errorf("limiting processor time: %w", err)
+	}
+	go l.watch()
+	return nil
+}
+
+func limit(resource int, value uint64) error {
+	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: value, Max: value})
+}
+
+// reservedMemory is how much address space the process has already, 0 where that is not known: the runtime reserves far more than it uses.
+func reservedMemory() uint64 {
+	content, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _, _ := bytes.Cut(content, []byte(" "))
+	count, err := strconv.ParseUint(string(pages), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return count * uint64(os.Getpagesize())
+}
+
+// watch ends the process when it goes beyond a limit, also when its parent is gone.
+func (l Limits) watch() {
+	const often = 10 * time.Millisecond
+	inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	for range time.Tick(often) {
+		if used() > l.CPU {
+			os.Exit(exitCPU)
+		}
+		metrics.Read(inUse)
+		if inUse[0].Value.Uint64()+inUse[1].Value.Uint64() > uint64(l.Memory) {
+			os.Exit(exitMemory)
+		}
+	}
+}
+
+// used is the processor time that the process has taken.
+func used() time.Duration {
+	usage := syscall.Rusage{}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
