@@ -16,10 +16,12 @@ import (
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
 func main() {
+	rendering.RunIfChild()
 	settings := newSettings(os.Getenv)
 	os.Exit(manager.Main(manager.Binary{
 		Name: "controllerinstallation-controller",

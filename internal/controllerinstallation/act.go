@@ -20,13 +20,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // act carries a decision about the newest revision out. The verdict comes first: should the operator end in between, it decides the same again.
 func (r *rollouts) act(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision, installations []served,
 ) error {
-	r.metrics.rollout(deployment.Name, d.Progress)
+	r.metrics.rollout(deployment.Name, d.Progress, newest != nil && newest.Remark != "")
 	if err := r.judge(ctx, deployment, newest, d); err != nil {
 		return err
 	}
@@ -35,17 +36,22 @@ func (r *rollouts) act(
 			r.notify(ctx, name)
 		}
 	}
-	return r.assignAll(ctx, d, installations)
+	var trial time.Time
+	if newest != nil {
+		trial = newest.Since
+	}
+	return r.assignAll(ctx, d, trial, installations)
 }
 
-func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, installations []served) error {
+// assignAll carries out what was decided in an attempt at the newest revision.
+func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, trial time.Time, installations []served) error {
 	byName := map[string]*gardencorev1beta1.ControllerInstallation{}
 	for _, one := range installations {
 		byName[one.installation.Name] = one.installation
 	}
 	var failures []error
 	for _, name := range slices.Sorted(maps.Keys(d.Assign)) {
-		failures = append(failures, r.assign(ctx, byName[name], d.Assign[name]))
+		failures = append(failures, r.assign(ctx, byName[name], d.Assign[name], d.Before[name], trial))
 	}
 	return errors.Join(failures...)
 }
@@ -62,13 +68,20 @@ func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.Controlle
 		return err
 	}
 	logf.FromContext(ctx).Info("Revision judged", "revision", newest.Name, "verdict", verdict, "reason", d.Reason)
-	r.events.Eventf(deployment, nil, eventType, event, "Judge", "%s", shortened(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message)))
+	r.events.Eventf(deployment, nil, eventType, event, "Judge", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
 	return nil
 }
 
-// assign writes at an installation which revision it is to have.
-func (r *rollouts) assign(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string) error {
+// assign writes at an installation which revision it is to have, and how it was at that moment.
+func (r *rollouts) assign(
+	ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string, before rollout.Before, trial time.Time,
+) error {
 	changed := installation.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionBefore, string(before))
+	delete(changed.Annotations, installationv1alpha1.AnnotationRevisionTrial)
+	if !trial.IsZero() {
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionTrial, trial.UTC().Format(time.RFC3339Nano))
+	}
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevision, name)
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionSince, r.Clock.Now().UTC().Format(time.RFC3339))
 	patch := client.MergeFromWithOptions(installation, client.MergeFromWithOptimisticLock{})
@@ -79,7 +92,7 @@ func (r *rollouts) assign(ctx context.Context, installation *gardencorev1beta1.C
 		return fmt.Errorf("assigning revision %s to ControllerInstallation %s: %w", name, installation.Name, err)
 	}
 	logf.FromContext(ctx).Info("Revision assigned", "installation", installation.Name, "seed", installation.Spec.SeedRef.Name, "revision", name,
-		"before", installation.Annotations[installationv1alpha1.AnnotationRevision])
+		"health", before, "before", installation.Annotations[installationv1alpha1.AnnotationRevision])
 	return nil
 }
 
@@ -89,5 +102,34 @@ func (r *rollouts) tellProblem(ctx context.Context, deployment *gardencorev1.Con
 		return
 	}
 	logf.FromContext(ctx).Info("What is registered cannot be installed", "reason", found.Reason, "message", found.Message)
-	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "Read", "%s", shortened(found.Message))
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "Read", "%s", truncate.Text(found.Message, truncate.MaxEvent))
+}
+
+// tellEmpty says once which waves select nobody.
+func (r *rollouts) tellEmpty(deployment *gardencorev1.ControllerDeployment, n notice) {
+	if before, known := r.board.read(deployment.Name); len(n.empty) == 0 || known && slices.Equal(before.empty, n.empty) {
+		return
+	}
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "WaveEmpty", "Rollout", "%s", truncate.Text(emptyNote(n.empty), truncate.MaxEvent))
+}
+
+// remarkVanishing writes at a candidate which seeds leave it in the middle of failing, and tells it once.
+func (r *rollouts) remarkVanishing(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, installations []served,
+) error {
+	seeds := vanishing(newest, installations)
+	if len(seeds) == 0 {
+		return nil
+	}
+	remark := remarkOn(newest.Remark, seeds)
+	if remark == "" {
+		return nil
+	}
+	if err := r.store.Remark(ctx, deployment.Name, newest.Name, remark); err != nil {
+		return err
+	}
+	newest.Remark = remark
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "SeedVanished", "Rollout", "%s",
+		truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, remark), truncate.MaxEvent))
+	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
@@ -47,7 +48,7 @@ type Garden struct {
 	Client client.Client
 }
 
-// Add adds the operator to a manager. access leads into the seeds that it serves.
+// Add adds the operator to a manager. access leads into the seeds that it serves. The program must begin with rendering.RunIfChild.
 func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Options) error {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
@@ -55,6 +56,10 @@ func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Option
 	metrics, err := newMetrics(options.Registerer)
 	if err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
+	}
+	renderer, err := rendering.New(rendering.Limits{})
+	if err != nil {
+		return err
 	}
 	watched, err := newGardenCluster(garden.Config, mgr, options)
 	if err != nil {
@@ -66,6 +71,7 @@ func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Option
 	charts := charts{puller: &chart.Puller{Timeout: pullTimeout}, secrets: garden.Client, namespace: v1beta1constants.GardenNamespace}
 	reconciler := &installations{
 		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client), watch: newWatch(),
+		shares: newShares(options.MaxConcurrentReconciles), renderer: renderer,
 		events: watched.GetEventRecorder("controllerinstallation-controller"),
 	}
 	if options.inSeed() {

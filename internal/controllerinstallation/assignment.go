@@ -26,6 +26,8 @@ type assignment struct {
 	config *installationv1alpha1.ControllerDeploymentConfig
 	// revision is empty while nothing has been decided.
 	revision string
+	// isOnTrial is true while the revision is a candidate.
+	isOnTrial bool
 	// wave is the installation's, empty where there are none.
 	wave string
 	// problem is what is wrong with what the deployment says now. revision may be an earlier one that is good.
@@ -59,18 +61,16 @@ type assigner interface {
 // release is a revision that is ready to be rendered.
 type release struct {
 	content *revision.Content
-	chart   *chart.Chart
 }
 
 func newRelease(content *revision.Content) (*release, error) {
-	loaded, err := chart.Load(content.Chart)
-	if err != nil {
+	if _, err := chart.Load(content.Chart); err != nil {
 		return nil, err
 	}
-	return &release{content: content, chart: loaded}, nil
+	return &release{content: content}, nil
 }
 
-// releasesKept bounds how many charts stay in memory: enough for two revisions of each deployment that a landscape is likely to have.
+// releasesKept bounds how many revisions stay in memory: enough for two revisions of each deployment that a landscape is likely to have.
 const releasesKept = 32
 
 // newest is the assigner of an operator in a seed: an installation is to have what its deployment says now. It cannot watch deployments there, only
@@ -221,13 +221,14 @@ func (d *decided) assign(_ context.Context, installation *gardencorev1beta1.Cont
 		return nil, errUndecided
 	}
 	return &assignment{
-		relation: notice.relation,
-		config:   notice.config,
-		revision: installation.Annotations[installationv1alpha1.AnnotationRevision],
-		wave:     notice.waves[installation.Name],
-		problem:  notice.problem,
-		waiting:  notice.waiting,
-		note:     notice.note,
+		relation:  notice.relation,
+		config:    notice.config,
+		revision:  installation.Annotations[installationv1alpha1.AnnotationRevision],
+		isOnTrial: notice.trial != "" && notice.trial == installation.Annotations[installationv1alpha1.AnnotationRevision],
+		wave:      notice.waves[installation.Name],
+		problem:   notice.problem,
+		waiting:   notice.waiting,
+		note:      notice.note,
 	}, nil
 }
 

@@ -15,6 +15,10 @@ type notice struct {
 	problem  *problem.Problem
 	waiting  error
 	note     string
+	// trial is the newest revision while it is a candidate.
+	trial string
+	// empty are the waves that select nobody.
+	empty []string
 	// waves tells the wave of each installation.
 	waves map[string]string
 }

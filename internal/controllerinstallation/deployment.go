@@ -36,7 +36,10 @@ func configOf(deployment *gardencorev1.ControllerDeployment) (*installationv1alp
 	if err != nil {
 		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("providerConfig of ControllerDeployment %s: %v", deployment.Name, err))
 	}
-	if err := mistakes.Error(validation.ValidateControllerDeploymentConfig(config, field.NewPath("providerConfig"))); err != nil {
+	path := field.NewPath("providerConfig")
+	errs := validation.ValidateControllerDeploymentConfig(config, path)
+	errs = append(errs, validation.ValidateOverlaySecrets(config.ValuesOverlays, deployment.Resources, path.Child("valuesOverlays"))...)
+	if err := mistakes.Error(errs); err != nil {
 		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("ControllerDeployment %s: %v", deployment.Name, err))
 	}
 	installationv1alpha1.Default(config)

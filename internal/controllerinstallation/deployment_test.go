@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
@@ -125,4 +127,27 @@ func TestWhatErrorsMeanForAnAdmin(t *testing.T) {
 	require.Len(t, p.conditions, 1)
 	assert.EqualValues(t, "False", p.conditions[0].Status)
 	assert.Equal(t, problem.ValuesInvalid, p.conditions[0].Reason)
+}
+
+func TestConfigOf_RefusesSecretsForLabels(t *testing.T) {
+	deployment := newDeployment("trellis", `{`+header+`, "chart": "aGk=", "valuesOverlays": [
+		{"name": "prod", "seedSelector": {"matchLabels": {"stage": "prod"}}, "values": {"password": "{{ .resources.login.data.password }}"}}]}`)
+	deployment.Resources = []gardencorev1.NamedResourceReference{{
+		Name: "login", ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: "login"},
+	}}
+	_, err := configOf(deployment)
+	found, ok := problem.In(err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, problem.ProviderConfigInvalid, found.Reason)
+	assert.Contains(t, found.Message, "providerConfig.valuesOverlays[0].seedSelector: Forbidden")
+	assert.Contains(t, found.Message, "name the seeds in seedNames instead")
+}
+
+func TestSelects_ByNameWhateverTheLabels(t *testing.T) {
+	overlay := installationv1alpha1.ValuesOverlay{SeedNames: []string{"eu-1", "eu-2"}}
+	for seed, want := range map[string]bool{"eu-1": true, "eu-2": true, "us-1": false} {
+		got, err := selects(overlay, &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seed, Labels: map[string]string{"name": "eu-1"}}})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, seed)
+	}
 }

@@ -23,8 +23,10 @@ import (
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // installations is the reconciler of ControllerInstallations.
@@ -37,6 +39,8 @@ type installations struct {
 	metrics  *metrics
 	identity *identity
 	watch    *watch
+	shares   *shares
+	renderer *rendering.Renderer
 	// watched is told the deployment of an installation when there is news of it that its status does not tell.
 	watched func(ctx context.Context, deployment string)
 }
@@ -59,6 +63,13 @@ func (r *installations) Reconcile(ctx context.Context, request reconcile.Request
 	if installation.Spec.SeedRef == nil || installation.Spec.ShootRef != nil || r.inSeed() && installation.Spec.SeedRef.Name != r.SeedName {
 		return reconcile.Result{}, nil
 	}
+	if !r.inSeed() {
+		release, isFree := r.shares.take(installation.Spec.SeedRef.Name)
+		if !isFree {
+			return reconcile.Result{RequeueAfter: wait.Jitter(busyPeriod, 1)}, nil
+		}
+		defer release()
+	}
 	p := newPass(installation, r.operator(), r.Clock)
 	result, err := r.serve(ctx, p)
 	switch {
@@ -70,14 +81,22 @@ func (r *installations) Reconcile(ctx context.Context, request reconcile.Request
 	return r.conclude(ctx, p, result, err)
 }
 
+// boundedError is an error of which a log line has room for the text: what a seed answers may be long.
+type boundedError struct{ error }
+
+func (b *boundedError) Error() string { return truncate.Text(b.error.Error(), truncate.MaxStatus) }
+func (b *boundedError) Unwrap() error { return b.error }
+
 // conclude writes what the pass has found out, and says when to look again.
 func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.Result, err error) (reconcile.Result, error) {
 	if err != nil {
+		err = &boundedError{err}
 		p.failed(err)
 	}
 	if p.assignment == nil || p.assignment.relation == foreign {
 		return result, err
 	}
+	r.observe(p, err)
 	saved, saveErr := p.save(ctx, r.garden)
 	if saveErr != nil {
 		return reconcile.Result{}, errors.Join(err, saveErr)
@@ -102,9 +121,9 @@ func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
 	switch {
 	case isUnreachable, isProblem && !isOfRevision(found.Reason):
-		isNews = r.watch.lost(name) // whatever the revision is like, it cannot be seen there
+		isNews = r.watch.lost(name, p.began) // whatever the revision is like, it cannot be seen there
 	case isProblem && p.assignment.revision != "":
-		isNews = r.watch.seen(name, p.began, &refusal{revision: p.assignment.revision, message: found.Message})
+		isNews = r.watch.seen(name, p.began, &refusal{assignment: assignmentOf(p.installation.Annotations), message: found.Message})
 	case err == nil && p.assignment.revision != "":
 		isNews = r.watch.seen(name, p.began, nil)
 	case p.reached:
@@ -134,7 +153,7 @@ func (r *installations) tell(log logr.Logger, p *pass) {
 	if p.status.LastError != nil {
 		eventType, message = corev1.EventTypeWarning, p.status.LastError.Message
 	}
-	r.events.Eventf(p.installation, nil, eventType, cmp.Or(reasonOf(p.status), string(p.status.Phase)), "Install", "%s", shortened(message))
+	r.events.Eventf(p.installation, nil, eventType, cmp.Or(reasonOf(p.status), string(p.status.Phase)), "Install", "%s", truncate.Text(message, truncate.MaxEvent))
 }
 
 func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string {
@@ -142,15 +161,6 @@ func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string 
 		return ""
 	}
 	return status.LastError.Reason
-}
-
-// shortened keeps a message within what an Event takes.
-func shortened(message string) string {
-	const most = 1000
-	if len(message) <= most {
-		return message
-	}
-	return message[:most] + "..."
 }
 
 // serve does for an installation what its deployment, its seed and its own state ask for.
@@ -247,6 +257,8 @@ func (r *installations) handOver(ctx context.Context, installation *gardencorev1
 	controllerutil.RemoveFinalizer(installation, Finalizer)
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevision)
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionSince)
+	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionBefore)
+	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionTrial)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.garden.Patch(ctx, installation, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("handing ControllerInstallation %s over: %w", installation.Name, err)

@@ -11,6 +11,9 @@ import (
 // metrics tell where rollouts and installations are.
 type metrics struct {
 	rolloutState  *prometheus.GaugeVec
+	due           *prometheus.GaugeVec
+	emptyWaves    *prometheus.GaugeVec
+	remarks       *prometheus.GaugeVec
 	installations *prometheus.GaugeVec
 	phase         *prometheus.GaugeVec
 }
@@ -21,6 +24,19 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "trellis_rollout_state",
 			Help: "1 for the state (Idle, Advancing, Soaking, Waiting, Paused, RollingBack, Stopped) that the rollout of a ControllerDeployment is in.",
 		}, []string{"deployment", "state"}),
+		due: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_rollout_due_timestamp_seconds",
+			Help: "When the rollout of a ControllerDeployment should have gone on, had all been well: the last assignment with the time to become healthy and to soak. " +
+				"Absent when nothing is to go on.",
+		}, []string{"deployment"}),
+		emptyWaves: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_rollout_empty_waves",
+			Help: "Waves of a ControllerDeployment that select no seed that has an installation.",
+		}, []string{"deployment"}),
+		remarks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "trellis_rollout_remarks",
+			Help: "1 when there is a remark on the newest revision of a ControllerDeployment: seeds have vanished while it was failing there.",
+		}, []string{"deployment"}),
 		installations: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "trellis_rollout_installations",
 			Help: "Installations of the wave that a rollout is at, all of them (total) and those that are healthy with the newest revision (updated).",
@@ -33,7 +49,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.rolloutState, m.installations, m.phase} {
+	for _, collector := range []prometheus.Collector{m.rolloutState, m.due, m.emptyWaves, m.remarks, m.installations, m.phase} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, err
 		}
@@ -41,16 +57,25 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) rollout(deployment string, p rollout.Progress) {
+func (m *metrics) rollout(deployment string, p rollout.Progress, hasRemark bool) {
 	m.forgetRollout(deployment)
+	if hasRemark {
+		m.remarks.WithLabelValues(deployment).Set(1)
+	}
 	m.rolloutState.WithLabelValues(deployment, string(p.State)).Set(1)
+	m.emptyWaves.WithLabelValues(deployment).Set(float64(len(p.Empty)))
+	if !p.DueAt.IsZero() {
+		m.due.WithLabelValues(deployment).Set(float64(p.DueAt.Unix()))
+	}
 	m.installations.WithLabelValues(deployment, p.Wave, "updated").Set(float64(p.Updated))
 	m.installations.WithLabelValues(deployment, p.Wave, "total").Set(float64(p.Total))
 }
 
 func (m *metrics) forgetRollout(deployment string) {
 	m.rolloutState.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
-	m.installations.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
+	for _, vector := range []*prometheus.GaugeVec{m.due, m.emptyWaves, m.remarks, m.installations} {
+		vector.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
+	}
 }
 
 func (m *metrics) installation(of *gardencorev1beta1.ControllerInstallation, status *installationv1alpha1.ControllerInstallationStatus) {

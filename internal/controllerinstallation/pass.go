@@ -17,6 +17,7 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // pass is one look at one installation. What is to be said of it is collected here and written in one patch at the end.
@@ -28,7 +29,8 @@ type pass struct {
 	reached      bool // or tried to be: what goes wrong from then on is the seed's matter
 
 	status     *installationv1alpha1.ControllerInstallationStatus
-	conditions []gardencorev1beta1.Condition // those to be written
+	before     *installationv1alpha1.ControllerInstallationStatus // what the status said
+	conditions []gardencorev1beta1.Condition                      // those to be written
 	clock      clock.Clock
 	began      time.Time
 }
@@ -39,16 +41,17 @@ func newPass(installation *gardencorev1beta1.ControllerInstallation, operator st
 		// Somebody else's, or broken: whatever it said, what matters is found out again.
 		status = installationv1alpha1.NewControllerInstallationStatus()
 	}
+	before := status.DeepCopy()
 	status.Operator = operator
-	return &pass{installation: installation, status: status, clock: clock, began: clock.Now()}
+	return &pass{installation: installation, status: status, before: before, clock: clock, began: clock.Now()}
 }
 
 func (p *pass) now() metav1.Time { return metav1.NewTime(p.clock.Now().UTC().Truncate(time.Second)) }
 
-// condition is to be written with that content; times are kept where nothing changes.
+// condition is to be written with that content; times are kept where nothing changes. Whatever a message is composed of, it is cut here.
 func (p *pass) condition(conditionType gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus, reason, message string) {
 	old := v1beta1helper.GetOrInitConditionWithClock(p.clock, p.installation.Status.Conditions, conditionType)
-	p.conditions = append(p.conditions, v1beta1helper.UpdatedConditionWithClock(p.clock, old, status, reason, message))
+	p.conditions = append(p.conditions, v1beta1helper.UpdatedConditionWithClock(p.clock, old, status, reason, truncate.Text(message, truncate.MaxStatus)))
 }
 
 // valid says that what was registered can be installed.
@@ -103,7 +106,7 @@ func transientReason(err error) string {
 }
 
 func (p *pass) setError(reason, message string) {
-	since := p.now()
+	since, message := p.now(), truncate.Text(message, truncate.MaxStatus)
 	if old := p.status.LastError; old != nil && old.Reason == reason {
 		since = old.Since
 		if old.Message == message {

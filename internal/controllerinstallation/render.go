@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -11,12 +12,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/installation/validation"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // render makes of the assigned revision what goes into this seed. It reads in the seed, and writes nothing.
@@ -45,14 +50,14 @@ func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) 
 	if result.around, err = workload.LookAround(ctx, p.cluster); err != nil {
 		return nil, fmt.Errorf("looking around in the seed: %w", err)
 	}
-	values, err := r.values(ctx, ready, result)
+	request, err := r.request(ctx, ready, result)
 	if err != nil {
 		return nil, err
 	}
-	result.objects, err = ready.chart.Render(chart.Release{
+	request.Release = chart.Release{
 		Name: result.installation.Registration, Namespace: workload.Namespace(p.installation.Name), KubernetesVersion: p.cluster.KubernetesVersion,
-	}, values)
-	if err != nil {
+	}
+	if result.objects, err = r.renderer.Render(ctx, request); err != nil {
 		return nil, err
 	}
 	return result, r.complete(p, result)
@@ -71,11 +76,17 @@ func (r *installations) checkRegistration(ctx context.Context, name string) erro
 	return nil
 }
 
-// values are those that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
-func (r *installations) values(ctx context.Context, ready *release, into *rendered) (map[string]any, error) {
+// request has the values that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
+func (r *installations) request(ctx context.Context, ready *release, into *rendered) (*rendering.Request, error) {
 	values, err := decodeValues(ready.content.Values)
 	if err != nil {
 		return nil, err
+	}
+	// A revision may have been kept since before overlays with Secrets had to name their seeds.
+	if err := mistakes.Error(validation.ValidateOverlaySecrets(
+		ready.content.ValuesOverlays, ready.content.Resources, field.NewPath("valuesOverlays"),
+	)); err != nil {
+		return nil, problem.New(problem.ProviderConfigInvalid, err.Error())
 	}
 	for _, overlay := range ready.content.ValuesOverlays {
 		selects, err := selects(overlay, into.installation.Seed)
@@ -91,20 +102,16 @@ func (r *installations) values(ctx context.Context, ready *release, into *render
 		}
 		values = workload.MergeValues(values, over)
 	}
+	request := &rendering.Request{Archive: ready.content.Chart, Values: values}
 	if len(ready.content.Resources) > 0 {
-		resources, err := workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, ready.content.Resources)
-		if err != nil {
-			return nil, err
-		}
-		if values, err = workload.Substitute(values, resources); err != nil {
+		if request.Resources, err = workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, ready.content.Resources); err != nil {
 			return nil, err
 		}
 	}
-	gardeners, err := workload.Values(into.installation, into.garden, into.around)
-	if err != nil {
+	if request.Gardener, err = workload.Values(into.installation, into.garden, into.around); err != nil {
 		return nil, err
 	}
-	return workload.Mix(values, gardeners), nil
+	return request, nil
 }
 
 func decodeValues(raw []byte) (map[string]any, error) {
@@ -119,6 +126,9 @@ func decodeValues(raw []byte) (map[string]any, error) {
 }
 
 func selects(overlay installationv1alpha1.ValuesOverlay, seed *gardencorev1beta1.Seed) (bool, error) {
+	if len(overlay.SeedNames) > 0 {
+		return slices.Contains(overlay.SeedNames, seed.Name), nil
+	}
 	selector, err := metav1.LabelSelectorAsSelector(overlay.SeedSelector)
 	if err != nil {
 		return false, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("seedSelector of overlay %q: %v", overlay.Name, err))

@@ -20,6 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // rollouts is the reconciler of ControllerDeployments.
@@ -118,9 +119,16 @@ func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.Controller
 	if err != nil {
 		return r.later(ctx, deployment, n, err, installations)
 	}
+	if err := r.remarkVanishing(ctx, deployment, newest, installations); err != nil {
+		return r.later(ctx, deployment, n, err, installations)
+	}
 	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
 	decision := rollout.Decide(situation)
-	n.waves, n.note = decision.Waves, noteOf(situation, decision)
+	n.waves, n.note, n.empty = decision.Waves, noteOf(situation, decision, newest), decision.Progress.Empty
+	if newest != nil && newest.Verdict == revision.Candidate {
+		n.trial = newest.Name
+	}
+	r.tellEmpty(deployment, n)
 	r.announce(ctx, deployment.Name, n, installations)
 	if err := r.act(ctx, deployment, newest, decision, installations); err != nil {
 		return reconcile.Result{}, err
@@ -168,7 +176,7 @@ func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.Control
 		config.Chart = nil
 		r.announce(ctx, deployment.Name, notice{relation: ours, config: config, waves: decision.Waves}, installations)
 	}
-	return len(decision.Assign) > 0, r.assignAll(ctx, decision, installations)
+	return len(decision.Assign) > 0, r.assignAll(ctx, decision, time.Time{}, installations)
 }
 
 // nextLook is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
@@ -240,7 +248,7 @@ func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.Controlle
 		}
 		logf.FromContext(ctx).Info("Trying a revision once more", "deployment", deployment.Name, "revision", name)
 	} else {
-		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "NothingToRetry", "Retry", "revision %s has not failed", shortened(name))
+		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "NothingToRetry", "Retry", "revision %s has not failed", truncate.Text(name, truncate.MaxEvent))
 	}
 	before := deployment.DeepCopy()
 	delete(deployment.Annotations, installationv1alpha1.AnnotationRetry)

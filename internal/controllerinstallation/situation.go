@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -51,18 +52,19 @@ func situationOf(
 	kept := map[string]bool{}
 	for _, info := range known {
 		kept[info.Name] = true
-		switch {
-		case info.Verdict == revision.Bad:
+		switch info.Verdict {
+		case revision.Bad:
 			s.Bad = append(s.Bad, info.Name)
-		case info.Verdict == revision.Good && s.LastGood == "":
-			s.LastGood = info.Name
+		case revision.Good:
+			s.Good = append(s.Good, info.Name)
+			s.LastGood = cmp.Or(s.LastGood, info.Name)
 		}
 	}
 	for _, one := range installations {
 		if one.installation.DeletionTimestamp != nil {
 			continue
 		}
-		state := one.forRollout(s.NewestSince)
+		state := one.forRollout()
 		if !kept[state.Assigned] {
 			state.Assigned = "" // somebody has removed the revision: it gets one that there is
 		}
@@ -82,30 +84,37 @@ func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installa
 	return *config.Rollout
 }
 
-// forRollout is what matters of an installation for a rollout whose revision is what it is since then.
-func (s served) forRollout(newestSince time.Time) rollout.Installation {
-	annotations := s.installation.Annotations
+// forRollout is what matters of an installation for a rollout.
+func (s served) forRollout() rollout.Installation {
+	annotations, assignment := s.installation.Annotations, assignmentOf(s.installation.Annotations)
+	assigned := annotations[installationv1alpha1.AnnotationRevision]
 	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
 	if err != nil {
 		assignedAt = s.installation.CreationTimestamp.Time // somebody else wrote it; whenever that was, it was after this
 	}
+	trial, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionTrial])
+	if err != nil {
+		trial = time.Time{}
+	}
+	observed := s.look.observed
+	if s.look.assignment != assignment {
+		observed = keptOf(s.status, assignment)
+	}
 	return rollout.Installation{
 		Name: s.installation.Name, Seed: s.installation.Spec.SeedRef.Name, SeedLabels: labels.Set(s.seed.Labels),
-		Assigned: annotations[installationv1alpha1.AnnotationRevision], AssignedAt: assignedAt,
-		Applied: s.status.Revision, AppliedAt: timeOf(s.status.AppliedAt),
-		HealthySince: timeOf(s.status.HealthySince), UnhealthySince: timeOf(s.status.UnhealthySince),
-		Failed:      s.refused(annotations[installationv1alpha1.AnnotationRevision], newestSince),
+		Assigned: assigned, AssignedAt: assignedAt, Before: rollout.Before(annotations[installationv1alpha1.AnnotationRevisionBefore]), Trial: trial,
+		Applied: s.status.Revision, Healthy: s.status.HealthySince != nil, WasHealthy: s.status.UnhealthySince != nil,
+		Observed: observed, Failed: s.refused(assignment),
 		Unreachable: s.look.lost, WatchedSince: s.look.first, TriedAt: s.look.tried, SeenAt: s.look.seen,
 	}
 }
 
-// refused says why a revision cannot be installed, if that was found by a look that began after a time.
-func (s served) refused(revision string, since time.Time) string {
-	refusal := s.look.refusal
-	if refusal == nil || refusal.revision != revision || s.look.seen.Before(since) {
+// refused says why what is assigned cannot be installed.
+func (s served) refused(assignment string) string {
+	if s.look.refusal == nil || s.look.refusal.assignment != assignment {
 		return ""
 	}
-	return refusal.message
+	return s.look.refusal.message
 }
 
 // isOfRevision reports whether a problem comes from what the revision consists of.
@@ -123,10 +132,55 @@ func timeOf(t *metav1.Time) time.Time {
 	return t.UTC()
 }
 
-// noteOf is what installations say of a newest revision that they don't get.
-func noteOf(s rollout.Situation, d rollout.Decision) string {
-	if !s.NewestBad && !d.Bad {
+// noteOf is what installations say of a newest revision that they don't get, and of waves in which nothing is proven.
+func noteOf(s rollout.Situation, d rollout.Decision, newest *revision.Info) string {
+	var sentences []string
+	if s.NewestBad || d.Bad {
+		sentences = append(sentences, fmt.Sprintf("Revision %s, which is the newest, has failed: %s.", s.Newest, cmp.Or(d.Reason, s.NewestReason)))
+	}
+	if len(d.Progress.Empty) > 0 {
+		sentences = append(sentences, emptyNote(d.Progress.Empty))
+	}
+	if newest != nil && newest.Remark != "" {
+		sentences = append(sentences, fmt.Sprintf("Revision %s: %s.", newest.Name, newest.Remark))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// vanishing are the seeds whose installations are being deleted although they were not healthy with a candidate that they had got when they were: what
+// they were about to prove is not known any more.
+func vanishing(newest *revision.Info, installations []served) []string {
+	var seeds []string
+	for _, one := range installations {
+		if one.installation.DeletionTimestamp == nil || newest == nil || newest.Verdict != revision.Candidate {
+			continue
+		}
+		i := one.forRollout()
+		isJudged := i.Assigned == newest.Name && i.Trial.Equal(newest.Since) && i.Before != rollout.WasUnhealthy
+		if isWell := i.Applied == i.Assigned && i.Healthy && !i.Unreachable; isJudged && !isWell && !slices.Contains(seeds, i.Seed) {
+			seeds = append(seeds, i.Seed)
+		}
+	}
+	return seeds
+}
+
+// remarkOn adds what is to be said of vanishing seeds to what is said of a revision; empty when that is said already.
+func remarkOn(remark string, seeds []string) string {
+	var added []string
+	for _, seed := range seeds {
+		if sentence := fmt.Sprintf("seed %s was not healthy with it when its installation was deleted", seed); !strings.Contains(remark, sentence) {
+			added = append(added, sentence)
+		}
+	}
+	if len(added) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Revision %s, which is the newest, has failed: %s.", s.Newest, cmp.Or(d.Reason, s.NewestReason))
+	if remark != "" {
+		added = append([]string{remark}, added...)
+	}
+	return strings.Join(added, ", ")
+}
+
+func emptyNote(waves []string) string {
+	return fmt.Sprintf("No seed that has an installation belongs to these waves of the rollout, so nothing is proven there: %s; see their seedSelector.", strings.Join(waves, ", "))
 }

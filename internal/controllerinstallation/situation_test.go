@@ -26,6 +26,7 @@ func servedWith(t *testing.T, change func(*installationv1alpha1.ControllerInstal
 	installation := newInstallation()
 	installation.Annotations = map[string]string{
 		installationv1alpha1.AnnotationRevision: "r2", installationv1alpha1.AnnotationRevisionSince: "2026-01-01T11:00:00Z",
+		installationv1alpha1.AnnotationRevisionTrial: "2026-01-01T11:00:00Z", installationv1alpha1.AnnotationRevisionBefore: "Healthy",
 	}
 	var err error
 	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(status)
@@ -50,8 +51,9 @@ func situation(s served) rollout.Situation {
 }
 
 func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
-	refused := func(w *watch, name, revision, began string) {
-		w.seen(name, at(began).Time, &refusal{revision: revision, message: "no number"})
+	const assignment = "r2 2026-01-01T11:00:00Z 2026-01-01T11:00:00Z"
+	refused := func(w *watch, name, assignment, began string) {
+		w.seen(name, at(began).Time, &refusal{assignment: assignment, message: "no number"})
 	}
 	for sentence, tt := range map[string]struct {
 		look        func(w *watch, installation string)
@@ -65,9 +67,9 @@ func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
 			look:    func(w *watch, name string) { w.seen(name, at("11:58:00").Time, nil) },
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
-		"its seed is away": {look: func(w *watch, name string) { w.lost(name) }, unreachable: true},
+		"its seed is away": {look: func(w *watch, name string) { w.lost(name, at("11:58:00").Time) }, unreachable: true, tried: at("11:58:00")},
 		"its seed is back": {
-			look:    func(w *watch, name string) { w.lost(name); w.seen(name, at("11:58:00").Time, nil) },
+			look:    func(w *watch, name string) { w.lost(name, at("11:57:00").Time); w.seen(name, at("11:58:00").Time, nil) },
 			watched: at("11:58:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"a look has failed": {
@@ -86,20 +88,24 @@ func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
 			watched: at("11:58:00"), tried: at("11:58:00"),
 		},
 		"the revision cannot be rendered for it": {
-			look:   func(w *watch, name string) { refused(w, name, "r2", "11:58:00") },
+			look:   func(w *watch, name string) { refused(w, name, assignment, "11:58:00") },
 			failed: "no number", watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"another revision could not be rendered for it": {
-			look:    func(w *watch, name string) { refused(w, name, "r0", "11:58:00") },
+			look: func(w *watch, name string) {
+				refused(w, name, "r0 2026-01-01T11:00:00Z 2026-01-01T11:00:00Z", "11:58:00")
+			},
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"it could not be rendered before it was to be tried once more": {
-			look:    func(w *watch, name string) { w.forget(name); refused(w, name, "r2", "10:59:59") },
-			watched: at("10:59:59"), tried: at("10:59:59"), seen: at("10:59:59"),
+			look: func(w *watch, name string) {
+				refused(w, name, "r2 2026-01-01T11:00:00Z 2026-01-01T10:00:00Z", "11:58:00")
+			},
+			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"it could be rendered since": {
 			look: func(w *watch, name string) {
-				refused(w, name, "r2", "11:58:00")
+				refused(w, name, assignment, "11:58:00")
 				w.seen(name, at("11:59:00").Time, nil)
 			},
 			watched: at("11:45:00"), tried: at("11:59:00"), seen: at("11:59:00"),
@@ -114,7 +120,8 @@ func TestWhatARolloutKnowsOfAnInstallation(t *testing.T) {
 			assert.Equal(t, []time.Time{tt.watched.Time, tt.tried.Time, tt.seen.Time}, []time.Time{state.WatchedSince, state.TriedAt, state.SeenAt})
 			assert.Equal(t, "r2", state.Assigned)
 			assert.Equal(t, at("11:00:00").Time, state.AssignedAt)
-			assert.Equal(t, at("11:30:00").Time, state.AppliedAt)
+			assert.Equal(t, at("11:00:00").Time, state.Trial)
+			assert.Equal(t, rollout.WasHealthy, state.Before)
 		})
 	}
 }
@@ -129,9 +136,10 @@ func TestARolloutIsWokenByNews(t *testing.T) {
 	}{
 		"the first look":                   {nil, func(w *watch) bool { return w.seen(name, now, nil) }, true},
 		"the first look, when it fails":    {nil, func(w *watch) bool { return w.failed(name, now) }, true},
-		"a seed that cannot be reached":    {nil, func(w *watch) bool { return w.lost(name) }, true},
-		"a seed that still cannot be":      {func(w *watch) { w.lost(name) }, func(w *watch) bool { return w.lost(name) }, false},
-		"a seed that is back":              {func(w *watch) { w.lost(name) }, func(w *watch) bool { return w.seen(name, now, nil) }, true},
+		"a seed that cannot be reached":    {nil, func(w *watch) bool { return w.lost(name, now) }, true},
+		"a seed that somebody waits for":   {func(w *watch) { w.lost(name, now); w.ask(name) }, func(w *watch) bool { return w.lost(name, now) }, true},
+		"a seed that still cannot be":      {func(w *watch) { w.lost(name, now) }, func(w *watch) bool { return w.lost(name, now) }, false},
+		"a seed that is back":              {func(w *watch) { w.lost(name, now) }, func(w *watch) bool { return w.seen(name, now, nil) }, true},
 		"one more look":                    {func(w *watch) { w.seen(name, now, nil) }, func(w *watch) bool { return w.seen(name, now, nil) }, false},
 		"one more look that fails":         {func(w *watch) { w.seen(name, now, nil) }, func(w *watch) bool { return w.failed(name, now) }, false},
 		"one that somebody waits for":      {func(w *watch) { w.seen(name, now, nil); w.ask(name) }, func(w *watch) bool { return w.seen(name, now, nil) }, true},

@@ -22,8 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
 // newGardenCluster is what watches the garden. An operator in a seed may watch no more than its own installations.
@@ -95,9 +93,8 @@ func required(installation *gardencorev1beta1.ControllerInstallation) gardencore
 
 // concernsRollout lets through what a decision may depend on.
 func concernsRollout() predicate.TypedPredicate[*gardencorev1beta1.ControllerInstallation] {
-	const revision = installationv1alpha1.AnnotationRevision
 	return onUpdate(func(old, now *gardencorev1beta1.ControllerInstallation) bool {
-		return old.Annotations[revision] != now.Annotations[revision] ||
+		return assignmentOf(old.Annotations) != assignmentOf(now.Annotations) ||
 			!bytes.Equal(raw(old.Status.ProviderStatus), raw(now.Status.ProviderStatus)) ||
 			!equality.Semantic.DeepEqual(old.Spec.DeploymentRef, now.Spec.DeploymentRef) ||
 			(old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil)

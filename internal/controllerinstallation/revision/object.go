@@ -32,6 +32,7 @@ const (
 	annotationSince   = installationv1alpha1.GroupName + "/since"
 	annotationSource  = installationv1alpha1.GroupName + "/source"
 	annotationOrigin  = installationv1alpha1.GroupName + "/origin"
+	annotationRemark  = installationv1alpha1.GroupName + "/remark"
 
 	// maxReason keeps a reason from filling all the room that there is for annotations.
 	maxReason = 4 << 10
@@ -75,6 +76,7 @@ func infoOf(deployment string, object *metav1.PartialObjectMetadata) (*Info, err
 		Reason:  object.Annotations[annotationReason],
 		Source:  object.Annotations[annotationSource],
 		Origin:  object.Annotations[annotationOrigin],
+		Remark:  object.Annotations[annotationRemark],
 	}
 	var err error
 	if info.Number, err = strconv.ParseInt(object.Annotations[annotationNumber], 10, 64); err != nil || info.Number < 1 {
@@ -99,6 +101,7 @@ func (i Info) annotations() map[string]string {
 		annotationReason:  i.Reason,
 		annotationSource:  i.Source,
 		annotationOrigin:  i.Origin,
+		annotationRemark:  i.Remark,
 	}
 	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
 	return annotations
@@ -149,12 +152,4 @@ func ownerOf(deployment string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{
 		APIVersion: gardencorev1.SchemeGroupVersion.String(), Kind: "ControllerDeployment", Name: deployment, UID: uid, BlockOwnerDeletion: new(false),
 	}
-}
-
-// shortened cuts a reason to what there is room for.
-func shortened(reason string) string {
-	if len(reason) <= maxReason {
-		return reason
-	}
-	return strings.ToValidUTF8(reason[:maxReason], "") + "..."
 }

@@ -46,6 +46,8 @@ type Info struct {
 	Number int64
 	// Source and Origin are those of the content, as it was recorded last.
 	Source, Origin string
+	// Remark is what people should know who rely on the verdict; empty where there is nothing. One that is recorded anew has none.
+	Remark string
 	// Verdict, and why it is Bad, and since when it is what it is.
 	Verdict Verdict
 	Reason  string

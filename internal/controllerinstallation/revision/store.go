@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // List returns the revisions of a deployment, the newest first.
@@ -140,7 +142,7 @@ func (s Store) record(ctx context.Context, deployment *gardencorev1.ControllerDe
 	known := all[at]
 	switch lastGood := lastGoodOf(all); {
 	case at == 0:
-		want.Number, want.Verdict, want.Reason, want.Since = known.Number, known.Verdict, known.Reason, known.Since
+		want.Number, want.Verdict, want.Reason, want.Since, want.Remark = known.Number, known.Verdict, known.Reason, known.Since, known.Remark
 	case known.Verdict == Bad, known == lastGood:
 		want.Verdict, want.Reason, want.Since = known.Verdict, known.Reason, known.Since
 	}
@@ -192,11 +194,28 @@ func (s Store) Judge(ctx context.Context, deployment string, decided Info, verdi
 			return apierrors.NewConflict(appsv1.Resource("controllerrevisions"), k.object.Name, errors.New("it has been judged or recorded since"))
 		}
 		want := k.Info
-		want.Verdict, want.Reason, want.Since = verdict, shortened(reason), now()
+		want.Verdict, want.Reason, want.Since = verdict, truncate.Text(reason, maxReason), now()
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("judging revision %s of ControllerDeployment %s: %w", decided.Name, deployment, err)
+	}
+	return nil
+}
+
+// Remark writes a remark at a revision, instead of what it says there.
+func (s Store) Remark(ctx context.Context, deployment, name, remark string) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		k, err := s.get(ctx, deployment, name)
+		if err != nil {
+			return err
+		}
+		want := k.Info
+		want.Remark = truncate.Text(remark, maxReason)
+		return s.change(ctx, k, want, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("writing a remark at revision %s of ControllerDeployment %s: %w", name, deployment, err)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func TestVerdictsAreKept(t *testing.T) {
 	assert.NotContains(t, b.object("a").Annotations, annotationReason)
 
 	require.NoError(t, b.Judge(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
-	assert.Equal(t, strings.Repeat("ä", 2<<10)+"...", b.object("a").Annotations[annotationReason], "more than there is room for")
+	assert.Equal(t, strings.Repeat("ä", 2<<10-2)+" ...", b.object("a").Annotations[annotationReason], "more than there is room for")
 
 	assert.EqualError(t, b.Judge(t.Context(), "judged", candidate, "Fair", ""), `there is no verdict "Fair"`)
 	for _, gone := range []string{"0123456789", "a/b", ""} {
@@ -133,6 +133,21 @@ func TestVerdictsAreKept(t *testing.T) {
 		_, err := b.Content(t.Context(), "judged", gone)
 		assert.True(t, apierrors.IsNotFound(err), gone)
 	}
+}
+
+func TestStore_Remark(t *testing.T) {
+	b := newBed(t, "remarked")
+	b.record("a")
+	name := b.info("a").Name
+	require.NoError(t, b.Remark(t.Context(), "remarked", name, "seed eu-1 has gone"))
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark)
+	b.judge("a", Good)
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark, "a verdict does not change it")
+	b.record("a")
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark, "nor does the same content")
+	b.record("b", "a")
+	assert.Empty(t, b.info("a").Remark, "what is the newest once more begins anew")
+	assert.True(t, apierrors.IsNotFound(b.Remark(t.Context(), "remarked", "0123456789", "")))
 }
 
 func TestOldRevisionsGo(t *testing.T) {

@@ -1,10 +1,21 @@
 package rollout
 
-import "time"
+import (
+	"time"
+)
+
+// steadyAfter is how long an installation that became unhealthy must have been healthy again to count as healthy.
+const steadyAfter = 30 * time.Minute
 
 // available reports whether an installation has what it is to have and is healthy with it.
 func (i *Installation) available() bool {
-	return i.Assigned != "" && i.Applied == i.Assigned && !i.HealthySince.IsZero() && i.Failed == ""
+	return i.Assigned != "" && i.Applied == i.Assigned && i.Healthy && i.Failed == ""
+}
+
+// steady reports whether an installation is available and was so for a while, or has never been anything else.
+func (i *Installation) steady() bool {
+	hasAlwaysBeen := i.Observed.Interruptions == 0 && i.Before != WasUnhealthy && i.Before != WasUnsteady
+	return i.available() && (hasAlwaysBeen || i.Observed.Healthy >= steadyAfter)
 }
 
 // settled reports whether nothing is left to do for an installation to have the revision.
@@ -21,31 +32,81 @@ func (i *Installation) absent() bool { return i.Unreachable || i.unseen() }
 // unseen reports whether nobody has looked yet at an installation that is not new.
 func (i *Installation) unseen() bool { return !i.Unreachable && i.TriedAt.IsZero() && i.Applied != "" }
 
+// wasHealthy reports whether an installation was healthy with what it is assigned, now or earlier.
+func (i *Installation) wasHealthy() bool {
+	return i.Applied == i.Assigned && (i.Healthy || i.WasHealthy)
+}
+
+// before is how an installation is that is going to be assigned another revision.
+func (p *plan) before(i *Installation) Before {
+	switch {
+	case i.Assigned == "":
+		return WasNew
+	case i.absent() || p.hidden(i) || !i.available():
+		return WasUnhealthy
+	case i.steady():
+		return WasHealthy
+	case i.Before == WasHealthy && p.wasNeverGood(i.Assigned):
+		return WasHealthy // that it was interrupted is the fault of what it has
+	default:
+		return WasUnsteady
+	}
+}
+
+// beforeIt is how an installation was before it got a revision that is taken away from it: what went wrong since is the fault of that, and the next one
+// finds the installation as it was.
+func (p *plan) beforeIt(i *Installation) Before {
+	if i.Before == WasHealthy || i.Before == WasUnsteady {
+		return i.Before
+	}
+	return p.before(i)
+}
+
 // hidden reports whether looking at an installation has failed for some time, for other reasons than that its seed cannot be reached.
 func (p *plan) hidden(i *Installation) bool {
 	return !i.absent() && i.TriedAt.Sub(i.SeenAt) > p.Rollout.HealthGate.Tolerance.Duration
 }
 
 // hopeful reports whether an installation that is not available may still become so with what it was assigned.
-func (p *plan) hopeful(i *Installation) bool { return p.Now.Before(p.hopeEnds(i)) }
+func (p *plan) hopeful(i *Installation) bool { return p.left(i) > 0 && p.Now.Before(p.hopeEnds(i)) }
 
-// hopeEnds returns until when there is hope; zero when there is none.
-func (p *plan) hopeEnds(i *Installation) time.Time {
-	if i.Failed != "" {
-		return time.Time{}
+// hopeEnds returns until when there is hope if it stays as it is.
+func (p *plan) hopeEnds(i *Installation) time.Time { return p.after(i, p.left(i)) }
+
+// after returns when an installation will have been observed for a time more.
+func (p *plan) after(i *Installation, more time.Duration) time.Time {
+	if i.TriedAt.IsZero() {
+		return p.Now.Add(more)
 	}
-	since := latest(i.AssignedAt, i.WatchedSince)
-	if i.Assigned == p.Newest {
-		since = latest(since, p.NewestSince)
+	return i.TriedAt.Add(more)
+}
+
+// left returns for how long an installation may be seen as it is until its time is up. It is not positive when it is.
+func (p *plan) left(i *Installation) time.Duration {
+	gate, o := p.Rollout.HealthGate, i.Observed
+	switch {
+	case i.Failed != "":
+		return 0
+	case i.Unreachable, p.hidden(i):
+		return gate.Deadline.Duration - o.Hidden
+	case !i.wasHealthy():
+		return gate.Deadline.Duration - o.Progressing
+	case i.Healthy:
+		return gate.Deadline.Duration - o.Hidden
+	default:
+		return min(gate.Tolerance.Duration-o.Unhealthy, p.mostUnhealthy()-o.UnhealthyTotal)
 	}
+}
+
+// mostUnhealthy is how long an installation may be unhealthy in all.
+func (p *plan) mostUnhealthy() time.Duration {
 	gate := p.Rollout.HealthGate
-	if i.Applied != i.Assigned {
-		return since.Add(gate.Deadline.Duration)
-	}
-	if !i.UnhealthySince.IsZero() {
-		return latest(since, i.UnhealthySince).Add(gate.Tolerance.Duration)
-	}
-	return latest(since, i.AppliedAt).Add(gate.Deadline.Duration)
+	return max(gate.Deadline.Duration, gate.Tolerance.Duration)
+}
+
+// faltered reports whether an installation that may be healthy at the moment was unhealthy too often, or for too long in all.
+func (p *plan) faltered(i *Installation) bool {
+	return !i.absent() && i.wasHealthy() && (i.Observed.Interruptions > int(*p.Rollout.HealthGate.MaxInterruptions) || i.Observed.UnhealthyTotal >= p.mostUnhealthy())
 }
 
 func latest(a time.Time, others ...time.Time) time.Time {

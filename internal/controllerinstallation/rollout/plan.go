@@ -30,7 +30,7 @@ const (
 func newPlan(s Situation) *plan {
 	s.Installations = slices.Clone(s.Installations)
 	slices.SortFunc(s.Installations, func(a, b Installation) int { return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Name, b.Name)) })
-	p := &plan{Situation: s, verdict: verdictOf(s), decision: Decision{Assign: map[string]string{}, Waves: map[string]string{}}}
+	p := &plan{Situation: s, verdict: verdictOf(s), decision: Decision{Assign: map[string]string{}, Before: map[string]Before{}, Waves: map[string]string{}}}
 	if p.verdict == good {
 		p.LastGood = s.Newest
 	}
@@ -62,60 +62,85 @@ func (p *plan) judge() {
 		return
 	}
 	for _, w := range p.waves {
-		for _, i := range w.members {
-			if p.hasFailed(i) {
-				p.verdict, p.decision.Bad = bad, true
-				p.decision.Reason = p.failure(w, i)
-				p.NewestReason = p.decision.Reason
-				return
-			}
+		if p.tooManyFailed(w) {
+			p.decision.Bad, p.decision.Reason = true, p.failure(w, p.failed(w))
+			p.verdict, p.NewestReason = bad, p.decision.Reason
+			return
 		}
 	}
-	if len(p.Installations) > 0 && p.firstNotPassed() == nil {
+	if p.firstNotPassed() == nil && slices.ContainsFunc(p.waves, p.isProven) {
 		p.verdict, p.decision.Good = good, true
 		p.LastGood = p.Newest
 	}
 }
 
-// onTrial reports whether an installation may still prove that the candidate is bad.
-func (p *plan) onTrial(i *Installation) bool {
-	return p.verdict == candidate && i.Assigned == p.Newest && !i.absent() && !i.available()
-}
-
-// hasFailed reports whether an installation has proven that the candidate is bad: when its time was up, somebody has looked once more.
-func (p *plan) hasFailed(i *Installation) bool {
-	return p.onTrial(i) && !p.hopeful(i) && !i.TriedAt.Before(p.hopeEnds(i))
-}
-
-// overdue names the installations that a verdict waits for: their time is up and nobody has looked since.
-func (p *plan) overdue() []string {
-	if p.verdict != candidate {
-		return nil
-	}
-	due := slices.DeleteFunc(p.all(), func(i *Installation) bool { return !p.onTrial(i) || p.hopeful(i) || p.hasFailed(i) })
-	if w := p.firstNotPassed(); w != nil && w.updated(p.Newest) && !p.Now.Before(p.soaked(w)) {
-		due = append(due, p.toBeSeen(w)...)
-	}
-	names := make([]string, 0, len(due))
-	for _, i := range due {
-		names = append(names, i.Name)
-	}
-	return names
-}
-
+// serveNew gives LastGood to installations that have nothing; the candidate where their wave has it, or where nothing was ever good.
 func (p *plan) serveNew() {
-	for k := range p.Installations {
-		if i := &p.Installations[k]; i.Assigned == "" {
-			p.assign(i, cmp.Or(p.LastGood, p.Newest))
+	for _, w := range p.waves {
+		revision, before := cmp.Or(p.LastGood, p.Newest), WasNew
+		if p.verdict == candidate && !p.Rollout.Paused && p.updated(w) && p.isProven(w) {
+			revision, before = p.Newest, CameLate
+		}
+		for _, i := range w.members {
+			if i.Assigned == "" {
+				p.assign(i, revision, before)
+			}
+		}
+	}
+}
+
+// begin has installations observed anew that were assigned the candidate before it is tried once more.
+func (p *plan) begin() {
+	for _, i := range p.all() {
+		if p.verdict == candidate && i.Assigned == p.Newest && !p.isJudged(i) {
+			p.decision.Assign[i.Name], p.decision.Before[i.Name] = p.Newest, i.Before
+			i.AssignedAt, i.Trial, i.Observed = p.Now, p.NewestSince, Observed{}
 		}
 	}
 }
 
 func (p *plan) takeBack() {
-	for k := range p.Installations {
-		if i := &p.Installations[k]; p.rollsBack() && p.isBad(i.Assigned) {
-			p.assign(i, p.LastGood)
+	for _, i := range p.all() {
+		if p.rollsBack() && p.isBad(i.Assigned) {
+			p.assign(i, p.LastGood, p.beforeIt(i))
 		}
+	}
+}
+
+// relieve takes a superseded candidate away from installations that are not well with it: no rollout will judge it any more. Where nothing is rolled back,
+// the candidate replaces it.
+func (p *plan) relieve() {
+	for _, i := range p.all() {
+		switch {
+		case p.verdict != candidate || !p.isSuperseded(i) || !p.isUnwell(i):
+		case p.Rollout.Paused && p.isExcused(i): // it is none that has failed
+		case p.rollsBack():
+			p.assign(i, p.LastGood, p.beforeIt(i))
+		case !p.Rollout.Paused && !i.absent():
+			p.assign(i, p.Newest, WasUnhealthy)
+		}
+	}
+}
+
+func (p *plan) isSuperseded(i *Installation) bool {
+	return i.Assigned != "" && i.Assigned != p.Newest && !p.isBad(i.Assigned) && p.wasNeverGood(i.Assigned)
+}
+
+func (p *plan) wasNeverGood(revision string) bool {
+	return revision != p.LastGood && !slices.Contains(p.Good, revision)
+}
+
+// isUnwell reports whether an installation is unhealthy with what it has, for longer than a moment, or never was healthy with it.
+func (p *plan) isUnwell(i *Installation) bool {
+	switch {
+	case i.unseen():
+		return false
+	case !i.Unreachable && i.available():
+		return p.hidden(i) && p.left(i) <= 0
+	case i.Unreachable:
+		return p.left(i) <= 0
+	default:
+		return p.left(i) <= 0 || !i.wasHealthy() && !p.Rollout.Paused
 	}
 }
 
@@ -134,7 +159,7 @@ func (p *plan) advance() {
 	}
 	for _, w := range p.atWork() {
 		for _, i := range p.chosen(w, p.target()) {
-			p.assign(i, p.target())
+			p.assign(i, p.target(), p.before(i))
 		}
 	}
 }
@@ -154,7 +179,7 @@ func (p *plan) target() string {
 // atWork returns the waves in which installations may be brought to the target.
 func (p *plan) atWork() []*wave {
 	switch w := p.firstNotPassed(); {
-	case p.target() == "" || p.verdict == candidate && w == nil:
+	case p.target() == "" || p.verdict == candidate && (w == nil || p.isDoubted(w)):
 		return nil
 	case p.verdict == candidate:
 		return []*wave{w}
@@ -163,13 +188,24 @@ func (p *plan) atWork() []*wave {
 	}
 }
 
+// isDoubted reports whether an installation of another wave is not healthy with the candidate at the moment, or is lost, or nobody has looked at it yet: nobody
+// else gets the candidate until that is over. So who comes back to an earlier wave is not given what a later one is just failing with.
+func (p *plan) isDoubted(at *wave) bool {
+	return slices.ContainsFunc(p.waves, func(w *wave) bool {
+		return w != at && slices.ContainsFunc(w.members, func(i *Installation) bool {
+			return p.onTrial(w, i) && !p.hasFailed(w, i) || p.isJudged(i) && i.unseen()
+		})
+	})
+}
+
 // assign overrides nothing that was decided before.
-func (p *plan) assign(i *Installation, revision string) {
+func (p *plan) assign(i *Installation, revision string, before Before) {
 	if _, decided := p.decision.Assign[i.Name]; decided || i.Assigned == revision {
 		return
 	}
-	p.decision.Assign[i.Name] = revision
-	i.Assigned, i.AssignedAt, i.Failed = revision, p.Now, ""
+	p.decision.Assign[i.Name], p.decision.Before[i.Name] = revision, before
+	i.Assigned, i.AssignedAt, i.Failed, i.Before = revision, p.Now, "", before
+	i.Trial, i.Observed = p.NewestSince, Observed{}
 }
 
 // again returns how long it is until the next moment from which on something else may be decided.
@@ -188,17 +224,22 @@ func (p *plan) again() time.Duration {
 
 func (p *plan) moments() []time.Time {
 	var moments []time.Time
-	for k := range p.Installations {
-		if i := &p.Installations[k]; p.onTrial(i) {
-			moments = append(moments, p.hopeEnds(i))
+	for _, w := range p.waves {
+		for _, i := range w.members {
+			if p.onTrial(w, i) {
+				moments = append(moments, p.hopeEnds(i))
+			}
+			if p.waitEnds(w, i) {
+				moments = append(moments, p.after(i, p.waitLeft(i)))
+			}
 		}
 	}
 	for _, w := range p.atWork() {
-		if p.verdict == candidate && w.updated(p.Newest) {
+		if p.verdict == candidate && p.updated(w) {
 			moments = append(moments, p.soaked(w))
 		}
 		for _, i := range w.members {
-			if p.holdsPlace(i, p.target()) {
+			if p.isChanging(w, i, p.target()) && (p.verdict == candidate || i.Assigned != p.target() || i.absent() || p.isExcused(i)) {
 				moments = append(moments, p.hopeEnds(i))
 			}
 		}

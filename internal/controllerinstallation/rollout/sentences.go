@@ -7,24 +7,49 @@ import (
 	"time"
 )
 
-// failure says how an installation has shown that the candidate is bad.
-func (p *plan) failure(w *wave, i *Installation) string {
-	gate := p.Rollout.HealthGate
+// failure says how installations have shown that the candidate is bad: the first one, and how many there are.
+func (p *plan) failure(w *wave, failed []*Installation) string {
+	sentence := fmt.Sprintf("wave %s: %s", w.name, p.failureOf(failed[0]))
+	if most := p.maxFailures(w); len(failed) > most && most > 0 {
+		sentence += fmt.Sprintf(" (%d of %d have failed, and %d may)", len(failed), len(w.members), most)
+	}
+	return sentence
+}
+
+func (p *plan) failureOf(i *Installation) string {
+	gate, o := p.Rollout.HealthGate, i.Observed
 	switch {
 	case i.Failed != "":
-		return fmt.Sprintf("wave %s: revision %s cannot be installed on seed %s: %s", w.name, p.Newest, i.Seed, i.Failed)
-	case i.Applied == p.Newest && !i.UnhealthySince.IsZero():
-		return fmt.Sprintf("wave %s: seed %s is no longer healthy with revision %s, for %s now", w.name, i.Seed, p.Newest, gate.Tolerance.Duration)
+		return fmt.Sprintf("revision %s cannot be installed on seed %s: %s", p.Newest, i.Seed, i.Failed)
+	case o.Hidden >= gate.Deadline.Duration && i.Unreachable:
+		return fmt.Sprintf("seed %s cannot be reached any more since it got revision %s, for %s", i.Seed, p.Newest, gate.Deadline.Duration)
+	case o.Hidden >= gate.Deadline.Duration && p.hidden(i):
+		return fmt.Sprintf("seed %s does not tell any more how it is since it got revision %s, for %s", i.Seed, p.Newest, gate.Deadline.Duration)
+	case !i.wasHealthy():
+		return fmt.Sprintf("seed %s is not healthy %s after it got revision %s", i.Seed, gate.Deadline.Duration, p.Newest)
+	case o.Unhealthy >= gate.Tolerance.Duration && !i.available():
+		return fmt.Sprintf("seed %s is no longer healthy with revision %s, for %s now", i.Seed, p.Newest, gate.Tolerance.Duration)
+	case o.Interruptions > int(*gate.MaxInterruptions):
+		return fmt.Sprintf("seed %s has become unhealthy with revision %s %d times", i.Seed, p.Newest, o.Interruptions)
 	default:
-		return fmt.Sprintf("wave %s: seed %s is not healthy %s after it got revision %s", w.name, i.Seed, gate.Deadline.Duration, p.Newest)
+		return fmt.Sprintf("seed %s was unhealthy with revision %s for %s in all", i.Seed, p.Newest, p.mostUnhealthy())
 	}
+}
+
+// notWaitedFor says who of a wave has the candidate, is not healthy with it, and holds up nobody.
+func (p *plan) notWaitedFor(w *wave) string {
+	failed := which(p.failed(w), func(*Installation) bool { return true })
+	ill := which(w.members, func(i *Installation) bool {
+		return p.isJudged(i) && !i.absent() && !i.available() && p.isExcused(i) && i.Failed == ""
+	})
+	return joined(", ", failed.then("failed and may"), ill.then("not healthy, as before it"))
 }
 
 // count says how many installations have a revision and are healthy.
 func (p *plan) count(w *wave, revision string) string {
 	have, prefix, noun, verb := 0, "", "installations", "have"
 	for _, i := range w.members {
-		if i.settled(revision) {
+		if !i.absent() && i.settled(revision) {
 			have++
 		}
 	}

@@ -83,7 +83,8 @@ func (s Situation) watchedFor(d time.Duration) Situation {
 	return s
 }
 
-func (s Situation) triedFor(d time.Duration) Situation { s.NewestSince = ago(d); return s }
+// triedAgain has the candidate tried once more since some time ago, and its installations observed since.
+func (s Situation) triedAgain() Situation { s.NewestSince = ago(minute); return s }
 
 func (s Situation) deadline(d time.Duration) Situation {
 	s.Rollout.HealthGate.Deadline.Duration = d
@@ -100,28 +101,41 @@ func fresh(seed string) Installation {
 func assigned(seed, revision string, since time.Duration, applied string) Installation {
 	i := fresh(seed)
 	i.Assigned, i.AssignedAt = revision, ago(since)
-	i.Applied, i.AppliedAt, i.HealthySince = applied, ago(2*hour), ago(hour)
+	i.Applied = applied
+	i.Healthy = applied == revision
+	i.Observed = Observed{Total: since, Progressing: since}
 	return i
 }
 
 // started got a revision some time ago and was not healthy yet.
 func started(seed, revision string, since time.Duration) Installation {
 	i := assigned(seed, revision, since, revision)
-	i.AppliedAt, i.HealthySince = ago(since), time.Time{}
+	i.Healthy = false
 	return i
 }
 
 // healthy has been so for some time.
 func healthy(seed, revision string, since time.Duration) Installation {
 	i := started(seed, revision, since+minute)
-	i.HealthySince = ago(since)
+	i.Healthy, i.Observed = true, Observed{Total: since + minute, Progressing: minute, Healthy: since}
 	return i
 }
 
 // unhealthy was healthy until some time ago.
 func unhealthy(seed, revision string, since time.Duration) Installation {
 	i := started(seed, revision, since+minute)
-	i.UnhealthySince = ago(since)
+	i.WasHealthy, i.Observed = true, Observed{Total: since + 2*minute, Progressing: minute, Unhealthy: since, UnhealthyTotal: since, Interruptions: 1}
+	return i
+}
+
+// before has an installation been so when it was assigned its revision.
+func before(was Before, i Installation) Installation { i.Before = was; return i }
+
+// lost was there when it was assigned its revision, and cannot be reached since some time ago.
+func lost(i Installation, since time.Duration) Installation {
+	i.Unreachable, i.TriedAt, i.SeenAt = true, noon(), ago(since)
+	i.Before = WasHealthy
+	i.Observed.Hidden, i.Observed.Total = since, i.Observed.Total+since
 	return i
 }
 
@@ -137,11 +151,11 @@ func unreachable(i Installation) Installation { i.Unreachable = true; return i }
 // seen was looked at last some time ago, and for the last time with success.
 func seen(i Installation, tried, seen time.Duration) Installation {
 	i.TriedAt, i.SeenAt = ago(tried), ago(seen)
+	for _, observed := range []*time.Duration{&i.Observed.Healthy, &i.Observed.Progressing, &i.Observed.Unhealthy, &i.Observed.Total} {
+		*observed = max(0, *observed-tried)
+	}
 	return i
 }
-
-// never is longer ago than anything.
-const never = 1000 * hour
 
 // unseen was looked at by nobody since the operator began.
 func (s Situation) unseen(seeds ...string) Situation {

@@ -31,8 +31,8 @@ func TestACandidateBecomesGood(t *testing.T) {
 		"but not while the first wave is ill": {
 			Situation: candidateOver(unhealthy("canary-1", "new", time.Second), healthy("eu-1", "new", hour)),
 		},
-		"but not while a new installation has what was good before": {
-			Situation: candidateOver(fresh("eu-1"), healthy("eu-2", "new", hour)), assign: give("old", "eu-1"),
+		"although a new installation comes, which gets it too": {
+			Situation: candidateOver(fresh("eu-1"), healthy("eu-2", "new", hour)), assign: give("new", "eu-1"), good: true,
 		},
 		"without those who cannot be reached": {Situation: candidateOver(healthy("eu-1", "new", hour), unreachable(healthy("eu-2", "old", hour))), good: true},
 		"but it is so once only":              {Situation: candidateOver(healthy("eu-1", "new", hour)).withGoodNewest()},
@@ -86,15 +86,23 @@ func TestNoMoreThanMaxUnavailableAreTakenDown(t *testing.T) {
 		"counting who has not got it":             {Situation: candidateOver(with(four(), assigned("eu-5", "new", minute, "old"))...).within("2"), assign: give("new", "eu-1")},
 		"counting who is not healthy with it yet": {Situation: candidateOver(with(four(), started("eu-5", "new", minute))...).within("2"), assign: give("new", "eu-1")},
 		"not counting who is healthy with it":     {Situation: candidateOver(with(four(), healthy("eu-5", "new", time.Second))...).within("2"), assign: give("new", "eu-1", "eu-2")},
-		"counting who is ill without it, who gets it first": {
-			Situation: candidateOver(with(four(), unhealthy("eu-5", "old", minute))...).within("2"), assign: give("new", "eu-1", "eu-5"),
+		"counting who is ill without it, who proves nothing and waits": {
+			Situation: candidateOver(with(four(), unhealthy("eu-5", "old", minute))...).within("2"), assign: give("new", "eu-1"),
 		},
-		"but curing all who are ill without it": {
+		"but one at a time however many are ill without it": {
 			Situation: candidateOver(with(four(), unhealthy("eu-5", "old", minute), unhealthy("eu-6", "old", hour), started("eu-7", "old", hour))...),
-			assign:    give("new", "eu-5", "eu-6", "eu-7"),
+			assign:    give("new", "eu-1"),
 		},
-		"also when places are taken":        {Situation: candidateOver(started("eu-1", "new", minute), unhealthy("eu-2", "old", hour)), assign: give("new", "eu-2")},
-		"also who cannot have what is good": {Situation: candidateOver(refusing("eu-1", "old", "no"), healthy("eu-2", "old", hour)), assign: give("new", "eu-1")},
+		"but curing all who are ill without it, when one that was healthy has it": {
+			Situation: candidateOver(with(fleet("old", "eu-1", "eu-2"), healthy("eu-3", "new", 0), unhealthy("eu-5", "old", minute), unhealthy("eu-6", "old", hour), started("eu-7", "old", hour))...),
+			assign:    give("new", "eu-1", "eu-5", "eu-6", "eu-7"),
+		},
+		"also when places are taken":                       {Situation: candidateOver(started("eu-1", "new", minute), unhealthy("eu-2", "old", hour)), assign: give("new", "eu-2")},
+		"beginning with one that can have what is good":    {Situation: candidateOver(refusing("eu-1", "old", "no"), healthy("eu-2", "old", hour)), assign: give("new", "eu-2")},
+		"curing at once who is ill with what was given up": {Situation: candidateOver(unhealthy("eu-1", "worse", hour), healthy("eu-2", "old", hour)).withBad("worse").withoutRollback(), assign: give("new", "eu-1")},
+		"beginning with one that did not become ill lately": {
+			Situation: candidateOver(interrupted(healthy("eu-1", "old", 29*minute)), healthy("eu-2", "old", minute)), assign: give("new", "eu-2"),
+		},
 		"but not for an illness of a moment": {
 			Situation: candidateOver(healthy("eu-1", "old", hour), unhealthy("eu-2", "old", minute-time.Second)),
 		},
@@ -107,11 +115,17 @@ func TestNoMoreThanMaxUnavailableAreTakenDown(t *testing.T) {
 			assign:    give("new", "early-2"),
 		},
 		"not counting who cannot be reached": {
-			Situation: candidateOver(unreachable(unhealthy("eu-1", "old", hour)), unreachable(assigned("eu-2", "new", hour, "old")), healthy("eu-3", "old", hour)),
+			Situation: candidateOver(unreachable(unhealthy("eu-1", "old", hour)), before("", lost(assigned("eu-2", "new", hour, "old"), hour)), healthy("eu-3", "old", hour)),
 			assign:    give("new", "eu-3"),
 		},
 		"but counting who was lost while it changed": {
 			Situation: candidateOver(unreachable(assigned("eu-1", "new", 9*minute, "old")), healthy("eu-2", "old", hour)),
+		},
+		"counting who was lost with what is good": {
+			Situation: candidateOver(lost(healthy("eu-1", "new", hour), minute), healthy("eu-2", "old", hour)).withGoodNewest(),
+		},
+		"not counting who was lost with what is good for too long": {
+			Situation: candidateOver(lost(healthy("eu-1", "new", hour), 10*minute), healthy("eu-2", "old", hour)).withGoodNewest(), assign: give("new", "eu-2"),
 		},
 		"in the order of seeds, and on a seed in that of names": {
 			Situation: candidateOver(named("b", healthy("eu-1", "old", hour)), named("c", healthy("eu-0", "old", hour)), named("a", healthy("eu-1", "old", hour))).within("2"),
@@ -119,6 +133,9 @@ func TestNoMoreThanMaxUnavailableAreTakenDown(t *testing.T) {
 		},
 	})
 }
+
+// interrupted became unhealthy some time with what it has.
+func interrupted(i Installation) Installation { i.Observed.Interruptions = 1; return i }
 
 func named(name string, i Installation) Installation { i.Name = name; return i }
 
@@ -147,7 +164,8 @@ func TestItLooksAgainWhenTimeAloneMatters(t *testing.T) {
 		"when the soaking ends, also while paused":       {candidateOver(healthy("eu-1", "new", 2*minute)).paused(), 3 * minute},
 		"when a look long enough has made sure of it":    {candidateOver(healthy("eu-1", "new", hour)).watchedFor(20 * time.Second), 40 * time.Second},
 		"when who is new should have become healthy":     {candidateOver(started("eu-1", "old", 8*minute), started("canary-1", "old", 9*minute)), minute},
-		"when a lost one stops to count":                 {candidateOver(unreachable(started("eu-1", "new", 8*minute)), healthy("eu-2", "old", hour)), 2 * minute},
+		"when a lost one stops to count":                 {candidateOver(lost(started("eu-1", "new", minute), 8*minute), healthy("eu-2", "old", hour)), 2 * minute},
+		"when who was unsteady before stops to count":    {candidateOver(before(WasUnsteady, unhealthy("eu-1", "new", 20*time.Second)), healthy("eu-2", "old", hour)).withGoodNewest(), 40 * time.Second},
 		"but a second later at the earliest":             {candidateOver(healthy("eu-1", "new", 5*minute-time.Millisecond)), time.Second},
 		"never while others must move first":             {candidateOver(unreachable(healthy("eu-1", "old", hour))), 0},
 		"never when it is done":                          {candidateOver(unhealthy("eu-1", "new", time.Second)).withGoodNewest(), 0},

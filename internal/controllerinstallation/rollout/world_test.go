@@ -21,6 +21,8 @@ const (
 	choosy       temper = "choosy"       // becomes healthy on even seeds only
 	unrenderable temper = "unrenderable" // cannot be installed on odd seeds
 	mortal       temper = "mortal"       // becomes healthy, and ill for ever some time later
+	cutting      temper = "cutting"      // cuts odd seeds off, at once or after some minutes
+	faltering    temper = "faltering"    // becomes healthy, and is ill for half a minute every three minutes
 )
 
 // record is what a store knows of a revision.
@@ -47,6 +49,17 @@ type site struct {
 	asked   bool
 	gone    bool
 	changes int
+
+	// ill: nothing becomes healthy here. flaps: everything is ill for half a minute every three minutes. Both have been so for long.
+	ill, flaps bool
+	// sound is whether it really was well, and could be seen, when it was assigned what it has.
+	sound bool
+	// cut is the revision that has cut the seed off.
+	cut string
+	// health and marked are of the last look at the present assignment; kept is what is written down of what was observed.
+	health Health
+	marked time.Time
+	kept   Observed
 }
 
 // happening is something that happens at a time.
@@ -59,6 +72,11 @@ type happening struct {
 type world struct {
 	rand *rand.Rand
 	now  time.Time
+	// jump is by how much the clock on the wall is wrong.
+	jump time.Duration
+	// isCalm is true when nothing happens but to seeds, and to the clock. given is when the newest was published, and verdict when it was found good.
+	isCalm         bool
+	given, verdict time.Time
 	// began is when the operator was started last; zero while it is down.
 	began     time.Time
 	rollout   installationv1alpha1.Rollout
@@ -87,8 +105,8 @@ func (w *world) after(d time.Duration, do func()) {
 	slices.SortStableFunc(w.coming, func(a, b happening) int { return a.at.Compare(b.at) })
 }
 
-// to the second, as it is written down.
-func (w *world) second() time.Time { return w.now.Truncate(time.Second) }
+// to the second, as it is written down, by the clock on the wall.
+func (w *world) second() time.Time { return w.now.Add(w.jump).Truncate(time.Second) }
 
 func (w *world) appear(name, wave string) *site {
 	s := &site{seen: Installation{Name: name, Seed: name, SeedLabels: labels.Set{"wave": wave}}, odd: w.chance(50)}
@@ -111,11 +129,12 @@ func (w *world) look(s *site) {
 	if w.began.IsZero() || s.gone {
 		return
 	}
+	w.observe(s)
 	if s.away > 0 {
-		s.seen.Unreachable, s.seen.TriedAt, s.seen.SeenAt, s.asked = true, time.Time{}, time.Time{}, false
+		s.seen.Unreachable, s.seen.TriedAt, s.seen.SeenAt, s.asked = true, w.now, time.Time{}, false
 		return
 	}
-	if s.seen.TriedAt.IsZero() || s.erring == 0 && s.seen.TriedAt.Sub(s.seen.SeenAt) > minute {
+	if s.seen.TriedAt.IsZero() || s.seen.Unreachable || s.erring == 0 && s.seen.TriedAt.Sub(s.seen.SeenAt) > minute {
 		s.seen.WatchedSince = w.now
 	}
 	s.seen.Unreachable, s.seen.TriedAt = false, w.now
@@ -129,18 +148,42 @@ func (w *world) look(s *site) {
 	w.see(s)
 }
 
+// observe adds what a look is going to tell to what has been observed. While all seeds are away, the operator takes itself for cut off.
+func (w *world) observe(s *site) {
+	interval, was, is := w.now.Sub(s.marked), s.health, w.healthOf(s)
+	if s.marked.IsZero() {
+		interval, was = 0, is
+	}
+	if was == Hidden && !slices.ContainsFunc(w.present(), func(other *site) bool { return other.away == 0 }) {
+		interval = 0
+	}
+	o := s.seen.Observed.After(interval, was, is)
+	if is != was || o.Total-s.kept.Total >= max(minute, s.kept.Total/5) {
+		s.kept = o
+	}
+	s.seen.Observed, s.health, s.marked = o, is, w.now
+}
+
+func (w *world) healthOf(s *site) Health {
+	wasSeen := s.seen.Applied == s.seen.Assigned
+	switch {
+	case s.away > 0 || s.erring > 0:
+		return Hidden
+	case s.applied == s.seen.Assigned && s.well:
+		return Healthy
+	case s.applied == s.seen.Assigned && wasSeen && (s.seen.Healthy || s.seen.WasHealthy):
+		return Unhealthy
+	}
+	return Progressing
+}
+
 // see is a look that tells how an installation is.
 func (w *world) see(s *site) {
 	if s.seen.Applied != s.applied {
-		s.seen.Applied, s.seen.AppliedAt = s.applied, w.second()
-		s.seen.HealthySince, s.seen.UnhealthySince = time.Time{}, time.Time{}
+		s.seen.Applied, s.seen.Healthy, s.seen.WasHealthy = s.applied, false, false
 	}
-	switch {
-	case s.well && s.seen.HealthySince.IsZero():
-		s.seen.HealthySince, s.seen.UnhealthySince = w.second(), time.Time{}
-	case !s.well && !s.seen.HealthySince.IsZero():
-		s.seen.HealthySince, s.seen.UnhealthySince = time.Time{}, w.second()
-	}
+	s.seen.WasHealthy = s.seen.WasHealthy || s.seen.Healthy && !s.well
+	s.seen.Healthy = s.well
 	if s.seen.Assigned != s.applied && s.seen.Assigned != "" {
 		assigned := s.seen.Assigned
 		w.after(w.between(time.Second, 20*time.Second), func() { w.apply(s, assigned) })
@@ -159,21 +202,29 @@ func (w *world) apply(s *site, name string) {
 	}
 	s.applied, s.well = name, false
 	s.epoch++
+	if is == cutting && s.odd {
+		w.later(s, []time.Duration{0, w.between(time.Second, 4*minute)}[w.rand.IntN(2)], func() { w.cut(s, name) })
+	}
 	w.look(s)
-	if is == broken || is == choosy && s.odd {
+	if is == broken || is == choosy && s.odd || s.ill {
 		return
 	}
-	w.later(s, w.between(5*time.Second, 2*minute), func() {
-		w.wellness(s, true)
-		switch {
-		case s.allergic == name:
-			w.later(s, w.between(time.Second, hour), func() { w.wellness(s, false) })
-		case is == mortal:
-			w.later(s, w.between(time.Second, 30*minute), func() { w.wellness(s, false) })
-		case w.chance(30):
-			w.later(s, w.between(time.Second, hour), func() { w.swoon(s) })
-		}
-	})
+	w.later(s, w.between(5*time.Second, 2*minute), func() { w.settleDown(s, name, is) })
+}
+
+// settleDown has an installation be well with what it has, and decides what comes after that.
+func (w *world) settleDown(s *site, name string, is temper) {
+	w.wellness(s, true)
+	switch {
+	case s.flaps || is == faltering:
+		w.falter(s)
+	case s.allergic == name:
+		w.later(s, w.between(time.Second, hour), func() { w.wellness(s, false) })
+	case is == mortal:
+		w.later(s, w.between(time.Second, 30*minute), func() { w.wellness(s, false) })
+	case w.chance(30):
+		w.later(s, w.between(time.Second, hour), func() { w.swoon(s) })
+	}
 }
 
 // swoon is an illness that is over within tolerance.
@@ -182,8 +233,27 @@ func (w *world) swoon(s *site) {
 	w.later(s, w.between(time.Second, 50*time.Second), func() { w.wellness(s, true) })
 }
 
+// falter makes an installation ill for half a minute every three minutes, as long as things happen.
+func (w *world) falter(s *site) {
+	if w.now.Sub(noon()) > 2*horizon {
+		return
+	}
+	w.later(s, 150*time.Second, func() {
+		w.wellness(s, false)
+		w.later(s, 30*time.Second, func() { w.wellness(s, true); w.falter(s) })
+	})
+}
+
+// cut has a revision cut its seed off: it is there no more, whoever asks.
+func (w *world) cut(s *site, name string) {
+	w.counts["cut off"]++
+	s.cut = name
+	s.away++
+	w.look(s)
+}
+
 func (w *world) wellness(s *site, well bool) {
-	s.well = well
+	s.well = well && !s.ill
 	w.look(s)
 }
 
@@ -226,6 +296,7 @@ func (w *world) down(d time.Duration) {
 		w.began = w.now
 		for _, s := range w.present() {
 			s.seen.Unreachable, s.seen.TriedAt, s.seen.SeenAt, s.asked = false, time.Time{}, time.Time{}, false
+			s.marked, s.seen.Observed = time.Time{}, s.kept
 			w.after(w.between(0, 3*time.Minute), func() { w.look(s) })
 		}
 	})
@@ -243,7 +314,7 @@ func (w *world) publish(name string, is temper) {
 	if !known.bad && name != last {
 		known.good, known.since = false, w.second()
 	}
-	w.newest = name
+	w.newest, w.given = name, w.now
 	w.counts["published"]++
 }
 
@@ -258,7 +329,11 @@ func (w *world) mend() {
 	for _, s := range w.present() {
 		if s.applied == w.newest {
 			s.epoch++
-			w.later(s, w.between(5*time.Second, 50*time.Second), func() { w.wellness(s, true) })
+			w.later(s, w.between(5*time.Second, 50*time.Second), func() {
+				if w.wellness(s, true); s.flaps {
+					w.falter(s)
+				}
+			})
 		}
 		if s.seen.Assigned == w.newest {
 			s.seen.Failed = ""
@@ -285,6 +360,9 @@ func (w *world) situation() Situation {
 	for _, name := range slices.Sorted(maps.Keys(w.revisions)) {
 		if w.revisions[name].bad {
 			s.Bad = append(s.Bad, name)
+		}
+		if w.revisions[name].good {
+			s.Good = append(s.Good, name)
 		}
 	}
 	for _, one := range w.present() {

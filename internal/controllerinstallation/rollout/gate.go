@@ -1,0 +1,115 @@
+package rollout
+
+import (
+	"slices"
+	"time"
+)
+
+// isJudged reports whether an installation has the candidate, in the present attempt at it.
+func (p *plan) isJudged(i *Installation) bool {
+	return p.verdict == candidate && i.Assigned == p.Newest && i.Trial.Equal(p.NewestSince)
+}
+
+// isLost reports whether the seed of an installation was there when it was assigned the candidate, or since, and is unreachable now.
+func (p *plan) isLost(i *Installation) bool {
+	wasThere := slices.Contains([]Before{WasHealthy, WasUnsteady, WasUnhealthy}, i.Before) || i.Before == WasNew && i.Observed.Progressing > 0
+	return i.Unreachable && p.isJudged(i) && (wasThere || i.Applied == p.Newest)
+}
+
+// isNewcomer reports whether an installation came after the candidate, and others that were there already can show what that is like: then nobody waits for it.
+// Where there are none, newcomers are the wave.
+func (p *plan) isNewcomer(w *wave, i *Installation) bool {
+	return p.came(i) && slices.ContainsFunc(w.members, func(other *Installation) bool { return !p.came(other) && !p.isPassedOver(other) })
+}
+
+func (p *plan) came(i *Installation) bool {
+	return p.verdict == candidate && (i.Assigned == "" || i.Before == CameLate || i.Before == WasNew && i.Assigned != p.Newest && i.Trial.Equal(p.NewestSince))
+}
+
+// isExcused reports whether an installation that has the candidate is as it was before it.
+func (p *plan) isExcused(i *Installation) bool {
+	wasInterrupted := i.Observed.Interruptions > 0 || i.wasHealthy() && !i.Healthy
+	return i.Before == WasUnhealthy || i.Before == WasUnsteady && !i.Unreachable && wasInterrupted
+}
+
+// isPassedOver reports whether nobody waits for an installation that was there before the candidate: its seed was away already, or it is as it was, and that
+// for long enough.
+func (p *plan) isPassedOver(i *Installation) bool {
+	return i.Unreachable && !p.isLost(i) || p.isJudged(i) && p.isExcused(i) && p.waitLeft(i) <= 0
+}
+
+// proves reports whether an installation that has the candidate can prove that it is bad. Whether the candidate can be rendered has nothing to do with how the
+// installation was.
+func (p *plan) proves(w *wave, i *Installation) bool {
+	if !p.isJudged(i) || i.unseen() || i.Unreachable && !p.isLost(i) {
+		return false
+	}
+	return i.Failed != "" || !p.isExcused(i) && !p.isNewcomer(w, i)
+}
+
+// onTrial reports whether time alone may prove by an installation that the candidate is bad.
+func (p *plan) onTrial(w *wave, i *Installation) bool {
+	return p.proves(w, i) && (i.Unreachable || !i.available() || p.hidden(i))
+}
+
+// hasFailed reports whether an installation has proven that the candidate is bad. What was observed ends with a look.
+func (p *plan) hasFailed(w *wave, i *Installation) bool {
+	return p.proves(w, i) && (p.onTrial(w, i) && p.left(i) <= 0 || p.faltered(i))
+}
+
+func (p *plan) failed(w *wave) []*Installation {
+	return w.those(func(i *Installation) bool { return p.hasFailed(w, i) })
+}
+
+// maxFailures is how many installations of a wave may fail. Never all of them.
+func (p *plan) maxFailures(w *wave) int {
+	return max(0, min(scaled(p.Rollout.MaxFailures, len(w.members), 0), len(w.members)-1))
+}
+
+// tooManyFailed reports whether more installations of a wave have failed than may, or all of which anything is still expected, and no other one does well.
+func (p *plan) tooManyFailed(w *wave) bool {
+	failed := len(p.failed(w))
+	return failed > p.maxFailures(w) || failed > 0 && len(p.awaited(w)) == 0 && !p.isProven(w)
+}
+
+// isWaitedFor reports whether a wave does not pass without an installation.
+func (p *plan) isWaitedFor(w *wave, i *Installation) bool {
+	return !p.isNewcomer(w, i) && !p.isPassedOver(i) && !p.hasFailed(w, i)
+}
+
+// overdue names the installations that a decision waits for: their time is up, and nobody has looked since.
+func (p *plan) overdue() []string {
+	if p.verdict != candidate {
+		return nil
+	}
+	var due []*Installation
+	for _, w := range p.waves {
+		due = append(due, w.those(func(i *Installation) bool { return p.isOverdue(w, i) })...)
+	}
+	if w := p.firstNotPassed(); w != nil && p.updated(w) && !p.Now.Before(p.soaked(w)) {
+		due = append(due, p.toBeSeen(w)...)
+	}
+	names := make([]string, 0, len(due))
+	for _, i := range due {
+		if !slices.Contains(names, i.Name) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
+func (p *plan) isOverdue(w *wave, i *Installation) bool {
+	if p.hasFailed(w, i) || i.unseen() {
+		return false
+	}
+	return p.onTrial(w, i) && !p.hopeful(i) || p.waitEnds(w, i) && !p.Now.Before(p.after(i, p.waitLeft(i)))
+}
+
+// waitEnds reports whether an installation is waited for only until it has been observed for some time.
+func (p *plan) waitEnds(w *wave, i *Installation) bool {
+	return p.isJudged(i) && p.isExcused(i) && p.isWaitedFor(w, i)
+}
+
+func (p *plan) waitLeft(i *Installation) time.Duration {
+	return p.Rollout.HealthGate.MaxWait.Duration - i.Observed.Total
+}
