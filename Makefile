@@ -56,11 +56,17 @@ bin/%: FORCE
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
 .PHONY: images
-images: ## Build an image of each binary, with its bill of materials, into bin/images; PUSH=<repository> pushes them
+images: ## Build an image of each binary, with its bill of materials, into bin/images; PUSH=<repository> pushes them, SIGN_KEY=<file> signs them
 	$(call say,'building images $(VERSION)')
 	@cd images && go build -trimpath -buildvcs=false -o $(CACHE)/bin/images ./cmd/images
 	@$(CACHE)/bin/images build --version '$(VERSION)' --commit '$(COMMIT)' --date '$(DATE)' --out bin/images \
-	  $(if $(PLATFORM),--platform '$(PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(PUSH),--push '$(PUSH)')
+	  $(if $(PLATFORM),--platform '$(PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(PUSH),--push '$(PUSH)') \
+	  $(if $(SIGN_KEY),--sign-key '$(SIGN_KEY)')
+
+.PHONY: images-verify
+images-verify: ## Check by KEY=<public key> that the archives and images in ARGS= are as they were signed
+	@cd images && go build -trimpath -buildvcs=false -o $(CACHE)/bin/images ./cmd/images
+	@$(CACHE)/bin/images verify --key '$(KEY)' $(ARGS)
 
 # make VERSION=v1.2.3 OUT=<folder> registrations writes those of a release; what is committed is of no version.
 .PHONY: registrations

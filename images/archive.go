@@ -26,12 +26,12 @@ import (
 // store knows one platform per name: it gives the name itself to the first, and the name with the architecture, e.g. "ghcr.io/you/app:v1-arm64", to
 // the others.
 //
-// It returns each name's digest, "sha256:...": that of its index, which Push gives it too.
-func WriteArchive(path string, images map[string][]Image) (digests map[string]string, err error) {
+// It returns each name's digest, "sha256:...": that of its index, which Push and Digest give it too.
+func WriteArchive(path string, images map[string][]Image, documents ...Document) (digests map[string]string, err error) {
 	if len(images) == 0 {
 		return nil, fmt.Errorf("writing %s: no images are given", path)
 	}
-	content := contents{blobs: map[v1.Hash]blob{}}
+	content := contents{blobs: map[v1.Hash]blob{}, documents: documents}
 	digests = make(map[string]string, len(images))
 	for _, name := range slices.Sorted(maps.Keys(images)) {
 		if digests[name], err = content.add(name, images[name]); err != nil {
@@ -44,11 +44,24 @@ func WriteArchive(path string, images map[string][]Image) (digests map[string]st
 	return digests, nil
 }
 
+// Digest returns the digest that WriteArchive and Push give to images under a name.
+func Digest(images []Image) (string, error) {
+	made, err := assemble(images)
+	if err != nil {
+		return "", err
+	}
+	digest, err := made.index.Digest()
+	return digest.String(), err
+}
+
 // CheckName returns an error unless WriteArchive and Push take ref as the name of an image.
 func CheckName(ref string) error {
 	_, err := name.NewTag(ref, name.StrictValidation)
 	return err
 }
+
+// documentsFolder is where an archive keeps Documents.
+const documentsFolder = "documents/"
 
 // contents is what an archive holds.
 type contents struct {
@@ -56,6 +69,8 @@ type contents struct {
 	// index is the OCI layout's, docker the docker archive's table of contents.
 	index  []v1.Descriptor
 	docker []dockerEntry
+	// documents stand beside both.
+	documents []Document
 }
 
 type blob struct {
@@ -152,6 +167,11 @@ func (c *contents) writeTo(to io.Writer) error {
 			return err
 		}
 		if err := errors.Join(writeFile(archive, blobPath(digest), b.size, content), content.Close()); err != nil {
+			return err
+		}
+	}
+	for _, d := range c.documents {
+		if err := writeFile(archive, documentsFolder+d.Path, int64(len(d.Content)), bytes.NewReader(d.Content)); err != nil {
 			return err
 		}
 	}

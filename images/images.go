@@ -52,8 +52,16 @@ type Image struct {
 	Platform Platform
 	Layers   []*Layer
 	Config   Config
-	// Attachments go to a registry with the image. Archives have no place for them.
+	// Attachments go to a registry with the image, as its referrers. What loads archives takes all that their index lists for an image, so that they
+	// are not there: see Document.
 	Attachments []Attachment
+}
+
+// Document is a file in an archive beside the images, such as a bill of materials or a signature. What loads images passes over it.
+type Document struct {
+	// Path is relative, below "documents/".
+	Path    string
+	Content []byte
 }
 
 // DefaultUser runs the program unless its Config says otherwise: user and group "nonroot", as in other minimal images.

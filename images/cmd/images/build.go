@@ -29,7 +29,9 @@ type job struct {
 	besides map[sbom.Module]string
 	// scratch is where binaries lie until they are packed.
 	scratch string
-	say     func(format string, args ...any)
+	// signer is nil when nothing is signed.
+	signer *signer
+	say    func(format string, args ...any)
 }
 
 // product is one finished image.
@@ -58,7 +60,7 @@ func build(ctx context.Context, o order, out io.Writer) error {
 		}
 		products = append(products, p)
 	}
-	if err := writeDigests(filepath.Join(o.out, "digests.txt"), products); err != nil {
+	if err := j.writeDigests(products); err != nil {
 		return err
 	}
 	return report(out, o, products)
@@ -66,6 +68,10 @@ func build(ctx context.Context, o order, out io.Writer) error {
 
 func prepare(ctx context.Context, o order, out io.Writer) (*job, error) {
 	m, err := readModule(ctx, o.source)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := readSigner(o.signKey)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +87,7 @@ func prepare(ctx context.Context, o order, out io.Writer) (*job, error) {
 		return nil, err
 	}
 	return &job{
-		order: o, module: m, below: below, besides: authorities(), scratch: scratch,
+		order: o, module: m, below: below, besides: authorities(), scratch: scratch, signer: signer,
 		licenses: sbom.Cache{Modules: m.cache, Go: m.goroot, Own: m.root, OwnPath: m.path},
 		say:      func(format string, args ...any) { fmt.Fprintf(out, "==> "+format+"\n", args...) },
 	}, nil
@@ -114,21 +120,56 @@ func (j *job) build(ctx context.Context, command string) (product, error) {
 		p.unlicensed += bill.Unlicensed
 		j.say("%s for %s (%.0f s)", command, platform, time.Since(start).Seconds())
 	}
-	archive := filepath.Join(j.out, command+".tar")
-	digests, err := images.WriteArchive(archive, map[string][]images.Image{p.name: p.images})
+	var err error
+	if p.digest, err = images.Digest(p.images); err != nil {
+		return product{}, err
+	}
+	signed, err := j.sign(command, p)
 	if err != nil {
 		return product{}, err
 	}
-	p.digest = digests[p.name]
+	documents, err := documentsOf(p, signed)
+	if err != nil {
+		return product{}, err
+	}
+	if _, err := images.WriteArchive(filepath.Join(j.out, command+".tar"), map[string][]images.Image{p.name: p.images}, documents...); err != nil {
+		return product{}, err
+	}
 	if !j.push {
 		return p, nil
 	}
 	j.say("pushing %s", p.name)
-	pushed, err := images.Push(ctx, p.name, p.images, remote.WithAuthFromKeychain(authn.DefaultKeychain))
-	if err == nil && pushed != p.digest {
-		err = errors.New("the registry was given another image than the archive")
+	return p, pushAll(ctx, p, signed, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+}
+
+// documentsOf are those in the archive: what the images are made of, and what proves where they come from.
+func documentsOf(p product, signed *signed) ([]images.Document, error) {
+	var documents []images.Document
+	for _, image := range p.images {
+		for _, bill := range image.Attachments {
+			documents = append(documents, images.Document{Path: image.Platform.Architecture + ".cdx.json", Content: bill.Content})
+		}
 	}
-	return p, err
+	if signed == nil {
+		return documents, nil
+	}
+	proofs, err := signed.documents()
+	return append(documents, proofs...), err
+}
+
+// pushAll brings an image to its registry, and then what proves where it comes from.
+func pushAll(ctx context.Context, p product, signed *signed, options ...remote.Option) error {
+	pushed, err := images.Push(ctx, p.name, p.images, options...)
+	if err != nil {
+		return err
+	}
+	if pushed != p.digest {
+		return errors.New("the registry was given another image than the archive")
+	}
+	if signed == nil {
+		return nil
+	}
+	return signed.push(ctx, p, options...)
 }
 
 func (j *job) buildFor(ctx context.Context, command string, platform images.Platform) (images.Image, sbom.Bill, error) {
@@ -170,10 +211,21 @@ func (j *job) labels(command string) map[string]string {
 	return labels
 }
 
-func writeDigests(path string, products []product) error {
+func (j *job) writeDigests(products []product) error {
 	var lines strings.Builder
 	for _, p := range products {
 		fmt.Fprintf(&lines, "%s@%s\n", p.name, p.digest)
 	}
-	return os.WriteFile(path, []byte(lines.String()), 0o644) //nolint:gosec // it is for everyone
+	files := map[string][]byte{"digests.txt": []byte(lines.String())}
+	if j.signer != nil {
+		if err := j.signer.signFile("digests.txt", files); err != nil {
+			return err
+		}
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(j.out, name), content, 0o644); err != nil { //nolint:gosec // it is for everyone
+			return err
+		}
+	}
+	return nil
 }

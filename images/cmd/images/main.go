@@ -18,16 +18,20 @@ import (
 )
 
 const usage = `Usage: images build --version V --out DIR [flags]
+       images verify --key PUBLIC.pem ARCHIVE|IMAGE...
 
-Compiles the commands in cmd/ as "make build" does, and makes one image of each: the static binary, run by user 65532, with
+build compiles the commands in cmd/ as "make build" does, and makes one image of each: the static binary, run by user 65532, with
 the certificate authorities that Mozilla trusts. Needs Go and nothing else: no daemon, no registry, no base image. The same
 commit gives the same images.
 
 It writes
 
-  DIR/BINARY.tar              the image for all platforms: an OCI layout that is a docker archive, too
+  DIR/BINARY.tar              the image for all platforms: an OCI layout that is a docker archive, too; with documents/ARCH.cdx.json
+                              and, if there is a key, documents/signature.json and documents/provenance.json
   DIR/BINARY.ARCH.cdx.json    what the binary is made of (CycloneDX): modules, versions, licenses
   DIR/digests.txt             the images' names with their digests, one a line
+  DIR/digests.txt.sig         if there is a key: base64 of its signature over digests.txt, for "openssl dgst -sha256 -verify" or cosign verify-blob
+  DIR/signing-key.pub         the key that checks signatures
 
   --version V          the images' tag, and what the binaries say when asked with --version
   --out DIR            where to write to; it is made if it is missing
@@ -39,8 +43,15 @@ It writes
   --repository R       the images are named R/BINARY:V (default ghcr.io/trellis-garden/trellis)
   --push R             name them R/BINARY:V and push them there, each platform's bill of materials as a referrer of its
                        image. Credentials are those of "docker login".
+  --sign-key FILE      sign images and how they were built by this private key: ECDSA on P-256 in PEM, by openssl or cosign. The
+                       password of cosign's is taken from COSIGN_PASSWORD. With --push, cosign verify and verify-attestation find both.
   --source DIR         the root of the module with cmd/ (default ".")
   --help               print this page
+
+verify checks, without a network but the images' own registry, that archives and images are as they were signed, and prints what was built from
+what. It fails unless all of them are.
+
+  --key FILE           the public key, such as DIR/signing-key.pub or cosign.pub
 
 Exit codes: 0 done, 1 failed, 2 not understood.
 `
@@ -59,6 +70,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out, problems io.Writer) int {
+	if len(args) > 0 && args[0] == "verify" {
+		return runVerify(ctx, args[1:], out, problems)
+	}
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -83,6 +97,7 @@ type order struct {
 	binaries                                 []string
 	platforms                                []images.Platform
 	push                                     bool
+	signKey                                  string
 }
 
 func parse(args []string) (order, error) {
@@ -90,7 +105,7 @@ func parse(args []string) (order, error) {
 		return order{}, flag.ErrHelp
 	}
 	if len(args) == 0 || args[0] != "build" {
-		return order{}, errors.New("the only command is build")
+		return order{}, errors.New("the commands are build and verify")
 	}
 	var o order
 	var push, platforms string
@@ -103,6 +118,7 @@ func parse(args []string) (order, error) {
 	flags.StringVar(&o.source, "source", ".", "")
 	flags.StringVar(&o.repository, "repository", "ghcr.io/trellis-garden/trellis", "")
 	flags.StringVar(&push, "push", "", "")
+	flags.StringVar(&o.signKey, "sign-key", "", "")
 	flags.StringVar(&platforms, "platform", "linux/amd64,linux/arm64", "")
 	flags.Func("binary", "", func(name string) error {
 		o.binaries = append(o.binaries, name)

@@ -145,8 +145,8 @@ func TestProblemsAreNamed(t *testing.T) {
 		code int
 		want string
 	}{
-		"no command":                  {nil, notUnderstood, "the only command is build"},
-		"another command":             {[]string{"push"}, notUnderstood, "the only command is build"},
+		"no command":                  {nil, notUnderstood, "the commands are build and verify"},
+		"another command":             {[]string{"push"}, notUnderstood, "the commands are build and verify"},
 		"a flag that is not known":    {append(good, "--fast"), notUnderstood, "-fast"},
 		"an argument":                 {append(good, "hello"), notUnderstood, `build takes flags only, not "hello"`},
 		"no version":                  {[]string{"build", "--out", out}, notUnderstood, "--version and --out are needed"},
@@ -156,6 +156,8 @@ func TestProblemsAreNamed(t *testing.T) {
 		"a platform without binaries": {append(good, "--platform", "windows/amd64"), notUnderstood, `"windows/amd64" is neither`},
 		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), notUnderstood, "names linux/arm64 twice"},
 		"a binary that is not there":  {append(good, "--binary", "x"), failed, `there is no command "x"; there are bye, hello`},
+		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), failed, "--sign-key: open "},
+		"nothing to verify":           {[]string{"verify", "--key", "key.pub"}, notUnderstood, "verify needs --key and an archive or an image"},
 		"another folder":              {append(good, "--source", out), failed, "there is no folder cmd in " + out},
 		"code that does not compile":  {append(good, "--binary", "bye"), failed, "undefined: undefined"},
 		"a registry that is not there": {
@@ -174,7 +176,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	var out, problems bytes.Buffer
 	assert.Zero(t, run(context.Background(), []string{"build", "--help"}, &out, &problems))
 	assert.Empty(t, problems.String())
-	for _, flag := range []string{"version", "out", "commit", "date", "binary", "platform", "repository", "push", "source"} {
+	for _, flag := range []string{"version", "out", "commit", "date", "binary", "platform", "repository", "push", "sign-key", "source", "key"} {
 		assert.Contains(t, out.String(), "\n  --"+flag+" ")
 	}
 }
