@@ -51,13 +51,13 @@ func ofTwoClusters() map[string]any {
 
 // everythingOfAdmission switches on and changes what can be.
 func everythingOfAdmission() map[string]any {
-	return map[string]any{
+	values := map[string]any{
 		"defaults":         map[string]any{"overlayOff": []string{}, "podRoutes": []string{"openstack", "local"}, "nodeLocalDNSWithoutTCP": false},
 		"image":            map[string]any{"repository": "registry.example.org/admission", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
 		"imagePullSecrets": []string{"registry"},
 		"replicaCount":     3,
 		"podLabels":        map[string]string{"networking.gardener.cloud/to-private-networks": "allowed"},
-		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "1Gi"}},
+		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "1.5G"}},
 		"vpa":              map[string]any{"updateMode": "Initial", "minAllowed": map[string]any{"cpu": "10m"}, "maxAllowed": map[string]any{"memory": "2Gi"}},
 		"service":          map[string]any{"topologyAwareRouting": map[string]any{"enabled": true}},
 		"serviceAccount":   map[string]any{"mountToken": true},
@@ -65,6 +65,8 @@ func everythingOfAdmission() map[string]any {
 		"disableWebhooks":  []string{"shootdefaults.openstack"},
 		"logLevel":         "debug",
 	}
+	maps.Copy(values, placed())
+	return values
 }
 
 // nothingOfAdmission switches off what can be.
@@ -121,8 +123,8 @@ func TestAWrongValueOfAdmissionIsAnErrorThatNamesTheField(t *testing.T) {
 		"no types":                    {map[string]any{"types": []string{}}, []string{"'/types'", "minItems"}},
 		"a type that nobody judges":   {map[string]any{"types": []string{"aws"}}, []string{"'/types/0'", "'openstack', 'calico', 'registrations'"}},
 		"a type twice":                {map[string]any{"types": []string{"calico", "calico"}}, []string{"'/types'"}},
-		"a name that is none":         {map[string]any{"concurrentSyncs": 3}, []string{"additional properties 'concurrentSyncs'"}},
-		"a role":                      {map[string]any{"role": "primary"}, []string{"additional properties 'role'"}},
+		"a name that is none":         {map[string]any{"concurrentSyncs": 3}, []string{"concurrentSyncs: this chart has no such value"}},
+		"a role":                      {map[string]any{"role": "primary"}, []string{"role: this chart has no such value"}},
 		"a default that there is not": {map[string]any{"defaults": map[string]any{"overlay": false}}, []string{"'/defaults'", "'overlay'"}},
 		"a default that is no list":   {map[string]any{"defaults": map[string]any{"podRoutes": "openstack"}}, []string{"'/defaults/podRoutes'", "want array"}},
 		"a Secret that cannot be one": {map[string]any{"garden": map[string]any{"kubeconfigSecret": "a b"}}, []string{"'/garden/kubeconfigSecret'"}},

@@ -26,6 +26,7 @@ const (
 	library = "common"
 
 	chartFile   = "Chart.yaml"
+	schemaFile  = "values.schema.json"
 	fileMode    = 0o644
 	vendored    = "charts"
 	templateDir = "templates"
@@ -70,7 +71,7 @@ func chartFiles(name string) (map[string][]byte, error) {
 		}
 		inside := strings.TrimPrefix(file, folder(name)+"/")
 		switch extension := path.Ext(inside); {
-		case inside == chartFile, inside == "values.yaml", inside == "values.schema.json":
+		case inside == chartFile, inside == "values.yaml", inside == schemaFile:
 		case strings.HasPrefix(inside, templateDir+"/") && (extension == ".yaml" || extension == ".tpl"):
 		default:
 			return nil

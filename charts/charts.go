@@ -3,6 +3,9 @@
 package charts
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -56,6 +59,21 @@ func folder(name string) string {
 		return path.Join(installationBinary, part)
 	}
 	return name
+}
+
+// ValueNames lists the values that a chart takes, by their names at the root. Whoever installs the chart mixes in more.
+func ValueNames(name string) ([]string, error) {
+	content, err := sources.ReadFile(path.Join(folder(name), schemaFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema of chart %s: %w", name, err)
+	}
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(content, &schema); err != nil {
+		return nil, fmt.Errorf("reading the schema of chart %s: %w", name, err)
+	}
+	return slices.Sorted(maps.Keys(schema.Properties)), nil
 }
 
 // Release is what an installation is rendered for. gardenlet uses the name of the ControllerRegistration and the namespace

@@ -83,7 +83,12 @@ func text(t *testing.T, objects []*unstructured.Unstructured) string {
 
 func compare(t *testing.T, file, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", file)
+	compareFile(t, filepath.Join("testdata", file), got)
+}
+
+// compareFile holds a file of this folder against what it should be, or writes it anew.
+func compareFile(t *testing.T, path, got string) {
+	t.Helper()
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))

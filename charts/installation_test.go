@@ -63,12 +63,13 @@ func everythingOfInstallation(name string) map[string]any {
 		"image":            map[string]any{"repository": "registry.example.org/operator", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
 		"imagePullSecrets": []string{"registry"},
 		"podLabels":        map[string]string{"networking.gardener.cloud/to-blocked-cidrs": "allowed"},
-		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "1Gi"}},
+		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": 1073741825}},
 		"vpa":              map[string]any{"updateMode": "Initial", "minAllowed": map[string]any{"cpu": "10m"}, "maxAllowed": map[string]any{"memory": "2Gi"}},
 		"serviceAccount":   map[string]any{"mountToken": true},
 		"leaderElection":   map[string]any{"id": "another"},
 		"logLevel":         "debug",
 	}
+	maps.Copy(values, placed())
 	if name == InstallationSeed {
 		maps.Copy(values, ofSeed())
 		values["usablePorts"] = []int{41001, 41002, 41003, 41004, 41005}
@@ -131,8 +132,8 @@ func TestAWrongValueOfTheOperatorIsAnErrorThatNamesTheField(t *testing.T) {
 		"a period without a unit":  {InstallationNames(), map[string]any{"syncPeriod": "30"}, []string{"'/syncPeriod'"}},
 		"a period of nothing":      {InstallationNames(), map[string]any{"syncPeriod": ""}, []string{"'/syncPeriod'"}},
 		"no workers":               {InstallationNames(), map[string]any{"concurrentSyncs": 0}, []string{"'/concurrentSyncs'", "minimum"}},
-		"a name that is none":      {InstallationNames(), map[string]any{"seeds": []string{}}, []string{"additional properties 'seeds'"}},
-		"a selector in a seed":     {[]string{InstallationSeed}, map[string]any{"seedSelector": "a=b"}, []string{"additional properties 'seedSelector'"}},
+		"a name that is none":      {InstallationNames(), map[string]any{"concurrentSync": 1}, []string{"concurrentSync: there is no such value; if it is to be concurrentSyncs"}},
+		"a selector in a seed":     {[]string{InstallationSeed}, map[string]any{"seedSelector": "a=b"}, []string{"seedSelector: this chart has no such value"}},
 		"an address without https": {inTheGarden(), map[string]any{"gardenAddress": "api.example.org"}, []string{"'/gardenAddress'"}},
 		"a selector that is a map": {inTheGarden(), map[string]any{"seedSelector": map[string]any{"a": "b"}}, []string{"'/seedSelector'", "want string"}},
 		"a Secret that cannot be":  {inTheGarden(), map[string]any{"garden": map[string]any{"kubeconfigSecret": "a b"}}, []string{"'/garden/kubeconfigSecret'"}},

@@ -1,7 +1,9 @@
 package charts
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -23,7 +26,7 @@ func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
 		"no types":                    {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
 		"types are no list":           {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
 		"a role that is none yet":     {values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
-		"a name that is none":         {values: map[string]any{"replicas": 3}, want: []string{"additional properties 'replicas'"}},
+		"a name that is none":         {values: map[string]any{"replicas": 3}, want: []string{"replicas: there is no such value; if it is to be replicaCount, write it so, else remove it"}},
 		"a name inside that is none":  {values: map[string]any{"image": map[string]any{"name": "x"}}, want: []string{"'/image'", "'name'"}},
 		"a tag that is none":          {values: map[string]any{"image": map[string]any{"tag": "a b"}}, want: []string{"'/image/tag'"}},
 		"a digest that is none":       {values: map[string]any{"image": map[string]any{"digest": "sha256:12"}}, want: []string{"'/image/digest'"}},
@@ -33,7 +36,7 @@ func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
 		"a limit of CPU":              {values: map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": 1}}}, want: []string{"'/resources/limits'", "'cpu'"}},
 		"a quantity that is none":     {values: map[string]any{"vpa": map[string]any{"minAllowed": map[string]any{"memory": "much"}}}, want: []string{"'/vpa/minAllowed/memory'"}},
 		"images without a list":       {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": map[string]any{"x": 1}}, want: []string{"'/imageVectorOverwrite'", "'images'"}},
-		"images where there are none": {values: map[string]any{"imageVectorOverwrite": ""}, want: []string{"additional properties 'imageVectorOverwrite'"}},
+		"images where there are none": {values: map[string]any{"imageVectorOverwrite": ""}, want: []string{"imageVectorOverwrite: this chart has no such value, only other charts have; remove it"}},
 		"images that are no YAML":     {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": "- a\n- b"}, want: []string{"imageVectorOverwrite: is no document of YAML"}},
 		"an etcd without size": {
 			chart: "controlplane-controller", values: map[string]any{"etcd": map[string]any{"main": map[string]any{"storageCapacity": "big"}}},
@@ -47,9 +50,33 @@ func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
 			},
 			want: []string{`imageVectorOverwrite: names the image "machine-controller-manager-provider-openstack"`, "give one of them"},
 		},
+		"a type that the binary has not": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack'"}},
+		"the same port twice":            {values: map[string]any{"usablePorts": []int{1, 2, 1}}, want: []string{"'/usablePorts'", "items at 0 and 2 are equal"}},
+		"a label of the selector": {
+			values: map[string]any{"podLabels": map[string]string{"app.kubernetes.io/name": "x"}},
+			want:   []string{"podLabels: app.kubernetes.io/name is the chart's own, by which it finds its pods; remove it"},
+		},
+		"a variable that the chart sets": {values: map[string]any{"extraEnv": []any{env("GOMEMLIMIT", "1")}}, want: []string{"'/extraEnv/0/name'"}},
+		"a registry without a password": {
+			values: map[string]any{"imageRegistries": map[string]any{"registry.example.org": map[string]any{"username": "puller"}}},
+			want:   []string{"'/imageRegistries/registry.example.org'", "'password'"},
+		},
+		"a variable twice":          {values: map[string]any{"extraEnv": []any{env("A", "1"), env("A", "2")}}, want: []string{`extraEnv: has "A" twice`}},
+		"a toleration that is none": {values: map[string]any{"tolerations": []any{map[string]any{"keys": "x"}}}, want: []string{"'/tolerations/0'", "'keys'"}},
+		"spread without a topology": {
+			values: map[string]any{"topologySpreadConstraints": []any{map[string]any{"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}}},
+			want:   []string{"'/topologySpreadConstraints/0'", "'topologyKey'"},
+		},
+		"a limit below what is asked for": {
+			values: map[string]any{"resources": map[string]any{"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "1G"}}},
+			want:   []string{"resources: the limit of memory (1G) is below what is asked for (1Gi)"},
+		},
+		"a unit that Kubernetes has not": {
+			values: map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "1ki"}}}, want: []string{"'/resources/limits/memory'"},
+		},
 		"ports too few":           {values: map[string]any{"usablePorts": []int{1, 2}}, want: []string{"usablePorts: has 2"}},
 		"a port that is none":     {values: map[string]any{"usablePorts": []int{1, 2, 70000}}, want: []string{"'/usablePorts/2'"}},
-		"webhooks where are none": {values: map[string]any{"disableWebhooks": []string{"*"}}, want: []string{"additional properties 'disableWebhooks'"}},
+		"webhooks where are none": {values: map[string]any{"disableWebhooks": []string{"*"}}, want: []string{"disableWebhooks: this chart has no such value"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			name := test.chart
@@ -64,6 +91,77 @@ func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
 		})
 	}
 }
+
+// Gardener mixes values in, and a later one may mix in more. What it adds must not be taken for a mistake, and a mistake not for an addition.
+func TestUnknownValues(t *testing.T) {
+	for name, suggestion := range map[string]string{
+		"replicas": "replicaCount", "podLabel": "podLabels", "type": "types", "imagePullSecert": "imagePullSecrets", "loglevel": "logLevel",
+		"nodeSelectors": "nodeSelector", "toleration": "tolerations", "statusGaurd": "statusGuard", "concurrentSync": "concurrentSyncs",
+		"vpas": "vpa", "xtraEnv": "extraEnv", "secretguard": "secretGuard", "imageVectorOverwrites": "imageVectorOverwrite",
+		"usablePort": "usablePorts", "Image": "image",
+	} {
+		t.Run(name+" is refused", func(t *testing.T) {
+			_, err := Render(archiveOf(t, "network-controller"), releaseOf("network-controller"), withTypes("network-controller", map[string]any{name: 1}))
+			assert.ErrorContains(t, err, name+": there is no such value; if it is to be "+suggestion+", write it so, else remove it")
+		})
+	}
+	added := map[string]any{
+		"gardenlet": map[string]any{}, "seed": map[string]any{"name": "x"}, "shoot": nil, "nodeNetwork": "10.0.0.0/8", "clusterIdentity": "x", "a": 1, "später": true,
+		"credentials": []any{"x"}, "hostNetwork": true,
+	}
+	for _, name := range all() {
+		t.Run("others are ignored by "+name, func(t *testing.T) {
+			values := maps.Clone(usual(name))
+			want := manifest(t, name, withTypes(name, values))
+			maps.Copy(values, added)
+			assert.Equal(t, want, manifest(t, name, withTypes(name, values)))
+		})
+	}
+}
+
+// Templates know the names of values from files that are written from the schemas.
+func TestTemplatesKnowTheNamesOfValues(t *testing.T) {
+	var everywhere []string
+	for _, name := range all() {
+		var described schema
+		require.NoError(t, json.Unmarshal(schemaOf(t, name), &described))
+		names := slices.Sorted(maps.Keys(described.Properties))
+		everywhere = append(everywhere, names...)
+		compareNames(t, folder(name), "values", "The names of values, as values.schema.json has them.", names)
+	}
+	slices.Sort(everywhere)
+	compareNames(t, library, "common.values", "The names of values of all charts.", slices.Compact(everywhere))
+}
+
+func compareNames(t *testing.T, folder, template, comment string, names []string) {
+	t.Helper()
+	encoded, err := json.Marshal(names)
+	require.NoError(t, err)
+	compareFile(t, filepath.Join(folder, templateDir, "_values.tpl"),
+		fmt.Sprintf("{{/* %s Written by go test -update. */}}\n{{- define %q -}}\n%s\n{{- end -}}\n", comment, template, encoded))
+}
+
+// What kubelet reads is Docker's own form.
+func TestImageRegistries(t *testing.T) {
+	objects, err := Render(archiveOf(t, "worker-controller"), releaseOf("worker-controller"), withTypes("worker-controller", everything("worker-controller")))
+	require.NoError(t, err)
+	for _, object := range objects {
+		if object.GetKind() != "Secret" {
+			continue
+		}
+		assert.Equal(t, "kubernetes.io/dockerconfigjson", object.Object["type"])
+		encoded, _, err := unstructured.NestedString(object.Object, "data", ".dockerconfigjson")
+		require.NoError(t, err)
+		document, err := base64.StdEncoding.DecodeString(encoded)
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"auths":{"registry.example.org:5000":{"username":"puller","password":"p:a\"ss","auth":"`+
+			base64.StdEncoding.EncodeToString([]byte(`puller:p:a"ss`))+`"}}}`, string(document))
+		return
+	}
+	require.Fail(t, "there is no Secret")
+}
+
+func env(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
 
 func TestImagesMayBeTextToo(t *testing.T) {
 	const name = "network-controller"
@@ -109,6 +207,7 @@ func TestValuesOfOneNameMeanTheSameInAllCharts(t *testing.T) {
 			Properties map[string]any `json:"properties"`
 		}
 		require.NoError(t, json.Unmarshal(schemaOf(t, name), &described))
+		delete(described.Properties, "types") // each binary has its own
 		for field, meaning := range described.Properties {
 			if known, ok := meanings[field]; ok {
 				assert.Empty(t, cmp.Diff(known, meaning), "%s: %s", name, field)

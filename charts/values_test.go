@@ -148,8 +148,8 @@ func everything(name string) map[string]any {
 		"extensionClasses": []string{"shoot", "seed"}, "concurrentSyncs": 50, "replicaCount": 3,
 		"image":            map[string]any{"repository": "registry.example.org/controller", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
 		"imagePullSecrets": []string{"registry"},
-		"podLabels":        map[string]string{"networking.gardener.cloud/to-blocked-cidrs": "allowed"},
-		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "1Gi"}},
+		"podLabels":        map[string]string{"networking.gardener.cloud/to-blocked-cidrs": "allowed", "networking.gardener.cloud/to-dns": "otherwise"},
+		"resources":        map[string]any{"requests": map[string]any{"cpu": "100m"}, "limits": map[string]any{"memory": "300Mi"}},
 		"vpa":              map[string]any{"updateMode": "Initial", "minAllowed": map[string]any{"cpu": "10m"}, "maxAllowed": map[string]any{"memory": "2Gi"}},
 		"serviceAccount":   map[string]any{"mountToken": true},
 		"leaderElection":   map[string]any{"id": "another"},
@@ -157,7 +157,9 @@ func everything(name string) map[string]any {
 		"logLevel":         "debug",
 		"statusGuard":      map[string]any{"users": []string{"system:serviceaccount:garden:gardenlet", `o'neill "the" <admin>`}, "groups": []string{"landscape-admins"}},
 	}
+	maps.Copy(values, placed())
 	if name != "infrastructure-controller" {
+		values["secretGuard"] = map[string]any{"namespaces": []string{"istio-ingress"}}
 		values["imageVectorOverwrite"] = map[string]any{"images": []any{map[string]any{"name": "something", "ref": "registry.example.org/something@" + digest}}}
 	}
 	if name == "controlplane-controller" {
@@ -166,23 +168,60 @@ func everything(name string) map[string]any {
 	}
 	if name == "worker-controller" {
 		values["disableWebhooks"] = []string{"*"}
-		values["machineController"] = map[string]any{"image": map[string]any{"repository": "registry.example.org/machine-controller", "tag": "v9"}}
+		values["machineController"] = map[string]any{
+			"image":     map[string]any{"repository": "registry.example.org/machine-controller", "tag": "v9"},
+			"resources": map[string]any{"limits": map[string]any{"memory": "512Mi"}},
+		}
 	}
 	return values
+}
+
+// placed says where pods run, and what is around them.
+func placed() map[string]any {
+	return map[string]any{
+		"imageRegistries": map[string]any{"registry.example.org:5000": map[string]any{"username": "puller", "password": `p:a"ss`}},
+		"podAnnotations":  map[string]string{"example.org/backup": "none"},
+		"extraEnv": []any{
+			env("HTTPS_PROXY", "http://proxy.example.org:3128"),
+			map[string]any{"name": "NO_PROXY", "valueFrom": map[string]any{"configMapKeyRef": map[string]any{"name": "proxy", "key": "none"}}},
+		},
+		"nodeSelector":      map[string]string{"node.kubernetes.io/purpose": "extensions"},
+		"tolerations":       []any{map[string]any{"key": "extensions", "operator": "Exists", "effect": "NoSchedule"}},
+		"priorityClassName": "extensions",
+		"affinity": map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
+			"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{map[string]any{"key": "kubernetes.io/arch", "operator": "In", "values": []string{"amd64"}}}}},
+		}}},
+		"topologySpreadConstraints": []any{
+			map[string]any{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"},
+			map[string]any{
+				"maxSkew": 2, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+				"labelSelector": map[string]any{"matchLabels": map[string]string{"app.kubernetes.io/part-of": "trellis"}},
+			},
+		},
+	}
 }
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 // nothing switches off what can be.
-func nothing(string) map[string]any {
-	return map[string]any{
+func nothing(name string) map[string]any {
+	values := map[string]any{
 		"replicaCount": 0,
 		"vpa":          map[string]any{"enabled": false},
 		"logFormat":    "text",
 		"metrics":      map[string]any{"scrape": false, "alerts": false, "dashboard": false},
 		"statusGuard":  map[string]any{"enabled": false},
+		"resources":    map[string]any{"limits": map[string]any{"memory": 0}},
 		"gardener":     nil,
 	}
+	switch name {
+	case "infrastructure-controller":
+		return values
+	case "worker-controller":
+		values["machineController"] = map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "0"}}}
+	}
+	values["secretGuard"] = map[string]any{"enabled": false}
+	return values
 }
 
 func archiveOf(t *testing.T, name string) []byte {

@@ -115,7 +115,7 @@ func TestWhatIsNotWrittenOfAdmission(t *testing.T) {
 			want:   "rendering chart admission-runtime of admission: checking values for chart admission-runtime",
 		},
 		"a value that neither half has": {
-			values: registration.Values{"concurrentSyncs": 1}, want: "additional properties 'concurrentSyncs' not allowed",
+			values: registration.Values{"concurrentSyncs": 1}, want: "values for admission: concurrentSyncs: chart admission-runtime has no such value; it has affinity, ",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

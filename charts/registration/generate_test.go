@@ -207,7 +207,7 @@ func TestValuesOfOneEntryDoNotReachAnother(t *testing.T) {
 }
 
 func TestWhatTheCatalogueDecidesReachesTheObjects(t *testing.T) {
-	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(worker, "[openstack]", "[openstack, aws]", 1) +
+	catalogue, err := registration.Read([]byte("registrations:" + worker +
 		"  policy: AlwaysExceptNoShoots\n  podSecurity: baseline\n  leaderElectionID: workers\n  heartbeatNamespace: hearts\n"))
 	require.NoError(t, err)
 	files, err := registration.Generate(catalogue, options())
@@ -216,12 +216,18 @@ func TestWhatTheCatalogueDecidesReachesTheObjects(t *testing.T) {
 	var deployment gardencorev1.ControllerDeployment
 	var got gardencorev1beta1.ControllerRegistration
 	documents(t, files[0].Content, &deployment, &got)
-	assertValues(t, `{"types": ["openstack", "aws"], "leaderElection": {"id": "workers"}, "heartbeat": {"namespace": "hearts"}}`, deployment.Helm.Values.Raw)
+	assertValues(t, `{"types": ["openstack"], "leaderElection": {"id": "workers"}, "heartbeat": {"namespace": "hearts"}}`, deployment.Helm.Values.Raw)
 	assert.Equal(t, gardencorev1beta1.ControllerDeploymentPolicyAlwaysExceptNoShoots, *got.Spec.Deployment.Policy)
 	assert.Equal(t, "baseline", got.Annotations["security.gardener.cloud/pod-security-enforce"])
-	assert.Equal(t, []gardencorev1beta1.ControllerResource{
-		{Kind: "Worker", Type: "openstack", Primary: new(true)}, {Kind: "Worker", Type: "aws", Primary: new(true)},
-	}, got.Spec.Resources)
+	assert.Equal(t, []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "openstack", Primary: new(true)}}, got.Spec.Resources)
+}
+
+func TestGenerate_TypeThatTheBinaryHasNot(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(worker, "[openstack]", "[openstack, aws]", 1)))
+	require.NoError(t, err)
+	_, err = registration.Generate(catalogue, options())
+	assert.ErrorContains(t, err, "rendering the chart of worker-openstack: checking values for chart worker-controller")
+	assert.ErrorContains(t, err, "'/types/1': value must be 'openstack'")
 }
 
 func TestWhatIsNotWritten(t *testing.T) {
@@ -287,9 +293,13 @@ func TestWhatIsNotWritten(t *testing.T) {
 }
 
 func TestValuesThatTheChartRefuses(t *testing.T) {
-	_, err := registration.Generate(ourCatalogue(t), options(func(o *registration.Options) { o.Values = registration.Values{"replicas": 3} }))
-	assert.ErrorContains(t, err, "rendering the chart of infrastructure-openstack: checking values for chart infrastructure-controller")
-	assert.ErrorContains(t, err, "replicas")
+	for want, values := range map[string]registration.Values{
+		"values for all registrations: nodeNetwork: chart infrastructure-controller has no such value; it has affinity, ":         {"nodeNetwork": "x"},
+		"rendering the chart of infrastructure-openstack: checking values for chart infrastructure-controller: values don't meet": {"replicaCount": -1},
+	} {
+		_, err := registration.Generate(ourCatalogue(t), options(func(o *registration.Options) { o.Values = values }))
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 // The API server keeps what kubectl applies on the client's side in an annotation, whose length is limited.

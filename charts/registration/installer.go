@@ -73,7 +73,7 @@ func (i *Installer) generate(o Options) ([]File, []rendered, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := o.valuesBesides(i.inGarden(), installerBinary, i.Types)
+	values, err := o.valuesBesides(i.inGarden(), installerBinary, charts.InstallationRuntime, i.Types)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +95,7 @@ func (i *Installer) material(o Options) (material, error) {
 	if err != nil {
 		return material{}, fmt.Errorf("chart of %s: %w", i.Name, err)
 	}
-	values, err := o.valuesBesides(i.Name, installerBinary, i.Types)
+	values, err := o.valuesBesides(i.Name, installerBinary, charts.InstallationSeed, i.Types)
 	if err != nil {
 		return material{}, err
 	}

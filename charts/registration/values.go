@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/charts"
 )
 
 // Values are those of a chart, as decoded from YAML or JSON.
@@ -31,6 +33,9 @@ func (e Entry) values(o Options) ([]byte, error) {
 		values Values
 	}{{"values for all registrations", o.Values}, {"values for " + e.Name, o.ValuesOf[e.Name]}} {
 		if err := refuseOwned(given.values, owned); err != nil {
+			return nil, fmt.Errorf("%s: %w", given.flag, err)
+		}
+		if err := refuseUnknown(given.values, e.Chart); err != nil {
 			return nil, fmt.Errorf("%s: %w", given.flag, err)
 		}
 		merge(values, given.values)
@@ -80,13 +85,16 @@ func (c Catalogue) binaries() []string {
 }
 
 // valuesBesides are those of what fulfils no extension objects: what the catalogue says, and over it what the options say of that name alone.
-func (o Options) valuesBesides(name, binary string, types []string) ([]byte, error) {
+func (o Options) valuesBesides(name, binary, chart string, types []string) ([]byte, error) {
 	values := Values{"types": types}
 	if image := o.image(binary); len(image) > 0 {
 		values["image"] = image
 	}
 	given := o.ValuesOf[name]
 	if err := refuseOwned(given, [][]string{{"types"}}); err != nil {
+		return nil, fmt.Errorf("values for %s: %w", name, err)
+	}
+	if err := refuseUnknown(given, chart); err != nil {
 		return nil, fmt.Errorf("values for %s: %w", name, err)
 	}
 	merge(values, given)
@@ -111,6 +119,21 @@ func refuseOwned(values Values, owned [][]string) error {
 		}
 		if at != nil {
 			return fmt.Errorf("%s comes from charts/catalogue.yaml; remove it, or change it there", strings.Join(path, "."))
+		}
+	}
+	return nil
+}
+
+// refuseUnknown refuses values that a chart does not have. The chart itself refuses only those that look like one of its own: it cannot tell what was
+// given from what Gardener mixes in.
+func refuseUnknown(values Values, chart string) error {
+	known, err := charts.ValueNames(chart)
+	if err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(values) {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%s: chart %s has no such value; it has %s", name, chart, strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -41,6 +41,7 @@ garden, has operator.yaml alone. What an installation would run is rendered firs
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
   --image-repository REPO       where images are, without their names (default: what the charts say)
   --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
+  --image-digests FILE          digests.txt of "make images": all images by digest, beside the tag; --image-digest is over it
   --values FILE                 YAML that is merged into the values of all registrations; admission and the operator, which have others, get
                                 none of it
   --values-file NAME=FILE       the same for one registration, for admission or for the operator, e.g. network-calico=calico.yaml;
@@ -58,6 +59,7 @@ Exit codes: 0 done, 1 failed or refused, 2 not understood.
 type generateFlags struct {
 	options                                registration.Options
 	out, charts, catalogue, values, config string
+	imageDigests                           string
 	valuesFiles, configFiles               map[string]string
 }
 
@@ -75,6 +77,7 @@ func generate(args []string, out io.Writer) error {
 	flags.StringVar(&f.catalogue, "catalogue", "", "")
 	flags.Func("chart-digest", "", pair(f.options.ChartDigests))
 	flags.Func("image-digest", "", pair(f.options.ImageDigests))
+	flags.StringVar(&f.imageDigests, "image-digests", "", "")
 	flags.Func("values-file", "", pair(f.valuesFiles))
 	flags.Func("config-file", "", pair(f.configFiles))
 	if err := parse(flags, args, generateHelp, out); err != nil {
@@ -82,6 +85,9 @@ func generate(args []string, out io.Writer) error {
 	}
 	catalogue, err := f.read()
 	if err != nil {
+		return err
+	}
+	if err := f.readImageDigests(); err != nil {
 		return err
 	}
 	files, err := registration.Generate(catalogue, f.options)
@@ -95,6 +101,30 @@ func generate(args []string, out io.Writer) error {
 		return err
 	}
 	f.say(out, catalogue)
+	return nil
+}
+
+// readImageDigests takes from a list of images, each "REPOSITORY/BINARY:VERSION@sha256:...", what the flags do not say.
+func (f *generateFlags) readImageDigests() error {
+	if f.imageDigests == "" {
+		return nil
+	}
+	list, err := os.ReadFile(f.imageDigests)
+	if err != nil {
+		return fmt.Errorf("--image-digests: %w", err)
+	}
+	for line := range strings.Lines(string(list)) {
+		image, digest, hasDigest := strings.Cut(strings.TrimSpace(line), "@")
+		binary, version, hasVersion := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+		switch {
+		case !hasDigest || !hasVersion:
+			return fmt.Errorf("--image-digests %s: %q is no image with version and digest", f.imageDigests, strings.TrimSpace(line))
+		case version != f.options.Version:
+			return fmt.Errorf("--image-digests %s: %s has version %s, and the registrations are to have %s", f.imageDigests, binary, version, f.options.Version)
+		case f.options.ImageDigests[binary] == "":
+			f.options.ImageDigests[binary] = digest
+		}
+	}
 	return nil
 }
 

@@ -30,25 +30,17 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "common.selector" . | nindent 8 }}
-        {{- include "common.networkLabels" . | nindent 8 }}
-        {{- with .Values.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
-      {{- if include "common.imageVector" . }}
+        {{- include "common.podLabels" . | nindent 8 }}
+      {{- with include "common.podAnnotations" . }}
       annotations:
-        {{- include "common.imageVectorReference" . | nindent 8 }}
+        {{- . | nindent 8 }}
       {{- end }}
     spec:
-      {{- with include "common.priorityClass" . }}
-      priorityClassName: {{ . }}
-      {{- end }}
+      {{- include "common.scheduling" . | nindent 6 }}
       serviceAccountName: {{ include "common.name" . }}
-      {{- with .Values.imagePullSecrets }}
+      {{- with include "common.pullSecrets" . }}
       imagePullSecrets:
-      {{- range . }}
-      - name: {{ . }}
-      {{- end }}
+      {{- . | nindent 6 }}
       {{- end }}
       # A pass under way has 25 seconds to save its state; endpoints are given 5 before that.
       terminationGracePeriodSeconds: {{ $facts.webhooks | ternary 35 30 }}
@@ -65,16 +57,9 @@ spec:
         imagePullPolicy: {{ .Values.image.pullPolicy }}
         args:
         {{- include "common.args" . | nindent 8 }}
-        {{- if or (include "common.imageVector" .) (include "common.gardenKubeconfig" .) }}
+        {{- with include "common.environment" . }}
         env:
-        {{- if include "common.imageVector" . }}
-        - name: IMAGEVECTOR_OVERWRITE
-          value: /etc/trellis/imagevector-overwrite/images.yaml
-        {{- end }}
-        {{- if include "common.gardenKubeconfig" . }}
-        - name: GARDEN_KUBECONFIG
-          value: /etc/trellis/garden/kubeconfig
-        {{- end }}
+        {{- . | nindent 8 }}
         {{- end }}
         ports:
         - name: metrics
@@ -115,7 +100,7 @@ spec:
               seconds: 5
         {{- end }}
         resources:
-          {{- toYaml .Values.resources | nindent 10 }}
+          {{- include "common.resources" .Values.resources | nindent 10 }}
         securityContext:
           allowPrivilegeEscalation: false
           readOnlyRootFilesystem: true

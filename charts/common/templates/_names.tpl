@@ -11,6 +11,8 @@ What a chart is about is in its template "facts", a document of YAML:
   images:          whether it looks images up in image vectors
   openstack:       whether it speaks to OpenStack, and counts that
   slow:            how long nine of ten passes may take, in seconds
+  logs:            components that it deploys, whose logs fluent-bit is told how to read: names of pods and containers begin so, and formats are those of
+                   "common.logFormats", of which the first that fits counts
   own:             whether it has metrics, alerts and panels of its own, in its templates "metrics", "alerts" and "panels"
   down, stalled:   of one without extension objects: what follows when no replica answers, and when none leads
   hosts:           which API servers it speaks to, as a sentence
@@ -85,7 +87,9 @@ metadata:
 {{- define "common.priorityClass" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $given := ((.Values.gardener).runtimeCluster).priorityClassName -}}
-{{- if $facts.garden -}}
+{{- if .Values.priorityClassName -}}
+{{ .Values.priorityClassName }}
+{{- else if $facts.garden -}}
 {{ $given }}
 {{- else if include "common.inRuntimeCluster" . -}}
 {{ $given | default "gardener-garden-system-200" }}
@@ -105,14 +109,10 @@ webhooks: {{ $ports | empty | ternary 10250 (index (concat $ports (list 0 0 0)) 
 health: {{ $ports | empty | ternary 8081 (index (concat $ports (list 0 0 0)) 2) | int64 }}
 {{- end -}}
 
-{{/* A digest wins over a tag, and a tag over the version of the chart. */}}
+{{/* A tag wins over the version of the chart. With a digest it says to people what the digest says to machines. */}}
 {{- define "common.image" -}}
 {{- $image := .Values.image -}}
-{{- if $image.digest -}}
-{{ $image.repository }}@{{ $image.digest }}
-{{- else -}}
-{{ $image.repository }}:{{ $image.tag | default (include "common.version" .) }}
-{{- end -}}
+{{ $image.repository }}:{{ $image.tag | default (include "common.version" .) }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
 {{/* The classes of extension objects to serve; none leaves it to the binary. */}}

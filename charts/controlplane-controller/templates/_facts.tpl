@@ -10,6 +10,11 @@ slow: 300
 networks: []
 # Conditions of nodes that nobody keeps any more are taken away in the shoot.
 shoots: true
+logs:
+- {pod: cloud-controller-manager, container: openstack-cloud-controller-manager, formats: [klog]}
+- {pod: csi-driver-controller, container: openstack-csi-, formats: [klog]}
+- {pod: csi-driver-manila-controller, container: openstack-csi-manila-, formats: [klog]}
+- {pod: csi-snapshot-controller, container: csi-snapshot-controller, formats: [klog]}
 {{- end -}}
 
 {{/* No image has a value of its own. */}}

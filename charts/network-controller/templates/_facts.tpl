@@ -9,6 +9,11 @@ slow: 300
 networks: []
 # A change waits until the nodes of the shoot have taken the one before.
 shoots: true
+# In the seed too, where that is a shoot itself.
+logs:
+- {pod: calico-node, container: calico-node, formats: [calico]}
+- {pod: calico-typha, container: calico-typha, formats: [calico]}
+- {pod: calico-kube-controllers, container: calico-kube-controllers, formats: [calico]}
 {{- end -}}
 
 {{/* No image has a value of its own. */}}

@@ -10,6 +10,9 @@ slow: 600
 networks: [public-networks, private-networks]
 # Nodes and machines are seen in the seed, by what machine-controller-manager reports.
 shoots: false
+# The machine controller writes JSON; where its image is another one, that writes as Kubernetes does.
+logs:
+- {pod: machine-controller-manager, container: machine-controller-manager-provider-, formats: [klog, json]}
 {{- end -}}
 
 {{/* The machine controller's image. The name is the one that the binary looks for. */}}
@@ -18,7 +21,7 @@ shoots: false
 {{- if or .repository .tag .digest }}
 - name: machine-controller-manager-provider-openstack
   {{- if .digest }}
-  ref: {{ printf "%s@%s" (.repository | default "ghcr.io/trellis-garden/trellis/machine-controller") .digest | quote }}
+  ref: {{ printf "%s:%s@%s" (.repository | default "ghcr.io/trellis-garden/trellis/machine-controller") (.tag | default (include "common.version" $)) .digest | quote }}
   {{- else }}
   repository: {{ .repository | default "ghcr.io/trellis-garden/trellis/machine-controller" | quote }}
   {{- with .tag }}
@@ -29,6 +32,11 @@ shoots: false
 {{- end }}
 {{- end -}}
 
-{{/* It has no flags of its own. */}}
+{{/* Its own flags, a list in YAML. */}}
 {{- define "args" -}}
+{{- with ((.Values.machineController).resources).limits }}
+{{- if ne (include "common.quantity" (.memory | default 0)) "0" }}
+- {{ printf "--machine-controller-memory-limit=%s" (kindIs "string" .memory | ternary .memory (include "common.quantity" .memory)) | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}

@@ -1,6 +1,9 @@
 {{- define "metrics" -}}
 - trellis_installation_phase
+- trellis_rollout_due_timestamp_seconds
+- trellis_rollout_empty_waves
 - trellis_rollout_installations
+- trellis_rollout_remarks
 - trellis_rollout_state
 - trellis_seed_reachable
 {{- end -}}
@@ -20,6 +23,38 @@
     description: >-
       What ControllerDeployment {{`{{ $labels.deployment }}`}} says has failed in a seed, and goes no further. Which revision it is and why is in its
       events and in status.providerStatus of the installations. Register something better, or have it tried once more.
+- alert: TrellisControllerInstallationRolloutLate
+  expr: time() > max by (deployment) (trellis_rollout_due_timestamp_seconds{ {{- $job -}} })
+  for: {{ .Values.rollouts.lateAfter }}
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: A rollout does not go on
+    description: >-
+      What ControllerDeployment {{`{{ $labels.deployment }}`}} says should have reached more seeds {{ .Values.rollouts.lateAfter }} ago. Nothing has failed. Seeds may be
+      unreachable, come and go, or not have been healthy before: see the phases of the installations of the wave that it is at.
+- alert: TrellisControllerInstallationWaveEmpty
+  expr: max by (deployment) (trellis_rollout_empty_waves{ {{- $job -}} }) > 0
+  for: 1h
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: A wave of a rollout selects no seed
+    description: >-
+      A wave of ControllerDeployment {{`{{ $labels.deployment }}`}} selects no seed that has an installation: what is rolled out is proven by nobody
+      there. Which it is says the condition Valid of the installations. Correct its seedSelector, or remove the wave.
+- alert: TrellisControllerInstallationSeedVanished
+  expr: max by (deployment) (trellis_rollout_remarks{ {{- $job -}} }) == 1
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: A seed has gone while a revision was failing there
+    description: >-
+      An installation of ControllerDeployment {{`{{ $labels.deployment }}`}} was deleted while it was not healthy with a revision that was on trial: that
+      proves nothing any more. Which one it was say the events of the ControllerDeployment and the condition Valid of the installations.
 - alert: TrellisControllerInstallationSeedUnreachable
   expr: min by (seed) (trellis_seed_reachable{ {{- $job -}} }) == 0
   for: 15m

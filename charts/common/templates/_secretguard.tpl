@@ -1,0 +1,62 @@
+{{/*
+RBAC knows neither labels of namespaces nor types of Secrets. Without more than RBAC, whoever creates and reads Secrets everywhere takes the token
+of any ServiceAccount: it creates a Secret of the type kubernetes.io/service-account-token that names the account, and reads what the token
+controller writes into it.
+*/}}
+{{- define "common.secretGuard" -}}
+{{- if .Values.secretGuard.enabled -}}
+{{- $controller := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "common.name" .) -}}
+{{- $namespaces := concat (list .Release.Namespace) (.Values.secretGuard.namespaces | default list) | uniq -}}
+{{- $name := printf "secrets.%s" (include "common.clusterDNSName" .) -}}
+# Where this controller may write Secrets, and of which types. It holds for nobody else. It fails closed: what it reads is there with every
+# request. gardenlet labels the namespaces of shoots, also kube-system where a shoot is its own seed.
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    matchPolicy: Equivalent
+    resourceRules:
+    - apiGroups: [""]
+      apiVersions: [v1]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [secrets]
+      scope: Namespaced
+  matchConditions:
+  - name: by-the-controller
+    expression: {{ printf "request.userInfo.username == %s" (toRawJson $controller) | quote }}
+  validations:
+  - expression: >-
+      request.namespace in {{ include "common.celList" $namespaces }} ||
+      (has(namespaceObject.metadata.labels) && 'gardener.cloud/role' in namespaceObject.metadata.labels &&
+      namespaceObject.metadata.labels['gardener.cloud/role'] == 'shoot')
+    reason: Forbidden
+    message: {{ printf "%s may write Secrets only in its own namespace and in namespaces of shoots, which have the label gardener.cloud/role=shoot." $controller | quote }}
+  # Of these types Kubernetes makes credentials for itself.
+  - expression: >-
+      request.operation == 'DELETE' || !has(object.type) ||
+      !(object.type in ['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token'])
+    reason: Forbidden
+    message: {{ printf "%s may write no Secrets of the types kubernetes.io/service-account-token and bootstrap.kubernetes.io/token." $controller | quote }}
+  # Into these gardenlet writes tokens of the garden.
+  - expression: >-
+      request.operation == 'DELETE' || !has(object.metadata.labels) || !('resources.gardener.cloud/class' in object.metadata.labels) ||
+      object.metadata.labels['resources.gardener.cloud/class'] != 'garden'
+    reason: Forbidden
+    message: {{ printf "%s may write no Secrets with the label resources.gardener.cloud/class=garden." $controller | quote }}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  policyName: {{ $name }}
+  validationActions: [Deny]
+{{- end -}}
+{{- end -}}

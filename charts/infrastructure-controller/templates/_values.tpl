@@ -1,0 +1,4 @@
+{{/* The names of values, as values.schema.json has them. Written by go test -update. */}}
+{{- define "values" -}}
+["affinity","common","concurrentSyncs","extensionClasses","extraEnv","gardener","global","heartbeat","image","imagePullSecrets","imageRegistries","leaderElection","logFormat","logLevel","logging","metrics","nodeSelector","podAnnotations","podLabels","priorityClassName","replicaCount","resources","role","serviceAccount","statusGuard","tolerations","topologySpreadConstraints","types","usablePorts","vpa"]
+{{- end -}}
