@@ -2,15 +2,23 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
 )
 
 // root is that of the repository, as seen from here.
@@ -119,5 +127,45 @@ func TestBlocksAreShell(t *testing.T) {
 		bash.Stdin = strings.NewReader(regexp.MustCompile(`<[a-z-]+>`).ReplaceAllString(block, "NAME"))
 		output, err := bash.CombinedOutput()
 		assert.NoError(t, err, "%s\n%s", output, block)
+	}
+}
+
+// TestFreshLandscape holds what a landscape that never had upstream's extensions registers besides against what Trellis registers: nothing of OpenStack is
+// served twice or by nobody, and of upstream's controllers those are off whose kinds are ours.
+func TestFreshLandscape(t *testing.T) {
+	var deployment gardencorev1.ControllerDeployment
+	var theirs gardencorev1beta1.ControllerRegistration
+	documents := strings.Split(readPage(t, "docs", "examples", "openstack", "provider-openstack.yaml"), "\n---\n")
+	require.Len(t, documents, 2)
+	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[0]), &deployment))
+	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[1]), &theirs))
+	catalogue, err := registration.Read(charts.Catalogue())
+	require.NoError(t, err)
+
+	// What upstream's registration has (its example/controller-registration.yaml).
+	upstream := []string{"BackupBucket", "BackupEntry", "Bastion", "ControlPlane", "DNSRecord", "Infrastructure", "Worker"}
+	var all, off []string
+	for _, resource := range theirs.Spec.Resources {
+		all = append(all, resource.Kind)
+	}
+	for _, entry := range catalogue.Registrations {
+		if slices.Contains(entry.Types, "openstack") {
+			all, off = append(all, entry.Kind), append(off, strings.ToLower(entry.Kind))
+		}
+	}
+	assert.ElementsMatch(t, upstream, all)
+	var values struct{ DisableControllers, DisableWebhooks []string }
+	require.NoError(t, json.Unmarshal(deployment.Helm.Values.Raw, &values))
+	assert.ElementsMatch(t, append(off, "healthcheck"), values.DisableControllers)
+	assert.Equal(t, []string{"*"}, values.DisableWebhooks)
+
+	block := blocksOf(section(t, readPage(t, "docs", "landscape.md"), "## A landscape without upstream's extensions"), "console")[0]
+	files, err := filepath.Glob(filepath.Join(root, "docs", "examples", "openstack", "*.yaml"))
+	require.NoError(t, err)
+	for _, file := range files {
+		assert.Contains(t, block, "docs/examples/openstack/"+filepath.Base(file))
+	}
+	for _, entry := range catalogue.Registrations {
+		assert.Contains(t, block, entry.Name)
 	}
 }
