@@ -23,6 +23,7 @@ func parts() []part {
 		{"Registrations", testRegistrations},
 		{"Defaults", testDefaults},
 		{"Configurations", testConfigurations},
+		{"Examples", testExamples},
 	}
 }
 

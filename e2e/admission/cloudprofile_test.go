@@ -83,7 +83,10 @@ func profileDocuments() map[string]profileCase {
 
 func profileClouds() map[string]profileCase {
 	return map[string]profileCase{
-		"nowhere to log in":            {offer(`{keystoneURL: null}`), []mistake{{inProfile + ".keystoneURL", "keystoneURLs"}}},
+		"nowhere to log in": {offer(`{keystoneURL: null}`), []mistake{{inProfile + ".keystoneURL", "keystoneURLs"}}},
+		"nowhere to log in for a region": {
+			offer(`{keystoneURL: null, keystoneURLs: [{region: RegionOne, url: "https://a.example.org/v3"}]}`), []mistake{{inProfile + ".keystoneURLs", `region "RegionTwo"`}},
+		},
 		"a URL that is none":           {offer(`{keystoneURL: keystone}`), []mistake{{inProfile + ".keystoneURL", "https://"}}},
 		"a region's URL that is none":  {offer(`{keystoneURLs: [{region: RegionOne, url: keystone}]}`), []mistake{{inProfile + ".keystoneURLs[0].url", "https://"}}},
 		"one region twice":             {offer(`{keystoneURLs: [{region: RegionOne, url: "https://a.example.org"}, {region: RegionOne, url: "https://b.example.org"}]}`), []mistake{{inProfile + ".keystoneURLs[1].region", "remove one of the two"}}},
@@ -155,8 +158,8 @@ func profileImages() map[string]profileCase {
 		"an image without a name":      {offer(`{machineImages: [` + known + `, {name: "", versions: [{version: 1.0.0, image: s}]}]}`), []mistake{{images + "[1].name", "give"}}},
 		"a region without an ID":       {both(addImage("suse", "1.0.0"), offer(`{machineImages: [`+known+`, {name: suse, versions: [{version: 1.0.0, regions: [{name: RegionOne, id: ""}, {name: RegionTwo, id: `+aUUID+`}]}]}]}`)), []mistake{{images + "[1].versions[0].regions[0].id", "give the ID"}}},
 		"an architecture unheard of": {
-			both(addImage("suse", "1.0.0"), offer(`{machineImages: [`+known+`, {name: suse, versions: [{version: 1.0.0, image: s, regions: [{name: RegionOne, id: `+aUUID+`, architecture: vax}]}]}]}`)),
-			[]mistake{{images + "[1].versions[0].regions[0].architecture", "choose one of"}},
+			both(addImage("suse", "1.0.0"), offer(`{machineImages: [`+known+`, {name: suse, versions: [{version: 1.0.0, image: s, regions: [{name: RegionOne, id: `+aUUID+`}, {name: RegionTwo, id: `+aUUID+`, architecture: vax}]}]}]}`)),
+			[]mistake{{images + "[1].versions[0].regions[1].architecture", "choose one of"}},
 		},
 		"one image twice, which nobody minds": {offer(`{machineImages: [` + known + `, ` + known + `]}`), nil},
 		"an ID in a region that is a name":    {both(addImage("suse", "1.0.0"), offer(`{machineImages: [`+known+`, {name: suse, versions: [{version: 1.0.0, image: s, regions: [{name: RegionOne, id: s}]}]}]}`)), []mistake{{images + "[1].versions[0].regions[0].id", "not its name"}}},

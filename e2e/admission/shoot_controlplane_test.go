@@ -83,10 +83,14 @@ func inRegionTwo(others ...change) change {
 
 // controlPlaneParts has no mistake that only some CloudProfile makes one beside another: those come once all others are gone.
 func controlPlaneParts() map[string]shootCase {
-	addresses := inControlPlane + ".nodeAddresses"
+	addresses, gates := inControlPlane+".nodeAddresses", inControlPlane+".cloudControllerManager.featureGates"
 	sharing := infrastructure(`{networks: {shareNetwork: {enabled: true}}}`)
 	return map[string]shootCase{
-		"a feature gate with a dash":             {controlPlane(`{cloudControllerManager: {featureGates: {some-gate: true}}}`), []mistake{{inControlPlane + ".cloudControllerManager.featureGates[some-gate]", "letters and digits"}}},
+		"a feature gate with a dash": {
+			controlPlane(`{cloudControllerManager: {featureGates: {some-gate: true}}}`),
+			[]mistake{{gates + "[some-gate]", "letters and digits"}, {gates + ".some-gate", "unknown feature gate"}},
+		},
+		"a feature gate that there is not":       {controlPlane(`{cloudControllerManager: {featureGates: {SomeGate: true}}}`), []mistake{{gates + ".SomeGate", "unknown feature gate"}}},
 		"Manila without a share network":         {all(refers("manila"), controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: manila}}}}`)), []mistake{{inManila + ".enabled", "set networks.shareNetwork.enabled to true"}}},
 		"Manila without credentials of its own":  {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true}}}`)), []mistake{{inManila + ".credentialsRef", "give the name of a Secret"}}},
 		"Manila with credentials without a name": {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: ""}}}}`)), []mistake{{inManila + ".credentialsRef.name", "give the name of a Secret"}}},
@@ -110,7 +114,7 @@ func goodControlPlanes() map[string]shootCase {
 		"the provider of the region":        {inRegionTwo(), nil},
 		"classes of one's own":              {controlPlane(`{loadBalancerClasses: [{name: a, purpose: default, floatingSubnetName: s}, {name: b, purpose: private, subnetID: ` + aUUID + `}]}`), nil},
 		"a class of the pool, renamed":      {all(infrastructure(`{floatingPoolName: sorted}`), controlPlane(`{loadBalancerClasses: [{name: mine, subnetID: `+aUUID+`}]}`)), nil},
-		"a feature gate":                    {controlPlane(`{cloudControllerManager: {featureGates: {SomeGate: true}}}`), nil},
+		"a feature gate":                    {controlPlane(`{cloudControllerManager: {featureGates: {CloudControllerManagerWatchBasedRoutesReconciliation: true}}}`), nil},
 		"a zone, which has no effect":       {controlPlane(`{zone: nova}`), nil},
 		"load balancers in all detail":      {controlPlane(`{loadBalancer: {availabilityZone: z, flavorID: ` + aUUID + `, maxSharedLB: 4, cascadeDelete: false, ingressHostname: {enabled: true, suffix: nip.io}, monitor: {delay: 10s, timeout: 5s, maxRetries: 3, maxRetriesDown: 3}}}`), nil},
 		"addresses in an order":             {controlPlane(`{nodeAddresses: {publicNetworkNames: [a], internalNetworkNames: [b], sortOrder: [10.0.0.0/8]}}`), nil},

@@ -132,9 +132,9 @@ func infrastructureFamilies() map[string]shootCase {
 			[]mistake{{ipv6 + ".nodeCIDR", "give an IPv6 range"}},
 		},
 		"a pool by its name": {all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: mine}}}`)), []mistake{{ipv6 + ".subnetPoolID", "not its name"}}},
-		"a pool and ranges": {
+		"a pool and one range": {
 			all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`, podCIDR: "2001:db8::/56"}}}`)),
-			[]mistake{{ipv6 + ".podCIDR", "remove one of the two"}},
+			[]mistake{{ipv6 + ".nodeCIDR", "or subnetPoolID alone"}, {ipv6 + ".serviceCIDR", "or subnetPoolID alone"}},
 		},
 		"no IPv4": {
 			all(networking(func(n *gardencorev1beta1.Networking) {
@@ -164,6 +164,9 @@ func goodInfrastructures() map[string]shootCase {
 		"nobody may reach node ports":          {infrastructure(`{networks: {nodePortSourceRanges: []}}`), nil},
 		"dual stack, ranges from a pool":       {all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`)), nil},
 		"dual stack, ranges of one's own":      {all(dualStack(), infrastructure(`{networks: {ipv6: {nodeCIDR: "2001:db8::/64", podCIDR: "2001:db9::/56", serviceCIDR: "2001:dba::/112"}}}`)), nil},
+		"dual stack, ranges beside a pool": {
+			all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`, nodeCIDR: "2001:db8::/64", podCIDR: "2001:db9::/56", serviceCIDR: "2001:dba::/112"}}}`)), nil,
+		},
 		"credentials by the older kind of bindings": {
 			func(shoot *gardencorev1beta1.Shoot) {
 				shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName = nil, new("robot")

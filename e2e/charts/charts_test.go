@@ -56,7 +56,9 @@ func TestCharts(t *testing.T) {
 	}{
 		{"DryRun", testDryRun},
 		{"StatusGuard", testStatusGuard},
+		{"SecretGuard", testSecretGuard},
 		{"CommandLines", testCommandLines},
+		{"Types", testTypes},
 		{"Metrics", testMetrics},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.play(t, w) })
@@ -172,7 +174,9 @@ func everything(name string) map[string]any {
 		"logFormat":        "text",
 		"statusGuard":      map[string]any{"users": []string{`o'neill "the" <admin>`}},
 	}
+	maps.Copy(values, placed())
 	if name != "infrastructure-controller" {
+		values["secretGuard"] = map[string]any{"namespaces": []string{"garden"}}
 		values["imageVectorOverwrite"] = "images: [{name: something, ref: registry.example.org/something}]"
 	}
 	switch name {
@@ -196,4 +200,20 @@ func operatorsEverything(own map[string]any) map[string]any {
 		"logLevel": "debug", "logFormat": "text",
 	})
 	return own
+}
+
+// placed are values about where pods run, and what is around them.
+func placed() map[string]any {
+	return map[string]any{
+		"podAnnotations":            map[string]string{"example.org/backup": "none"},
+		"extraEnv":                  []any{map[string]any{"name": "NO_PROXY", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.hostIP"}}}},
+		"nodeSelector":              map[string]string{"node.kubernetes.io/purpose": "extensions"},
+		"tolerations":               []any{map[string]any{"key": "extensions", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}},
+		"priorityClassName":         "gardener-garden-system-400",
+		"imageRegistries":           map[string]any{"registry.example.org": map[string]any{"username": "puller", "password": "secret"}},
+		"topologySpreadConstraints": []any{map[string]any{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"}},
+		"affinity": map[string]any{"podAntiAffinity": map[string]any{"preferredDuringSchedulingIgnoredDuringExecution": []any{map[string]any{
+			"weight": 100, "podAffinityTerm": map[string]any{"topologyKey": "kubernetes.io/hostname", "labelSelector": map[string]any{}},
+		}}}},
+	}
 }

@@ -63,6 +63,27 @@ func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 	return args
 }
 
+// testTypes makes sure that charts take the types that their binaries serve, and no others.
+func testTypes(t *testing.T, _ *world) {
+	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
+		binary, err := binaries()[name].Build(t.Context(), false)
+		require.NoError(t, err)
+		help, err := exec.CommandContext(t.Context(), binary, "--help").Output()
+		require.NoError(t, err)
+		served := regexp.MustCompile(`(?s)--types=TYPE,\.\.\.\n.*?Allowed: (.*?)\.\n`).FindSubmatch(help)
+		require.NotNil(t, served, name)
+		assert.Equal(t, typesOf(name), strings.Split(string(served[1]), ", "), name)
+		archive, err := charts.Archive(name, "v0.1.0")
+		require.NoError(t, err)
+		_, err = charts.Render(archive, release(name), map[string]any{"types": []string{"another"}})
+		require.ErrorContains(t, err, "'/types/0'", name)
+		for _, one := range typesOf(name) {
+			_, err = charts.Render(archive, release(name), map[string]any{"types": []string{one}})
+			require.NoError(t, err, name)
+		}
+	}
+}
+
 // testMetrics runs the controllers and looks for what Prometheus is told to keep. A metric of ours that nothing has been counted for yet is
 // looked for where it is made.
 func testMetrics(t *testing.T, w *world) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +41,7 @@ func testStatusGuard(t *testing.T, w *world) {
 	} {
 		t.Run(g.kind, func(t *testing.T) {
 			for _, object := range render(t, g.chart, nil) {
-				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
+				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") && !strings.HasPrefix(object.GetName(), "secrets.") {
 					require.NoError(t, w.Client.Create(t.Context(), object))
 				}
 			}
@@ -51,7 +50,7 @@ func testStatusGuard(t *testing.T, w *world) {
 			g.assertSizeDoesNotMatter(t)
 			g.assertWriters(t)
 			g.assertNothingElseIsGuarded(t)
-			g.assertTypesFit(t)
+			g.assertNoWarnings(t, g.chart+".trellis.extensions.gardener.cloud")
 		})
 	}
 }
@@ -149,21 +148,6 @@ func (g guarded) assertNothingElseIsGuarded(t *testing.T) {
 	before := ours.DeepCopy()
 	ours.SetAnnotations(map[string]string{"seen": "yes"})
 	require.NoError(t, g.as(t, secondary).Patch(t.Context(), ours, client.MergeFrom(before)))
-}
-
-// assertTypesFit makes sure that the API server finds nothing to warn of in the expressions.
-func (g guarded) assertTypesFit(t *testing.T) {
-	t.Helper()
-	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-	key := client.ObjectKey{Name: g.chart + ".trellis.extensions.gardener.cloud"}
-	for end := time.Now().Add(patience); ; time.Sleep(glance) {
-		require.NoError(t, g.Client.Get(t.Context(), key, policy))
-		if policy.Status.TypeChecking != nil {
-			break
-		}
-		require.True(t, time.Now().Before(end), "nobody has checked the policy")
-	}
-	assert.Empty(t, policy.Status.TypeChecking.ExpressionWarnings)
 }
 
 // create makes an object, with a status as only an administrator could write it, since nobody guards a status from administrators.

@@ -18,7 +18,7 @@ import (
 const (
 	ccm                = "cloud-controller-manager"
 	csiController      = "csi-driver-controller"
-	manilaController   = "csi-driver-controller-manila"
+	manilaController   = "csi-driver-manila-controller"
 	snapshotController = "csi-snapshot-controller"
 )
 

@@ -11,6 +11,7 @@ import (
 // the API servers; each takes over what the one before has left.
 func TestControlPlane(t *testing.T) {
 	w := newWorld(t)
+	groundtest.AssertNoErrors(t, w.Ground)
 	for _, part := range []struct {
 		name string
 		play func(*testing.T, *world)

@@ -65,6 +65,7 @@ func age() []part {
 func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part) {
 	t.Parallel()
 	w := newWorld(t, options)
+	groundtest.AssertNoErrors(t, w.Ground)
 	defer func() { asked.Add(t, controller.Network(), w.Seeds()...) }()
 	for _, part := range life {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {

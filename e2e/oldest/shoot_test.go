@@ -35,6 +35,7 @@ import (
 // live brings a shoot to life by all four controllers, and returns what the API server has kept of it.
 func live(t *testing.T, options ground.Options) fields {
 	g := groundtest.New(t, options)
+	groundtest.AssertNoErrors(t, g)
 	groundtest.MakeInfrastructure(t, g)
 	describe(t, g)
 	runMachines(t, g)

@@ -15,6 +15,7 @@ func parts() []part {
 		{"Paused", testPaused},
 		{"Unreachable", testUnreachable},
 		{"Hidden", testHidden},
+		{"CutOff", testCutOff},
 		{"Broken", testBroken},
 		{"Retry", testRetry},
 		{"Deleted", testDeleted},

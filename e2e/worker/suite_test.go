@@ -23,13 +23,13 @@ func TestWorker(t *testing.T) {
 	}
 	var asked groundtest.Requests
 	var lives sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work
-	lead := func(name string, options ground.Options, life []part) {
-		lives.Go(func() { t.Run(name, func(t *testing.T) { live(t, &asked, options, life) }) })
+	lead := func(name string, options ground.Options, life []part, expectedErrors ...string) {
+		lives.Go(func() { t.Run(name, func(t *testing.T) { live(t, &asked, options, life, expectedErrors) }) })
 	}
 	lead("Steady", ground.Options{}, steady())
 	lead("InPlace", ground.Options{}, inPlace())
 	lead("Restless", ground.Options{Destination: true}, restless())
-	lead("Unlucky", ground.Options{}, unlucky())
+	lead("Unlucky", ground.Options{}, unlucky(), "the project's quota is used up")
 	lives.Wait()
 	if !t.Failed() {
 		t.Run("Rights", func(t *testing.T) { asked.AssertAllNeeded(t, controller.Worker(), "pods") })
@@ -81,8 +81,9 @@ func unlucky() []part {
 	}
 }
 
-func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part) {
+func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part, expectedErrors []string) {
 	w := newWorld(t, options)
+	groundtest.AssertNoErrors(t, w.Ground, expectedErrors...)
 	defer func() { asked.Add(t, controller.Worker(), w.Seeds()...) }()
 	for _, part := range life {
 		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {

@@ -95,22 +95,34 @@ func (m machine) docker(ctx context.Context) (client, daemon finding) {
 	version, err := m.run(ctx, "docker", "version", "--format", "{{.Client.Version}}")
 	if version == "" {
 		client.bad = "the program docker is not installed"
-		client.help = []string{"apt-get install --no-install-recommends docker.io"}
+		client.help = []string{
+			"apt-get install --no-install-recommends docker.io",
+			"since Debian 13 the client is a package of its own:  apt-get install --no-install-recommends docker.io docker-cli",
+		}
 		return client, daemon
 	}
 	client.good, _, _ = strings.Cut(version, "\n")
 	server, err2 := m.run(ctx, "docker", "info", "--format", "{{.ServerVersion}}, {{.Driver}}, cgroup driver {{.CgroupDriver}}")
 	if err2 != nil || strings.HasPrefix(server, ",") {
 		daemon.bad = "it does not answer: " + firstLine(errors.Join(err2, err))
-		daemon.help = []string{
-			"where systemd runs:    systemctl start docker",
-			"where it does not:     setsid dockerd > /var/log/dockerd.log 2>&1 < /dev/null &",
-			"as another than root:  add yourself to the group docker",
-		}
+		daemon.help = m.daemonHelp(ctx)
 		return client, daemon
 	}
 	daemon.good = server
 	return client, daemon
+}
+
+// daemonHelp tells how to get a daemon that answers. It may be missing though the client is there. Debian has it where others than root do not look.
+func (m machine) daemonHelp(ctx context.Context) []string {
+	var help []string
+	if _, err := m.run(ctx, "dockerd", "--version"); err != nil && !m.exists("/usr/sbin/dockerd") {
+		help = append(help, "it is not installed, only the client is. Debian's package has it:  apt-get install --no-install-recommends docker.io")
+	}
+	return append(help,
+		"where systemd runs:    systemctl start docker",
+		"where it does not:     setsid dockerd > /var/log/dockerd.log 2>&1 < /dev/null &",
+		"as another than root:  add yourself to the group docker",
+	)
 }
 
 // privileged tells whether the daemon may give all rights away: nodes take that. It judges by the rights of root here and by the

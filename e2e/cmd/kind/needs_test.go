@@ -42,10 +42,27 @@ func TestNeeds(t *testing.T) {
 		// says is in the output; fails whether clusters cannot be made.
 		says  []string
 		fails bool
+		// not is nowhere in it.
+		not string
 	}{
-		"a machine with everything":             {says: []string{"ok       docker daemon", "version 2", "limits are high enough"}},
-		"no docker":                             {change: func(m *machine) { m.run = without("docker") }, says: []string{"missing  docker ", "docker.io"}, fails: true},
-		"no daemon":                             {change: func(m *machine) { m.run = without("docker info") }, says: []string{"missing  docker daemon", "systemctl start docker"}, fails: true},
+		"a machine with everything": {says: []string{"ok       docker daemon", "version 2", "limits are high enough"}},
+		"no docker":                 {change: func(m *machine) { m.run = without("docker") }, says: []string{"missing  docker ", "docker.io"}, fails: true},
+		"no daemon":                 {change: func(m *machine) { m.run = without("docker info") }, says: []string{"missing  docker daemon", "systemctl start docker"}, not: "docker.io", fails: true},
+		"only the client of docker": {
+			change: func(m *machine) {
+				m.run = func(ctx context.Context, name string, args ...string) (string, error) {
+					if name == "dockerd" {
+						return "", errors.New("not found")
+					}
+					return without("docker info")(ctx, name, args...)
+				}
+				m.exists = func(p string) bool { return p != "/usr/sbin/dockerd" }
+			},
+			says: []string{
+				"missing  docker daemon", "it is not installed, only the client is", "apt-get install --no-install-recommends docker.io", "systemctl start docker",
+			},
+			fails: true,
+		},
 		"no /lib/modules":                       {change: func(m *machine) { m.exists = func(p string) bool { return p != "/lib/modules" } }, says: []string{"mkdir -p /lib/modules"}, fails: true},
 		"no debootstrap, and nothing to pull":   {change: func(m *machine) { m.run = without("debootstrap") }, says: []string{"missing  Debian packages", "recommends debootstrap\n"}, fails: true},
 		"not root, and nothing to pull":         {change: func(m *machine) { m.root = false }, says: []string{"missing  root", "sudo make kind-node-image"}, fails: true},
@@ -74,6 +91,9 @@ func TestNeeds(t *testing.T) {
 			assert.Equal(t, test.fails, err != nil, out.String())
 			for _, says := range test.says {
 				assert.Contains(t, out.String(), says)
+			}
+			if test.not != "" {
+				assert.NotContains(t, out.String(), test.not)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,6 +37,11 @@ func roleOf(b Binary) (seed.Role, error) {
 	var role seed.Role
 	for _, object := range objects {
 		switch object.GetKind() {
+		case "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
+			// That of the status is about everybody else, and tests write a status as anybody.
+			if strings.HasPrefix(object.GetName(), "secrets.") {
+				role.Policies = append(role.Policies, aboutUser(object, b.Name))
+			}
 		case "ClusterRole":
 			err = appendRules(&role.Cluster, object)
 		case "Role":
@@ -49,6 +55,26 @@ func roleOf(b Binary) (seed.Role, error) {
 		}
 	}
 	return role, nil
+}
+
+// aboutUser turns a policy about the ServiceAccount of a chart into one about the user that tests have in its place.
+func aboutUser(policy *unstructured.Unstructured, name string) *unstructured.Unstructured {
+	account := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", name, name)
+	conditions, found, err := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
+	if err != nil || !found {
+		return policy
+	}
+	for _, condition := range conditions {
+		if fields, is := condition.(map[string]any); is {
+			expression, _, _ := unstructured.NestedString(fields, "expression")
+			fields["expression"] = strings.ReplaceAll(expression, account, name)
+		}
+	}
+	policy = policy.DeepCopy()
+	if err := unstructured.SetNestedSlice(policy.Object, conditions, "spec", "matchConditions"); err != nil {
+		panic(err)
+	}
+	return policy
 }
 
 // appendRules adds the rules of a ClusterRole or a Role, which have the same form.

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestRolesAreTheCharts(t *testing.T) {
@@ -20,4 +22,13 @@ func TestRolesAreTheCharts(t *testing.T) {
 	assert.Contains(t, Worker().Role.Cluster, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"namespaces"}, ResourceNames: []string{"worker-controller"}, Verbs: []string{"get"},
 	}, "the namespace is the binary's")
+	for _, what := range []Binary{ControlPlane(), Network(), Worker()} {
+		require.Len(t, what.Role.Policies, 2, what.Name)
+		conditions, _, err := unstructured.NestedSlice(what.Role.Policies[0].Object, "spec", "matchConditions")
+		require.NoError(t, err)
+		assert.Equal(t, []any{map[string]any{
+			"name": "by-the-controller", "expression": `request.userInfo.username == "` + what.Name + `"`,
+		}}, conditions, "the policy is about the user")
+	}
+	assert.Empty(t, Infrastructure().Role.Policies, "it writes no Secrets")
 }

@@ -17,6 +17,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
@@ -136,6 +137,24 @@ func (g *Ground) Close() error {
 		failures = append(failures, g.Cloud.Close())
 	}
 	return errors.Join(failures...)
+}
+
+// Errors returns what our controllers on the ground have logged as errors, without what contains one of the expected texts.
+func (g *Ground) Errors(expected ...string) ([]string, error) {
+	var all []string
+	for _, seed := range []*Seed{g.Source, g.Destination} {
+		if seed == nil {
+			continue
+		}
+		for _, path := range seed.logs {
+			lines, err := controller.Errors(path, expected...)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, lines...)
+		}
+	}
+	return all, nil
 }
 
 // Tails returns the last lines that each process on the ground has printed.

@@ -30,6 +30,7 @@ type Seed struct {
 	shootManagers map[string]*process.Process // by namespace
 	controllers   []*controller.Controller
 	outputs       []string
+	logs          []string // of outputs, those of our controllers
 	started       int
 }
 
@@ -106,6 +107,9 @@ func (s *Seed) StartController(ctx context.Context, what controller.Binary, opti
 	}
 	s.controllers = append(s.controllers, started)
 	s.note(options.Output)
+	if !slices.Contains(s.logs, options.Output) {
+		s.logs = append(s.logs, options.Output)
+	}
 	return started, nil
 }
 

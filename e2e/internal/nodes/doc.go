@@ -11,7 +11,7 @@ func Duties(options ...Option) []string {
 	}
 	duties := []string{
 		"the machine itself: boots, some moments after the cloud says ACTIVE; its user data is not run",
-		"kubelet: registers the Node with its labels, addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; says Ready, again and again; runs no pod",
+		"kubelet: registers the Node with its labels (that of its version among them), addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; says Ready, again and again; runs no pod",
 		"kube-controller-manager (node lifecycle): calls a Node that has fallen silent unknown",
 		"gardener-resource-manager (node readiness): takes the taint critical-components-not-ready away, also the one after an update in place",
 		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/utils/kubernetes"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,8 @@ func newNode(server Server) *corev1.Node {
 			corev1.LabelArchStable:     "amd64",
 			corev1.LabelTopologyRegion: server.Region,
 			corev1.LabelTopologyZone:   server.Zone,
+			// By it Gardener gives each node its kube-proxy.
+			v1beta1constants.LabelWorkerKubernetesVersion: server.KubernetesVersion,
 		}},
 		Spec: corev1.NodeSpec{
 			ProviderID: "openstack:///" + server.ID,

@@ -31,6 +31,8 @@ type Server struct {
 	ID, Name, Status string
 	// Zone and Region say where it is, and Address what it can be reached at.
 	Zone, Region, Address string
+	// KubernetesVersion is that of its kubelet.
+	KubernetesVersion string
 }
 
 // Nodes plays the nodes of one shoot.

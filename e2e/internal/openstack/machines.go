@@ -81,6 +81,7 @@ func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 
 // Servers lists the servers of a shoot that an account has, past the log and the dials of its cloud.
 func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Context) ([]nodes.Server, error) {
+	version := shoot.KubernetesVersion // tests change it while others ask for servers
 	return func(ctx context.Context) ([]nodes.Server, error) {
 		answer, err := a.AsMember(ctx, http.MethodGet, conformance.Compute, "/v2.1/servers/detail", nil)
 		if err != nil {
@@ -95,6 +96,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Co
 			servers = append(servers, nodes.Server{
 				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"),
 				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: region, Address: addressOf(server),
+				KubernetesVersion: version,
 			})
 		}
 		return servers, nil

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -22,6 +23,8 @@ const controllerGroup = "trellis:controllers"
 // Role is what a controller may do: cluster-wide, and beyond that in its own namespace.
 type Role struct {
 	Cluster, Namespace []rbacv1.PolicyRule
+	// Policies are what the API server refuses although the rules allow it. They are about the user that AddController makes.
+	Policies []*unstructured.Unstructured
 }
 
 // AddController makes a user with the given rights, and a namespace of the same name for the controller's own objects.
@@ -39,7 +42,11 @@ func (s *Seed) AddController(ctx context.Context, name string, role Role) (strin
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		return "", fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
 	}
-	for _, object := range role.objects(name) {
+	objects := role.objects(name)
+	for _, policy := range role.Policies {
+		objects = append(objects, policy.DeepCopy())
+	}
+	for _, object := range objects {
 		if err := s.Client.Create(ctx, object); err != nil {
 			return "", fmt.Errorf("granting %s its rights: %w", name, err)
 		}

@@ -126,7 +126,7 @@ func (l layout) writeFiles() error {
 	if err != nil {
 		return err
 	}
-	for _, keys := range []string{"fernet", "credential"} {
+	for _, keys := range []string{"fernet", "receipts", "credential"} {
 		if err := writeKeys(filepath.Join(l.data(), "keystone", keys)); err != nil {
 			return err
 		}

@@ -78,6 +78,21 @@ func TestEveryDaemonFindsItsFiles(t *testing.T) {
 	}
 }
 
+func TestWriteFiles_KeysOfKeystone(t *testing.T) {
+	l := newTestLayout(t)
+	require.NoError(t, l.create())
+	require.NoError(t, l.writeFiles())
+	config, err := os.ReadFile(l.config("keystone/keystone.conf"))
+	require.NoError(t, err)
+	for _, section := range []string{"fernet_tokens", "fernet_receipts", "credential"} {
+		// Each of them is somewhere in /etc/keystone otherwise, which only a cloud that Debian's scripts set up has.
+		set := regexp.MustCompile(`(?m)^\[` + section + `\]\n(?:#.*\n)*key_repository = (.+)$`).FindSubmatch(config)
+		if assert.NotNil(t, set, section) {
+			assert.FileExists(t, filepath.Join(string(set[1]), "1"), section)
+		}
+	}
+}
+
 func TestKeysOutliveAnotherUp(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "fernet")
 	require.NoError(t, writeKeys(dir))

@@ -6,13 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -77,13 +81,44 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	if err := wiring.Complete(reconcile.AsReconciler(k.client, k)); err != nil {
 		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
 	}
+	if err := untilAccepted(ctx, mgr.GetAPIReader()); err != nil {
+		return nil, err
+	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	k.stop, k.leave = stop, run.Done()
-	go func() { k.ended <- mgr.Start(run) }()
+	go k.run(run, mgr)
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		return nil, errors.Join(fmt.Errorf("waiting for pods: %w", ctx.Err()), k.Stop())
 	}
 	return k, nil
+}
+
+// untilAccepted waits until the API server knows the user. One that has just begun to serve refuses everybody until it has read its CA, and the
+// manager would end at the first refusal.
+func untilAccepted(ctx context.Context, reader client.Reader) error {
+	for {
+		err := reader.List(ctx, &corev1.PodList{}, client.Limit(1))
+		if !apierrors.IsUnauthorized(err) && !apierrors.IsForbidden(err) && !utilnet.IsConnectionRefused(err) {
+			if err != nil {
+				return fmt.Errorf("preparing to answer for pods: %w", err)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until the API server accepts who answers for pods: %w: %w", ctx.Err(), err)
+		case <-time.After(glance):
+		}
+	}
+}
+
+// run runs the manager. When it ends before Stop, it says so at once: nobody would wait for pods that never become ready.
+func (k *Kubelets) run(ctx context.Context, mgr manager.Manager) {
+	err := mgr.Start(ctx)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "nobody answers for pods any more: %v\n", err)
+	}
+	k.ended <- err
 }
 
 // Stop leaves all pods as they are.

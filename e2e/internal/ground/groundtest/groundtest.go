@@ -33,6 +33,17 @@ func New(t *testing.T, options ground.Options) *ground.Ground {
 	return g
 }
 
+// AssertNoErrors fails the test at its end if our controllers on the ground have logged errors by then but those that contain one of the
+// expected texts.
+func AssertNoErrors(t *testing.T, g *ground.Ground, expected ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		failures, err := g.Errors(expected...)
+		assert.NoError(t, err)
+		assert.Empty(t, failures, "what our controllers have logged as errors")
+	})
+}
+
 // Eventually waits until a condition holds.
 func Eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()

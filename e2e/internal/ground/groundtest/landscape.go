@@ -22,7 +22,7 @@ import (
 type Landscape map[string]metav1.PartialObjectMetadata
 
 // Look lists everything in both clusters that does not come and go by itself: every kind that their API servers know. What has
-// the name or the namespace of a controller is left out.
+// the name or the namespace of a controller, or comes of its chart, is left out.
 func Look(t *testing.T, seed *ground.Seed, cluster *shoot.Cluster, controller string) Landscape {
 	t.Helper()
 	all := Landscape{}
@@ -46,7 +46,7 @@ func (l Landscape) add(t *testing.T, cluster string, config *rest.Config, c clie
 			list.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
 			require.NoError(t, c.List(t.Context(), list))
 			for _, object := range list.Items {
-				if object.Name == controller || object.Namespace == controller {
+				if object.Name == controller || object.Namespace == controller || object.Labels["app.kubernetes.io/instance"] == controller {
 					continue
 				}
 				l[fmt.Sprintf("%s: %s %s/%s", cluster, resource.Kind, object.Namespace, object.Name)] = object
