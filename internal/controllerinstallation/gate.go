@@ -59,7 +59,8 @@ func (r *installations) observe(p *pass, err error) {
 	observed := r.watch.observe(p.installation.Name, assignment, p.began, health, kept)
 	grown := observed.Total - kept.Total
 	isDue := p.assignment.isOnTrial && grown >= max(time.Minute, kept.Total/5)
-	isNew := p.before.Gate == nil || p.before.Gate.Assignment != assignment || kept.Interruptions != observed.Interruptions
+	isSteady := kept.Healthy < rollout.SteadyAfter && observed.Healthy >= rollout.SteadyAfter // which the next rollout asks for, whoever is leader then
+	isNew := isSteady || p.before.Gate == nil || p.before.Gate.Assignment != assignment || kept.Interruptions != observed.Interruptions
 	if isDue || isNew || !equality.Semantic.DeepEqual(p.before, p.status) {
 		p.status.Gate = gateOf(observed, assignment)
 	}

@@ -19,8 +19,9 @@ const (
 	AnnotationRevision = "installation.trellis.garden/revision"
 	// AnnotationRevisionSince on a ControllerInstallation is when that revision was assigned (RFC 3339).
 	AnnotationRevisionSince = "installation.trellis.garden/revision-since"
-	// AnnotationRevisionBefore on a ControllerInstallation is how it was at that moment: Healthy, Unsteady (healthy, but not for long again), Unhealthy, New (it
-	// had no revision) or Late (it had none, and others of its wave were healthy with this one).
+	// AnnotationRevisionBefore on a ControllerInstallation is how it was at that moment: Healthy, Unsteady (healthy, but not for long again), Unhealthy,
+	// Refused (what it had could not be installed), Away (its seed was unreachable when this revision was tried once more), New (it had no revision) or Late
+	// (it had none, and others of its wave were healthy with this one).
 	AnnotationRevisionBefore = "installation.trellis.garden/revision-before"
 	// AnnotationRevisionTrial on a ControllerInstallation tells which attempt at the newest revision it was (RFC 3339): since when that had its verdict.
 	AnnotationRevisionTrial = "installation.trellis.garden/revision-trial"

@@ -12,8 +12,20 @@ func (p *plan) isJudged(i *Installation) bool {
 
 // isLost reports whether the seed of an installation was there when it was assigned the candidate, or since, and is unreachable now.
 func (p *plan) isLost(i *Installation) bool {
-	wasThere := slices.Contains([]Before{WasHealthy, WasUnsteady, WasUnhealthy}, i.Before) || i.Before == WasNew && i.Observed.Progressing > 0
-	return i.Unreachable && p.isJudged(i) && (wasThere || i.Applied == p.Newest)
+	return i.Unreachable && p.isJudged(i) && p.wasThere(i)
+}
+
+func (p *plan) wasThere(i *Installation) bool {
+	switch i.Before {
+	case WasHealthy, WasUnsteady, WasUnhealthy, WasRefused:
+		return true
+	case WasAway:
+		return i.Observed.Progressing > 0 || i.Observed.Healthy > 0 || i.Observed.UnhealthyTotal > 0
+	case WasNew:
+		return i.Observed.Progressing > 0 || i.Applied == p.Newest
+	default:
+		return i.Applied == p.Newest
+	}
 }
 
 // isNewcomer reports whether an installation came after the candidate, and others that were there already can show what that is like: then nobody waits for it.
@@ -29,7 +41,14 @@ func (p *plan) came(i *Installation) bool {
 // isExcused reports whether an installation that has the candidate is as it was before it.
 func (p *plan) isExcused(i *Installation) bool {
 	wasInterrupted := i.Observed.Interruptions > 0 || i.wasHealthy() && !i.Healthy
-	return i.Before == WasUnhealthy || i.Before == WasUnsteady && !i.Unreachable && wasInterrupted
+	switch i.Before {
+	case WasUnhealthy, WasRefused, WasAway:
+		return !p.isLost(i)
+	case WasUnsteady:
+		return !i.Unreachable && wasInterrupted
+	default:
+		return false
+	}
 }
 
 // isPassedOver reports whether nobody waits for an installation that was there before the candidate: its seed was away already, or it is as it was, and that
@@ -38,13 +57,17 @@ func (p *plan) isPassedOver(i *Installation) bool {
 	return i.Unreachable && !p.isLost(i) || p.isJudged(i) && p.isExcused(i) && p.waitLeft(i) <= 0
 }
 
-// proves reports whether an installation that has the candidate can prove that it is bad. Whether the candidate can be rendered has nothing to do with how the
-// installation was.
+// proves reports whether an installation that has the candidate can prove that it is bad. That the candidate cannot be installed is proof wherever something
+// else could, however healthy that was; but not where the candidate has been installed already, since then something else has changed.
 func (p *plan) proves(w *wave, i *Installation) bool {
 	if !p.isJudged(i) || i.unseen() || i.Unreachable && !p.isLost(i) {
 		return false
 	}
-	return i.Failed != "" || !p.isExcused(i) && !p.isNewcomer(w, i)
+	if p.isNewcomer(w, i) {
+		return false
+	}
+	isRefused := i.Failed != "" && i.Before != WasRefused && !i.works()
+	return isRefused || !p.isExcused(i)
 }
 
 // onTrial reports whether time alone may prove by an installation that the candidate is bad.

@@ -77,8 +77,19 @@ func TestDecide_InstallationsThatWereNotHealthyBefore(t *testing.T) {
 		"prove nothing when they become unhealthy": {
 			Situation: candidateOver(healthy("canary-1", "new", hour), ill(unhealthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)), assign: give("new", "eu-1"),
 		},
-		"prove nothing when they are lost": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(unreachable(started("canary-2", "new", hour))), healthy("eu-1", "old", hour)), assign: give("new", "eu-1"),
+		"hold back the next wave when they are lost": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), ill(lost(started("canary-2", "new", hour), 9*minute)), healthy("eu-1", "old", hour)),
+		},
+		"prove that it is bad by being lost": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), ill(lost(started("canary-2", "new", hour), 10*minute)), healthy("eu-1", "old", hour)),
+			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-2 cannot be reached any more since it got revision new, for 10m0s",
+		},
+		"prove nothing when what they had cannot be installed either": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), before(WasRefused, refusing("canary-2", "new", "no number")), healthy("eu-1", "old", hour)),
+		},
+		"hold up nobody beyond a bound when what they had cannot be installed either": {
+			Situation: candidateOver(healthy("canary-1", "new", hour), before(WasRefused, progressing(refusing("canary-2", "new", "no number"), 10*minute)), healthy("eu-1", "old", hour)),
+			assign:    give("new", "eu-1"),
 		},
 		"are waited for": {
 			Situation: candidateOver(healthy("canary-1", "new", hour), ill(started("canary-2", "new", 9*minute)), healthy("eu-1", "old", hour)),
@@ -215,12 +226,15 @@ func TestDecide_SaysHowInstallationsWere(t *testing.T) {
 		of   Installation
 		want Before
 	}{
-		"healthy":                      {healthy("eu-1", "former", hour), WasHealthy},
-		"healthy for a moment":         {healthy("eu-1", "former", 0), WasHealthy},
-		"healthy again for a while":    {interrupted(healthy("eu-1", "former", 30*minute)), WasHealthy},
-		"healthy again for a moment":   {interrupted(healthy("eu-1", "old", 29*minute)), WasUnsteady},
-		"unhealthy":                    {unhealthy("eu-1", "old", hour), WasUnhealthy},
-		"not healthy yet for too long": {started("eu-1", "old", hour), WasUnhealthy},
+		"healthy":                    {healthy("eu-1", "former", hour), WasHealthy},
+		"healthy for a moment":       {healthy("eu-1", "former", 0), WasHealthy},
+		"healthy again for a while":  {interrupted(healthy("eu-1", "former", 30*minute)), WasHealthy},
+		"healthy again for a moment": {interrupted(healthy("eu-1", "old", 29*minute)), WasUnsteady},
+		"unhealthy":                  {unhealthy("eu-1", "old", hour), WasUnhealthy},
+		"healthy with what could not be installed once more": {refused(healthy("eu-1", "old", hour), "a Secret is gone"), WasHealthy},
+		"without what it was to have":                        {refused(assigned("eu-1", "old", hour, ""), "a Secret is missing"), WasRefused},
+		"without what was never good":                        {refused(assigned("eu-1", "former", hour, ""), "no number"), WasUnhealthy},
+		"not healthy yet for too long":                       {started("eu-1", "old", hour), WasUnhealthy},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			assert.Equal(t, map[string]Before{"eu-1": test.want}, Decide(candidateOver(test.of)).Before)
@@ -238,6 +252,42 @@ func TestDecide_SaysHowInstallationsWere(t *testing.T) {
 	assert.Equal(t, CameLate, Decide(candidateOver(fresh("eu-1"), healthy("eu-2", "new", minute))).Before["eu-1"])
 	anew := Decide(candidateOver(before(WasHealthy, started("eu-1", "new", hour))).triedAgain())
 	assert.Equal(t, WasHealthy, anew.Before["eu-1"], "what is tried once more proves what it proved")
+}
+
+func TestDecide_InstallationsWhoseLastGoodRevisionCannotBeInstalledAnyMore(t *testing.T) {
+	const why = "a Secret is gone"
+	broken := []Installation{refused(healthy("canary-1", "old", hour), why), refused(healthy("canary-2", "old", hour), why), refused(healthy("eu-1", "old", hour), why)}
+	d := Decide(candidateOver(broken...))
+	assert.Equal(t, give("new", "canary-1"), d.Assign, "one after the other: they still work")
+	assert.Equal(t, map[string]Before{"canary-1": WasHealthy}, d.Before, "and can show what the candidate is like")
+	checkDecisions(t, map[string]decided{
+		"what has been installed already is no proof": {
+			Situation: candidateOver(refused(healthy("canary-1", "new", hour), why), healthy("eu-1", "old", hour)),
+		},
+	})
+}
+
+func TestDecide_SeedsThatAreAwayWhenACandidateIsTriedOnceMore(t *testing.T) {
+	dead := before(WasHealthy, lost(healthy("canary-1", "new", hour), hour))
+	s := candidateOver(dead, before(WasHealthy, healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).triedAgain()
+	d := Decide(s)
+	assert.Equal(t, map[string]Before{"canary-1": WasAway, "canary-2": WasHealthy}, d.Before)
+	assert.False(t, d.Bad)
+	trial := s.NewestSince
+	away := func(i Installation) Installation { i.Trial = trial; return before(WasAway, i) }
+	with := func(i Installation) Installation { i.Trial = trial; return i }
+	hidden := away(unreachable(healthy("canary-1", "new", hour)))
+	hidden.Observed = Observed{Total: hour, Hidden: hour}
+	back := away(lost(started("canary-1", "new", minute), 10*minute))
+	checkDecisions(t, map[string]decided{
+		"are passed over": {
+			Situation: candidateOver(hidden, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).since(trial), assign: give("new", "eu-1"),
+		},
+		"fail when they came back and are lost again": {
+			Situation: candidateOver(back, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).since(trial),
+			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s",
+		},
+	})
 }
 
 func TestDecide_MaxFailures(t *testing.T) {
@@ -332,6 +382,10 @@ func TestDecide_Newcomers(t *testing.T) {
 			Situation: candidateOver(with(CameLate, started("canary-1", "new", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
 			assign:    give("new", "eu-1"),
 		},
+		"prove nothing when it cannot be installed there": {
+			Situation: candidateOver(with(CameLate, refusing("canary-1", "new", "no number")), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
+			assign:    give("new", "eu-1"),
+		},
 		"restart no soak with what was good": {
 			Situation: candidateOver(with(WasNew, started("canary-1", "old", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
 			assign:    give("new", "eu-1"),
@@ -377,6 +431,16 @@ func TestDecide_TellsOfWavesWithoutSeedsAndOfDelay(t *testing.T) {
 	assert.Equal(t, "0 of 1 installation has revision new, no seed has been healthy with it for long enough, so that nothing is proven", unproven.Message)
 	one := Decide(candidateOver(healthy("canary-1", "new", minute), ill(started("canary-2", "new", hour)))).Progress
 	assert.Equal(t, "wave canary: 1 of 2 installations has revision new, soaking until 12:04:00 UTC, seed canary-2 not healthy, as before it", one.Message)
+}
+
+func TestObserved_ForgetsInterruptionsAfterAWhile(t *testing.T) {
+	ill := Observed{}.After(minute, Healthy, Unhealthy).After(minute, Unhealthy, Healthy)
+	o := ill.After(SteadyAfter-time.Second, Healthy, Healthy)
+	assert.Equal(t, 1, o.Interruptions)
+	assert.Equal(t, minute, o.UnhealthyTotal)
+	o = o.After(time.Second, Healthy, Unhealthy)
+	assert.Equal(t, 1, o.Interruptions, "the one that begins now")
+	assert.Zero(t, o.UnhealthyTotal)
 }
 
 func TestObserved(t *testing.T) {

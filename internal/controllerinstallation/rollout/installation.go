@@ -1,21 +1,23 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 )
 
-// steadyAfter is how long an installation that became unhealthy must have been healthy again to count as healthy.
-const steadyAfter = 30 * time.Minute
-
-// available reports whether an installation has what it is to have and is healthy with it.
-func (i *Installation) available() bool {
-	return i.Assigned != "" && i.Applied == i.Assigned && i.Healthy && i.Failed == ""
+// works reports whether an installation is healthy with what it is assigned. That this could not be installed once more, because a Secret is gone or a
+// newer operator refuses it, takes nothing from whoever uses it.
+func (i *Installation) works() bool {
+	return i.Assigned != "" && i.Applied == i.Assigned && i.Healthy
 }
 
-// steady reports whether an installation is available and was so for a while, or has never been anything else.
+// available reports whether an installation has what it is to have, is healthy with it, and can be kept so.
+func (i *Installation) available() bool { return i.works() && i.Failed == "" }
+
+// steady reports whether an installation works and did so for a while, or has never done anything else.
 func (i *Installation) steady() bool {
-	hasAlwaysBeen := i.Observed.Interruptions == 0 && i.Before != WasUnhealthy && i.Before != WasUnsteady
-	return i.available() && (hasAlwaysBeen || i.Observed.Healthy >= steadyAfter)
+	hasAlwaysBeen := i.Observed.Interruptions == 0 && !slices.Contains([]Before{WasUnsteady, WasUnhealthy, WasRefused, WasAway}, i.Before)
+	return i.works() && (hasAlwaysBeen || i.Observed.Healthy >= SteadyAfter)
 }
 
 // settled reports whether nothing is left to do for an installation to have the revision.
@@ -42,7 +44,11 @@ func (p *plan) before(i *Installation) Before {
 	switch {
 	case i.Assigned == "":
 		return WasNew
-	case i.absent() || p.hidden(i) || !i.available():
+	case i.absent() || p.hidden(i):
+		return WasUnhealthy
+	case !i.works() && i.Failed != "" && !p.wasNeverGood(i.Assigned):
+		return WasRefused
+	case !i.works():
 		return WasUnhealthy
 	case i.steady():
 		return WasHealthy
@@ -85,7 +91,7 @@ func (p *plan) after(i *Installation, more time.Duration) time.Time {
 func (p *plan) left(i *Installation) time.Duration {
 	gate, o := p.Rollout.HealthGate, i.Observed
 	switch {
-	case i.Failed != "":
+	case i.Failed != "" && !i.works():
 		return 0
 	case i.Unreachable, p.hidden(i):
 		return gate.Deadline.Duration - o.Hidden

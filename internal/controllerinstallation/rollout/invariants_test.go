@@ -129,12 +129,13 @@ func (w *world) checkSpread(revision string) {
 	w.checks.that("what breaks more seeds than may fail, or loses them, does so in one wave only", w.eventful || w.beyondMaxFailures(w.situation(), harmed) <= 1, harmed)
 }
 
-// harmed counts in each wave who really was well before it got a revision, and cannot be so with it, or has been cut off by it; of those of whom the operator
+// harmed counts in each wave who really was well before it got a revision and cannot be so with it, and who has been cut off by it; of those of whom the operator
 // has said that they were so.
 func (w *world) harmed(revision string, said ...Before) map[string]int {
 	harmed := map[string]int{}
 	for _, one := range w.present() {
-		if one.sound && slices.Contains(said, one.seen.Before) && one.seen.Assigned == revision && (one.cut == revision || one.applied == revision && w.cannotHave(one, revision)) {
+		isBroken := one.sound && one.applied == revision && w.cannotHave(one, revision)
+		if slices.Contains(said, one.seen.Before) && one.seen.Assigned == revision && (isBroken || one.cut == revision) {
 			harmed[one.seen.SeedLabels["wave"]]++
 		}
 	}
@@ -165,7 +166,7 @@ func mayFail(s Situation, wave string) int {
 // hasFailedAlready is about who has failed with a candidate, as some may.
 func hasFailedAlready(s Situation, i Installation) bool {
 	isTried := s.Rollout.MaxFailures.IntValue() > 0 && i.Assigned == s.Newest && i.Trial.Equal(s.NewestSince)
-	return isTried && (i.Failed != "" || i.Before != WasUnhealthy && isBroken(i))
+	return isTried && (i.Failed != "" && i.Before != WasRefused || (i.Unreachable || !wasUnwell(i)) && isBroken(i))
 }
 
 // isBroken reports whether it is enough how somebody is to call a candidate bad.
@@ -188,9 +189,9 @@ func (w *world) hasShown(s Situation, one *site) bool {
 	switch i := one.seen; {
 	case i.Assigned != s.Newest || !i.Trial.Equal(s.NewestSince):
 		return false
-	case i.Failed != "" || w.hasHidden(s, one):
+	case i.Failed != "" && i.Before != WasRefused || w.hasHidden(s, one):
 		return true
-	case one.ill || one.seen.Before == WasUnhealthy:
+	case one.ill || wasUnwell(one.seen):
 		return false
 	default:
 		isBroken := !one.well && (i.Observed.Progressing >= 10*minute || i.Observed.Unhealthy >= minute)
@@ -200,7 +201,13 @@ func (w *world) hasShown(s Situation, one *site) bool {
 
 // hasHidden reports whether nobody can see any more how somebody is with a candidate, until the time is up.
 func (w *world) hasHidden(s Situation, one *site) bool {
-	return one.seen.Assigned == s.Newest && one.seen.Before != WasUnhealthy && (one.away > 0 || one.erring > 0) && one.seen.Observed.Hidden >= 10*minute
+	isErring := one.erring > 0 && !wasUnwell(one.seen)
+	return one.seen.Assigned == s.Newest && (one.away > 0 || isErring) && one.seen.Observed.Hidden >= 10*minute
+}
+
+// wasUnwell reports whether an installation proves nothing by not being healthy.
+func wasUnwell(i Installation) bool {
+	return slices.Contains([]Before{WasUnhealthy, WasRefused, WasAway}, i.Before)
 }
 
 // cannotHave reports whether a revision never becomes healthy on a seed.

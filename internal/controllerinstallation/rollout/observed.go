@@ -12,8 +12,13 @@ const (
 	// WasUnsteady: healthy with what it had, but not for long again. That it becomes unhealthy with the revision, too, proves nothing against it; that it
 	// never becomes healthy, or is lost, does.
 	WasUnsteady Before = "Unsteady"
-	// WasUnhealthy: not healthy with what it had, or nobody knows. What it does with the revision proves nothing against it.
+	// WasUnhealthy: not healthy with what it had, or nobody knows. That it does not become healthy with the revision either proves nothing against it; that
+	// it is lost does.
 	WasUnhealthy Before = "Unhealthy"
+	// WasRefused: what it had could not be installed either. Nothing but its loss proves anything against the revision.
+	WasRefused Before = "Refused"
+	// WasAway: its seed was unreachable. It proves nothing before it was there again, and then what one does that was unhealthy.
+	WasAway Before = "Away"
 	// WasNew: it had no revision.
 	WasNew Before = "New"
 	// CameLate: it had no revision, and got the candidate because its wave had it. The wave does not wait for it.
@@ -34,6 +39,9 @@ const (
 	Hidden
 )
 
+// SteadyAfter is how long an installation that became unhealthy must have been healthy again to count as healthy.
+const SteadyAfter = 30 * time.Minute
+
 // Observed is for how long an installation was seen to be how, since it was assigned its revision. It consists of intervals between looks, measured by
 // whoever looked: neither a clock that jumps nor time in which nobody looked makes a difference.
 type Observed struct {
@@ -43,7 +51,8 @@ type Observed struct {
 	Progressing time.Duration
 	// Healthy is how long it has been healthy without becoming unhealthy in between. Time in which it is hidden neither counts nor ends it.
 	Healthy time.Duration
-	// Unhealthy is how long it has not been healthy any more without a break, UnhealthyTotal how long in all, and Interruptions how often that began.
+	// Unhealthy is how long it has not been healthy any more without a break, UnhealthyTotal how long in all, and Interruptions how often that began. The
+	// latter two begin anew when it has been healthy for SteadyAfter: a rollout may take weeks, in which every seed is unhealthy for a moment at times.
 	Unhealthy, UnhealthyTotal time.Duration
 	Interruptions             int
 	// Hidden grows while nobody can see it, and shrinks at half the speed while somebody can: so a short absence does not begin the time anew, and
@@ -67,6 +76,9 @@ func (o Observed) After(interval time.Duration, was, is Health) Observed {
 	}
 	if was != Hidden {
 		o.Hidden = max(0, o.Hidden-interval/2)
+	}
+	if o.Healthy >= SteadyAfter {
+		o.UnhealthyTotal, o.Interruptions = 0, 0
 	}
 	switch {
 	case is == Healthy:

@@ -89,10 +89,13 @@ func (p *plan) serveNew() {
 	}
 }
 
-// begin has installations observed anew that were assigned the candidate before it is tried once more.
+// begin has installations observed anew that were assigned the candidate before it is tried once more. Those that are away by now were so before this try.
 func (p *plan) begin() {
 	for _, i := range p.all() {
 		if p.verdict == candidate && i.Assigned == p.Newest && !p.isJudged(i) {
+			if i.Unreachable {
+				i.Before = WasAway
+			}
 			p.decision.Assign[i.Name], p.decision.Before[i.Name] = p.Newest, i.Before
 			i.AssignedAt, i.Trial, i.Observed = p.Now, p.NewestSince, Observed{}
 		}

@@ -123,10 +123,11 @@ const (
 //     others before the candidate came it is not waited for.
 //  2. An installation whose revision is bad gets LastGood, at once, unless Rollback is Never or there is no LastGood. So does one that is not well with a
 //     revision that neither is nor was to be judged any more; where nothing is rolled back it gets the candidate instead.
-//  3. An installation has failed with a candidate when it cannot be rendered for it; or when it was healthy before, or had nothing, and was then observed:
+//  3. An installation has failed with a candidate when it cannot be installed there, unless what the installation had could not be either; or when it was
+//     out of sight for HealthGate.Deadline although it was there when it was assigned; or when it was healthy before, or had nothing, and was then observed:
 //     not healthy for HealthGate.Deadline, unhealthy again for HealthGate.Tolerance, or as often as HealthGate.MaxInterruptions allows and once more, or in
-//     all for Deadline (Tolerance, where that is longer), or out of sight for Deadline although it was there when it was assigned. One that was unsteady before
-//     has not failed by being unhealthy again. A candidate is bad when more than MaxFailures of a wave have failed, or all that could. Rule 2 then applies in
+//     all for Deadline (Tolerance, where that is longer). What was observed of interruptions counts until the installation has been healthy for SteadyAfter.
+//     One that was unsteady before has not failed by being unhealthy again, and a newcomer never fails. A candidate is bad when more than MaxFailures of a wave have failed, or all that could. Rule 2 then applies in
 //     the same decision. What is good does not fail any more.
 //  4. While Newest is a candidate, its rollout goes wave by wave: to the first one that has not passed. In a wave at most MaxUnavailable installations
 //     may be changing or unhealthy at the same time. A wave has passed when all that it waits for have been healthy with Newest for SoakTime, and were seen

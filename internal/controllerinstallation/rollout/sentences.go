@@ -19,7 +19,7 @@ func (p *plan) failure(w *wave, failed []*Installation) string {
 func (p *plan) failureOf(i *Installation) string {
 	gate, o := p.Rollout.HealthGate, i.Observed
 	switch {
-	case i.Failed != "":
+	case i.Failed != "" && !i.works():
 		return fmt.Sprintf("revision %s cannot be installed on seed %s: %s", p.Newest, i.Seed, i.Failed)
 	case o.Hidden >= gate.Deadline.Duration && i.Unreachable:
 		return fmt.Sprintf("seed %s cannot be reached any more since it got revision %s, for %s", i.Seed, p.Newest, gate.Deadline.Duration)

@@ -146,6 +146,15 @@ func refusing(seed, revision, why string) Installation {
 	return i
 }
 
+// refused has what it was assigned, which could not be installed once more.
+func refused(i Installation, why string) Installation { i.Failed = why; return i }
+
+// progressing has been observed for some time without becoming healthy.
+func progressing(i Installation, d time.Duration) Installation {
+	i.Observed = Observed{Total: d, Progressing: d}
+	return i
+}
+
 func unreachable(i Installation) Installation { i.Unreachable = true; return i }
 
 // seen was looked at last some time ago, and for the last time with success.

@@ -132,7 +132,7 @@ func (p *plan) chosen(w *wave, target string) []*Installation {
 		case i.settled(target):
 			isServed = isServed || !i.absent()
 		case i.absent(), i.Assigned == target, p.isNewcomer(w, i):
-		case i.available():
+		case i.works():
 			up = append(up, i)
 		case i.Assigned != p.LastGood:
 			stranded = append(stranded, i)
@@ -153,9 +153,14 @@ func (p *plan) chosen(w *wave, target string) []*Installation {
 	return slices.Concat(ill, stranded, up[:min(max(room, 0), len(up))])
 }
 
-// rank puts installations first that can prove something.
+// rank puts installations first that can prove something, and last those for which something is missing already.
 func (p *plan) rank(i *Installation) int {
-	return slices.Index([]Before{WasHealthy, WasUnsteady, WasUnhealthy}, p.before(i))
+	order := []Before{WasHealthy, WasUnsteady, WasUnhealthy, WasRefused}
+	rank := slices.Index(order, p.before(i))
+	if i.Failed != "" {
+		rank += len(order)
+	}
+	return rank
 }
 
 // isChanging reports whether an installation is unavailable for others to wait for until its hope ends, and not longer: one that gets the target, or is
@@ -163,7 +168,7 @@ func (p *plan) rank(i *Installation) int {
 // others from it.
 func (p *plan) isChanging(w *wave, i *Installation, target string) bool {
 	switch {
-	case i.Assigned == "", i.available() && !i.Unreachable:
+	case i.Assigned == "", i.works() && !i.Unreachable && (i.Failed == "" || i.Assigned != target):
 		return false
 	case i.Assigned == target && i.absent():
 		return p.hopeful(i)

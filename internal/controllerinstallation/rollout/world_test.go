@@ -158,7 +158,10 @@ func (w *world) observe(s *site) {
 		interval = 0
 	}
 	o := s.seen.Observed.After(interval, was, is)
-	if is != was || o.Total-s.kept.Total >= max(minute, s.kept.Total/5) {
+	newest := w.revisions[w.newest]
+	isOnTrial := newest != nil && !newest.good && !newest.bad && s.seen.Assigned == w.newest
+	isSteady := s.kept.Healthy < SteadyAfter && o.Healthy >= SteadyAfter
+	if is != was || isSteady || isOnTrial && o.Total-s.kept.Total >= max(minute, s.kept.Total/5) {
 		s.kept = o
 	}
 	s.seen.Observed, s.health, s.marked = o, is, w.now
