@@ -50,7 +50,9 @@ func (b *build) debian(ctx context.Context) (string, error) {
 				return err
 			}
 		}
-		if _, err := output(ctx, b.cache, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
+		// In a mount namespace of its own: what it mounts and cannot unmount, because that is busy, ends with it.
+		if _, err := output(ctx, b.cache,
+			"unshare", "--mount", "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
 			return fmt.Errorf("%w\n%s", err, lastLines(filepath.Join(temporary, "debootstrap", "debootstrap.log")))
 		}
 		for _, pattern := range needless() {
