@@ -31,6 +31,8 @@ import (
 const (
 	// passTimeout bounds one look at an installation, whatever hangs.
 	passTimeout = 2 * time.Minute
+	// renderTimeout is how much of it a chart may take to be rendered, with the time in which it waits for others.
+	renderTimeout = passTimeout * 3 / 4
 	// pullTimeout bounds what a registry may take of it.
 	pullTimeout = 30 * time.Second
 	// gardenTimeout bounds how long the garden may be away when the process starts, before that ends. To start again would help nobody.

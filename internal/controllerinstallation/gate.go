@@ -1,7 +1,6 @@
 package controllerinstallation
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
-	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
 
 // assignmentOf tells one assignment of a revision from all others by the annotations that it consists of; empty where there is none.
@@ -66,13 +64,12 @@ func (r *installations) observe(p *pass, err error) {
 	}
 }
 
-// health is what a pass tells of the installation and its assigned revision. It tells nothing when the seed was not asked at all.
+// health is what a pass tells of the installation and its assigned revision. It tells nothing when something else than the seed was in the way.
 func (p *pass) health(err error) (isLook bool, health rollout.Health) {
 	found, isProblem := problem.In(err)
-	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
 	isToldOf := err == nil || isProblem && isOfRevision(found.Reason)
 	switch status := p.status; {
-	case isUnreachable, isProblem && !isToldOf, !isToldOf && p.reached:
+	case isOfSeed(err):
 		return true, rollout.Hidden
 	case !isToldOf:
 		return false, 0

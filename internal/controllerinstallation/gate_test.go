@@ -88,14 +88,13 @@ func TestHealthOfAPass(t *testing.T) {
 		"it is healthy with another revision":           {other, nil, rollout.Progressing},
 		"it was healthy, and its seed is unreachable":   {healthy, &seeds.Unreachable{}, rollout.Hidden},
 		"it was not, and its seed is unreachable":       {progressing, &seeds.Unreachable{}, rollout.Hidden},
-		"it was healthy, and its seed answers errors":   {healthy, errors.New("etcd"), rollout.Hidden},
-		"it was not healthy, and its seed answers them": {progressing, errors.New("etcd"), rollout.Hidden},
+		"it was healthy, and its seed answers errors":   {healthy, ofSeed(errors.New("etcd")), rollout.Hidden},
+		"it was not healthy, and its seed answers them": {progressing, ofSeed(errors.New("etcd")), rollout.Hidden},
 		"what it is to have cannot be rendered":         {other, problem.New(problem.ValuesInvalid, "no number"), rollout.Progressing},
-		"nobody knows how to reach its seed":            {healthy, problem.New(problem.SeedNotFound, "there is none"), rollout.Hidden},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := newPass(newInstallation(), operatorOfGarden, clockAt(noon))
-			p.assignment, p.reached, p.status.Revision = &assignment{revision: "r2"}, true, "r2"
+			p.assignment, p.status.Revision = &assignment{revision: "r2"}, "r2"
 			tt.status(p.status)
 			isLook, health := p.health(tt.err)
 			assert.True(t, isLook)
@@ -104,8 +103,14 @@ func TestHealthOfAPass(t *testing.T) {
 	}
 	p := newPass(newInstallation(), operatorOfGarden, clockAt(noon))
 	p.assignment = &assignment{revision: "r2"}
-	isLook, _ := p.health(errors.New("the garden does not answer"))
-	assert.False(t, isLook, "the seed was not asked")
+	for sentence, err := range map[string]error{
+		"the garden does not answer":          errors.New("etcd"),
+		"there is no Seed":                    problem.New(problem.SeedNotFound, "there is none"),
+		"nobody has given access to its seed": &seeds.Unreachable{NoAccess: true},
+	} {
+		isLook, _ := p.health(err)
+		assert.False(t, isLook, sentence)
+	}
 }
 
 // What was observed is kept where it matters, and nothing is written for it otherwise.

@@ -113,8 +113,8 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	return result, err
 }
 
-// noteLook keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that has kept the
-// operator from asking the seed at all says nothing of it.
+// noteLook keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that is not of the seed
+// says nothing of it.
 func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
 	name, isNews := p.installation.Name, false
 	found, isProblem := problem.In(err)
@@ -126,7 +126,7 @@ func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
 		isNews = r.watch.seen(name, p.began, &refusal{assignment: assignmentOf(p.installation.Annotations), message: found.Message})
 	case err == nil && p.assignment.revision != "":
 		isNews = r.watch.seen(name, p.began, nil)
-	case p.reached:
+	case isOfSeed(err):
 		isNews = r.watch.failed(name, p.began)
 	}
 	if ref := p.installation.Spec.DeploymentRef; isNews && ref != nil {
@@ -285,7 +285,7 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 	p.applied(p.assignment.revision, int(*historyLimit(p.assignment)))
 	observed, err := workload.Observe(ctx, p.cluster, p.installation.Name)
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("looking at the installation in the seed: %w", err)
+		return reconcile.Result{}, ofSeed(fmt.Errorf("looking at the installation in the seed: %w", err))
 	}
 	p.observed(observed)
 	if p.assignment.problem != nil {
@@ -300,9 +300,10 @@ func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result,
 
 // reach gets the way into the seed.
 func (r *installations) reach(ctx context.Context, p *pass) (err error) {
-	p.reached = true
-	p.cluster, err = r.access.To(ctx, p.seed)
-	return err
+	if p.cluster, err = r.access.To(ctx, p.seed); ctx.Err() != nil {
+		return err // the time was taken by something else: each request to a seed has less
+	}
+	return ofSeed(err)
 }
 
 // bring renders the assigned revision, and then writes.
@@ -315,7 +316,7 @@ func (r *installations) bring(ctx context.Context, p *pass) error {
 		return err
 	}
 	if err := workload.Apply(ctx, p.cluster, rendered.installation, rendered.garden, rendered.around, rendered.objects); err != nil {
-		return fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err)
+		return ofSeed(fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err))
 	}
 	return nil
 }

@@ -26,7 +26,6 @@ type pass struct {
 	assignment   *assignment
 	seed         *gardencorev1beta1.Seed
 	cluster      *seeds.Cluster
-	reached      bool // or tried to be: what goes wrong from then on is the seed's matter
 
 	status     *installationv1alpha1.ControllerInstallationStatus
 	before     *installationv1alpha1.ControllerInstallationStatus // what the status said

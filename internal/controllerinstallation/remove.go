@@ -42,7 +42,7 @@ func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, 
 	}
 	waitingFor, err := workload.Remove(ctx, p.cluster, p.installation.Name)
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("removing the installation from the seed: %w", err)
+		return reconcile.Result{}, ofSeed(fmt.Errorf("removing the installation from the seed: %w", err))
 	}
 	if waitingFor != "" {
 		p.setError("DeletionPending", "waiting for "+waitingFor)
@@ -100,7 +100,7 @@ func (r *installations) neededIn(ctx context.Context, p *pass) ([]string, error)
 	}
 	needed, err := workload.Needed(ctx, p.cluster, registration.Spec.Resources)
 	if err != nil {
-		return nil, fmt.Errorf("looking for extension objects in the seed: %w", err)
+		return nil, ofSeed(fmt.Errorf("looking for extension objects in the seed: %w", err))
 	}
 	return needed, nil
 }

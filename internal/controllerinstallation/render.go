@@ -11,6 +11,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +49,7 @@ func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) 
 		return nil, err
 	}
 	if result.around, err = workload.LookAround(ctx, p.cluster); err != nil {
-		return nil, fmt.Errorf("looking around in the seed: %w", err)
+		return nil, ofSeed(fmt.Errorf("looking around in the seed: %w", err))
 	}
 	request, err := r.request(ctx, ready, result)
 	if err != nil {
@@ -57,10 +58,17 @@ func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) 
 	request.Release = chart.Release{
 		Name: result.installation.Registration, Namespace: workload.Namespace(p.installation.Name), KubernetesVersion: p.cluster.KubernetesVersion,
 	}
-	if result.objects, err = r.renderer.Render(ctx, request); err != nil {
+	if result.objects, err = r.renderObjects(ctx, request); err != nil {
 		return nil, err
 	}
 	return result, r.complete(p, result)
+}
+
+// renderObjects leaves time for the seed: on a busy machine nothing that is asked of it may fail because rendering took too long.
+func (r *installations) renderObjects(ctx context.Context, request *rendering.Request) ([]*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
+	defer cancel()
+	return r.renderer.Render(ctx, request)
 }
 
 func (r *installations) checkRegistration(ctx context.Context, name string) error {

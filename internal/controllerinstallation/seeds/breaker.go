@@ -58,6 +58,15 @@ func (b *breaker) trip(reason error) *Unreachable {
 	return b.tripLocked(reason)
 }
 
+// deny opens the breaker since there is no access to the seed.
+func (b *breaker) deny(reason error) *Unreachable {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	failure := b.tripLocked(reason)
+	failure.NoAccess = true
+	return failure
+}
+
 func (b *breaker) tripLocked(reason error) *Unreachable {
 	b.trips++
 	b.failure = &Unreachable{Seed: b.seed, Err: reason}

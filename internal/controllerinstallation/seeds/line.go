@@ -188,7 +188,7 @@ func (l *line) lost(ctx context.Context, err error) error {
 		l.keep(nil)
 	}
 	// In words alone: what the garden's API server does not find is not what the caller looks for in the seed.
-	return l.breaker.trip(errors.New(err.Error()))
+	return l.breaker.deny(errors.New(err.Error()))
 }
 
 // conclude keeps what has become clear.
@@ -202,7 +202,7 @@ func (l *line) conclude(ctx context.Context, next *state, version string, err er
 	}
 	if apierrors.IsUnauthorized(err) {
 		l.keep(nil)
-		return nil, l.breaker.trip(next.connection.credentials.rejected())
+		return nil, l.breaker.deny(next.connection.credentials.rejected())
 	}
 	next.askAt = now.Add(lookEvery)
 	l.keep(next) // credentials are not asked for again because of a seed that is away

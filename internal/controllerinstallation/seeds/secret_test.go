@@ -86,6 +86,7 @@ func TestWithoutAnyAccessAnAdminIsToldWhatToDo(t *testing.T) {
 		"a kubeconfig of the seed under the key kubeconfig (there is no ManagedSeed garden/lonely with a Shoot, whose kubeconfig would be used else)")
 	_, err = lines.To(t.Context(), seedOf("lonely"))
 	assert.Same(t, failure, unreachable(t, err, "lonely"))
+	assert.True(t, failure.NoAccess)
 	assert.Equal(t, 1, g.count(secretPath+"lonely"))
 
 	g.give(t, "lonely", f.kubeconfig(t, g.env.token(t)))
@@ -96,7 +97,7 @@ func TestWithoutAnyAccessAnAdminIsToldWhatToDo(t *testing.T) {
 	step(clock, lookEvery)
 	_, err = lines.To(t.Context(), seedOf("lonely"))
 	assert.EqualError(t, unreachable(t, err, "lonely"), failure.Error())
-	unreachable(t, listNodes(t.Context(), cluster), "lonely")
+	assert.True(t, unreachable(t, listNodes(t.Context(), cluster), "lonely").NoAccess, "also of what had a client before")
 }
 
 func TestASecretOfNoUseSaysSo(t *testing.T) {
@@ -150,7 +151,8 @@ func TestCredentialsThatAreNotReplacedAreTriedOnce(t *testing.T) {
 
 	for range 10 {
 		_, err := lines.To(t.Context(), seedOf("revoked"))
-		assert.EqualError(t, unreachable(t, err, "revoked"), "reaching seed revoked: its API server does not accept the credentials of "+
+		assert.True(t, unreachable(t, err, "revoked").NoAccess)
+		assert.EqualError(t, err, "reaching seed revoked: its API server does not accept the credentials of "+
 			"Secret garden/installation-access-revoked of the garden, key kubeconfig (401): put a kubeconfig there that is good")
 	}
 	assert.Equal(t, 2, f.count("/version"))
@@ -175,10 +177,11 @@ func TestAGardenThatIsAwayDoesNotTakeSeedsWithIt(t *testing.T) {
 	step(clock, versionEvery)
 	mustReach(t, lines, "known")
 	_, err := lines.To(t.Context(), seedOf("new"))
-	assert.ErrorContains(t, unreachable(t, err, "new"), "reaching seed new: reading Secret garden/installation-access-new of the garden: ")
+	assert.True(t, unreachable(t, err, "new").NoAccess)
+	assert.ErrorContains(t, err, "reaching seed new: reading Secret garden/installation-access-new of the garden: ")
 
 	f.answer(code(http.StatusBadGateway))
-	unreachable(t, listNodes(t.Context(), cluster), "known")
+	assert.False(t, unreachable(t, listNodes(t.Context(), cluster), "known").NoAccess)
 	f.answer(nil)
 	step(clock, longestPause)
 	mustReach(t, lines, "known")

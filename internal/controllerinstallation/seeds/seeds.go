@@ -33,6 +33,9 @@ type Access interface {
 type Unreachable struct { //nolint:errname // it is a state of the world, and no more an error than that
 	Seed string
 	Err  error
+	// NoAccess is true when there are no credentials for the seed, or when it does not accept those that there are. Whether it works, and what runs in it
+	// does, is not known then.
+	NoAccess bool
 }
 
 var _ error = (*Unreachable)(nil)
