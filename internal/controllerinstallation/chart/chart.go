@@ -59,7 +59,7 @@ func (c *Chart) Name() string { return c.name }
 // or name is not passed over in silence, two objects of one file that differ in their namespace alone both stay, and no schema is fetched from elsewhere.
 //
 // An error is a problem.Problem: ValuesInvalid where values don't fit the chart's schema, and names the value; ChartCannotBeRendered otherwise, and
-// names the template. Only a KubernetesVersion that is none is another error.
+// names the template. Its message may quote values, and be of any length: see Short. Only a KubernetesVersion that is none is another error.
 func (c *Chart) Render(release Release, values map[string]any) ([]*unstructured.Unstructured, error) {
 	capabilities, err := capabilities(release.KubernetesVersion)
 	if err != nil {
@@ -156,9 +156,9 @@ func kindOf(value any) string {
 }
 
 func (c *Chart) broken(format string, args ...any) error {
-	return problem.New(problem.ChartCannotBeRendered, short("chart "+c.name+": "+fmt.Sprintf(format, args...)))
+	return problem.New(problem.ChartCannotBeRendered, "chart "+c.name+": "+fmt.Sprintf(format, args...))
 }
 
 func (c *Chart) unfit(format string, args ...any) error {
-	return problem.New(problem.ValuesInvalid, short("chart "+c.name+": "+fmt.Sprintf(format, args...)))
+	return problem.New(problem.ValuesInvalid, "chart "+c.name+": "+fmt.Sprintf(format, args...))
 }

@@ -29,7 +29,8 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-func short(message string) string {
+// Short leaves out the middle of a message that is too long for a condition.
+func Short(message string) string {
 	runes := []rune(message)
 	if len(runes) <= maxMessage {
 		return message

@@ -1,31 +1,110 @@
 package rendering
 
-import "strings"
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 const (
 	redacted = "[from a resource]"
 	// leastRedacted is the length of what is worth hiding: a shorter text is part of many words.
 	leastRedacted = 4
+	// maxRedacted is how much of a message is looked through from either end, many times what is told of it. What is between is left out.
+	maxRedacted = 64 << 10
 )
 
 // redact takes what was read from Secrets and ConfigMaps out of a message, which everybody may read who sees a status. Templates and parsers of their
-// output quote what they stumble over, line by line.
+// output quote what they stumble over, line by line. The message must be whole: of what was cut in the middle of a secret nobody can tell what it was.
 func redact(message string, resources map[string]any) string {
+	spellings, longest := spellingsOf(resources), 0
+	for spelling := range spellings {
+		longest = max(longest, len(spelling))
+	}
+	if len(message) <= 2*maxRedacted {
+		return without(message, spellings, 0, len(message))
+	}
+	// Near where the middle is left out may be something of which the rest is not there.
+	longest = min(longest, maxRedacted)
+	return without(message[:maxRedacted], spellings, 0, maxRedacted-longest) + " ... " +
+		without(message[len(message)-maxRedacted:], spellings, longest, maxRedacted)
+}
+
+// without returns the message without these texts, also where they overlap, and without what is not between from and to.
+func without(message string, texts map[string]struct{}, from, to int) string {
+	isHidden := make([]bool, len(message))
+	for at := range isHidden {
+		isHidden[at] = at < from || at >= to
+	}
+	for text := range texts {
+		hide(isHidden, message, text)
+	}
+	var out strings.Builder
+	for at, hidden := range isHidden {
+		switch {
+		case !hidden:
+			out.WriteByte(message[at])
+		case at == 0 || !isHidden[at-1]:
+			out.WriteString(redacted)
+		}
+	}
+	return out.String()
+}
+
+// hide marks all places of a text in a message.
+func hide(isHidden []bool, message, text string) {
+	end := 0
+	for from := 0; from < len(message); from++ {
+		at := strings.Index(message[from:], text)
+		if at < 0 {
+			return
+		}
+		from += at
+		for end = max(end, from); end < from+len(text); end++ {
+			isHidden[end] = true
+		}
+	}
+}
+
+// spellingsOf are the texts that stand for what resources hold: each line of it, plain and as those write it who quote it.
+func spellingsOf(resources map[string]any) map[string]struct{} {
+	spellings := map[string]struct{}{}
 	for _, resource := range resources {
 		fields, _ := resource.(map[string]any)
 		data, _ := fields["data"].(map[string]any)
 		for _, value := range data {
 			text, _ := value.(string)
+			add(spellings, base64.StdEncoding.EncodeToString([]byte(text)))
 			for line := range strings.Lines(text) {
-				line = strings.Join(strings.Fields(line), " ")
+				line = strings.TrimSpace(line)
 				// YAML reads such letters at an end as something else than text, and quotes the rest.
-				for _, quoted := range []string{line, strings.Trim(line, "*&!|>'\"%@`[]{}#,:?-")} {
-					if len(quoted) >= leastRedacted {
-						message = strings.ReplaceAll(message, quoted, redacted)
-					}
+				for _, plain := range []string{line, strings.Trim(line, "*&!|>'\"%@`[]{}#,:?-")} {
+					add(spellings, append(quoted(plain), plain)...)
 				}
 			}
 		}
 	}
-	return message
+	return spellings
+}
+
+// quoted are the forms in which Go, JSON and YAML put a text between quotation marks, without these.
+func quoted(text string) []string {
+	inJSON, _ := json.Marshal(text) // a string can always be written
+	var forms []string
+	for _, form := range []string{strconv.Quote(text), strconv.QuoteToASCII(text), string(inJSON)} {
+		forms = append(forms, form[1:len(form)-1])
+	}
+	return append(forms, strings.ReplaceAll(text, "'", "''"))
+}
+
+// add adds texts, also as they are in a message of which the white space was made one space.
+func add(to map[string]struct{}, texts ...string) {
+	for _, text := range texts {
+		for _, form := range []string{text, strings.Join(strings.Fields(text), " ")} {
+			if len(form) >= leastRedacted {
+				to[form] = struct{}{}
+			}
+		}
+	}
 }

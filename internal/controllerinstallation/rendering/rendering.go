@@ -42,11 +42,11 @@ type Limits struct {
 // maxElements bounds what takes far more memory than its text when it is decoded.
 const maxElements = 500_000
 
-// render does the work, wherever it is called. No problem that it returns quotes Resources.
+// render does the work, wherever it is called. No problem that it returns quotes Resources, or is longer than what a condition has room for.
 func render(request *Request) ([]*unstructured.Unstructured, error) {
 	objects, err := renderOpenly(request)
 	if found, is := problem.In(err); is {
-		return nil, problem.New(found.Reason, redact(found.Message, request.Resources))
+		return nil, problem.New(found.Reason, chart.Short(redact(found.Message, request.Resources)))
 	}
 	return objects, err
 }
