@@ -20,7 +20,8 @@ import (
 // command is the first argument of a process that renders. The limits follow it.
 const command = "render-chart"
 
-// How a process ends that has gone beyond a limit. Go itself ends with 2 when there is no more memory to be had, or no more stack.
+// How a process ends that has gone beyond a limit. Go itself ends with 2 whenever it crashes, also when there is no more memory to be had, or no more
+// stack: what it writes then tells why (crash).
 const (
 	exitCrash  = 2
 	exitCPU    = 3

@@ -98,7 +98,8 @@ func containerMemory() int64 {
 }
 
 // Render returns the objects of a chart as chart.Render does, with the same errors; besides, a problem.Problem (ChartCannotBeRendered) where rendering
-// goes beyond a limit. What the machine is to blame for, such as a process that could not be started or had no time to run, is an ordinary error.
+// goes beyond a limit. What the machine or Helm is to blame for, such as a process that could not be started, had no time to run, or crashed, is an
+// ordinary error, and tried again with the next call.
 func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructured.Unstructured, error) {
 	input, err := json.Marshal(request)
 	if err != nil {
@@ -111,7 +112,7 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 			return read(output)
 		}
 	}
-	output, err := r.run(ctx, input)
+	output, err := r.run(ctx, input, request.Resources)
 	if found, is := problem.In(err); is {
 		if output, err = json.Marshal(&reply{Problem: found}); err != nil {
 			return nil, found
@@ -132,8 +133,8 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 	return objects, err
 }
 
-// run gives the input to a new process and returns what it writes.
-func (r *Renderer) run(ctx context.Context, input []byte) ([]byte, error) {
+// run gives the input to a new process and returns what it writes. No error quotes resources.
+func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]any) ([]byte, error) {
 	select {
 	case r.places <- struct{}{}:
 		defer func() { <-r.places }()
@@ -147,13 +148,17 @@ func (r *Renderer) run(ctx context.Context, input []byte) ([]byte, error) {
 	child.Env, child.Dir = []string{"GOMAXPROCS=2"}, "/"
 	child.Stdin, child.WaitDelay = bytes.NewReader(input), endWithin
 	output := &limitedBuffer{left: r.limits.Output}
-	child.Stdout = output
+	said := &beginning{room: maxCrash}
+	child.Stdout, child.Stderr = output, said
 	err := child.Run()
 	if output.left < 0 {
 		return nil, fmt.Errorf("rendering the chart: the process writes more than %d bytes", r.limits.Output)
 	}
 	if err == nil {
 		return output.Bytes(), nil
+	}
+	if child.ProcessState.ExitCode() == exitCrash {
+		err = &crash{text: string(said.content), resources: resources}
 	}
 	return nil, r.explain(ctx, child.ProcessState, err)
 }
@@ -163,10 +168,11 @@ func (r *Renderer) explain(ctx context.Context, state *os.ProcessState, err erro
 	if state == nil {
 		return fmt.Errorf("starting a process that renders the chart: %w", err)
 	}
+	crashed, isCrash := errors.AsType[*crash](err)
 	switch code := state.ExitCode(); {
 	case code == exitCPU, state.UserTime()+state.SystemTime() >= r.limits.CPU:
 		return exceeds("takes more than %s of processor time", r.limits.CPU)
-	case code == exitMemory, code == exitCrash:
+	case code == exitMemory, isCrash && crashed.isBeyond(r.limits.Memory):
 		return exceeds("takes more than %d MiB of memory, or goes too deep", r.limits.Memory>>20)
 	case ctx.Err() != nil:
 		return fmt.Errorf("rendering the chart: no result in time: %w", ctx.Err())

@@ -1,0 +1,56 @@
+package rendering
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxCrash is how much is read of what a process writes that crashes. Why it does comes first, and traces of all goroutines after it.
+const maxCrash = 1 << 10
+
+// allocation is what the runtime of Go writes when it gets no more memory (runtime/mheap.go).
+var allocation = regexp.MustCompile(`out of memory: cannot allocate (\d+)-byte block \((\d+) in use\)`)
+
+// crash is the error of a process that Go has ended. text is the beginning of what it wrote.
+type crash struct {
+	text      string
+	resources map[string]any
+}
+
+// Error implements error. It quotes no resources, and nothing of a line that is not there as a whole.
+func (c *crash) Error() string {
+	line, _, isWhole := strings.Cut(strings.TrimSpace(c.text), "\n")
+	if !isWhole {
+		return "it crashed"
+	}
+	return "it crashed: " + redact(line, c.resources)
+}
+
+// isBeyond reports whether the process went beyond its memory, or too deep. A machine without threads or memory to give, and a fault in Helm, crash it
+// as well.
+func (c *crash) isBeyond(memory int64) bool {
+	if strings.Contains(c.text, "goroutine stack exceeds") || strings.Contains(c.text, "stack overflow") {
+		return true
+	}
+	numbers := allocation.FindStringSubmatch(c.text)
+	if numbers == nil {
+		return false
+	}
+	asked, err := strconv.ParseUint(numbers[1], 10, 63)
+	inUse, other := strconv.ParseUint(numbers[2], 10, 63)
+	return err == nil && other == nil && asked+inUse >= uint64(memory)
+}
+
+// beginning takes everything and keeps as much as there is room for.
+type beginning struct {
+	content []byte
+	room    int
+}
+
+// Write implements io.Writer.
+func (b *beginning) Write(content []byte) (int, error) {
+	kept := min(len(content), b.room)
+	b.content, b.room = append(b.content, content[:kept]...), b.room-kept
+	return len(content), nil
+}
