@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/cache"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
@@ -32,9 +31,10 @@ const (
 
 	// atATime is how many processes render at the same time.
 	atATime = 2
-	// What was rendered is kept for as many installations, zipped: nothing of it changes while its input is the same, and each installation is looked
-	// at every half minute. What cannot be rendered is not tried again all the time either.
-	maxKept     = 1024
+	// What was rendered is kept, zipped: nothing of it changes while its input is the same, and each installation is looked at every half minute. What
+	// cannot be rendered is not tried again all the time either. This is an eighth of the memory that the operator in the garden has; a quarter is for
+	// those who render. A chart like ours takes some 6 KiB, so it is enough for 40,000 installations.
+	maxKept     = 256 << 20
 	maxKeptSize = 256 << 10
 	keptFor     = 24 * time.Hour
 	problemsFor = 10 * time.Minute
@@ -47,7 +47,7 @@ type Renderer struct {
 	program string
 	limits  Limits
 	places  chan struct{}
-	kept    *cache.LRUExpireCache
+	kept    *kept
 }
 
 // New returns a Renderer. It fails where the program doesn't know its own file.
@@ -57,8 +57,17 @@ func New(limits Limits) (*Renderer, error) {
 		return nil, fmt.Errorf("finding the program that renders charts: %w", err)
 	}
 	return &Renderer{
-		program: program, limits: limits.withDefaults(), places: make(chan struct{}, atATime), kept: cache.NewLRUExpireCache(maxKept),
+		program: program, limits: limits.withDefaults(), places: make(chan struct{}, atATime), kept: newKept(roomToKeep(containerMemory())),
 	}, nil
+}
+
+// roomToKeep is how much of what was rendered is kept in a container with that limit, 0 where there is none.
+func roomToKeep(container int64) int {
+	const part = 8
+	if container == 0 {
+		return maxKept
+	}
+	return int(min(maxKept, container/part))
 }
 
 func (l Limits) withDefaults() Limits {
@@ -106,8 +115,7 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 		return nil, problem.New(problem.ValuesInvalid, fmt.Sprintf("values are no JSON: %v", err))
 	}
 	key := sha256.Sum256(input)
-	if kept, is := r.kept.Get(key); is {
-		zipped, _ := kept.([]byte) // nothing else is kept
+	if zipped := r.kept.get(key); zipped != nil {
 		if output, err := unzip(zipped); err == nil {
 			return read(output)
 		}
@@ -126,9 +134,9 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 	switch zipped := zip(output); {
 	case len(zipped) > maxKeptSize:
 	case isProblem:
-		r.kept.Add(key, zipped, problemsFor)
+		r.kept.add(key, zipped, problemsFor)
 	case err == nil:
-		r.kept.Add(key, zipped, keptFor)
+		r.kept.add(key, zipped, keptFor)
 	}
 	return objects, err
 }

@@ -138,7 +138,7 @@ func TestRender_IsWhatTheChartGives(t *testing.T) {
 		assert.Equal(t, want, got)
 		got[0].SetName("changed by who got it")
 	}
-	assert.Len(t, r.kept.Keys(), 1)
+	assert.Equal(t, 1, r.kept.len())
 
 	one.Values["a"] = "other"
 	got, err := r.Render(t.Context(), one)
@@ -192,7 +192,7 @@ func TestRender_BlamesNoChartForTheMachine(t *testing.T) {
 			require.Error(t, err)
 			_, is := problem.In(err)
 			assert.False(t, is, "%v", err)
-			assert.Empty(t, r.kept.Keys(), "it is tried again")
+			assert.Zero(t, r.kept.len(), "it is tried again")
 			assert.Empty(t, r.places)
 		})
 	}
@@ -229,7 +229,7 @@ func TestRender_ForManyAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	assert.Len(t, r.kept.Keys(), 8)
+	assert.Equal(t, 8, r.kept.len())
 }
 
 // Parsers and functions quote what they stumble over.
