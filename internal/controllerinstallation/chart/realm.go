@@ -2,9 +2,10 @@ package chart
 
 import (
 	"fmt"
-	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/truncate"
@@ -80,31 +81,82 @@ func realmOf(challenge string) (realm string, isBearer bool) {
 	return realm, true
 }
 
-// checkRealm wants HTTPS, and the registry's own host or one that has a public name: registries may keep their tokens elsewhere, as Docker Hub does,
-// but what only the operator's network reaches is none of theirs to point at.
+// checkRealm wants HTTPS, and the registry's own host, or one that is not nearer to the operator than the registry is: registries may keep their tokens
+// elsewhere, as Docker Hub and GitLab do, but what only the operator's network, cluster or machine reaches is none of theirs to point at from outside of it.
 func checkRealm(realm string, registry *url.URL) error {
 	address, err := url.Parse(realm)
 	if err != nil || address.Hostname() == "" {
 		return &realmError{realm, "which is no URL"}
 	}
-	host := strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
+	host, own := nameOf(address), nameOf(registry)
 	switch {
 	case address.Scheme != "https":
 		return &realmError{realm, "but credentials are only sent over HTTPS"}
-	case strings.EqualFold(host, registry.Hostname()):
+	case host == own, mayPointTo(own, host):
 		return nil
-	case net.ParseIP(host) != nil, isLocal(host):
-		return &realmError{realm, "which is neither the registry's own host nor one with a public name"}
+	case zoneOf(own) == network:
+		return &realmError{realm, "which is in the operator's own cluster or machine, and the registry is not"}
 	}
-	return nil
+	return &realmError{realm, "which is neither the registry's own host nor one with a public name"}
 }
 
-// isLocal reports whether a name is looked up in the own cluster or network.
-func isLocal(host string) bool {
-	for _, domain := range []string{"localhost", "local", "svc", "internal", "localdomain"} {
-		if strings.HasSuffix("."+host, "."+domain) {
-			return true
-		}
+func nameOf(address *url.URL) string {
+	return strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
+}
+
+// mayPointTo reports whether a registry may send its clients to another host. To the operator's own machine none may.
+func mayPointTo(registry, host string) bool {
+	from := zoneOf(registry)
+	switch zoneOf(host) {
+	case internet:
+		return !isAddress(host) || isAddress(registry) || from == network || from == cluster
+	case network:
+		return from == network || from == cluster
+	case cluster:
+		return from == cluster
 	}
-	return !strings.Contains(host, ".")
+	return false
+}
+
+// zone is from where a host can be reached.
+type zone int
+
+const (
+	internet zone = iota // from everywhere
+	network              // private addresses, and names that only private networks have
+	cluster              // Services, and names that are looked up among them first
+	machine              // the operator's own
+)
+
+func zoneOf(host string) zone {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return zoneOfAddress(address.Unmap())
+	}
+	labels := strings.Split(host, ".")
+	last := labels[len(labels)-1]
+	switch {
+	case last == "localhost", last == "", last[0] >= '0' && last[0] <= '9': // no domain begins with a digit: it is an address in another form
+		return machine
+	case len(labels) == 1, last == "svc", strings.HasSuffix(host, ".cluster.local"):
+		return cluster
+	case slices.Contains([]string{"local", "internal", "localdomain"}, last):
+		return network
+	}
+	return internet
+}
+
+func zoneOfAddress(address netip.Addr) zone {
+	carriers := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) // RFC 6598
+	switch {
+	case address.IsPrivate(), carriers.Contains(address):
+		return network
+	case address.IsGlobalUnicast():
+		return internet
+	}
+	return machine // loopback, and what answers for the machine alone, such as metadata of a cloud
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }

@@ -93,11 +93,48 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
-func TestCheckRealm_AllowsTokenServers(t *testing.T) {
-	registry := httptest.NewRequest(http.MethodGet, "https://registry.example.org/v2/", nil).URL
-	for _, realm := range []string{"https://registry.example.org/token", "https://auth.example.org:8443/token", "https://gitlab.com/jwt/auth"} {
-		assert.NoError(t, checkRealm(realm, registry), realm)
+func TestCheckRealm(t *testing.T) {
+	const notPublic, notNear = "which is neither the registry's own host nor one with a public name", "which is in the operator's own cluster or machine, and the registry is not"
+	for sentence, test := range map[string]struct{ registry, realm, refusal string }{
+		"its own host":                                  {"registry.example.org", "https://registry.example.org/token", ""},
+		"its own host, written otherwise":               {"registry.example.org", "https://Registry.example.org.:443/token", ""},
+		"its own host, in the cluster":                  {"registry.garden.svc:5000", "https://registry.garden.svc/token", ""},
+		"another port":                                  {"registry.example.org", "https://auth.example.org:8443/token", ""},
+		"another public host":                           {"registry.example.org", "https://gitlab.com/jwt/auth", ""},
+		"on premises, a GitLab beside it":               {"registry.corp.local", "https://gitlab.corp.local/jwt/auth", ""},
+		"on premises, another domain":                   {"registry.corp.local:5000", "https://login.other.internal/token", ""},
+		"on premises, a public host":                    {"registry.corp.internal", "https://login.example.org/token", ""},
+		"on premises, an address":                       {"registry.corp.internal", "https://10.1.2.3/token", ""},
+		"a private address to another":                  {"10.0.0.1:5000", "https://10.0.0.2/token", ""},
+		"a private address of IPv6 to another":          {"[fd00::1]:5000", "https://[fd00::2]/token", ""},
+		"a private address to a local name":             {"192.168.1.1", "https://gitlab.corp.local/jwt/auth", ""},
+		"a public address to another":                   {"203.0.113.1", "https://203.0.113.2/token", ""},
+		"a Service to another":                          {"registry.garden.svc", "https://auth.garden.svc.cluster.local/token", ""},
+		"a Service to a private network":                {"registry.garden.svc", "https://gitlab.corp.local/jwt/auth", ""},
+		"a public host to a local name":                 {"registry.example.org", "https://gitlab.corp.local/jwt/auth", notPublic},
+		"a public host to a private address":            {"registry.example.org", "https://192.168.1.1/token", notPublic},
+		"a public host to an address":                   {"registry.example.org", "https://203.0.113.2/token", notPublic},
+		"a public host to a Service":                    {"registry.example.org", "https://vault.garden.svc/token", notPublic},
+		"a public address to a private one":             {"203.0.113.1", "https://10.0.0.1/token", notPublic},
+		"a public address to a local name":              {"203.0.113.1", "https://gitlab.corp.local/jwt/auth", notPublic},
+		"on premises, a Service":                        {"registry.corp.local", "https://kubernetes.default.svc/token", notNear},
+		"on premises, a Service by its whole name":      {"registry.corp.local", "https://vault.garden.svc.cluster.local/token", notNear},
+		"on premises, a name without a domain":          {"registry.corp.local", "https://vault/token", notNear},
+		"on premises, the operator's machine":           {"registry.corp.local", "https://localhost/token", notNear},
+		"a private address to the operator's machine":   {"10.0.0.1", "https://127.0.0.1/token", notNear},
+		"a private address to the machine, in IPv6":     {"10.0.0.1", "https://[::ffff:127.0.0.1]/token", notNear},
+		"a private address to the machine, in short":    {"10.0.0.1", "https://127.1/token", notNear},
+		"a private address to a cloud's metadata":       {"10.0.0.1", "https://169.254.169.254/token", notNear},
+		"a Service to the operator's machine":           {"registry.garden.svc", "https://[::1]/token", notPublic},
+		"another host on the operator's machine itself": {"127.0.0.1:5000", "https://localhost/token", notPublic},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := checkRealm(test.realm, &url.URL{Host: test.registry})
+			if test.refusal == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, test.refusal)
+		})
 	}
-	registry.Host = "registry.garden.svc:5000"
-	assert.NoError(t, checkRealm("https://registry.garden.svc/token", registry))
 }
