@@ -23,7 +23,7 @@ const mostPatience = 5 * time.Second
 // longestStatus is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
 const longestStatus = 64 << 10
 
-// An answer may have no more than this. Objects have at most 1.5 MiB, and lists are read in pages. Elements are what a decoder makes a value of, which
+// An answer may have no more than this. Objects have at most 1.5 MiB, and lists are read in pages, smaller ones (Divisible) where objects are large. Elements are what a decoder makes a value of, which
 // may take a hundred times as much memory as its text.
 const (
 	maxAnswer   = 4 << 20
@@ -144,6 +144,15 @@ func (a *attempt) failed(err error) error {
 	return a.pass.silent(err)
 }
 
+// excessive returns the error that the caller gets for an answer that is too much.
+func (a *attempt) excessive(reason error) error {
+	if isDivisible(a.caller) {
+		a.pass.abandoned()
+		return &Excessive{Seed: a.pass.breaker.seed, Err: reason}
+	}
+	return a.pass.excessive(reason)
+}
+
 // answer is the body of an answer. A seed may fall silent in the middle of it, and one that is in other hands may send what nobody can hold: the
 // answer counts for the seed only once it is there as a whole.
 type answer struct {
@@ -162,7 +171,7 @@ func (b *answer) Read(into []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(into)
 	if failure := b.weigh(into[:n]); failure != nil {
-		b.failure = b.attempt.pass.excessive(failure)
+		b.failure = b.attempt.excessive(failure)
 		b.done = true
 		return 0, b.failure
 	}

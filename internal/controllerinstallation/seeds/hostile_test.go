@@ -3,6 +3,7 @@ package seeds
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -73,6 +74,41 @@ func TestGuard_CutsOffAnswersThatNobodyCanHold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who can ask for less does so, and nobody else notices.
+func TestGuard_LeavesToTheCallerWhatCanBeDivided(t *testing.T) {
+	f, c, b := connected(t, Options{})
+	var written atomic.Int64
+	f.answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"annotations":{"a":"`)
+		pour(w, "a", &written)
+	})
+	err := c.client.List(Divisible(t.Context()), &corev1.NodeList{})
+	failure, is := errors.AsType[*Excessive](err)
+	require.True(t, is, "%v", err)
+	assert.EqualError(t, failure, "asking seed a: its API server gives an answer of more than 4 MiB")
+	_, isUnreachable := errors.AsType[*Unreachable](err)
+	assert.False(t, isUnreachable)
+	assert.Nil(t, b.last())
+	f.answer(nil)
+	require.NoError(t, c.client.List(t.Context(), &corev1.NodeList{}))
+
+	// One that was unreachable does not become reachable by it, and others may try then.
+	b.trip(errors.New("silent"))
+	b.until = time.Time{}
+	f.answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		written.Store(0)
+		pour(w, "[", &written)
+	})
+	_, is = errors.AsType[*Excessive](c.client.List(Divisible(t.Context()), &corev1.NodeList{}))
+	assert.True(t, is)
+	assert.NotNil(t, b.last())
+	f.answer(nil)
+	require.NoError(t, c.client.List(t.Context(), &corev1.NodeList{}))
+	assert.Nil(t, b.last())
 }
 
 // Others may have got answers meanwhile: a seed that is in other hands answers what it likes.

@@ -12,7 +12,7 @@ import (
 
 // Cluster is a seed that can be spoken to.
 type Cluster struct {
-	// Client does not cache. Each of its requests has a deadline, and fails with an Unreachable when nobody answers. What the API server itself
+	// Client does not cache. Each of its requests has a deadline, and fails with an Unreachable when nobody answers, or nobody can hold the answer. What the API server itself
 	// answers is none, also not an Unauthorized: To returns a client with other credentials then, or says why there are none.
 	Client client.Client
 	// KubernetesVersion is that of the API server, e.g. "v1.36.3".

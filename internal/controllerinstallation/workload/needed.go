@@ -15,10 +15,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
 
-// Pages are small enough for objects with a state, which one answer has to hold. No seed has as many objects of a kind as there may be pages.
+// Pages are small enough for most objects with a state, which one answer has to hold, and are made smaller where they are not: what is looked for is in
+// spec, so metadata alone is not enough. No seed has as many objects of a kind as there may be.
 const (
-	pageSize = 50
-	maxPages = 500
+	pageSize   = 50
+	maxObjects = 25_000
 )
 
 // Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed are in the
@@ -48,10 +49,9 @@ func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev
 func typesInUse(ctx context.Context, c client.Reader, kind string, served map[string]bool) ([]string, error) {
 	used := map[string]bool{}
 	options := &client.ListOptions{Limit: pageSize}
-	for range maxPages {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(extensionsv1alpha1.SchemeGroupVersion.WithKind(kind + "List"))
-		if err := c.List(ctx, list, options); err != nil {
+	for asked := int64(0); asked < maxObjects; asked += options.Limit {
+		list, err := readPage(ctx, c, kind, options)
+		if err != nil {
 			if absent(err) {
 				return nil, nil
 			}
@@ -71,7 +71,22 @@ func typesInUse(ctx context.Context, c client.Reader, kind string, served map[st
 		}
 		options.Continue = next
 	}
-	return nil, fmt.Errorf("the seed's API server gives more than %d pages", maxPages)
+	return nil, fmt.Errorf("the seed's API server gives more than %d objects, or pages for them", maxObjects)
+}
+
+// readPage halves the page, for all that follow as well, until one answer can hold it.
+func readPage(ctx context.Context, c client.Reader, kind string, options *client.ListOptions) (*unstructured.UnstructuredList, error) {
+	for ; ; options.Limit /= 2 {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(extensionsv1alpha1.SchemeGroupVersion.WithKind(kind + "List"))
+		if options.Limit == 1 {
+			return list, c.List(ctx, list, options)
+		}
+		err := c.List(seeds.Divisible(ctx), list, options)
+		if _, isTooMuch := errors.AsType[*seeds.Excessive](err); !isTooMuch {
+			return list, err
+		}
+	}
 }
 
 // typeOf returns the type of an extension object of class shoot or seed, and nothing for one of class garden: that is gardener-operator's.

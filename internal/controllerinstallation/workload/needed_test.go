@@ -2,7 +2,9 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -109,6 +112,60 @@ func TestNeededReadsNoFurtherThanItMust(t *testing.T) {
 			assert.Equal(t, test.pages, pages)
 		})
 	}
+}
+
+// Objects with a state or with files may be so large that not even a small page of them is one answer.
+func TestNeededReadsLargeObjects(t *testing.T) {
+	s := newStage(t)
+	namespace := newNamespace(t)
+	const many, size = pageSize + 10, 300 << 10
+	for i := range many {
+		network := &extensionsv1alpha1.Network{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("n%03d", i)},
+			Spec: extensionsv1alpha1.NetworkSpec{
+				DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "large", ProviderConfig: &runtime.RawExtension{
+					Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","a":%q}`, strings.Repeat("a", size)),
+				}},
+				PodCIDR: "10.0.0.0/16", ServiceCIDR: "10.1.0.0/16",
+			},
+		}
+		if i == many-1 {
+			network.Spec.Type = "rare"
+		}
+		require.NoError(t, s.admin.Create(t.Context(), network))
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		require.NoError(t, s.admin.DeleteAllOf(ctx, &extensionsv1alpha1.Network{}, client.InNamespace(namespace)))
+	})
+	access, err := seeds.Own("hill", shared.config, seeds.Options{Scheme: s.admin.Scheme()})
+	require.NoError(t, err)
+	cluster, err := access.To(t.Context(), s.installation.Seed)
+	require.NoError(t, err)
+	found, err := Needed(t.Context(), cluster, []gardencorev1beta1.ControllerResource{{Kind: "Network", Type: "rare"}, {Kind: "Network", Type: "none"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Network/rare"}, found)
+	_, err = access.To(t.Context(), s.installation.Seed)
+	require.NoError(t, err, "for others the seed is reachable")
+}
+
+func TestNeededHalvesPagesDownToOneObject(t *testing.T) {
+	s := newStage(t)
+	var limits []int64
+	tooMuch := interceptor.NewClient(s.admin, interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, options ...client.ListOption) error {
+			asked := &client.ListOptions{}
+			asked.ApplyOptions(options)
+			if limits = append(limits, asked.Limit); asked.Limit > 1 {
+				return fmt.Errorf("reading: %w", &seeds.Excessive{Seed: "hill", Err: errBroken})
+			}
+			return &seeds.Unreachable{Seed: "hill", Err: errBroken}
+		},
+	})
+	_, err := Needed(t.Context(), &seeds.Cluster{Client: tooMuch}, []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "a"}})
+	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
+	assert.True(t, isUnreachable, "a seed with one object that nobody can hold is in other hands: %v", err)
+	assert.Equal(t, []int64{50, 25, 12, 6, 3, 1}, limits)
 }
 
 func TestNeededFailsRatherThanGuesses(t *testing.T) {
