@@ -128,7 +128,7 @@ func (o Options) check(c Catalogue) error {
 		addf(&problems, "image repository", "%q cannot be one; give a registry and a path, such as registry.example.org/trellis", o.ImageRepository)
 	}
 	checkDigests("chart digest", o.ChartDigests, c.charts(), &problems)
-	checkDigests("image digest", o.ImageDigests, c.binaries(), &problems)
+	checkDigests("image digest", o.ImageDigests, c.Binaries(), &problems)
 	checkKnown("values", sortedKeys(o.ValuesOf), c.names(), &problems)
 	o.checkConfig(c, &problems)
 	return problems.orNil()

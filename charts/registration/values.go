@@ -68,8 +68,8 @@ func imagesOf(chart string) map[string][]string {
 	return images
 }
 
-// binaries lists all that have an image.
-func (c Catalogue) binaries() []string {
+// Binaries lists all that have an image, sorted.
+func (c Catalogue) Binaries() []string {
 	var all []string
 	for _, e := range c.Registrations {
 		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart)))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -41,7 +42,8 @@ garden, has operator.yaml alone. What an installation would run is rendered firs
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
   --image-repository REPO       where images are, without their names (default: what the charts say)
   --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
-  --image-digests FILE          digests.txt of "make images": all images by digest, beside the tag; --image-digest is over it
+  --image-digests FILE          digests.txt of "make images": the catalogue's images by digest, beside the tag; others on the list are passed over.
+                                --image-digest is over it
   --values FILE                 YAML that is merged into the values of all registrations; admission and the operator, which have others, get
                                 none of it
   --values-file NAME=FILE       the same for one registration, for admission or for the operator, e.g. network-calico=calico.yaml;
@@ -87,7 +89,7 @@ func generate(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := f.readImageDigests(); err != nil {
+	if err := f.readImageDigests(catalogue.Binaries()); err != nil {
 		return err
 	}
 	files, err := registration.Generate(catalogue, f.options)
@@ -104,8 +106,9 @@ func generate(args []string, out io.Writer) error {
 	return nil
 }
 
-// readImageDigests takes from a list of images, each "REPOSITORY/BINARY:VERSION@sha256:...", what the flags do not say.
-func (f *generateFlags) readImageDigests() error {
+// readImageDigests takes the digests of the catalogue's binaries from a list of images, each "REPOSITORY/BINARY:VERSION@sha256:...", unless the flags say
+// them. "make images" lists all binaries that there are, of which a catalogue may have few.
+func (f *generateFlags) readImageDigests(binaries []string) error {
 	if f.imageDigests == "" {
 		return nil
 	}
@@ -113,17 +116,24 @@ func (f *generateFlags) readImageDigests() error {
 	if err != nil {
 		return fmt.Errorf("--image-digests: %w", err)
 	}
+	found := false
 	for line := range strings.Lines(string(list)) {
 		image, digest, hasDigest := strings.Cut(strings.TrimSpace(line), "@")
 		binary, version, hasVersion := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 		switch {
 		case !hasDigest || !hasVersion:
 			return fmt.Errorf("--image-digests %s: %q is no image with version and digest", f.imageDigests, strings.TrimSpace(line))
+		case !slices.Contains(binaries, binary):
+			continue
 		case version != f.options.Version:
 			return fmt.Errorf("--image-digests %s: %s has version %s, and the registrations are to have %s", f.imageDigests, binary, version, f.options.Version)
 		case f.options.ImageDigests[binary] == "":
 			f.options.ImageDigests[binary] = digest
 		}
+		found = true
+	}
+	if !found {
+		return fmt.Errorf("--image-digests %s: it lists no image of the catalogue; those are %s", f.imageDigests, strings.Join(binaries, ", "))
 	}
 	return nil
 }

@@ -116,6 +116,43 @@ func TestGenerate_ImageDigests(t *testing.T) {
 	assert.Contains(t, got.complaints, `"latest" is no image with version and digest`)
 }
 
+// The list of "make images" has all binaries.
+func TestGenerate_ImageDigestsOfASmallerCatalogue(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("1", 64)
+	var list strings.Builder
+	for _, binary := range []string{
+		"admission", "controllerinstallation-controller", "controlplane-controller", "infrastructure-controller", "machine-controller",
+		"network-controller", "worker-controller",
+	} {
+		list.WriteString("registry.example.org/images/" + binary + ":v1.2.3@" + digest + "\n")
+	}
+	catalogue := file(t, "catalogue.yaml", "registrations: [{name: network-calico, chart: network-controller, kind: Network, types: [calico]}]")
+	for sentence, test := range map[string]struct{ list, flag, want string }{
+		"binaries that the catalogue has not are passed over":   {list: list.String()},
+		"a list without any binary of the catalogue is refused": {list: "example.org/other:v1.2.3@" + digest, want: "it lists no image of the catalogue; those are network-controller"},
+		"an empty list is refused":                              {want: "it lists no image of the catalogue"},
+		"the flag names binaries of the catalogue only":         {list: list.String(), flag: "worker-controller=" + digest, want: "there is no worker-controller; there are network-controller"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			folder := t.TempDir()
+			args := []string{"generate", "--out", folder, "--version=v1.2.3", "--catalogue", catalogue, "--image-digests", file(t, "digests.txt", test.list)}
+			if test.flag != "" {
+				args = append(args, "--image-digest", test.flag)
+			}
+			got := command(t, args...)
+			if test.want != "" {
+				assert.Equal(t, exitFailed, got.code)
+				assert.Contains(t, got.complaints, test.want)
+				return
+			}
+			require.Equal(t, exitDone, got.code, got.complaints)
+			calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
+			require.NoError(t, err)
+			assert.Contains(t, string(calico), "digest: "+digest)
+		})
+	}
+}
+
 func TestGenerateTellsTheInstallerHowToRollOut(t *testing.T) {
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--config", file(t, "all.yaml", "rollout: {soakTime: 1h}\nhistoryLimit: 3"),
