@@ -98,7 +98,7 @@ func TestUnknownValues(t *testing.T) {
 		"replicas": "replicaCount", "podLabel": "podLabels", "type": "types", "imagePullSecert": "imagePullSecrets", "loglevel": "logLevel",
 		"nodeSelectors": "nodeSelector", "toleration": "tolerations", "statusGaurd": "statusGuard", "concurrentSync": "concurrentSyncs",
 		"vpas": "vpa", "xtraEnv": "extraEnv", "secretguard": "secretGuard", "imageVectorOverwrites": "imageVectorOverwrite",
-		"usablePort": "usablePorts", "Image": "image",
+		"usablePort": "usablePorts", "Image": "image", "gardner": "gardener", "Gardener": "gardener",
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
 			_, err := Render(archiveOf(t, "network-controller"), releaseOf("network-controller"), withTypes("network-controller", map[string]any{name: 1}))
@@ -114,6 +114,11 @@ func TestUnknownValues(t *testing.T) {
 			values := maps.Clone(usual(name))
 			want := manifest(t, name, withTypes(name, values))
 			maps.Copy(values, added)
+			var described schema
+			require.NoError(t, json.Unmarshal(schemaOf(t, name), &described))
+			if _, own := described.Properties["garden"]; !own {
+				values["garden"] = map[string]any{"clusterIdentity": "x"}
+			}
 			assert.Equal(t, want, manifest(t, name, withTypes(name, values)))
 		})
 	}
