@@ -39,6 +39,34 @@ func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testi
 	}
 }
 
+// An API server asks again after 429, so that the object is not refused: nobody has to get up for it.
+func TestAlertsOnWebhooks(t *testing.T) {
+	const prefix = "sum by (webhook) (rate(trellis_webhook_answers_total{"
+	for name, want := range map[string]map[string]string{
+		"controlplane-controller":   {"failed": "critical", "busy": "warning"},
+		"worker-controller":         {"failed": "critical", "busy": "warning"},
+		AdmissionRuntime:            {"busy": "warning"}, // what failed is counted by API servers
+		"infrastructure-controller": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usual(name)))
+			require.NoError(t, err)
+			severities := map[string]string{}
+			for _, rule := range rulesOf(t, objects) {
+				query, _, err := unstructured.NestedString(rule, "expr")
+				require.NoError(t, err)
+				if asked, ok := strings.CutPrefix(query, prefix); ok {
+					answer := regexp.MustCompile(`answer="(.*?)"`).FindStringSubmatch(asked)
+					require.NotNil(t, answer, query)
+					severities[answer[1]], _, err = unstructured.NestedString(rule, "labels", "severity")
+					require.NoError(t, err)
+				}
+			}
+			assert.Equal(t, want, severities)
+		})
+	}
+}
+
 // calls is the beginning of metrics by which API servers count what became of their calls. Prometheus keeps them without being told.
 const calls = "apiserver_admission_webhook_"
 
@@ -67,22 +95,31 @@ func metricsOf(t *testing.T, service string, expression parser.Expr) []string {
 
 func alertsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 	t.Helper()
+	var queries []string
+	for _, rule := range rulesOf(t, objects) {
+		query, _, err := unstructured.NestedString(rule, "expr")
+		require.NoError(t, err)
+		queries = append(queries, query)
+		severity, _, err := unstructured.NestedString(rule, "labels", "severity")
+		require.NoError(t, err)
+		assert.Contains(t, []string{"critical", "warning"}, severity)
+	}
+	return queries
+}
+
+func rulesOf(t *testing.T, objects []*unstructured.Unstructured) []map[string]any {
+	t.Helper()
 	groups, _, err := unstructured.NestedSlice(only(t, objects, "PrometheusRule").Object, "spec", "groups")
 	require.NoError(t, err)
-	var queries []string
+	var all []map[string]any
 	for _, group := range groups {
 		rules, _, err := unstructured.NestedSlice(group.(map[string]any), "rules")
 		require.NoError(t, err)
 		for _, rule := range rules {
-			query, _, err := unstructured.NestedString(rule.(map[string]any), "expr")
-			require.NoError(t, err)
-			queries = append(queries, query)
-			severity, _, err := unstructured.NestedString(rule.(map[string]any), "labels", "severity")
-			require.NoError(t, err)
-			assert.Contains(t, []string{"critical", "warning"}, severity)
+			all = append(all, rule.(map[string]any))
 		}
 	}
-	return queries
+	return all
 }
 
 func panelsOf(t *testing.T, objects []*unstructured.Unstructured) []string {

@@ -124,6 +124,20 @@
       they are about.
 {{- end }}
 {{- if $facts.webhooks }}
+- alert: {{ $prefix }}WebhooksBusy
+  expr: |-
+    sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job }},answer="busy"}[10m]))
+      / sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job -}} }[10m])) > 0.05
+  for: 10m
+  labels:
+    severity: warning
+    {{- $labels | nindent 4 }}
+  annotations:
+    summary: A webhook of the {{ include "common.binary" . }} has more requests than it handles
+    description: >-
+      {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} are answered with 429, since it has no room for more.
+      API servers ask again by themselves; users see slow writes, and failed ones where that takes longer than API servers wait. The value replicaCount of
+      its chart says how many replicas share the requests.
 - alert: {{ $prefix }}CertificateOld
   expr: min(trellis_webhook_certificate_not_after_timestamp_seconds{ {{- $job -}} } > 0) - time() < 5 * 24 * 3600
   for: 1h
