@@ -95,11 +95,7 @@ func (c *contents) add(ref string, images []Image) (string, error) {
 		return "", err
 	}
 	for i, m := range made.images {
-		tags := []string{ref}
-		if i > 0 {
-			tags = []string{tag.Context().String() + ":" + tag.TagStr() + "-" + images[i].Platform.Architecture}
-		}
-		if err := c.addImage(tags, m); err != nil {
+		if err := c.addImage(dockerTag(tag, i, images[i].Platform.Architecture), m); err != nil {
 			return "", err
 		}
 	}
@@ -108,15 +104,30 @@ func (c *contents) add(ref string, images []Image) (string, error) {
 		return "", err
 	}
 	digest := c.addBytes(raw)
-	c.index = append(c.index, v1.Descriptor{
-		MediaType: types.OCIImageIndex, Digest: digest, Size: int64(len(raw)),
-		// The first is where containerd finds the name, the second where skopeo and podman do.
-		Annotations: map[string]string{"io.containerd.image.name": ref, "org.opencontainers.image.ref.name": ref},
-	})
+	c.index = append(c.index, indexEntry(ref, digest, len(raw)))
 	return digest.String(), nil
 }
 
-func (c *contents) addImage(tags []string, image v1.Image) error {
+// nameAnnotation is where containerd finds the name of an image in index.json. Skopeo and podman have another one.
+const nameAnnotation = "io.containerd.image.name"
+
+// indexEntry is a name in index.json, with its index.
+func indexEntry(ref string, digest v1.Hash, size int) v1.Descriptor {
+	return v1.Descriptor{
+		MediaType: types.OCIImageIndex, Digest: digest, Size: int64(size),
+		Annotations: map[string]string{nameAnnotation: ref, "org.opencontainers.image.ref.name": ref},
+	}
+}
+
+// dockerTag is the name that manifest.json gives to the image at a position among those under a name.
+func dockerTag(tag name.Tag, position int, architecture string) string {
+	if position == 0 {
+		return tag.String()
+	}
+	return tag.Context().String() + ":" + tag.TagStr() + "-" + architecture
+}
+
+func (c *contents) addImage(tag string, image v1.Image) error {
 	manifest, err := image.RawManifest()
 	if err != nil {
 		return err
@@ -126,7 +137,7 @@ func (c *contents) addImage(tags []string, image v1.Image) error {
 	if err != nil {
 		return err
 	}
-	entry := dockerEntry{Config: blobPath(c.addBytes(config)), RepoTags: tags}
+	entry := dockerEntry{Config: blobPath(c.addBytes(config)), RepoTags: []string{tag}}
 	layers, err := image.Layers()
 	if err != nil {
 		return err
@@ -157,8 +168,14 @@ func blobPath(digest v1.Hash) string { return "blobs/" + digest.Algorithm + "/" 
 
 func (c *contents) writeTo(to io.Writer) error {
 	archive := tar.NewWriter(to)
-	if err := c.writeTables(archive); err != nil {
+	tables, err := c.tables()
+	if err != nil {
 		return err
+	}
+	for _, table := range tables {
+		if err := writeFile(archive, table.path, int64(len(table.content)), bytes.NewReader(table.content)); err != nil {
+			return err
+		}
 	}
 	for _, digest := range slices.SortedFunc(maps.Keys(c.blobs), func(a, b v1.Hash) int { return strings.Compare(a.Hex, b.Hex) }) {
 		b := c.blobs[digest]
@@ -178,24 +195,36 @@ func (c *contents) writeTo(to io.Writer) error {
 	return archive.Close()
 }
 
-func (c *contents) writeTables(archive *tar.Writer) error {
-	for _, table := range []struct {
+// The files in which programs that load images look for them.
+const (
+	layoutTable = "oci-layout"
+	indexTable  = "index.json"
+	dockerTable = "manifest.json"
+)
+
+type table struct {
+	path    string
+	content []byte
+}
+
+// tables are made of index and docker alone, in the order in which they are written.
+func (c *contents) tables() ([]table, error) {
+	var tables []table
+	for _, t := range []struct {
 		path    string
 		content any
 	}{
-		{"oci-layout", map[string]string{"imageLayoutVersion": "1.0.0"}},
-		{"index.json", v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: c.index}},
-		{"manifest.json", c.docker},
+		{layoutTable, map[string]string{"imageLayoutVersion": "1.0.0"}},
+		{indexTable, v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: c.index}},
+		{dockerTable, c.docker},
 	} {
-		raw, err := json.Marshal(table.content)
+		raw, err := json.Marshal(t.content)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("writing %s: %w", t.path, err)
 		}
-		if err := writeFile(archive, table.path, int64(len(raw)), bytes.NewReader(raw)); err != nil {
-			return err
-		}
+		tables = append(tables, table{path: t.path, content: raw})
 	}
-	return nil
+	return tables, nil
 }
 
 func writeFile(archive *tar.Writer, path string, size int64, content io.Reader) error {

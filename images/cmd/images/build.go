@@ -147,7 +147,7 @@ func documentsOf(p product, signed *signed) ([]images.Document, error) {
 	var documents []images.Document
 	for _, image := range p.images {
 		for _, bill := range image.Attachments {
-			documents = append(documents, images.Document{Path: image.Platform.Architecture + ".cdx.json", Content: bill.Content})
+			documents = append(documents, images.Document{Path: billDocument(image.Platform.Architecture), Content: bill.Content})
 		}
 	}
 	if signed == nil {

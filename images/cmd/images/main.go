@@ -27,7 +27,8 @@ commit gives the same images.
 It writes
 
   DIR/BINARY.tar              the image for all platforms: an OCI layout that is a docker archive, too; with documents/ARCH.cdx.json
-                              and, if there is a key, documents/signature.json and documents/provenance.json
+                              and, if there is a key, documents/signature.json, documents/provenance.json and
+                              documents/ARCH.cdx.signed.json, which is the bill of materials in an envelope (DSSE)
   DIR/BINARY.ARCH.cdx.json    what the binary is made of (CycloneDX): modules, versions, licenses
   DIR/digests.txt             the images' names with their digests, one a line
   DIR/digests.txt.sig         if there is a key: base64 of its signature over digests.txt, for "openssl dgst -sha256 -verify" or cosign verify-blob
@@ -49,7 +50,8 @@ It writes
   --help               print this page
 
 verify checks, without a network but the images' own registry, that archives and images are as they were signed, and prints what was built from
-what. It fails unless all of them are.
+what. It fails unless all of them are. Of an archive it checks all that is in it: whatever loads it finds the images that were signed,
+and no others, and the bills of materials are theirs.
 
   --key FILE           the public key, such as DIR/signing-key.pub or cosign.pub
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -57,8 +58,18 @@ func (s *signer) signFile(name string, files map[string][]byte) error {
 type signed struct {
 	signature  signing.Signature
 	provenance signing.Envelope
-	bills      []signing.Envelope
+	bills      []signedBill
 }
+
+// signedBill is what the image for an architecture is made of.
+type signedBill struct {
+	architecture string
+	envelope     signing.Envelope
+}
+
+// billDocument and signedBillDocument are where an archive has the bill of materials of an architecture, as it is and signed.
+func billDocument(architecture string) string       { return architecture + ".cdx.json" }
+func signedBillDocument(architecture string) string { return architecture + ".cdx.signed.json" }
 
 // sign returns nil when there is no key.
 func (j *job) sign(command string, p product) (*signed, error) {
@@ -85,7 +96,7 @@ func (j *job) sign(command string, p product) (*signed, error) {
 			if err != nil {
 				return nil, err
 			}
-			made.bills = append(made.bills, envelope)
+			made.bills = append(made.bills, signedBill{architecture: image.Platform.Architecture, envelope: envelope})
 		}
 	}
 	return made, nil
@@ -115,15 +126,21 @@ func (j *job) provenance(command string) signing.Provenance {
 
 func (s *signed) documents() ([]images.Document, error) {
 	var documents []images.Document
-	for _, document := range []struct {
-		path    string
-		content any
-	}{{signatureDocument, s.signature}, {provenanceDocument, s.provenance}} {
-		raw, err := json.Marshal(document.content)
+	add := func(path string, content any) error {
+		raw, err := json.Marshal(content)
 		if err != nil {
-			return nil, fmt.Errorf("writing %s: %w", document.path, err)
+			return fmt.Errorf("writing %s: %w", path, err)
 		}
-		documents = append(documents, images.Document{Path: document.path, Content: raw})
+		documents = append(documents, images.Document{Path: path, Content: raw})
+		return nil
+	}
+	if err := errors.Join(add(signatureDocument, s.signature), add(provenanceDocument, s.provenance)); err != nil {
+		return nil, err
+	}
+	for _, bill := range s.bills {
+		if err := add(signedBillDocument(bill.architecture), bill.envelope); err != nil {
+			return nil, err
+		}
 	}
 	return documents, nil
 }
@@ -150,7 +167,7 @@ func (s *signed) push(ctx context.Context, p product, options ...remote.Option) 
 		return fmt.Errorf("writing the provenance: %w", err)
 	}
 	for _, bill := range s.bills {
-		if err := add(bill, signing.BillType); err != nil {
+		if err := add(bill.envelope, signing.BillType); err != nil {
 			return fmt.Errorf("writing a bill of materials: %w", err)
 		}
 	}

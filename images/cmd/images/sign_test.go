@@ -130,7 +130,9 @@ func TestVerify_RefusesWhatIsNotAsItWasSigned(t *testing.T) {
 			return archive
 		}), key, "the archive was changed"},
 		"the signature of another archive": {changed(func([]byte) []byte {
-			return withDocument(t, other, "signature.json", documentOf(t, original, "signature.json"))
+			files := extract(t, bytes.NewReader(other))
+			files["documents/signature.json"] = extract(t, bytes.NewReader(original))["documents/signature.json"]
+			return pack(t, files)
 		}), key, "not of image sha256:"},
 		"an archive without signature":      {filepath.Join(unsigned, "hello.tar"), key, "it is not signed"},
 		"another key":                       {filepath.Join(out, "hello.tar"), otherKey(t), "not by this key"},
@@ -148,28 +150,86 @@ func TestVerify_RefusesWhatIsNotAsItWasSigned(t *testing.T) {
 	}
 }
 
-func documentOf(t *testing.T, archive []byte, name string) []byte {
-	t.Helper()
-	document := extract(t, bytes.NewReader(archive))["documents/"+name]
-	require.NotEmpty(t, document)
-	return document
+// Each of these archives holds the signature and all that was signed.
+func TestVerify_RefusesArchivesWithMore(t *testing.T) {
+	out := t.TempDir()
+	succeed(t, append(stamp(), "--source", smallModule(t), "--out", out, "--sign-key", writeKey(t, "PRIVATE KEY"))...)
+	key := filepath.Join(out, "signing-key.pub")
+	original, err := os.ReadFile(filepath.Join(out, "hello.tar"))
+	require.NoError(t, err)
+	other, err := os.ReadFile(filepath.Join(out, "bye.tar"))
+	require.NoError(t, err)
+	others := extract(t, bytes.NewReader(other))
+	const bill, signedBill = "documents/amd64.cdx.json", "documents/amd64.cdx.signed.json"
+
+	for sentence, tt := range map[string]struct {
+		change func(files map[string][]byte)
+		want   string
+	}{
+		"docker loads another image": {func(files map[string][]byte) {
+			for name, content := range others {
+				if strings.HasPrefix(name, "blobs/") {
+					files[name] = content
+				}
+			}
+			files["manifest.json"] = bytes.ReplaceAll(others["manifest.json"], []byte("/bye:"), []byte("/hello:"))
+		}, "manifest.json is not what belongs to the images"},
+		"the name is of another version": {func(files map[string][]byte) {
+			for _, table := range []string{"index.json", "manifest.json"} {
+				files[table] = bytes.ReplaceAll(files[table], []byte("/hello:v1.2.3"), []byte("/hello:v1.2.4"))
+			}
+		}, "and what was signed is hello:v1.2.3"},
+		"the name is of another binary": {func(files map[string][]byte) {
+			for _, table := range []string{"index.json", "manifest.json"} {
+				files[table] = bytes.ReplaceAll(files[table], []byte("/hello:"), []byte("/bye:"))
+			}
+		}, "and what was signed is hello:v1.2.3"},
+		"a bill of materials is of something else": {func(files map[string][]byte) {
+			files[bill] = others[bill]
+		}, bill + " is not what was signed"},
+		"a bill of materials was signed for another image": {func(files map[string][]byte) {
+			files[bill], files[signedBill] = others[bill], others[signedBill]
+		}, signedBill + ": the statement is not of image sha256:"},
+		"a bill of materials is of another architecture": {func(files map[string][]byte) {
+			files[bill], files[signedBill] = files["documents/arm64.cdx.json"], files["documents/arm64.cdx.signed.json"]
+		}, bill + ` is the bill of "arm64"`},
+		"a bill of materials is not signed": {func(files map[string][]byte) {
+			delete(files, signedBill)
+		}, "there is no " + signedBill},
+		"a bill of materials is missing": {func(files map[string][]byte) {
+			delete(files, bill)
+		}, "there is no " + bill},
+		"the provenance stands for a bill of materials": {func(files map[string][]byte) {
+			files[signedBill] = files["documents/provenance.json"]
+		}, "not a https://cyclonedx.org/bom"},
+		"another document": {func(files map[string][]byte) {
+			files["documents/riscv64.cdx.json"] = files[bill]
+		}, "documents/riscv64.cdx.json is not signed"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			files := extract(t, bytes.NewReader(original))
+			tt.change(files)
+			path := filepath.Join(t.TempDir(), "changed.tar")
+			require.NoError(t, os.WriteFile(path, pack(t, files), 0o600))
+			code, output := verify(t, key, path)
+			assert.Equal(t, failed, code)
+			assert.Contains(t, output, tt.want)
+		})
+	}
 }
 
-// withDocument is an archive with another content of a document.
-func withDocument(t *testing.T, archive []byte, name string, content []byte) []byte {
+// pack is an archive of files.
+func pack(t *testing.T, files map[string][]byte) []byte {
 	t.Helper()
-	var changed bytes.Buffer
-	writer := tar.NewWriter(&changed)
-	for path, file := range extract(t, bytes.NewReader(archive)) {
-		if path == "documents/"+name {
-			file = content
-		}
+	var packed bytes.Buffer
+	writer := tar.NewWriter(&packed)
+	for path, file := range files {
 		require.NoError(t, writer.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o644, Size: int64(len(file))}))
 		_, err := writer.Write(file)
 		require.NoError(t, err)
 	}
 	require.NoError(t, writer.Close())
-	return changed.Bytes()
+	return packed.Bytes()
 }
 
 func otherKey(t *testing.T) string {

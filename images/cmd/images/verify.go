@@ -75,16 +75,24 @@ func verifyArchive(_ context.Context, key signing.PublicKey, path string, out io
 	var signature signing.Signature
 	var provenance signing.Envelope
 	for name, into := range map[string]any{signatureDocument: &signature, provenanceDocument: &provenance} {
-		document, there := archive.Documents[name]
-		if !there {
-			return fmt.Errorf("it is not signed: there is no documents/%s", name)
-		}
-		if err := json.Unmarshal(document, into); err != nil {
-			return fmt.Errorf("reading documents/%s: %w", name, err)
+		if err := readDocument(archive.Documents, name, into); err != nil {
+			return err
 		}
 	}
 	name := slices.Collect(maps.Keys(archive.Digests))[0]
-	return tell(out, key, name, archive.Digests[name], []signing.Signature{signature}, []signing.Envelope{provenance})
+	digest := archive.Digests[name]
+	built, err := prove(key, digest, []signing.Signature{signature}, []signing.Envelope{provenance})
+	if err != nil {
+		return err
+	}
+	if err := verifyName(name, built); err != nil {
+		return err
+	}
+	if err := verifyBills(key, digest, archive.Documents, architecturesOf(built)); err != nil {
+		return err
+	}
+	tell(out, name, digest, built)
+	return nil
 }
 
 func verifyImage(ctx context.Context, key signing.PublicKey, name string, out io.Writer) error {
@@ -113,11 +121,16 @@ func verifyImage(ctx context.Context, key signing.PublicKey, name string, out io
 		}
 		statements = append(statements, envelope)
 	}
-	return tell(out, key, name, digest, signatures, statements)
+	built, err := prove(key, digest, signatures, statements)
+	if err != nil {
+		return err
+	}
+	tell(out, name, digest, built)
+	return nil
 }
 
-// tell prints from what an image was built. One signature and one statement by the key are enough: others may sign, too.
-func tell(out io.Writer, key signing.PublicKey, name, digest string, signatures []signing.Signature, statements []signing.Envelope) error {
+// prove returns how an image was built. One signature and one statement by the key are enough: others may sign, too.
+func prove(key signing.PublicKey, digest string, signatures []signing.Signature, statements []signing.Envelope) (signing.Provenance, error) {
 	err := errors.New("there is no signature")
 	for _, signature := range signatures {
 		if err = key.VerifySignature(signature, digest); err == nil {
@@ -125,7 +138,7 @@ func tell(out io.Writer, key signing.PublicKey, name, digest string, signatures 
 		}
 	}
 	if err != nil {
-		return err
+		return signing.Provenance{}, err
 	}
 	err = errors.New("nothing says how it was built")
 	for _, statement := range statements {
@@ -135,11 +148,15 @@ func tell(out io.Writer, key signing.PublicKey, name, digest string, signatures 
 		}
 		var provenance signing.Provenance
 		if err = json.Unmarshal(predicate, &provenance); err != nil {
-			return fmt.Errorf("reading how it was built: %w", err)
+			return signing.Provenance{}, fmt.Errorf("reading how it was built: %w", err)
 		}
-		parameters := provenance.BuildDefinition.ExternalParameters
-		fmt.Fprintf(out, "%s@%s\n  signed; built from commit %v as %v for %v\n", name, digest, parameters["commit"], parameters["version"], parameters["platforms"])
-		return nil
+		return provenance, nil
 	}
-	return fmt.Errorf("how it was built: %w", err)
+	return signing.Provenance{}, fmt.Errorf("how it was built: %w", err)
+}
+
+// tell prints from what an image was built.
+func tell(out io.Writer, name, digest string, built signing.Provenance) {
+	parameters := built.BuildDefinition.ExternalParameters
+	fmt.Fprintf(out, "%s@%s\n  signed; built from commit %v as %v for %v\n", name, digest, parameters["commit"], parameters["version"], parameters["platforms"])
 }
