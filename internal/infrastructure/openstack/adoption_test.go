@@ -91,3 +91,57 @@ func TestAdoptingAShootOfTheUpstreamExtension(t *testing.T) {
 		assert.Equal(t, technicalID, w.there().KeyPairs[0].Name)
 	})
 }
+
+// upstreamShootInSubnet is a shoot of the upstream extension in a given subnet, which upstream connected to a router of its own. Of that interface
+// upstream's state says nothing.
+func upstreamShootInSubnet(t *testing.T) *world {
+	w := newWorld(t)
+	network := w.plant("networks", fake.Attrs{"name": "theirs"})
+	subnet := w.plantSubnet(network, "theirs", "10.250.64.0/20")
+	w.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: &subnet}
+	router := w.plantRouter(technicalID)
+	w.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+	group := w.plant("security-groups", fake.Attrs{"name": technicalID, "description": "Cluster Nodes"})
+	w.saveUpstreamState(map[string]string{
+		"Network": network, "NetworkName": "theirs", "Subnet": subnet, "Router": router, "SecurityGroup": group, "SecurityGroupName": technicalID,
+		"FloatingNetwork": w.floatingNetwork(), "FloatingNetworkName": fake.ExternalNetwork,
+	})
+	w.attempted = true
+	return w
+}
+
+func TestDelete_UpstreamRouterInGivenSubnet(t *testing.T) {
+	for name, prepare := range map[string]func(w *world){
+		"without having reconciled before": func(*world) {},
+		"after a reconcile":                func(w *world) { w.mustReconcile() },
+		"with routes to nodes, whose range is not recorded": func(w *world) {
+			w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"], map[string]any{"router": map[string]any{
+				"routes": []any{map[string]any{"destination": "100.96.1.0/24", "nexthop": "10.250.64.9"}},
+			}})
+		},
+		"whose state upstream did not come to save": func(w *world) {
+			w.saveUpstreamState(map[string]string{openstackv1alpha1.StateKeyResourcesExist: "true"})
+		},
+	} {
+		t.Run("deletes the router and leaves the subnet, "+name, func(t *testing.T) {
+			w := upstreamShootInSubnet(t)
+			network, subnet := *w.config.Networks.ID, *w.config.Networks.SubnetID
+			prepare(w)
+			w.mustDelete()
+			there := w.there()
+			assert.Empty(t, there.Routers)
+			assert.Empty(t, there.SecurityGroups[1:], "but for the project's default group")
+			require.Len(t, there.Subnets, 1)
+			assert.Equal(t, subnet, there.Subnets[0].ID)
+			require.Len(t, there.Networks, 1)
+			assert.Equal(t, network, there.Networks[0].ID)
+		})
+	}
+	t.Run("leaves the interface of a given router", func(t *testing.T) {
+		w := upstreamShootInSubnet(t)
+		w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.state()["Router"]}
+		w.mustDelete()
+		require.Len(t, w.there().Routers, 1)
+		assert.Equal(t, 2, kinds(w.there())["port"], "the gateway and the interface")
+	})
+}

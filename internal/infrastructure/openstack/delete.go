@@ -151,12 +151,23 @@ func (p *pass) recordedSubnets() (look bool) {
 			p.doomed.attached = append(p.doomed.attached, ids...)
 		}
 	}
-	for _, id := range []string{p.ledger.id(kindInterface), p.ledger.intent(kindInterface)} {
-		if id != "" {
+	for _, id := range p.givenAttached() {
+		if id != "" && !slices.Contains(p.doomed.attached, id) {
 			p.doomed.attached = append(p.doomed.attached, id)
 		}
 	}
 	return look
+}
+
+// givenAttached returns IDs of given node subnets whose router interface is the shoot's, as far as there are any. The upstream extension records
+// none: a router that goes with the shoot cannot go before it is disconnected, whoever connected it.
+func (p *pass) givenAttached() []string {
+	ids := []string{p.ledger.id(kindInterface), p.ledger.intent(kindInterface)}
+	if p.owns(kindRouter, p.plan.router.givenID) {
+		nodes, _ := p.subnet(kindSubnet)
+		ids = append(ids, cmp.Or(p.ledger.id(kindSubnet), nodes.givenID))
+	}
+	return ids
 }
 
 // removeEach removes all of a kind and forgets it only when every one is gone.
