@@ -76,14 +76,16 @@ func testUnknowing(t *testing.T, l *landscape) {
 			`admission webhook "controlplane.openstack.controlplane-controller.extensions.gardener.cloud" denied the request: `+
 				"tuning Deployment shoot--dev--unknown/kube-apiserver: there is no Cluster resource of the namespace's name")
 	})
-	t.Run("the cloud profile is damaged", func(t *testing.T) {
+	t.Run("the cloud profile is damaged: the Secret passes and leads nowhere", func(t *testing.T) {
 		shoot := newShoot("damaged")
 		l.prepare(t, shoot)
+		require.Equal(t, keystoneURL, string(l.secret(t, shoot.Namespace(), "cloudprovider").Data["authURL"]))
 		shoot.CloudProfileConfig = json.RawMessage(`{"apiVersion":"` + openstackv1alpha1.GroupVersion().String() + `","kind":"Other"}`)
-		want := "completing Secret " + shoot.Namespace() + "/cloudprovider: decoding cloudProfile.spec.providerConfig: "
-		shoot.Credentials["password"] = []byte("another")
-		assert.ErrorContains(t, l.gardenlet.Prepare(t.Context(), shoot), want)
-		assert.Equal(t, "secret", string(l.secret(t, shoot.Namespace(), "cloudprovider").Data["password"]))
+		shoot.Credentials["password"], shoot.Credentials["authURL"] = []byte("another"), []byte("https://elsewhere.example.org")
+		l.prepare(t, shoot)
+		data := texts(l.secret(t, shoot.Namespace(), "cloudprovider").Data)
+		assert.Equal(t, "another", data["password"])
+		assert.NotContains(t, data, "authURL")
 
 		other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shoot.Namespace(), Name: "other"}}
 		assert.NoError(t, l.Client.Create(t.Context(), other), "which says nothing about anything else")

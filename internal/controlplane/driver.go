@@ -30,7 +30,8 @@ type Driver interface {
 	// cloud profile for nodes alone: a kube-apiserver must not depend on whether that is in order.
 	Tune(cluster *contract.Cluster, of tuning.Subject) (*tuning.Tuning, error)
 	// CompleteCredentials changes the data of the Secret cloudprovider to what the cloud profile knows better than whoever
-	// made the credentials: where the cloud is, and how to trust it. It changes data in place.
+	// made the credentials: where the cloud is, and how to trust it. What the cloud profile lacks, the data must not say either. It changes
+	// data in place. An error refuses the Secret, also while the shoot is deleted.
 	CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error
 }
 

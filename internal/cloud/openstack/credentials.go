@@ -112,7 +112,7 @@ func (c Credentials) At(keystone Keystone) Credentials {
 func (c Credentials) Complete() error {
 	problems := c.reachProblems()
 	if c.AuthURL == "" {
-		problems = append(problems, fmt.Sprintf("%q is missing: set it, or the Keystone URL of the cloud profile", keyAuthURL))
+		problems = append(problems, fmt.Sprintf("%q is missing: the cloud profile has to have a URL of Keystone for the region", keyAuthURL))
 	}
 	if len(problems) > 0 {
 		return configurationError(problems)

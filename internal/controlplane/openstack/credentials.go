@@ -1,26 +1,23 @@
 package openstack
 
 import (
-	"fmt"
-
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // CompleteCredentials implements controlplane.Driver. Afterwards the Secret says for itself what Credentials.At makes of it,
-// so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates. Without a URL in the cloud
-// profile the Secret is refused: it would say itself where that is.
+// so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates. Where the cloud profile has no URL,
+// or none that can be read, the Secret has none either, and nobody logs in with it. It is not refused: gardenlet writes it before a
+// deletion, too, and what is wrong with the cloud profile is told by the objects that need it.
 func (d *Driver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
-	profile, err := openstackv1alpha1.DecodeKeystone(cluster.CloudProfile.Spec.ProviderConfig)
-	if err != nil {
-		return fmt.Errorf("decoding %s: %w", profilePath(), err)
-	}
-	keystone, err := keystoneOf(profile, cluster.Shoot.Spec.Region)
-	if err != nil {
-		return fmt.Errorf("%s: %w", profilePath(), err)
+	delete(data, "authURL")
+	delete(data, "insecure")
+	keystone := keystoneIn(cluster)
+	if keystone.URL == "" {
+		return nil
 	}
 	data["authURL"] = []byte(keystone.URL)
-	delete(data, "insecure")
 	if keystone.CACert != "" {
 		data["caCert"] = []byte(keystone.CACert)
 	}
@@ -28,4 +25,17 @@ func (d *Driver) CompleteCredentials(data map[string][]byte, cluster *contract.C
 		data["insecure"] = []byte("true")
 	}
 	return nil
+}
+
+// keystoneIn returns what the cloud profile says about Keystone in the shoot's region, without a URL if that is not to be found out.
+func keystoneIn(cluster *contract.Cluster) cloudopenstack.Keystone {
+	profile, err := openstackv1alpha1.DecodeKeystone(cluster.CloudProfile.Spec.ProviderConfig)
+	if err != nil {
+		return cloudopenstack.Keystone{}
+	}
+	keystone, err := keystoneOf(profile, cluster.Shoot.Spec.Region)
+	if err != nil {
+		return cloudopenstack.Keystone{}
+	}
+	return keystone
 }

@@ -72,19 +72,22 @@ func TestDriver_CompleteCredentialsWithoutKeystone(t *testing.T) {
 	elsewhere := &openstackv1alpha1.CloudProfileConfig{KeyStoneURLs: []openstackv1alpha1.KeyStoneURL{{Region: "RegionTwo", URL: "https://two"}}}
 	damaged := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{})
 	damaged.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"kind":"Nonsense"}`)
-	for sentence, test := range map[string]struct {
-		cluster *contract.Cluster
-		says    string
-	}{
-		"the profile does not know the region":           {clusterWith(t, elsewhere), `no URL of Keystone for region "RegionOne"`},
-		"the profile has no configuration":               {clusterWith(t, nil), "set apiVersion to"},
-		"the profile's configuration is of another kind": {damaged, "set apiVersion to"},
+	mine := map[string]string{"username": "me", "password": "secret", "domainName": "d", "tenantName": "p", "caCert": "mine"}
+	for sentence, cluster := range map[string]*contract.Cluster{
+		"the profile does not know the region":           clusterWith(t, elsewhere),
+		"the profile has no configuration":               clusterWith(t, nil),
+		"the profile's configuration is of another kind": damaged,
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			data := secretData(map[string]string{"authURL": "https://evil", "caCert": "evil's", "insecure": "true"})
-			given := maps.Clone(data)
-			require.ErrorContains(t, (&Driver{}).CompleteCredentials(data, test.cluster), test.says)
-			assert.Equal(t, given, data)
+		t.Run(sentence+": the Secret passes and leads nowhere", func(t *testing.T) {
+			data := secretData(mine, map[string]string{"authURL": "https://evil", "insecure": "true"})
+			require.NoError(t, (&Driver{}).CompleteCredentials(data, cluster))
+			assert.Equal(t, secretData(mine), data)
+			delete(data, "caCert")
+			credentials, err := cloudopenstack.ParseCredentials(data)
+			require.NoError(t, err)
+			err = credentials.Complete()
+			require.ErrorContains(t, err, `"authURL" is missing: the cloud profile has to have a URL of Keystone for the region`)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 		})
 	}
 }

@@ -172,6 +172,4 @@ func TestADamagedCloudProfileIsNamed(t *testing.T) {
 	cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"kind":"Other"}`)}
 	_, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.ErrorContains(t, err, "decoding cloudProfile.spec.providerConfig: ")
-	err = (&Driver{}).CompleteCredentials(map[string][]byte{}, cluster)
-	require.ErrorContains(t, err, "decoding cloudProfile.spec.providerConfig: ")
 }
