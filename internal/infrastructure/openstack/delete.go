@@ -34,19 +34,20 @@ func (p *pass) deleteGraph() *contract.Graph {
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name, Do: do, After: after})
 	}
-	keyPair := add("deleting key pair", p.removeKeyPair)
+	add("deleting key pair", p.removeKeyPair)
 	found := add("finding what is left", p.findDoomed)
-	group := add("deleting security group", p.removeGroup, found)
+	add("deleting security group", p.removeGroup, found)
 	balancers := add("deleting load balancers", p.removeLoadBalancers, found)
 	routes := add("removing routes to nodes", p.removeRoutes, found)
 	share := add("deleting share network", p.removeShareNetwork, found)
 	interfaces := add("removing router interfaces", p.removeInterfaces, balancers, routes)
-	router := add("deleting router", p.removeRouter, interfaces)
+	add("deleting router", p.removeRouter, interfaces)
 	subnets := add("deleting subnets", p.removeSubnets, interfaces, share)
-	network := add("deleting network", p.removeNetwork, subnets)
+	add("deleting network", p.removeNetwork, subnets)
+	// It waits only for the search. A removal that fails since a namesake is in the way must not keep that from being named.
 	g.Add(contract.Task{
 		Name: "looking for what is left under the shoot's name", Do: p.refuseNamesakes, SkipIf: !p.begunByUpstream,
-		After: []contract.TaskID{keyPair, group, router, network},
+		After: []contract.TaskID{found},
 	})
 	return g
 }

@@ -3,6 +3,7 @@ package openstack
 import (
 	"testing"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // unrecord leaves out of the state what upstream's extension did not come to record. Its marker, which it writes first, stays.
@@ -102,6 +104,21 @@ func TestUpstreamStopped_NamesakesThatAreNotCertain(t *testing.T) {
 		require.ErrorContains(t, err, "security group "+group)
 		assert.ErrorContains(t, err, "security group "+another)
 		assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+	})
+	t.Run("a deletion names networks, although the router cannot go before that of the shoot is known", func(t *testing.T) {
+		w, _ := upstreamShoot(t)
+		network := w.state()["Network"]
+		another := w.plant("networks", fake.Attrs{"name": technicalID})
+		w.unrecord("Network", "NetworkName", "Subnet")
+		err := w.delete()
+		require.ErrorContains(t, err, "network "+network)
+		require.ErrorContains(t, err, "network "+another)
+		assert.Contains(t, contract.Codes(err), gardencorev1beta1.ErrorConfigurationProblem)
+		assert.Empty(t, w.there().KeyPairs, "what is certain is gone")
+
+		w.operate("DELETE", wire.Neutron, "/v2.0/networks/"+another, nil)
+		w.mustDelete()
+		assert.Equal(t, kinds(newWorld(t).there()), kinds(w.there()))
 	})
 	t.Run("a deletion names what has another form", func(t *testing.T) {
 		w, _ := upstreamShoot(t)
