@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -26,7 +27,12 @@ type yard struct {
 func newYard(t *testing.T, options ...fake.Option) *yard {
 	t.Helper()
 	c := startCloud(t, options...)
-	y, ctx := &yard{Cloud: c, session: logInto(t, c)}, t.Context()
+	return newYardOf(t, c, logInto(t, c))
+}
+
+func newYardOf(t *testing.T, c *fake.Cloud, session *openstack.Session) *yard {
+	t.Helper()
+	y, ctx := &yard{Cloud: c, session: session}, t.Context()
 	y.flavor = openstack.Flavor{Name: "conformance", VCPUs: 4, RAM: 2048, Disk: 10}
 	y.flavor.ID = c.AddFlavor(fake.Flavor{Name: y.flavor.Name, VCPUs: y.flavor.VCPUs, RAM: y.flavor.RAM, Disk: y.flavor.Disk})
 	y.imageID = c.AddImage("Linux: 1.0", "x86_64")
@@ -182,7 +188,7 @@ func TestServersAreFoundByTheirExactName(t *testing.T) {
 
 func TestServersOfSeveralPagesAreAllFound(t *testing.T) {
 	y := newYard(t)
-	const many = 1003 // Nova's pages have a thousand
+	const many = 203 // a page has a hundred
 	for i := range many {
 		_, err := y.Plant(fake.DefaultProject, "servers", fake.Attrs{
 			"name": fmt.Sprintf("machine-%d", i), "flavorRef": y.flavor.ID, "imageRef": y.imageID, "networks": []fake.Attrs{},
@@ -193,7 +199,7 @@ func TestServersOfSeveralPagesAreAllFound(t *testing.T) {
 	found, err := y.session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
 	require.NoError(t, err)
 	assert.Len(t, found, many)
-	assert.Len(t, y.Log(), 2)
+	assert.Len(t, y.Log(), 3)
 }
 
 func TestAServerThatFindsNoHostTellsItsFault(t *testing.T) {
@@ -259,4 +265,23 @@ func TestEveryQuotaOfAMachineIsToldFromAMissingPermission(t *testing.T) {
 			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(tc.do(t, y)))
 		})
 	}
+}
+
+func TestSession_AdministratorListsServers(t *testing.T) {
+	c := startCloud(t)
+	credentials := memberOf(t, c)
+	credentials.Username, credentials.Password, credentials.TenantName = fake.AdminUser, fake.AdminPassword, fake.AdminProject
+	session, err := openstack.NewSessions(openstack.Options{QPS: -1}).Get(t.Context(), credentials, fake.DefaultRegion)
+	require.NoError(t, err)
+	y := newYardOf(t, c, session)
+	const count = 450 // whose user data would take more than a page may
+	for i := range count {
+		_, err := y.server(t, openstack.ServerCreate{Name: fmt.Sprintf("machine-%d", i), UserData: bytes.Repeat([]byte("x"), 15<<10)})
+		require.NoError(t, err)
+	}
+	y.ResetLog()
+	found, err := session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
+	require.NoError(t, err)
+	assert.Len(t, found, count)
+	assert.Equal(t, 5, y.Log().Count()["nova GET /v2.1/servers/detail"])
 }

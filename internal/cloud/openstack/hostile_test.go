@@ -330,6 +330,62 @@ func TestSession_LargeButUsableAnswers(t *testing.T) {
 	assert.Len(t, ports, 5001)
 }
 
+// serverPages serves servers as Nova shows them to administrators, page by page, and counts the pages.
+func serverPages(count, userData int, pages *int) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		*pages++
+		query := req.URL.Query()
+		limit, from := 1000, 0
+		if asked, err := strconv.Atoi(query.Get("limit")); err == nil {
+			limit = min(limit, asked)
+		}
+		if marker, err := strconv.Atoi(query.Get("marker")); err == nil {
+			from = marker + 1
+		}
+		to, links := min(count, from+limit), ""
+		if to == from+limit {
+			query.Set("marker", strconv.Itoa(to-1))
+			links = `, "servers_links": [{"rel": "next", "href": "https://cloud.test/servers/detail?` + query.Encode() + `"}]`
+		}
+		data := strings.Repeat("x", userData)
+		_, _ = io.WriteString(w, `{"servers": [`)
+		for i := from; i < to; i++ {
+			_, _ = fmt.Fprintf(w, `%s{"id": "%d", "name": "machine-%d", "status": "ACTIVE", "metadata": {"role": "node"}, "OS-EXT-SRV-ATTR:user_data": "%s",
+				"addresses": {"shoot": [{"addr": "10.250.0.1", "OS-EXT-IPS:type": "fixed"}]}}`, map[bool]string{true: ","}[i > from], i, i, data)
+		}
+		_, _ = io.WriteString(w, `]`+links+`}`)
+	}
+}
+
+func TestSession_ServersWithUserData(t *testing.T) {
+	for sentence, test := range map[string]struct{ servers, userData, pages int }{
+		"no server":                                  {0, 0, 1},
+		"fewer than a page has":                      {99, 20 << 10, 1},
+		"as many as a page has":                      {100, 20 << 10, 2},
+		"a page of the longest user data":            {100, 65535, 2},
+		"five thousand, far more than a list may be": {5000, 20 << 10, 51},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			pages := 0
+			session := hostileSession(t, &stubCloud{serve: serverPages(test.servers, test.userData, &pages)}, openstack.Options{QPS: -1})
+			found, err := session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
+			require.NoError(t, err)
+			assert.Len(t, found, test.servers)
+			assert.Equal(t, test.pages, pages)
+		})
+	}
+	t.Run("what is kept of them is bounded all the same", func(t *testing.T) {
+		stub := &stubCloud{serve: func(w http.ResponseWriter, req *http.Request) {
+			page, _ := strconv.Atoi(req.URL.Query().Get("marker"))
+			before := fmt.Sprintf(`{"servers_links": [{"rel": "next", "href": "https://cloud.test/?marker=%d"}], "servers": [{"metadata": {"a": "`, page+1)
+			repeated(w, before, "x", 7<<20, `"}}]}`)
+		}}
+		_, err := hostileSession(t, stub, openstack.Options{QPS: -1}).ListServers(t.Context(), openstack.ServerFilter{})
+		require.EqualError(t, err, "GET servers/detail of the compute service: the answer cannot be used: the list is longer than 33554432 bytes")
+		assert.Len(t, stub.calls(), 5)
+	})
+}
+
 func TestSession_ForeignTexts(t *testing.T) {
 	stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Openstack-Request-Id", strings.Repeat("r", 5000))

@@ -21,6 +21,7 @@ const (
 type listing[T any] struct {
 	many    string // the JSON key around the objects of a page
 	matches func(T) bool
+	kept    func(T) int // see resource
 
 	found   []T
 	objects int // seen so far
@@ -58,7 +59,9 @@ func (l *listing[T]) decodeFrom(decoder *json.Decoder) error {
 	if !l.page.listed {
 		return fmt.Errorf("the answer lacks %q", l.many)
 	}
-	l.bytes += decoder.InputOffset()
+	if l.kept == nil {
+		l.bytes += decoder.InputOffset()
+	}
 	if l.bytes > maxListBytes {
 		return unusable("the list is longer than %d bytes", maxListBytes)
 	}
@@ -105,6 +108,9 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 		}
 		if l.matches(object) {
 			l.found = append(l.found, object)
+			if l.kept != nil {
+				l.bytes += int64(l.kept(object))
+			}
 		}
 	}
 	_, err = decoder.Token()

@@ -23,6 +23,10 @@ type resource[T any] struct {
 	detail       string // appended to the path of a list, where the plain list is terse
 	one          string // the JSON key around one object
 	many         string // the JSON key around a list
+	// pageSize is how many objects a page is asked to have at most; 0 leaves that to the service.
+	pageSize int
+	// kept tells how many bytes an object takes once decoded, where that is far less than on the wire. Without it all bytes count.
+	kept func(T) int
 }
 
 // filter selects objects of one kind.
@@ -36,9 +40,12 @@ type filter[T any] interface {
 
 // list returns all objects that match, page by page.
 func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
-	objects := listing[T]{many: r.many, matches: f.matches}
-	path := r.path + r.detail
-	for query := f.query(); ; {
+	objects := listing[T]{many: r.many, matches: f.matches, kept: r.kept}
+	path, asked := r.path+r.detail, f.query()
+	if r.pageSize > 0 {
+		asked.Set("limit", strconv.Itoa(r.pageSize))
+	}
+	for query := asked; ; {
 		err := r.session.do(ctx, call{
 			service: r.service, method: http.MethodGet, path: path, query: query, microversion: r.microversion,
 			expects: onePage, answer: &objects,
@@ -46,7 +53,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 		if err != nil {
 			return nil, err
 		}
-		next, err := objects.next(f.query(), query)
+		next, err := objects.next(asked, query)
 		if err != nil {
 			return nil, classify(r.service, http.MethodGet, path, err)
 		}

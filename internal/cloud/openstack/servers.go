@@ -81,11 +81,37 @@ type ServerFilter struct {
 // Kilo knows it. A newer one would tell nothing that is read here.
 const serversMicroversion = "2.3"
 
+// serversPage is how many servers a page has. Administrators are shown the user data of each, of up to 64 KiB, so that a page of a thousand, as
+// Nova makes without being asked, could not be read.
+const serversPage = 100
+
 func (s *Session) servers() resource[Server] {
 	return resource[Server]{
 		session: s, service: computeService, microversion: serversMicroversion,
-		path: "servers", detail: "/detail", one: "server", many: "servers",
+		path: "servers", detail: "/detail", one: "server", many: "servers", pageSize: serversPage, kept: Server.kept,
 	}
+}
+
+// kept is about how many bytes a server takes here. Its user data is not among them.
+func (s Server) kept() int {
+	const perServer, perValue = 512, 64
+	size := perServer + len(s.ID) + len(s.Name) + len(s.Status) + len(s.TaskState) + len(s.HostID) + len(s.AvailabilityZone)
+	for key, value := range s.Metadata {
+		size += perValue + len(key) + len(value)
+	}
+	if s.Fault != nil {
+		size += perValue + len(s.Fault.Message)
+	}
+	for _, volume := range s.Volumes {
+		size += perValue + len(volume.ID)
+	}
+	for network, addresses := range s.Addresses {
+		size += perValue + len(network)
+		for _, address := range addresses {
+			size += perValue + len(address.Address) + len(address.Type)
+		}
+	}
+	return size
 }
 
 // ListServers returns the servers that match the filter. The list does not tell the fault of a server that never ran anywhere.
