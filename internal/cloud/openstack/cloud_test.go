@@ -2,6 +2,7 @@ package openstack_test
 
 import (
 	"net/http"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -218,6 +219,75 @@ func TestAListThatTheCloudCutsIntoPagesIsWhole(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, found, 5)
 	assert.Len(t, c.Log(), 3)
+}
+
+func TestSession_PortsOfSeveralPages(t *testing.T) {
+	const pageOfPorts = 1000
+	for sentence, test := range map[string]struct{ ports, pages int }{
+		"fewer than a page has": {pageOfPorts - 1, 1}, "more than a page has": {pageOfPorts + 3, 2},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := startCloud(t)
+			s, ctx := logInto(t, c), t.Context()
+			network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "many"})
+			require.NoError(t, err)
+			for range test.ports {
+				_, err := c.Plant(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
+				require.NoError(t, err)
+			}
+			c.ResetLog()
+			found, err := s.ListPorts(ctx, openstack.PortFilter{NetworkID: network.ID})
+			require.NoError(t, err)
+			assert.Len(t, found, test.ports)
+			assert.Len(t, c.Log(), test.pages)
+		})
+	}
+}
+
+// A port with which a page ends may be deleted before the next page is asked for. Neutron then answers that the port is not found.
+func TestSession_PortsThatGoWhileTheyAreListed(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		ends int
+		want string
+	}{
+		"once: the list begins anew":                 {ends: 1},
+		"again and again: the list ends in an error": {ends: -1, want: "reading the next page: what the page before ended with is gone"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := startCloud(t, fake.WithPageSize(2))
+			s, ctx := logInto(t, c), t.Context()
+			network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+			require.NoError(t, err)
+			for range 9 {
+				_, err := c.Plant(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
+				require.NoError(t, err)
+			}
+			pages, ends := 0, 0
+			c.SetHook(func(event wire.Event) wire.Verdict {
+				if event.Phase != wire.Before {
+					return wire.Proceed
+				}
+				if pages++; pages%2 == 0 && (test.ends < 0 || ends < test.ends) {
+					ends++
+					query, err := url.ParseQuery(event.Call.Query)
+					assert.NoError(t, err)
+					_, err = c.Operate(fake.DefaultProject, http.MethodDelete, wire.Neutron, "/v2.0/ports/"+query.Get("marker"), nil)
+					assert.NoError(t, err)
+				}
+				return wire.Proceed
+			})
+			c.ResetLog()
+			found, err := s.ListPorts(ctx, openstack.PortFilter{NetworkID: network.ID})
+			if test.want == "" {
+				require.NoError(t, err)
+				assert.Len(t, found, 9-ends)
+				return
+			}
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "nothing says that what was looked for is gone")
+			assert.Equal(t, 6, pages, "two in each of three attempts")
+		})
+	}
 }
 
 func TestARevisionGuardsARoutersRoutes(t *testing.T) {

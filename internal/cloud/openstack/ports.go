@@ -6,8 +6,11 @@ import (
 	"slices"
 )
 
+// portsPage is how many ports a page has. Neutron makes pages only where it is asked to, or its operator has set a limit.
+const portsPage = 1000
+
 func (s *Session) ports() resource[Port] {
-	return resource[Port]{session: s, service: networkService, path: "ports", one: "port", many: "ports"}
+	return resource[Port]{session: s, service: networkService, path: "ports", one: "port", many: "ports", pageSize: portsPage}
 }
 
 // ListPorts returns the ports that match the filter.

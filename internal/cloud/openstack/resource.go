@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,18 +39,38 @@ type filter[T any] interface {
 	matches(T) bool
 }
 
-// list returns all objects that match, page by page.
+// errMarkerGone says that a list cannot go on: the object with which a page ended has been deleted before the next page was asked for.
+var errMarkerGone = errors.New("what the page before ended with is gone")
+
+// list returns all objects that match, page by page. A list that cannot go on begins anew, and never ends in cloud.NotFound because of that: callers
+// would take it for the absence of what they look for.
 func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
+	const attempts = 3
+	var err error
+	for range attempts {
+		var found []T
+		if found, err = r.listPages(ctx, f); !errors.Is(err, errMarkerGone) {
+			return found, err
+		}
+	}
+	return nil, err
+}
+
+func (r resource[T]) listPages(ctx context.Context, f filter[T]) ([]T, error) {
 	objects := listing[T]{many: r.many, matches: f.matches, kept: r.kept}
 	path, asked := r.path+r.detail, f.query()
 	if r.pageSize > 0 {
 		asked.Set("limit", strconv.Itoa(r.pageSize))
 	}
-	for query := asked; ; {
+	for query, first := asked, true; ; first = false {
 		err := r.session.do(ctx, call{
 			service: r.service, method: http.MethodGet, path: path, query: query, microversion: r.microversion,
 			expects: onePage, answer: &objects,
 		})
+		answer, refused := errors.AsType[*ResponseError](err)
+		if refused && !first && (answer.Status == http.StatusNotFound || answer.Status == http.StatusBadRequest) {
+			return nil, cloud.Errorf(cloud.Unavailable, "reading the next page: %w: %s", errMarkerGone, answer)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func TestFiltersBecomeQueries(t *testing.T) {
 				IDs: []string{"a"}, NetworkID: "n", DeviceID: "i", DeviceOwner: "o", SubnetIDs: []string{"s1", "s2"}, Name: "x", Description: "d",
 			})
 			return err
-		}, "/network/v2.0/ports?description=d&device_id=i&device_owner=o&fixed_ips=subnet_id%3Ds1&fixed_ips=subnet_id%3Ds2&id=a&name=x&network_id=n"},
+		}, "/network/v2.0/ports?description=d&device_id=i&device_owner=o&fixed_ips=subnet_id%3Ds1&fixed_ips=subnet_id%3Ds2&id=a&limit=1000&name=x&network_id=n"},
 		"floating IPs": {func(ctx context.Context, s *openstack.Session) error {
 			_, err := s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{PortIDs: []string{"p", "q"}, RouterID: "r", FloatingNetworkID: "f", Description: "d"})
 			return err
