@@ -34,7 +34,7 @@ func (p *pass) deleteGraph() *contract.Graph {
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name, Do: do, After: after})
 	}
-	add("deleting key pair", p.removeKeyPair)
+	keyPair := add("deleting key pair", p.removeKeyPair)
 	found := add("finding what is left", p.findDoomed)
 	add("deleting security group", p.removeGroup, found)
 	balancers := add("deleting load balancers", p.removeLoadBalancers, found)
@@ -44,10 +44,10 @@ func (p *pass) deleteGraph() *contract.Graph {
 	add("deleting router", p.removeRouter, interfaces)
 	subnets := add("deleting subnets", p.removeSubnets, interfaces, share)
 	add("deleting network", p.removeNetwork, subnets)
-	// It waits only for the search. A removal that fails since a namesake is in the way must not keep that from being named.
+	// It waits only for what looks for namesakes. A removal that fails since a namesake is in the way must not keep that from being named.
 	g.Add(contract.Task{
 		Name: "looking for what is left under the shoot's name", Do: p.refuseNamesakes, SkipIf: !p.begunByUpstream,
-		After: []contract.TaskID{found},
+		After: []contract.TaskID{keyPair, found},
 	})
 	return g
 }

@@ -163,14 +163,17 @@ func (p *pass) takeUnrecorded(k kind, givenID string, ids *[]string, look func()
 		p.hold(k, one.id, own, nil)
 		*ids = append(*ids, one.id)
 	}
+	p.addNamesakes(slices.DeleteFunc(namesakes, func(other namesake) bool {
+		return other.isMarked || (err == nil && one != nil && other.id == one.id)
+	})...)
+	return nil
+}
+
+// addNamesakes remembers what a deletion has to name.
+func (p *pass) addNamesakes(namesakes ...namesake) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	for _, other := range namesakes {
-		if !other.isMarked && (err != nil || one == nil || other.id != one.id) {
-			p.doomed.namesakes = append(p.doomed.namesakes, other)
-		}
-	}
-	return nil
+	p.doomed.namesakes = append(p.doomed.namesakes, namesakes...)
 }
 
 func (p *pass) findUnrecordedShareNetwork(ctx context.Context, networkID string) error {
@@ -211,5 +214,6 @@ func (p *pass) refuseNamesakes(context.Context) error {
 		return nil
 	}
 	return cloud.Errorf(cloud.Configuration, "the upstream extension has not recorded all that it made, and these have the shoot's name: %s; "+
-		"delete those that were the shoot's, and rename the others", strings.Join(namesOf(p.doomed.namesakes), ", "))
+		"delete those that were the shoot's, and rename the others (instead of a key pair, make one of another name)",
+		strings.Join(namesOf(p.doomed.namesakes), ", "))
 }

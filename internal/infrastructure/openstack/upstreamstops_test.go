@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -245,5 +246,21 @@ func TestUpstreamStopped_NamesakesInOtherPlaces(t *testing.T) {
 		w.mustDelete()
 		require.Len(t, w.there().KeyPairs, 1)
 		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+	})
+	t.Run("a deletion names a key pair of the name with another key, and deletes all else", func(t *testing.T) {
+		for name, key := range map[string]string{"SSH access is off": "", "the key was rotated": otherKey} {
+			w := stoppedUpstream(t, len(upstreamCreates()), nil) // which did not come to record the key pair
+			w.infra.Spec.SSHPublicKey = []byte(key)
+			for range 2 {
+				err := w.delete()
+				require.ErrorContains(t, err, "key pair "+technicalID, name)
+				assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+			}
+			require.Len(t, w.there().KeyPairs, 1)
+			assert.Empty(t, w.there().Routers)
+			require.NoError(t, w.session().DeleteKeyPair(t.Context(), technicalID))
+			w.mustDelete()
+			assert.Equal(t, kinds(newUpstreamWorld(t).there()), kinds(w.there()))
+		}
 	})
 }
