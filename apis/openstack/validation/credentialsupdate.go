@@ -1,14 +1,14 @@
 package validation
 
 import (
-	"net/url"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateCredentialsUpdate checks that credentials of shoots go on meaning the same project of the same Keystone. Only what both say can be
-// compared, and an ID says more than a name: names can change. fldPath is the data's; no error prints a value.
+// ValidateCredentialsUpdate checks that credentials of shoots go on meaning the same project. Only what both say can be compared, and an ID
+// says more than a name: names can change. The authURL is not compared: it means nothing, since the CloudProfile alone says where Keystone is.
+// fldPath is the data's; no error prints a value.
 func ValidateCredentialsUpdate(oldData, newData map[string][]byte, fldPath *field.Path) field.ErrorList {
 	const leftBehind = "all that the shoots with these credentials have would be left behind: set it back, or make a new Secret and a new binding for other shoots"
 	before, after := credentials{data: oldData}, credentials{data: newData}
@@ -25,10 +25,6 @@ func ValidateCredentialsUpdate(oldData, newData map[string][]byte, fldPath *fiel
 		if domain, _ := differing(before, after, keyDomainID, keyDomainName); domain != "" {
 			refuse(domain, "is another domain than before, in which "+leftBehind+renamed(domain))
 		}
-	}
-	if was, is := hostOf(before), hostOf(after); was != "" && is != "" && was != is {
-		refuse(keyAuthURL, "is another Keystone than before, where "+leftBehind+
-			". If it only moved, remove the key: the CloudProfile has the address")
 	}
 	return errs
 }
@@ -52,13 +48,4 @@ func renamed(key string) string {
 		return ". If it was only renamed, give " + id + "ID instead"
 	}
 	return ""
-}
-
-// hostOf returns where Keystone is, or nothing when the credentials do not say it.
-func hostOf(given credentials) string {
-	parsed, err := url.Parse(given.text(keyAuthURL))
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(parsed.Hostname())
 }
