@@ -188,7 +188,7 @@ func TestServersAreFoundByTheirExactName(t *testing.T) {
 
 func TestServersOfSeveralPagesAreAllFound(t *testing.T) {
 	y := newYard(t)
-	const many = 203 // a page has a hundred
+	const many = 223 // a page has 110
 	for i := range many {
 		_, err := y.Plant(fake.DefaultProject, "servers", fake.Attrs{
 			"name": fmt.Sprintf("machine-%d", i), "flavorRef": y.flavor.ID, "imageRef": y.imageID, "networks": []fake.Attrs{},

@@ -360,10 +360,10 @@ func serverPages(count, userData int, pages *int) http.HandlerFunc {
 func TestSession_ServersWithUserData(t *testing.T) {
 	for sentence, test := range map[string]struct{ servers, userData, pages int }{
 		"no server":                                  {0, 0, 1},
-		"fewer than a page has":                      {99, 20 << 10, 1},
-		"as many as a page has":                      {100, 20 << 10, 2},
-		"a page of the longest user data":            {100, 65535, 2},
-		"five thousand, far more than a list may be": {5000, 20 << 10, 51},
+		"fewer than a page has":                      {109, 20 << 10, 1},
+		"as many as a page has":                      {110, 20 << 10, 2},
+		"a page of the longest user data":            {110, 65535, 2},
+		"five thousand, far more than a list may be": {5000, 20 << 10, 46},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			pages := 0

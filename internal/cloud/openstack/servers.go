@@ -82,8 +82,8 @@ type ServerFilter struct {
 const serversMicroversion = "2.3"
 
 // serversPage is how many servers a page has. Administrators are shown the user data of each, of up to 64 KiB, so that a page of a thousand, as
-// Nova makes without being asked, could not be read.
-const serversPage = 100
+// Nova makes without being asked, could not be read. A hundred machines are one page and no more: Nova promises another one after each full page.
+const serversPage = 110
 
 func (s *Session) servers() resource[Server] {
 	return resource[Server]{
