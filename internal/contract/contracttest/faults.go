@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 )
 
@@ -76,13 +75,15 @@ type Faults struct {
 	// coming are the calls that the fault has yet to happen to.
 	coming map[Call]bool
 	seen   map[Call]int
+	// calls are those since Arm, oldest first.
+	calls []Call
 }
 
 // Arm starts to count requests anew. A nil fault only counts.
 func (f *Faults) Arm(fault *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed, f.fault, f.coming, f.seen = true, fault, map[Call]bool{}, map[Call]int{}
+	f.armed, f.fault, f.coming, f.seen, f.calls = true, fault, map[Call]bool{}, map[Call]int{}, nil
 	if fault == nil {
 		return
 	}
@@ -94,7 +95,7 @@ func (f *Faults) Arm(fault *Fault) {
 	}
 }
 
-// Disarm stops counting. It returns the calls since Arm, sorted by name, whether the fault came to pass wherever it should, and
+// Disarm stops counting. It returns the calls since Arm, oldest first, whether the fault came to pass wherever it should, and
 // whether the faults were armed at all.
 func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	f.mu.Lock()
@@ -103,14 +104,7 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 		return nil, false, false
 	}
 	f.armed = false
-	for call, times := range f.seen {
-		for n := range times {
-			call.Nth = n + 1
-			calls = append(calls, call)
-		}
-	}
-	slices.SortFunc(calls, compareCalls)
-	return calls, f.fault != nil && len(f.coming) == 0, true
+	return f.calls, f.fault != nil && len(f.coming) == 0, true
 }
 
 // next counts a request and returns the fault if it is meant.
@@ -122,6 +116,7 @@ func (f *Faults) next(call Call) *Fault {
 	}
 	f.seen[call]++
 	call.Nth = f.seen[call]
+	f.calls = append(f.calls, call)
 	if !f.coming[call] {
 		return nil
 	}

@@ -148,8 +148,8 @@ func TestUnarmedFaultsCountNothing(t *testing.T) {
 	post(t, client, server.URL+"/after", "")
 
 	assert.Equal(t, []Call{
-		{Target: Cloud, Method: http.MethodPost, Path: "/a", Nth: 1},
 		{Target: Cloud, Method: http.MethodPost, Path: "/b", Nth: 1},
+		{Target: Cloud, Method: http.MethodPost, Path: "/a", Nth: 1},
 		{Target: Cloud, Method: http.MethodPost, Path: "/b", Nth: 2},
 	}, calls)
 	assert.False(t, fired)
