@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,15 +18,17 @@ type limits struct {
 	bodyTimeout time.Duration
 	// wait is how long a request waits for its turn before it is answered with 429, and retryAfter what the answer says, in whole seconds.
 	wait, retryAfter time.Duration
-	// reading and handling have room for as many requests as are read and handled at once.
-	reading, handling turns
+	// memory has room for the bodies of all requests, from their first byte until they are handled. A slow caller takes as little of it as it sends.
+	memory *memory
+	// handling has room for as many requests as are handled at once.
+	handling turns
 }
 
 // defaultLimits have room for the burst of a landscape that is restarted: handling takes milliseconds, a request some 100 KiB.
 func defaultLimits() *limits {
 	return &limits{
 		bodyTimeout: 10 * time.Second, wait: 2 * time.Second, retryAfter: time.Second,
-		reading: make(turns, 64), handling: make(turns, 16),
+		memory: newMemory(256 << 20), handling: make(turns, 16),
 	}
 }
 
@@ -57,45 +58,44 @@ func (t turns) take(ctx context.Context, wait time.Duration) bool {
 
 func (t turns) give() { <-t }
 
-// around applies the limits to a handler. failed is told of each request that does not get to it.
-func (l *limits) around(next http.Handler, failed func()) http.Handler {
+// around applies the limits to a handler. unhandled is told why a request does not get to it.
+func (l *limits) around(next http.Handler, unhandled func(error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body, err := l.read(w, request)
+		body := &received{memory: l.memory, address: remoteAddress(request)}
+		defer body.free()
+		err := l.read(w, request, body)
 		if err == nil && !l.handling.take(request.Context(), l.wait) {
 			err = errBusy
 		}
 		if err != nil {
-			failed()
+			unhandled(err)
 			l.refuse(w, err)
 			return
 		}
 		defer l.handling.give()
-		request.Body = io.NopCloser(bytes.NewReader(body))
+		request.Body = io.NopCloser(&body.chunks)
 		next.ServeHTTP(w, request)
 	})
 }
 
+// errBusy is the error of each request that comes, or has waited, while there is no room for it.
 var errBusy = errors.New("too many requests at once: try again")
 
 // read takes the whole body before the request is handled, so that a slow caller takes no turn of the others.
-func (l *limits) read(w http.ResponseWriter, request *http.Request) ([]byte, error) {
-	if !l.reading.take(request.Context(), l.wait) {
-		return nil, errBusy
-	}
-	defer l.reading.give()
+func (l *limits) read(w http.ResponseWriter, request *http.Request, body *received) error {
 	connection := http.NewResponseController(w)
 	if err := connection.SetReadDeadline(time.Now().Add(l.bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, fmt.Errorf("limiting the time for the request's body: %w", err)
+		return fmt.Errorf("limiting the time for the request's body: %w", err)
 	}
-	body, err := io.ReadAll(io.LimitReader(request.Body, maxBody))
-	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
+	err := body.read(request.Body)
+	if err != nil && !errors.Is(err, errBusy) {
+		return err
 	}
 	// Otherwise the time would go on for whatever the connection is used for next.
-	if err := connection.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, fmt.Errorf("lifting the limit of time: %w", err)
+	if liftErr := connection.SetReadDeadline(time.Time{}); liftErr != nil && !errors.Is(liftErr, http.ErrNotSupported) {
+		return fmt.Errorf("lifting the limit of time: %w", liftErr)
 	}
-	return body, nil
+	return err
 }
 
 func (l *limits) refuse(w http.ResponseWriter, err error) {

@@ -2,30 +2,34 @@ package webhook
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// narrowLimits let one request be read and one be handled at once.
+// narrowLimits let one request be handled at once.
 func narrowLimits() *limits {
 	return &limits{
-		bodyTimeout: time.Minute, wait: 10 * time.Millisecond, retryAfter: time.Second, reading: make(turns, 1), handling: make(turns, 1),
+		bodyTimeout: time.Minute, wait: 10 * time.Millisecond, retryAfter: time.Second, memory: newMemory(1 << 20), handling: make(turns, 1),
 	}
 }
 
@@ -79,23 +83,119 @@ func TestLimits_DeadlineIsForTheBodyAlone(t *testing.T) {
 		body, err := io.ReadAll(request.Body)
 		assert.NoError(t, err)
 		assert.JSONEq(t, emptyReview, string(body))
-	}), func() { t.Error("failed") }).ServeHTTP(w, request)
+	}), func(err error) { t.Error(err) }).ServeHTTP(w, request)
 }
 
-func TestServer_SlowCallersBeyondTheLimit(t *testing.T) {
-	address, _, _, registry := startServer(t, narrowLimits(), allow)
-	first := callSlowly(t, address)
-	var second *http.Response
-	require.Eventually(t, func() bool { // the first may not have got there before the second
-		second = answerOn(t, callWhole(t, address))
-		return second.StatusCode == http.StatusTooManyRequests
-	}, 10*time.Second, 10*time.Millisecond)
-	assert.Equal(t, "1", second.Header.Get("Retry-After"))
-	assert.Positive(t, countsOf(t, registry)["failed"])
-
-	_, err := first.Write([]byte(emptyReview[1:]))
+func TestServer_SlowCallersDoNotKeepOthersWaiting(t *testing.T) {
+	limits := defaultLimits()
+	address, _, _, registry := startServer(t, limits, allow)
+	slow := make([]*tls.Conn, 100)
+	for i := range slow {
+		slow[i] = callSlowly(t, address)
+	}
+	require.Eventually(t, func() bool { return used(limits.memory) == len(slow)*minChunk }, 10*time.Second, time.Millisecond, "a slow caller holds no more")
+	assert.Equal(t, http.StatusOK, answerOn(t, callWhole(t, address)).StatusCode)
+	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0}, countsOf(t, registry))
+	_, err := slow[0].Write([]byte(emptyReview[1:]))
 	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, answerOn(t, first).StatusCode, "who was first is answered all the same")
+	assert.Equal(t, http.StatusOK, answerOn(t, slow[0]).StatusCode, "who is slow is answered all the same")
+}
+
+func used(m *memory) int {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.used
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// Bodies are kept until they are handled, so what waits for that counts as well.
+func TestLimits_MemoryOfManyLargeBodies(t *testing.T) {
+	const callers, size = 40, 4 << 20
+	limits := &limits{
+		bodyTimeout: time.Minute, wait: time.Minute, retryAfter: time.Second, memory: newMemory(20 << 20), handling: make(turns, 1),
+	}
+	leave := make(chan struct{})
+	server := httptest.NewServer(limits.around(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		<-leave
+		n, err := io.Copy(io.Discard, request.Body)
+		assert.NoError(t, err)
+		assert.EqualValues(t, size, n)
+	}), func(err error) { assert.ErrorIs(t, err, errBusy) }))
+	t.Cleanup(server.Close)
+	body := make([]byte, size)
+	before := heap()
+	answers := make(chan int, callers)
+	for range callers {
+		go func() {
+			answer, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(body))
+			if !assert.NoError(t, err, "who is refused is told so") {
+				answers <- 0
+				return
+			}
+			answers <- answer.StatusCode
+			assert.NoError(t, answer.Body.Close())
+		}()
+	}
+	codes := map[int]int{}
+	for range callers - 2 {
+		codes[<-answers]++
+	}
+	assert.Equal(t, map[int]int{http.StatusTooManyRequests: callers - 2}, codes)
+	assert.LessOrEqual(t, used(limits.memory), 10<<20, "one address leaves half of it to others")
+	assert.Less(t, heap(), before+32<<20)
+	close(leave)
+	for range 2 {
+		codes[<-answers]++
+	}
+	assert.Equal(t, 2, codes[http.StatusOK])
+	assert.Eventually(t, func() bool { return used(limits.memory) == 0 }, 10*time.Second, time.Millisecond)
+	assert.Empty(t, limits.memory.byAddress)
+}
+
+func TestMemory_AddressLeavesRoomToOthers(t *testing.T) {
+	m := newMemory(12)
+	assert.False(t, m.take("a", 7))
+	assert.True(t, m.take("a", 6), "half of it")
+	assert.False(t, m.take("a", 1))
+	assert.False(t, m.take("b", 4))
+	assert.True(t, m.take("b", 3), "half of what is left")
+	assert.True(t, m.take("c", 1))
+	m.give("a", 6)
+	assert.True(t, m.take("b", 1))
+	assert.Equal(t, 5, m.used)
+	assert.Equal(t, map[string]int{"b": 4, "c": 1}, m.byAddress)
+}
+
+func TestReceived(t *testing.T) {
+	lost := errors.New("lost")
+	for sentence, test := range map[string]struct {
+		body io.Reader
+		room int
+		err  error
+	}{
+		"an empty body":                        {body: strings.NewReader(""), room: 2 * maxBody},
+		"a body of one piece":                  {body: strings.NewReader(strings.Repeat("x", minChunk)), room: 2 * maxBody},
+		"a body of many pieces":                {body: iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 3<<20))), room: 2 * maxBody},
+		"a body that is too long":              {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 4 * maxBody},
+		"a body without room":                  {body: strings.NewReader(strings.Repeat("x", 1<<20)), room: 1 << 20, err: errBusy},
+		"a body that is too long without room": {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 1 << 20, err: errBusy},
+		"a body that ends early":               {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), room: 2 * maxBody, err: io.ErrUnexpectedEOF},
+		"a body that cannot be read":           {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: 2 * maxBody, err: lost},
+		"a body without room, that ends early": {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: minChunk, err: errBusy},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			r := &received{memory: newMemory(test.room)}
+			require.ErrorIs(t, r.read(test.body), test.err)
+			r.free()
+			assert.Zero(t, r.memory.used)
+		})
+	}
 }
 
 func callWhole(t *testing.T, address string) *tls.Conn {
@@ -126,7 +226,7 @@ func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
 		close(leave)
 	}()
 
-	scheme := runtime.NewScheme()
+	scheme := apiruntime.NewScheme()
 	require.NoError(t, admissionv1.AddToScheme(scheme))
 	client, err := rest.RESTClientFor(&rest.Config{
 		Host: address, TLSClientConfig: rest.TLSClientConfig{Insecure: true},

@@ -1,0 +1,108 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// memory bounds the bytes of all requests that the process holds at once, and has no address take what others need.
+type memory struct {
+	size int
+
+	mutex sync.Mutex
+	used  int
+	// byAddress is how much of used is held for which address; those without are not in it.
+	byAddress map[string]int
+}
+
+func newMemory(size int) *memory { return &memory{size: size, byAddress: map[string]int{}} }
+
+// take reports whether there is room for n bytes more. Then give has to follow. An address never holds more than it leaves free: one alone gets half of the
+// memory, two a third each, and so on. So there is always room for another one.
+func (m *memory) take(address string, n int) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.byAddress[address]+n > m.size-m.used-n {
+		return false
+	}
+	m.used += n
+	m.byAddress[address] += n
+	return true
+}
+
+func (m *memory) give(address string, n int) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.used -= n
+	if m.byAddress[address] -= n; m.byAddress[address] == 0 {
+		delete(m.byAddress, address)
+	}
+}
+
+// The size of the pieces in which a body is kept: as large as all before it together, within these bounds. So a request takes about twice the memory of
+// what was sent at most, and is never copied.
+const (
+	minChunk = 8 << 10
+	maxChunk = 512 << 10
+)
+
+// received is what was received of a request's body.
+type received struct {
+	memory  *memory
+	address string
+	chunks  net.Buffers
+	// taken is how much memory is taken for it.
+	taken int
+}
+
+// read takes no more of the body than maxBody. The body that there is no room for is read as well, but not
+// kept, for callers that read no answer before they have sent everything.
+func (r *received) read(body io.Reader) error {
+	for length := 0; length < maxBody; {
+		size := min(max(length, minChunk), maxChunk, maxBody-length)
+		if !r.memory.take(r.address, size) {
+			r.free()
+			_, _ = io.Copy(io.Discard, io.LimitReader(body, int64(maxBody-length)))
+			return errBusy
+		}
+		r.taken += size
+		chunk := make([]byte, size)
+		n, err := fill(chunk, body)
+		r.chunks = append(r.chunks, chunk[:n])
+		length += n
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading the request's body: %w", err)
+		}
+	}
+	return nil
+}
+
+// fill is io.ReadFull, but for errors: they are the reader's own. To net/http io.ErrUnexpectedEOF means that the connection was lost.
+func fill(chunk []byte, body io.Reader) (n int, err error) {
+	for n < len(chunk) && err == nil {
+		var more int
+		more, err = body.Read(chunk[n:])
+		n += more
+	}
+	return n, err
+}
+
+func (r *received) free() {
+	r.memory.give(r.address, r.taken)
+	r.chunks, r.taken = nil, 0
+}
+
+// remoteAddress returns where a request comes from, without the port.
+func remoteAddress(request *http.Request) string {
+	if host, _, err := net.SplitHostPort(request.RemoteAddr); err == nil {
+		return host
+	}
+	return request.RemoteAddr
+}
