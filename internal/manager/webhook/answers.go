@@ -15,6 +15,7 @@ const (
 	answerChanged = "changed"
 	answerRefused = "refused" // the object has a mistake
 	answerFailed  = "failed"  // it could not be judged or changed
+	answerBusy    = "busy"    // there was no room for the request: API servers send it again
 )
 
 // answers counts what webhooks say.
@@ -24,7 +25,7 @@ type answers struct{ counter *prometheus.CounterVec }
 func newAnswers(registerer prometheus.Registerer) (answers, error) {
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "trellis_webhook_answers_total",
-		Help: "Answers to API servers by webhook: allowed, changed, refused for a mistake of the object, or failed.",
+		Help: "Answers to API servers by webhook: allowed, changed, refused for a mistake of the object, failed, or busy: to be asked again.",
 	}, []string{"webhook", "answer"})
 	err := registerer.Register(counter)
 	if known, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
@@ -38,7 +39,7 @@ func newAnswers(registerer prometheus.Registerer) (answers, error) {
 
 // announce makes a webhook visible before its first request.
 func (a answers) announce(webhook string) {
-	for _, answer := range []string{answerAllowed, answerChanged, answerRefused, answerFailed} {
+	for _, answer := range []string{answerAllowed, answerChanged, answerRefused, answerFailed, answerBusy} {
 		a.counter.WithLabelValues(webhook, answer)
 	}
 }
@@ -47,9 +48,13 @@ func (a answers) count(webhook string, response admission.Response) {
 	a.counter.WithLabelValues(webhook, answerOf(response)).Inc()
 }
 
-// countFailed counts a request that got to no handler.
-func (a answers) countFailed(webhook string) {
-	a.counter.WithLabelValues(webhook, answerFailed).Inc()
+// countUnhandled counts a request that got to no handler.
+func (a answers) countUnhandled(webhook string, err error) {
+	answer := answerFailed
+	if errors.Is(err, errBusy) {
+		answer = answerBusy
+	}
+	a.counter.WithLabelValues(webhook, answer).Inc()
 }
 
 func answerOf(response admission.Response) string {

@@ -40,7 +40,7 @@ func TestAnswersAreThereBeforeTheFirstRequest(t *testing.T) {
 	again, err := newAnswers(registry)
 	require.NoError(t, err)
 	again.count("shoot", admission.Allowed(""))
-	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0}, countsOf(t, registry))
+	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
 }
 
 // countsOf returns how often there was which answer, of all webhooks together.

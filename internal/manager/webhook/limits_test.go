@@ -95,7 +95,7 @@ func TestServer_SlowCallersDoNotKeepOthersWaiting(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return used(limits.memory) == len(slow)*minChunk }, 10*time.Second, time.Millisecond, "a slow caller holds no more")
 	assert.Equal(t, http.StatusOK, answerOn(t, callWhole(t, address)).StatusCode)
-	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0}, countsOf(t, registry))
+	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
 	_, err := slow[0].Write([]byte(emptyReview[1:]))
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, answerOn(t, slow[0]).StatusCode, "who is slow is answered all the same")
@@ -220,7 +220,7 @@ func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
 	first := callWhole(t, address)
 	require.Eventually(t, func() bool { return len(entered) == 1 }, 10*time.Second, time.Millisecond)
 	go func() {
-		for counts, err := gatherAnswers(registry); err == nil && counts["failed"] == 0; counts, err = gatherAnswers(registry) {
+		for counts, err := gatherAnswers(registry); err == nil && counts["busy"] == 0; counts, err = gatherAnswers(registry) {
 			time.Sleep(time.Millisecond)
 		}
 		close(leave)
@@ -241,5 +241,6 @@ func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answerOn(t, first).StatusCode)
 	counts := countsOf(t, registry)
 	assert.InDelta(t, 2, counts["allowed"], 0)
-	assert.Positive(t, counts["failed"])
+	assert.Positive(t, counts["busy"])
+	assert.Zero(t, counts["failed"])
 }

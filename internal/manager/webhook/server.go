@@ -157,7 +157,7 @@ func (s *server) serve(w Webhook, answers answers, log logr.Logger) {
 			return admission.DefaultLogConstructor(log, request)
 		},
 	}
-	s.Register(w.Path, s.closing(s.limits.around(webhook, func(error) { answers.countFailed(w.Name) })))
+	s.Register(w.Path, s.closing(s.limits.around(webhook, func(err error) { answers.countUnhandled(w.Name, err) })))
 }
 
 // bounded gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
