@@ -87,8 +87,10 @@ func (l *limits) read(w http.ResponseWriter, request *http.Request, body *receiv
 	if err := connection.SetReadDeadline(time.Now().Add(l.bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("limiting the time for the request's body: %w", err)
 	}
-	err := body.read(request.Body)
-	if err != nil && !errors.Is(err, errBusy) {
+	complete, err := body.read(request.Body)
+	if !complete {
+		// net/http may read on after the answer, which the limit of time has to end.
+		w.Header().Set("Connection", "close")
 		return err
 	}
 	// Otherwise the time would go on for whatever the connection is used for next.
@@ -106,7 +108,6 @@ func (l *limits) refuse(w http.ResponseWriter, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(l.retryAfter.Seconds())))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		code = http.StatusRequestTimeout
-		w.Header().Set("Connection", "close")
 	}
 	http.Error(w, err.Error(), code)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -175,15 +176,16 @@ func TestMemory_AddressLeavesRoomToOthers(t *testing.T) {
 func TestReceived(t *testing.T) {
 	lost := errors.New("lost")
 	for sentence, test := range map[string]struct {
-		body io.Reader
-		room int
-		err  error
+		body     io.Reader
+		room     int
+		complete bool
+		err      error
 	}{
-		"an empty body":                        {body: strings.NewReader(""), room: 2 * maxBody},
-		"a body of one piece":                  {body: strings.NewReader(strings.Repeat("x", minChunk)), room: 2 * maxBody},
-		"a body of many pieces":                {body: iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 3<<20))), room: 2 * maxBody},
+		"an empty body":                        {body: strings.NewReader(""), room: 2 * maxBody, complete: true},
+		"a body of one piece":                  {body: strings.NewReader(strings.Repeat("x", minChunk)), room: 2 * maxBody, complete: true},
+		"a body of many pieces":                {body: iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 3<<20))), room: 2 * maxBody, complete: true},
 		"a body that is too long":              {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 4 * maxBody},
-		"a body without room":                  {body: strings.NewReader(strings.Repeat("x", 1<<20)), room: 1 << 20, err: errBusy},
+		"a body without room":                  {body: strings.NewReader(strings.Repeat("x", 1<<20)), room: 1 << 20, complete: true, err: errBusy},
 		"a body that is too long without room": {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 1 << 20, err: errBusy},
 		"a body that ends early":               {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), room: 2 * maxBody, err: io.ErrUnexpectedEOF},
 		"a body that cannot be read":           {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: 2 * maxBody, err: lost},
@@ -191,11 +193,40 @@ func TestReceived(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := &received{memory: newMemory(test.room)}
-			require.ErrorIs(t, r.read(test.body), test.err)
+			complete, err := r.read(test.body)
+			require.ErrorIs(t, err, test.err)
+			assert.Equal(t, test.complete, complete)
 			r.free()
 			assert.Zero(t, r.memory.used)
 		})
 	}
+}
+
+// callTooLong sends one byte more than the server reads, and leaves open whether there are more.
+func callTooLong(t *testing.T, address string) net.Conn {
+	t.Helper()
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close() })
+	_, err = fmt.Fprintf(connection, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", maxBody+100, strings.Repeat("x", maxBody+1))
+	require.NoError(t, err)
+	return connection
+}
+
+func TestLimits_DeadlineStaysForTheRestOfTheBody(t *testing.T) {
+	limits := defaultLimits()
+	limits.bodyTimeout = 2 * time.Second
+	server := httptest.NewServer(limits.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), func(err error) { t.Error(err) }))
+	t.Cleanup(server.Close)
+	connection := callTooLong(t, server.Listener.Addr().String())
+	require.NoError(t, connection.SetReadDeadline(time.Now().Add(time.Minute)))
+	reader := bufio.NewReader(connection)
+	answer, err := http.ReadResponse(reader, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	assert.True(t, answer.Close)
+	_, err = reader.ReadByte()
+	assert.ErrorIs(t, err, io.EOF, "the server ends the connection")
 }
 
 func callWhole(t *testing.T, address string) *tls.Conn {

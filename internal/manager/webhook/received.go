@@ -59,15 +59,14 @@ type received struct {
 	taken int
 }
 
-// read takes no more of the body than maxBody. The body that there is no room for is read as well, but not
+// read reports whether the body was read to its end. What is longer than maxBody is not. The body that there is no room for is read as well, but not
 // kept, for callers that read no answer before they have sent everything.
-func (r *received) read(body io.Reader) error {
+func (r *received) read(body io.Reader) (complete bool, err error) {
 	for length := 0; length < maxBody; {
 		size := min(max(length, minChunk), maxChunk, maxBody-length)
 		if !r.memory.take(r.address, size) {
 			r.free()
-			_, _ = io.Copy(io.Discard, io.LimitReader(body, int64(maxBody-length)))
-			return errBusy
+			return discard(body, int64(maxBody-length))
 		}
 		r.taken += size
 		chunk := make([]byte, size)
@@ -75,13 +74,13 @@ func (r *received) read(body io.Reader) error {
 		r.chunks = append(r.chunks, chunk[:n])
 		length += n
 		if errors.Is(err, io.EOF) {
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading the request's body: %w", err)
+			return false, fmt.Errorf("reading the request's body: %w", err)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // fill is io.ReadFull, but for errors: they are the reader's own. To net/http io.ErrUnexpectedEOF means that the connection was lost.
@@ -92,6 +91,11 @@ func fill(chunk []byte, body io.Reader) (n int, err error) {
 		n += more
 	}
 	return n, err
+}
+
+func discard(body io.Reader, limit int64) (complete bool, err error) {
+	n, err := io.Copy(io.Discard, io.LimitReader(body, limit))
+	return err == nil && n < limit, errBusy
 }
 
 func (r *received) free() {
