@@ -14,29 +14,39 @@ import (
 )
 
 // validateFeatureGates refuses feature gates of the cloud-controller-manager that Kubernetes of the shoot's version does not have, or has locked, as
-// Gardener does for its own components. A shoot that had them keeps them, unless its version changes.
+// Gardener does for its own components. A gate that the shoot's version refuses already keeps no version from following: the controller leaves it out. One
+// that the next version is the first to refuse has to go before.
 func validateFeatureGates(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
+	version := shoot.Spec.Kubernetes.Version
 	if old == nil {
-		return featureGateErrors(shoot)
+		return featureGateErrors(featureGates(shoot), version)
 	}
 	sameConfig := equality.Semantic.DeepEqual(shoot.Spec.Provider.ControlPlaneConfig, old.Spec.Provider.ControlPlaneConfig)
-	if sameConfig && shoot.Spec.Kubernetes.Version == old.Spec.Kubernetes.Version {
+	if sameConfig && version == old.Spec.Kubernetes.Version {
 		return nil
 	}
-	return tightening.Introduced(featureGateErrors(old), featureGateErrors(shoot))
+	// Both are judged by the new version: the words of an error name it.
+	refused := featureGates(old)
+	maps.DeleteFunc(refused, func(name string, value bool) bool {
+		return len(featureGateErrors(map[string]bool{name: value}, old.Spec.Kubernetes.Version)) == 0
+	})
+	return tightening.Introduced(featureGateErrors(refused, version), featureGateErrors(featureGates(shoot), version))
 }
 
-// featureGateErrors finds nothing in a configuration that cannot be read: that is told elsewhere.
-func featureGateErrors(shoot *gardencorev1beta1.Shoot) field.ErrorList {
+// featureGates finds none in a configuration that cannot be read: that is told elsewhere.
+func featureGates(shoot *gardencorev1beta1.Shoot) map[string]bool {
 	config, err := openstackv1alpha1.DecodeStoredControlPlaneConfig(shoot.Spec.Provider.ControlPlaneConfig)
 	if err != nil || config.CloudControllerManager == nil {
 		return nil
 	}
+	return config.CloudControllerManager.FeatureGates
+}
+
+func featureGateErrors(gates map[string]bool, version string) field.ErrorList {
 	path := field.NewPath("spec", "provider", "controlPlaneConfig", "cloudControllerManager", "featureGates")
 	var errs field.ErrorList
-	gates := config.CloudControllerManager.FeatureGates
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		errs = append(errs, features.ValidateFeatureGates(map[string]bool{name: gates[name]}, shoot.Spec.Kubernetes.Version, path)...)
+		errs = append(errs, features.ValidateFeatureGates(map[string]bool{name: gates[name]}, version, path)...)
 	}
 	return errs
 }

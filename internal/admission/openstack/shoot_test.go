@@ -163,6 +163,17 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 		path, remedy  string
 	}{
 		"a feature gate that was accepted": {before: gated("1.34.1", "Zebra"), after: gated("1.34.1", "Zebra")},
+		"a patch version with a feature gate that the version before refuses": {
+			before: gated("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), after: gated("1.34.2", "CloudControllerManagerWatchBasedRoutesReconciliation"),
+		},
+		"a minor version with a feature gate that the version before refuses": {
+			before: gated("1.36.0", "TopologyAwareHints"), after: gated("1.37.0", "TopologyAwareHints"),
+		},
+		"a patch version with a feature gate of no version": {before: gated("1.34.1", "Zebra"), after: gated("1.34.2", "Zebra")},
+		"a patch version together with another feature gate that it does not have": {
+			before: gated("1.36.0", "Zebra"), after: gated("1.36.1", "TopologyAwareHints"), looks: []string{"plain"},
+			path: "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates.TopologyAwareHints", remedy: "not supported in Kubernetes version 1.36.1",
+		},
 		"a version without a feature gate that is set": {
 			before: gated("1.35.1", "TopologyAwareHints"), after: gated("1.36.0", "TopologyAwareHints"),
 			path: "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates.TopologyAwareHints", remedy: "not supported in Kubernetes version 1.36.0",
