@@ -119,3 +119,10 @@ func TestReconcile_ReportsWhatIsNotApplied(t *testing.T) {
 	require.NoError(t, s.manager.ServeAll(t.Context()))
 	assert.NotContains(t, shoot.again().Status.LastOperation.Description, "not applied")
 }
+
+func TestReconcile_SaysNothingOfWhatIsBeingApplied(t *testing.T) {
+	t.Parallel()
+	s := newSeed(t, fences(fence{}))
+	s.manager.Leave()
+	assert.NotContains(t, s.ask("one", "fence").ready().Status.LastOperation.Description, "not applied", "it would stay until the next operation")
+}

@@ -22,8 +22,8 @@ const (
 	lookTimeout = 10 * time.Second
 	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
 	maxStages = 16
-	// applyTimeout is how long a pass waits for gardener-resource-manager to apply what it deployed. That takes less than a second where nothing is in the
-	// way, and what is in the way may be deployed only after the Network: definitions of kinds, nodes.
+	// applyTimeout is how long a pass waits for gardener-resource-manager to apply what it deployed, or to say why it cannot. It applies one object after the
+	// other, and what is in the way may be deployed only after the Network: definitions of kinds, nodes. What takes longer the health check tells.
 	applyTimeout = 2 * time.Second
 	// annotationAsleep on the ManagedResource of the shoot says that there are no nodes, on purpose.
 	annotationAsleep = "network.trellis.garden/asleep"
@@ -38,8 +38,8 @@ type deployment struct {
 	patience  time.Duration
 	// waiting says what the current stage waits for; empty when there is none.
 	waiting string
-	// unapplied says what gardener-resource-manager has not applied, and why.
-	unapplied []string
+	// failed says what gardener-resource-manager could not apply, and why.
+	failed []string
 	// blind is true when routes were not waited for, because nobody could tell of them.
 	blind bool
 }
@@ -181,29 +181,37 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	})
 }
 
-// checkApplied finds out what gardener-resource-manager has not applied yet. In a stage the gate does so, and a hibernated shoot has nobody who applies.
+// checkApplied finds out what gardener-resource-manager could not apply. In a stage the gate does so, and a hibernated shoot has nobody who applies. What is
+// still being applied at the end is no failure: nobody would take back what this pass said of it.
 func (d *deployment) checkApplied(ctx context.Context) error {
 	if d.waiting != "" || d.shoot.Hibernated {
 		return nil
 	}
 	end := time.Now().Add(min(applyTimeout, d.patience))
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		d.unapplied = nil
+		var waiting []string
+		d.failed = nil
 		for _, name := range []string{resourceShoot(d.pass.Object.Spec.Type), resourceSeed(d.pass.Object.Spec.Type)} {
 			resource, err := d.resources.Get(ctx, name)
 			if err != nil {
 				return "", err
 			}
 			if resource == nil {
-				d.unapplied = append(d.unapplied, fmt.Sprintf("ManagedResource %s does not exist any more", name))
-			} else if reason := managedresource.StillToApply(resource); reason != "" {
-				d.unapplied = append(d.unapplied, reason)
+				missing := fmt.Sprintf("ManagedResource %s does not exist any more", name)
+				waiting, d.failed = append(waiting, missing), append(d.failed, missing)
+				continue
+			}
+			if reason := managedresource.StillToApply(resource); reason != "" {
+				waiting = append(waiting, reason)
+			}
+			if reason := managedresource.FailedToApply(resource); reason != "" {
+				d.failed = append(d.failed, reason)
 			}
 		}
 		if !time.Now().Before(end) {
 			return "", nil
 		}
-		return strings.Join(d.unapplied, "; "), nil
+		return strings.Join(waiting, "; "), nil
 	})
 }
 
@@ -216,7 +224,7 @@ func (d *deployment) report() error {
 	d.pass.Object.Status.ProviderStatus = status
 	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
 	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
-	d.pass.Remarks = append(d.pass.Remarks, d.unapplied...)
+	d.pass.Remarks = append(d.pass.Remarks, d.failed...)
 	if d.blind {
 		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
 			"and where the shoot's kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")

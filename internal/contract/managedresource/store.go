@@ -184,6 +184,22 @@ func StillToApply(resource *resourcesv1alpha1.ManagedResource) string {
 	return fmt.Sprintf("%s (%s)", sentence, applied.Message)
 }
 
+// FailedToApply says why gardener-resource-manager could not apply what a ManagedResource holds, and nothing where it has, is at it, or has not begun: that
+// is over in a while, and whoever told it would have to take it back. While it tries again, it goes on to report why it failed.
+func FailedToApply(resource *resourcesv1alpha1.ManagedResource) string {
+	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
+	if applied == nil {
+		return ""
+	}
+	switch {
+	case applied.Status == gardencorev1beta1.ConditionFalse, applied.Reason == resourcesv1alpha1.ConditionApplyFailed,
+		applied.Reason == resourcesv1alpha1.ConditionDeletionFailed:
+		return StillToApply(resource)
+	default:
+		return ""
+	}
+}
+
 // Lists tells which objects gardener-resource-manager counts among a ManagedResource's.
 func Lists(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
 	return slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {

@@ -58,6 +58,33 @@ func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
 	assert.Empty(t, manager.Complaints())
 }
 
+func TestFailedToApply(t *testing.T) {
+	const progressing, no = gardencorev1beta1.ConditionProgressing, gardencorev1beta1.ConditionFalse
+	condition := func(status gardencorev1beta1.ConditionStatus, reason string) *resourcesv1alpha1.ManagedResource {
+		resource := contracttest.ManagedResource("r", contracttest.ManagedResourceState{
+			Kind: resourcesv1alpha1.ResourcesApplied, Status: status, Reason: reason, Message: "Told.",
+		})
+		resource.Generation = 2
+		return resource
+	}
+	const told = "gardener-resource-manager has not applied r yet (Told.)"
+	for sentence, tt := range map[string]struct {
+		resource *resourcesv1alpha1.ManagedResource
+		want     string
+	}{
+		"nobody has begun":                         {resource: &resourcesv1alpha1.ManagedResource{}},
+		"nobody has seen a change":                 {resource: condition(gardencorev1beta1.ConditionTrue, resourcesv1alpha1.ConditionApplySucceeded)},
+		"objects are being applied":                {resource: condition(progressing, resourcesv1alpha1.ConditionApplyProgressing)},
+		"an earlier object is not gone":            {resource: condition(progressing, resourcesv1alpha1.ConditionDeletionPending)},
+		"an object is refused":                     {resource: condition(no, resourcesv1alpha1.ConditionApplyFailed), want: told},
+		"an object was refused, and is tried anew": {resource: condition(progressing, resourcesv1alpha1.ConditionApplyFailed), want: told},
+		"an earlier object cannot be deleted":      {resource: condition(no, resourcesv1alpha1.ConditionDeletionFailed), want: told},
+		"an object cannot be decoded":              {resource: condition(no, resourcesv1alpha1.ConditionDecodingFailed), want: told},
+	} {
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, FailedToApply(tt.resource)) })
+	}
+}
+
 func TestIsBeingApplied(t *testing.T) {
 	const applied, progressing = resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionProgressing
 	condition := func(status gardencorev1beta1.ConditionStatus, reason string) *resourcesv1alpha1.ManagedResource {
