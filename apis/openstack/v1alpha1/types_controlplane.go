@@ -39,7 +39,7 @@ type ControlPlaneConfig struct {
 // CloudControllerManagerConfig configures the cloud-controller-manager.
 type CloudControllerManagerConfig struct {
 	// FeatureGates switches features of the cloud-controller-manager on or off. A name that its version does not know
-	// keeps it from starting.
+	// is refused, and left out with a message in a shoot that has it already.
 	// +optional
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 }
