@@ -106,10 +106,10 @@ func TestReadArchive_RefusesWhatDoesNotLeadToTheImages(t *testing.T) {
 		"a file is there twice": {func(t *testing.T, all []member) []member {
 			return append(all, memberOf(t, all, dockerTable))
 		}, "manifest.json: the archive has it twice"},
-		"a link stands in place of a file": {func(t *testing.T, all []member) []member {
+		"a link stands in place of a file": {func(_ *testing.T, all []member) []member {
 			return replaceMember(all, member{&tar.Header{Typeflag: tar.TypeSymlink, Name: dockerTable, Linkname: "documents/bill.json"}, nil})
 		}, "files with plain names only"},
-		"a document has the path of a table": {func(t *testing.T, all []member) []member {
+		"a document has the path of a table": {func(_ *testing.T, all []member) []member {
 			return append(all, fileOf("documents/../manifest.json", []byte("[]")))
 		}, "files with plain names only"},
 		"there is a table of older docker archives": {func(_ *testing.T, all []member) []member {

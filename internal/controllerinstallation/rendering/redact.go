@@ -90,10 +90,13 @@ func spellingsOf(resources map[string]any) map[string]struct{} {
 
 // quoted are the forms in which Go, JSON and YAML put a text between quotation marks, without these.
 func quoted(text string) []string {
-	inJSON, _ := json.Marshal(text) // a string can always be written
+	literals := []string{strconv.Quote(text), strconv.QuoteToASCII(text)}
+	if inJSON, err := json.Marshal(text); err == nil {
+		literals = append(literals, string(inJSON))
+	}
 	var forms []string
-	for _, form := range []string{strconv.Quote(text), strconv.QuoteToASCII(text), string(inJSON)} {
-		forms = append(forms, form[1:len(form)-1])
+	for _, literal := range literals {
+		forms = append(forms, literal[1:len(literal)-1])
 	}
 	return append(forms, strings.ReplaceAll(text, "'", "''"))
 }

@@ -62,9 +62,9 @@ func TestRedact(t *testing.T) {
 func TestRender_CutsNoSecretInTwo(t *testing.T) {
 	const secret = "hunter2-of-the-landscape-for-all-seeds"
 	for before := 1100; before < 1300; before += 7 {
-		for _, print := range []string{"print", `printf "%s%q"`} {
+		for _, function := range []string{"print", `printf "%s%q"`} {
 			message := strings.Repeat("x", before)
-			template := "{{ fail (" + print + ` "` + message + `" .Values.a) }}`
+			template := "{{ fail (" + function + ` "` + message + `" .Values.a) }}`
 			one := request(t, template, map[string]any{"a": "{{ .resources.login.data.key0 }}" + strings.Repeat(" y", 800)})
 			one.Resources = resourcesWith(secret)
 			_, err := render(one)

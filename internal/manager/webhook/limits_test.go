@@ -122,7 +122,7 @@ func TestLimits_MemoryOfManyLargeBodies(t *testing.T) {
 		bodyTimeout: time.Minute, wait: time.Minute, retryAfter: time.Second, memory: newMemory(20 << 20), handling: make(turns, 1),
 	}
 	leave := make(chan struct{})
-	server := httptest.NewServer(limits.around(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+	server := httptest.NewServer(limits.around(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		<-leave
 		n, err := io.Copy(io.Discard, request.Body)
 		assert.NoError(t, err)
