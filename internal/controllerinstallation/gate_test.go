@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/events"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
@@ -180,6 +182,25 @@ func TestACandidateThatCutsASeedOff(t *testing.T) {
 	assert.Equal(t, map[string]string{one.installation.Name: "r1"}, d.Assign)
 }
 
+func TestRollouts_TellEmptyWavesOnce(t *testing.T) {
+	recorder := events.NewFakeRecorder(3)
+	r := &rollouts{board: newBoard(), events: recorder}
+	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: "trellis"}}
+	for _, empty := range [][]string{nil, {"canary"}, {"canary"}, nil, {"canary", "early"}} {
+		n := notice{empty: empty}
+		r.tellEmpty(deployment, n)
+		r.board.put(deployment.Name, n)
+	}
+	close(recorder.Events)
+	var told []string
+	for event := range recorder.Events {
+		told = append(told, event)
+	}
+	require.Len(t, told, 2)
+	assert.Contains(t, told[0], "Warning WaveEmpty No seed that has an installation belongs to these waves of the rollout, so nothing is proven there: canary;")
+	assert.Contains(t, told[1], "canary, early;")
+}
+
 func TestSeedsThatVanishWhileTheyFail(t *testing.T) {
 	s, _ := servedWith(t, nil)
 	infos := known()
@@ -190,8 +211,10 @@ func TestSeedsThatVanishWhileTheyFail(t *testing.T) {
 	s.status.HealthySince = &metav1.Time{Time: at("11:50:00").Time}
 	assert.Empty(t, vanishing(&infos[0], []served{s}), "it was healthy with it")
 	s.status.HealthySince = nil
-	s.installation.Annotations[installationv1alpha1.AnnotationRevisionBefore] = string(rollout.WasUnhealthy)
-	assert.Empty(t, vanishing(&infos[0], []served{s}), "it proves nothing")
+	for _, before := range []rollout.Before{rollout.WasUnhealthy, rollout.WasRefused, rollout.WasAway} {
+		s.installation.Annotations[installationv1alpha1.AnnotationRevisionBefore] = string(before)
+		assert.Empty(t, vanishing(&infos[0], []served{s}), "it proves nothing")
+	}
 
 	remark := remarkOn("", []string{"a"})
 	assert.Equal(t, "seed a was not healthy with it when its installation was deleted", remark)

@@ -156,7 +156,7 @@ func vanishing(newest *revision.Info, installations []served) []string {
 			continue
 		}
 		i := one.forRollout()
-		isJudged := i.Assigned == newest.Name && i.Trial.Equal(newest.Since) && i.Before != rollout.WasUnhealthy
+		isJudged := i.Assigned == newest.Name && i.Trial.Equal(newest.Since) && !i.Before.Unwell()
 		if isWell := i.Applied == i.Assigned && i.Healthy && !i.Unreachable; isJudged && !isWell && !slices.Contains(seeds, i.Seed) {
 			seeds = append(seeds, i.Seed)
 		}

@@ -41,14 +41,10 @@ func (p *plan) came(i *Installation) bool {
 // isExcused reports whether an installation that has the candidate is as it was before it.
 func (p *plan) isExcused(i *Installation) bool {
 	wasInterrupted := i.Observed.Interruptions > 0 || i.wasHealthy() && !i.Healthy
-	switch i.Before {
-	case WasUnhealthy, WasRefused, WasAway:
+	if i.Before.Unwell() {
 		return !p.isLost(i)
-	case WasUnsteady:
-		return !i.Unreachable && wasInterrupted
-	default:
-		return false
 	}
+	return i.Before == WasUnsteady && !i.Unreachable && wasInterrupted
 }
 
 // isPassedOver reports whether nobody waits for an installation that was there before the candidate: its seed was away already, or it is as it was, and that

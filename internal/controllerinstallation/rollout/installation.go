@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 )
 
@@ -16,7 +15,7 @@ func (i *Installation) available() bool { return i.works() && i.Failed == "" }
 
 // steady reports whether an installation works and did so for a while, or has never done anything else.
 func (i *Installation) steady() bool {
-	hasAlwaysBeen := i.Observed.Interruptions == 0 && !slices.Contains([]Before{WasUnsteady, WasUnhealthy, WasRefused, WasAway}, i.Before)
+	hasAlwaysBeen := i.Observed.Interruptions == 0 && i.Before != WasUnsteady && !i.Before.Unwell()
 	return i.works() && (hasAlwaysBeen || i.Observed.Healthy >= SteadyAfter)
 }
 

@@ -166,7 +166,7 @@ func mayFail(s Situation, wave string) int {
 // hasFailedAlready is about who has failed with a candidate, as some may.
 func hasFailedAlready(s Situation, i Installation) bool {
 	isTried := s.Rollout.MaxFailures.IntValue() > 0 && i.Assigned == s.Newest && i.Trial.Equal(s.NewestSince)
-	return isTried && (i.Failed != "" && i.Before != WasRefused || (i.Unreachable || !wasUnwell(i)) && isBroken(i))
+	return isTried && (i.Failed != "" && i.Before != WasRefused || (i.Unreachable || !i.Before.Unwell()) && isBroken(i))
 }
 
 // isBroken reports whether it is enough how somebody is to call a candidate bad.
@@ -191,7 +191,7 @@ func (w *world) hasShown(s Situation, one *site) bool {
 		return false
 	case i.Failed != "" && i.Before != WasRefused || w.hasHidden(s, one):
 		return true
-	case one.ill || wasUnwell(one.seen):
+	case one.ill || one.seen.Before.Unwell():
 		return false
 	default:
 		isBroken := !one.well && (i.Observed.Progressing >= 10*minute || i.Observed.Unhealthy >= minute)
@@ -201,13 +201,8 @@ func (w *world) hasShown(s Situation, one *site) bool {
 
 // hasHidden reports whether nobody can see any more how somebody is with a candidate, until the time is up.
 func (w *world) hasHidden(s Situation, one *site) bool {
-	isErring := one.erring > 0 && !wasUnwell(one.seen)
+	isErring := one.erring > 0 && !one.seen.Before.Unwell()
 	return one.seen.Assigned == s.Newest && (one.away > 0 || isErring) && one.seen.Observed.Hidden >= 10*minute
-}
-
-// wasUnwell reports whether an installation proves nothing by not being healthy.
-func wasUnwell(i Installation) bool {
-	return slices.Contains([]Before{WasUnhealthy, WasRefused, WasAway}, i.Before)
 }
 
 // cannotHave reports whether a revision never becomes healthy on a seed.

@@ -25,6 +25,9 @@ const (
 	CameLate Before = "Late"
 )
 
+// Unwell reports whether an installation that was like this proves nothing by not being healthy with its revision.
+func (b Before) Unwell() bool { return b == WasUnhealthy || b == WasRefused || b == WasAway }
+
 // Health is what a look at an installation tells of it and the revision that it is assigned.
 type Health int
 
