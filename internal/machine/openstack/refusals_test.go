@@ -157,7 +157,7 @@ func TestAServerThatTakesTooLongIsLeftToTheNextAttempt(t *testing.T) {
 	s := start(t)
 	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{After: time.Hour})
 	p, o := s.process(), s.order(machineName)
-	p.options.CreateTimeout = 100 * time.Millisecond
+	p.options.CreateTimeout = 3 * time.Second // long enough to ask for the server, on a busy machine too
 	err := o.create(t.Context(), p)
 	require.Equal(t, codes.DeadlineExceeded, code(err))
 	require.ErrorContains(t, err, "still being built")
