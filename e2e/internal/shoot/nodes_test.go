@@ -42,8 +42,9 @@ func testNodes(t *testing.T, g *stage) {
 	kubelets.HoldNode("two")
 	awaitDaemons("those that run go on", map[string]bool{"one": true, "two": true})
 	require.True(t, groundtest.Get(t, shoot, daemon))
+	before := daemon.DeepCopy() // its controller may write the status at any time
 	daemon.Spec.Template.Spec.Containers[0].Image = "registry.k8s.io/pause:3.11"
-	require.NoError(t, shoot.Update(t.Context(), daemon))
+	require.NoError(t, shoot.Patch(t.Context(), daemon, client.MergeFrom(before)))
 	awaitDaemons("a new one does not come up", map[string]bool{"one": true, "two": false})
 	kubelets.ReleaseNode("two")
 	awaitDaemons("it does", map[string]bool{"one": true, "two": true})
