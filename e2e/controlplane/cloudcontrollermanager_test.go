@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
@@ -122,7 +123,7 @@ func (w *world) assertScrapable(t *testing.T) {
 // assertNothingRefused makes sure that it has all the rights in the shoot that it wants.
 func (w *world) assertNothingRefused(t *testing.T) {
 	t.Helper()
-	refused, err := w.Cluster.Refused(ccm)
+	refused, err := w.Cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, ccm))
 	require.NoError(t, err)
 	assert.Empty(t, refused)
 }

@@ -11,8 +11,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 const (
@@ -80,7 +80,7 @@ func testAgain(t *testing.T, w *world) {
 	w.fulfil(t)
 	w.stopController(t)
 
-	writes := seed.WithoutProgress(w.writes(t)[before:])
+	writes := audit.WithoutProgress(w.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch controlplanes", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch controlplanes/status", writes[1].Verb+" "+writes[1].Resource)

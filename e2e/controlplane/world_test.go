@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // controllerName is the name of the controller, its rights and its namespace.
@@ -132,7 +132,7 @@ func (w *world) passSecond(t *testing.T) {
 }
 
 // writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
-func (w *world) writes(t *testing.T) []seed.Write {
+func (w *world) writes(t *testing.T) []audit.Write {
 	t.Helper()
 	writes, err := w.seed.Writes(w.Shoot.Namespace())
 	require.NoError(t, err)

@@ -170,7 +170,7 @@ func testGone(t *testing.T, g *ground) {
 		g.extensionsReady(t, s.name)
 	})
 	for name, o := range g.operators {
-		refused, err := g.ServiceAccountRequests().Refused(o.namespace, account)
+		refused, err := g.ServiceAccountRequests().Refused(o.user())
 		require.NoError(t, err)
 		assert.Empty(t, refused, "the operator %s has asked for what it has no right to", name)
 		g.assertNothingIdle(t, o)

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 const (
@@ -36,7 +36,7 @@ type operator struct {
 	options   controller.ControllerInstallationOptions
 }
 
-func (o *operator) user() string { return seed.UserOf(o.namespace, account) }
+func (o *operator) user() string { return audit.UserOf(o.namespace, account) }
 
 // startOperators starts one that serves many seeds and one for the inner seed; and two for what cannot be installed. Each has the rights in the garden
 // that it is to have.

@@ -25,9 +25,9 @@ import (
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // right is a verb of a rule, for one resource and, where the rule names objects, one of them.
@@ -134,20 +134,20 @@ func TestRights(t *testing.T) {
 	}
 }
 
-func used(asked []seed.Request, r right) bool {
-	return slices.ContainsFunc(asked, func(request seed.Request) bool {
+func used(asked []audit.Request, r right) bool {
+	return slices.ContainsFunc(asked, func(request audit.Request) bool {
 		return request.Verb == r.Verb && request.Group == r.Group && request.Resource == r.Resource && (r.Name == "" || request.Name == r.Name)
 	})
 }
 
 // asked is all that pods of a controller have ever asked for, also in installations that are gone. None of it was forbidden, but for pods that end
 // while their installation goes, whose rights may go first.
-func (w *world) asked(t *testing.T, binary string) []seed.Request {
+func (w *world) asked(t *testing.T, binary string) []audit.Request {
 	t.Helper()
 	users, err := w.Audit().Users()
 	require.NoError(t, err)
-	var all []seed.Request
-	installed := seed.UserOf(w.namespace(t, binary), kindseed.ObjectName(binary))
+	var all []audit.Request
+	installed := audit.UserOf(w.namespace(t, binary), kindseed.ObjectName(binary))
 	for _, user := range users {
 		if !strings.HasSuffix(user, ":"+kindseed.ObjectName(binary)) {
 			continue

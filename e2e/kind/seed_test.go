@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
@@ -191,11 +192,11 @@ func (w *world) assertReachable(t *testing.T, shoot *kindseed.Shoot) {
 func (w *world) assertNothingRefused(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	for _, binary := range controllers() {
-		refused, err := w.Audit().Refused(w.namespace(t, binary), kindseed.ObjectName(binary))
+		refused, err := w.Audit().Refused(audit.UserOf(w.namespace(t, binary), kindseed.ObjectName(binary)))
 		require.NoError(t, err)
 		assert.Empty(t, refused, binary)
 	}
-	refused, err := w.Audit().Refused(shoot.Namespace(), v1beta1constants.DeploymentNameMachineControllerManager)
+	refused, err := w.Audit().Refused(audit.UserOf(shoot.Namespace(), v1beta1constants.DeploymentNameMachineControllerManager))
 	require.NoError(t, err)
 	assert.Empty(t, refused)
 }

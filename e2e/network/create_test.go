@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // testCreate brings a network into a shoot that has no node yet, as gardenlet does for a new shoot.
@@ -71,7 +71,7 @@ func testAgain(t *testing.T, w *world) {
 	w.fulfil(t)
 	w.stopController(t)
 
-	writes := seed.WithoutProgress(w.writes(t)[before:])
+	writes := audit.WithoutProgress(w.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch networks", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch networks/status", writes[1].Verb+" "+writes[1].Resource)

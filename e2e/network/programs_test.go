@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
@@ -36,7 +37,7 @@ func testPrograms(t *testing.T, w *world) {
 	require.NoError(t, err)
 	defer func() { // which would explain whatever else goes wrong
 		for _, account := range []string{typhaAccount, controllersAccount} {
-			refused, err := w.Cluster.Refused(account)
+			refused, err := w.Cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, account))
 			require.NoError(t, err)
 			assert.Empty(t, refused, account)
 		}
@@ -137,7 +138,7 @@ func (w *world) tellUnused(t *testing.T, account string) {
 		for _, resource := range rule.Resources {
 			var unused []string
 			for _, verb := range rule.Verbs {
-				used, err := w.Cluster.Used(account, verb, rule.APIGroups[0], resource)
+				used, err := w.Cluster.AuditLog().Used(audit.UserOf(metav1.NamespaceSystem, account), verb, rule.APIGroups[0], resource)
 				require.NoError(t, err)
 				if !used {
 					unused = append(unused, verb)

@@ -18,10 +18,10 @@ import (
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // Pools of the shoots.
@@ -133,7 +133,7 @@ func testAgain(t *testing.T, w *world) {
 	w.await(t, component)
 	w.stopController(t)
 
-	writes := seed.WithoutProgress(w.writes(t)[before:])
+	writes := audit.WithoutProgress(w.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch workers", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch workers/status", writes[1].Verb+" "+writes[1].Resource)

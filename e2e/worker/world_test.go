@@ -12,10 +12,12 @@ import (
 	gardenletworker "github.com/gardener/gardener/pkg/component/extensions/worker"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
@@ -23,7 +25,6 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
@@ -99,20 +100,14 @@ func (w *world) runMachines(t *testing.T, s *ground.Seed, options mcm.Options) {
 }
 
 // removeManager removes machine-controller-manager as gardenlet does. Until then it must have had all the rights that it wanted, of which
-// those in the shoot may have come a moment after itself.
+// some may have come a moment after itself.
 func (w *world) removeManager(t *testing.T) {
 	t.Helper()
-	refused, err := w.seed.Refused(w.Shoot.Namespace(), mcm.Manager)
-	require.NoError(t, err)
-	assert.Empty(t, refused, "rights in the seed")
 	for _, container := range []string{mcm.Manager, mcm.MachineController} {
 		w.machines.Kill(w.Shoot.Namespace(), container) // what it watches is recorded when it ends
 	}
-	groundtest.Eventually(t, "nothing was refused in the shoot", func() bool {
-		refused, err = w.Cluster.RefusedForGood(mcm.Manager)
-		require.NoError(t, err)
-		return len(refused) == 0
-	})
+	groundtest.AwaitNothingRefused(t, w.seed.AuditLog(), audit.UserOf(w.Shoot.Namespace(), mcm.Manager))
+	groundtest.AwaitNothingRefused(t, w.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
 	require.NoError(t, w.seed.Gardenlet.RemoveMachineControllerManager(t.Context(), w.Shoot))
 }
 
@@ -239,7 +234,7 @@ func (w *world) passSecond(t *testing.T) {
 }
 
 // writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
-func (w *world) writes(t *testing.T) []seed.Write {
+func (w *world) writes(t *testing.T) []audit.Write {
 	t.Helper()
 	writes, err := w.seed.Writes(w.Shoot.Namespace())
 	require.NoError(t, err)

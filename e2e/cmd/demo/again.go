@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
@@ -43,7 +43,7 @@ func (d *demo) again(ctx context.Context, controller string, object watched, do 
 }
 
 // settledWrites returns what a controller has written once that has come to an end.
-func (d *demo) settledWrites(ctx context.Context, controller string) ([]seed.Write, error) {
+func (d *demo) settledWrites(ctx context.Context, controller string) ([]audit.Write, error) {
 	for last := -1; ; {
 		writes, err := d.writesOf(controller)
 		if err != nil || len(writes) == last {
@@ -57,13 +57,13 @@ func (d *demo) settledWrites(ctx context.Context, controller string) ([]seed.Wri
 }
 
 // writesOf returns what a controller has written to the shoot's namespace for the sake of an order.
-func (d *demo) writesOf(controller string) ([]seed.Write, error) {
+func (d *demo) writesOf(controller string) ([]audit.Write, error) {
 	writes, err := d.Seed.Writes(d.shoot.Namespace())
-	return slices.DeleteFunc(writes, func(w seed.Write) bool { return w.User != controller || isAboutHealth(w) }), err
+	return slices.DeleteFunc(writes, func(w audit.Write) bool { return w.User != controller || isAboutHealth(w) }), err
 }
 
 // isAboutHealth tells writes of conditions, which come with the clock, from those that an order brings about.
-func isAboutHealth(write seed.Write) bool {
+func isAboutHealth(write audit.Write) bool {
 	var body struct {
 		Status map[string]json.RawMessage `json:"status"`
 	}

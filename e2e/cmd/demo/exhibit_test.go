@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/cert"
 
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -94,7 +94,7 @@ func TestWritesOfConditionsAreToldFromThoseOfAPass(t *testing.T) {
 		"conditions and something else": {`{"status":{"conditions":[],"lastOperation":{}}}`, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, test.wants, isAboutHealth(seed.Write{Body: json.RawMessage(test.body)}))
+			assert.Equal(t, test.wants, isAboutHealth(audit.Write{Body: json.RawMessage(test.body)}))
 		})
 	}
 }

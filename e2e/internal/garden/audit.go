@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 )
 
 const (
@@ -40,18 +40,18 @@ func WithAudit() Option {
 }
 
 // InstallationWrites is the log of all that was written to ControllerInstallations, by anybody, with bodies. It is for a garden WithAudit.
-func (g *Garden) InstallationWrites() seed.AuditLog {
-	return seed.AuditLog(filepath.Join(g.dir, "audit-installations.log"))
+func (g *Garden) InstallationWrites() audit.Log {
+	return audit.Log(filepath.Join(g.dir, "audit-installations.log"))
 }
 
 // ServiceAccountRequests is the log of all that ServiceAccounts have asked for, in any API. It is for a garden WithAudit.
-func (g *Garden) ServiceAccountRequests() seed.AuditLog {
-	return seed.AuditLog(filepath.Join(g.dir, "audit-accounts.log"))
+func (g *Garden) ServiceAccountRequests() audit.Log {
+	return audit.Log(filepath.Join(g.dir, "audit-accounts.log"))
 }
 
 // audit has both API servers write their logs.
 func (g *Garden) audit() error {
-	policies := map[seed.AuditLog]string{g.InstallationWrites(): writesOfInstallations, g.ServiceAccountRequests(): requestsOfPods}
+	policies := map[audit.Log]string{g.InstallationWrites(): writesOfInstallations, g.ServiceAccountRequests(): requestsOfPods}
 	for log, policy := range policies {
 		if err := os.WriteFile(policyOf(log), []byte(policy), 0o600); err != nil {
 			return fmt.Errorf("writing an audit policy: %w", err)
@@ -66,4 +66,4 @@ func (g *Garden) audit() error {
 	return nil
 }
 
-func policyOf(log seed.AuditLog) string { return string(log) + ".policy.yaml" }
+func policyOf(log audit.Log) string { return string(log) + ".policy.yaml" }

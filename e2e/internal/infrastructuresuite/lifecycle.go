@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/rig"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
@@ -112,14 +112,14 @@ func testNoOp(t *testing.T, r *rig.Rig) {
 
 // withoutProgress leaves out what is written to show people that a slow cloud is waited for, not before a second is over.
 // The last of it may be given up half-way, since the result is there: then the API server never saw a body.
-func withoutProgress(t *testing.T, writes []seed.Write) []seed.Write {
+func withoutProgress(t *testing.T, writes []audit.Write) []audit.Write {
 	t.Helper()
-	return slices.DeleteFunc(slices.Clone(writes), func(write seed.Write) bool {
+	return slices.DeleteFunc(slices.Clone(writes), func(write audit.Write) bool {
 		return write.Time.Sub(writes[0].Time) >= time.Second && (len(write.Body) == 0 || reportsProgress(t, write))
 	})
 }
 
-func reportsProgress(t *testing.T, write seed.Write) bool {
+func reportsProgress(t *testing.T, write audit.Write) bool {
 	t.Helper()
 	var sent struct {
 		Status struct {

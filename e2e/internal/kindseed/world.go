@@ -18,11 +18,11 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/kindcluster"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // SeedName is the name of the Seed in the garden.
@@ -163,7 +163,7 @@ func (w *World) createCluster(ctx context.Context) error {
 }
 
 // Audit is what the seed's API server has been asked for by pods.
-func (w *World) Audit() seed.AuditLog { return seed.AuditLog(w.AuditLog()) }
+func (w *World) Audit() audit.Log { return audit.Log(w.AuditLog()) }
 
 // Stop ends everything that still runs, shoots first.
 func (w *World) Stop() error {

@@ -27,6 +27,7 @@ import (
 	openstackmachinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/ground"
@@ -98,14 +99,8 @@ func newScene(t *testing.T) *scene {
 	t.Cleanup(func() {
 		playing.Stop()
 		assert.NoError(t, pods.Stop())
-		refused, err := s.Source.Refused(namespace, mcm.Manager)
-		require.NoError(t, err)
-		assert.Empty(t, refused, "rights in the seed")
-		groundtest.Eventually(t, "nothing was refused in the shoot", func() bool { // watches are recorded when they end
-			refused, err = s.Cluster.RefusedForGood(mcm.Manager)
-			require.NoError(t, err)
-			return len(refused) == 0
-		})
+		groundtest.AwaitNothingRefused(t, s.Source.AuditLog(), audit.UserOf(namespace, mcm.Manager))
+		groundtest.AwaitNothingRefused(t, s.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
 		if t.Failed() {
 			t.Log(pods.Tails(60))
 		}

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // Shoot returns a shoot with everything that gardenlet prepares. Whatever the test leaves of it is out of the next
@@ -155,7 +155,7 @@ func (w *World) PassSecond(shoot *gardenlet.Shoot) {
 }
 
 // Writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
-func (w *World) Writes(shoot *gardenlet.Shoot) []seed.Write {
+func (w *World) Writes(shoot *gardenlet.Shoot) []audit.Write {
 	w.T.Helper()
 	writes, err := w.Seed.Writes(shoot.Namespace())
 	require.NoError(w.T, err)

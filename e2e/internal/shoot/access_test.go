@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 )
 
@@ -87,7 +88,7 @@ func (g *stage) awaitToken(t *testing.T, secret *corev1.Secret, than string) (to
 
 func (g *stage) refused(t *testing.T, serviceAccount string) []string {
 	t.Helper()
-	refused, err := g.cluster.Refused(serviceAccount)
+	refused, err := g.cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, serviceAccount))
 	require.NoError(t, err)
 	return refused
 }

@@ -10,14 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
+// AwaitNothingRefused waits until an audit log tells nothing that was refused to a user for good. Watches are logged when they end, so whoever
+// asked for them must have been stopped before.
+func AwaitNothingRefused(t *testing.T, log audit.Log, user string) {
+	t.Helper()
+	var refused []string
+	defer func() { assert.Empty(t, refused, "what %s has no right to", user) }()
+	Eventually(t, "nothing is refused to "+user, func() bool {
+		var err error
+		refused, err = log.RefusedForGood(user)
+		require.NoError(t, err)
+		return len(refused) == 0
+	})
+}
+
 // Requests are what a controller has asked for in several seeds, which may be played side by side.
 type Requests struct {
 	lock sync.Mutex
-	all  []seed.Request
+	all  []audit.Request
 }
 
 // Add notes what the controller has asked for in seeds, and makes sure that it had the right to. Watches are known when they have ended,
@@ -55,7 +70,7 @@ func (r *Requests) AssertAllNeeded(t *testing.T, what controller.Binary, aside .
 }
 
 func (r *Requests) used(rule rbacv1.PolicyRule, group, resource, verb string) bool {
-	return slices.ContainsFunc(r.all, func(request seed.Request) bool {
+	return slices.ContainsFunc(r.all, func(request audit.Request) bool {
 		return request.Verb == verb && request.Group == group && request.Resource == resource &&
 			(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, request.Name))
 	})
