@@ -89,12 +89,13 @@ func (l *landscape) awaitRenewed(t *testing.T, replicas ...*replica) {
 	require.Eventually(t, func() bool {
 		return string(l.mutating(t).Webhooks[0].ClientConfig.CABundle) == string(l.newest(t, "authority").Data["ca.crt"])
 	}, patience, pause, "logs:\n%s", replicas[0].logs)
-	require.True(t, l.signed(t))
+	require.Eventually(t, func() bool { return l.signed(t) }, patience, pause)
 	newest := parseBundle(l.newest(t, "server").Data["tls.crt"])[0].SerialNumber.String()
 	for _, r := range replicas {
 		assert.Equal(t, newest, l.shown(t, r))
 	}
-	assert.Len(t, l.secrets(t), 3, "an authority, its bundle and a server certificate are left")
+	// Secrets that are lost in the middle of a renewal may be made again in part before the rest is found missing: such a part is outdated.
+	require.Eventually(t, func() bool { return len(l.secrets(t)) == 3 }, patience, pause, "an authority, its bundle and a server certificate are left")
 }
 
 // traffic is requests through the API server without a pause, and handshakes by API servers that lag behind.
