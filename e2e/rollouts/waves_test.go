@@ -45,7 +45,7 @@ func (w *world) assertTable(t *testing.T, revision string) {
 	require.NoError(t, err)
 	installations := w.installations(t, registration)
 	for _, s := range w.sites {
-		row := `(?m)^` + installations[s.seed].Name + ` +` + s.seed + ` +garden +` + s.wave + ` +` + revision + ` +- +Healthy +\d+s +True +True +True +False *$`
+		row := `(?m)^` + installations[s.seed].Name + ` +` + s.seed + ` +garden +` + s.wave + ` +` + revision + ` +- +Healthy +\d+[sm]\S* +True +True +True +False *$`
 		assert.Regexp(t, row, string(table))
 	}
 }
