@@ -41,7 +41,7 @@ func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testi
 
 // An API server asks again after 429, so that the object is not refused: nobody has to get up for it.
 func TestAlertsOnWebhooks(t *testing.T) {
-	const prefix = "sum by (webhook) (rate(trellis_webhook_answers_total{"
+	const prefix = "sum by (webhook) (rate(trellis_webhook_requests_total{"
 	for name, want := range map[string]map[string]string{
 		"controlplane-controller":   {"failed": "critical", "busy": "warning"},
 		"worker-controller":         {"failed": "critical", "busy": "warning"},
@@ -56,7 +56,7 @@ func TestAlertsOnWebhooks(t *testing.T) {
 				query, _, err := unstructured.NestedString(rule, "expr")
 				require.NoError(t, err)
 				if asked, ok := strings.CutPrefix(query, prefix); ok {
-					answer := regexp.MustCompile(`answer="(.*?)"`).FindStringSubmatch(asked)
+					answer := regexp.MustCompile(`result="(.*?)"`).FindStringSubmatch(asked)
 					require.NotNil(t, answer, query)
 					severities[answer[1]], _, err = unstructured.NestedString(rule, "labels", "severity")
 					require.NoError(t, err)

@@ -99,7 +99,7 @@ func testMetrics(t *testing.T, w *world) {
 					assert.True(t, served[metric] || made[bare], metric)
 				case bare == "controller_runtime_webhook_latency_seconds":
 					// Nobody has called a webhook yet. It is counted where the requests are.
-					assert.True(t, served["trellis_webhook_answers_total"])
+					assert.True(t, served["trellis_webhook_requests_total"])
 				default:
 					assert.True(t, served[metric], metric)
 				}

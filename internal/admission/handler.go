@@ -44,7 +44,7 @@ func Judge[Kind any, Object interface {
 		}
 		verdict, err := judge(ctx, object, old)
 		if err != nil {
-			logf.FromContext(ctx).Error(err, "Judging failed")
+			logf.FromContext(ctx).Error(err, "Validating failed")
 			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("%w: try again", err))
 		}
 		return verdict.response(ctx, kind.GroupKind(), nameOf(request))

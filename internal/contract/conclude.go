@@ -37,7 +37,7 @@ func (x *run[O]) succeed(ctx context.Context) error {
 		x.log.Info("Operation succeeded")
 		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", truncate.Text(x.success(), truncate.MaxEvent))
 	} else {
-		x.log.V(1).Info("Operation succeeded, nothing had to change")
+		x.log.V(1).Info("Operation succeeded without changes")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (l *looker[O]) Reconcile(ctx context.Context, request reconcile.Request) (r
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !isSettled(object) {
-		log.V(1).Info("Not looking at the object's health, it is on its way to be or to go")
+		log.V(1).Info("Skipping the health check while an operation is pending")
 		return reconcile.Result{}, nil
 	}
 	findings, failure := l.check(ctx, object)
@@ -58,7 +58,7 @@ func (l *looker[O]) Reconcile(ctx context.Context, request reconcile.Request) (r
 	err := l.write(ctx, object, findings, failure)
 	switch {
 	case apierrors.IsConflict(err):
-		log.V(1).Info("The object changed while its health was being checked, looking again")
+		log.V(1).Info("The object changed during its health check, requeueing")
 		return reconcile.Result{RequeueAfter: min(conflictPause, l.interval)}, nil
 	case client.IgnoreNotFound(err) != nil:
 		return reconcile.Result{}, err
@@ -88,7 +88,7 @@ func (l *looker[O]) write(ctx context.Context, object O, findings Findings, fail
 	next := l.health.conditionsAfter(known, findings, failure, l.clock.Now())
 	log := logf.FromContext(ctx)
 	if equality.Semantic.DeepEqual(known, next) {
-		log.V(1).Info("Health is as it was")
+		log.V(1).Info("Health unchanged")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)

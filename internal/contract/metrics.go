@@ -13,7 +13,7 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 }
 
-// Results of a pass, as the label result of trellis_passes_total.
+// Results of a pass, as the label result of trellis_reconcile_total.
 const (
 	resultSucceeded   = "succeeded"
 	resultFailed      = "failed"
@@ -24,13 +24,13 @@ func newMetrics(registerer prometheus.Registerer, contract string) (*metrics, er
 	constant := prometheus.Labels{"contract": contract}
 	m := &metrics{
 		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name:        "trellis_passes_total",
-			Help:        "Passes over extension objects by operation and result (succeeded, failed, interrupted).",
+			Name:        "trellis_reconcile_total",
+			Help:        "Reconciliations of extension objects by operation and result (succeeded, failed, interrupted).",
 			ConstLabels: constant,
 		}, []string{"operation", "result"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:        "trellis_pass_duration_seconds",
-			Help:        "Time from the acceptance of an order to its final status, by operation.",
+			Name:        "trellis_reconcile_duration_seconds",
+			Help:        "Time from the start of an operation to its final status, by operation.",
 			ConstLabels: constant,
 			Buckets:     []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1200},
 		}, []string{"operation"}),

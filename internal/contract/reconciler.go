@@ -44,7 +44,7 @@ func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request
 	run, again, err := r.prepare(ctx, request)
 	switch {
 	case errors.Is(err, errOrderChanged) || apierrors.IsConflict(err):
-		logf.FromContext(ctx).V(1).Info("The object changed while its order was being accepted, starting over")
+		logf.FromContext(ctx).V(1).Info("The object changed while its operation was being accepted, requeueing")
 		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
 	case err != nil:
 		return reconcile.Result{}, err
@@ -72,7 +72,7 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 		return nil, 0, client.IgnoreNotFound(err)
 	}
 	if pending, again, err := r.pending(ctx, object); !pending || err != nil {
-		log.V(1).Info("Nothing to do")
+		log.V(1).Info("Nothing to reconcile")
 		return nil, again, err
 	}
 	cluster, err := ReadCluster(ctx, r.reader, request.Namespace)
@@ -81,7 +81,7 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 	}
 	d := decide(object, cluster.Shoot)
 	if d.deed == deedNone {
-		log.Info("Leaving the object alone", "reason", d.reason)
+		log.Info("Skipping reconciliation", "reason", d.reason)
 		return nil, r.contract.Sequel.nextLook(object), nil
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)

@@ -192,7 +192,7 @@ func (t *track[O]) writeNews(ctx context.Context, withProgress bool) bool {
 		t.mutex.Lock()
 		t.dirty = t.state != nil
 		t.mutex.Unlock()
-		t.log.V(1).Info("Status not written, trying again", "reason", truncate.Text(err.Error(), truncate.MaxStatus))
+		t.log.V(1).Info("Writing the status failed, retrying", "reason", truncate.Text(err.Error(), truncate.MaxStatus))
 	}
 	return err == nil
 }

@@ -67,8 +67,8 @@ func (r *rollouts) judge(ctx context.Context, deployment *gardencorev1.Controlle
 	if err := r.store.Judge(ctx, deployment.Name, *newest, verdict, d.Reason); err != nil {
 		return err
 	}
-	logf.FromContext(ctx).Info("Revision judged", "revision", newest.Name, "verdict", verdict, "reason", d.Reason)
-	r.events.Eventf(deployment, nil, eventType, event, "Judge", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
+	logf.FromContext(ctx).Info("Revision evaluated", "revision", newest.Name, "verdict", verdict, "reason", d.Reason)
+	r.events.Eventf(deployment, nil, eventType, event, "RevisionEvaluated", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
 	return nil
 }
 
@@ -101,8 +101,8 @@ func (r *rollouts) tellProblem(ctx context.Context, deployment *gardencorev1.Con
 	if before, known := r.board.read(deployment.Name); known && sameProblem(before.problem, found) {
 		return
 	}
-	logf.FromContext(ctx).Info("What is registered cannot be installed", "reason", found.Reason, "message", found.Message)
-	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "Read", "%s", truncate.Text(found.Message, truncate.MaxEvent))
+	logf.FromContext(ctx).Info("The ControllerDeployment cannot be installed", "reason", found.Reason, "message", found.Message)
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "ConfigValidated", "%s", truncate.Text(found.Message, truncate.MaxEvent))
 }
 
 // tellEmpty says once which waves select nobody.

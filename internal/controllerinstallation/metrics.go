@@ -31,11 +31,11 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		}, []string{"deployment"}),
 		emptyWaves: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "trellis_rollout_empty_waves",
-			Help: "Waves of a ControllerDeployment that select no seed that has an installation.",
+			Help: "Number of waves of a ControllerDeployment that select no seed with an installation.",
 		}, []string{"deployment"}),
 		remarks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "trellis_rollout_remarks",
-			Help: "1 when there is a remark on the newest revision of a ControllerDeployment: seeds have vanished while it was failing there.",
+			Name: "trellis_rollout_warnings",
+			Help: "1 when seeds were deleted while the newest revision of a ControllerDeployment was failing in them, 0 or absent otherwise.",
 		}, []string{"deployment"}),
 		installations: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "trellis_rollout_installations",

@@ -115,7 +115,7 @@ func (r *installations) removeServiceAccount(ctx context.Context, p *pass) error
 	}}
 	err := r.garden.Delete(ctx, account)
 	if r.inSeed() && apierrors.IsForbidden(err) {
-		logf.FromContext(ctx).Info("Left a ServiceAccount in the garden, if there was one", "serviceAccount", client.ObjectKeyFromObject(account).String())
+		logf.FromContext(ctx).Info("Could not delete the ServiceAccount in the garden, if there is one", "serviceAccount", client.ObjectKeyFromObject(account).String())
 		return nil
 	}
 	if client.IgnoreNotFound(err) != nil {

@@ -246,9 +246,9 @@ func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.Controlle
 		if err := r.store.Judge(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
 			return err
 		}
-		logf.FromContext(ctx).Info("Trying a revision once more", "deployment", deployment.Name, "revision", name)
+		logf.FromContext(ctx).Info("Retrying a revision", "deployment", deployment.Name, "revision", name)
 	} else {
-		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "NothingToRetry", "Retry", "revision %s has not failed", truncate.Text(name, truncate.MaxEvent))
+		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "RetryIgnored", "Retry", "revision %s has not failed", truncate.Text(name, truncate.MaxEvent))
 	}
 	before := deployment.DeepCopy()
 	delete(deployment.Annotations, installationv1alpha1.AnnotationRetry)

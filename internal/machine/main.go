@@ -109,7 +109,7 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if err := made.Close(end); err != nil {
-		log.Info("Stopping without the answers to all requests", "reason", err.Error())
+		log.Info("Stopping before all requests are answered", "reason", err.Error())
 	}
 	log.Info("Stopped", "binary", b.Name)
 	return nil

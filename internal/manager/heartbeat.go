@@ -42,7 +42,7 @@ var _ ctrlmanager.LeaderElectionRunnable = (*heartbeat)(nil)
 
 func addHeartbeat(mgr ctrlmanager.Manager, cfg config, log logr.Logger) error {
 	if cfg.heartbeatNamespace == "" {
-		log.Info("Running without heartbeat, gardenlet will distrust conditions", "flag", "--heartbeat-namespace")
+		log.Info("Running without heartbeat: gardenlet will set conditions to Unknown", "flag", "--heartbeat-namespace")
 		return nil
 	}
 	// A pod's host name is the pod's name.

@@ -45,12 +45,12 @@ func HandlerOf[Kind any, Object interface {
 		}
 		before := object.DeepCopyObject()
 		if err := mutate(ctx, object, old); err != nil {
-			logf.FromContext(ctx).Error(err, "Changing failed")
+			logf.FromContext(ctx).Error(err, "Mutating failed")
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
 		response, err := patched(before, object)
 		if err != nil {
-			logf.FromContext(ctx).Error(err, "Comparing failed")
+			logf.FromContext(ctx).Error(err, "Computing the patch failed")
 			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with what became of it: %w", kind.Kind, err))
 		}
 		return response

@@ -117,7 +117,7 @@ func (d *deletion) plan(ctx context.Context) ([]deployment, error) {
 		p := &d.shoot.Worker.Spec.Pools[i]
 		userData, err := readUserData(ctx, d.client, d.namespace, p)
 		if err != nil {
-			d.pass.Log.V(1).Info("Going on without user data", "reason", err.Error())
+			d.pass.Log.V(1).Info("Continuing without user data", "reason", err.Error())
 			userData = []byte(noUserData)
 		}
 		machines, err := d.driver.Machines(d.shoot, recordedStatus(d.shoot.Worker), p)

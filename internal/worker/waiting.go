@@ -143,7 +143,7 @@ func (r *reconciliation) revive(ctx context.Context, now observed) error {
 		return err
 	}
 	r.revived = true
-	r.pass.Log.Info("Deleted the pods of machine-controller-manager, which is stuck", "reason", clause)
+	r.pass.Log.Info("Restarted machine-controller-manager because it makes no progress", "reason", clause)
 	return nil
 }
 

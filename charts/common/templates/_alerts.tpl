@@ -13,14 +13,14 @@
     {{- $labels | nindent 4 }}
   annotations:
     {{- if $facts.resource }}
-    summary: No {{ .Chart.Name }} answers
+    summary: The {{ .Chart.Name }} is down
     description: >-
-      Prometheus reaches no replica of the {{ .Chart.Name }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
+      Prometheus cannot reach any replica of the {{ .Chart.Name }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
       reconciled{{ if $facts.webhooks }}, and its webhooks make the API server refuse objects of their control planes{{ end }}.
     {{- else }}
-    summary: No replica of {{ include "common.binary" . }} answers
+    summary: The {{ include "common.binary" . }} is down
     description: >-
-      Prometheus reaches no replica of {{ include "common.binary" . }}. {{ $facts.down }} ({{ .Values.types | join ", " }}).
+      Prometheus cannot reach any replica of {{ include "common.binary" . }}. {{ $facts.down }} ({{ .Values.types | join ", " }}).
     {{- end }}
 - alert: {{ $process }}WithoutLeader
   expr: max(leader_election_master_status{ {{- $job }},name={{ include "common.leaderElectionID" . | quote -}} }) < 1
@@ -30,40 +30,40 @@
     {{- $labels | nindent 4 }}
   annotations:
     {{- if $facts.resource }}
-    summary: No replica of the {{ .Chart.Name }} works
-    description: Replicas of the {{ .Chart.Name }} run, but none of them has been leader for five minutes.
+    summary: The {{ .Chart.Name }} has no leader
+    description: Replicas of the {{ .Chart.Name }} are running, but none of them has been leader for five minutes.
     {{- else }}
-    summary: No replica of {{ include "common.binary" . }} leads
+    summary: The {{ include "common.binary" . }} has no leader
     description: >-
-      Replicas of {{ include "common.binary" . }} run and answer, but none of them has been leader for five minutes: {{ $facts.stalled }}.
+      Replicas of {{ include "common.binary" . }} are running, but none of them has been leader for five minutes: {{ $facts.stalled }}.
     {{- end }}
 {{- if $facts.resource }}
-- alert: {{ $prefix }}PassesFail
+- alert: {{ $prefix }}OperationsFail
   expr: |-
-    sum by (operation) (increase(trellis_passes_total{ {{- $job }},result="failed"}[30m]))
-      / sum by (operation) (increase(trellis_passes_total{ {{- $job -}} }[30m])) > 0.5
+    sum by (operation) (increase(trellis_reconcile_total{ {{- $job }},result="failed"}[30m]))
+      / sum by (operation) (increase(trellis_reconcile_total{ {{- $job -}} }[30m])) > 0.5
     and
-    sum by (operation) (increase(trellis_passes_total{ {{- $job }},result="failed"}[30m])) > 5
+    sum by (operation) (increase(trellis_reconcile_total{ {{- $job }},result="failed"}[30m])) > 5
   for: 15m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: Most passes over {{ $facts.resource }} fail
+    summary: Most operations on {{ $facts.resource }} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the passes of operation {{`{{ $labels.operation }}`}} over {{ $facts.resource }} failed in half an
-      hour. Why is in status.lastError of the objects.
-- alert: {{ $prefix }}PassesSlow
+      {{`{{ $value | humanizePercentage }}`}} of the operations {{`{{ $labels.operation }}`}} on {{ $facts.resource }} failed in the last
+      30 minutes. status.lastError of the objects gives the reasons.
+- alert: {{ $prefix }}OperationsSlow
   expr: |-
-    histogram_quantile(0.9, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[1h]))) > {{ $facts.slow }}
+    histogram_quantile(0.9, sum by (le, operation) (rate(trellis_reconcile_duration_seconds_bucket{ {{- $job -}} }[1h]))) > {{ $facts.slow }}
   for: 30m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: Passes over {{ $facts.resource }} take long
+    summary: Operations on {{ $facts.resource }} are slow
     description: >-
-      Every tenth pass of operation {{`{{ $labels.operation }}`}} over {{ $facts.resource }} took longer than
+      One in ten operations {{`{{ $labels.operation }}`}} on {{ $facts.resource }} took longer than
       {{`{{ $value | humanizeDuration }}`}} in the last hour.
 {{- end }}
 {{- if $facts.queues }}
@@ -78,10 +78,10 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: The {{ include "common.binary" . }} does not get through
+    summary: Most reconciliations of the {{ include "common.binary" . }} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the looks of {{`{{ $labels.controller }}`}} at objects failed in half an hour. Why is in
-      its logs, and in the status of the objects.
+      {{`{{ $value | humanizePercentage }}`}} of the reconciliations of {{`{{ $labels.controller }}`}} failed in the last 30 minutes. Its
+      logs and the status of the objects give the reasons.
 {{- end }}
 {{- if or $facts.resource $facts.queues }}
 - alert: {{ $prefix }}Backlog
@@ -91,7 +91,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: The {{ include "common.binary" . }} does not keep up
+    summary: The {{ include "common.binary" . }} has a backlog
     description: >-
       {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ include "common.binary" . }}. The value concurrentSyncs of its chart says how
       many it works on at the same time.
@@ -105,14 +105,14 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: API servers refuse what the {{ include "common.binary" . }} asks for
+    summary: API servers reject requests of the {{ include "common.binary" . }}
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ include "common.binary" . }} to API servers end with {{`{{ $labels.code }}`}}.
 {{- if and $facts.webhooks $facts.resource }}
 - alert: {{ $prefix }}WebhooksFail
   expr: |-
-    sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job }},answer="failed"}[10m]))
-      / sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job -}} }[10m])) > 0.05
+    sum by (webhook) (rate(trellis_webhook_requests_total{ {{- $job }},result="failed"}[10m]))
+      / sum by (webhook) (rate(trellis_webhook_requests_total{ {{- $job -}} }[10m])) > 0.05
   for: 5m
   labels:
     severity: critical
@@ -126,17 +126,17 @@
 {{- if $facts.webhooks }}
 - alert: {{ $prefix }}WebhooksBusy
   expr: |-
-    sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job }},answer="busy"}[10m]))
-      / sum by (webhook) (rate(trellis_webhook_answers_total{ {{- $job -}} }[10m])) > 0.05
+    sum by (webhook) (rate(trellis_webhook_requests_total{ {{- $job }},result="busy"}[10m]))
+      / sum by (webhook) (rate(trellis_webhook_requests_total{ {{- $job -}} }[10m])) > 0.05
   for: 10m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A webhook of the {{ include "common.binary" . }} has more requests than it handles
+    summary: A webhook of the {{ include "common.binary" . }} is overloaded
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} are answered with 429, since it has no room for more.
-      API servers ask again by themselves; users see slow writes, and failed ones where that takes longer than API servers wait. The value replicaCount of
+      {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} are rejected with 429, because it handles as many as it can.
+      API servers retry them; users see slow writes, and failed ones where that takes longer than API servers wait. The value replicaCount of
       its chart says how many replicas share the requests.
 - alert: {{ $prefix }}CertificateOld
   expr: min(trellis_webhook_certificate_not_after_timestamp_seconds{ {{- $job -}} } > 0) - time() < 5 * 24 * 3600
@@ -147,7 +147,7 @@
   annotations:
     summary: The webhooks' certificate of the {{ include "common.binary" . }} is not renewed
     description: >-
-      It ends in {{`{{ $value | humanizeDuration }}`}}. It should have been renewed ten days before; what keeps it from that is in the leader's logs.
+      It expires in {{`{{ $value | humanizeDuration }}`}}. It should have been renewed ten days before; the leader's logs give the reason.
 - alert: {{ $prefix }}WebhooksSlow
   expr: |-
     sum by (webhook) (rate(controller_runtime_webhook_latency_seconds_sum{ {{- $job -}} }[10m]))
@@ -175,7 +175,7 @@
   annotations:
     summary: OpenStack's {{`{{ $labels.service }}`}} fails
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.service }}`}} have no good answer.
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.service }}`}} fail.
 - alert: {{ $prefix }}OpenStackLoginsFail
   expr: |-
     sum(increase(trellis_openstack_logins_total{ {{- $job }},result="failure"}[30m]))
@@ -189,7 +189,7 @@
   annotations:
     summary: Logins at Keystone fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} at Keystone failed in half an hour: Keystone is in trouble, or credentials
+      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} at Keystone failed in half an hour: Keystone is failing, or credentials
       are wrong.
 {{- end }}
 {{- if $facts.own }}

@@ -65,34 +65,34 @@ data:
 {{ include "panels" . }}
 {{- end }}
 {{- if $facts.resource }}
-- title: Passes
-  description: Passes over {{ $facts.resource }} in five minutes, by operation and result.
+- title: Operations
+  description: Operations on {{ $facts.resource }} in five minutes, by operation and result.
   unit: short
   queries:
-  - expr: sum by (operation, result) (increase(trellis_passes_total{ {{- $job -}} }[5m]))
+  - expr: sum by (operation, result) (increase(trellis_reconcile_total{ {{- $job -}} }[5m]))
     legend: {{`"{{operation}} {{result}}"`}}
-- title: Time of a pass
-  description: From the acceptance of an order to its final status.
+- title: Duration of operations
+  description: From the start of an operation to its final status.
   unit: s
   queries:
-  - expr: histogram_quantile(0.5, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[15m])))
-    legend: {{`"{{operation}} half"`}}
-  - expr: histogram_quantile(0.9, sum by (le, operation) (rate(trellis_pass_duration_seconds_bucket{ {{- $job -}} }[15m])))
-    legend: {{`"{{operation}} nine of ten"`}}
+  - expr: histogram_quantile(0.5, sum by (le, operation) (rate(trellis_reconcile_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{operation}} median"`}}
+  - expr: histogram_quantile(0.9, sum by (le, operation) (rate(trellis_reconcile_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{operation}} 90th percentile"`}}
 {{- end }}
 {{- if or $facts.resource $facts.queues }}
 - title: Queue
-  description: Objects that wait, and workers at work and altogether.
+  description: Waiting objects, busy workers and all workers.
   unit: short
   queries:
   - expr: sum by (name) (workqueue_depth{ {{- $job -}} })
     legend: {{`"{{name}} waiting"`}}
   - expr: sum by (controller) (controller_runtime_active_workers{ {{- $job -}} })
-    legend: {{`"{{controller}} working"`}}
+    legend: {{`"{{controller}} busy"`}}
   - expr: max by (controller) (controller_runtime_max_concurrent_reconciles{ {{- $job -}} })
     legend: {{`"{{controller}} workers"`}}
-- title: Reconciles
-  description: Looks at objects in a second{{ if $facts.resource }}, of which only some become passes{{ end }}, by controller and result.
+- title: Reconciliations
+  description: Calls of the reconcilers per second{{ if $facts.resource }}, not all of which start an operation{{ end }}, by controller and result.
   unit: ops
   queries:
   - expr: sum by (controller, result) (rate(controller_runtime_reconcile_total{ {{- $job -}} }[5m]))
@@ -100,13 +100,13 @@ data:
 {{- end }}
 {{- if $facts.openstack }}
 - title: Requests to OpenStack
-  description: Each attempt counted; the code is "none" when there was no answer.
+  description: Every attempt counts; the code is "none" when there was no response.
   unit: reqps
   queries:
   - expr: sum by (service, code) (rate(trellis_openstack_requests_total{ {{- $job -}} }[5m]))
     legend: {{`"{{service}} {{code}}"`}}
-- title: Time of a request to OpenStack
-  description: Nine of ten requests take no longer.
+- title: Duration of requests to OpenStack
+  description: 90th percentile.
   unit: s
   queries:
   - expr: histogram_quantile(0.9, sum by (le, service, method) (rate(trellis_openstack_request_duration_seconds_bucket{ {{- $job -}} }[15m])))
@@ -119,14 +119,14 @@ data:
     legend: {{`"{{result}}"`}}
 {{- end }}
 {{- if $facts.webhooks }}
-- title: Answers of webhooks
-  description: By webhook and answer.
+- title: Webhook requests
+  description: By webhook and result.
   unit: reqps
   queries:
-  - expr: sum by (webhook, answer) (rate(trellis_webhook_answers_total{ {{- $job -}} }[5m]))
-    legend: {{`"{{webhook}} {{answer}}"`}}
-- title: Time of a request to a webhook
-  description: On average.
+  - expr: sum by (webhook, result) (rate(trellis_webhook_requests_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{webhook}} {{result}}"`}}
+- title: Duration of webhook requests
+  description: Mean.
   unit: s
   queries:
   - expr: >-
@@ -141,7 +141,7 @@ data:
   - expr: sum by (host, method, code) (rate(rest_client_requests_total{ {{- $job -}} }[5m]))
     legend: {{`"{{host}} {{method}} {{code}}"`}}
 - title: Leader
-  description: 1 is at work, 0 stands by.
+  description: 1 for the leader, 0 for standbys.
   unit: short
   queries:
   - expr: max by (pod) (leader_election_master_status{ {{- $job -}} })
@@ -153,7 +153,7 @@ data:
   - expr: max by (pod) (process_resident_memory_bytes{ {{- $job -}} })
     legend: {{`"{{pod}}"`}}
 - title: CPU
-  description: Of each replica, in cores.
+  description: CPU of each replica, in cores.
   unit: short
   queries:
   - expr: sum by (pod) (rate(process_cpu_seconds_total{ {{- $job -}} }[5m]))

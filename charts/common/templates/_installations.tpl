@@ -1,4 +1,4 @@
-{{/* What Prometheus is asked about installations, wherever the operator runs that makes them. */}}
+{{/* Alerts and panels on installations, wherever their operator runs. */}}
 {{- define "common.installationAlerts" -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 - alert: TrellisControllerInstallationNotHealthy
@@ -10,8 +10,8 @@
   annotations:
     summary: An installation is not healthy
     description: >-
-      {{`{{ $labels.installation }}`}} in seed {{`{{ $labels.seed }}`}} has not been healthy for half an hour, and shoots that need it wait. Why is in its
-      conditions and in status.providerStatus.lastError.
+      {{`{{ $labels.installation }}`}} in seed {{`{{ $labels.seed }}`}} has not been healthy for half an hour, and shoots that need it wait. Its conditions
+      and status.providerStatus.lastError give the reason.
 {{- end -}}
 
 {{- define "common.installationPanels" -}}

@@ -1,9 +1,9 @@
-{{/* The Prometheus that looks at the controller. */}}
+{{/* The Prometheus that scrapes the controller. */}}
 {{- define "common.prometheus" -}}
 {{- include "common.inRuntimeCluster" . | empty | ternary "seed" "garden" -}}
 {{- end -}}
 
-{{/* What is kept of the controller's metrics, a regular expression: what alerts and dashboard ask for, and no more. */}}
+{{/* What is kept of the controller's metrics, a regular expression: those that alerts and the dashboard query. */}}
 {{- define "common.metrics" -}}
 ^({{ include "common.metricNames" . | fromYamlArray | join "|" }})$
 {{- end -}}
@@ -12,8 +12,8 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 - trellis_build_info
 {{- if $facts.resource }}
-- trellis_passes_total
-- trellis_pass_duration_seconds_bucket
+- trellis_reconcile_total
+- trellis_reconcile_duration_seconds_bucket
 {{- end }}
 {{- if $facts.openstack }}
 - trellis_openstack_requests_total
@@ -26,7 +26,7 @@
 - controller_runtime_reconcile_total
 {{- end }}
 {{- if $facts.webhooks }}
-- trellis_webhook_answers_total
+- trellis_webhook_requests_total
 - trellis_webhook_certificate_not_after_timestamp_seconds
 - controller_runtime_webhook_latency_seconds_count
 - controller_runtime_webhook_latency_seconds_sum

@@ -4,7 +4,7 @@ resource: controlplanes
 webhooks: true
 images: true
 openstack: false
-# Seconds from which nine of ten passes count as slow.
+# 90th percentile in seconds from which operations count as slow.
 slow: 300
 # It deploys what speaks to OpenStack, and does not itself.
 networks: []

@@ -4,7 +4,7 @@ resource: infrastructures
 webhooks: false
 images: false
 openstack: true
-# Seconds from which nine of ten passes count as slow.
+# 90th percentile in seconds from which operations count as slow.
 slow: 300
 # OpenStack, wherever it is.
 networks: [public-networks, private-networks]

@@ -4,7 +4,7 @@ resource: networks
 webhooks: false
 images: true
 openstack: false
-# Seconds from which nine of ten passes count as slow.
+# 90th percentile in seconds from which operations count as slow.
 slow: 300
 networks: []
 # A change waits until the nodes of the shoot have taken the one before.

@@ -4,7 +4,7 @@ resource: workers
 webhooks: true
 images: true
 openstack: true
-# Seconds from which nine of ten passes count as slow.
+# 90th percentile in seconds from which operations count as slow.
 slow: 600
 # OpenStack, wherever it is: images and server groups. Machines are made by the machine controller.
 networks: [public-networks, private-networks]

@@ -124,7 +124,7 @@ func mergeIntoStatus(ctx context.Context, profile, _ *gardencorev1beta1.Namespac
 	}
 	merged, err := openstackv1alpha1.MergeProviderConfigs(status.ProviderConfig, profile.Spec.ProviderConfig)
 	if err != nil {
-		logf.FromContext(ctx).Error(err, "The machine images of a NamespacedCloudProfile are not in its status", "namespace", profile.Namespace, "name", profile.Name)
+		logf.FromContext(ctx).Error(err, "The status of a NamespacedCloudProfile lacks its machine images", "namespace", profile.Namespace, "name", profile.Name)
 		return nil
 	}
 	status.ProviderConfig = merged

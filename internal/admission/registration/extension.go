@@ -56,7 +56,7 @@ func (e extensions) registeredOtherwise(ctx context.Context, operated map[string
 	defer cancel()
 	list := &gardencorev1beta1.ControllerRegistrationList{}
 	if err := e.garden.List(ctx, list); err != nil && !absent(err) {
-		logf.FromContext(ctx).Error(err, "The garden does not tell its ControllerRegistrations")
+		logf.FromContext(ctx).Error(err, "Listing ControllerRegistrations in the garden failed")
 		return nil, false
 	}
 	for i := range list.Items {

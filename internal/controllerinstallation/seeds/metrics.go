@@ -10,7 +10,7 @@ type metrics struct {
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{reachable: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "trellis_seed_reachable",
-		Help: "Whether a seed could be reached when that was tried last (1) or not (0).",
+		Help: "1 if the last attempt to reach a seed succeeded, 0 if it failed.",
 	}, []string{"seed"})}
 	if registerer == nil {
 		return m, nil

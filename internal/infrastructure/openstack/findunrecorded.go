@@ -159,7 +159,7 @@ func (p *pass) takeUnrecorded(k kind, givenID string, ids *[]string, look func()
 	}
 	one, err := theOne(namesakes)
 	if one != nil {
-		p.log.Info("Found what the upstream extension made and did not record", "kind", one.what, "id", one.id)
+		p.log.Info("Found resources that the upstream extension created but did not record", "kind", one.what, "id", one.id)
 		p.hold(k, one.id, own, nil)
 		*ids = append(*ids, one.id)
 	}

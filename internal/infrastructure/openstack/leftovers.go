@@ -206,7 +206,7 @@ func (p *pass) removeLeftovers(ctx context.Context) error {
 	if err := inParallel(steps...); err != nil {
 		return err
 	}
-	p.log.Info("Deleted what load balancers left behind", "count", len(steps))
+	p.log.Info("Deleted leftover load balancer resources", "count", len(steps))
 	p.record(func(l *ledger) { l.setLeftovers(nil) })
 	return nil
 }

@@ -44,7 +44,7 @@ func (p *pass) letGo(ctx context.Context) error {
 	p.record(func(l *ledger) {
 		for _, k := range kinds {
 			if id := l.id(k); id != "" {
-				p.log.Info("Let go of a resource that the configuration does not name any more", "kind", k, "id", id)
+				p.log.Info("Released a resource that the configuration no longer names", "kind", k, "id", id)
 				l.forget(k, factsOf(k)...)
 			}
 		}

@@ -248,7 +248,7 @@ func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
 		if s.givenID != "" {
 			return nil, cloud.Errorf(cloud.Configuration, "%s: there is no %s %s, or this project cannot see it", s.givenField, s.what, s.givenID)
 		}
-		p.log.Info("A recorded resource is gone", "kind", s.what, "id", id)
+		p.log.Info("A recorded resource no longer exists", "kind", s.what, "id", id)
 	}
 	if p.untouched {
 		return nil, nil

@@ -45,7 +45,7 @@ func (p *pass) removeOwnedKeyPair(ctx context.Context, name string) error {
 			p.addNamesakes(namesake{what: "key pair", id: name})
 			return nil
 		}
-		p.log.Info("Left a key pair alone that holds another public key than the shoot's", "name", name)
+		p.log.Info("Kept a key pair whose public key is not the shoot's", "name", name)
 		return nil
 	}
 	return p.deleteKeyPair(ctx, name)

@@ -149,7 +149,7 @@ func (p *pass) withGateway(ctx context.Context, attempt func(cloudopenstack.Exte
 		if cloud.KindOf(err) != cloud.Depleted {
 			return blameGateway(gateway, p.floating.subnetField, err)
 		}
-		p.log.Info("A floating subnet has no address left", "subnet", candidate.Name, "id", candidate.ID)
+		p.log.Info("A floating subnet has no free address", "subnet", candidate.Name, "id", candidate.ID)
 	}
 	return fmt.Errorf("none of the %d subnets that %s %q selects has an address left: %w", len(candidates), p.floating.subnetField, p.floating.subnet, err)
 }

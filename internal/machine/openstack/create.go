@@ -37,7 +37,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 		}
 		server = cloudopenstack.Server{ID: created, Status: cloudopenstack.ServerBuild}
 	default:
-		m.log.Info("Taking over a server", "server", server.ID, "status", server.Status)
+		m.log.Info("Adopting a server", "server", server.ID, "status", server.Status)
 	}
 	return m.raise(ctx, server)
 }
@@ -47,7 +47,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 func (m *machine) bear(ctx context.Context) (string, error) {
 	id, err := m.ask(ctx)
 	if (cloud.IsNotFound(err) || refusesValue(err)) && m.names.remembered {
-		m.log.Info("Asking again with names that are looked up anew", "reason", err.Error())
+		m.log.Info("Retrying with IDs that are looked up again", "reason", err.Error())
 		m.account.names.forget(m.names.began)
 		m.names = m.account.names.attempt()
 		id, err = m.ask(ctx)

@@ -20,11 +20,11 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "trellis_machine_operations_total",
-			Help: "What machine-controller-manager asked of the machine driver, by operation and code of the answer.",
+			Help: "Requests of machine-controller-manager to the machine driver, by operation and status code.",
 		}, []string{"operation", "code"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "trellis_machine_operation_duration_seconds",
-			Help:    "Time from machine-controller-manager's question to the answer.",
+			Help:    "Duration of requests of machine-controller-manager to the machine driver, by operation.",
 			Buckets: []float64{.05, .1, .5, 1, 5, 10, 30, 60, 120, 300, 600},
 		}, []string{"operation"}),
 	}

@@ -91,7 +91,7 @@ func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (c
 		}
 	}
 	if mine != nil {
-		m.log.Info("Taking over a port", "port", mine.ID)
+		m.log.Info("Adopting a port", "port", mine.ID)
 		return *mine, nil
 	}
 	port, err := m.account.CreatePort(ctx, wanted)

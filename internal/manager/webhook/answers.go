@@ -12,8 +12,8 @@ import (
 // What a webhook may answer. controller-runtime's own metric does not tell: over HTTP, each of these is a success.
 const (
 	answerAllowed = "allowed"
-	answerChanged = "changed"
-	answerRefused = "refused" // the object has a mistake
+	answerChanged = "patched"
+	answerRefused = "denied" // the object has a mistake
 	answerFailed  = "failed"  // it could not be judged or changed
 	answerBusy    = "busy"    // there was no room for the request: API servers send it again
 )
@@ -24,9 +24,9 @@ type answers struct{ counter *prometheus.CounterVec }
 // newAnswers registers the counter, unless an earlier one of the process is registered: then that goes on counting.
 func newAnswers(registerer prometheus.Registerer) (answers, error) {
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trellis_webhook_answers_total",
-		Help: "Answers to API servers by webhook: allowed, changed, refused for a mistake of the object, failed, or busy: to be asked again.",
-	}, []string{"webhook", "answer"})
+		Name: "trellis_webhook_requests_total",
+		Help: "Admission requests by webhook and result: allowed, patched, denied, failed, or busy (the API server retries).",
+	}, []string{"webhook", "result"})
 	err := registerer.Register(counter)
 	if known, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		return answers{counter: known.ExistingCollector.(*prometheus.CounterVec)}, nil //nolint:forcetypeassert // equal descriptions have one type

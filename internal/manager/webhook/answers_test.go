@@ -22,9 +22,9 @@ func TestWhatAnAnswerCountsAs(t *testing.T) {
 		want     string
 	}{
 		"yes":                                 {admission.Allowed(""), "allowed"},
-		"yes, but otherwise":                  {patched, "changed"},
-		"no":                                  {admission.Denied("no"), "refused"},
-		"no, for a mistake":                   {invalid, "refused"},
+		"yes, but otherwise":                  {patched, "patched"},
+		"no":                                  {admission.Denied("no"), "denied"},
+		"no, for a mistake":                   {invalid, "denied"},
 		"no, since nobody knows":              {admission.Errored(http.StatusInternalServerError, errors.New("x")), "failed"},
 		"no, since the object makes no sense": {admission.Errored(http.StatusBadRequest, errors.New("x")), "failed"},
 	} {
@@ -40,7 +40,7 @@ func TestAnswersAreThereBeforeTheFirstRequest(t *testing.T) {
 	again, err := newAnswers(registry)
 	require.NoError(t, err)
 	again.count("shoot", admission.Allowed(""))
-	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
+	assert.Equal(t, map[string]float64{"allowed": 1, "patched": 0, "denied": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
 }
 
 // countsOf returns how often there was which answer, of all webhooks together.
@@ -60,7 +60,7 @@ func gatherAnswers(registry *prometheus.Registry) (map[string]float64, error) {
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			for _, label := range metric.GetLabel() {
-				if label.GetName() == "answer" {
+				if label.GetName() == "result" {
 					counts[label.GetValue()] += metric.GetCounter().GetValue()
 				}
 			}

@@ -76,7 +76,7 @@ func (k *keeper) Start(ctx context.Context) error {
 			k.log.V(1).Info("Waiting", "reason", err.Error())
 			return min(k.timing.keep, k.timing.first)
 		case ctx.Err() == nil:
-			k.log.Error(err, "Keeping webhooks failed")
+			k.log.Error(err, "Updating webhook configurations failed")
 		}
 		return min(k.timing.keep, k.timing.retry)
 	})

@@ -96,7 +96,7 @@ func TestServer_SlowCallersDoNotKeepOthersWaiting(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return used(limits.memory) == len(slow)*minChunk }, 10*time.Second, time.Millisecond, "a slow caller holds no more")
 	assert.Equal(t, http.StatusOK, answerOn(t, callWhole(t, address)).StatusCode)
-	assert.Equal(t, map[string]float64{"allowed": 1, "changed": 0, "refused": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
+	assert.Equal(t, map[string]float64{"allowed": 1, "patched": 0, "denied": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
 	_, err := slow[0].Write([]byte(emptyReview[1:]))
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, answerOn(t, slow[0]).StatusCode, "who is slow is answered all the same")

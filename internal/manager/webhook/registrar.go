@@ -112,6 +112,6 @@ func (r *registrar) remove(ctx context.Context, c configuration) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing %T: %w", object, err)
 	}
-	r.log.Info("Took back registration of webhooks", "configuration", object.GetName())
+	r.log.Info("Deleted registration of webhooks", "configuration", object.GetName())
 	return nil
 }

@@ -86,7 +86,7 @@ func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
 	s.WebhookMux().ServeHTTP(answer, request)
 	assert.Contains(t, answer.Body.String(), `"uid":"1","allowed":false`)
 	assert.Contains(t, answer.Body.String(), `panic: oh`)
-	assert.Equal(t, map[string]float64{"allowed": 0, "changed": 0, "refused": 0, "failed": 1, "busy": 0}, countsOf(t, registry))
+	assert.Equal(t, map[string]float64{"allowed": 0, "patched": 0, "denied": 0, "failed": 1, "busy": 0}, countsOf(t, registry))
 }
 
 // startServer starts one with a webhook that is called tune. It returns its URL, a way to end it, and how it ended.

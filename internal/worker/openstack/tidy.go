@@ -52,7 +52,7 @@ func (d *Driver) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.O
 		return nil, err
 	}
 	for _, group := range remaining {
-		shoot.Log.Info("Server group has servers still and stays", "serverGroup", group.Name, "id", group.ID, "servers", group.Members)
+		shoot.Log.Info("Keeping a server group that still has servers", "serverGroup", group.Name, "id", group.ID, "servers", group.Members)
 	}
 	tidied := recorded.DeepCopy()
 	tidied.ServerGroupDependencies = slices.DeleteFunc(tidied.ServerGroupDependencies, func(dependency dependency) bool {
@@ -70,7 +70,7 @@ func (d *Driver) removeAll(ctx context.Context, shoot *worker.Shoot, in *inputs,
 		helpless := []cloud.Kind{cloud.Configuration, cloud.Unauthenticated, cloud.Unauthorized}
 		mayBeIgnored := len(in.groupWants()) == 0 && len(recorded.ServerGroupDependencies) == 0
 		if mayBeIgnored && slices.Contains(helpless, cloud.KindOf(err)) {
-			shoot.Log.Info("Not looking for server groups, of which nothing is known", "reason", err.Error())
+			shoot.Log.Info("Skipping the search for server groups: none is recorded", "reason", err.Error())
 			return nil
 		}
 		return err

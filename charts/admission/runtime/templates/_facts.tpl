@@ -10,8 +10,8 @@ openstack: false
 networks: []
 shoots: false
 own: true
-down: API servers refuse what it should judge
-stalled: certificates are not renewed, and what is registered is not repaired
+down: API servers reject the writes that it should validate
+stalled: certificates are not renewed, and webhook configurations are not repaired
 hosts: The hosts are the runtime cluster and the virtual garden
 {{- end -}}
 

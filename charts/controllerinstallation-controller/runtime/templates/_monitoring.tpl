@@ -3,7 +3,7 @@
 - trellis_rollout_due_timestamp_seconds
 - trellis_rollout_empty_waves
 - trellis_rollout_installations
-- trellis_rollout_remarks
+- trellis_rollout_warnings
 - trellis_rollout_state
 - trellis_seed_reachable
 {{- end -}}
@@ -21,8 +21,8 @@
   annotations:
     summary: A rollout has failed
     description: >-
-      What ControllerDeployment {{`{{ $labels.deployment }}`}} says has failed in a seed, and goes no further. Which revision it is and why is in its
-      events and in status.providerStatus of the installations. Register something better, or have it tried once more.
+      The newest revision of ControllerDeployment {{`{{ $labels.deployment }}`}} has failed in a seed and is not rolled out further. Its events and
+      status.providerStatus of the installations give the revision and the reason. Register a corrected revision, or request a retry.
 - alert: TrellisControllerInstallationRolloutLate
   expr: time() > max by (deployment) (trellis_rollout_due_timestamp_seconds{ {{- $job -}} })
   for: {{ .Values.rollouts.lateAfter }}
@@ -30,9 +30,9 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A rollout does not go on
+    summary: A rollout is late
     description: >-
-      What ControllerDeployment {{`{{ $labels.deployment }}`}} says should have reached more seeds {{ .Values.rollouts.lateAfter }} ago. Nothing has failed. Seeds may be
+      The newest revision of ControllerDeployment {{`{{ $labels.deployment }}`}} should have reached more seeds {{ .Values.rollouts.lateAfter }} ago. Nothing has failed. Seeds may be
       unreachable, come and go, or not have been healthy before: see the phases of the installations of the wave that it is at.
 - alert: TrellisControllerInstallationWaveEmpty
   expr: max by (deployment) (trellis_rollout_empty_waves{ {{- $job -}} }) > 0
@@ -43,18 +43,18 @@
   annotations:
     summary: A wave of a rollout selects no seed
     description: >-
-      A wave of ControllerDeployment {{`{{ $labels.deployment }}`}} selects no seed that has an installation: what is rolled out is proven by nobody
-      there. Which it is says the condition Valid of the installations. Correct its seedSelector, or remove the wave.
+      A wave of ControllerDeployment {{`{{ $labels.deployment }}`}} selects no seed that has an installation, so no seed there tests a new
+      revision. The condition Valid of the installations names the wave. Correct its seedSelector, or remove the wave.
 - alert: TrellisControllerInstallationSeedVanished
-  expr: max by (deployment) (trellis_rollout_remarks{ {{- $job -}} }) == 1
+  expr: max by (deployment) (trellis_rollout_warnings{ {{- $job -}} }) == 1
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A seed has gone while a revision was failing there
+    summary: A seed was deleted while a revision was failing there
     description: >-
-      An installation of ControllerDeployment {{`{{ $labels.deployment }}`}} was deleted while it was not healthy with a revision that was on trial: that
-      proves nothing any more. Which one it was say the events of the ControllerDeployment and the condition Valid of the installations.
+      An installation of ControllerDeployment {{`{{ $labels.deployment }}`}} was deleted while it was not healthy with a candidate revision, so it no
+      longer counts. The events of the ControllerDeployment and the condition Valid of the installations name the seed.
 - alert: TrellisControllerInstallationSeedUnreachable
   expr: min by (seed) (trellis_seed_reachable{ {{- $job -}} }) == 0
   for: 15m
@@ -62,33 +62,33 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A seed cannot be reached
+    summary: A seed is unreachable
     description: >-
-      Nothing of its types has been installed, updated or removed in seed {{`{{ $labels.seed }}`}} for a quarter of an hour. Why is in
-      status.providerStatus.lastError of its installations.
+      Nothing of its types has been installed, updated or removed in seed {{`{{ $labels.seed }}`}} for 15 minutes.
+      status.providerStatus.lastError of its installations gives the reason.
 {{- end -}}
 
 {{- define "panels" -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 - title: Rollouts
-  description: ControllerDeployments by where their rollouts are.
+  description: ControllerDeployments by the state of their rollouts.
   unit: short
   queries:
   - expr: sum by (state) (trellis_rollout_state{ {{- $job -}} })
     legend: {{`"{{state}}"`}}
 - title: Progress
-  description: Installations of the wave that a rollout is at, and those of them that are healthy with what is new.
+  description: Installations of the current wave of a rollout, and those of them that are healthy with the newest revision.
   unit: short
   queries:
   - expr: sum by (deployment, wave, count) (trellis_rollout_installations{ {{- $job -}} })
     legend: {{`"{{deployment}} {{wave}} {{count}}"`}}
 {{ include "common.installationPanels" . }}
 - title: Seeds
-  description: Those that are served, and those of them that can be reached.
+  description: All seeds, and those that are reachable.
   unit: short
   queries:
   - expr: count(trellis_seed_reachable{ {{- $job -}} })
-    legend: served
+    legend: all
   - expr: sum(trellis_seed_reachable{ {{- $job -}} })
-    legend: reached
+    legend: reachable
 {{- end -}}
