@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ofOperator are the values that gardener-operator mixes in for a half of admission (gardener/pkg/operator/controller/extension/extension/admission).
-func ofOperator(name string) map[string]any {
+// operatorValues are the values that gardener-operator mixes in for a half of admission (gardener/pkg/operator/controller/extension/extension/admission).
+func operatorValues(name string) map[string]any {
 	if name == AdmissionRuntime {
 		return map[string]any{"gardener": map[string]any{
 			"runtimeCluster": map[string]any{"priorityClassName": "gardener-garden-system-400"},
@@ -29,8 +29,8 @@ func ofOperator(name string) map[string]any {
 	}}}
 }
 
-// ofOneCluster are those for a garden that is the cluster that the pods run in, without gardener-operator.
-func ofOneCluster() map[string]any {
+// oneClusterValues are those for a garden that is the cluster that the pods run in, without gardener-operator.
+func oneClusterValues() map[string]any {
 	return map[string]any{
 		"serviceAccount": map[string]any{"mountToken": true},
 		"gardener": map[string]any{
@@ -40,8 +40,8 @@ func ofOneCluster() map[string]any {
 	}
 }
 
-// ofTwoClusters are those for a garden that is another cluster, without gardener-operator.
-func ofTwoClusters() map[string]any {
+// twoClusterValues are those for a garden that is another cluster, without gardener-operator.
+func twoClusterValues() map[string]any {
 	return map[string]any{
 		"serviceAccount": map[string]any{"mountToken": true},
 		"garden":         map[string]any{"kubeconfigSecret": "admission-garden", "webhookURL": "admission.example.org:8443"},
@@ -49,8 +49,8 @@ func ofTwoClusters() map[string]any {
 	}
 }
 
-// everythingOfAdmission switches on and changes what can be.
-func everythingOfAdmission() map[string]any {
+// allAdmissionValues switches on and changes what can be.
+func allAdmissionValues() map[string]any {
 	values := map[string]any{
 		"defaults":         map[string]any{"overlayOff": []string{}, "podRoutes": []string{"openstack", "local"}, "nodeLocalDNSWithoutTCP": false},
 		"image":            map[string]any{"repository": "registry.example.org/admission", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
@@ -65,12 +65,12 @@ func everythingOfAdmission() map[string]any {
 		"disableWebhooks":  []string{"shootdefaults.openstack"},
 		"logLevel":         "debug",
 	}
-	maps.Copy(values, placed())
+	maps.Copy(values, placementValues())
 	return values
 }
 
-// nothingOfAdmission switches off what can be.
-func nothingOfAdmission() map[string]any {
+// minimalAdmissionValues switches off what can be.
+func minimalAdmissionValues() map[string]any {
 	return map[string]any{
 		"replicaCount": 0,
 		"vpa":          map[string]any{"enabled": false},
@@ -82,19 +82,19 @@ func nothingOfAdmission() map[string]any {
 
 // typesOnly are those that gardener-operator mixes in, for some types.
 func typesOnly(name string, types ...string) map[string]any {
-	values := ofOperator(name)
+	values := operatorValues(name)
 	values["types"] = types
 	return values
 }
 
 // For gardener-operator, testdata has all that is rendered; for all else, what is different from that.
-func TestWhatIsRenderedOfAdmissionIsAsWrittenDown(t *testing.T) {
+func TestRender_AdmissionGolden(t *testing.T) {
 	for _, name := range AdmissionNames() {
-		compareAll(t, name, "operator", ofOperator(name), map[string]map[string]any{
-			"one-cluster":        ofOneCluster(),
-			"two-clusters":       ofTwoClusters(),
-			"everything":         everythingOfAdmission(),
-			"nothing":            nothingOfAdmission(),
+		compareAll(t, name, "operator", operatorValues(name), map[string]map[string]any{
+			"one-cluster":        oneClusterValues(),
+			"two-clusters":       twoClusterValues(),
+			"everything":         allAdmissionValues(),
+			"nothing":            minimalAdmissionValues(),
 			"only-openstack":     typesOnly(name, "openstack"),
 			"only-calico":        typesOnly(name, "calico"),
 			"only-registrations": typesOnly(name, "registrations"),
@@ -103,7 +103,7 @@ func TestWhatIsRenderedOfAdmissionIsAsWrittenDown(t *testing.T) {
 }
 
 // gardener-operator gives one set of values to both charts.
-func TestBothHalvesTakeTheSameValues(t *testing.T) {
+func TestAdmissionCharts_SameValues(t *testing.T) {
 	for _, file := range []string{"values.yaml", "values.schema.json"} {
 		var contents []string
 		for _, name := range AdmissionNames() {
@@ -115,7 +115,7 @@ func TestBothHalvesTakeTheSameValues(t *testing.T) {
 	}
 }
 
-func TestAWrongValueOfAdmissionIsAnErrorThatNamesTheField(t *testing.T) {
+func TestRender_AdmissionInvalidValues(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		values map[string]any
 		want   []string
@@ -154,21 +154,21 @@ func gardenerValue(key string, value any) map[string]any {
 	return map[string]any{"gardener": map[string]any{key: value}}
 }
 
-func TestWhatGardenerMixesInMayGrow(t *testing.T) {
+func TestRender_AdmissionUnknownGardenerValues(t *testing.T) {
 	for _, name := range AdmissionNames() {
-		values := ofOperator(name)
+		values := operatorValues(name)
 		grown := values["gardener"].(map[string]any)
 		grown["version"] = "v2"
 		grown["virtualCluster"].(map[string]any)["domain"] = "example.org"
-		assert.Equal(t, manifest(t, name, withTypes(name, ofOperator(name))), manifest(t, name, withTypes(name, values)))
+		assert.Equal(t, manifest(t, name, withTypes(name, operatorValues(name))), manifest(t, name, withTypes(name, values)))
 	}
 }
 
 // What is in both halves must be told apart: the garden may be the cluster that the pods run in.
-func TestBothHalvesFitIntoOneCluster(t *testing.T) {
+func TestAdmissionCharts_OneCluster(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range AdmissionNames() {
-		objects, err := Render(archiveOf(t, name), Release{Name: name, Namespace: "garden"}, withTypes(name, ofOneCluster()))
+		objects, err := Render(archiveOf(t, name), Release{Name: name, Namespace: "garden"}, withTypes(name, oneClusterValues()))
 		require.NoError(t, err)
 		for _, object := range objects {
 			key := object.GetKind() + " " + object.GetName()
@@ -179,10 +179,10 @@ func TestBothHalvesFitIntoOneCluster(t *testing.T) {
 }
 
 // Pods of one cluster work as the ServiceAccount that the chart for the garden gives rights to.
-func TestInOneClusterThePodsHaveTheRights(t *testing.T) {
-	runtimeHalf, err := Render(archiveOf(t, AdmissionRuntime), releaseOf(AdmissionRuntime), withTypes(AdmissionRuntime, ofOneCluster()))
+func TestAdmissionCharts_OneClusterRBAC(t *testing.T) {
+	runtimeHalf, err := Render(archiveOf(t, AdmissionRuntime), releaseOf(AdmissionRuntime), withTypes(AdmissionRuntime, oneClusterValues()))
 	require.NoError(t, err)
-	gardenHalf, err := Render(archiveOf(t, AdmissionApplication), releaseOf(AdmissionApplication), withTypes(AdmissionApplication, ofOneCluster()))
+	gardenHalf, err := Render(archiveOf(t, AdmissionApplication), releaseOf(AdmissionApplication), withTypes(AdmissionApplication, oneClusterValues()))
 	require.NoError(t, err)
 	var deployment appsv1.Deployment
 	var binding rbacv1.ClusterRoleBinding
@@ -193,14 +193,14 @@ func TestInOneClusterThePodsHaveTheRights(t *testing.T) {
 }
 
 // gardener-operator leaves pods alone that have a kubeconfig of the garden already.
-func TestWithGardenerOperatorThereIsNoKubeconfigButItsOwn(t *testing.T) {
+func TestAdmissionCharts_OperatorKubeconfig(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		values map[string]any
 		want   string
 	}{
-		"with gardener-operator": {values: ofOperator(AdmissionRuntime)},
-		"without it":             {values: ofTwoClusters(), want: "/etc/trellis/garden/kubeconfig"},
-		"in one cluster":         {values: ofOneCluster()},
+		"with gardener-operator": {values: operatorValues(AdmissionRuntime)},
+		"without it":             {values: twoClusterValues(), want: "/etc/trellis/garden/kubeconfig"},
+		"in one cluster":         {values: oneClusterValues()},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			objects, err := Render(archiveOf(t, AdmissionRuntime), releaseOf(AdmissionRuntime), withTypes(AdmissionRuntime, test.values))
@@ -218,7 +218,7 @@ func TestWithGardenerOperatorThereIsNoKubeconfigButItsOwn(t *testing.T) {
 	}
 }
 
-func TestValuesOfAdmissionMeanWhatTheyMeanElsewhere(t *testing.T) {
+func TestAdmissionCharts_ValueDescriptions(t *testing.T) {
 	// There are other types, and other things are mixed in.
 	own := map[string]bool{"types": true, "gardener": true}
 	var admission, worker struct {

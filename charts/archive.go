@@ -49,7 +49,7 @@ func Archive(name, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own[chartFile], err = stamp(own[chartFile], version); err != nil {
+	if own[chartFile], err = setVersion(own[chartFile], version); err != nil {
 		return nil, fmt.Errorf("stamping chart %s: %w", name, err)
 	}
 	shared, err := chartFiles(library)
@@ -59,7 +59,7 @@ func Archive(name, version string) ([]byte, error) {
 	for file, content := range shared {
 		own[path.Join(vendored, library, file)] = content
 	}
-	return pack(name, own)
+	return packArchive(name, own)
 }
 
 // chartFiles returns what belongs to a chart, by path inside of it: nothing else in its folder gets into an archive.
@@ -85,7 +85,7 @@ func chartFiles(name string) (map[string][]byte, error) {
 	return files, nil
 }
 
-func stamp(chart []byte, version string) ([]byte, error) {
+func setVersion(chart []byte, version string) ([]byte, error) {
 	metadata := map[string]any{}
 	if err := yaml.Unmarshal(chart, &metadata); err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func chartVersion(version string) string {
 	return "0.0.0-build-" + identifier
 }
 
-// pack writes nothing that depends on when and where it runs: no times, no users, one order.
-func pack(name string, files map[string][]byte) ([]byte, error) {
+// packArchive writes nothing that depends on when and where it runs: no times, no users, one order.
+func packArchive(name string, files map[string][]byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	zipper := gzip.NewWriter(&buffer)
 	archive := tar.NewWriter(zipper)

@@ -18,14 +18,14 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 )
 
-func TestAnArchiveIsTheSameEachTime(t *testing.T) {
+func TestArchive_Deterministic(t *testing.T) {
 	for _, name := range all() {
 		once, again := archiveOf(t, name), archiveOf(t, name)
 		assert.Equal(t, once, again, name)
 	}
 }
 
-func TestAnArchiveHoldsTheChartAndItsLibraryAndNothingElse(t *testing.T) {
+func TestArchive_Files(t *testing.T) {
 	files := unpack(t, archiveOf(t, "network-controller"))
 	allowed := map[string]bool{}
 	for _, pattern := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/*.yaml", "templates/_*.tpl"} {
@@ -47,7 +47,7 @@ func TestAnArchiveHoldsTheChartAndItsLibraryAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAnArchiveBearsTheVersionOfItsBinary(t *testing.T) {
+func TestArchive_Version(t *testing.T) {
 	for version, want := range map[string]string{
 		"v0.1.0":                  "0.1.0",
 		"v0.1.0-3-g1f2e3d4-dirty": "0.1.0-3-g1f2e3d4-dirty",
@@ -71,16 +71,16 @@ func TestAnArchiveBearsTheVersionOfItsBinary(t *testing.T) {
 	}
 }
 
-func TestThereIsNoArchiveOfWhatIsNoChart(t *testing.T) {
+func TestArchive_UnknownChart(t *testing.T) {
 	_, err := Archive("common", "v0.1.0")
 	assert.ErrorContains(t, err, `there is no chart "common": there are infrastructure-controller, `)
 	_, err = Archive("worker-controller", "")
 	assert.ErrorContains(t, err, "needs the version of its binary")
 }
 
-func TestAnArchiveRendersAsItsFolderDoes(t *testing.T) {
+func TestArchive_RendersLikeFolder(t *testing.T) {
 	for _, name := range all() {
-		for place, values := range map[string]map[string]any{"where it belongs": usual(name), "with everything": everything(name)} {
+		for place, values := range map[string]map[string]any{"where it belongs": usualValues(name), "with everything": allValues(name)} {
 			t.Run(name+" "+place, func(t *testing.T) {
 				chart, err := loader.LoadDir(folderOf(t, name))
 				require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestAnArchiveRendersAsItsFolderDoes(t *testing.T) {
 	}
 }
 
-func TestHelmFindsNothingToComplainAbout(t *testing.T) {
+func TestArchive_HelmLint(t *testing.T) {
 	for _, name := range all() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

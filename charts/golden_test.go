@@ -19,13 +19,13 @@ import (
 var update = flag.Bool("update", false, "write what is rendered to testdata")
 
 // For a seed, testdata has all that is rendered; for all else, what is different from that.
-func TestWhatIsRenderedIsAsWrittenDown(t *testing.T) {
+func TestRender_Golden(t *testing.T) {
 	for _, name := range Names() {
-		compareAll(t, name, "seed", ofSeed(), map[string]map[string]any{
-			"self-hosted-shoot": ofSelfHostedShoot(),
-			"runtime-cluster":   ofRuntimeCluster(),
-			"everything":        everything(name),
-			"nothing":           nothing(name),
+		compareAll(t, name, "seed", seedValues(), map[string]map[string]any{
+			"self-hosted-shoot": selfHostedShootValues(),
+			"runtime-cluster":   runtimeClusterValues(),
+			"everything":        allValues(name),
+			"nothing":           minimalValues(name),
 		})
 	}
 }
@@ -49,9 +49,9 @@ func compareAll(t *testing.T, name, usual string, usually map[string]any, others
 }
 
 // Gardener keeps what is rendered by kind and name in one map, in which a namespace has no place: of two, one would be lost.
-func TestKindAndNameTellObjectsApart(t *testing.T) {
+func TestRender_UniqueObjects(t *testing.T) {
 	for _, name := range append(Names(), InstallationNames()...) {
-		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, everything(name)))
+		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, allValues(name)))
 		require.NoError(t, err)
 		known := map[string]bool{}
 		for _, object := range objects {

@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// inTheGarden are the two halves of the operator that works from the garden.
-func inTheGarden() []string { return []string{InstallationRuntime, InstallationApplication} }
+// gardenCharts are the two halves of the operator that works from the garden.
+func gardenCharts() []string { return []string{InstallationRuntime, InstallationApplication} }
 
-// ofOperatorForInstallations are the values that gardener-operator mixes in for a half of the operator in the garden, which it takes for an admission.
-func ofOperatorForInstallations(name string) map[string]any {
+// operatorInstallationValues are the values that gardener-operator mixes in for a half of the operator in the garden, which it takes for an admission.
+func operatorInstallationValues(name string) map[string]any {
 	if name == InstallationRuntime {
 		return map[string]any{"gardener": map[string]any{
 			"runtimeCluster": map[string]any{"priorityClassName": "gardener-garden-system-400"},
@@ -33,8 +33,8 @@ func ofOperatorForInstallations(name string) map[string]any {
 	}}}
 }
 
-// installationsInOneCluster are those for a garden that is the cluster that the pods run in, without gardener-operator.
-func installationsInOneCluster() map[string]any {
+// oneClusterInstallationValues are those for a garden that is the cluster that the pods run in, without gardener-operator.
+func oneClusterInstallationValues() map[string]any {
 	return map[string]any{
 		"serviceAccount": map[string]any{"mountToken": true},
 		"gardener": map[string]any{
@@ -46,8 +46,8 @@ func installationsInOneCluster() map[string]any {
 	}
 }
 
-// installationsInTwoClusters are those for a garden that is another cluster, without gardener-operator.
-func installationsInTwoClusters() map[string]any {
+// twoClusterInstallationValues are those for a garden that is another cluster, without gardener-operator.
+func twoClusterInstallationValues() map[string]any {
 	return map[string]any{
 		"serviceAccount": map[string]any{"mountToken": true},
 		"garden":         map[string]any{"kubeconfigSecret": "installations-garden"},
@@ -56,8 +56,8 @@ func installationsInTwoClusters() map[string]any {
 	}
 }
 
-// everythingOfInstallation switches on and changes what can be.
-func everythingOfInstallation(name string) map[string]any {
+// allInstallationValues switches on and changes what can be.
+func allInstallationValues(name string) map[string]any {
 	values := map[string]any{
 		"syncPeriod": "1m30s", "concurrentSyncs": 50, "replicaCount": 3,
 		"image":            map[string]any{"repository": "registry.example.org/operator", "tag": "v9", "digest": digest, "pullPolicy": "Always"},
@@ -69,9 +69,9 @@ func everythingOfInstallation(name string) map[string]any {
 		"leaderElection":   map[string]any{"id": "another"},
 		"logLevel":         "debug",
 	}
-	maps.Copy(values, placed())
+	maps.Copy(values, placementValues())
 	if name == InstallationSeed {
-		maps.Copy(values, ofSeed())
+		maps.Copy(values, seedValues())
 		values["usablePorts"] = []int{41001, 41002, 41003, 41004, 41005}
 	} else {
 		values["seedSelector"] = `operator=garden,stage in (dev,live)`
@@ -80,8 +80,8 @@ func everythingOfInstallation(name string) map[string]any {
 	return values
 }
 
-// nothingOfInstallation switches off what can be.
-func nothingOfInstallation() map[string]any {
+// minimalInstallationValues switches off what can be.
+func minimalInstallationValues() map[string]any {
 	return map[string]any{
 		"replicaCount": 0,
 		"vpa":          map[string]any{"enabled": false},
@@ -92,27 +92,27 @@ func nothingOfInstallation() map[string]any {
 }
 
 // For a seed, and for gardener-operator, testdata has all that is rendered; for all else, what is different from that.
-func TestWhatIsRenderedOfTheOperatorIsAsWrittenDown(t *testing.T) {
-	compareAll(t, InstallationSeed, "seed", ofSeed(), map[string]map[string]any{
-		"self-hosted-shoot": ofSelfHostedShoot(),
-		"everything":        everythingOfInstallation(InstallationSeed),
-		"nothing":           nothingOfInstallation(),
+func TestRender_InstallationGolden(t *testing.T) {
+	compareAll(t, InstallationSeed, "seed", seedValues(), map[string]map[string]any{
+		"self-hosted-shoot": selfHostedShootValues(),
+		"everything":        allInstallationValues(InstallationSeed),
+		"nothing":           minimalInstallationValues(),
 	})
-	for _, name := range inTheGarden() {
-		compareAll(t, name, "operator", ofOperatorForInstallations(name), map[string]map[string]any{
-			"one-cluster":  installationsInOneCluster(),
-			"two-clusters": installationsInTwoClusters(),
-			"everything":   everythingOfInstallation(name),
-			"nothing":      nothingOfInstallation(),
+	for _, name := range gardenCharts() {
+		compareAll(t, name, "operator", operatorInstallationValues(name), map[string]map[string]any{
+			"one-cluster":  oneClusterInstallationValues(),
+			"two-clusters": twoClusterInstallationValues(),
+			"everything":   allInstallationValues(name),
+			"nothing":      minimalInstallationValues(),
 		})
 	}
 }
 
 // gardener-operator gives one set of values to both charts.
-func TestBothHalvesOfTheOperatorTakeTheSameValues(t *testing.T) {
+func TestInstallationCharts_SameValues(t *testing.T) {
 	for _, file := range []string{"values.yaml", "values.schema.json"} {
 		var contents []string
-		for _, name := range inTheGarden() {
+		for _, name := range gardenCharts() {
 			content, err := os.ReadFile(filepath.Join(folder(name), file))
 			require.NoError(t, err)
 			contents = append(contents, string(content))
@@ -121,7 +121,7 @@ func TestBothHalvesOfTheOperatorTakeTheSameValues(t *testing.T) {
 	}
 }
 
-func TestAWrongValueOfTheOperatorIsAnErrorThatNamesTheField(t *testing.T) {
+func TestRender_InstallationInvalidValues(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		charts []string
 		values map[string]any
@@ -134,11 +134,11 @@ func TestAWrongValueOfTheOperatorIsAnErrorThatNamesTheField(t *testing.T) {
 		"no workers":               {InstallationNames(), map[string]any{"concurrentSyncs": 0}, []string{"'/concurrentSyncs'", "minimum"}},
 		"a name that is none":      {InstallationNames(), map[string]any{"concurrentSync": 1}, []string{"concurrentSync: there is no such value; if it is to be concurrentSyncs"}},
 		"a selector in a seed":     {[]string{InstallationSeed}, map[string]any{"seedSelector": "a=b"}, []string{"seedSelector: this chart has no such value"}},
-		"an address without https": {inTheGarden(), map[string]any{"gardenAddress": "api.example.org"}, []string{"'/gardenAddress'"}},
-		"a selector that is a map": {inTheGarden(), map[string]any{"seedSelector": map[string]any{"a": "b"}}, []string{"'/seedSelector'", "want string"}},
-		"a Secret that cannot be":  {inTheGarden(), map[string]any{"garden": map[string]any{"kubeconfigSecret": "a b"}}, []string{"'/garden/kubeconfigSecret'"}},
+		"an address without https": {gardenCharts(), map[string]any{"gardenAddress": "api.example.org"}, []string{"'/gardenAddress'"}},
+		"a selector that is a map": {gardenCharts(), map[string]any{"seedSelector": map[string]any{"a": "b"}}, []string{"'/seedSelector'", "want string"}},
+		"a Secret that cannot be":  {gardenCharts(), map[string]any{"garden": map[string]any{"kubeconfigSecret": "a b"}}, []string{"'/garden/kubeconfigSecret'"}},
 		"an account that cannot be": {
-			inTheGarden(), gardenerValue("virtualCluster", map[string]any{"serviceAccount": map[string]any{"name": "a b"}}),
+			gardenCharts(), gardenerValue("virtualCluster", map[string]any{"serviceAccount": map[string]any{"name": "a b"}}),
 			[]string{"'/gardener/virtualCluster/serviceAccount/name'"},
 		},
 	} {
@@ -154,14 +154,14 @@ func TestAWrongValueOfTheOperatorIsAnErrorThatNamesTheField(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidOfSeedsAndTheGardenReachesTheCommandLine(t *testing.T) {
+func TestInstallationCharts_CommandLine(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		chart      string
 		values     map[string]any
 		want, less []string
 	}{
 		"in a seed, which its environment names": {
-			InstallationSeed, ofSeed(),
+			InstallationSeed, seedValues(),
 			[]string{"--types=trellis", "--sync-period=30s", "--max-concurrent-reconciles=5"},
 			[]string{"--seed-name", "--seed-selector", "--garden-address"},
 		},
@@ -171,7 +171,7 @@ func TestWhatIsSaidOfSeedsAndTheGardenReachesTheCommandLine(t *testing.T) {
 			[]string{"--seed-name", "--seed-selector", "--garden-address"},
 		},
 		"in the garden, for some": {
-			InstallationRuntime, everythingOfInstallation(InstallationRuntime), []string{
+			InstallationRuntime, allInstallationValues(InstallationRuntime), []string{
 				"--seed-selector=operator=garden,stage in (dev,live)", "--garden-address=https://api.garden.example.org:6443",
 				"--sync-period=1m30s", "--max-concurrent-reconciles=50",
 			}, nil,
@@ -190,15 +190,15 @@ func TestWhatIsSaidOfSeedsAndTheGardenReachesTheCommandLine(t *testing.T) {
 }
 
 // Without a name of a seed the binary would take itself for the operator of all seeds.
-func TestInASelfHostedShootThereIsNoReplica(t *testing.T) {
-	both := ofSelfHostedShoot()
-	both["gardener"].(map[string]any)["seed"] = ofSeed()["gardener"].(map[string]any)["seed"]
+func TestInstallationCharts_SelfHostedShoot(t *testing.T) {
+	both := selfHostedShootValues()
+	both["gardener"].(map[string]any)["seed"] = seedValues()["gardener"].(map[string]any)["seed"]
 	for sentence, test := range map[string]struct {
 		values map[string]any
 		want   int32
 	}{
-		"in a seed":              {ofSeed(), 2},
-		"in a self-hosted shoot": {ofSelfHostedShoot(), 0},
+		"in a seed":              {seedValues(), 2},
+		"in a self-hosted shoot": {selfHostedShootValues(), 0},
 		"in a self-hosted shoot that is a seed as well": {both, 0},
 		"where nobody says":                             {nil, 0},
 	} {
@@ -209,10 +209,10 @@ func TestInASelfHostedShootThereIsNoReplica(t *testing.T) {
 }
 
 // The garden's runtime cluster may be the garden, and a seed too.
-func TestAllOfTheOperatorFitsIntoOneCluster(t *testing.T) {
+func TestInstallationCharts_OneCluster(t *testing.T) {
 	known := map[string]bool{}
 	for name, values := range map[string]map[string]any{
-		InstallationSeed: ofSeed(), InstallationRuntime: installationsInOneCluster(), InstallationApplication: installationsInOneCluster(),
+		InstallationSeed: seedValues(), InstallationRuntime: oneClusterInstallationValues(), InstallationApplication: oneClusterInstallationValues(),
 	} {
 		objects, err := Render(archiveOf(t, name), Release{Name: name, Namespace: "garden"}, withTypes(name, values))
 		require.NoError(t, err)
@@ -225,10 +225,10 @@ func TestAllOfTheOperatorFitsIntoOneCluster(t *testing.T) {
 }
 
 // Pods of one cluster work as the ServiceAccount that the chart for the garden gives rights to.
-func TestInOneClusterThePodsOfTheOperatorHaveTheRights(t *testing.T) {
-	deployment := deploymentOf(t, InstallationRuntime, installationsInOneCluster())
+func TestInstallationCharts_OneClusterRBAC(t *testing.T) {
+	deployment := deploymentOf(t, InstallationRuntime, oneClusterInstallationValues())
 	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: deployment.Spec.Template.Spec.ServiceAccountName, Namespace: deployment.Namespace}}
-	rights, err := Render(archiveOf(t, InstallationApplication), releaseOf(InstallationApplication), withTypes(InstallationApplication, installationsInOneCluster()))
+	rights, err := Render(archiveOf(t, InstallationApplication), releaseOf(InstallationApplication), withTypes(InstallationApplication, oneClusterInstallationValues()))
 	require.NoError(t, err)
 	bound := 0
 	for _, object := range rights {
@@ -246,16 +246,16 @@ func TestInOneClusterThePodsOfTheOperatorHaveTheRights(t *testing.T) {
 	assert.Equal(t, len(rights), 2*bound, "every role is bound")
 }
 
-func TestTheKubeconfigOfTheGardenIsGardenersUnlessThereIsOneOfOurOwn(t *testing.T) {
+func TestInstallationCharts_GardenKubeconfig(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		chart  string
 		values map[string]any
 		want   string
 	}{
-		"in a seed":              {chart: InstallationSeed, values: ofSeed()},
-		"with gardener-operator": {chart: InstallationRuntime, values: ofOperatorForInstallations(InstallationRuntime)},
-		"without it":             {chart: InstallationRuntime, values: installationsInTwoClusters(), want: "/etc/trellis/garden/kubeconfig"},
-		"in one cluster":         {chart: InstallationRuntime, values: installationsInOneCluster()},
+		"in a seed":              {chart: InstallationSeed, values: seedValues()},
+		"with gardener-operator": {chart: InstallationRuntime, values: operatorInstallationValues(InstallationRuntime)},
+		"without it":             {chart: InstallationRuntime, values: twoClusterInstallationValues(), want: "/etc/trellis/garden/kubeconfig"},
+		"in one cluster":         {chart: InstallationRuntime, values: oneClusterInstallationValues()},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := ""
@@ -269,7 +269,7 @@ func TestTheKubeconfigOfTheGardenIsGardenersUnlessThereIsOneOfOurOwn(t *testing.
 	}
 }
 
-func TestValuesOfTheOperatorMeanWhatTheyMeanElsewhere(t *testing.T) {
+func TestInstallationCharts_ValueDescriptions(t *testing.T) {
 	// There are other types, other things are mixed in, and who looks at something else is described otherwise.
 	own := map[string]bool{"types": true, "gardener": true, "garden": true}
 	type described struct {

@@ -97,7 +97,7 @@ func TestLogging_Lines(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			fluentBit := fluentBitOf(t, test.chart, ofSeed())
+			fluentBit := fluentBitOf(t, test.chart, seedValues())
 			record, written := fluentBit.read(t, tagOf(test.pod, test.container), test.line)
 			assert.Equal(t, test.want, record)
 			assert.True(t, test.written.Equal(written), "%s is not %s", written, test.written)
@@ -108,7 +108,7 @@ func TestLogging_Lines(t *testing.T) {
 // What runs in the seed is written down in golden files.
 func TestLogging_EveryComponentInTheSeed(t *testing.T) {
 	deployed := filepath.Join("..", "internal", "controlplane")
-	fluentBit := fluentBitOf(t, "controlplane-controller", ofSeed())
+	fluentBit := fluentBitOf(t, "controlplane-controller", seedValues())
 	for _, file := range []string{
 		"openstack/testdata/ccm/1.36-overlay.yaml", "openstack/testdata/cinder/1.36-seed.yaml", "openstack/testdata/manila/1.36-seed.yaml",
 		"csi/testdata/snapshotcontroller.yaml",
@@ -129,7 +129,7 @@ func TestLogging_Switches(t *testing.T) {
 		assert.Empty(t, fluentBit.filters, name)
 		assert.Empty(t, fluentBit.parsers, name)
 
-		usually, text := fluentBitOf(t, name, ofSeed()), fluentBitOf(t, name, map[string]any{"logFormat": "text"})
+		usually, text := fluentBitOf(t, name, seedValues()), fluentBitOf(t, name, map[string]any{"logFormat": "text"})
 		assert.Len(t, text.filters, len(usually.filters)-1, "%s: what it deploys is read whatever it writes itself", name)
 		for filter := range usually.filters {
 			assert.True(t, strings.HasPrefix(filter, "gardener-extension-"+name), "%s would meet another extension's", filter)

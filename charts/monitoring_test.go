@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testing.T) {
+func TestMonitoring_Prometheus(t *testing.T) {
 	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usual(name)))
+			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
 			require.NoError(t, err)
 			queries := append(alertsOf(t, objects), panelsOf(t, objects)...)
 			require.Greater(t, len(queries), 10)
@@ -40,7 +40,7 @@ func TestPrometheusUnderstandsAlertsAndDashboardsAndKeepsWhatTheyAskFor(t *testi
 }
 
 // An API server asks again after 429, so that the object is not refused: nobody has to get up for it.
-func TestAlertsOnWebhooks(t *testing.T) {
+func TestMonitoring_WebhookAlerts(t *testing.T) {
 	const prefix = "sum by (webhook) (rate(trellis_webhook_requests_total{"
 	for name, want := range map[string]map[string]string{
 		"controlplane-controller":   {"failed": "critical", "busy": "warning"},
@@ -49,16 +49,16 @@ func TestAlertsOnWebhooks(t *testing.T) {
 		"infrastructure-controller": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usual(name)))
+			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
 			require.NoError(t, err)
 			severities := map[string]string{}
 			for _, rule := range rulesOf(t, objects) {
 				query, _, err := unstructured.NestedString(rule, "expr")
 				require.NoError(t, err)
-				if asked, ok := strings.CutPrefix(query, prefix); ok {
-					answer := regexp.MustCompile(`result="(.*?)"`).FindStringSubmatch(asked)
-					require.NotNil(t, answer, query)
-					severities[answer[1]], _, err = unstructured.NestedString(rule, "labels", "severity")
+				if selector, ok := strings.CutPrefix(query, prefix); ok {
+					match := regexp.MustCompile(`result="(.*?)"`).FindStringSubmatch(selector)
+					require.NotNil(t, match, query)
+					severities[match[1]], _, err = unstructured.NestedString(rule, "labels", "severity")
 					require.NoError(t, err)
 				}
 			}

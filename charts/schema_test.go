@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
+func TestRender_InvalidValues(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		chart  string
 		values map[string]any
@@ -93,7 +93,7 @@ func TestAWrongValueIsAnErrorThatNamesTheField(t *testing.T) {
 }
 
 // Gardener mixes values in, and a later one may mix in more. What it adds must not be taken for a mistake, and a mistake not for an addition.
-func TestUnknownValues(t *testing.T) {
+func TestRender_UnknownValues(t *testing.T) {
 	for name, suggestion := range map[string]string{
 		"replicas": "replicaCount", "podLabel": "podLabels", "type": "types", "imagePullSecert": "imagePullSecrets", "loglevel": "logLevel",
 		"nodeSelectors": "nodeSelector", "toleration": "tolerations", "statusGaurd": "statusGuard", "concurrentSync": "concurrentSyncs",
@@ -111,7 +111,7 @@ func TestUnknownValues(t *testing.T) {
 	}
 	for _, name := range all() {
 		t.Run("others are ignored by "+name, func(t *testing.T) {
-			values := maps.Clone(usual(name))
+			values := maps.Clone(usualValues(name))
 			want := manifest(t, name, withTypes(name, values))
 			maps.Copy(values, added)
 			var described schema
@@ -125,7 +125,7 @@ func TestUnknownValues(t *testing.T) {
 }
 
 // Templates know the names of values from files that are written from the schemas.
-func TestTemplatesKnowTheNamesOfValues(t *testing.T) {
+func TestTemplates_ValueNames(t *testing.T) {
 	var everywhere []string
 	for _, name := range all() {
 		var described schema
@@ -147,8 +147,8 @@ func compareNames(t *testing.T, folder, template, comment string, names []string
 }
 
 // What kubelet reads is Docker's own form.
-func TestImageRegistries(t *testing.T) {
-	objects, err := Render(archiveOf(t, "worker-controller"), releaseOf("worker-controller"), withTypes("worker-controller", everything("worker-controller")))
+func TestRender_ImageRegistries(t *testing.T) {
+	objects, err := Render(archiveOf(t, "worker-controller"), releaseOf("worker-controller"), withTypes("worker-controller", allValues("worker-controller")))
 	require.NoError(t, err)
 	for _, object := range objects {
 		if object.GetKind() != "Secret" {
@@ -168,7 +168,7 @@ func TestImageRegistries(t *testing.T) {
 
 func env(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
 
-func TestImagesMayBeTextToo(t *testing.T) {
+func TestRender_ImageAsString(t *testing.T) {
 	const name = "network-controller"
 	const document = "images:\n- name: calico-node\n  tag: v1\n  repository: example.org/node\n"
 	object := map[string]any{}
@@ -184,7 +184,7 @@ type schema struct {
 	Properties  map[string]schema `json:"properties"`
 }
 
-func TestEveryValueIsDescribedAndWrittenDown(t *testing.T) {
+func TestSchema_AllValuesDescribed(t *testing.T) {
 	// Helm's own, and one whose default is that there is none.
 	undocumented := []string{"global", "common", "imageVectorOverwrite"}
 	for _, name := range all() {
@@ -205,7 +205,7 @@ func TestEveryValueIsDescribedAndWrittenDown(t *testing.T) {
 	}
 }
 
-func TestValuesOfOneNameMeanTheSameInAllCharts(t *testing.T) {
+func TestSchema_SameNameSameDescription(t *testing.T) {
 	meanings := map[string]any{}
 	for _, name := range Names() {
 		var described struct {

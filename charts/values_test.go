@@ -54,9 +54,9 @@ func withTypes(name string, values map[string]any) map[string]any {
 	return all
 }
 
-// ofSeed are the values that gardenlet mixes in for a seed, field by field
+// seedValues are the values that gardenlet mixes in for a seed, field by field
 // (gardener/pkg/gardenlet/controller/controllerinstallation/controllerinstallation/reconciler.go).
-func ofSeed() map[string]any {
+func seedValues() map[string]any {
 	identity, domain := "seed-identity", "ingress.seed.example.org"
 	seed := &gardencorev1beta1.Seed{
 		ObjectMeta: metav1.ObjectMeta{
@@ -97,8 +97,8 @@ func ofSeed() map[string]any {
 	}}
 }
 
-// ofSelfHostedShoot are those for a shoot that is its own seed, whose first node is just being made: there is no seed, and no pod network.
-func ofSelfHostedShoot() map[string]any {
+// selfHostedShootValues are those for a shoot that is its own seed, whose first node is just being made: there is no seed, and no pod network.
+func selfHostedShootValues() map[string]any {
 	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Name: "root", Namespace: "garden"}}
 	return map[string]any{
 		"gardener": map[string]any{
@@ -114,9 +114,9 @@ func ofSelfHostedShoot() map[string]any {
 	}
 }
 
-// ofRuntimeCluster are those that gardener-operator mixes in for the cluster that the garden runs in
+// runtimeClusterValues are those that gardener-operator mixes in for the cluster that the garden runs in
 // (gardener/pkg/operator/controller/extension/extension/runtime).
-func ofRuntimeCluster() map[string]any {
+func runtimeClusterValues() map[string]any {
 	return map[string]any{"gardener": map[string]any{
 		"runtimeCluster": map[string]any{
 			"enabled": "true", "priorityClassName": "gardener-garden-system-200",
@@ -124,25 +124,25 @@ func ofRuntimeCluster() map[string]any {
 	}}
 }
 
-// usual are the values that are mixed in where a chart is installed most of the time.
-func usual(name string) map[string]any {
+// usualValues are the values that are mixed in where a chart is installed most of the time.
+func usualValues(name string) map[string]any {
 	switch {
 	case slices.Contains(AdmissionNames(), name):
-		return ofOperator(name)
-	case slices.Contains(inTheGarden(), name):
-		return ofOperatorForInstallations(name)
+		return operatorValues(name)
+	case slices.Contains(gardenCharts(), name):
+		return operatorInstallationValues(name)
 	default:
-		return ofSeed()
+		return seedValues()
 	}
 }
 
-// everything switches on and changes what can be.
-func everything(name string) map[string]any {
+// allValues switches on and changes what can be.
+func allValues(name string) map[string]any {
 	switch {
 	case slices.Contains(AdmissionNames(), name):
-		return everythingOfAdmission()
+		return allAdmissionValues()
 	case slices.Contains(InstallationNames(), name):
-		return everythingOfInstallation(name)
+		return allInstallationValues(name)
 	}
 	values := map[string]any{
 		"extensionClasses": []string{"shoot", "seed"}, "concurrentSyncs": 50, "replicaCount": 3,
@@ -157,7 +157,7 @@ func everything(name string) map[string]any {
 		"logLevel":         "debug",
 		"statusGuard":      map[string]any{"users": []string{"system:serviceaccount:garden:gardenlet", `o'neill "the" <admin>`}, "groups": []string{"landscape-admins"}},
 	}
-	maps.Copy(values, placed())
+	maps.Copy(values, placementValues())
 	if name != "infrastructure-controller" {
 		values["secretGuard"] = map[string]any{"namespaces": []string{"istio-ingress"}}
 		values["imageVectorOverwrite"] = map[string]any{"images": []any{map[string]any{"name": "something", "ref": "registry.example.org/something@" + digest}}}
@@ -176,8 +176,8 @@ func everything(name string) map[string]any {
 	return values
 }
 
-// placed says where pods run, and what is around them.
-func placed() map[string]any {
+// placementValues says where pods run, and what is around them.
+func placementValues() map[string]any {
 	return map[string]any{
 		"imageRegistries": map[string]any{"registry.example.org:5000": map[string]any{"username": "puller", "password": `p:a"ss`}},
 		"podAnnotations":  map[string]string{"example.org/backup": "none"},
@@ -203,8 +203,8 @@ func placed() map[string]any {
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// nothing switches off what can be.
-func nothing(name string) map[string]any {
+// minimalValues switches off what can be.
+func minimalValues(name string) map[string]any {
 	values := map[string]any{
 		"replicaCount": 0,
 		"vpa":          map[string]any{"enabled": false},

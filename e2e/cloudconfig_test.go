@@ -26,18 +26,18 @@ import (
 // it means.
 const cloudConfigs = "../internal/controlplane/openstack/testdata/cloudconfig"
 
-// meaning is what a golden configuration means to whoever reads it.
-type meaning struct {
+// expectedConfig is what a golden configuration means to whoever reads it.
+type expectedConfig struct {
 	// Config is what the reader's own structure holds, apart from its defaults.
 	Config json.RawMessage `json:"config"`
 	// Login is what is sent to Keystone; nothing for components that do not log in.
 	Login json.RawMessage `json:"login"`
 }
 
-// TestCloudControllerManagerUnderstandsItsConfiguration reads every golden cloud.conf with the code of the
+// TestCloudConfig_CloudControllerManager reads every golden cloud.conf with the code of the
 // cloud-controller-manager, and logs in with it.
-func TestCloudControllerManagerUnderstandsItsConfiguration(t *testing.T) {
-	forEachMeaning(t, "ccm", ".conf", func(t *testing.T, file []byte, means meaning) {
+func TestCloudConfig_CloudControllerManager(t *testing.T) {
+	forEachGoldenFile(t, "ccm", ".conf", func(t *testing.T, file []byte, means expectedConfig) {
 		got, err := openstack.ReadConfig(bytes.NewReader(file))
 		require.NoError(t, err)
 		want, err := openstack.ReadConfig(strings.NewReader("")) // the defaults
@@ -48,10 +48,10 @@ func TestCloudControllerManagerUnderstandsItsConfiguration(t *testing.T) {
 	})
 }
 
-// TestCinderUnderstandsItsConfiguration does the same for both halves of the Cinder driver.
-func TestCinderUnderstandsItsConfiguration(t *testing.T) {
+// TestCloudConfig_Cinder does the same for both halves of the Cinder driver.
+func TestCloudConfig_Cinder(t *testing.T) {
 	for _, half := range []string{"cinder", "node"} {
-		forEachMeaning(t, half, ".conf", func(t *testing.T, file []byte, means meaning) {
+		forEachGoldenFile(t, half, ".conf", func(t *testing.T, file []byte, means expectedConfig) {
 			path := filepath.Join(t.TempDir(), "cloudprovider.conf")
 			require.NoError(t, os.WriteFile(path, file, 0o600))
 			got, err := cinder.GetConfigFromFiles([]string{path})
@@ -69,9 +69,9 @@ func TestCinderUnderstandsItsConfiguration(t *testing.T) {
 	}
 }
 
-// TestManilaUnderstandsItsSecret reads every golden Secret as the Manila driver reads those that come with its requests.
-func TestManilaUnderstandsItsSecret(t *testing.T) {
-	forEachMeaning(t, "manila", ".secret.json", func(t *testing.T, file []byte, means meaning) {
+// TestCloudConfig_ManilaSecret reads every golden Secret as the Manila driver reads those that come with its requests.
+func TestCloudConfig_ManilaSecret(t *testing.T) {
+	forEachGoldenFile(t, "manila", ".secret.json", func(t *testing.T, file []byte, means expectedConfig) {
 		var secret map[string]string
 		overlay(t, file, &secret)
 		got, err := manila.NewOpenstackOptions(secret)
@@ -84,8 +84,8 @@ func TestManilaUnderstandsItsSecret(t *testing.T) {
 	})
 }
 
-// forEachMeaning hands out the golden files of a component, each as a test of its own.
-func forEachMeaning(t *testing.T, component, extension string, check func(*testing.T, []byte, meaning)) {
+// forEachGoldenFile hands out the golden files of a component, each as a test of its own.
+func forEachGoldenFile(t *testing.T, component, extension string, check func(*testing.T, []byte, expectedConfig)) {
 	t.Helper()
 	_ = os.Getenv(controller.SourcesVariable) // noted by go test, which does not watch the files of other modules
 	files, err := filepath.Glob(filepath.Join(cloudConfigs, component, "*"+extension))
@@ -98,7 +98,7 @@ func forEachMeaning(t *testing.T, component, extension string, check func(*testi
 			require.NoError(t, err)
 			expected, err := os.ReadFile(name + ".json")
 			require.NoError(t, err)
-			var means meaning
+			var means expectedConfig
 			overlay(t, expected, &means)
 			check(t, file, means)
 		})

@@ -38,7 +38,7 @@ func TestReadCluster(t *testing.T) {
 	broken := full
 	broken.CloudProfile = runtime.RawExtension{Raw: []byte(`{"apiVersion":"core.gardener.cloud/v1beta1","kind":"CloudProfile","spec":"none"}`)}
 
-	for sentence, spec := range map[string]extensionsv1alpha1.ClusterSpec{
+	for description, spec := range map[string]extensionsv1alpha1.ClusterSpec{
 		"all three documents":                              full,
 		"no seed, as for a self-hosted shoot":              selfHosted,
 		"a shoot with fields that this version lacks":      newer,
@@ -46,7 +46,7 @@ func TestReadCluster(t *testing.T) {
 		"nothing in it but a shoot":                        {Shoot: full.Shoot},
 		"an empty Cluster, as while gardenlet creates one": {},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			object := &extensionsv1alpha1.Cluster{
 				ObjectMeta: metav1.ObjectMeta{Name: "shoot--dev--one", Annotations: map[string]string{"generic-token-kubeconfig.secret.gardener.cloud/name": "g"}},
 				Spec:       spec,

@@ -13,98 +13,98 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// mistake is something wrong in what a user or an admin wrote.
-type mistake struct {
-	// make spoils the shoot.
-	make func(*rig.World, *gardenlet.Shoot)
+// invalidConfig is something wrong in what a user or an admin wrote.
+type invalidConfig struct {
+	// spoil spoils the shoot.
+	spoil func(*testenv.Env, *gardenlet.Shoot)
 	// later makes the mistake after the shoot was created, in something that must not change.
 	later bool
-	// says are parts of the message: the path of what is wrong, and what to do about it.
-	says []string
+	// messageParts are parts of the message: the path of what is wrong, and what to do about it.
+	messageParts []string
 	// code is ERR_CONFIGURATION_PROBLEM unless given.
 	code gardencorev1beta1.ErrorCode
 }
 
-func mistakes() map[string]mistake {
-	return map[string]mistake{
+func invalidConfigs() map[string]invalidConfig {
+	return map[string]invalidConfig{
 		"an unknown field": {
-			make: func(w *rig.World, shoot *gardenlet.Shoot) {
-				shoot.InfrastructureConfig = withField(w, "flotingPoolName", "public")
+			spoil: func(env *testenv.Env, shoot *gardenlet.Shoot) {
+				shoot.InfrastructureConfig = withField(env, "flotingPoolName", "public")
 			},
-			says: []string{"flotingPoolName", "unknown field"},
+			messageParts: []string{"flotingPoolName", "unknown field"},
 		},
 		"a range of workers that is none": {
-			make: func(w *rig.World, shoot *gardenlet.Shoot) { workers(w, shoot, "10.250.0.0/33") },
-			says: []string{"networks.workers", "10.250.0.0/33"},
+			spoil:        func(env *testenv.Env, shoot *gardenlet.Shoot) { workers(env, shoot, "10.250.0.0/33") },
+			messageParts: []string{"networks.workers", "10.250.0.0/33"},
 		},
 		"a range of workers outside of the shoot's nodes": {
-			make: func(w *rig.World, shoot *gardenlet.Shoot) { workers(w, shoot, "10.99.0.0/19") },
-			says: []string{"networks.workers", "10.99.0.0/19", "10.250.0.0/16"},
+			spoil:        func(env *testenv.Env, shoot *gardenlet.Shoot) { workers(env, shoot, "10.99.0.0/19") },
+			messageParts: []string{"networks.workers", "10.99.0.0/19", "10.250.0.0/16"},
 		},
 		"an immutable field that changes": {
-			make:  func(w *rig.World, shoot *gardenlet.Shoot) { workers(w, shoot, "10.250.32.0/19") },
-			later: true,
-			says:  []string{"networks.workers", "immutable", "10.250.0.0/19"},
+			spoil:        func(env *testenv.Env, shoot *gardenlet.Shoot) { workers(env, shoot, "10.250.32.0/19") },
+			later:        true,
+			messageParts: []string{"networks.workers", "immutable", "10.250.0.0/19"},
 		},
 		"a floating pool that does not exist": {
-			make: func(w *rig.World, shoot *gardenlet.Shoot) {
-				shoot.InfrastructureConfig = w.Config(func(config *openstackv1alpha1.InfrastructureConfig) { config.FloatingPoolName = "internet" })
+			spoil: func(env *testenv.Env, shoot *gardenlet.Shoot) {
+				shoot.InfrastructureConfig = env.Config(func(config *openstackv1alpha1.InfrastructureConfig) { config.FloatingPoolName = "internet" })
 			},
-			says: []string{"floatingPoolName", "internet"},
+			messageParts: []string{"floatingPoolName", "internet"},
 		},
 		"a secret without a password": {
-			make: func(_ *rig.World, shoot *gardenlet.Shoot) { delete(shoot.Credentials, "password") },
-			says: []string{"cloudprovider", "password"},
+			spoil:        func(_ *testenv.Env, shoot *gardenlet.Shoot) { delete(shoot.Credentials, "password") },
+			messageParts: []string{"cloudprovider", "password"},
 		},
 		"a secret without a project": {
-			make: func(_ *rig.World, shoot *gardenlet.Shoot) { delete(shoot.Credentials, "tenantName") },
-			says: []string{"cloudprovider", "tenantName"},
+			spoil:        func(_ *testenv.Env, shoot *gardenlet.Shoot) { delete(shoot.Credentials, "tenantName") },
+			messageParts: []string{"cloudprovider", "tenantName"},
 		},
 		"a wrong password": {
-			make: func(_ *rig.World, shoot *gardenlet.Shoot) { shoot.Credentials["password"] = []byte("guessed") },
-			code: gardencorev1beta1.ErrorInfraUnauthenticated,
+			spoil: func(_ *testenv.Env, shoot *gardenlet.Shoot) { shoot.Credentials["password"] = []byte("guessed") },
+			code:  gardencorev1beta1.ErrorInfraUnauthenticated,
 		},
 	}
 }
 
 // testConfiguration makes a mistake, reads what the controller says about it, corrects it, and is served.
-func testConfiguration(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
+func testConfiguration(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
 	names := 0
-	for sentence, m := range mistakes() {
+	for description, m := range invalidConfigs() {
 		names++
 		name := "mistake-" + string(rune('a'+names))
-		t.Run(sentence, func(t *testing.T) {
-			w := w.In(t)
-			shoot := w.Shoot(name)
+		t.Run(description, func(t *testing.T) {
+			env := env.WithT(t)
+			shoot := env.Shoot(name)
 			if m.later {
-				w.Fulfil(shoot)
+				env.Reconcile(shoot)
 			}
 			right := *shoot
 			right.Credentials = maps.Clone(shoot.Credentials)
-			m.make(w, shoot)
-			w.Update(shoot)
-			w.Order(shoot)
-			m.check(t, w.WaitForError(shoot))
+			m.spoil(env, shoot)
+			env.Update(shoot)
+			env.RequestReconcile(shoot)
+			m.check(t, env.WaitForError(shoot))
 
-			w.Update(&right)
-			w.Order(&right)
-			w.WaitHealthy(&right)
-			w.Destroy(&right)
-			assert.Empty(t, w.Inventory())
+			env.Update(&right)
+			env.RequestReconcile(&right)
+			env.WaitHealthy(&right)
+			env.Destroy(&right)
+			assert.Empty(t, env.Inventory())
 		})
 	}
 }
 
-func (m mistake) check(t *testing.T, object *extensionsv1alpha1.Infrastructure) {
+func (m invalidConfig) check(t *testing.T, object *extensionsv1alpha1.Infrastructure) {
 	t.Helper()
 	reported := object.Status.LastError
 	t.Log(reported.Description)
-	for _, part := range m.says {
+	for _, part := range m.messageParts {
 		assert.Contains(t, reported.Description, part)
 	}
 	code := m.code
@@ -115,16 +115,16 @@ func (m mistake) check(t *testing.T, object *extensionsv1alpha1.Infrastructure) 
 	assert.Equal(t, gardencorev1beta1.LastOperationStateError, object.Status.LastOperation.State)
 }
 
-func workers(w *rig.World, shoot *gardenlet.Shoot, cidr string) {
-	shoot.InfrastructureConfig = w.Config(func(config *openstackv1alpha1.InfrastructureConfig) { config.Networks.Workers = cidr })
+func workers(env *testenv.Env, shoot *gardenlet.Shoot, cidr string) {
+	shoot.InfrastructureConfig = env.Config(func(config *openstackv1alpha1.InfrastructureConfig) { config.Networks.Workers = cidr })
 }
 
 // withField returns the usual configuration with a field that its type does not have.
-func withField(w *rig.World, name string, value any) map[string]any {
-	encoded, err := json.Marshal(openstack.InfrastructureConfig(w.Cloud))
-	require.NoError(w.T, err)
+func withField(env *testenv.Env, name string, value any) map[string]any {
+	encoded, err := json.Marshal(openstack.InfrastructureConfig(env.Cloud))
+	require.NoError(env.T, err)
 	fields := map[string]any{}
-	require.NoError(w.T, json.Unmarshal(encoded, &fields))
+	require.NoError(env.T, json.Unmarshal(encoded, &fields))
 	fields[name] = value
 	return fields
 }

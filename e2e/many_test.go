@@ -14,7 +14,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
 const (
@@ -24,46 +24,46 @@ const (
 )
 
 // testMany gives one process, built with the race detector, many shoots at once.
-func testMany(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
+func testMany(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
 	var err error
-	w.Binary, err = r.Controller.Build(t.Context(), true)
+	env.Binary, err = f.Controller.Build(t.Context(), true)
 	require.NoError(t, err)
-	w.Options.Concurrency = manyConcurrency
-	accounts, shoots := manyShoots(w)
-	w.Cloud.ResetLog()
-	w.StartController()
+	env.Options.Concurrency = manyConcurrency
+	accounts, shoots := manyShoots(env)
+	env.Cloud.ResetLog()
+	env.StartController()
 
-	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Infrastructure(shoot).Deploy(t.Context()) })
-	w.Eventually("all are ready", func() bool { return countMany(w, health.CheckExtensionObject) == manyInTotal })
-	assert.Equal(t, manyAccounts, w.Cloud.Logins(), "one login per account")
+	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Infrastructure(shoot).Deploy(t.Context()) })
+	env.Eventually("all are ready", func() bool { return countMany(env, health.CheckExtensionObject) == manyInTotal })
+	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "one login per account")
 
-	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
-	w.Eventually("all are gone", func() bool { return countMany(w, func(client.Object) error { return nil }) == 0 })
-	assert.Equal(t, manyAccounts, w.Cloud.Logins(), "still one login per account")
+	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
+	env.Eventually("all are gone", func() bool { return countMany(env, func(client.Object) error { return nil }) == 0 })
+	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "still one login per account")
 	for _, account := range accounts {
 		left, err := account.Resources(t.Context())
 		require.NoError(t, err)
 		assert.Empty(t, left)
 	}
 
-	w.StopController() // fails when the race detector has found something
-	assert.NotContains(t, w.Log(), "DATA RACE")
+	env.StopController() // fails when the race detector has found something
+	assert.NotContains(t, env.Log(), "DATA RACE")
 }
 
 // manyShoots prepares shoots in turn over some accounts.
-func manyShoots(w *rig.World) (accounts []*openstack.Account, shoots []*gardenlet.Shoot) {
+func manyShoots(env *testenv.Env) (accounts []*openstack.Account, shoots []*gardenlet.Shoot) {
 	for i := range manyAccounts {
-		account := w.NewAccount()
+		account := env.NewAccount()
 		accounts = append(accounts, account)
 		for j := range manyInTotal / manyAccounts {
-			shoots = append(shoots, openstack.NewShoot(fmt.Sprintf("many-%d-%d", i, j), w.Cloud, account))
+			shoots = append(shoots, openstack.NewShoot(fmt.Sprintf("many-%d-%d", i, j), env.Cloud, account))
 		}
 	}
-	forAll(w.T, shoots, func(shoot *gardenlet.Shoot) error { return w.Gardenlet.Prepare(w.T.Context(), shoot) })
-	w.T.Cleanup(func() {
+	forAll(env.T, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Prepare(env.T.Context(), shoot) })
+	env.T.Cleanup(func() {
 		for _, shoot := range shoots {
-			assert.NoError(w.T, w.Discard(shoot))
+			assert.NoError(env.T, env.Discard(shoot))
 		}
 	})
 	return accounts, shoots
@@ -80,10 +80,10 @@ func forAll(t *testing.T, shoots []*gardenlet.Shoot, do func(*gardenlet.Shoot) e
 }
 
 // countMany counts the Infrastructures of testMany that pass a check.
-func countMany(w *rig.World, check func(client.Object) error) int {
-	w.T.Helper()
+func countMany(env *testenv.Env, check func(client.Object) error) int {
+	env.T.Helper()
 	list := &extensionsv1alpha1.InfrastructureList{}
-	require.NoError(w.T, w.Seed.Client.List(w.T.Context(), list))
+	require.NoError(env.T, env.Seed.Client.List(env.T.Context(), list))
 	count := 0
 	for _, object := range list.Items {
 		if strings.HasPrefix(object.Name, "many-") && check(&object) == nil {

@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// reconciled is a row of the controller's golden file of MachineDeployments.
-type reconciled struct {
+// deploymentsCase is a row of the controller's golden file of MachineDeployments.
+type deploymentsCase struct {
 	Sentence                  string
 	Worker                    extensionsv1alpha1.Worker
 	TechnicalID               string
@@ -38,13 +38,13 @@ type reconciled struct {
 	Status                    []extensionsv1alpha1.MachineDeployment
 }
 
-// errFarEnough ends the library's reconcile where it would begin to wait for machines.
-var errFarEnough = errors.New("far enough")
+// errBeforeWait ends the library's reconcile where it would begin to wait for machines.
+var errBeforeWait = errors.New("far enough")
 
 // Gardener's library, given the same Worker and the same MachineDeployments in the seed, writes the same MachineDeployments and says
 // the same of them in the Worker's status.
-func TestMachineDeploymentsAreTheLibrarys(t *testing.T) {
-	var rows []reconciled
+func TestMachineDeployments_SameAsLibrary(t *testing.T) {
+	var rows []deploymentsCase
 	workerGolden(t, "reconciled.json", &rows)
 	require.Greater(t, len(rows), 12)
 	for _, row := range rows {
@@ -61,13 +61,13 @@ func TestMachineDeploymentsAreTheLibrarys(t *testing.T) {
 				if patched, ok := object.(*extensionsv1alpha1.Worker); ok {
 					status = patched.Status.MachineDeployments
 				}
-				return errFarEnough
+				return errBeforeWait
 			}})
 			seed := builder.Build()
 			cluster := &extensionscontroller.Cluster{Shoot: &gardencorev1beta1.Shoot{}}
 			cluster.Shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: &row.Hibernated}
 			actuator := genericactuator.NewActuator(seedManager{seed: seed}, nil, upstream{row}, nil)
-			require.ErrorIs(t, actuator.Reconcile(t.Context(), logr.Discard(), w, cluster), errFarEnough)
+			require.ErrorIs(t, actuator.Reconcile(t.Context(), logr.Discard(), w, cluster), errBeforeWait)
 
 			assert.Equal(t, status, row.Status)
 			written := &machinev1alpha1.MachineDeploymentList{}
@@ -92,7 +92,7 @@ func (m seedManager) GetAPIReader() client.Reader { return m.seed }
 func (m seedManager) GetScheme() *runtime.Scheme  { return m.seed.Scheme() }
 
 // upstream is an extension as the library wants one: it uses the library's functions for whatever they offer.
-type upstream struct{ row reconciled }
+type upstream struct{ row deploymentsCase }
 
 func (u upstream) WorkerDelegate(
 	context.Context, *extensionsv1alpha1.Worker, *extensionscontroller.Cluster,

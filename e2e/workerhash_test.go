@@ -41,7 +41,7 @@ func inUTC(t *testing.T) {
 }
 
 // Every row of the controller's golden file of hashes is what Gardener's library and gardenlet make of the same pool.
-func TestHashesOfPoolsAreGardeners(t *testing.T) {
+func TestWorkerPoolHash_SameAsGardener(t *testing.T) {
 	inUTC(t)
 	var rows []struct {
 		Sentence                  string
@@ -70,7 +70,7 @@ func TestHashesOfPoolsAreGardeners(t *testing.T) {
 	assert.Greater(t, len(hashes), 40, "the rows tell inputs apart")
 }
 
-func TestDistributionsOverZonesAreGardeners(t *testing.T) {
+func TestZoneDistribution_SameAsGardener(t *testing.T) {
 	var golden struct {
 		Rows []struct {
 			Zones, Minimum, Maximum  int32

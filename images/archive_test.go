@@ -43,7 +43,7 @@ func twoApps(t *testing.T) map[string][]Image {
 	}
 }
 
-func TestArchiveIsALayoutWithAllPlatforms(t *testing.T) {
+func TestWriteArchive_OCILayout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apps.tar")
 	digests, err := WriteArchive(path, twoApps(t))
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestArchiveIsALayoutWithAllPlatforms(t *testing.T) {
 	}, config.Config)
 }
 
-func TestArchiveIsADockerArchive(t *testing.T) {
+func TestWriteArchive_Docker(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apps.tar")
 	_, err := WriteArchive(path, twoApps(t))
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestArchiveIsADockerArchive(t *testing.T) {
 	}
 }
 
-func TestArchiveStoresASharedLayerOnce(t *testing.T) {
+func TestWriteArchive_SharedLayer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apps.tar")
 	images := twoApps(t)
 	_, err := WriteArchive(path, images)
@@ -111,7 +111,7 @@ func TestArchiveStoresASharedLayerOnce(t *testing.T) {
 	assert.Contains(t, times, blobPath(images[app][0].Layers[0].digest))
 }
 
-func TestSameInputGivesTheSameBytes(t *testing.T) {
+func TestWriteArchive_Deterministic(t *testing.T) {
 	write := func() ([]byte, map[string]string) {
 		path := filepath.Join(t.TempDir(), "apps.tar")
 		digests, err := WriteArchive(path, twoApps(t))
@@ -128,7 +128,7 @@ func TestSameInputGivesTheSameBytes(t *testing.T) {
 	assert.Equal(t, "sha256:9e046c9a4770eeab6c804b6a3c382061dd29946a4a074e8617aaa1f1eff10de7", digests[app])
 }
 
-func TestArchiveRefusesWhatNobodyCouldLoad(t *testing.T) {
+func TestWriteArchive_Invalid(t *testing.T) {
 	image := Image{Platform: Platform{"linux", "amd64"}, Layers: []*Layer{layerOf(t, File{Path: "/a"})}}
 	for sentence, c := range map[string]struct {
 		images map[string][]Image
@@ -152,7 +152,7 @@ func TestArchiveRefusesWhatNobodyCouldLoad(t *testing.T) {
 	}
 }
 
-func TestArchiveReplacesWhatStandsThere(t *testing.T) {
+func TestWriteArchive_ReplacesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apps.tar")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	_, err := WriteArchive(path, twoApps(t))

@@ -81,7 +81,7 @@ func expand(f File) ([]entry, error) {
 		if f.Path == "/" && !f.Mode.IsDir() {
 			return nil, errors.New("the root of an image is a folder")
 		}
-		return []entry{made(f)}, nil
+		return []entry{newEntry(f)}, nil
 	}
 	source, err := os.Stat(f.Source)
 	if err != nil {
@@ -93,11 +93,11 @@ func expand(f File) ([]entry, error) {
 	if !source.Mode().IsRegular() {
 		return nil, unpackable(f.Source, source.Mode())
 	}
-	return []entry{made(f)}, nil
+	return []entry{newEntry(f)}, nil
 }
 
-// made is an entry as its File asks for it.
-func made(f File) entry {
+// newEntry is an entry as its File asks for it.
+func newEntry(f File) entry {
 	switch {
 	case f.Link != "":
 		f.Mode = fs.ModeSymlink | 0o777

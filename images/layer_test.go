@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seen is what the tests look at in a layer.
-type seen struct {
+// layerEntry is what the tests look at in a layer.
+type layerEntry struct {
 	Type           string
 	Mode           int64
 	UID, GID       int
@@ -28,7 +28,7 @@ type seen struct {
 
 const file, folder, link = "file", "folder", "link"
 
-func TestLayerHoldsWhatItIsGiven(t *testing.T) {
+func TestNewLayer_Contents(t *testing.T) {
 	tree := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(tree, "bin", "empty"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(tree, "bin", "tool"), []byte("tool"), 0o600))
@@ -41,37 +41,37 @@ func TestLayerHoldsWhatItIsGiven(t *testing.T) {
 
 	for sentence, c := range map[string]struct {
 		files []File
-		want  map[string]seen
+		want  map[string]layerEntry
 	}{
 		"content, with the folders above it": {
 			[]File{{Path: "/a/b/c", Content: []byte("hello")}},
-			map[string]seen{"a/": {Type: folder, Mode: 0o755}, "a/b/": {Type: folder, Mode: 0o755}, "a/b/c": {Type: file, Mode: 0o644, Content: "hello"}},
+			map[string]layerEntry{"a/": {Type: folder, Mode: 0o755}, "a/b/": {Type: folder, Mode: 0o755}, "a/b/c": {Type: file, Mode: 0o644, Content: "hello"}},
 		},
-		"an empty file": {[]File{{Path: "/a"}}, map[string]seen{"a": {Type: file, Mode: 0o644}}},
+		"an empty file": {[]File{{Path: "/a"}}, map[string]layerEntry{"a": {Type: file, Mode: 0o644}}},
 		"a mode and an owner": {
 			[]File{{Path: "/a", Mode: 0o700, UID: 7, GID: 8}, {Path: "/b", Mode: fs.ModeSetgid | 0o755}},
-			map[string]seen{"a": {Type: file, Mode: 0o700, UID: 7, GID: 8}, "b": {Type: file, Mode: 0o2755}},
+			map[string]layerEntry{"a": {Type: file, Mode: 0o700, UID: 7, GID: 8}, "b": {Type: file, Mode: 0o2755}},
 		},
 		"folders of their own": {
 			[]File{{Path: "/home", Mode: fs.ModeDir, UID: 5}, {Path: "/tmp", Mode: fs.ModeDir | fs.ModeSticky | 0o777}},
-			map[string]seen{"home/": {Type: folder, Mode: 0o755, UID: 5}, "tmp/": {Type: folder, Mode: 0o1777}},
+			map[string]layerEntry{"home/": {Type: folder, Mode: 0o755, UID: 5}, "tmp/": {Type: folder, Mode: 0o1777}},
 		},
 		"a folder that is named keeps its mode, whoever lies in it": {
 			[]File{{Path: "/secret/key", Content: []byte("k")}, {Path: "/secret", Mode: fs.ModeDir | 0o700}},
-			map[string]seen{"secret/": {Type: folder, Mode: 0o700}, "secret/key": {Type: file, Mode: 0o644, Content: "k"}},
+			map[string]layerEntry{"secret/": {Type: folder, Mode: 0o700}, "secret/key": {Type: file, Mode: 0o644, Content: "k"}},
 		},
-		"a link": {[]File{{Path: "/a", Link: "../b"}}, map[string]seen{"a": {Type: link, Mode: 0o777, Links: "../b"}}},
+		"a link": {[]File{{Path: "/a", Link: "../b"}}, map[string]layerEntry{"a": {Type: link, Mode: 0o777, Links: "../b"}}},
 		"one file from disk, with the mode asked for": {
 			[]File{{Path: "/x", Source: filepath.Join(tree, "bin", "tool"), Mode: 0o555}},
-			map[string]seen{"x": {Type: file, Mode: 0o555, Content: "tool"}},
+			map[string]layerEntry{"x": {Type: file, Mode: 0o555, Content: "tool"}},
 		},
 		"one file through a link": {
 			[]File{{Path: "/x", Source: filepath.Join(tree, "bin", "alias")}},
-			map[string]seen{"x": {Type: file, Mode: 0o644, Content: "tool"}},
+			map[string]layerEntry{"x": {Type: file, Mode: 0o644, Content: "tool"}},
 		},
 		"a folder from disk, with its modes": {
 			[]File{{Path: "/opt/x", Source: tree, GID: 9}},
-			map[string]seen{
+			map[string]layerEntry{
 				"opt/":             {Type: folder, Mode: 0o755},
 				"opt/x/":           {Type: folder, Mode: 0o755, GID: 9},
 				"opt/x/bin/":       {Type: folder, Mode: 0o711, GID: 9},
@@ -83,7 +83,7 @@ func TestLayerHoldsWhatItIsGiven(t *testing.T) {
 		},
 		"a folder through a link, as the root of the image": {
 			[]File{{Path: "/", Source: tree + "-link"}},
-			map[string]seen{
+			map[string]layerEntry{
 				"./":         {Type: folder, Mode: 0o755},
 				"bin/":       {Type: folder, Mode: 0o711},
 				"bin/alias":  {Type: link, Mode: 0o777, Links: "tool"},
@@ -94,7 +94,7 @@ func TestLayerHoldsWhatItIsGiven(t *testing.T) {
 		},
 		"two folders into one": {
 			[]File{{Path: "/x", Source: filepath.Join(tree, "bin", "empty")}, {Path: "/x", Source: filepath.Join(tree, "bin", "empty")}},
-			map[string]seen{"x/": {Type: folder, Mode: 0o755}},
+			map[string]layerEntry{"x/": {Type: folder, Mode: 0o755}},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestLayerHoldsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestLayerRefusesWhatItCannotHold(t *testing.T) {
+func TestNewLayer_Invalid(t *testing.T) {
 	tree := t.TempDir()
 	pipe := filepath.Join(tree, "sub", "pipe")
 	require.NoError(t, os.Mkdir(filepath.Join(tree, "sub"), 0o755))
@@ -134,7 +134,7 @@ func TestLayerRefusesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-func TestLayerForgetsTimesAndTheOrderGiven(t *testing.T) {
+func TestNewLayer_Deterministic(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a")
 	require.NoError(t, os.WriteFile(source, []byte("a"), 0o600))
@@ -145,7 +145,7 @@ func TestLayerForgetsTimesAndTheOrderGiven(t *testing.T) {
 	assert.Equal(t, before.diffID, after.diffID)
 }
 
-func TestLayerStreams(t *testing.T) {
+func TestNewLayer_Streams(t *testing.T) {
 	const size = 64 << 20
 	big := filepath.Join(t.TempDir(), "big")
 	to, err := os.Create(big)
@@ -164,7 +164,7 @@ func TestLayerStreams(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/4), "bytes allocated for a file of %d bytes", size)
 }
 
-func TestLayerLeavesNoFileBehind(t *testing.T) {
+func TestNewLayer_NoFilesLeft(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	layerOf(t, File{Path: "/a", Content: []byte("a")})
 	left, err := os.ReadDir(os.TempDir())
@@ -172,11 +172,11 @@ func TestLayerLeavesNoFileBehind(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-func contentOf(t *testing.T, layer *Layer) map[string]seen {
+func contentOf(t *testing.T, layer *Layer) map[string]layerEntry {
 	t.Helper()
 	content, err := stored{layer}.Uncompressed()
 	require.NoError(t, err)
-	found := map[string]seen{}
+	found := map[string]layerEntry{}
 	reader := tar.NewReader(content)
 	for {
 		header, err := reader.Next()
@@ -188,6 +188,6 @@ func contentOf(t *testing.T, layer *Layer) map[string]seen {
 		raw, err := io.ReadAll(reader)
 		require.NoError(t, err)
 		kind := map[byte]string{tar.TypeReg: file, tar.TypeDir: folder, tar.TypeSymlink: link}[header.Typeflag]
-		found[header.Name] = seen{Type: kind, Mode: header.Mode, UID: header.Uid, GID: header.Gid, Content: string(raw), Links: header.Linkname}
+		found[header.Name] = layerEntry{Type: kind, Mode: header.Mode, UID: header.Uid, GID: header.Gid, Content: string(raw), Links: header.Linkname}
 	}
 }

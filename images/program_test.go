@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestProgramReadsItsPlatformFromTheBinary(t *testing.T) {
+func TestProgram_Platform(t *testing.T) {
 	base := layerOf(t, File{Path: "/etc/passwd"})
 	for _, architecture := range []string{"amd64", "arm64"} {
 		t.Run(architecture, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestProgramReadsItsPlatformFromTheBinary(t *testing.T) {
 	}
 }
 
-func TestProgramRefusesWhatWouldNotStart(t *testing.T) {
+func TestProgram_Invalid(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "script")
 	require.NoError(t, os.WriteFile(text, []byte("#!/bin/sh\necho this is no binary\n"), 0o600))
 	loader := filepath.Join(t.TempDir(), "dynamic")

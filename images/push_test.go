@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPushedImagesAndAttachmentsCanBePulled(t *testing.T) {
+func TestPush_ImagesAndAttachments(t *testing.T) {
 	for sentence, referrers := range map[string]bool{
 		"from a registry that knows referrers":         true,
 		"from a registry that does not know referrers": false,
@@ -49,7 +49,7 @@ func TestPushedImagesAndAttachmentsCanBePulled(t *testing.T) {
 	}
 }
 
-func TestPushAndArchiveAgreeOnTheDigest(t *testing.T) {
+func TestPush_SameDigestAsArchive(t *testing.T) {
 	ref := startRegistry(t) + "/team/app:v1"
 	images := twoApps(t)[app]
 	pushed, err := Push(t.Context(), ref, images)
@@ -59,7 +59,7 @@ func TestPushAndArchiveAgreeOnTheDigest(t *testing.T) {
 	assert.Equal(t, archived[ref], pushed)
 }
 
-func TestPushSaysWhatFailed(t *testing.T) {
+func TestPush_Errors(t *testing.T) {
 	ref := startRegistry(t) + "/team/app:v1"
 	_, err := Push(t.Context(), ref, nil)
 	assert.ErrorContains(t, err, "no image is given")

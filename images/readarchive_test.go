@@ -48,22 +48,22 @@ func TestReadArchive(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestReadArchive_RefusesWhatDoesNotLeadToTheImages(t *testing.T) {
+func TestReadArchive_Unreferenced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apps.tar")
 	_, err := WriteArchive(path, twoApps(t))
 	require.NoError(t, err)
-	foreign := blobOf("another layer")
+	unrelated := blobOf("another layer")
 	for sentence, test := range map[string]struct {
 		change func(*testing.T, []member) []member
 		want   string
 	}{
 		"manifest.json leads to a foreign layer": {func(t *testing.T, all []member) []member {
-			changeJSON(t, all, dockerTable, func(entries *[]dockerEntry) { (*entries)[0].Layers[1] = foreign.header.Name })
-			return append(all, foreign)
+			changeJSON(t, all, dockerTable, func(entries *[]dockerEntry) { (*entries)[0].Layers[1] = unrelated.header.Name })
+			return append(all, unrelated)
 		}, "manifest.json is not what belongs to the images"},
 		"manifest.json leads to a foreign configuration": {func(t *testing.T, all []member) []member {
-			changeJSON(t, all, dockerTable, func(entries *[]dockerEntry) { (*entries)[0].Config = foreign.header.Name })
-			return append(all, foreign)
+			changeJSON(t, all, dockerTable, func(entries *[]dockerEntry) { (*entries)[0].Config = unrelated.header.Name })
+			return append(all, unrelated)
 		}, "manifest.json is not what belongs to the images"},
 		"manifest.json gives an image the name of another one": {func(t *testing.T, all []member) []member {
 			changeJSON(t, all, dockerTable, func(entries *[]dockerEntry) {
@@ -94,7 +94,7 @@ func TestReadArchive_RefusesWhatDoesNotLeadToTheImages(t *testing.T) {
 			return replaceMember(all, fileOf(indexTable, content))
 		}, "index.json is not what belongs to the images"},
 		"a blob belongs to no image": {func(_ *testing.T, all []member) []member {
-			return append(all, foreign)
+			return append(all, unrelated)
 		}, "belongs to no image"},
 		"a blob is missing": {func(t *testing.T, all []member) []member {
 			layer := dockerLayer(t, all)

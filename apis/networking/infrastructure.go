@@ -16,8 +16,8 @@ type Infrastructure struct {
 	// CloudRoutes is true when the cloud-controller-manager's route controller can make the cloud's network route packets to the
 	// addresses of pods.
 	CloudRoutes bool
-	// RoutesTold is true when that route controller is known to say on each node (condition NetworkUnavailable) that there is a route.
-	RoutesTold bool
+	// RoutesReported is true when that route controller is known to say on each node (condition NetworkUnavailable) that there is a route.
+	RoutesReported bool
 	// PodRoutes is true when nodes have to know the way to each other's pods themselves where packets are not encapsulated: the
 	// cloud has no routes, or they lead everything over one router although the machines share a link.
 	PodRoutes bool
@@ -31,13 +31,13 @@ type Infrastructure struct {
 func Infrastructures() []Infrastructure {
 	return []Infrastructure{
 		{Type: "alicloud", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
-		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
+		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true},
 		// Azure drops IP-in-IP, and upstream knows no IPv6 there. With accelerated networking interfaces come in pairs.
-		{Type: "azure", VXLAN: true, CloudRoutes: true, RoutesTold: true, BPFDataInterfaces: azureInterfaces},
-		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true},
+		{Type: "azure", VXLAN: true, CloudRoutes: true, RoutesReported: true, BPFDataInterfaces: azureInterfaces},
+		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true},
 		// Machines are pods of the seed, which share no link, and there is no cloud to route.
 		{Type: "local", IPIP: true, VXLAN: true, IPv6: true},
-		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesTold: true, PodRoutes: true},
+		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true, PodRoutes: true},
 	}
 }
 
@@ -54,14 +54,14 @@ func InfrastructureOf(infrastructureType string) Infrastructure {
 	return Infrastructure{Type: infrastructureType, IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true}
 }
 
-// WithoutIPv6 says what is wrong with IPv6 in the families of a shoot on an infrastructure that has none.
-func (i Infrastructure) WithoutIPv6() string {
+// IPv6UnsupportedMessage says what is wrong with IPv6 in the families of a shoot on an infrastructure that has none.
+func (i Infrastructure) IPv6UnsupportedMessage() string {
 	return fmt.Sprintf("pods cannot have addresses of IPv6 on infrastructure %q: leave IPv6 out", i.Type)
 }
 
-// WithoutKubeProxy says what is wrong with a shoot without kube-proxy whose network type does not route Services, as it is configured.
+// KubeProxyRequiredMessage says what is wrong with a shoot without kube-proxy whose network type does not route Services, as it is configured.
 // remedy tells how it would, and is empty where it never does.
-func WithoutKubeProxy(networkType, remedy string) string {
+func KubeProxyRequiredMessage(networkType, remedy string) string {
 	if remedy == "" {
 		return fmt.Sprintf("without kube-proxy nobody routes Services, which network type %q cannot: leave kube-proxy enabled", networkType)
 	}

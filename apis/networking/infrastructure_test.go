@@ -29,10 +29,10 @@ func TestInfrastructures(t *testing.T) {
 	}
 }
 
-func TestWhatInfrastructuresAndPluginsCannot(t *testing.T) {
-	require.Equal(t, `pods cannot have addresses of IPv6 on infrastructure "azure": leave IPv6 out`, networking.InfrastructureOf("azure").WithoutIPv6())
+func TestUnsupportedMessages(t *testing.T) {
+	require.Equal(t, `pods cannot have addresses of IPv6 on infrastructure "azure": leave IPv6 out`, networking.InfrastructureOf("azure").IPv6UnsupportedMessage())
 	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" cannot: leave kube-proxy enabled`,
-		networking.WithoutKubeProxy("barn", ""))
+		networking.KubeProxyRequiredMessage("barn", ""))
 	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" does only when it is told to: open the doors, `+
-		`or leave kube-proxy enabled`, networking.WithoutKubeProxy("barn", "open the doors"))
+		`or leave kube-proxy enabled`, networking.KubeProxyRequiredMessage("barn", "open the doors"))
 }

@@ -55,7 +55,7 @@ func TestNativeRouting(t *testing.T) {
 	}
 }
 
-func TestNativeRoutingNamesWhatItCannotRead(t *testing.T) {
+func TestNativeRouting_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct{ networkType, config, want string }{
 		"a switch that is no boolean, in calico": {"calico", `{"overlay":{"enabled":"yes"}}`, "overlay.enabled"},
 		"a switch that is no boolean, in cilium": {"cilium", `{"overlay":{"enabled":1}}`, "overlay.enabled"},

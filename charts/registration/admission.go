@@ -34,7 +34,7 @@ func (a *Admission) generate(o Options) ([]File, []rendered, error) {
 	if a == nil {
 		return nil, nil, nil
 	}
-	values, err := o.valuesBesides(a.Name, admissionBinary, charts.AdmissionRuntime, a.Types)
+	values, err := o.extraValues(a.Name, admissionBinary, charts.AdmissionRuntime, a.Types)
 	if err != nil {
 		return nil, nil, err
 	}

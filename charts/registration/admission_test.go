@@ -21,7 +21,7 @@ func admissionOf(t *testing.T, files map[string][]byte) operatorv1alpha1.Extensi
 	return extension
 }
 
-func TestAdmissionIsAnExtensionThatServesNoKind(t *testing.T) {
+func TestGenerate_Admission(t *testing.T) {
 	files := generate(t, options())
 	pulled := func(chart string) *operatorv1alpha1.DeploymentSpec {
 		return &operatorv1alpha1.DeploymentSpec{Helm: &operatorv1alpha1.ExtensionHelm{OCIRepository: &gardencorev1.OCIRepository{
@@ -43,7 +43,7 @@ func TestAdmissionIsAnExtensionThatServesNoKind(t *testing.T) {
 	}
 }
 
-func TestWhatOptionsChangeOfAdmission(t *testing.T) {
+func TestGenerate_AdmissionOptions(t *testing.T) {
 	const digest = "sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865"
 	got := admissionOf(t, generate(t, options(func(o *registration.Options) {
 		o.ImageRepository = "registry.example.org/mirror"
@@ -61,8 +61,8 @@ func TestWhatOptionsChangeOfAdmission(t *testing.T) {
 	assert.Equal(t, "0.7.0", *got.VirtualCluster.Helm.OCIRepository.Tag)
 }
 
-func TestACatalogueNeedsNoAdmission(t *testing.T) {
-	catalogue := ourCatalogue(t)
+func TestGenerate_WithoutAdmission(t *testing.T) {
+	catalogue := trellisCatalogue(t)
 	catalogue.Admission = nil
 	files, err := registration.Generate(catalogue, options())
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestACatalogueNeedsNoAdmission(t *testing.T) {
 	assert.ErrorContains(t, err, "chart digest of admission-runtime: there is no admission-runtime")
 }
 
-func TestWhatIsWrongWithAdmission(t *testing.T) {
+func TestCheck_InvalidAdmission(t *testing.T) {
 	for sentence, c := range map[string]struct{ admission, want string }{
 		"nothing is given": {
 			"{}",
@@ -94,13 +94,13 @@ func TestWhatIsWrongWithAdmission(t *testing.T) {
 		"a type twice": {"{name: x, types: [calico, calico]}", "admission.types[1]: calico stands there twice; remove one"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := registration.Read([]byte("registrations:" + worker + "admission: " + c.admission))
+			_, err := registration.Read([]byte("registrations:" + workerEntry + "admission: " + c.admission))
 			assert.EqualError(t, err, c.want)
 		})
 	}
 }
 
-func TestWhatIsNotWrittenOfAdmission(t *testing.T) {
+func TestGenerate_AdmissionErrors(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		change func(*registration.Admission)
 		values registration.Values
@@ -119,7 +119,7 @@ func TestWhatIsNotWrittenOfAdmission(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			catalogue := ourCatalogue(t)
+			catalogue := trellisCatalogue(t)
 			if c.change != nil {
 				c.change(catalogue.Admission)
 			}

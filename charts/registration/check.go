@@ -101,9 +101,9 @@ func (e Entry) checkRole(at fieldPath, problems *FieldErrors) {
 		}
 	case RoleSecondary:
 		why := "a secondary must not share the primary's; give one of its own"
-		checkGiven(at("extensionName"), e.ExtensionName, why, problems)
-		checkGiven(at("leaderElectionID"), e.LeaderElectionID, why, problems)
-		checkGiven(at("heartbeatNamespace"), e.HeartbeatNamespace, why, problems)
+		checkRequired(at("extensionName"), e.ExtensionName, why, problems)
+		checkRequired(at("leaderElectionID"), e.LeaderElectionID, why, problems)
+		checkRequired(at("heartbeatNamespace"), e.HeartbeatNamespace, why, problems)
 	}
 	if e.ExtensionName != "" {
 		checkLabel(at("extensionName"), e.ExtensionName, maxExtensionName, "gardener-extension-<extensionName> becomes the name of a Service", problems)
@@ -145,7 +145,7 @@ func checkTypes(at string, types []string, problems *FieldErrors) {
 	}
 }
 
-func checkGiven(path, value, why string, problems *FieldErrors) {
+func checkRequired(path, value, why string, problems *FieldErrors) {
 	if value == "" {
 		addf(problems, path, "is missing; %s", why)
 	}
@@ -155,11 +155,11 @@ func checkOneOf[T ~string](path string, value T, allowed []T, problems *FieldErr
 	if slices.Contains(allowed, value) {
 		return
 	}
-	words := make([]string, 0, len(allowed))
-	for _, word := range allowed {
-		words = append(words, string(word))
+	names := make([]string, 0, len(allowed))
+	for _, name := range allowed {
+		names = append(names, string(name))
 	}
-	addf(problems, path, "%q is not known; take one of %s", value, strings.Join(words, ", "))
+	addf(problems, path, "%q is not known; take one of %s", value, strings.Join(names, ", "))
 }
 
 func checkLabel(path, value string, limit int, why string, problems *FieldErrors) {

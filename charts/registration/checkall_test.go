@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
-func TestTwoKindsThatWriteOneManagedResourceAreRefused(t *testing.T) {
+func TestCheck_SharedManagedResource(t *testing.T) {
 	catalogue := Catalogue{Registrations: []Entry{
 		{Name: "network-calico", Kind: "Network", Types: []string{"calico"}, Role: RolePrimary},
 		{Name: "network-cilium", Kind: "Network", Types: []string{"cilium"}, Role: RolePrimary},
@@ -30,7 +30,7 @@ func TestTwoKindsThatWriteOneManagedResourceAreRefused(t *testing.T) {
 }
 
 // What the controllers write and what is checked for clashes are two lists in two modules.
-func TestAllManagedResourcesOfTheControllersAreKnown(t *testing.T) {
+func TestManagedResources_Complete(t *testing.T) {
 	var known []string
 	for _, chart := range []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"} {
 		known = append(known, managedResources(kindOfChart(chart), "<type>")...)
@@ -40,7 +40,7 @@ func TestAllManagedResourcesOfTheControllersAreKnown(t *testing.T) {
 }
 
 // What the controllers write is what they may change, and nothing else of that kind.
-func TestRightsToManagedResourcesAreForTheseNames(t *testing.T) {
+func TestManagedResources_RBAC(t *testing.T) {
 	for _, chart := range charts.Names() {
 		types := []string{"openstack"}
 		if chart == "network-controller" {

@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
-func TestTheFormForTheInstallerSaysWhatTheOthersSay(t *testing.T) {
+func TestGenerate_InstallerForm(t *testing.T) {
 	files := generate(t, options())
 	archive, err := charts.Archive("network-controller", "v0.7.0")
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestTheFormForTheInstallerSaysWhatTheOthersSay(t *testing.T) {
 	assert.Equal(t, archive, one.Chart)
 }
 
-func TestWhatTheInstallerIsToldBesides(t *testing.T) {
+func TestGenerate_InstallerConfig(t *testing.T) {
 	files := generate(t, options(func(o *registration.Options) {
 		o.Config = registration.Values{
 			"rollout": registration.Values{"soakTime": "1h", "waves": []any{registration.Values{
@@ -90,7 +90,7 @@ valuesOverlays: [{name: small, seedSelector: {}, values: {replicaCount: 1}}]
 `)), configOf("network-calico"))
 }
 
-func TestWhatTheInstallerIsNotTold(t *testing.T) {
+func TestGenerate_InstallerConfigErrors(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		change func(*registration.Options)
 		want   string
@@ -111,7 +111,7 @@ func TestWhatTheInstallerIsNotTold(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := registration.Generate(ourCatalogue(t), options(c.change))
+			_, err := registration.Generate(trellisCatalogue(t), options(c.change))
 			assert.EqualError(t, err, c.want)
 		})
 	}

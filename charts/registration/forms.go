@@ -24,11 +24,11 @@ type form struct {
 	file string
 	// about are the lines of comment at the top of the file.
 	about   []string
-	objects func(material) ([]runtime.Object, error)
+	objects func(manifestInput) ([]runtime.Object, error)
 }
 
-// material is what all forms of an entry are made from.
-type material struct {
+// manifestInput is what all forms of an entry are made from.
+type manifestInput struct {
 	entry   Entry
 	archive []byte
 	oci     gardencorev1.OCIRepository
@@ -48,7 +48,7 @@ func forms() []form {
 			"The chart is inside, for Trellis' own operator, which installs it instead of gardenlet. For the virtual garden. How it reaches seeds is in",
 			"providerConfig.rollout: generate --config writes another one, and docs/landscape.md says what there is.",
 		},
-		material.forInstaller,
+		manifestInput.forInstaller,
 	})
 }
 
@@ -58,17 +58,17 @@ func formsWithHelm() []form {
 		{
 			"rawchart.yaml",
 			[]string{"The chart is inside, so that no registry of charts is needed. For the virtual garden."},
-			material.withRawChart,
+			manifestInput.withRawChart,
 		},
 		{
 			"oci.yaml",
 			[]string{"The chart is pulled by gardenlet from an OCI registry. For the virtual garden."},
-			material.withOCI,
+			manifestInput.withOCI,
 		},
 		{
 			"v1beta1.yaml",
 			[]string{"The chart is inside, in the older form of a ControllerDeployment. For the virtual garden."},
-			material.inV1beta1,
+			manifestInput.inV1beta1,
 		},
 		{
 			"operator.yaml",
@@ -76,20 +76,20 @@ func formsWithHelm() []form {
 				"For gardener-operator, in the garden runtime cluster: it writes the two others into the virtual garden, so that",
 				"those must not be applied by hand as well.",
 			},
-			material.forOperator,
+			manifestInput.forOperator,
 		},
 	}
 }
 
-func (m material) withRawChart() ([]runtime.Object, error) {
+func (m manifestInput) withRawChart() ([]runtime.Object, error) {
 	return m.withHelm(gardencorev1.HelmControllerDeployment{RawChart: m.archive, Values: m.jsonValues()})
 }
 
-func (m material) withOCI() ([]runtime.Object, error) {
+func (m manifestInput) withOCI() ([]runtime.Object, error) {
 	return m.withHelm(gardencorev1.HelmControllerDeployment{OCIRepository: &m.oci, Values: m.jsonValues()})
 }
 
-func (m material) withHelm(helm gardencorev1.HelmControllerDeployment) ([]runtime.Object, error) {
+func (m manifestInput) withHelm(helm gardencorev1.HelmControllerDeployment) ([]runtime.Object, error) {
 	return []runtime.Object{
 		&gardencorev1.ControllerDeployment{
 			TypeMeta:   metav1.TypeMeta{APIVersion: gardencorev1.SchemeGroupVersion.String(), Kind: "ControllerDeployment"},
@@ -102,12 +102,12 @@ func (m material) withHelm(helm gardencorev1.HelmControllerDeployment) ([]runtim
 	}, nil
 }
 
-func (m material) inV1beta1() ([]runtime.Object, error) {
+func (m manifestInput) inV1beta1() ([]runtime.Object, error) {
 	return m.withProviderConfig(gardencorev1beta1.ControllerDeploymentTypeHelm,
 		gardencorev1beta1.HelmControllerDeployment{Chart: m.archive, Values: m.jsonValues()})
 }
 
-func (m material) withProviderConfig(deploymentType string, providerConfig any) ([]runtime.Object, error) {
+func (m manifestInput) withProviderConfig(deploymentType string, providerConfig any) ([]runtime.Object, error) {
 	config, err := json.Marshal(providerConfig)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the providerConfig of %s: %w", m.entry.Name, err)
@@ -125,7 +125,7 @@ func (m material) withProviderConfig(deploymentType string, providerConfig any) 
 	}, nil
 }
 
-func (m material) forOperator() ([]runtime.Object, error) {
+func (m manifestInput) forOperator() ([]runtime.Object, error) {
 	metadata := m.entry.metadata()
 	// gardener-operator hands it on to the ControllerRegistration.
 	metadata.Annotations = m.entry.annotations()
@@ -146,7 +146,7 @@ func (m material) forOperator() ([]runtime.Object, error) {
 	}}, nil
 }
 
-func (m material) jsonValues() *apiextensionsv1.JSON {
+func (m manifestInput) jsonValues() *apiextensionsv1.JSON {
 	if m.values == nil {
 		return nil
 	}

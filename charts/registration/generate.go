@@ -47,8 +47,8 @@ type File struct {
 	Content []byte
 }
 
-// mark is the first line of each file, by which Write knows what it may remove.
-const mark = "# Written by `make registrations` from charts/catalogue.yaml; do not edit."
+// generatedMark is the first line of each file, by which Write knows what it may remove.
+const generatedMark = "# Written by `make registrations` from charts/catalogue.yaml; do not edit."
 
 // Generate writes every entry in every form, in the order of the catalogue. The same input gives the same bytes. What an
 // installation would run is rendered and held against what is registered. Secondaries are refused: no binary has the role.
@@ -59,7 +59,7 @@ func Generate(c Catalogue, o Options) ([]File, error) {
 	var files []File
 	installations := make([]installation, 0, len(c.Registrations))
 	for _, e := range c.Registrations {
-		m, err := o.materialFor(e)
+		m, err := o.manifestInputFor(e)
 		if err != nil {
 			return nil, err
 		}
@@ -152,16 +152,16 @@ func checkKnown(what string, names, known []string, problems *FieldErrors) {
 	}
 }
 
-func (o Options) materialFor(e Entry) (material, error) {
+func (o Options) manifestInputFor(e Entry) (manifestInput, error) {
 	archive, oci, err := o.pack(e.Chart)
 	if err != nil {
-		return material{}, fmt.Errorf("chart of %s: %w", e.Name, err)
+		return manifestInput{}, fmt.Errorf("chart of %s: %w", e.Name, err)
 	}
 	values, err := e.values(o)
 	if err != nil {
-		return material{}, err
+		return manifestInput{}, err
 	}
-	return material{entry: e, archive: archive, oci: oci, values: values, config: o.configOf(e.Name)}, nil
+	return manifestInput{entry: e, archive: archive, oci: oci, values: values, config: o.configOf(e.Name)}, nil
 }
 
 // pack returns a chart, and where it is pulled from.
@@ -193,7 +193,7 @@ func (o Options) archive(chart string) ([]byte, string, error) {
 	return archive, loaded.Metadata.Version, nil
 }
 
-func (m material) writeAll(forms []form, version string) ([]File, error) {
+func (m manifestInput) writeAll(forms []form, version string) ([]File, error) {
 	var files []File
 	for _, form := range forms {
 		content, err := m.write(form, version)
@@ -205,7 +205,7 @@ func (m material) writeAll(forms []form, version string) ([]File, error) {
 	return files, nil
 }
 
-func (m material) write(f form, version string) ([]byte, error) {
+func (m manifestInput) write(f form, version string) ([]byte, error) {
 	objects, err := f.objects(m)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (m material) write(f form, version string) ([]byte, error) {
 // document is a file: who wrote it, what it is for, and the objects.
 func document(about []string, version string, objects []runtime.Object) ([]byte, error) {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s\n", mark)
+	fmt.Fprintf(&out, "%s\n", generatedMark)
 	for _, line := range append(about, "Version: "+version) {
 		fmt.Fprintf(&out, "# %s\n", line)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
-func ourCatalogue(t *testing.T) registration.Catalogue {
+func trellisCatalogue(t *testing.T) registration.Catalogue {
 	t.Helper()
 	catalogue, err := registration.Read(charts.Catalogue())
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func options(change ...func(*registration.Options)) registration.Options {
 
 func generate(t *testing.T, o registration.Options) map[string][]byte {
 	t.Helper()
-	files, err := registration.Generate(ourCatalogue(t), o)
+	files, err := registration.Generate(trellisCatalogue(t), o)
 	require.NoError(t, err)
 	contents := map[string][]byte{}
 	for _, file := range files {
@@ -62,7 +62,7 @@ func assertValues(t *testing.T, want string, got []byte) {
 	assert.JSONEq(t, want, string(got))
 }
 
-func TestEachFormSaysTheSame(t *testing.T) {
+func TestGenerate_FormsAgree(t *testing.T) {
 	files := generate(t, options())
 	require.Len(t, files, 5*len(charts.Names())+1+4+1, "with admission, and the installer in seeds and in the garden")
 
@@ -131,11 +131,11 @@ func TestEachFormSaysTheSame(t *testing.T) {
 	})
 }
 
-func TestGenerateTwiceGivesTheSame(t *testing.T) {
+func TestGenerate_Deterministic(t *testing.T) {
 	assert.Empty(t, cmp.Diff(generate(t, options()), generate(t, options())))
 }
 
-func TestWhatOptionsChange(t *testing.T) {
+func TestGenerate_Options(t *testing.T) {
 	const digest = "sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865"
 	for sentence, c := range map[string]struct {
 		change  func(*registration.Options)
@@ -196,7 +196,7 @@ func TestWhatOptionsChange(t *testing.T) {
 	}
 }
 
-func TestValuesOfOneEntryDoNotReachAnother(t *testing.T) {
+func TestGenerate_ValuesOfOneEntry(t *testing.T) {
 	o := options(func(o *registration.Options) {
 		o.Values = registration.Values{"image": registration.Values{"pullPolicy": "Always"}}
 		o.ValuesOf = map[string]registration.Values{"infrastructure-openstack": {"image": registration.Values{"tag": "one"}}}
@@ -206,8 +206,8 @@ func TestValuesOfOneEntryDoNotReachAnother(t *testing.T) {
 	assertValues(t, `{"types": ["openstack"], "image": {"pullPolicy": "Always"}}`, deployment.Helm.Values.Raw)
 }
 
-func TestWhatTheCatalogueDecidesReachesTheObjects(t *testing.T) {
-	catalogue, err := registration.Read([]byte("registrations:" + worker +
+func TestGenerate_CatalogueFields(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + workerEntry +
 		"  policy: AlwaysExceptNoShoots\n  podSecurity: baseline\n  leaderElectionID: workers\n  heartbeatNamespace: hearts\n"))
 	require.NoError(t, err)
 	files, err := registration.Generate(catalogue, options())
@@ -222,22 +222,22 @@ func TestWhatTheCatalogueDecidesReachesTheObjects(t *testing.T) {
 	assert.Equal(t, []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "openstack", Primary: new(true)}}, got.Spec.Resources)
 }
 
-func TestGenerate_TypeThatTheBinaryHasNot(t *testing.T) {
-	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(worker, "[openstack]", "[openstack, aws]", 1)))
+func TestGenerate_UnsupportedType(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(workerEntry, "[openstack]", "[openstack, aws]", 1)))
 	require.NoError(t, err)
 	_, err = registration.Generate(catalogue, options())
 	assert.ErrorContains(t, err, "rendering the chart of worker-openstack: checking values for chart worker-controller")
 	assert.ErrorContains(t, err, "'/types/1': value must be 'openstack'")
 }
 
-func TestWhatIsNotWritten(t *testing.T) {
+func TestGenerate_Errors(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		entries string
 		change  func(*registration.Options)
 		want    string
 	}{
 		"a secondary": {
-			entries: worker + observer,
+			entries: workerEntry + observerEntry,
 			want: "registrations[1].role: a secondary cannot be written yet, since the binaries are primaries only; remove worker-observer until " +
 				"they have the role",
 		},
@@ -278,7 +278,7 @@ func TestWhatIsNotWritten(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if c.entries == "" {
-				c.entries = worker
+				c.entries = workerEntry
 			}
 			catalogue, err := registration.Read([]byte("registrations:" + c.entries))
 			require.NoError(t, err)
@@ -292,18 +292,18 @@ func TestWhatIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestValuesThatTheChartRefuses(t *testing.T) {
+func TestGenerate_InvalidValues(t *testing.T) {
 	for want, values := range map[string]registration.Values{
 		"values for all registrations: nodeNetwork: chart infrastructure-controller has no such value; it has affinity, ":         {"nodeNetwork": "x"},
 		"rendering the chart of infrastructure-openstack: checking values for chart infrastructure-controller: values don't meet": {"replicaCount": -1},
 	} {
-		_, err := registration.Generate(ourCatalogue(t), options(func(o *registration.Options) { o.Values = values }))
+		_, err := registration.Generate(trellisCatalogue(t), options(func(o *registration.Options) { o.Values = values }))
 		assert.ErrorContains(t, err, want)
 	}
 }
 
 // The API server keeps what kubectl applies on the client's side in an annotation, whose length is limited.
-func TestRegistrationsCanBeApplied(t *testing.T) {
+func TestGenerate_Applicable(t *testing.T) {
 	for path, content := range generate(t, options()) {
 		for document := range bytes.SplitSeq(content, []byte("\n---\n")) {
 			var object any

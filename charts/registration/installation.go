@@ -29,7 +29,7 @@ type installation struct {
 }
 
 // render installs the entry as gardenlet would, with the name that Gardener could give to a ControllerInstallation.
-func (m material) render() (installation, error) {
+func (m manifestInput) render() (installation, error) {
 	release := charts.Release{Name: m.entry.Name, Namespace: "extension-" + m.entry.Name + "-abcde"}
 	objects, err := charts.Render(m.archive, release, json.RawMessage(m.values))
 	if err != nil {
@@ -45,16 +45,16 @@ func checkInstallations(all []installation, more ...rendered) error {
 	owner := map[string]string{}
 	for _, i := range all {
 		i.check(&problems)
-		i.claim(owner, &problems)
+		i.checkOwnership(owner, &problems)
 	}
 	for _, r := range more {
-		r.claim(owner, &problems)
+		r.checkOwnership(owner, &problems)
 	}
 	return problems.orNil()
 }
 
-// claim notes whose the objects are.
-func (r rendered) claim(owner map[string]string, problems *FieldErrors) {
+// checkOwnership notes whose the objects are.
+func (r rendered) checkOwnership(owner map[string]string, problems *FieldErrors) {
 	for _, object := range r.objects {
 		if object.GetNamespace() == r.release.Namespace && object.GetNamespace() != v1beta1constants.GardenNamespace {
 			continue // its own, as no other has the namespace

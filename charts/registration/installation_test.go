@@ -18,7 +18,7 @@ func installed(t *testing.T, e Entry) installation {
 	require.NoError(t, err)
 	values, err := json.Marshal(Values{"types": e.Types})
 	require.NoError(t, err)
-	i, err := material{entry: e, archive: archive, values: values}.render()
+	i, err := manifestInput{entry: e, archive: archive, values: values}.render()
 	require.NoError(t, err)
 	return i
 }
@@ -36,7 +36,7 @@ func objectOf(i installation, kind string) *unstructured.Unstructured {
 	return nil
 }
 
-func TestWhatRunsIsWhatIsRegistered(t *testing.T) {
+func TestCheckInstallations_Registration(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		change func(*installation)
 		want   string
@@ -85,7 +85,7 @@ func TestWhatRunsIsWhatIsRegistered(t *testing.T) {
 	}
 }
 
-func TestObjectsOutsideOfTheNamespaceAreNobodyElses(t *testing.T) {
+func TestCheckInstallations_ClusterScopedObjects(t *testing.T) {
 	other := workers()
 	other.Name = "worker-other"
 	err := checkInstallations([]installation{installed(t, workers()), installed(t, other)})
@@ -101,7 +101,7 @@ func TestObjectsOutsideOfTheNamespaceAreNobodyElses(t *testing.T) {
 	}
 }
 
-func TestWhatJudgesIsWhatIsWrittenDown(t *testing.T) {
+func TestCheckInstallations_Admission(t *testing.T) {
 	admission := Admission{Name: "admission", Types: []string{"calico"}}
 	_, halves, err := admission.generate(Options{Version: "v0.1.0", ChartRepository: "registry.example.org/charts"})
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestWhatJudgesIsWhatIsWrittenDown(t *testing.T) {
 }
 
 // Controllers may run beside admission: their dashboards are in the same namespace.
-func TestWhatIsInTheNamespaceGardenIsNobodyElses(t *testing.T) {
+func TestCheckInstallations_GardenNamespace(t *testing.T) {
 	admission := Admission{Name: "admission", Types: []string{"calico"}}
 	_, halves, err := admission.generate(Options{Version: "v0.1.0", ChartRepository: "registry.example.org/charts"})
 	require.NoError(t, err)

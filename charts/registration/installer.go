@@ -61,7 +61,7 @@ func (i *Installer) generate(o Options) ([]File, []rendered, error) {
 	if i == nil {
 		return nil, nil, nil
 	}
-	inSeed, err := i.material(o)
+	inSeed, err := i.manifestInput(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +73,7 @@ func (i *Installer) generate(o Options) ([]File, []rendered, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := o.valuesBesides(i.inGarden(), installerBinary, charts.InstallationRuntime, i.Types)
+	values, err := o.extraValues(i.inGarden(), installerBinary, charts.InstallationRuntime, i.Types)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,21 +89,21 @@ func (i *Installer) generate(o Options) ([]File, []rendered, error) {
 	return append(files, file), all, i.check(all)
 }
 
-// material is that of the registration for seeds: on every seed, and with a way into the garden.
-func (i *Installer) material(o Options) (material, error) {
+// manifestInput is that of the registration for seeds: on every seed, and with a way into the garden.
+func (i *Installer) manifestInput(o Options) (manifestInput, error) {
 	archive, oci, err := o.pack(charts.InstallationSeed)
 	if err != nil {
-		return material{}, fmt.Errorf("chart of %s: %w", i.Name, err)
+		return manifestInput{}, fmt.Errorf("chart of %s: %w", i.Name, err)
 	}
-	values, err := o.valuesBesides(i.Name, installerBinary, charts.InstallationSeed, i.Types)
+	values, err := o.extraValues(i.Name, installerBinary, charts.InstallationSeed, i.Types)
 	if err != nil {
-		return material{}, err
+		return manifestInput{}, err
 	}
 	entry := Entry{
 		Name: i.Name, Chart: charts.InstallationSeed, Types: i.Types, Policy: gardencorev1beta1.ControllerDeploymentPolicyAlways,
 		SeedSelector: i.SeedSelector, // Gardener allows it to whoever is no primary
 	}
-	return material{entry: entry.withDefaults(), archive: archive, oci: oci, values: values, injectGardenKubeconfig: new(true)}, nil
+	return manifestInput{entry: entry.withDefaults(), archive: archive, oci: oci, values: values, injectGardenKubeconfig: new(true)}, nil
 }
 
 // check holds what would run against the catalogue.
@@ -158,7 +158,7 @@ func (o Options) configOf(name string) Values {
 	return config
 }
 
-func (m material) forInstaller() ([]runtime.Object, error) {
+func (m manifestInput) forInstaller() ([]runtime.Object, error) {
 	config := Values{
 		"apiVersion": "installation.trellis.garden/v1alpha1", "kind": "ControllerDeploymentConfig", "chart": m.archive, "values": m.jsonValues(),
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
-func TestTheInstallerIsOnEverySeedServesNoKindAndFindsTheGarden(t *testing.T) {
+func TestGenerate_Installer(t *testing.T) {
 	files := generate(t, options())
 	archive, err := charts.Archive("controllerinstallation-controller-seed", "v0.7.0")
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestTheInstallerIsOnEverySeedServesNoKindAndFindsTheGarden(t *testing.T) {
 	}
 }
 
-func TestTheInstallerInTheGardenIsAnExtensionOfItsOwn(t *testing.T) {
+func TestGenerate_InstallerInGarden(t *testing.T) {
 	pulled := func(chart string) *operatorv1alpha1.DeploymentSpec {
 		return &operatorv1alpha1.DeploymentSpec{Helm: &operatorv1alpha1.ExtensionHelm{OCIRepository: &gardencorev1.OCIRepository{
 			Repository: new("registry.example.org/trellis/charts/" + chart), Tag: new("0.7.0"),
@@ -82,7 +82,7 @@ func TestTheInstallerInTheGardenIsAnExtensionOfItsOwn(t *testing.T) {
 	}, got))
 }
 
-func TestWhatOptionsChangeOfTheInstaller(t *testing.T) {
+func TestGenerate_InstallerOptions(t *testing.T) {
 	const digest = "sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865"
 	files := generate(t, options(func(o *registration.Options) {
 		o.ImageRepository = "registry.example.org/mirror"
@@ -102,8 +102,8 @@ func TestWhatOptionsChangeOfTheInstaller(t *testing.T) {
 	assertValues(t, `{"types": ["trellis"], "seedSelector": "operator=garden", `+image+`}`, extension.Spec.Deployment.AdmissionDeployment.Values.Raw)
 }
 
-func TestTheInstallerMayBeForSomeSeeds(t *testing.T) {
-	catalogue, err := registration.Read([]byte("registrations:" + worker +
+func TestGenerate_InstallerSeedSelector(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + workerEntry +
 		"installer: {name: x, types: [trellis], seedSelector: {matchLabels: {operator: seed}}}\n"))
 	require.NoError(t, err)
 	files, err := registration.Generate(catalogue, options())
@@ -126,8 +126,8 @@ func TestTheInstallerMayBeForSomeSeeds(t *testing.T) {
 	assert.Equal(t, 2, found)
 }
 
-func TestWithoutAnInstallerThereIsNoneAndTheFormForItStays(t *testing.T) {
-	catalogue := ourCatalogue(t)
+func TestGenerate_WithoutInstaller(t *testing.T) {
+	catalogue := trellisCatalogue(t)
 	catalogue.Installer = nil
 	files, err := registration.Generate(catalogue, options())
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestWithoutAnInstallerThereIsNoneAndTheFormForItStays(t *testing.T) {
 	assert.ErrorContains(t, err, "there is no controllerinstallation-controller")
 }
 
-func TestAnInstallerThatCannotBe(t *testing.T) {
+func TestCheck_InvalidInstaller(t *testing.T) {
 	for sentence, c := range map[string]struct{ more, want string }{
 		"without a type": {
 			"installer: {name: x}\n",
@@ -180,7 +180,7 @@ func TestAnInstallerThatCannotBe(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := registration.Read([]byte("registrations:" + worker + c.more))
+			_, err := registration.Read([]byte("registrations:" + workerEntry + c.more))
 			assert.EqualError(t, err, c.want)
 		})
 	}

@@ -40,7 +40,7 @@ func Write(folder string, files []File) error {
 
 func removeIfWritten(path string) error {
 	content, err := os.ReadFile(path)
-	if err != nil || !bytes.HasPrefix(content, []byte(mark+"\n")) {
+	if err != nil || !bytes.HasPrefix(content, []byte(generatedMark+"\n")) {
 		return err
 	}
 	if err := os.Remove(path); err != nil {

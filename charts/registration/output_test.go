@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
-func TestWriteRemovesWhatIsRegisteredNoMore(t *testing.T) {
+func TestWrite_RemovesStaleFiles(t *testing.T) {
 	folder := t.TempDir()
 	files := []registration.File{
 		{Path: "a/rawchart.yaml", Content: generate(t, options())["network-calico/rawchart.yaml"]},

@@ -106,7 +106,7 @@ func decodeStrictly(data []byte, target any, path string) FieldErrors {
 			addf(&problems, path, "%v", err)
 			return problems
 		}
-		addf(&problems, join(path, wrongType.Field), "%s is wanted, not a JSON %s", inWords(wrongType.Type), wrongType.Value)
+		addf(&problems, join(path, wrongType.Field), "%s is wanted, not a JSON %s", typeName(wrongType.Type), wrongType.Value)
 		return problems
 	}
 	for _, err := range strict {
@@ -133,7 +133,7 @@ func fieldsOf(target any) string {
 	return strings.Join(names, ", ")
 }
 
-func inWords(t reflect.Type) string {
+func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
 		return "a text"

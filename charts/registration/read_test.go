@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
-func TestOurCatalogue(t *testing.T) {
+func TestRead_TrellisCatalogue(t *testing.T) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	require.NoError(t, err)
 
@@ -26,7 +26,7 @@ func TestOurCatalogue(t *testing.T) {
 	assert.Equal(t, &registration.Installer{Name: "controllerinstallation", Types: []string{"trellis"}}, catalogue.Installer)
 }
 
-func TestReadFillsInWhatTheChartGives(t *testing.T) {
+func TestRead_Defaults(t *testing.T) {
 	catalogue, err := registration.Read([]byte(`
 registrations:
 - name: cloud-workers
@@ -43,7 +43,7 @@ registrations:
 	assert.Empty(t, cmp.Diff([]registration.Entry{want}, catalogue.Registrations))
 }
 
-func TestReadRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestRead_Invalid(t *testing.T) {
 	for sentence, c := range map[string]struct{ catalogue, want string }{
 		"no YAML": {
 			"registrations: [", "the catalogue is no YAML: yaml: line 1: did not find expected node content",

@@ -84,8 +84,8 @@ func (c Catalogue) Binaries() []string {
 	return slices.Compact(all)
 }
 
-// valuesBesides are those of what fulfils no extension objects: what the catalogue says, and over it what the options say of that name alone.
-func (o Options) valuesBesides(name, binary, chart string, types []string) ([]byte, error) {
+// extraValues are those of what fulfils no extension objects: what the catalogue says, and over it what the options say of that name alone.
+func (o Options) extraValues(name, binary, chart string, types []string) ([]byte, error) {
 	values := Values{"types": types}
 	if image := o.image(binary); len(image) > 0 {
 		values["image"] = image

@@ -29,31 +29,31 @@ func newProcess(t *testing.T) *manager.Process {
 	return &manager.Process{
 		Name: "admission", Manager: mgr, Registerer: prometheus.NewRegistry(), Garden: mgr.GetClient(), Types: types(),
 		Webhooks: manager.WebhookOptions{
-			Compiled: webhookNames(), Mode: manager.WebhookModeURLService, GardenApart: true, Namespace: "admission", OwnerNamespace: "garden",
+			Compiled: webhookNames(), Mode: manager.WebhookModeURLService, SeparateGarden: true, Namespace: "admission", OwnerNamespace: "garden",
 		},
 	}
 }
 
-func TestWhatRoomsDeclareCanBeServed(t *testing.T) {
+func TestServeWebhooks(t *testing.T) {
 	for sentence, defaults := range map[string]*defaults{"with all defaults": newDefaults(), "with none": {}} {
 		t.Run(sentence, func(t *testing.T) { assert.NoError(t, serveWebhooks(newProcess(t), defaults)) })
 	}
 }
 
-func TestEveryTypeHasARoom(t *testing.T) {
-	for _, room := range types() {
-		declared := webhooksOf(room, nil, nil, newDefaults())
-		assert.NotEmpty(t, declared, room)
+func TestWebhooksOf_EveryType(t *testing.T) {
+	for _, provider := range types() {
+		declared := webhooksOf(provider, nil, nil, newDefaults())
+		assert.NotEmpty(t, declared, provider)
 		for _, w := range declared {
-			assert.True(t, strings.HasSuffix(w.Name, "."+room), "%s: --disable-webhooks shall say what is meant", w.Name)
+			assert.True(t, strings.HasSuffix(w.Name, "."+provider), "%s: --disable-webhooks shall say what is meant", w.Name)
 		}
 	}
 }
 
-func TestHowWebhooksAreServed(t *testing.T) {
+func TestAsServed(t *testing.T) {
 	served := map[string]webhook.Webhook{}
-	for _, room := range types() {
-		for _, w := range webhooksOf(room, nil, nil, newDefaults()) {
+	for _, provider := range types() {
+		for _, w := range webhooksOf(provider, nil, nil, newDefaults()) {
 			served[w.Name] = asServed(w)
 		}
 	}

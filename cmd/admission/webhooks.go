@@ -20,9 +20,9 @@ import (
 func types() []string { return []string{openstack.Type, calico.Type, registration.Type} }
 
 // webhooksOf returns what the type's room judges with what it finds in the two clusters.
-func webhooksOf(room string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
+func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
 	garden := admission.Garden{Reader: reader}
-	switch room {
+	switch provider {
 	case openstack.Type:
 		return openstack.Webhooks(garden, defaults.openstack)
 	case calico.Type:
@@ -38,8 +38,8 @@ func webhooksOf(room string, reader, runtime client.Reader, defaults *defaults) 
 // these here, so they need no cluster.
 func webhookNames() []string {
 	var names []string
-	for _, room := range types() {
-		for _, w := range webhooksOf(room, nil, nil, newDefaults()) {
+	for _, provider := range types() {
+		for _, w := range webhooksOf(provider, nil, nil, newDefaults()) {
 			names = append(names, w.Name)
 		}
 	}
@@ -49,8 +49,8 @@ func webhookNames() []string {
 // serveWebhooks hands what the rooms declare to what serves it.
 func serveWebhooks(p *manager.Process, defaults *defaults) error {
 	var served []webhook.Webhook
-	for _, room := range p.Types {
-		for _, w := range webhooksOf(room, p.Garden, p.Manager.GetClient(), defaults) {
+	for _, provider := range p.Types {
+		for _, w := range webhooksOf(provider, p.Garden, p.Manager.GetClient(), defaults) {
 			served = append(served, asServed(w))
 		}
 	}
@@ -70,6 +70,6 @@ func asServed(w admission.Webhook) webhook.Webhook {
 	}
 	return webhook.Webhook{
 		Name: w.Name, Path: "/" + strings.ReplaceAll(w.Name, ".", "/"), Kind: kind, Garden: !w.Runtime, Handler: w.Handler,
-		Rules: w.Rules, ObjectSelector: w.ObjectSelector, Everywhere: true, FailurePolicy: policy,
+		Rules: w.Rules, ObjectSelector: w.ObjectSelector, AllNamespaces: true, FailurePolicy: policy,
 	}
 }

@@ -30,17 +30,17 @@ func main() {
 		Types:       []string{installationv1alpha1.DeploymentType},
 		Garden:      true,
 		Flags:       settings.flags(),
-		Questions:   questions(),
+		Commands:    commands(),
 		AddToScheme: addToScheme,
 		Setup:       func(p *manager.Process) error { return setup(p, settings) },
 	}))
 }
 
-func questions() []manager.Question {
-	return []manager.Question{{
-		Name:   "status",
-		Usage:  "Print what is registered for the operator, its revisions and its installations. Takes the kubeconfigs.",
-		Answer: controllerinstallation.PrintStatus,
+func commands() []manager.Command {
+	return []manager.Command{{
+		Name:  "status",
+		Usage: "Print what is registered for the operator, its revisions and its installations. Takes the kubeconfigs.",
+		Run:   controllerinstallation.PrintStatus,
 	}}
 }
 

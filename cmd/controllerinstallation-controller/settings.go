@@ -25,7 +25,7 @@ type settings struct {
 }
 
 const (
-	leastSyncPeriod   = time.Second
+	minSyncPeriod     = time.Second
 	defaultSyncPeriod = 30 * time.Second
 	defaultConcurrent = 20
 )
@@ -63,7 +63,7 @@ func (s *settings) flags() manager.FlagSection {
 		{
 			Name: "sync-period", Value: "DURATION", Defaults: defaultSyncPeriod.String(),
 			Usage:   "How often each installation is looked at, and what drifted is put right.",
-			Allowed: leastSyncPeriod.String() + " and more",
+			Allowed: minSyncPeriod.String() + " and more",
 			Set:     s.setSyncPeriod,
 		},
 		{
@@ -106,7 +106,7 @@ func (s *settings) setSyncPeriod(text string) error {
 	if err != nil {
 		return errors.New("is no duration")
 	}
-	if period < leastSyncPeriod {
+	if period < minSyncPeriod {
 		return errors.New("is too short")
 	}
 	s.SyncPeriod = period
@@ -132,7 +132,7 @@ func setup(p *manager.Process, s *settings) error {
 	options := s.Options
 	options.Registerer = p.Registerer
 	var err error
-	if options.Garden, err = gardenAsSeen(p.GardenConfig, s.gardenAddress); err != nil {
+	if options.Garden, err = gardenForSeeds(p.GardenConfig, s.gardenAddress); err != nil {
 		return err
 	}
 	access, err := s.access(p)
@@ -142,8 +142,8 @@ func setup(p *manager.Process, s *settings) error {
 	return controllerinstallation.Add(p.Manager, controllerinstallation.Garden{Config: p.GardenConfig, Client: p.Garden}, access, options)
 }
 
-// gardenAsSeen is how controllers in seeds reach the garden: as the operator does, unless an address is given.
-func gardenAsSeen(config *rest.Config, address string) (workload.Garden, error) {
+// gardenForSeeds is how controllers in seeds reach the garden: as the operator does, unless an address is given.
+func gardenForSeeds(config *rest.Config, address string) (workload.Garden, error) {
 	loaded := rest.CopyConfig(config)
 	if err := rest.LoadTLSFiles(loaded); err != nil {
 		return workload.Garden{}, fmt.Errorf("reading the garden's certificate authority: %w", err)
@@ -159,7 +159,7 @@ func gardenAsSeen(config *rest.Config, address string) (workload.Garden, error) 
 func (s *settings) access(p *manager.Process) (seeds.Access, error) {
 	options := seeds.Options{Scheme: p.Manager.GetScheme(), UserAgent: p.Manager.GetConfig().UserAgent, Registerer: p.Registerer}
 	if s.SeedName != "" {
-		return seeds.Own(s.SeedName, p.Manager.GetConfig(), options)
+		return seeds.InCluster(s.SeedName, p.Manager.GetConfig(), options)
 	}
 	return seeds.FromGarden(p.Garden, options)
 }

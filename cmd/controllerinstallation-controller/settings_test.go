@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func in(seed string) func(string) string {
+func environmentWith(seed string) func(string) string {
 	return func(variable string) string { return map[string]string{"SEED_NAME": seed}[variable] }
 }
 
@@ -26,7 +26,7 @@ func set(t *testing.T, s *settings, flag, value string) error {
 }
 
 func TestSettings(t *testing.T) {
-	s := newSettings(in("eu-1"))
+	s := newSettings(environmentWith("eu-1"))
 	assert.Equal(t, "eu-1", s.SeedName, "gardenlet says where an extension runs")
 	require.NoError(t, set(t, s, "seed-name", ""))
 	assert.Empty(t, s.SeedName, "but it may be told to serve many")
@@ -39,13 +39,13 @@ func TestSettings(t *testing.T) {
 	assert.Equal(t, 3, s.MaxConcurrentReconciles)
 	require.NoError(t, set(t, s, "garden-address", "https://api.garden.example.org"))
 
-	seen, err := gardenAsSeen(&rest.Config{Host: "https://10.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}}, s.gardenAddress)
+	garden, err := gardenForSeeds(&rest.Config{Host: "https://10.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}}, s.gardenAddress)
 	require.NoError(t, err)
-	assert.Equal(t, "https://api.garden.example.org", seen.Address)
-	assert.Equal(t, []byte("ca"), seen.CABundle)
+	assert.Equal(t, "https://api.garden.example.org", garden.Address)
+	assert.Equal(t, []byte("ca"), garden.CABundle)
 }
 
-func TestSettingsThatAreNone(t *testing.T) {
+func TestSettings_Invalid(t *testing.T) {
 	for sentence, tt := range map[string]struct{ flag, value, says string }{
 		"a seed that cannot be one":            {"seed-name", "Eu/1", "is no name for a Seed"},
 		"a selector with an unknown operator":  {"seed-selector", "a=>b", "is no label selector"},
@@ -57,6 +57,8 @@ func TestSettingsThatAreNone(t *testing.T) {
 		"a number that is none of workers":     {"max-concurrent-reconciles", "many", "is no number"},
 		"a list of names instead of one, also": {"seed-name", "a,b", "is no name for a Seed"},
 	} {
-		t.Run(sentence, func(t *testing.T) { assert.EqualError(t, set(t, newSettings(in("")), tt.flag, tt.value), tt.says) })
+		t.Run(sentence, func(t *testing.T) {
+			assert.EqualError(t, set(t, newSettings(environmentWith("")), tt.flag, tt.value), tt.says)
+		})
 	}
 }

@@ -15,7 +15,7 @@ func serveWebhooks(p *manager.Process, machines *machineController) error {
 	if err != nil {
 		return err
 	}
-	declared, err := worker.Webhooks(p.Types, images.Own(vector, buildinfo.Read().Version), machines.memoryLimit)
+	declared, err := worker.Webhooks(p.Types, images.ForTrellisVersion(vector, buildinfo.Read().Version), machines.memoryLimit)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import "testing"
 // part is about one promise. It finds the garden as the one before has left it.
 type part struct {
 	name string
-	play func(*testing.T, *world)
+	run  func(*testing.T, *environment)
 }
 
 func parts() []part {
@@ -29,15 +29,15 @@ func parts() []part {
 
 // TestAdmission has one garden for all parts: a process starts no second one.
 func TestAdmission(t *testing.T) {
-	w := newWorld(t)
-	w.grantRights(t)
-	violators := storeViolators(t, w)
-	running := w.start(t)
-	w.extendProfile(t)
+	env := newEnvironment(t)
+	env.grantRights(t)
+	violators := storeInvalidShoots(t, env)
+	running := env.start(t)
+	env.extendProfile(t)
 	for _, part := range parts() {
-		t.Run(part.name, func(t *testing.T) { part.play(t, w) })
+		t.Run(part.name, func(t *testing.T) { part.run(t, env) })
 	}
-	t.Run("Violators", func(t *testing.T) { testViolators(t, w, violators) })
-	t.Run("OldObjects", func(t *testing.T) { testOldObjects(t, w) })
-	t.Run("Outage", func(t *testing.T) { testOutage(t, w, running) })
+	t.Run("Violators", func(t *testing.T) { testInvalidShoots(t, env, violators) })
+	t.Run("OldObjects", func(t *testing.T) { testOldObjects(t, env) })
+	t.Run("Outage", func(t *testing.T) { testOutage(t, env, running) })
 }

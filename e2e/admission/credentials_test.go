@@ -20,8 +20,8 @@ import (
 
 // credentialsCase is what a Secret has. A key that is empty is not there.
 type credentialsCase struct {
-	differs  map[string]string // from a good one with a user's password
-	mistakes []mistake
+	differs    map[string]string // from a good one with a user's password
+	wantCauses []expectedCause
 }
 
 // with changes keys of a good Secret.
@@ -44,85 +44,85 @@ func credentialsCases() map[string]credentialsCase {
 		"an application credential by ID":       {applicationCredential(nil), nil},
 		"an application credential by its name": {applicationCredential(map[string]string{"applicationCredentialID": "", "applicationCredentialName": "n", "username": "robot"}), nil},
 		"where to log in, and not to look":      {map[string]string{"authURL": "https://keystone.example.org/v3", "insecure": "true"}, nil},
-		"no domain":                             {map[string]string{"domainName": ""}, []mistake{{"data[domainName]", "set domainName or domainID"}}},
-		"no project":                            {map[string]string{"tenantName": ""}, []mistake{{"data[tenantName]", "set tenantName or tenantID"}}},
-		"nobody":                                {map[string]string{"username": "", "password": ""}, []mistake{{"data", "set username and password, or applicationCredentialID"}}},
-		"a user without a password":             {map[string]string{"password": ""}, []mistake{{"data[password]", "or use an application credential"}}},
-		"a password without a user":             {map[string]string{"username": ""}, []mistake{{"data[username]", "add the user's name"}}},
+		"no domain":                             {map[string]string{"domainName": ""}, []expectedCause{{"data[domainName]", "set domainName or domainID"}}},
+		"no project":                            {map[string]string{"tenantName": ""}, []expectedCause{{"data[tenantName]", "set tenantName or tenantID"}}},
+		"nobody":                                {map[string]string{"username": "", "password": ""}, []expectedCause{{"data", "set username and password, or applicationCredentialID"}}},
+		"a user without a password":             {map[string]string{"password": ""}, []expectedCause{{"data[password]", "or use an application credential"}}},
+		"a password without a user":             {map[string]string{"username": ""}, []expectedCause{{"data[username]", "add the user's name"}}},
 		"an application credential without its secret": {
-			applicationCredential(map[string]string{"applicationCredentialSecret": ""}), []mistake{{"data[applicationCredentialSecret]", "add the application credential's secret"}},
+			applicationCredential(map[string]string{"applicationCredentialSecret": ""}), []expectedCause{{"data[applicationCredentialSecret]", "add the application credential's secret"}},
 		},
 		"a name of an application credential, and nobody's": {
-			applicationCredential(map[string]string{"applicationCredentialID": "", "applicationCredentialName": "n"}), []mistake{{"data[username]", "add the user's name"}},
+			applicationCredential(map[string]string{"applicationCredentialID": "", "applicationCredentialName": "n"}), []expectedCause{{"data[username]", "add the user's name"}},
 		},
 		"a password and an application credential": {
-			map[string]string{"applicationCredentialID": "id", "applicationCredentialSecret": "secret"}, []mistake{{"data[applicationCredentialSecret]", "remove it, or password"}},
+			map[string]string{"applicationCredentialID": "id", "applicationCredentialSecret": "secret"}, []expectedCause{{"data[applicationCredentialSecret]", "remove it, or password"}},
 		},
-		"a domain in two lines":          {map[string]string{"domainName": "a\nb"}, []mistake{{"data[domainName]", "line"}}},
-		"a password with a line break":   {map[string]string{"password": "secret\n"}, []mistake{{"data[password]", "line"}}},
-		"a project with too long a name": {map[string]string{"tenantName": strings.Repeat("t", 65)}, []mistake{{"data[tenantName]", "64"}}},
-		"a URL that is none":             {map[string]string{"authURL": "keystone"}, []mistake{{"data[authURL]", "https://"}}},
-		"a CA that is none":              {map[string]string{"caCert": "trust me"}, []mistake{{"data[caCert]", "PEM"}}},
-		"neither secure nor insecure":    {map[string]string{"insecure": "maybe"}, []mistake{{"data[insecure]", "true"}}},
+		"a domain in two lines":          {map[string]string{"domainName": "a\nb"}, []expectedCause{{"data[domainName]", "line"}}},
+		"a password with a line break":   {map[string]string{"password": "secret\n"}, []expectedCause{{"data[password]", "line"}}},
+		"a project with too long a name": {map[string]string{"tenantName": strings.Repeat("t", 65)}, []expectedCause{{"data[tenantName]", "64"}}},
+		"a URL that is none":             {map[string]string{"authURL": "keystone"}, []expectedCause{{"data[authURL]", "https://"}}},
+		"a CA that is none":              {map[string]string{"caCert": "trust me"}, []expectedCause{{"data[caCert]", "PEM"}}},
+		"neither secure nor insecure":    {map[string]string{"insecure": "maybe"}, []expectedCause{{"data[insecure]", "true"}}},
 	}
 }
 
-func testSecrets(t *testing.T, w *world) {
+func testSecrets(t *testing.T, env *environment) {
 	for sentence, tt := range credentialsCases() {
 		t.Run(sentence, func(t *testing.T) {
 			secret := newSecret("new", with(tt.differs))
 			secret.Labels = labelled("openstack")
-			assertVerdict(t, w.Client.Create(t.Context(), secret, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.Client.Create(t.Context(), secret, client.DryRunAll), tt.wantCauses)
 		})
 	}
 	t.Run("an internal Secret is one, too", func(t *testing.T) {
 		secret := newInternalSecret("new", with(nil))
-		assertVerdict(t, w.Client.Create(t.Context(), secret, client.DryRunAll), nil)
+		assertResult(t, env.Client.Create(t.Context(), secret, client.DryRunAll), nil)
 		secret = newInternalSecret("new", with(map[string]string{"insecure": "maybe"}))
-		assertVerdict(t, w.Client.Create(t.Context(), secret, client.DryRunAll), []mistake{{"data[insecure]", "true"}})
+		assertResult(t, env.Client.Create(t.Context(), secret, client.DryRunAll), []expectedCause{{"data[insecure]", "true"}})
 	})
 	t.Run("Secrets of others are not looked at", func(t *testing.T) {
 		secret := newSecret("new", map[string]string{"whatever": "it is"})
-		assert.NoError(t, w.Client.Create(t.Context(), secret, client.DryRunAll))
+		assert.NoError(t, env.Client.Create(t.Context(), secret, client.DryRunAll))
 		secret = newSecret("new", map[string]string{"whatever": "it is"})
 		secret.Labels = labelled("azure")
-		assert.NoError(t, w.Client.Create(t.Context(), secret, client.DryRunAll))
+		assert.NoError(t, env.Client.Create(t.Context(), secret, client.DryRunAll))
 	})
 	t.Run("a key that nobody reads is worth a warning", func(t *testing.T) {
 		warnings := &warnings{}
 		secret := newSecret("new", with(map[string]string{"userName": "robot"}))
 		secret.Labels = labelled("openstack")
-		assert.NoError(t, warnings.clientOf(t, w.Config, kubernetes.GardenScheme).Create(t.Context(), secret, client.DryRunAll))
+		assert.NoError(t, warnings.clientOf(t, env.Config, kubernetes.GardenScheme).Create(t.Context(), secret, client.DryRunAll))
 		warnings.assert(t, []string{"data[userName]", "rename it to username, or remove it"})
 	})
 	t.Run("what is refused does not tell what is secret", func(t *testing.T) {
 		secret := newSecret("new", with(map[string]string{"password": "open-sesame\n", "userName": "open-sesame"}))
 		secret.Labels = labelled("openstack")
-		err := w.Client.Create(t.Context(), secret, client.DryRunAll)
+		err := env.Client.Create(t.Context(), secret, client.DryRunAll)
 		assert.True(t, deniedByUs(err), "%v", err)
 		assert.NotContains(t, err.Error(), "sesame")
 	})
-	t.Run("gardener-controller-manager says what is used as credentials", func(t *testing.T) { testUsedSecret(t, w) })
+	t.Run("gardener-controller-manager says what is used as credentials", func(t *testing.T) { testUsedSecret(t, env) })
 }
 
 // testUsedSecret changes a Secret that got its label by its binding.
-func testUsedSecret(t *testing.T, w *world) {
+func testUsedSecret(t *testing.T, env *environment) {
 	secret, last := &corev1.Secret{}, error(nil)
 	eventually(t, "the Secret of a binding is labelled", func() bool {
-		last = w.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: "robot"}, secret)
+		last = env.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: "robot"}, secret)
 		return last == nil && secret.Labels[v1beta1constants.LabelShootProviderPrefix+"openstack"] == "true"
 	}, &last)
 	for sentence, tt := range map[string]credentialsCase{
 		"another password":          {map[string]string{"password": "changed"}, nil},
-		"another project":           {map[string]string{"tenantName": "other"}, []mistake{{"data[tenantName]", "set it back, or make a new Secret"}}},
-		"another domain":            {map[string]string{"domainName": "other"}, []mistake{{"data[domainName]", "set it back, or make a new Secret"}}},
+		"another project":           {map[string]string{"tenantName": "other"}, []expectedCause{{"data[tenantName]", "set it back, or make a new Secret"}}},
+		"another domain":            {map[string]string{"domainName": "other"}, []expectedCause{{"data[domainName]", "set it back, or make a new Secret"}}},
 		"an application credential": {applicationCredential(nil), nil},
-		"no user any more":          {map[string]string{"username": ""}, []mistake{{"data[username]", "add the user's name"}}},
+		"no user any more":          {map[string]string{"username": ""}, []expectedCause{{"data[username]", "add the user's name"}}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			changed := secret.DeepCopy()
 			changed.Data, changed.StringData = nil, with(tt.differs)
-			assertVerdict(t, w.update(t, changed, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.update(t, changed, client.DryRunAll), tt.wantCauses)
 		})
 	}
 }
@@ -134,7 +134,7 @@ func newInternalSecret(name string, data map[string]string) *gardencorev1beta1.I
 }
 
 // testBindings binds what nobody has looked at before: Secrets without labels.
-func testBindings(t *testing.T, w *world) {
+func testBindings(t *testing.T, env *environment) {
 	bad := newInternalSecret("bad-internal", map[string]string{"username": "robot"})
 	bad.Labels = nil
 	good := newInternalSecret("good-internal", with(nil))
@@ -145,7 +145,7 @@ func testBindings(t *testing.T, w *world) {
 	for _, object := range []client.Object{
 		newSecret("bad", map[string]string{"username": "robot"}), newSecret("unbound", with(nil)), bad, good, identity,
 	} {
-		w.store(t, object)
+		env.store(t, object)
 	}
 	azure := newCredentialsBinding("new", "v1", "Secret", "bad")
 	azure.Provider.Type = "azure"
@@ -163,7 +163,7 @@ func testBindings(t *testing.T, w *world) {
 		"the older kind, and no Secret":   {newSecretBinding("new", "bad"), []string{"data[password]"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			err := w.Client.Create(t.Context(), tt.binding, client.DryRunAll)
+			err := env.Client.Create(t.Context(), tt.binding, client.DryRunAll)
 			if len(tt.mistakes) == 0 {
 				assert.NoError(t, err)
 				return

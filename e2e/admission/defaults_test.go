@@ -13,7 +13,7 @@ import (
 )
 
 // testDefaults looks at what becomes of new shoots.
-func testDefaults(t *testing.T, w *world) {
+func testDefaults(t *testing.T, env *environment) {
 	calico := func(fields map[string]any) map[string]any {
 		fields["apiVersion"], fields["kind"] = calicoGroup, "NetworkConfig"
 		return fields
@@ -30,7 +30,7 @@ func testDefaults(t *testing.T, w *world) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			shoot := w.tried(t, tt.change)
+			shoot := env.dryRunCreate(t, tt.change)
 			assert.Empty(t, cmp.Diff(tt.want, config(t, shoot.Spec.Networking.ProviderConfig)))
 		})
 	}
@@ -40,42 +40,42 @@ func testDefaults(t *testing.T, w *world) {
 			`"apiVersion":"` + calicoGroup + `","kind":"NetworkConfig"}`,
 	} {
 		t.Run(sentence+" is left as it was written", func(t *testing.T) {
-			assert.Equal(t, text, string(w.tried(t, networkRaw(text)).Spec.Networking.ProviderConfig.Raw))
+			assert.Equal(t, text, string(env.dryRunCreate(t, networkRaw(text)).Spec.Networking.ProviderConfig.Raw))
 		})
 	}
-	t.Run("others get nothing", func(t *testing.T) { w.assertNothingElse(t) })
-	t.Run("node-local DNS", func(t *testing.T) { testNodeLocalDNS(t, w) })
+	t.Run("others get nothing", func(t *testing.T) { env.assertNothingElse(t) })
+	t.Run("node-local DNS", func(t *testing.T) { testNodeLocalDNS(t, env) })
 	t.Run("a shoot that was there before gets nothing", func(t *testing.T) {
-		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: plain})
+		shoot := env.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: plain})
 		infrastructure(`{networks: {mtu: 1400}}`)(shoot)
-		require.NoError(t, w.update(t, shoot, client.DryRunAll))
+		require.NoError(t, env.update(t, shoot, client.DryRunAll))
 		assert.Nil(t, shoot.Spec.Networking.ProviderConfig)
 	})
 	t.Run("a manifest that does not know of it takes nothing away", func(t *testing.T) {
 		shoot := newShoot("applied")
-		w.store(t, shoot)
+		env.store(t, shoot)
 		shoot.Spec.Networking.ProviderConfig = nil
-		require.NoError(t, w.update(t, shoot, client.DryRunAll))
+		require.NoError(t, env.update(t, shoot, client.DryRunAll))
 		assert.Empty(t, cmp.Diff(calico(map[string]any{"overlay": off}), config(t, shoot.Spec.Networking.ProviderConfig)))
 	})
 }
 
-// tried returns what would be stored of a new shoot.
-func (w *world) tried(t *testing.T, change change) *gardencorev1beta1.Shoot {
+// dryRunCreate returns what would be stored of a new shoot.
+func (env *environment) dryRunCreate(t *testing.T, change change) *gardencorev1beta1.Shoot {
 	t.Helper()
 	shoot := newShoot("new")
 	change(shoot)
-	require.NoError(t, w.Client.Create(t.Context(), shoot, client.DryRunAll))
+	require.NoError(t, env.Client.Create(t.Context(), shoot, client.DryRunAll))
 	return shoot
 }
 
-func (w *world) assertNothingElse(t *testing.T) {
+func (env *environment) assertNothingElse(t *testing.T) {
 	t.Helper()
-	assert.Nil(t, w.tried(t, onAzure()).Spec.Networking.ProviderConfig, "another infrastructure")
-	assert.Nil(t, w.tried(t, workerless()).Spec.Networking.ProviderConfig, "no workers")
-	cilium := w.tried(t, otherNetwork(`{"whatever":true}`))
+	assert.Nil(t, env.dryRunCreate(t, onAzure()).Spec.Networking.ProviderConfig, "another infrastructure")
+	assert.Nil(t, env.dryRunCreate(t, workerless()).Spec.Networking.ProviderConfig, "no workers")
+	cilium := env.dryRunCreate(t, otherNetwork(`{"whatever":true}`))
 	assert.Equal(t, `{"whatever":true}`, string(cilium.Spec.Networking.ProviderConfig.Raw), "another network")
-	shoot := w.tried(t, all())
+	shoot := env.dryRunCreate(t, all())
 	assert.Equal(t, newShoot("new").Spec.Provider.InfrastructureConfig, shoot.Spec.Provider.InfrastructureConfig)
 	assert.Equal(t, newShoot("new").Spec.Provider.ControlPlaneConfig, shoot.Spec.Provider.ControlPlaneConfig)
 	assert.Nil(t, shoot.Spec.Provider.Workers[0].ProviderConfig)
@@ -88,17 +88,17 @@ func nodeLocalDNS(dns *gardencorev1beta1.NodeLocalDNS) change {
 }
 
 // testNodeLocalDNS wants TCP only of those who ask for it.
-func testNodeLocalDNS(t *testing.T, w *world) {
-	dns := w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
+func testNodeLocalDNS(t *testing.T, env *environment) {
+	dns := env.dryRunCreate(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
 	require.NotNil(t, dns.ForceTCPToUpstreamDNS)
 	assert.False(t, *dns.ForceTCPToUpstreamDNS)
-	dns = w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true, ForceTCPToUpstreamDNS: new(true)})).Spec.SystemComponents.NodeLocalDNS
+	dns = env.dryRunCreate(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true, ForceTCPToUpstreamDNS: new(true)})).Spec.SystemComponents.NodeLocalDNS
 	assert.True(t, *dns.ForceTCPToUpstreamDNS)
 }
 
 // testNoDefaults stands before a binary whose admin wants none.
-func testNoDefaults(t *testing.T, w *world) {
-	assert.Nil(t, w.tried(t, all()).Spec.Networking.ProviderConfig)
-	dns := w.tried(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
+func testNoDefaults(t *testing.T, env *environment) {
+	assert.Nil(t, env.dryRunCreate(t, all()).Spec.Networking.ProviderConfig)
+	dns := env.dryRunCreate(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
 	assert.Nil(t, dns.ForceTCPToUpstreamDNS)
 }

@@ -20,8 +20,8 @@ import (
 
 // testExamples creates what the page on landscapes has an admin create, in its order: gardener-apiserver decodes it strictly, and it and admission
 // validate it.
-func testExamples(t *testing.T, w *world) {
-	users := (&warnings{}).clientOf(t, w.Config, w.Client.Scheme())
+func testExamples(t *testing.T, env *environment) {
+	users := (&warnings{}).clientOf(t, env.Config, env.Client.Scheme())
 	for _, file := range []string{"provider-openstack", "cloudprofile", "project", "credentials", "shoot"} {
 		for _, object := range exampleObjects(t, file) {
 			var last error

@@ -16,7 +16,7 @@ import (
 // extension is what a project adds to its profile.
 type extension func(*gardencorev1beta1.NamespacedCloudProfile)
 
-func adding(extensions ...extension) extension {
+func allExtensions(extensions ...extension) extension {
 	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
 		for _, extension := range extensions {
 			extension(profile)
@@ -38,7 +38,7 @@ func ownImage(name, version string) extension {
 	}
 }
 
-func saying(fields string) extension {
+func withProfileConfig(fields string) extension {
 	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
 		profile.Spec.ProviderConfig = merged(profile.Spec.ProviderConfig, openstackGroup, "CloudProfileConfig", fields)
 	}
@@ -47,57 +47,57 @@ func saying(fields string) extension {
 // extendedProfile is good, and stays in the garden: shoots refer to it.
 func extendedProfile() *gardencorev1beta1.NamespacedCloudProfile {
 	profile := newNamespacedCloudProfile("extended")
-	adding(ownImage("own", "1.0.0"), saying(`{machineImages: [{name: own, versions: [{version: 1.0.0, image: own-1}]}]}`))(profile)
+	allExtensions(ownImage("own", "1.0.0"), withProfileConfig(`{machineImages: [{name: own, versions: [{version: 1.0.0, image: own-1}]}]}`))(profile)
 	return profile
 }
 
 // extendProfile makes it, and waits until gardener-controller-manager has put it together with its parent.
-func (w *world) extendProfile(t *testing.T) {
+func (env *environment) extendProfile(t *testing.T) {
 	t.Helper()
 	profile := extendedProfile()
-	w.store(t, profile)
+	env.store(t, profile)
 	var last error
 	eventually(t, "the profile has a status", func() bool {
-		last = w.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile)
+		last = env.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile)
 		return last == nil && profile.Status.ObservedGeneration == profile.Generation
 	}, &last)
 }
 
-func testNamespacedCloudProfiles(t *testing.T, w *world) {
+func testNamespacedCloudProfiles(t *testing.T, env *environment) {
 	const images = inProfile + ".machineImages"
-	mapped := saying(`{machineImages: [{name: suse, versions: [{version: 1.0.0, image: s}]}]}`)
+	mapped := withProfileConfig(`{machineImages: [{name: suse, versions: [{version: 1.0.0, image: s}]}]}`)
 	for sentence, tt := range map[string]struct {
 		change   extension
-		mistakes []mistake
+		mistakes []expectedCause
 	}{
-		"nothing of its own":                    {adding(), nil},
-		"an image that it says where to find":   {adding(ownImage("suse", "1.0.0"), mapped), nil},
-		"an image that nobody finds":            {ownImage("suse", "1.0.0"), []mistake{{images, "suse 1.0.0"}}},
-		"another version that nobody finds":     {adding(ownImage("suse", "1.1.0"), mapped), []mistake{{images + "[0].versions[0]", "add it there, or remove it here"}, {images, "suse 1.1.0"}}},
-		"a field that there is not":             {saying(`{machineImage: []}`), []mistake{{inProfile, "correct the name or remove the field"}}},
-		"another group":                         {saying(`{apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1}`), []mistake{{inProfile, "set apiVersion to openstack"}}},
-		"pools of its own":                      {adding(ownImage("suse", "1.0.0"), mapped, saying(`{constraints: {floatingPools: [{name: a}]}}`)), []mistake{{inProfile + ".constraints", "remove"}}},
-		"a Keystone of its own":                 {adding(ownImage("suse", "1.0.0"), mapped, saying(`{keystoneURL: "https://mine.example.org"}`)), []mistake{{inProfile + ".keystoneURL", "remove"}}},
-		"policies of its own":                   {adding(ownImage("suse", "1.0.0"), mapped, saying(`{serverGroupPolicies: [affinity]}`)), []mistake{{inProfile + ".serverGroupPolicies", "remove"}}},
-		"a version that the parent has already": {saying(`{machineImages: [{name: gardenlinux, versions: [{version: ` + newerImage + `, image: mine}]}]}`), []mistake{{images + "[0].versions[0]", newerImage}}},
-		"an image for nothing":                  {saying(`{machineImages: [{name: unheard-of, versions: [{version: 1.0.0, image: s}]}]}`), []mistake{{images + "[0].versions[0]", "add it there, or remove it here"}}},
+		"nothing of its own":                    {allExtensions(), nil},
+		"an image that it says where to find":   {allExtensions(ownImage("suse", "1.0.0"), mapped), nil},
+		"an image that nobody finds":            {ownImage("suse", "1.0.0"), []expectedCause{{images, "suse 1.0.0"}}},
+		"another version that nobody finds":     {allExtensions(ownImage("suse", "1.1.0"), mapped), []expectedCause{{images + "[0].versions[0]", "add it there, or remove it here"}, {images, "suse 1.1.0"}}},
+		"a field that there is not":             {withProfileConfig(`{machineImage: []}`), []expectedCause{{inProfile, "correct the name or remove the field"}}},
+		"another group":                         {withProfileConfig(`{apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1}`), []expectedCause{{inProfile, "set apiVersion to openstack"}}},
+		"pools of its own":                      {allExtensions(ownImage("suse", "1.0.0"), mapped, withProfileConfig(`{constraints: {floatingPools: [{name: a}]}}`)), []expectedCause{{inProfile + ".constraints", "remove"}}},
+		"a Keystone of its own":                 {allExtensions(ownImage("suse", "1.0.0"), mapped, withProfileConfig(`{keystoneURL: "https://mine.example.org"}`)), []expectedCause{{inProfile + ".keystoneURL", "remove"}}},
+		"policies of its own":                   {allExtensions(ownImage("suse", "1.0.0"), mapped, withProfileConfig(`{serverGroupPolicies: [affinity]}`)), []expectedCause{{inProfile + ".serverGroupPolicies", "remove"}}},
+		"a version that the parent has already": {withProfileConfig(`{machineImages: [{name: gardenlinux, versions: [{version: ` + newerImage + `, image: mine}]}]}`), []expectedCause{{images + "[0].versions[0]", newerImage}}},
+		"an image for nothing":                  {withProfileConfig(`{machineImages: [{name: unheard-of, versions: [{version: 1.0.0, image: s}]}]}`), []expectedCause{{images + "[0].versions[0]", "add it there, or remove it here"}}},
 		"a text": {func(profile *gardencorev1beta1.NamespacedCloudProfile) {
 			profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`"own"`)}
-		}, []mistake{{inProfile, "not a JSON object"}}},
+		}, []expectedCause{{inProfile, "not a JSON object"}}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			profile := newNamespacedCloudProfile("new")
 			tt.change(profile)
-			assertVerdict(t, w.Client.Create(t.Context(), profile, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.Client.Create(t.Context(), profile, client.DryRunAll), tt.mistakes)
 		})
 	}
-	t.Run("gardener-controller-manager puts it together with its parent", func(t *testing.T) { testMergedProfile(t, w) })
+	t.Run("gardener-controller-manager puts it together with its parent", func(t *testing.T) { testMergedProfile(t, env) })
 }
 
 // testMergedProfile lets gardener-controller-manager write statuses: what it copies from the parent is extended on the way.
-func testMergedProfile(t *testing.T, w *world) {
+func testMergedProfile(t *testing.T, env *environment) {
 	profile := &gardencorev1beta1.NamespacedCloudProfile{}
-	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(extendedProfile()), profile))
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKeyFromObject(extendedProfile()), profile))
 	parent := config(t, newCloudProfile("").Spec.ProviderConfig)
 	images := parent["machineImages"].([]any)
 	parent["machineImages"] = append(images, map[string]any{
@@ -107,7 +107,7 @@ func testMergedProfile(t *testing.T, w *world) {
 
 	before := profile.ResourceVersion
 	for range 3 { // whoever writes it again writes the same
-		require.NoError(t, w.Client.Status().Update(t.Context(), profile))
+		require.NoError(t, env.Client.Status().Update(t.Context(), profile))
 	}
 	assert.Equal(t, before, profile.ResourceVersion)
 
@@ -116,7 +116,7 @@ func testMergedProfile(t *testing.T, w *world) {
 	all(extended(), worker(func(worker *gardencorev1beta1.Worker) {
 		worker.Machine.Image = &gardencorev1beta1.ShootMachineImage{Name: "own", Version: new("1.0.0")}
 	}))(shoot)
-	err := w.Client.Create(t.Context(), shoot, client.DryRunAll)
+	err := env.Client.Create(t.Context(), shoot, client.DryRunAll)
 	// Who installs its operating system is for Gardener to say.
 	assert.False(t, deniedByUs(err), "%v", err)
 }

@@ -26,7 +26,7 @@ func oldObjects() []client.Object {
 	unreadable, having, extending := newCloudProfile(broken), newShoot(broken), newNamespacedCloudProfile(old)
 	unreadable.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`"public"`)}
 	onBroken()(having)
-	saying(`{keystoneURL: "https://mine.example.org"}`)(extending)
+	withProfileConfig(`{keystoneURL: "https://mine.example.org"}`)(extending)
 	return []client.Object{profile, unreadable, having, extending, secret, newRegistration(old, garden.Primary("gvisor", "ContainerRuntime")...)}
 }
 
@@ -35,12 +35,12 @@ func onBroken() change {
 }
 
 // testOldObjects changes them: whatever else is changed, they go on living, and only what is new is refused.
-func testOldObjects(t *testing.T, w *world) {
+func testOldObjects(t *testing.T, env *environment) {
 	t.Run("CloudProfile", func(t *testing.T) {
 		for sentence, tt := range map[string]profileCase{
 			"a label":       {func(profile *gardencorev1beta1.CloudProfile) { profile.Labels = map[string]string{"a": "b"} }, nil},
 			"another URL":   {offer(`{keystoneURL: https://elsewhere.example.org/v3}`), nil},
-			"a new mistake": {offer(`{requestTimeout: 0s}`), []mistake{{inProfile + ".requestTimeout", "give a duration"}}},
+			"a new mistake": {offer(`{requestTimeout: 0s}`), []expectedCause{{inProfile + ".requestTimeout", "give a duration"}}},
 			"a new version of Kubernetes": {func(profile *gardencorev1beta1.CloudProfile) {
 				profile.Spec.Kubernetes.Versions = append(profile.Spec.Kubernetes.Versions, gardencorev1beta1.ExpirableVersion{Version: "1.35.4"})
 			}, nil},
@@ -48,76 +48,76 @@ func testOldObjects(t *testing.T, w *world) {
 		} {
 			t.Run(sentence, func(t *testing.T) {
 				profile := &gardencorev1beta1.CloudProfile{}
-				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: old}, profile))
+				require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: old}, profile))
 				tt.change(profile)
-				assertVerdict(t, w.update(t, profile, client.DryRunAll), tt.mistakes)
+				assertResult(t, env.update(t, profile, client.DryRunAll), tt.wantCauses)
 			})
 		}
 	})
 	t.Run("Secret", func(t *testing.T) {
 		for sentence, tt := range map[string]credentialsCase{
 			"another password": {map[string]string{"domainName": "", "password": "changed"}, nil},
-			"a new mistake":    {map[string]string{"domainName": "", "insecure": "maybe"}, []mistake{{"data[insecure]", "must be true or false"}}},
+			"a new mistake":    {map[string]string{"domainName": "", "insecure": "maybe"}, []expectedCause{{"data[insecure]", "must be true or false"}}},
 			"repaired":         {nil, nil},
 		} {
 			t.Run(sentence, func(t *testing.T) {
 				secret := &corev1.Secret{}
-				require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: old}, secret))
+				require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Namespace: garden.Namespace, Name: old}, secret))
 				secret.Data, secret.StringData = nil, with(tt.differs)
-				assertVerdict(t, w.update(t, secret, client.DryRunAll), tt.mistakes)
+				assertResult(t, env.update(t, secret, client.DryRunAll), tt.wantCauses)
 			})
 		}
 	})
-	t.Run("NamespacedCloudProfile", func(t *testing.T) { testOldNamespacedCloudProfile(t, w) })
+	t.Run("NamespacedCloudProfile", func(t *testing.T) { testOldNamespacedCloudProfile(t, env) })
 	t.Run("a CloudProfile that nobody can read", func(t *testing.T) {
-		w.judgeNewShoots(t, map[string]shootCase{
-			"whoever chooses it is told": {onBroken(), []mistake{{"spec.cloudProfile.name", "choose another, or ask its admin"}}},
+		env.validateNewShoots(t, map[string]shootCase{
+			"whoever chooses it is told": {onBroken(), []expectedCause{{"spec.cloudProfile.name", "choose another, or ask its admin"}}},
 		})
-		shoot := w.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: broken})
+		shoot := env.shoot(t, client.ObjectKey{Namespace: garden.Namespace, Name: broken})
 		worker(func(worker *gardencorev1beta1.Worker) { worker.Maximum = 5 })(shoot)
-		assert.NoError(t, w.update(t, shoot, client.DryRunAll), "whoever has it lives on")
+		assert.NoError(t, env.update(t, shoot, client.DryRunAll), "whoever has it lives on")
 		pool(`{x: 1}`)(shoot)
-		assertVerdict(t, w.update(t, shoot, client.DryRunAll), []mistake{{inPoolConfig, "correct the name"}})
+		assertResult(t, env.update(t, shoot, client.DryRunAll), []expectedCause{{inPoolConfig, "correct the name"}})
 	})
 	t.Run("ControllerRegistration", func(t *testing.T) {
 		registration := func() *gardencorev1beta1.ControllerRegistration {
 			registration := &gardencorev1beta1.ControllerRegistration{}
-			require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: old}, registration))
+			require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: old}, registration))
 			return registration
 		}
 		changed := registration()
 		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("lonely", "Extension")...)
-		assert.NoError(t, w.update(t, changed, client.DryRunAll))
+		assert.NoError(t, env.update(t, changed, client.DryRunAll))
 		changed = registration()
 		changed.Spec.Resources = append(changed.Spec.Resources, garden.Primary("openstack", "Worker")...)
-		assertVerdict(t, w.update(t, changed, client.DryRunAll), []mistake{{"spec.resources[1]", "clouds"}})
+		assertResult(t, env.update(t, changed, client.DryRunAll), []expectedCause{{"spec.resources[1]", "clouds"}})
 		changed = registration()
 		changed.Spec.Resources = nil
-		assert.NoError(t, w.update(t, changed, client.DryRunAll), "repaired")
+		assert.NoError(t, env.update(t, changed, client.DryRunAll), "repaired")
 	})
 }
 
 // testOldNamespacedCloudProfile has one with a field that it must not have. It does not keep gardener-controller-manager from its status, in
 // which that field does not count.
-func testOldNamespacedCloudProfile(t *testing.T, w *world) {
+func testOldNamespacedCloudProfile(t *testing.T, env *environment) {
 	read := func() *gardencorev1beta1.NamespacedCloudProfile {
 		profile := newNamespacedCloudProfile(old)
-		require.NoError(t, w.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
+		require.NoError(t, env.Client.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
 		return profile
 	}
 	profile := read()
 	profile.Labels = map[string]string{"a": "b"}
-	assert.NoError(t, w.update(t, profile, client.DryRunAll))
+	assert.NoError(t, env.update(t, profile, client.DryRunAll))
 	profile = read()
-	saying(`{serverGroupPolicies: [affinity]}`)(profile)
-	assertVerdict(t, w.update(t, profile, client.DryRunAll), []mistake{{inProfile + ".serverGroupPolicies", "remove"}})
+	withProfileConfig(`{serverGroupPolicies: [affinity]}`)(profile)
+	assertResult(t, env.update(t, profile, client.DryRunAll), []expectedCause{{inProfile + ".serverGroupPolicies", "remove"}})
 	profile = read()
-	saying(`{keystoneURL: null}`)(profile)
-	assert.NoError(t, w.update(t, profile, client.DryRunAll), "repaired")
+	withProfileConfig(`{keystoneURL: null}`)(profile)
+	assert.NoError(t, env.update(t, profile, client.DryRunAll), "repaired")
 
 	profile = read()
 	profile.Status.CloudProfileSpec = newCloudProfile("").Spec
 	profile.Status.ObservedGeneration = profile.Generation
-	require.NoError(t, w.Client.Status().Update(t.Context(), profile, client.DryRunAll))
+	require.NoError(t, env.Client.Status().Update(t.Context(), profile, client.DryRunAll))
 	assert.Empty(t, cmp.Diff(config(t, newCloudProfile("").Spec.ProviderConfig), config(t, profile.Status.CloudProfileSpec.ProviderConfig)))
 }

@@ -47,24 +47,24 @@ func secondary(resources []gardencorev1beta1.ControllerResource) []gardencorev1b
 
 // registrationCase is a registration that somebody makes beside those that there are: clouds and others.
 type registrationCase struct {
-	resources []gardencorev1beta1.ControllerResource
-	mistakes  []mistake
-	warnings  []string // pieces of them
+	resources  []gardencorev1beta1.ControllerResource
+	wantCauses []expectedCause
+	warnings   []string // pieces of them
 }
 
 func registrationCases() map[string]registrationCase {
 	const who = "clouds"
 	openstack := garden.Primary("openstack", "Infrastructure", "ControlPlane", "Worker")
 	return map[string]registrationCase{
-		"a second primary":                 {garden.Primary("openstack", "Infrastructure"), []mistake{{"spec.resources[0]", who}}, nil},
-		"a second primary for three kinds": {openstack, []mistake{{"spec.resources[0]", who}, {"spec.resources[1]", who}, {"spec.resources[2]", who}}, nil},
+		"a second primary":                 {garden.Primary("openstack", "Infrastructure"), []expectedCause{{"spec.resources[0]", who}}, nil},
+		"a second primary for three kinds": {openstack, []expectedCause{{"spec.resources[0]", who}, {"spec.resources[1]", who}, {"spec.resources[2]", who}}, nil},
 		"a second primary, behind something of its own": {
-			slices.Concat(garden.Primary("own", "Extension"), garden.Primary("openstack", "Worker")), []mistake{{"spec.resources[1]", who}}, nil,
+			slices.Concat(garden.Primary("own", "Extension"), garden.Primary("openstack", "Worker")), []expectedCause{{"spec.resources[1]", who}}, nil,
 		},
 		"a second primary, in front of something of its own": {
-			slices.Concat(garden.Primary("openstack", "ControlPlane"), garden.Primary("own", "Extension")), []mistake{{"spec.resources[0]", who}}, nil,
+			slices.Concat(garden.Primary("openstack", "ControlPlane"), garden.Primary("own", "Extension")), []expectedCause{{"spec.resources[0]", who}}, nil,
 		},
-		"a second network":                 {garden.Primary("calico", "Network"), []mistake{{"spec.resources[0]", "others"}}, nil},
+		"a second network":                 {garden.Primary("calico", "Network"), []expectedCause{{"spec.resources[0]", "others"}}, nil},
 		"a secondary":                      {secondary(garden.Primary("openstack", "Infrastructure")), nil, nil},
 		"secondaries for all":              {secondary(slices.Clone(openstack)), nil, nil},
 		"something of its own":             {garden.Primary("alone", "Extension"), nil, nil},
@@ -76,40 +76,40 @@ func registrationCases() map[string]registrationCase {
 	}
 }
 
-func testRegistrations(t *testing.T, w *world) {
+func testRegistrations(t *testing.T, env *environment) {
 	t.Run("Gardener itself overlooks a second primary behind another type", func(t *testing.T) {
-		err := w.Client.Create(t.Context(), newRegistration("new", garden.Primary("openstack", "Infrastructure")...), client.DryRunAll)
+		err := env.Client.Create(t.Context(), newRegistration("new", garden.Primary("openstack", "Infrastructure")...), client.DryRunAll)
 		assert.True(t, deniedByUs(err), "%v", err)
 	})
 	for sentence, tt := range registrationCases() {
 		t.Run(sentence, func(t *testing.T) {
 			warnings := &warnings{}
-			c := warnings.clientOf(t, w.Config, kubernetes.GardenScheme)
+			c := warnings.clientOf(t, env.Config, kubernetes.GardenScheme)
 			err := c.Create(t.Context(), newRegistration("new", tt.resources...), client.DryRunAll)
 			if err != nil && !deniedByUs(err) && strings.Contains(err.Error(), "another ControllerRegistration resource already exists") {
 				return // Gardener was first
 			}
-			assertVerdict(t, err, tt.mistakes)
+			assertResult(t, err, tt.wantCauses)
 			warnings.assert(t, tt.warnings)
 		})
 	}
-	t.Run("Updates", func(t *testing.T) { testRegistrationUpdates(t, w) })
-	t.Run("Extensions", func(t *testing.T) { testExtensions(t, w) })
+	t.Run("Updates", func(t *testing.T) { testRegistrationUpdates(t, env) })
+	t.Run("Extensions", func(t *testing.T) { testExtensions(t, env) })
 }
 
-func testRegistrationUpdates(t *testing.T, w *world) {
-	require.NoError(t, w.Client.Create(t.Context(), newRegistration("changing", garden.Primary("own", "Extension")...)))
+func testRegistrationUpdates(t *testing.T, env *environment) {
+	require.NoError(t, env.Client.Create(t.Context(), newRegistration("changing", garden.Primary("own", "Extension")...)))
 	for sentence, tt := range map[string]struct {
 		name     string
 		change   func(*gardencorev1beta1.ControllerRegistration)
-		mistakes []mistake
+		mistakes []expectedCause
 	}{
 		"a label":     {"clouds", func(r *gardencorev1beta1.ControllerRegistration) { r.Labels = map[string]string{"a": "b"} }, nil},
 		"a kind less": {"clouds", func(r *gardencorev1beta1.ControllerRegistration) { r.Spec.Resources = r.Spec.Resources[:5] }, nil},
 		"what is somebody else's already": {
 			"changing", func(r *gardencorev1beta1.ControllerRegistration) {
 				r.Spec.Resources = append(r.Spec.Resources, garden.Primary("openstack", "Worker")...)
-			}, []mistake{{"spec.resources[1]", "clouds"}},
+			}, []expectedCause{{"spec.resources[1]", "clouds"}},
 		},
 		"a look at what is somebody else's": {
 			"changing", func(r *gardencorev1beta1.ControllerRegistration) {
@@ -119,51 +119,51 @@ func testRegistrationUpdates(t *testing.T, w *world) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			registration := &gardencorev1beta1.ControllerRegistration{}
-			require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: tt.name}, registration))
+			require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: tt.name}, registration))
 			tt.change(registration)
-			assertVerdict(t, w.update(t, registration, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.update(t, registration, client.DryRunAll), tt.mistakes)
 		})
 	}
 }
 
 // testExtensions registers by gardener-operator's Extensions, in the runtime cluster: what they will register counts, and so does what is
 // registered in the garden already.
-func testExtensions(t *testing.T, w *world) {
-	require.NoError(t, w.extensions.Create(t.Context(), newExtension("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker"))))
+func testExtensions(t *testing.T, env *environment) {
+	require.NoError(t, env.extensions.Create(t.Context(), newExtension("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker"))))
 	for sentence, tt := range map[string]registrationCase{
 		"something of its own":                 {garden.Primary("alone", "Extension"), nil, nil},
-		"a second primary beside an Extension": {garden.Primary("gcp", "Worker"), []mistake{{"spec.resources[0]", "first"}}, nil},
-		"a second primary beside the garden's": {garden.Primary("openstack", "Worker"), []mistake{{"spec.resources[0]", "clouds"}}, nil},
+		"a second primary beside an Extension": {garden.Primary("gcp", "Worker"), []expectedCause{{"spec.resources[0]", "first"}}, nil},
+		"a second primary beside the garden's": {garden.Primary("openstack", "Worker"), []expectedCause{{"spec.resources[0]", "clouds"}}, nil},
 		"a secondary beside both":              {slices.Concat(secondary(garden.Primary("gcp", "Worker")), secondary(garden.Primary("openstack", "Worker"))), nil, nil},
 		"a third of a new cloud":               {garden.Primary("alicloud", "Infrastructure"), nil, []string{"ControlPlane", "Worker"}},
 		"nothing to register":                  {nil, nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			warnings := &warnings{}
-			c := warnings.clientOf(t, w.runtime.Config, extensionScheme())
-			assertVerdict(t, c.Create(t.Context(), newExtension("new", tt.resources), client.DryRunAll), tt.mistakes)
+			c := warnings.clientOf(t, env.runtime.Config, extensionScheme())
+			assertResult(t, c.Create(t.Context(), newExtension("new", tt.resources), client.DryRunAll), tt.wantCauses)
 			warnings.assert(t, tt.warnings)
 		})
 	}
 	t.Run("what is made of an Extension is no second one", func(t *testing.T) {
-		err := w.Client.Create(t.Context(), newRegistration("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker")...), client.DryRunAll)
+		err := env.Client.Create(t.Context(), newRegistration("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker")...), client.DryRunAll)
 		assert.NoError(t, err)
 		// An Extension whose registration is there already goes on being changed.
-		assert.NoError(t, w.extensions.Create(t.Context(), newExtension("others", garden.Primary("calico", "Network")), client.DryRunAll))
+		assert.NoError(t, env.extensions.Create(t.Context(), newExtension("others", garden.Primary("calico", "Network")), client.DryRunAll))
 	})
 	t.Run("without a chart nothing is made of it", func(t *testing.T) {
 		extension := newExtension("new", garden.Primary("openstack", "Infrastructure"))
 		extension.Spec.Deployment = nil
-		assert.NoError(t, w.extensions.Create(t.Context(), extension, client.DryRunAll))
+		assert.NoError(t, env.extensions.Create(t.Context(), extension, client.DryRunAll))
 	})
 	t.Run("an Extension is changed", func(t *testing.T) {
 		extension := &operatorv1alpha1.Extension{}
-		c := w.extensions
+		c := env.extensions
 		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "first"}, extension))
 		extension.Labels = map[string]string{"a": "b"}
 		assert.NoError(t, c.Update(t.Context(), extension, client.DryRunAll))
 		extension.Spec.Resources = append(extension.Spec.Resources, garden.Primary("openstack", "Infrastructure")...)
-		assertVerdict(t, c.Update(t.Context(), extension, client.DryRunAll), []mistake{{"spec.resources[3]", "clouds"}})
+		assertResult(t, c.Update(t.Context(), extension, client.DryRunAll), []expectedCause{{"spec.resources[3]", "clouds"}})
 	})
 }
 

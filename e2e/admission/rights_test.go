@@ -16,15 +16,15 @@ import (
 )
 
 // grantRights gives the binary in both clusters what its charts give it, and no more.
-func (w *world) grantRights(t *testing.T) {
+func (env *environment) grantRights(t *testing.T) {
 	t.Helper()
 	inRuntime, inGarden, err := controller.AdmissionRights(namespace, owner)
 	require.NoError(t, err)
-	account := granted(t, w.runtime.Client, inRuntime)
-	w.runtimeKubeconfig, err = w.runtime.KubeconfigOf(t.Context(), account.Namespace, account.Name)
+	account := granted(t, env.runtime.Client, inRuntime)
+	env.runtimeKubeconfig, err = env.runtime.KubeconfigOf(t.Context(), account.Namespace, account.Name)
 	require.NoError(t, err)
-	account = granted(t, w.Client, inGarden)
-	w.gardenKubeconfig, err = w.KubeconfigOf(t.Context(), account.Namespace, account.Name)
+	account = granted(t, env.Client, inGarden)
+	env.gardenKubeconfig, err = env.KubeconfigOf(t.Context(), account.Namespace, account.Name)
 	require.NoError(t, err)
 }
 
@@ -49,11 +49,11 @@ func granted(t *testing.T, c client.Client, objects []*unstructured.Unstructured
 }
 
 // configurations are what the binary has registered in the garden.
-func (w *world) configurations(t *testing.T) []client.Object {
+func (env *environment) configurations(t *testing.T) []client.Object {
 	t.Helper()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfigurationList{}, &admissionregistrationv1.MutatingWebhookConfigurationList{}
-	require.NoError(t, w.Client.List(t.Context(), validating))
-	require.NoError(t, w.Client.List(t.Context(), mutating))
+	require.NoError(t, env.Client.List(t.Context(), validating))
+	require.NoError(t, env.Client.List(t.Context(), mutating))
 	require.Len(t, validating.Items, 1)
 	require.Len(t, mutating.Items, 1)
 	return []client.Object{&validating.Items[0], &mutating.Items[0]}

@@ -14,11 +14,11 @@ const (
 	inManila       = inControlPlane + ".storage.csiManila"
 )
 
-func testControlPlanes(t *testing.T, w *world) {
-	t.Run("Documents", func(t *testing.T) { w.judgeNewShoots(t, controlPlaneDocuments()) })
-	t.Run("LoadBalancers", func(t *testing.T) { w.judgeNewShoots(t, loadBalancers()) })
-	t.Run("Parts", func(t *testing.T) { w.judgeNewShoots(t, controlPlaneParts()) })
-	t.Run("Good", func(t *testing.T) { w.judgeNewShoots(t, goodControlPlanes()) })
+func testControlPlanes(t *testing.T, env *environment) {
+	t.Run("Documents", func(t *testing.T) { env.validateNewShoots(t, controlPlaneDocuments()) })
+	t.Run("LoadBalancers", func(t *testing.T) { env.validateNewShoots(t, loadBalancers()) })
+	t.Run("Parts", func(t *testing.T) { env.validateNewShoots(t, controlPlaneParts()) })
+	t.Run("Good", func(t *testing.T) { env.validateNewShoots(t, goodControlPlanes()) })
 }
 
 func controlPlaneRaw(text string) change {
@@ -40,36 +40,36 @@ func controlPlaneDocuments() map[string]shootCase {
 	return map[string]shootCase{
 		"none at all": {
 			func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Provider.ControlPlaneConfig = nil },
-			[]mistake{{inControlPlane, "give one"}},
+			[]expectedCause{{inControlPlane, "give one"}},
 		},
-		"a field that there is not": {controlPlane(`{loadbalancerProvider: amphora}`), []mistake{{inControlPlane, "correct the name or remove the field"}}},
-		"another group":             {controlPlane(`{apiVersion: gcp.provider.extensions.gardener.cloud/v1alpha1}`), []mistake{{inControlPlane, "set apiVersion to openstack"}}},
-		"a text":                    {controlPlaneRaw(`"amphora"`), []mistake{{inControlPlane, "not a JSON object"}}},
-		"a switch in words":         {controlPlane(`{loadBalancer: {cascadeDelete: "on"}}`), []mistake{{inControlPlane, "must be true or false"}}},
+		"a field that there is not": {controlPlane(`{loadbalancerProvider: amphora}`), []expectedCause{{inControlPlane, "correct the name or remove the field"}}},
+		"another group":             {controlPlane(`{apiVersion: gcp.provider.extensions.gardener.cloud/v1alpha1}`), []expectedCause{{inControlPlane, "set apiVersion to openstack"}}},
+		"a text":                    {controlPlaneRaw(`"amphora"`), []expectedCause{{inControlPlane, "not a JSON object"}}},
+		"a switch in words":         {controlPlane(`{loadBalancer: {cascadeDelete: "on"}}`), []expectedCause{{inControlPlane, "must be true or false"}}},
 	}
 }
 
 func loadBalancers() map[string]shootCase {
 	classes := inControlPlane + ".loadBalancerClasses"
 	return map[string]shootCase{
-		"no provider":                       {controlPlane(`{loadBalancerProvider: ""}`), []mistake{{inControlPlane + ".loadBalancerProvider", "choose one of"}}},
-		"a provider that nobody offers":     {controlPlane(`{loadBalancerProvider: f5}`), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
-		"a provider of another region":      {controlPlane(`{loadBalancerProvider: ovn}`), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
-		"the region has providers its own":  {inRegionTwo(controlPlane(`{loadBalancerProvider: amphora}`)), []mistake{{inControlPlane + ".loadBalancerProvider", `choose one of "ovn"`}}},
-		"one class twice":                   {controlPlane(`{loadBalancerClasses: [{name: a}, {name: a}]}`), []mistake{{classes + "[1].name", "remove one of the two"}}},
-		"one purpose twice":                 {controlPlane(`{loadBalancerClasses: [{name: a, purpose: private}, {name: b, purpose: private}]}`), []mistake{{classes + "[1].purpose", "remove it from one of the two"}}},
-		"a purpose that only admins give":   {controlPlane(`{loadBalancerClasses: [{name: a, purpose: vpn}]}`), []mistake{{classes + "[0].purpose", `choose one of "default", "private"`}}},
-		"a class without a name":            {controlPlane(`{loadBalancerClasses: [{name: ""}]}`), []mistake{{classes + "[0].name", "give the name"}}},
-		"two selections of a subnet":        {controlPlane(`{loadBalancerClasses: [{name: a, floatingSubnetName: s, floatingSubnetTags: t}]}`), []mistake{{classes + "[0].floatingSubnetTags", "keep one of them"}}},
-		"a subnet by its name":              {controlPlane(`{loadBalancerClasses: [{name: a, subnetID: mine}]}`), []mistake{{classes + "[0].subnetID", "not its name"}}},
-		"an external network by its name":   {controlPlane(`{loadBalancerClasses: [{name: a, floatingNetworkID: public}]}`), []mistake{{classes + "[0].floatingNetworkID", "not its name"}}},
-		"a pattern that is none":            {controlPlane(`{loadBalancerClasses: [{name: a, floatingSubnetName: "~("}]}`), []mistake{{classes + "[0].floatingSubnetName", "correct the regular expression"}}},
-		"a class that the pool has not":     {all(infrastructure(`{floatingPoolName: sorted}`), controlPlane(`{loadBalancerClasses: [{name: a, subnetID: `+anotherUUID+`}]}`)), []mistake{{classes + "[0]", `take those of one of its classes "inside"`}}},
-		"a flavor by its name":              {controlPlane(`{loadBalancer: {flavorID: large}}`), []mistake{{inControlPlane + ".loadBalancer.flavorID", "not its name"}}},
-		"load balancers that nobody shares": {controlPlane(`{loadBalancer: {maxSharedLB: 0}}`), []mistake{{inControlPlane + ".loadBalancer.maxSharedLB", "at least 1"}}},
-		"a suffix with a dot in front":      {controlPlane(`{loadBalancer: {ingressHostname: {enabled: true, suffix: .nip.io}}}`), []mistake{{inControlPlane + ".loadBalancer.ingressHostname.suffix", "without a dot in front"}}},
-		"half a second between probes":      {controlPlane(`{loadBalancer: {monitor: {delay: 500ms}}}`), []mistake{{inControlPlane + ".loadBalancer.monitor.delay", "give whole seconds"}}},
-		"too many retries":                  {controlPlane(`{loadBalancer: {monitor: {maxRetries: 11}}}`), []mistake{{inControlPlane + ".loadBalancer.monitor.maxRetries", "between 1 and 10"}}},
+		"no provider":                       {controlPlane(`{loadBalancerProvider: ""}`), []expectedCause{{inControlPlane + ".loadBalancerProvider", "choose one of"}}},
+		"a provider that nobody offers":     {controlPlane(`{loadBalancerProvider: f5}`), []expectedCause{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
+		"a provider of another region":      {controlPlane(`{loadBalancerProvider: ovn}`), []expectedCause{{inControlPlane + ".loadBalancerProvider", `choose one of "amphora"`}}},
+		"the region has providers its own":  {inRegionTwo(controlPlane(`{loadBalancerProvider: amphora}`)), []expectedCause{{inControlPlane + ".loadBalancerProvider", `choose one of "ovn"`}}},
+		"one class twice":                   {controlPlane(`{loadBalancerClasses: [{name: a}, {name: a}]}`), []expectedCause{{classes + "[1].name", "remove one of the two"}}},
+		"one purpose twice":                 {controlPlane(`{loadBalancerClasses: [{name: a, purpose: private}, {name: b, purpose: private}]}`), []expectedCause{{classes + "[1].purpose", "remove it from one of the two"}}},
+		"a purpose that only admins give":   {controlPlane(`{loadBalancerClasses: [{name: a, purpose: vpn}]}`), []expectedCause{{classes + "[0].purpose", `choose one of "default", "private"`}}},
+		"a class without a name":            {controlPlane(`{loadBalancerClasses: [{name: ""}]}`), []expectedCause{{classes + "[0].name", "give the name"}}},
+		"two selections of a subnet":        {controlPlane(`{loadBalancerClasses: [{name: a, floatingSubnetName: s, floatingSubnetTags: t}]}`), []expectedCause{{classes + "[0].floatingSubnetTags", "keep one of them"}}},
+		"a subnet by its name":              {controlPlane(`{loadBalancerClasses: [{name: a, subnetID: mine}]}`), []expectedCause{{classes + "[0].subnetID", "not its name"}}},
+		"an external network by its name":   {controlPlane(`{loadBalancerClasses: [{name: a, floatingNetworkID: public}]}`), []expectedCause{{classes + "[0].floatingNetworkID", "not its name"}}},
+		"a pattern that is none":            {controlPlane(`{loadBalancerClasses: [{name: a, floatingSubnetName: "~("}]}`), []expectedCause{{classes + "[0].floatingSubnetName", "correct the regular expression"}}},
+		"a class that the pool has not":     {all(infrastructure(`{floatingPoolName: sorted}`), controlPlane(`{loadBalancerClasses: [{name: a, subnetID: `+anotherUUID+`}]}`)), []expectedCause{{classes + "[0]", `take those of one of its classes "inside"`}}},
+		"a flavor by its name":              {controlPlane(`{loadBalancer: {flavorID: large}}`), []expectedCause{{inControlPlane + ".loadBalancer.flavorID", "not its name"}}},
+		"load balancers that nobody shares": {controlPlane(`{loadBalancer: {maxSharedLB: 0}}`), []expectedCause{{inControlPlane + ".loadBalancer.maxSharedLB", "at least 1"}}},
+		"a suffix with a dot in front":      {controlPlane(`{loadBalancer: {ingressHostname: {enabled: true, suffix: .nip.io}}}`), []expectedCause{{inControlPlane + ".loadBalancer.ingressHostname.suffix", "without a dot in front"}}},
+		"half a second between probes":      {controlPlane(`{loadBalancer: {monitor: {delay: 500ms}}}`), []expectedCause{{inControlPlane + ".loadBalancer.monitor.delay", "give whole seconds"}}},
+		"too many retries":                  {controlPlane(`{loadBalancer: {monitor: {maxRetries: 11}}}`), []expectedCause{{inControlPlane + ".loadBalancer.monitor.maxRetries", "between 1 and 10"}}},
 	}
 }
 
@@ -88,23 +88,23 @@ func controlPlaneParts() map[string]shootCase {
 	return map[string]shootCase{
 		"a feature gate with a dash": {
 			controlPlane(`{cloudControllerManager: {featureGates: {some-gate: true}}}`),
-			[]mistake{{gates + "[some-gate]", "letters and digits"}, {gates + ".some-gate", "unknown feature gate"}},
+			[]expectedCause{{gates + "[some-gate]", "letters and digits"}, {gates + ".some-gate", "unknown feature gate"}},
 		},
-		"a feature gate that there is not":       {controlPlane(`{cloudControllerManager: {featureGates: {SomeGate: true}}}`), []mistake{{gates + ".SomeGate", "unknown feature gate"}}},
-		"Manila without a share network":         {all(refers("manila"), controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: manila}}}}`)), []mistake{{inManila + ".enabled", "set networks.shareNetwork.enabled to true"}}},
-		"Manila without credentials of its own":  {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true}}}`)), []mistake{{inManila + ".credentialsRef", "give the name of a Secret"}}},
-		"Manila with credentials without a name": {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: ""}}}}`)), []mistake{{inManila + ".credentialsRef.name", "give the name of a Secret"}}},
-		"Manila with a reference to nothing":     {all(sharing, refers("manila"), controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: other}}}}`)), []mistake{{inManila + ".credentialsRef.name", "add it there, or correct the name"}}},
-		"a network of nodes without a name":      {controlPlane(`{nodeAddresses: {publicNetworkNames: [""]}}`), []mistake{{addresses + ".publicNetworkNames[0]", "give the name of a network"}}},
-		"a network that is public and internal":  {controlPlane(`{nodeAddresses: {publicNetworkNames: [a], internalNetworkNames: [a]}}`), []mistake{{addresses + ".internalNetworkNames[0]", "remove the name here"}}},
-		"an order by what is no range":           {controlPlane(`{nodeAddresses: {sortOrder: [ten]}}`), []mistake{{addresses + ".sortOrder[0]", "CIDR notation"}}},
+		"a feature gate that there is not":       {controlPlane(`{cloudControllerManager: {featureGates: {SomeGate: true}}}`), []expectedCause{{gates + ".SomeGate", "unknown feature gate"}}},
+		"Manila without a share network":         {all(refers("manila"), controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: manila}}}}`)), []expectedCause{{inManila + ".enabled", "set networks.shareNetwork.enabled to true"}}},
+		"Manila without credentials of its own":  {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true}}}`)), []expectedCause{{inManila + ".credentialsRef", "give the name of a Secret"}}},
+		"Manila with credentials without a name": {all(sharing, controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: ""}}}}`)), []expectedCause{{inManila + ".credentialsRef.name", "give the name of a Secret"}}},
+		"Manila with a reference to nothing":     {all(sharing, refers("manila"), controlPlane(`{storage: {csiManila: {enabled: true, credentialsRef: {name: other}}}}`)), []expectedCause{{inManila + ".credentialsRef.name", "add it there, or correct the name"}}},
+		"a network of nodes without a name":      {controlPlane(`{nodeAddresses: {publicNetworkNames: [""]}}`), []expectedCause{{addresses + ".publicNetworkNames[0]", "give the name of a network"}}},
+		"a network that is public and internal":  {controlPlane(`{nodeAddresses: {publicNetworkNames: [a], internalNetworkNames: [a]}}`), []expectedCause{{addresses + ".internalNetworkNames[0]", "remove the name here"}}},
+		"an order by what is no range":           {controlPlane(`{nodeAddresses: {sortOrder: [ten]}}`), []expectedCause{{addresses + ".sortOrder[0]", "CIDR notation"}}},
 		"dual stack without addresses for it": {
 			all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`), controlPlane(`{nodeAddresses: {ipv6Disabled: true}}`)),
-			[]mistake{{addresses + ".ipv6Disabled", "remove the field"}},
+			[]expectedCause{{addresses + ".ipv6Disabled", "remove the field"}},
 		},
 		"mistakes in two configurations": {
 			all(infrastructure(`{floatingPoolName: elsewhere}`), controlPlane(`{loadBalancerProvider: f5}`)),
-			[]mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}, {inControlPlane + ".loadBalancerProvider", "choose one of"}},
+			[]expectedCause{{inInfrastructure + ".floatingPoolName", "choose one of"}, {inControlPlane + ".loadBalancerProvider", "choose one of"}},
 		},
 	}
 }

@@ -11,11 +11,11 @@ import (
 // inNetwork is the path of the configuration in a Shoot.
 const inNetwork = "spec.networking.providerConfig"
 
-func testNetworks(t *testing.T, w *world) {
-	t.Run("Documents", func(t *testing.T) { w.judgeNewShoots(t, networkDocuments()) })
-	t.Run("Choices", func(t *testing.T) { w.judgeNewShoots(t, networkChoices()) })
-	t.Run("Wishes", func(t *testing.T) { w.judgeNewShoots(t, networkWishes()) })
-	t.Run("Good", func(t *testing.T) { w.judgeNewShoots(t, goodNetworks()) })
+func testNetworks(t *testing.T, env *environment) {
+	t.Run("Documents", func(t *testing.T) { env.validateNewShoots(t, networkDocuments()) })
+	t.Run("Choices", func(t *testing.T) { env.validateNewShoots(t, networkChoices()) })
+	t.Run("Wishes", func(t *testing.T) { env.validateNewShoots(t, networkOverrides()) })
+	t.Run("Good", func(t *testing.T) { env.validateNewShoots(t, goodNetworks()) })
 }
 
 func networkRaw(text string) change {
@@ -26,47 +26,47 @@ func networkRaw(text string) change {
 
 func networkDocuments() map[string]shootCase {
 	return map[string]shootCase{
-		"a field that there is not": {network(`{overlays: {enabled: true}}`), []mistake{{inNetwork, "correct the name or remove the field"}}},
-		"another group":             {network(`{apiVersion: cilium.networking.extensions.gardener.cloud/v1alpha1}`), []mistake{{inNetwork, "set apiVersion to calico"}}},
-		"another kind":              {network(`{kind: NetworkStatus}`), []mistake{{inNetwork, "kind to NetworkConfig"}}},
-		"a text":                    {networkRaw(`"overlay"`), []mistake{{inNetwork, "not a JSON object"}}},
-		"a number without quotes":   {network(`{vethMTU: 1450}`), []mistake{{inNetwork, "must be a string"}}},
+		"a field that there is not": {network(`{overlays: {enabled: true}}`), []expectedCause{{inNetwork, "correct the name or remove the field"}}},
+		"another group":             {network(`{apiVersion: cilium.networking.extensions.gardener.cloud/v1alpha1}`), []expectedCause{{inNetwork, "set apiVersion to calico"}}},
+		"another kind":              {network(`{kind: NetworkStatus}`), []expectedCause{{inNetwork, "kind to NetworkConfig"}}},
+		"a text":                    {networkRaw(`"overlay"`), []expectedCause{{inNetwork, "not a JSON object"}}},
+		"a number without quotes":   {network(`{vethMTU: 1450}`), []expectedCause{{inNetwork, "must be a string"}}},
 	}
 }
 
 func networkChoices() map[string]shootCase {
 	return map[string]shootCase{
-		"a backend that there is not":        {network(`{overlay: {enabled: false}, backend: brid}`), []mistake{{inNetwork + ".backend", "or remove the field"}}},
-		"a way to give addresses":            {network(`{ipam: {type: dhcp}}`), []mistake{{inNetwork + ".ipam.type", "write host-local or calico-ipam"}}},
-		"a range for addresses that is none": {network(`{ipam: {cidr: pods}}`), []mistake{{inNetwork + ".ipam.cidr", "write usePodCIDR, or a range"}}},
-		"a range that is not canonical":      {network(`{ipam: {cidr: 100.96.0.1/11}}`), []mistake{{inNetwork + ".ipam.cidr", "write 100.96.0.0/11"}}},
-		"a range of the other family":        {network(`{ipam: {cidr: "2001:db8::/64"}}`), []mistake{{inNetwork + ".ipam.cidr", "give a range of its own family"}}},
-		"a pool that there is not":           {network(`{ipv4: {pool: gre}}`), []mistake{{inNetwork + ".ipv4.pool", "write ipip or vxlan"}}},
-		"a mode that there is not":           {network(`{ipv4: {mode: Sometimes}}`), []mistake{{inNetwork + ".ipv4.mode", "or remove the field"}}},
-		"a former mode that there is not":    {network(`{ipip: Sometimes}`), []mistake{{inNetwork + ".ipip", "or remove the field"}}},
-		"a mode that VXLAN does not know":    {network(`{overlay: {enabled: true}, ipv4: {pool: vxlan, mode: CrossSubnet}}`), []mistake{{inNetwork + ".ipv4.mode", "use one of them"}}},
-		"a family that the shoot has not":    {network(`{ipv6: {mode: Never}}`), []mistake{{inNetwork + ".ipv6", "add the family to spec.networking.ipFamilies"}}},
-		"an MTU in words":                    {network(`{vethMTU: large}`), []mistake{{inNetwork + ".vethMTU", "write a number of bytes in quotes"}}},
-		"an MTU that is none":                {network(`{vethMTU: "100"}`), []mistake{{inNetwork + ".vethMTU", "between 576 and 9216"}}},
-		"a way to find addresses":            {network(`{ipv4: {autoDetectionMethod: second-found}}`), []mistake{{inNetwork + ".ipv4.autoDetectionMethod", "write first-found"}}},
-		"nodes found in the other family":    {network(`{ipv4: {autoDetectionMethod: "cidr=2001:db8::/64"}}`), []mistake{{inNetwork + ".ipv4.autoDetectionMethod", "remove it there"}}},
-		"the former field for it":            {network(`{ipAutodetectionMethod: "interface=("}`), []mistake{{inNetwork + ".ipAutodetectionMethod", "correct"}}},
-		"a way to scale":                     {network(`{autoScaling: {mode: fast}}`), []mistake{{inNetwork + ".autoScaling.mode", "or remove the field"}}},
-		"requests for something else":        {network(`{autoScaling: {mode: static, resources: {node: {gpu: 1}}}}`), []mistake{{inNetwork + ".autoScaling.resources.node.gpu", "only cpu and memory"}}},
-		"requests for nothing":               {network(`{autoScaling: {mode: static, resources: {typha: {cpu: 0}}}}`), []mistake{{inNetwork + ".autoScaling.resources.typha.cpu", "raise or remove it"}}},
-		"a way to treat loops":               {network(`{serviceLoopPrevention: Ignore}`), []mistake{{inNetwork + ".serviceLoopPrevention", "or remove the field"}}},
-		"a name for no object":               {network(`{kubeAPIServerEndpoints: {enabled: true, name: Über}}`), []mistake{{inNetwork + ".kubeAPIServerEndpoints.name", "use lower-case letters"}}},
-		"two mistakes are told at once":      {network(`{vethMTU: large, ipip: Sometimes}`), []mistake{{inNetwork + ".vethMTU", "write a number"}, {inNetwork + ".ipip", "or remove the field"}}},
+		"a backend that there is not":        {network(`{overlay: {enabled: false}, backend: brid}`), []expectedCause{{inNetwork + ".backend", "or remove the field"}}},
+		"a way to give addresses":            {network(`{ipam: {type: dhcp}}`), []expectedCause{{inNetwork + ".ipam.type", "write host-local or calico-ipam"}}},
+		"a range for addresses that is none": {network(`{ipam: {cidr: pods}}`), []expectedCause{{inNetwork + ".ipam.cidr", "write usePodCIDR, or a range"}}},
+		"a range that is not canonical":      {network(`{ipam: {cidr: 100.96.0.1/11}}`), []expectedCause{{inNetwork + ".ipam.cidr", "write 100.96.0.0/11"}}},
+		"a range of the other family":        {network(`{ipam: {cidr: "2001:db8::/64"}}`), []expectedCause{{inNetwork + ".ipam.cidr", "give a range of its own family"}}},
+		"a pool that there is not":           {network(`{ipv4: {pool: gre}}`), []expectedCause{{inNetwork + ".ipv4.pool", "write ipip or vxlan"}}},
+		"a mode that there is not":           {network(`{ipv4: {mode: Sometimes}}`), []expectedCause{{inNetwork + ".ipv4.mode", "or remove the field"}}},
+		"a former mode that there is not":    {network(`{ipip: Sometimes}`), []expectedCause{{inNetwork + ".ipip", "or remove the field"}}},
+		"a mode that VXLAN does not know":    {network(`{overlay: {enabled: true}, ipv4: {pool: vxlan, mode: CrossSubnet}}`), []expectedCause{{inNetwork + ".ipv4.mode", "use one of them"}}},
+		"a family that the shoot has not":    {network(`{ipv6: {mode: Never}}`), []expectedCause{{inNetwork + ".ipv6", "add the family to spec.networking.ipFamilies"}}},
+		"an MTU in words":                    {network(`{vethMTU: large}`), []expectedCause{{inNetwork + ".vethMTU", "write a number of bytes in quotes"}}},
+		"an MTU that is none":                {network(`{vethMTU: "100"}`), []expectedCause{{inNetwork + ".vethMTU", "between 576 and 9216"}}},
+		"a way to find addresses":            {network(`{ipv4: {autoDetectionMethod: second-found}}`), []expectedCause{{inNetwork + ".ipv4.autoDetectionMethod", "write first-found"}}},
+		"nodes found in the other family":    {network(`{ipv4: {autoDetectionMethod: "cidr=2001:db8::/64"}}`), []expectedCause{{inNetwork + ".ipv4.autoDetectionMethod", "remove it there"}}},
+		"the former field for it":            {network(`{ipAutodetectionMethod: "interface=("}`), []expectedCause{{inNetwork + ".ipAutodetectionMethod", "correct"}}},
+		"a way to scale":                     {network(`{autoScaling: {mode: fast}}`), []expectedCause{{inNetwork + ".autoScaling.mode", "or remove the field"}}},
+		"requests for something else":        {network(`{autoScaling: {mode: static, resources: {node: {gpu: 1}}}}`), []expectedCause{{inNetwork + ".autoScaling.resources.node.gpu", "only cpu and memory"}}},
+		"requests for nothing":               {network(`{autoScaling: {mode: static, resources: {typha: {cpu: 0}}}}`), []expectedCause{{inNetwork + ".autoScaling.resources.typha.cpu", "raise or remove it"}}},
+		"a way to treat loops":               {network(`{serviceLoopPrevention: Ignore}`), []expectedCause{{inNetwork + ".serviceLoopPrevention", "or remove the field"}}},
+		"a name for no object":               {network(`{kubeAPIServerEndpoints: {enabled: true, name: Über}}`), []expectedCause{{inNetwork + ".kubeAPIServerEndpoints.name", "use lower-case letters"}}},
+		"two mistakes are told at once":      {network(`{vethMTU: large, ipip: Sometimes}`), []expectedCause{{inNetwork + ".vethMTU", "write a number"}, {inNetwork + ".ipip", "or remove the field"}}},
 	}
 }
 
-func networkWishes() map[string]shootCase {
+func networkOverrides() map[string]shootCase {
 	withRanges := infrastructure(`{networks: {ipv6: {subnetPoolID: ` + aUUID + `}}}`)
 	return map[string]shootCase{
-		"nobody routes Services": {kubeProxy(false), []mistake{{"spec.kubernetes.kubeProxy.enabled", "set spec.networking.providerConfig.ebpfDataplane.enabled to true"}}},
+		"nobody routes Services": {kubeProxy(false), []expectedCause{{"spec.kubernetes.kubeProxy.enabled", "set spec.networking.providerConfig.ebpfDataplane.enabled to true"}}},
 		"nobody routes Services, and eBPF is expressly off": {
 			all(kubeProxy(false), network(`{ebpfDataplane: {enabled: false}}`)),
-			[]mistake{{"spec.kubernetes.kubeProxy.enabled", "or leave kube-proxy enabled"}},
+			[]expectedCause{{"spec.kubernetes.kubeProxy.enabled", "or leave kube-proxy enabled"}},
 		},
 		// The overlay switch outranks them, as warnings say.
 		"an overlay without a backend":    {network(`{overlay: {enabled: true}, backend: none}`), nil},
@@ -74,17 +74,17 @@ func networkWishes() map[string]shootCase {
 		"the same in the former field":    {network(`{overlay: {enabled: true}, ipip: Never}`), nil},
 		"no overlay, but packets wrapped": {network(`{overlay: {enabled: false}, ipv4: {mode: Always}}`), nil},
 		"an overlay with IPv6": {
-			all(dualStack(), withRanges, network(`{overlay: {enabled: true}}`)), []mistake{{inNetwork + ".overlay.enabled", "set it to false"}},
+			all(dualStack(), withRanges, network(`{overlay: {enabled: true}}`)), []expectedCause{{inNetwork + ".overlay.enabled", "set it to false"}},
 		},
 		"VXLAN with IPv6": {
 			all(dualStack(), withRanges, network(`{overlay: {enabled: false}, vxlan: {enabled: true}}`)),
-			[]mistake{{inNetwork + ".vxlan.enabled", "remove the field"}},
+			[]expectedCause{{inNetwork + ".vxlan.enabled", "remove the field"}},
 		},
 		"Calico's own addresses with IPv6": {
-			all(dualStack(), withRanges, network(`{ipam: {type: calico-ipam}}`)), []mistake{{inNetwork + ".ipam.type", "use host-local"}},
+			all(dualStack(), withRanges, network(`{ipam: {type: calico-ipam}}`)), []expectedCause{{inNetwork + ".ipam.type", "use host-local"}},
 		},
 		"packets that Azure does not let through": {
-			all(onAzure(), network(`{overlay: {enabled: true}, ipv4: {pool: ipip}}`)), []mistake{{inNetwork + ".ipv4.pool", "write that, or remove the field"}},
+			all(onAzure(), network(`{overlay: {enabled: true}, ipv4: {pool: ipip}}`)), []expectedCause{{inNetwork + ".ipv4.pool", "write that, or remove the field"}},
 		},
 	}
 }

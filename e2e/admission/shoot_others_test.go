@@ -11,34 +11,34 @@ import (
 )
 
 // testOthers are shoots that are only in part, or not at all, what the rooms are about.
-func testOthers(t *testing.T, w *world) {
-	w.judgeNewShoots(t, map[string]shootCase{
+func testOthers(t *testing.T, env *environment) {
+	env.validateNewShoots(t, map[string]shootCase{
 		"older credentials tell the domain, too": {
 			func(shoot *gardencorev1beta1.Shoot) {
 				shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName = nil, new("robot")
 				shoot.Spec.Kubernetes.Version = lastWithSecretBindings
 				infrastructure(`{floatingPoolName: partners}`)(shoot)
 			},
-			[]mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}},
+			[]expectedCause{{inInfrastructure + ".floatingPoolName", "choose one of"}},
 		},
 		"a shoot that begins in hibernation is judged": {
 			all(func(shoot *gardencorev1beta1.Shoot) {
 				shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
 			}, pool(`{x: 1}`)),
-			[]mistake{{inPoolConfig, "correct the name"}},
+			[]expectedCause{{inPoolConfig, "correct the name"}},
 		},
 		"a shoot without workers needs neither infrastructure nor network": {workerless(), nil},
 		"another network plugin is not ours to judge": {
 			all(otherNetwork(`{"apiVersion":"cilium.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig","whatever":true}`)), nil,
 		},
 		"but the infrastructure under it is": {
-			all(otherNetwork(`{}`), infrastructure(`{networks: {mtu: 1}}`)), []mistake{{inInfrastructure + ".networks.mtu", "choose a number"}},
+			all(otherNetwork(`{}`), infrastructure(`{networks: {mtu: 1}}`)), []expectedCause{{inInfrastructure + ".networks.mtu", "choose a number"}},
 		},
 		"another provider is not ours to judge":   {all(onAzure(), network(`{overlay: {enabled: false}}`)), nil},
-		"but the network over it is":              {all(onAzure(), network(`{vethMTU: large}`)), []mistake{{inNetwork + ".vethMTU", "write a number"}}},
+		"but the network over it is":              {all(onAzure(), network(`{vethMTU: large}`)), []expectedCause{{inNetwork + ".vethMTU", "write a number"}}},
 		"a profile that its project has extended": {extended(), nil},
 		"an extended profile allows no more pools": {
-			all(extended(), infrastructure(`{floatingPoolName: elsewhere}`)), []mistake{{inInfrastructure + ".floatingPoolName", "choose one of"}},
+			all(extended(), infrastructure(`{floatingPoolName: elsewhere}`)), []expectedCause{{inInfrastructure + ".floatingPoolName", "choose one of"}},
 		},
 	})
 }
@@ -68,37 +68,37 @@ func extended() change {
 // updateCase is a Shoot that was created, and is then changed.
 type updateCase struct {
 	before, change change
-	mistakes       []mistake
+	wantCauses     []expectedCause
 }
 
 // testUpdates changes what was created while the binary was asked.
-func testUpdates(t *testing.T, w *world) {
+func testUpdates(t *testing.T, env *environment) {
 	for name, cases := range map[string]map[string]updateCase{
 		"Immutable": immutables(), "Changeable": changeables(), "Pools": poolUpdates(), "Networks": networkUpdates(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for sentence, tt := range cases {
-				t.Run(sentence, func(t *testing.T) { w.judgeUpdate(t, tt) })
+				t.Run(sentence, func(t *testing.T) { env.validateUpdate(t, tt) })
 			}
 		})
 	}
 }
 
-func (w *world) judgeUpdate(t *testing.T, tt updateCase) {
+func (env *environment) validateUpdate(t *testing.T, tt updateCase) {
 	t.Helper()
-	w.stored++
-	shoot := newShoot(numbered("stored", w.stored))
+	env.stored++
+	shoot := newShoot(numbered("stored", env.stored))
 	if tt.before != nil {
 		tt.before(shoot)
 	}
-	w.store(t, shoot)
+	env.store(t, shoot)
 	tt.change(shoot)
-	assertVerdict(t, w.update(t, shoot, client.DryRunAll), tt.mistakes)
+	assertResult(t, env.update(t, shoot, client.DryRunAll), tt.wantCauses)
 }
 
 // testConfigurations looks at what the binary has registered: it goes with its namespace in the garden.
-func testConfigurations(t *testing.T, w *world) {
-	for _, configuration := range w.configurations(t) {
+func testConfigurations(t *testing.T, env *environment) {
+	for _, configuration := range env.configurations(t) {
 		assert.Len(t, configuration.GetOwnerReferences(), 1, configuration.GetName())
 		for _, reference := range configuration.GetOwnerReferences() {
 			assert.Equal(t, "Namespace", reference.Kind)

@@ -13,7 +13,7 @@ func immutables() map[string]updateCase {
 	const network = `{networks: {workers: null, id: ` + aUUID + `, subnetId: ` + aUUID + `}}`
 	dual := all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`))
 	changed := func(before change, fields, path, remedy string) updateCase {
-		return updateCase{before, infrastructure(fields), []mistake{{inInfrastructure + path, remedy}}}
+		return updateCase{before, infrastructure(fields), []expectedCause{{inInfrastructure + path, remedy}}}
 	}
 	return map[string]updateCase{
 		"the floating pool":                   changed(nil, `{floatingPoolName: dmz-7}`, ".floatingPoolName", `set it back to "public"`),
@@ -39,7 +39,7 @@ func immutables() map[string]updateCase {
 			`{networks: {shareNetwork: {enabled: false}}}`, ".networks.shareNetwork.enabled", "set it back to true"),
 		"the share network forgotten": changed(infrastructure(`{networks: {shareNetwork: {enabled: true}}}`),
 			`{networks: {shareNetwork: null}}`, ".networks.shareNetwork.enabled", "set it back to true"),
-		"the whole configuration": {nil, func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Provider.InfrastructureConfig = nil }, []mistake{{inInfrastructure, "give one"}}},
+		"the whole configuration": {nil, func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Provider.InfrastructureConfig = nil }, []expectedCause{{inInfrastructure, "give one"}}},
 	}
 }
 
@@ -52,25 +52,25 @@ func changeables() map[string]updateCase {
 		"the field's newer name":            {infrastructure(`{networks: {workers: null, worker: 10.250.0.0/17}}`), infrastructure(`{networks: {worker: null, workers: 10.250.0.0/17}}`), nil},
 		"a field that says what is so":      {nil, infrastructure(`{networks: {shareNetwork: {enabled: false}, nodePortSourceRanges: [0.0.0.0/0]}}`), nil},
 		"an MTU":                            {nil, infrastructure(`{networks: {mtu: 1400}}`), nil},
-		"an MTU that is none":               {nil, infrastructure(`{networks: {mtu: 1}}`), []mistake{{inInfrastructure + ".networks.mtu", "choose a number"}}},
+		"an MTU that is none":               {nil, infrastructure(`{networks: {mtu: 1}}`), []expectedCause{{inInfrastructure + ".networks.mtu", "choose a number"}}},
 		"who may reach node ports":          {nil, infrastructure(`{networks: {nodePortSourceRanges: [10.0.0.0/8]}}`), nil},
 		"dual stack, later":                 {nil, all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`)), nil},
-		"dual stack, later, without ranges": {nil, dualStack(), []mistake{{inInfrastructure + ".networks.ipv6", "set subnetPoolID"}}},
+		"dual stack, later, without ranges": {nil, dualStack(), []expectedCause{{inInfrastructure + ".networks.ipv6", "set subnetPoolID"}}},
 		"another provider of load balancers that nobody offers": {
-			nil, controlPlane(`{loadBalancerProvider: f5}`), []mistake{{inControlPlane + ".loadBalancerProvider", "choose one of"}},
+			nil, controlPlane(`{loadBalancerProvider: f5}`), []expectedCause{{inControlPlane + ".loadBalancerProvider", "choose one of"}},
 		},
-		"a field that there is not": {nil, controlPlane(`{x: 1}`), []mistake{{inControlPlane, "correct the name"}}},
+		"a field that there is not": {nil, controlPlane(`{x: 1}`), []expectedCause{{inControlPlane, "correct the name"}}},
 		"Manila, later":             {all(sharing, refers("manila")), manila, nil},
 		"Manila, later, without credentials of its own": {
-			sharing, controlPlane(`{storage: {csiManila: {enabled: true}}}`), []mistake{{inManila + ".credentialsRef", "give the name of a Secret"}},
+			sharing, controlPlane(`{storage: {csiManila: {enabled: true}}}`), []expectedCause{{inManila + ".credentialsRef", "give the name of a Secret"}},
 		},
 		"Manila's credentials taken away": {
 			all(sharing, refers("manila"), manila), controlPlane(`{storage: {csiManila: {credentialsRef: null}}}`),
-			[]mistake{{inManila + ".credentialsRef", "give the name of a Secret"}},
+			[]expectedCause{{inManila + ".credentialsRef", "give the name of a Secret"}},
 		},
 		"what Manila's credentials refer to taken away": {
 			all(sharing, refers("manila"), manila), func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Resources = nil },
-			[]mistake{{inManila + ".credentialsRef.name", "add it there"}},
+			[]expectedCause{{inManila + ".credentialsRef.name", "add it there"}},
 		},
 	}
 }
@@ -80,20 +80,20 @@ func poolUpdates() map[string]updateCase {
 	volume := gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "10Gi"}
 	return map[string]updateCase{
 		"a zone more":                       {nil, twoZones, nil},
-		"a zone less":                       {twoZones, zones("nova"), []mistake{{inPool + ".zones", `set it back to ["nova","vega"]`}}},
-		"another order of zones":            {twoZones, zones("vega", "nova"), []mistake{{inPool + ".zones", "zones can only be added at the end"}}},
+		"a zone less":                       {twoZones, zones("nova"), []expectedCause{{inPool + ".zones", `set it back to ["nova","vega"]`}}},
+		"another order of zones":            {twoZones, zones("vega", "nova"), []expectedCause{{inPool + ".zones", "zones can only be added at the end"}}},
 		"another pool":                      {nil, secondPool(), nil},
-		"another pool with a mistake":       {nil, secondPool(pool(`{x: 1}`)), []mistake{{"spec.provider.workers[1].providerConfig", "correct the name"}}},
+		"another pool with a mistake":       {nil, secondPool(pool(`{x: 1}`)), []expectedCause{{"spec.provider.workers[1].providerConfig", "correct the name"}}},
 		"another pool in front":             {twoZones, inFront(), nil},
 		"a pool less":                       {secondPool(), func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Provider.Workers = shoot.Spec.Provider.Workers[:1] }, nil},
 		"a pool that a policy was added to": {nil, pool(`{serverGroup: {policy: soft-anti-affinity}}`), nil},
-		"a policy that nobody offers":       {nil, pool(`{serverGroup: {policy: anti-affinity}}`), []mistake{{inPoolConfig + ".serverGroup.policy", "choose one of"}}},
-		"a volume encrypted later":          {nil, worker(func(worker *gardencorev1beta1.Worker) { worker.Volume.Encrypted = new(true) }), []mistake{{inPool + ".volume.encrypted", "choose such a type"}}},
+		"a policy that nobody offers":       {nil, pool(`{serverGroup: {policy: anti-affinity}}`), []expectedCause{{inPoolConfig + ".serverGroup.policy", "choose one of"}}},
+		"a volume encrypted later":          {nil, worker(func(worker *gardencorev1beta1.Worker) { worker.Volume.Encrypted = new(true) }), []expectedCause{{inPool + ".volume.encrypted", "choose such a type"}}},
 		"a configuration of nodes that are updated in place": {
-			inPlace(), pool(`{additionalSecurityGroups: [a]}`), []mistake{{inPoolConfig, "or create a new pool"}},
+			inPlace(), pool(`{additionalSecurityGroups: [a]}`), []expectedCause{{inPoolConfig, "or create a new pool"}},
 		},
 		"data volumes of nodes that are updated in place": {
-			inPlace(), dataVolumes(volume), []mistake{{inPool + ".dataVolumes", "or create a new pool"}},
+			inPlace(), dataVolumes(volume), []expectedCause{{inPool + ".dataVolumes", "or create a new pool"}},
 		},
 		"the same configuration in other words": {
 			all(inPlace(), poolRaw(`{"apiVersion":"`+openstackGroup+`","kind":"WorkerConfig","configDrive":true,"additionalSecurityGroups":["a"]}`)),
@@ -114,7 +114,7 @@ func inFront() change {
 
 func networkUpdates() map[string]updateCase {
 	ipam := network(`{ipam: {type: calico-ipam}}`)
-	back := []mistake{{inNetwork + ".ipam.type", "set it to calico-ipam"}}
+	back := []expectedCause{{inNetwork + ".ipam.type", "set it to calico-ipam"}}
 	return map[string]updateCase{
 		"Calico's own addresses, later":      {nil, ipam, nil},
 		"back from Calico's own addresses":   {ipam, network(`{ipam: {type: host-local}}`), back},
@@ -123,11 +123,11 @@ func networkUpdates() map[string]updateCase {
 		"no overlay any more":                {network(`{overlay: {enabled: true}}`), network(`{overlay: {enabled: false}}`), nil},
 		"no word about the overlay any more": {network(`{overlay: {enabled: true}}`), network(`{overlay: null}`), nil},
 		"no configuration any more":          {network(`{overlay: {enabled: true}}`), networking(func(networking *gardencorev1beta1.Networking) { networking.ProviderConfig = nil }), nil},
-		"kube-proxy off":                     {nil, kubeProxy(false), []mistake{{"spec.kubernetes.kubeProxy.enabled", "ebpfDataplane.enabled to true"}}},
+		"kube-proxy off":                     {nil, kubeProxy(false), []expectedCause{{"spec.kubernetes.kubeProxy.enabled", "ebpfDataplane.enabled to true"}}},
 		"eBPF off where there is nobody else": {
 			all(kubeProxy(false), network(`{ebpfDataplane: {enabled: true}}`)), network(`{ebpfDataplane: {enabled: false}}`),
-			[]mistake{{"spec.kubernetes.kubeProxy.enabled", "ebpfDataplane.enabled to true"}},
+			[]expectedCause{{"spec.kubernetes.kubeProxy.enabled", "ebpfDataplane.enabled to true"}},
 		},
-		"an MTU in words": {nil, network(`{vethMTU: large}`), []mistake{{inNetwork + ".vethMTU", "write a number"}}},
+		"an MTU in words": {nil, network(`{vethMTU: large}`), []expectedCause{{inNetwork + ".vethMTU", "write a number"}}},
 	}
 }

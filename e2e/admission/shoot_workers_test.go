@@ -13,10 +13,10 @@ const (
 	inPoolConfig = inPool + ".providerConfig"
 )
 
-func testWorkers(t *testing.T, w *world) {
-	t.Run("Configs", func(t *testing.T) { w.judgeNewShoots(t, poolConfigs()) })
-	t.Run("Volumes", func(t *testing.T) { w.judgeNewShoots(t, volumes()) })
-	t.Run("Good", func(t *testing.T) { w.judgeNewShoots(t, goodPools()) })
+func testWorkers(t *testing.T, env *environment) {
+	t.Run("Configs", func(t *testing.T) { env.validateNewShoots(t, poolConfigs()) })
+	t.Run("Volumes", func(t *testing.T) { env.validateNewShoots(t, volumes()) })
+	t.Run("Good", func(t *testing.T) { env.validateNewShoots(t, goodPools()) })
 }
 
 func poolRaw(text string) change {
@@ -28,28 +28,28 @@ func poolRaw(text string) change {
 func poolConfigs() map[string]shootCase {
 	labels, networks := inPoolConfig+".machineLabels", inPoolConfig+".additionalNetworks"
 	return map[string]shootCase{
-		"a field that there is not":        {pool(`{serverGroups: {}}`), []mistake{{inPoolConfig, "correct the name or remove the field"}}},
-		"another group":                    {pool(`{apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1}`), []mistake{{inPoolConfig, "set apiVersion to openstack"}}},
-		"a text":                           {poolRaw(`"soft-anti-affinity"`), []mistake{{inPoolConfig, "not a JSON object"}}},
-		"a policy that nobody offers":      {pool(`{serverGroup: {policy: anti-affinity}}`), []mistake{{inPoolConfig + ".serverGroup.policy", `choose one of "affinity", "soft-anti-affinity"`}}},
-		"a server group without a policy":  {pool(`{serverGroup: {policy: ""}}`), []mistake{{inPoolConfig + ".serverGroup.policy", "or remove serverGroup"}}},
-		"one host in two zones":            {all(zones("nova", "vega"), pool(`{serverGroup: {policy: affinity}}`)), []mistake{{inPoolConfig + ".serverGroup.policy", "a single zone for the pool"}}},
-		"one label twice":                  {pool(`{machineLabels: [{name: a, value: b}, {name: a, value: c}]}`), []mistake{{labels + "[1].name", "remove one of the two"}}},
-		"a label that the pool has":        {all(poolLabels("a", "b"), pool(`{machineLabels: [{name: a, value: b}]}`)), []mistake{{labels + "[0].name", "is a label of the pool"}}},
-		"a label that says whose it is":    {pool(`{machineLabels: [{name: kubernetes.io-cluster-shoot--other, value: "1"}]}`), []mistake{{labels + "[0].name", "choose a name that begins neither with"}}},
-		"a label without a name":           {pool(`{machineLabels: [{name: "", value: b}]}`), []mistake{{labels + "[0].name", "give the key"}}},
-		"a value in two lines":             {pool(`{machineLabels: [{name: a, value: "b\nc"}]}`), []mistake{{labels + "[0].value", "line breaks"}}},
-		"one security group twice":         {pool(`{additionalSecurityGroups: [a, a]}`), []mistake{{inPoolConfig + ".additionalSecurityGroups[1]", "remove one of the two"}}},
-		"a security group without a name":  {pool(`{additionalSecurityGroups: [""]}`), []mistake{{inPoolConfig + ".additionalSecurityGroups[0]", "give the name of a security group"}}},
-		"a network by ID and name":         {pool(`{additionalNetworks: [{id: ` + aUUID + `, name: a}]}`), []mistake{{networks + "[0].name", "remove one of the two"}}},
-		"a network by an ID that is none":  {pool(`{additionalNetworks: [{id: a}]}`), []mistake{{networks + "[0].id", "not its name"}}},
-		"a network that is not named":      {pool(`{additionalNetworks: [{}]}`), []mistake{{networks + "[0].name", "give the ID of the network, or its name"}}},
-		"less than nothing":                {pool(`{nodeTemplate: {capacity: {cpu: "-1"}}}`), []mistake{{inPoolConfig + ".nodeTemplate.capacity[cpu]", "not negative"}}},
-		"half a device":                    {pool(`{nodeTemplate: {virtualCapacity: {example.org/device: 500m}}}`), []mistake{{inPoolConfig + ".nodeTemplate.virtualCapacity[example.org/device]", "whole numbers"}}},
-		"no zone":                          {zones(), []mistake{{inPool + ".zones", "give at least one availability zone"}}},
-		"a mistake in the second pool":     {secondPool(pool(`{additionalSecurityGroups: [""]}`)), []mistake{{"spec.provider.workers[1].providerConfig.additionalSecurityGroups[0]", "give the name of a security group"}}},
-		"a mistake in each of two pools":   {all(pool(`{a: 1}`), secondPool(pool(`{b: 1}`))), []mistake{{inPoolConfig, `"a"`}, {"spec.provider.workers[1].providerConfig", `"b"`}}},
-		"a number where a switch would be": {pool(`{configDrive: 1}`), []mistake{{inPoolConfig, "must be true or false"}}},
+		"a field that there is not":        {pool(`{serverGroups: {}}`), []expectedCause{{inPoolConfig, "correct the name or remove the field"}}},
+		"another group":                    {pool(`{apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1}`), []expectedCause{{inPoolConfig, "set apiVersion to openstack"}}},
+		"a text":                           {poolRaw(`"soft-anti-affinity"`), []expectedCause{{inPoolConfig, "not a JSON object"}}},
+		"a policy that nobody offers":      {pool(`{serverGroup: {policy: anti-affinity}}`), []expectedCause{{inPoolConfig + ".serverGroup.policy", `choose one of "affinity", "soft-anti-affinity"`}}},
+		"a server group without a policy":  {pool(`{serverGroup: {policy: ""}}`), []expectedCause{{inPoolConfig + ".serverGroup.policy", "or remove serverGroup"}}},
+		"one host in two zones":            {all(zones("nova", "vega"), pool(`{serverGroup: {policy: affinity}}`)), []expectedCause{{inPoolConfig + ".serverGroup.policy", "a single zone for the pool"}}},
+		"one label twice":                  {pool(`{machineLabels: [{name: a, value: b}, {name: a, value: c}]}`), []expectedCause{{labels + "[1].name", "remove one of the two"}}},
+		"a label that the pool has":        {all(poolLabels("a", "b"), pool(`{machineLabels: [{name: a, value: b}]}`)), []expectedCause{{labels + "[0].name", "is a label of the pool"}}},
+		"a label that says whose it is":    {pool(`{machineLabels: [{name: kubernetes.io-cluster-shoot--other, value: "1"}]}`), []expectedCause{{labels + "[0].name", "choose a name that begins neither with"}}},
+		"a label without a name":           {pool(`{machineLabels: [{name: "", value: b}]}`), []expectedCause{{labels + "[0].name", "give the key"}}},
+		"a value in two lines":             {pool(`{machineLabels: [{name: a, value: "b\nc"}]}`), []expectedCause{{labels + "[0].value", "line breaks"}}},
+		"one security group twice":         {pool(`{additionalSecurityGroups: [a, a]}`), []expectedCause{{inPoolConfig + ".additionalSecurityGroups[1]", "remove one of the two"}}},
+		"a security group without a name":  {pool(`{additionalSecurityGroups: [""]}`), []expectedCause{{inPoolConfig + ".additionalSecurityGroups[0]", "give the name of a security group"}}},
+		"a network by ID and name":         {pool(`{additionalNetworks: [{id: ` + aUUID + `, name: a}]}`), []expectedCause{{networks + "[0].name", "remove one of the two"}}},
+		"a network by an ID that is none":  {pool(`{additionalNetworks: [{id: a}]}`), []expectedCause{{networks + "[0].id", "not its name"}}},
+		"a network that is not named":      {pool(`{additionalNetworks: [{}]}`), []expectedCause{{networks + "[0].name", "give the ID of the network, or its name"}}},
+		"less than nothing":                {pool(`{nodeTemplate: {capacity: {cpu: "-1"}}}`), []expectedCause{{inPoolConfig + ".nodeTemplate.capacity[cpu]", "not negative"}}},
+		"half a device":                    {pool(`{nodeTemplate: {virtualCapacity: {example.org/device: 500m}}}`), []expectedCause{{inPoolConfig + ".nodeTemplate.virtualCapacity[example.org/device]", "whole numbers"}}},
+		"no zone":                          {zones(), []expectedCause{{inPool + ".zones", "give at least one availability zone"}}},
+		"a mistake in the second pool":     {secondPool(pool(`{additionalSecurityGroups: [""]}`)), []expectedCause{{"spec.provider.workers[1].providerConfig.additionalSecurityGroups[0]", "give the name of a security group"}}},
+		"a mistake in each of two pools":   {all(pool(`{a: 1}`), secondPool(pool(`{b: 1}`))), []expectedCause{{inPoolConfig, `"a"`}, {"spec.provider.workers[1].providerConfig", `"b"`}}},
+		"a number where a switch would be": {pool(`{configDrive: 1}`), []expectedCause{{inPoolConfig, "must be true or false"}}},
 	}
 }
 
@@ -70,18 +70,18 @@ func volumes() map[string]shootCase {
 	return map[string]shootCase{
 		"a root volume of no size": {
 			worker(func(worker *gardencorev1beta1.Worker) { worker.Volume.VolumeSize = "0Gi" }),
-			[]mistake{{inPool + ".volume.size", "give a size like 50Gi"}},
+			[]expectedCause{{inPool + ".volume.size", "give a size like 50Gi"}},
 		},
 		"an encrypted root volume": {
 			worker(func(worker *gardencorev1beta1.Worker) { worker.Volume.Encrypted = new(true) }),
-			[]mistake{{inPool + ".volume.encrypted", "choose such a type"}},
+			[]expectedCause{{inPool + ".volume.encrypted", "choose such a type"}},
 		},
-		"a data volume of no size": {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "0Gi"}), []mistake{{inPool + ".dataVolumes[0].size", "give a size like 50Gi"}}},
-		"a data volume of an EiB":  {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "1073741825Gi"}), []mistake{{inPool + ".dataVolumes[0].size", "give a size like 50Gi"}}},
-		"an encrypted data volume": {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "1Gi", Encrypted: new(true)}), []mistake{{inPool + ".dataVolumes[0].encrypted", "choose such a type"}}},
+		"a data volume of no size": {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "0Gi"}), []expectedCause{{inPool + ".dataVolumes[0].size", "give a size like 50Gi"}}},
+		"a data volume of an EiB":  {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "1073741825Gi"}), []expectedCause{{inPool + ".dataVolumes[0].size", "give a size like 50Gi"}}},
+		"an encrypted data volume": {dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "1Gi", Encrypted: new(true)}), []expectedCause{{inPool + ".dataVolumes[0].encrypted", "choose such a type"}}},
 		"the second of data volumes": {
 			dataVolumes(gardencorev1beta1.DataVolume{Name: "a", VolumeSize: "1Gi"}, gardencorev1beta1.DataVolume{Name: "b", VolumeSize: "0Gi"}),
-			[]mistake{{inPool + ".dataVolumes[1].size", "give a size like 50Gi"}},
+			[]expectedCause{{inPool + ".dataVolumes[1].size", "give a size like 50Gi"}},
 		},
 	}
 }

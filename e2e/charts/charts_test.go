@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	// patience bounds every wait. It is generous, because it only costs time when a test fails.
-	patience = 5 * time.Minute
-	glance   = 100 * time.Millisecond
+	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+	timeout  = 5 * time.Minute
+	interval = 100 * time.Millisecond
 )
 
-// world is a seed before anything has been installed.
-type world struct {
+// environment is a seed before anything has been installed.
+type environment struct {
 	*seed.Seed
 }
 
@@ -44,15 +44,15 @@ func TestCharts(t *testing.T) {
 	s, err := seed.Start(t.Context(), programs, dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
-	w := &world{Seed: s}
-	w.furnish(t)
+	env := &environment{Seed: s}
+	env.setUp(t)
 	checker, err := kcm.Start(t.Context(), programs, dir, s.Kubeconfig, "validatingadmissionpolicy-status-controller")
 	require.NoError(t, err)
 	t.Cleanup(checker.Kill)
 
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *world)
+		play func(*testing.T, *environment)
 	}{
 		{"DryRun", testDryRun},
 		{"StatusGuard", testStatusGuard},
@@ -61,19 +61,19 @@ func TestCharts(t *testing.T) {
 		{"Types", testTypes},
 		{"Metrics", testMetrics},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.play(t, w) })
+		t.Run(part.name, func(t *testing.T) { part.play(t, env) })
 	}
 }
 
-// furnish gives the seed what a chart finds there. Pods in the namespaces of extensions are held against the strictest standard.
-func (w *world) furnish(t *testing.T) {
+// setUp gives the seed what a chart finds there. Pods in the namespaces of extensions are held against the strictest standard.
+func (env *environment) setUp(t *testing.T) {
 	t.Helper()
-	require.NoError(t, seed.Define(t.Context(), w.Client))
+	require.NoError(t, seed.Define(t.Context(), env.Client))
 	for _, class := range append(seed.PriorityClasses(),
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem200}, Value: 999999200},
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameGardenSystem400}, Value: 999999400},
 	) {
-		require.NoError(t, w.Client.Create(t.Context(), class))
+		require.NoError(t, env.Client.Create(t.Context(), class))
 	}
 	namespaces := []string{"garden", "heartbeats", "shoot--local--guarded"}
 	for _, name := range all() {
@@ -86,7 +86,7 @@ func (w *world) furnish(t *testing.T) {
 				"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest",
 			}
 		}
-		require.NoError(t, client.IgnoreAlreadyExists(w.Client.Create(t.Context(), namespace)))
+		require.NoError(t, client.IgnoreAlreadyExists(env.Client.Create(t.Context(), namespace)))
 	}
 }
 
@@ -137,8 +137,8 @@ func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unst
 	return found[0]
 }
 
-// everything are values that switch on what a chart leaves out by default.
-func everything(name string) map[string]any {
+// allValues are values that switch on what a chart leaves out by default.
+func allValues(name string) map[string]any {
 	if slices.Contains(charts.AdmissionNames(), name) {
 		return map[string]any{
 			"defaults":         map[string]any{"overlayOff": []string{}, "podRoutes": []string{"openstack", "local"}, "nodeLocalDNSWithoutTCP": false},
@@ -154,9 +154,9 @@ func everything(name string) map[string]any {
 	}
 	switch name {
 	case charts.InstallationSeed:
-		return operatorsEverything(map[string]any{"usablePorts": []int{41001, 41002, 41003, 41004, 41005}})
+		return allOperatorValues(map[string]any{"usablePorts": []int{41001, 41002, 41003, 41004, 41005}})
 	case charts.InstallationRuntime:
-		return operatorsEverything(map[string]any{
+		return allOperatorValues(map[string]any{
 			"seedSelector": "stage in (canary, early),!legacy", "gardenAddress": "https://garden.example.org:443",
 			"garden": map[string]any{"kubeconfigSecret": "garden"},
 		})
@@ -174,7 +174,7 @@ func everything(name string) map[string]any {
 		"logFormat":        "text",
 		"statusGuard":      map[string]any{"users": []string{`o'neill "the" <admin>`}},
 	}
-	maps.Copy(values, placed())
+	maps.Copy(values, placementValues())
 	if name != "infrastructure-controller" {
 		values["secretGuard"] = map[string]any{"namespaces": []string{"garden"}}
 		values["imageVectorOverwrite"] = "images: [{name: something, ref: registry.example.org/something}]"
@@ -193,8 +193,8 @@ func everything(name string) map[string]any {
 	return values
 }
 
-// operatorsEverything is that of the charts with the operator in them, besides what only one of them has.
-func operatorsEverything(own map[string]any) map[string]any {
+// allOperatorValues is that of the charts with the operator in them, besides what only one of them has.
+func allOperatorValues(own map[string]any) map[string]any {
 	maps.Copy(own, map[string]any{
 		"syncPeriod": "1m", "concurrentSyncs": 7, "imagePullSecrets": []string{"registry"}, "serviceAccount": map[string]any{"mountToken": true},
 		"logLevel": "debug", "logFormat": "text",
@@ -202,8 +202,8 @@ func operatorsEverything(own map[string]any) map[string]any {
 	return own
 }
 
-// placed are values about where pods run, and what is around them.
-func placed() map[string]any {
+// placementValues are values about where pods run, and what is around them.
+func placementValues() map[string]any {
 	return map[string]any{
 		"podAnnotations":            map[string]string{"example.org/backup": "none"},
 		"extraEnv":                  []any{map[string]any{"name": "NO_PROXY", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.hostIP"}}}},

@@ -14,16 +14,16 @@ import (
 )
 
 // testDryRun lets the API server look at all objects of all charts, and at the pods that would come of them. Nothing is stored.
-func testDryRun(t *testing.T, w *world) {
-	looked := map[string]int{}
+func testDryRun(t *testing.T, env *environment) {
+	counts := map[string]int{}
 	for _, name := range all() {
-		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
+		for place, values := range map[string]map[string]any{"by default": nil, "with everything": allValues(name)} {
 			t.Run(name+" "+place, func(t *testing.T) {
 				for _, object := range render(t, name, values) {
-					assert.NoError(t, w.askAbout(t, object), "%s %s", object.GetKind(), object.GetName())
-					looked[object.GetKind()]++
+					assert.NoError(t, env.dryRunCreate(t, object), "%s %s", object.GetKind(), object.GetName())
+					counts[object.GetKind()]++
 					if object.GetKind() == "Deployment" {
-						assert.NoError(t, w.askAbout(t, podOf(t, object)), "the pod")
+						assert.NoError(t, env.dryRunCreate(t, podOf(t, object)), "the pod")
 					}
 				}
 			})
@@ -34,25 +34,25 @@ func testDryRun(t *testing.T, w *world) {
 		"VerticalPodAutoscaler", "ServiceMonitor", "PrometheusRule", "ConfigMap", "ClusterParser", "ClusterFilter",
 		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
 	} {
-		assert.GreaterOrEqual(t, looked[kind], len(charts.Names()), kind)
+		assert.GreaterOrEqual(t, counts[kind], len(charts.Names()), kind)
 	}
-	w.assertStrict(t)
+	env.assertStrict(t)
 }
 
 // assertStrict makes sure that the look would find faults.
-func (w *world) assertStrict(t *testing.T) {
+func (env *environment) assertStrict(t *testing.T) {
 	t.Helper()
 	deployment := only(t, render(t, "worker-controller", nil), "Deployment")
 	misspelled, privileged := deployment.DeepCopy(), podOf(t, deployment)
 	require.NoError(t, unstructured.SetNestedField(misspelled.Object, int64(2), "spec", "replica"))
-	assert.ErrorContains(t, w.askAbout(t, misspelled), "unknown field", "a field that there is not")
+	assert.ErrorContains(t, env.dryRunCreate(t, misspelled), "unknown field", "a field that there is not")
 	require.NoError(t, unstructured.SetNestedField(privileged.Object, false, "spec", "securityContext", "runAsNonRoot"))
-	assert.True(t, apierrors.IsForbidden(w.askAbout(t, privileged)), "a pod that might run as root")
+	assert.True(t, apierrors.IsForbidden(env.dryRunCreate(t, privileged)), "a pod that might run as root")
 }
 
-func (w *world) askAbout(t *testing.T, object *unstructured.Unstructured) error {
+func (env *environment) dryRunCreate(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
-	return w.Client.Create(t.Context(), object.DeepCopy(), client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+	return env.Client.Create(t.Context(), object.DeepCopy(), client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 }
 
 // podOf is a pod of a Deployment.

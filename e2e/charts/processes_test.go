@@ -35,13 +35,13 @@ func binaries() map[string]controller.Binary {
 }
 
 // testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
-func testCommandLines(t *testing.T, _ *world) {
+func testCommandLines(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
 		binary, err := binaries()[name].Build(t.Context(), false)
 		require.NoError(t, err)
-		for place, values := range map[string]map[string]any{"by default": nil, "with everything": everything(name)} {
+		for place, values := range map[string]map[string]any{"by default": nil, "with everything": allValues(name)} {
 			t.Run(name+" "+place, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), timeout)
 				defer cancel()
 				args := append(argsOf(t, render(t, name, values)), "--kubeconfig="+filepath.Join(t.TempDir(), "none"))
 				output, err := exec.CommandContext(ctx, binary, args...).CombinedOutput()
@@ -64,7 +64,7 @@ func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 }
 
 // testTypes makes sure that charts take the types that their binaries serve, and no others.
-func testTypes(t *testing.T, _ *world) {
+func testTypes(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
 		binary, err := binaries()[name].Build(t.Context(), false)
 		require.NoError(t, err)
@@ -86,12 +86,12 @@ func testTypes(t *testing.T, _ *world) {
 
 // testMetrics runs the controllers and looks for what Prometheus is told to keep. A metric of ours that nothing has been counted for yet is
 // looked for where it is made.
-func testMetrics(t *testing.T, w *world) {
-	made := madeMetrics(t)
+func testMetrics(t *testing.T, env *environment) {
+	made := registeredMetrics(t)
 	for _, name := range charts.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			served := w.serve(t, binaries()[name])
+			served := env.scrapeBinary(t, binaries()[name])
 			for metric := range strings.SplitSeq(keptBy(t, name), "|") {
 				bare := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
 				switch {
@@ -118,12 +118,12 @@ func keptBy(t *testing.T, name string) string {
 	return strings.Trim(relabelings[0].(map[string]any)["regex"].(string), "^($)")
 }
 
-// serve runs a controller that leads, and returns the names of the metrics that it serves.
-func (w *world) serve(t *testing.T, binary controller.Binary) map[string]bool {
+// scrapeBinary runs a controller that leads, and returns the names of the metrics that it serves.
+func (env *environment) scrapeBinary(t *testing.T, binary controller.Binary) map[string]bool {
 	t.Helper()
 	path, err := binary.Build(t.Context(), false)
 	require.NoError(t, err)
-	kubeconfig, err := w.AddController(t.Context(), binary.Name, binary.Role)
+	kubeconfig, err := env.AddController(t.Context(), binary.Name, binary.Role)
 	require.NoError(t, err)
 	args, err := binary.WebhookArgs()
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func (w *world) serve(t *testing.T, binary controller.Binary) map[string]bool {
 	})
 	require.NoError(t, err)
 	t.Cleanup(running.Kill)
-	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
 		names := scrape(t, running.MetricsURL)
 		if names["controller_runtime_max_concurrent_reconciles"] && names["workqueue_depth"] {
 			return names
@@ -148,7 +148,7 @@ func (w *world) serve(t *testing.T, binary controller.Binary) map[string]bool {
 func images(t *testing.T, name string) []string {
 	t.Helper()
 	var environment []string
-	for _, object := range render(t, name, everything(name)) {
+	for _, object := range render(t, name, allValues(name)) {
 		vector, found, err := unstructured.NestedString(object.Object, "data", "images.yaml")
 		require.NoError(t, err)
 		if found {
@@ -177,8 +177,8 @@ func scrape(t *testing.T, url string) map[string]bool {
 	return names
 }
 
-// madeMetrics are the names of metrics in the source of our binaries.
-func madeMetrics(t *testing.T) map[string]bool {
+// registeredMetrics are the names of metrics in the source of our binaries.
+func registeredMetrics(t *testing.T) map[string]bool {
 	t.Helper()
 	root, err := repo.Path("internal")
 	require.NoError(t, err)

@@ -22,13 +22,13 @@ import (
 const ofShoot = "shoot--local--secrets"
 
 // testSecretGuard has the accounts of controllers, with the rights that their charts give them, write Secrets.
-func testSecretGuard(t *testing.T, w *world) {
-	require.NoError(t, w.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+func testSecretGuard(t *testing.T, env *environment) {
+	require.NoError(t, env.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: ofShoot, Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenRoleShoot},
 	}}))
 	for _, chart := range []string{"controlplane-controller", "network-controller", "worker-controller"} {
 		t.Run(chart, func(t *testing.T) {
-			g := guarded{world: w, chart: chart}
+			g := guarded{environment: env, chart: chart}
 			for _, object := range render(t, chart, map[string]any{"secretGuard": map[string]any{"namespaces": []string{"heartbeats"}}}) {
 				switch object.GetKind() {
 				case "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding":
@@ -37,10 +37,10 @@ func testSecretGuard(t *testing.T, w *world) {
 						continue
 					}
 				}
-				require.NoError(t, w.Client.Create(t.Context(), object))
-				t.Cleanup(func() { assert.NoError(t, w.Client.Delete(context.WithoutCancel(t.Context()), object)) }) // other parts make the same
+				require.NoError(t, env.Client.Create(t.Context(), object))
+				t.Cleanup(func() { assert.NoError(t, env.Client.Delete(context.WithoutCancel(t.Context()), object)) }) // other parts make the same
 			}
-			g.awaitSecretGuard(t)
+			g.waitForSecretGuard(t)
 			g.assertSecretsOfShootsAreWritten(t)
 			g.assertSecretsElsewhereAreRefused(t)
 			g.assertTokensAreRefused(t)
@@ -64,10 +64,10 @@ func (g guarded) secret(namespace, name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: g.chart + "-" + name, Namespace: namespace}}
 }
 
-// awaitSecretGuard waits until the API server heeds the policy, and the rights.
-func (g guarded) awaitSecretGuard(t *testing.T) {
+// waitForSecretGuard waits until the API server heeds the policy, and the rights.
+func (g guarded) waitForSecretGuard(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
 		err := g.controller(t).Create(t.Context(), g.secret("garden", "probe"), client.DryRunAll)
 		if err != nil && strings.Contains(err.Error(), "may write Secrets only in") {
 			return
@@ -158,7 +158,7 @@ func (g guarded) assertOthersWriteSecrets(t *testing.T) {
 func (g guarded) assertNoWarnings(t *testing.T, name string) {
 	t.Helper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
 		require.NoError(t, g.Client.Get(t.Context(), client.ObjectKey{Name: name}, policy))
 		if policy.Status.TypeChecking != nil {
 			break

@@ -20,7 +20,7 @@ import (
 
 // guarded is one kind of extension objects, and the chart that guards it.
 type guarded struct {
-	*world
+	*environment
 	chart, kind, resource, provider string
 }
 
@@ -30,22 +30,22 @@ const (
 )
 
 // testStatusGuard has users write to the status of objects that charts guard. All of them have the right to; what differs is who they are.
-func testStatusGuard(t *testing.T, w *world) {
-	require.NoError(t, w.Client.Create(t.Context(), writers()))
-	require.NoError(t, w.Client.Create(t.Context(), everybody()))
+func testStatusGuard(t *testing.T, env *environment) {
+	require.NoError(t, env.Client.Create(t.Context(), writers()))
+	require.NoError(t, env.Client.Create(t.Context(), everybody()))
 	for _, g := range []guarded{
-		{w, "infrastructure-controller", "Infrastructure", "infrastructures", "openstack"},
-		{w, "controlplane-controller", "ControlPlane", "controlplanes", "openstack"},
-		{w, "network-controller", "Network", "networks", "calico"},
-		{w, "worker-controller", "Worker", "workers", "openstack"},
+		{env, "infrastructure-controller", "Infrastructure", "infrastructures", "openstack"},
+		{env, "controlplane-controller", "ControlPlane", "controlplanes", "openstack"},
+		{env, "network-controller", "Network", "networks", "calico"},
+		{env, "worker-controller", "Worker", "workers", "openstack"},
 	} {
 		t.Run(g.kind, func(t *testing.T) {
 			for _, object := range render(t, g.chart, nil) {
 				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") && !strings.HasPrefix(object.GetName(), "secrets.") {
-					require.NoError(t, w.Client.Create(t.Context(), object))
+					require.NoError(t, env.Client.Create(t.Context(), object))
 				}
 			}
-			g.awaitGuard(t)
+			g.waitForStatusGuard(t)
 			g.assertOthersReportConditionsOnly(t)
 			g.assertSizeDoesNotMatter(t)
 			g.assertWriters(t)
@@ -55,11 +55,11 @@ func testStatusGuard(t *testing.T, w *world) {
 	}
 }
 
-// awaitGuard waits until the API server heeds the policy.
-func (g guarded) awaitGuard(t *testing.T) {
+// waitForStatusGuard waits until the API server heeds the policy.
+func (g guarded) waitForStatusGuard(t *testing.T) {
 	t.Helper()
 	object := g.create(t, "probe", g.provider, nil)
-	for end := time.Now().Add(patience); ; time.Sleep(glance) {
+	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
 		err := g.patch(t, secondary, object, map[string]any{"observedGeneration": time.Now().UnixMilli()})
 		if apierrors.IsForbidden(err) {
 			return
@@ -71,7 +71,7 @@ func (g guarded) awaitGuard(t *testing.T) {
 
 func (g guarded) assertOthersReportConditionsOnly(t *testing.T) {
 	t.Helper()
-	object := g.create(t, "observed", g.provider, full())
+	object := g.create(t, "observed", g.provider, fullStatus())
 	require.NoError(t, g.patch(t, secondary, object, map[string]any{"conditions": []any{condition("True")}}))
 	require.NoError(t, g.patch(t, secondary, object, map[string]any{"conditions": []any{condition("False")}}))
 	for sentence, test := range map[string]struct {
@@ -96,14 +96,14 @@ func (g guarded) assertOthersReportConditionsOnly(t *testing.T) {
 				release(g.chart).Namespace, g.chart, g.kind))
 		})
 	}
-	assert.Equal(t, full()["state"], g.status(t, object)["state"])
+	assert.Equal(t, fullStatus()["state"], g.status(t, object)["state"])
 }
 
 // assertSizeDoesNotMatter makes sure that comparing the status of a large shoot is not too much for the API server, which counts what an
 // expression costs.
 func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 	t.Helper()
-	status := full()
+	status := fullStatus()
 	machines := make([]any, 5000)
 	for i := range machines {
 		machines[i] = map[string]any{"name": fmt.Sprintf("machine-%d", i), "labels": map[string]any{"zone": "eu-1a"}}
@@ -120,7 +120,7 @@ func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 // assertWriters makes sure that those who have to write can.
 func (g guarded) assertWriters(t *testing.T) {
 	t.Helper()
-	object := g.create(t, "fulfilled", g.provider, full())
+	object := g.create(t, "fulfilled", g.provider, fullStatus())
 	controller := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, g.chart)
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"lastOperation": operation("Processing"), "observedGeneration": 4}))
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"providerStatus": nil}))
@@ -137,17 +137,17 @@ func (g guarded) assertWriters(t *testing.T) {
 
 func (g guarded) assertNothingElseIsGuarded(t *testing.T) {
 	t.Helper()
-	another := g.create(t, "another-type", "other", full())
+	another := g.create(t, "another-type", "other", fullStatus())
 	require.NoError(t, g.patch(t, secondary, another, map[string]any{"observedGeneration": 5}))
-	seeds := g.create(t, "another-class", g.provider, full(), "seed")
+	seeds := g.create(t, "another-class", g.provider, fullStatus(), "seed")
 	require.NoError(t, g.patch(t, secondary, seeds, map[string]any{"observedGeneration": 5}))
-	ours := g.create(t, "annotated", g.provider, full(), "shoot")
-	err := g.patch(t, secondary, ours, map[string]any{"observedGeneration": 5})
+	annotated := g.create(t, "annotated", g.provider, fullStatus(), "shoot")
+	err := g.patch(t, secondary, annotated, map[string]any{"observedGeneration": 5})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 	// What is no status is the business of others.
-	before := ours.DeepCopy()
-	ours.SetAnnotations(map[string]string{"seen": "yes"})
-	require.NoError(t, g.as(t, secondary).Patch(t.Context(), ours, client.MergeFrom(before)))
+	before := annotated.DeepCopy()
+	annotated.SetAnnotations(map[string]string{"seen": "yes"})
+	require.NoError(t, g.as(t, secondary).Patch(t.Context(), annotated, client.MergeFrom(before)))
 }
 
 // create makes an object, with a status as only an administrator could write it, since nobody guards a status from administrators.
@@ -220,8 +220,8 @@ func everybody() *rbacv1.ClusterRoleBinding {
 	}
 }
 
-// full is a status as a shoot has it that lives.
-func full() map[string]any {
+// fullStatus is a status as a shoot has it that lives.
+func fullStatus() map[string]any {
 	return map[string]any{
 		"conditions":         []any{condition("Unknown")},
 		"lastOperation":      operation("Succeeded"),

@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
@@ -30,42 +30,42 @@ type running struct {
 
 // testCloudControllerManager runs the real one as the Deployment in the seed says, until testCredentials ends it: it logs in to
 // the shoot with the token that the seed was given, and to the cloud with the file that the controller wrote.
-func testCloudControllerManager(t *testing.T, w *world) {
-	defer w.assertNothingRefused(t) // which would explain whatever else goes wrong
-	w.ccm = w.runCloudControllerManager(t)
+func testCloudControllerManager(t *testing.T, env *environment) {
+	defer env.assertNothingForbidden(t) // which would explain whatever else goes wrong
+	env.ccm = env.runCloudControllerManager(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
-	groundtest.Eventually(t, "the node is initialized", func() bool {
-		require.True(t, groundtest.Get(t, w.Cluster.Client, node))
+	clusterstest.Eventually(t, "the node is initialized", func() bool {
+		require.True(t, clusterstest.Get(t, env.Cluster.Client, node))
 		tainted := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized })
 		return !tainted && len(node.Status.Addresses) > 0
 	})
-	assert.Equal(t, "openstack:///"+w.site.server, node.Spec.ProviderID)
-	assert.Contains(t, node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: w.site.address})
-	assert.Equal(t, w.site.zone, node.Labels[corev1.LabelTopologyZone])
-	assert.Equal(t, w.Cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
+	assert.Equal(t, "openstack:///"+env.site.server, node.Spec.ProviderID)
+	assert.Contains(t, node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: env.site.address})
+	assert.Equal(t, env.site.zone, node.Labels[corev1.LabelTopologyZone])
+	assert.Equal(t, env.Cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
 	assert.Equal(t, flavor, node.Labels[corev1.LabelInstanceTypeStable])
 
-	w.makeService(t, "web")
-	assert.Equal(t, []string{"kube_service_" + w.Shoot.Namespace() + "_default_web"}, w.loadBalancers(t))
-	assert.Empty(t, w.routes(t), "the network plugin wraps packets, nobody needs routes")
-	w.assertScrapable(t)
+	env.makeService(t, "web")
+	assert.Equal(t, []string{"kube_service_" + env.Shoot.Namespace() + "_default_web"}, env.loadBalancers(t))
+	assert.Empty(t, env.routes(t), "the network plugin wraps packets, nobody needs routes")
+	env.assertScrapable(t)
 }
 
 // runCloudControllerManager starts the container. Its intervals are shorter than it knows.
-func (w *world) runCloudControllerManager(t *testing.T) *running {
+func (env *environment) runCloudControllerManager(t *testing.T) *running {
 	t.Helper()
 	address, err := process.FreeAddress()
 	require.NoError(t, err)
 	host, port, _ := strings.Cut(address, ":")
 	// It outlives the part of the test that starts it, and its folder must.
-	container, err := workload.RunContainer(context.WithoutCancel(t.Context()), w.seed.Client, workload.Run{
-		Namespace: w.Shoot.Namespace(), Deployment: ccm, Container: "openstack-cloud-controller-manager",
-		Program: filepath.Join(w.Programs, "openstack-cloud-controller-manager"),
+	container, err := workload.RunContainer(context.WithoutCancel(t.Context()), env.seed.Client, workload.Run{
+		Namespace: env.Shoot.Namespace(), Deployment: ccm, Container: "openstack-cloud-controller-manager",
+		Program: filepath.Join(env.Programs, "openstack-cloud-controller-manager"),
 		Flags: map[string]string{
 			"bind-address": host, "secure-port": port, "route-reconciliation-period": "1s", "node-monitor-period": "1s",
 			"leader-elect-lease-duration": "3s", "leader-elect-renew-deadline": "2s", "leader-elect-retry-period": "500ms",
 		},
-		Dir: filepath.Join(w.dir, ccm),
+		Dir: filepath.Join(env.dir, ccm),
 	})
 	require.NoError(t, err)
 	c := &running{Container: container, address: address}
@@ -86,33 +86,33 @@ func (c *running) rollOut(t *testing.T) {
 }
 
 // makeService makes a Service that wants a load balancer, and waits until it has an address.
-func (w *world) makeService(t *testing.T, name string) {
+func (env *environment) makeService(t *testing.T, name string) {
 	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}}
 	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}
-	require.NoError(t, w.Cluster.Client.Create(t.Context(), service))
-	groundtest.Eventually(t, "Service "+name+" has an address", func() bool {
-		require.True(t, groundtest.Get(t, w.Cluster.Client, service))
+	require.NoError(t, env.Cluster.Client.Create(t.Context(), service))
+	clusterstest.Eventually(t, "Service "+name+" has an address", func() bool {
+		require.True(t, clusterstest.Get(t, env.Cluster.Client, service))
 		return len(service.Status.LoadBalancer.Ingress) == 1
 	})
 }
 
 // assertScrapable makes sure that Prometheus, which is told whom to trust, trusts the one that answers.
-func (w *world) assertScrapable(t *testing.T) {
+func (env *environment) assertScrapable(t *testing.T) {
 	t.Helper()
 	monitor := &monitoringv1.ServiceMonitor{ObjectMeta: metav1.ObjectMeta{Name: "shoot-" + ccm}}
-	require.True(t, w.get(t, monitor))
+	require.True(t, env.get(t, monitor))
 	require.Len(t, monitor.Spec.Endpoints, 1)
-	told := monitor.Spec.Endpoints[0].TLSConfig
-	bundle := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: told.CA.Secret.Name}}
-	require.True(t, w.get(t, bundle))
+	tlsConfig := monitor.Spec.Endpoints[0].TLSConfig
+	bundle := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: tlsConfig.CA.Secret.Name}}
+	require.True(t, env.get(t, bundle))
 	trusted := x509.NewCertPool()
-	require.True(t, trusted.AppendCertsFromPEM(bundle.Data[told.CA.Secret.Key]))
+	require.True(t, trusted.AppendCertsFromPEM(bundle.Data[tlsConfig.CA.Secret.Key]))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-		RootCAs: trusted, ServerName: *told.ServerName, MinVersion: tls.VersionTLS12,
+		RootCAs: trusted, ServerName: *tlsConfig.ServerName, MinVersion: tls.VersionTLS12,
 	}}}
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+w.ccm.address+"/healthz", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+env.ccm.address+"/healthz", nil)
 	require.NoError(t, err)
 	answer, err := client.Do(request)
 	require.NoError(t, err)
@@ -120,10 +120,10 @@ func (w *world) assertScrapable(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
-// assertNothingRefused makes sure that it has all the rights in the shoot that it wants.
-func (w *world) assertNothingRefused(t *testing.T) {
+// assertNothingForbidden makes sure that it has all the rights in the shoot that it wants.
+func (env *environment) assertNothingForbidden(t *testing.T) {
 	t.Helper()
-	refused, err := w.Cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, ccm))
+	refused, err := env.Cluster.AuditLog().Forbidden(audit.UserOf(metav1.NamespaceSystem, ccm))
 	require.NoError(t, err)
 	assert.Empty(t, refused)
 }

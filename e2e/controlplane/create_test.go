@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 const (
@@ -28,29 +28,29 @@ func accounts() []string {
 }
 
 // testCreate brings a control plane into being, as gardenlet does for a new shoot.
-func testCreate(t *testing.T, w *world) {
-	w.startController(t)
-	w.fulfil(t)
-	object := w.object(t)
+func testCreate(t *testing.T, env *environment) {
+	env.startController(t)
+	env.reconcile(t)
+	object := env.object(t)
 	assert.Equal(t, gardencorev1beta1.LastOperationTypeCreate, object.Status.LastOperation.Type)
 	assert.EqualValues(t, 100, object.Status.LastOperation.Progress)
 	assert.Equal(t, []string{"extensions.gardener.cloud/controlplane"}, object.Finalizers)
 
-	w.awaitRolledOut(t)
-	w.assertRunning(t, ccm, csiController, snapshotController)
-	w.assertTokens(t, accounts()...)
-	w.assertInShoot(t)
-	w.Shoot.LastOperationType, w.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
+	env.awaitRolledOut(t)
+	env.assertRunning(t, ccm, csiController, snapshotController)
+	env.assertTokens(t, accounts()...)
+	env.assertInShoot(t)
+	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
 // assertInShoot looks for what is in any shoot.
-func (w *world) assertInShoot(t *testing.T) {
+func (env *environment) assertInShoot(t *testing.T) {
 	t.Helper()
-	shoot := w.Cluster.Client
+	shoot := env.Cluster.Client
 	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "csi-driver-node", Namespace: metav1.NamespaceSystem}}
-	require.True(t, groundtest.Get(t, shoot, daemon))
+	require.True(t, clusterstest.Get(t, shoot, daemon))
 	assert.EqualValues(t, 1, daemon.Status.NumberReady, "one for the only node")
-	require.True(t, groundtest.Get(t, shoot, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "cinder.csi.openstack.org"}}))
+	require.True(t, clusterstest.Get(t, shoot, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "cinder.csi.openstack.org"}}))
 	classes := &storagev1.StorageClassList{}
 	require.NoError(t, shoot.List(t.Context(), classes))
 	var defaults []string
@@ -65,33 +65,33 @@ func (w *world) assertInShoot(t *testing.T) {
 	require.NoError(t, shoot.List(t.Context(), secrets))
 	for _, secret := range secrets.Items {
 		for key, value := range secret.Data {
-			assert.NotContains(t, string(value), string(w.Shoot.Credentials["password"]), "%s/%s: %s", secret.Namespace, secret.Name, key)
+			assert.NotContains(t, string(value), string(env.Shoot.Credentials["password"]), "%s/%s: %s", secret.Namespace, secret.Name, key)
 		}
 	}
 }
 
-// testAgain counts what a reconcile costs that finds nothing to do.
-func testAgain(t *testing.T, w *world) {
-	w.awaitHealthy(t)
-	w.stopController(t)
-	before := len(w.writes(t))
-	there := w.look(t)
-	w.startController(t)
-	w.fulfil(t)
-	w.stopController(t)
+// testNoOp counts what a reconcile costs that finds nothing to do.
+func testNoOp(t *testing.T, env *environment) {
+	env.awaitHealthy(t)
+	env.stopController(t)
+	before := len(env.writes(t))
+	there := env.snapshot(t)
+	env.startController(t)
+	env.reconcile(t)
+	env.stopController(t)
 
-	writes := audit.WithoutProgress(w.writes(t)[before:])
+	writes := audit.WithoutProgress(env.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch controlplanes", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch controlplanes/status", writes[1].Verb+" "+writes[1].Resource)
 	}
-	now := w.look(t)
-	assert.Empty(t, now.Since(there))
-	assert.Empty(t, now.LostSince(there))
-	namespace := w.Shoot.Namespace()
+	now := env.snapshot(t)
+	assert.Empty(t, now.AddedSince(there))
+	assert.Empty(t, now.RemovedSince(there))
+	namespace := env.Shoot.Namespace()
 	assert.Equal(t, []string{
 		"seed: Cluster /" + namespace, // gardenlet's
 		"seed: ControlPlane " + namespace + "/one",
 	}, now.ChangedSince(there))
-	w.startController(t)
+	env.startController(t)
 }

@@ -10,51 +10,51 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// nasty is a password that means something in every language on its way into a file.
-const nasty = "q\"uo'te\\ back #hash ;semi =eq [x] %20 $HOME `w`\nnewline"
+// specialCharacters is a password that means something in every language on its way into a file.
+const specialCharacters = "q\"uo'te\\ back #hash ;semi =eq [x] %20 $HOME `w`\nnewline"
 
 // testCredentials changes the password of the shoot's account. What uses it is replaced, and nothing else.
-func testCredentials(t *testing.T, w *world) {
-	before, deployments, pods := w.look(t), w.deployments(t), map[string][]string{}
+func testCredentials(t *testing.T, env *environment) {
+	before, deployments, pods := env.snapshot(t), env.deployments(t), map[string][]string{}
 	for name, deployment := range deployments {
-		pods[name] = w.pods(t, deployment)
+		pods[name] = env.pods(t, deployment)
 	}
-	require.NoError(t, w.Cloud.StandIn.SetPassword(w.Account.User, nasty))
-	w.Shoot.Credentials["password"] = []byte(nasty)
-	w.fulfil(t)
-	w.awaitRolledOut(t)
+	require.NoError(t, env.Cloud.Fake.SetPassword(env.Account.User, specialCharacters))
+	env.Shoot.Credentials["password"] = []byte(specialCharacters)
+	env.reconcile(t)
+	env.awaitRolledOut(t)
 
-	namespace := w.Shoot.Namespace()
+	namespace := env.Shoot.Namespace()
 	seed := func(kind, name string) string { return "seed: " + kind + " " + namespace + "/" + name }
-	after := w.look(t)
+	after := env.snapshot(t)
 	assert.ElementsMatch(t, []string{
 		seed("Secret", "cloud-provider-config-*"), seed("Secret", "cloud-provider-disk-config-csi-*"),
 		seed("Secret", "managedresource-"+resourceSeed+"-*"),
-	}, withoutHashes(after.Since(before)))
-	assert.Equal(t, []string{seed("Secret", "managedresource-"+resourceSeed+"-*")}, withoutHashes(after.LostSince(before)))
+	}, withoutHashes(after.AddedSince(before)))
+	assert.Equal(t, []string{seed("Secret", "managedresource-"+resourceSeed+"-*")}, withoutHashes(after.RemovedSince(before)))
 	assert.Equal(t, []string{
 		seed("ControlPlane", "one"), seed("Deployment", ccm), seed("Deployment", csiController),
 		seed("ManagedResource", resourceSeed), seed("Secret", "cloudprovider"),
 	}, after.ChangedSince(before))
-	for name, deployment := range w.deployments(t) {
+	for name, deployment := range env.deployments(t) {
 		replaced := slices.Contains([]string{ccm, csiController}, name)
-		assert.Equal(t, replaced, !slices.Equal(pods[name], w.pods(t, deployment)), name)
+		assert.Equal(t, replaced, !slices.Equal(pods[name], env.pods(t, deployment)), name)
 	}
 
 	t.Run("the one who uses them", func(t *testing.T) {
-		w.ccm.rollOut(t)
-		w.makeService(t, "after")
+		env.ccm.rollOut(t)
+		env.makeService(t, "after")
 		for _, name := range []string{"web", "after"} {
 			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}}
-			require.NoError(t, w.Cluster.Client.Delete(t.Context(), service))
-			groundtest.Eventually(t, name+" is gone", func() bool { return !groundtest.Get(t, w.Cluster.Client, service) })
+			require.NoError(t, env.Cluster.Client.Delete(t.Context(), service))
+			clusterstest.Eventually(t, name+" is gone", func() bool { return !clusterstest.Get(t, env.Cluster.Client, service) })
 		}
-		assert.Empty(t, w.loadBalancers(t))
-		w.assertNothingRefused(t)
-		w.ccm.Stop()
+		assert.Empty(t, env.loadBalancers(t))
+		env.assertNothingForbidden(t)
+		env.ccm.Stop()
 	})
 }
 

@@ -11,51 +11,51 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testDelete deletes the ControlPlane. What is in the shoot goes before what works on it, also when the controller is ended by
 // force in the middle.
-func testDelete(t *testing.T, w *world) {
-	before := len(w.writes(t))
-	w.seed.StopShootManager(w.Shoot)
-	component := w.seed.Gardenlet.ControlPlane(w.Shoot)
+func testDelete(t *testing.T, env *environment) {
+	before := len(env.writes(t))
+	env.seed.StopShootManager(env.Shoot)
+	component := env.seed.Gardenlet.ControlPlane(env.Shoot)
 	require.NoError(t, component.Destroy(t.Context()))
-	w.awaitWord(t, gardencorev1beta1.LastOperationTypeDelete, resourceStorageClasses+" is not gone yet")
-	w.killController()
-	w.startController(t)
-	require.NoError(t, w.seed.StartShootManager(t.Context(), w.Shoot, w.Cluster))
+	env.awaitMessage(t, gardencorev1beta1.LastOperationTypeDelete, resourceStorageClasses+" is not gone yet")
+	env.killController()
+	env.startController(t)
+	require.NoError(t, env.seed.StartShootManager(t.Context(), env.Shoot, env.Cluster))
 	require.NoError(t, component.WaitCleanup(t.Context()))
-	w.stopController(t)
+	env.stopController(t)
 	var order []string
-	for _, write := range w.writes(t)[before:] {
+	for _, write := range env.writes(t)[before:] {
 		if write.Verb == "delete" && write.Resource == "managedresources" {
 			order = append(order, write.Name)
 		}
 	}
 	assert.Equal(t, []string{resourceStorageClasses, resourceShootCRDs, resourceShoot, resourceSeed}, order)
-	w.assertNothingLeft(t)
+	env.assertNothingLeft(t)
 }
 
 // assertNothingLeft makes sure that there is nothing in the seed and in the shoot that was not there before the first
 // ControlPlane, but for what gardener-resource-manager leaves in a shoot in any case.
-func (w *world) assertNothingLeft(t *testing.T) {
+func (env *environment) assertNothingLeft(t *testing.T) {
 	t.Helper()
-	for _, name := range w.look(t).Since(w.untouched) {
-		assert.True(t, w.isResourceManagers(t, name), "%s is left", name)
+	for _, name := range env.snapshot(t).AddedSince(env.initial) {
+		assert.True(t, env.isOfResourceManager(t, name), "%s is left", name)
 	}
 }
 
-// isResourceManagers tells of ServiceAccounts that gardener-resource-manager has made for tokens, and of Secrets that it collects
+// isOfResourceManager tells of ServiceAccounts that gardener-resource-manager has made for tokens, and of Secrets that it collects
 // as garbage, ten minutes old at the soonest.
-func (w *world) isResourceManagers(t *testing.T, name string) bool {
+func (env *environment) isOfResourceManager(t *testing.T, name string) bool {
 	t.Helper()
 	if account, found := strings.CutPrefix(name, "shoot: ServiceAccount kube-system/"); found {
 		return slices.Contains(accounts(), account)
 	}
 	if secret, found := strings.CutPrefix(name, "shoot: Secret kube-system/"); found {
 		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: secret, Namespace: metav1.NamespaceSystem}}
-		require.True(t, groundtest.Get(t, w.Cluster.Client, object))
+		require.True(t, clusterstest.Get(t, env.Cluster.Client, object))
 		return object.Labels["resources.gardener.cloud/garbage-collectable-reference"] == "true" && *object.Immutable
 	}
 	return false

@@ -26,10 +26,10 @@ import (
 
 // testDryRun lets real API servers look at the objects of all golden files, those of the oldest and of the newest Kubernetes
 // among them. Nothing is stored.
-func testDryRun(t *testing.T, w *world) {
+func testDryRun(t *testing.T, env *environment) {
 	root, err := repo.Path("internal", "controlplane")
 	require.NoError(t, err)
-	looked := map[string]int{}
+	checked := map[string]int{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.Contains(path, "testdata") || filepath.Ext(path) != ".yaml" {
 			return err
@@ -40,12 +40,12 @@ func testDryRun(t *testing.T, w *world) {
 		}
 		name := strings.TrimPrefix(path, root+string(filepath.Separator))
 		for _, object := range decode(t, content) {
-			w.dryRun(t, name, object)
-			looked[object.GetKind()]++
+			env.dryRun(t, name, object)
+			checked[object.GetKind()]++
 		}
 		for _, part := range []string{"1.32-seed", "1.32-shoot", "1.36-seed", "1.36-shoot"} {
 			if strings.Contains(name, part) {
-				looked[part]++
+				checked[part]++
 			}
 		}
 		return nil
@@ -56,30 +56,30 @@ func testDryRun(t *testing.T, w *world) {
 		"DaemonSet", "CSIDriver", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Secret",
 		"StorageClass", "VolumeSnapshotClass", // of the shoot
 	} {
-		assert.Positive(t, looked[what], what)
+		assert.Positive(t, checked[what], what)
 	}
-	w.assertStrict(t)
+	env.assertStrict(t)
 }
 
 // assertStrict makes sure that the look would find faults.
-func (w *world) assertStrict(t *testing.T) {
+func (env *environment) assertStrict(t *testing.T) {
 	t.Helper()
-	objects := w.manifests(t, resourceSeed)
+	objects := env.manifests(t, resourceSeed)
 	at := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
 	require.NotEqual(t, -1, at)
 	misspelled, contradictory := objects[at].DeepCopy(), objects[at].DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(misspelled.Object, int64(2), "spec", "replica"))
-	assert.ErrorContains(t, w.askAbout(t, misspelled), "unknown field", "a field that there is not")
+	assert.ErrorContains(t, env.dryRunCreate(t, misspelled), "unknown field", "a field that there is not")
 	require.NoError(t, unstructured.SetNestedField(contradictory.Object, "other", "spec", "selector", "matchLabels", "app"))
-	assert.True(t, apierrors.IsInvalid(w.askAbout(t, contradictory)), "an object whose name is taken is looked at, too")
+	assert.True(t, apierrors.IsInvalid(env.dryRunCreate(t, contradictory)), "an object whose name is taken is looked at, too")
 }
 
 // dryRunLive does the same with what gardener-resource-manager is told to apply, and returns the names of it.
-func (w *world) dryRunLive(t *testing.T) (names []string) {
+func (env *environment) dryRunLive(t *testing.T) (names []string) {
 	t.Helper()
 	for _, name := range managedResources() {
-		for _, object := range w.manifests(t, name) {
-			w.dryRun(t, name, object)
+		for _, object := range env.manifests(t, name) {
+			env.dryRun(t, name, object)
 			names = append(names, object.GetKind()+" "+object.GetName())
 		}
 	}
@@ -87,13 +87,13 @@ func (w *world) dryRunLive(t *testing.T) (names []string) {
 }
 
 // manifests returns what a ManagedResource holds.
-func (w *world) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
+func (env *environment) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	require.True(t, w.get(t, resource), name)
+	require.True(t, env.get(t, resource), name)
 	for _, ref := range resource.Spec.SecretRefs {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: ref.Name}}
-		require.True(t, w.get(t, secret), ref.Name)
+		require.True(t, env.get(t, secret), ref.Name)
 		for _, content := range secret.Data {
 			objects = append(objects, decode(t, content)...)
 		}
@@ -101,20 +101,20 @@ func (w *world) manifests(t *testing.T, name string) (objects []*unstructured.Un
 	return objects
 }
 
-func (w *world) dryRun(t *testing.T, where string, object *unstructured.Unstructured) {
+func (env *environment) dryRun(t *testing.T, where string, object *unstructured.Unstructured) {
 	t.Helper()
-	assert.NoError(t, w.askAbout(t, object), "%s: %s %s", where, object.GetKind(), object.GetName())
+	assert.NoError(t, env.dryRunCreate(t, object), "%s: %s %s", where, object.GetKind(), object.GetName())
 }
 
-// askAbout asks whether the object could be created as it is. One whose name is taken has been found to be without fault.
-func (w *world) askAbout(t *testing.T, object *unstructured.Unstructured) error {
+// dryRunCreate asks whether the object could be created as it is. One whose name is taken has been found to be without fault.
+func (env *environment) dryRunCreate(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
-	c := w.Cluster.Client
-	if w.isOfSeed(object) {
-		c = w.seed.Client
+	c := env.Cluster.Client
+	if env.isOfSeed(object) {
+		c = env.seed.Client
 	}
 	if object = object.DeepCopy(); object.GetNamespace() != "" && object.GetNamespace() != metav1.NamespaceSystem {
-		object.SetNamespace(w.Shoot.Namespace())
+		object.SetNamespace(env.Shoot.Namespace())
 	}
 	err := c.Create(t.Context(), object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 	if apierrors.IsAlreadyExists(err) {
@@ -125,7 +125,7 @@ func (w *world) askAbout(t *testing.T, object *unstructured.Unstructured) error 
 
 // isOfSeed tells where an object belongs. The shoot of this test has no vertical autoscaler, so that its API server knows
 // nothing of the kind; the seed's does.
-func (w *world) isOfSeed(object *unstructured.Unstructured) bool {
+func (env *environment) isOfSeed(object *unstructured.Unstructured) bool {
 	if object.GetKind() == "VerticalPodAutoscaler" {
 		return true
 	}

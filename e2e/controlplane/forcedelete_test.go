@@ -11,27 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testForceDelete deletes the ControlPlane of a shoot that is dead. What would be for the shoot's gardener-resource-manager to do
 // is ordered, and left to Gardener, which knows that there is none.
-func testForceDelete(t *testing.T, w *world) {
-	there := w.look(t)
-	w.seed.StopShootManager(w.Shoot)
-	require.NoError(t, w.Cluster.Sleep())
+func testForceDelete(t *testing.T, env *environment) {
+	there := env.snapshot(t)
+	env.seed.StopShootManager(env.Shoot)
+	require.NoError(t, env.Cluster.Hibernate())
 
-	w.Shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
-	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
-	w.destroy(t)
-	w.stopController(t)
+	env.Shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
+	env.destroy(t)
+	env.stopController(t)
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: resourceSeed}}
-	groundtest.Eventually(t, "the seed has got rid of its part", func() bool { return !w.get(t, resource) })
-	require.NoError(t, w.Cluster.Wake(t.Context()))
-	left := w.look(t)
-	assert.Empty(t, groundtest.OfShoot(left.LostSince(there)), "nobody was there to take anything away")
+	clusterstest.Eventually(t, "the seed has got rid of its part", func() bool { return !env.get(t, resource) })
+	require.NoError(t, env.Cluster.WakeUp(t.Context()))
+	left := env.snapshot(t)
+	assert.Empty(t, clusterstest.InShoot(left.RemovedSince(there)), "nobody was there to take anything away")
 	inShoot := []string{resourceShoot, resourceShootCRDs, resourceStorageClasses}
-	for _, name := range groundtest.OfSeed(left.Since(w.untouched)) {
+	for _, name := range clusterstest.InSeed(left.AddedSince(env.initial)) {
 		isLeftToGardener := slices.ContainsFunc(inShoot, func(resource string) bool { return strings.Contains(name, resource) })
 		assert.True(t, isLeftToGardener && left[name].DeletionTimestamp != nil, name)
 	}

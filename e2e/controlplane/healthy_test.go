@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 const (
@@ -29,12 +29,12 @@ func managedResources() []string {
 }
 
 // awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
-func (w *world) awaitRolledOut(t *testing.T) {
+func (env *environment) awaitRolledOut(t *testing.T) {
 	t.Helper()
-	w.awaitResources(t, managedResources()...)
+	env.awaitResources(t, managedResources()...)
 }
 
-func (w *world) awaitResources(t *testing.T, names ...string) {
+func (env *environment) awaitResources(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		for kind, status := range map[gardencorev1beta1.ConditionType]gardencorev1beta1.ConditionStatus{
@@ -43,8 +43,8 @@ func (w *world) awaitResources(t *testing.T, names ...string) {
 			resourcesv1alpha1.ResourcesProgressing: gardencorev1beta1.ConditionFalse,
 		} {
 			resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
-				require.True(t, w.get(t, resource), name)
+			clusterstest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+				require.True(t, env.get(t, resource), name)
 				condition := helper.GetCondition(resource.Status.Conditions, kind)
 				return condition != nil && condition.Status == status && resource.Status.ObservedGeneration == resource.Generation
 			})
@@ -53,24 +53,24 @@ func (w *world) awaitResources(t *testing.T, names ...string) {
 }
 
 // awaitHealthy waits until the ControlPlane itself says that all is well.
-func (w *world) awaitHealthy(t *testing.T) {
+func (env *environment) awaitHealthy(t *testing.T) {
 	t.Helper()
 	for _, kind := range []gardencorev1beta1.ConditionType{
 		gardencorev1beta1.ShootControlPlaneHealthy, gardencorev1beta1.ShootSystemComponentsHealthy,
 	} {
 		var condition *gardencorev1beta1.Condition
-		groundtest.Eventually(t, string(kind)+" is said", func() bool {
-			condition = helper.GetCondition(w.object(t).Status.Conditions, kind)
+		clusterstest.Eventually(t, string(kind)+" is said", func() bool {
+			condition = helper.GetCondition(env.object(t).Status.Conditions, kind)
 			return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
 		})
 	}
 }
 
 // deployments returns the control plane's own Deployments in the seed, by name.
-func (w *world) deployments(t *testing.T) map[string]*appsv1.Deployment {
+func (env *environment) deployments(t *testing.T) map[string]*appsv1.Deployment {
 	t.Helper()
 	list := &appsv1.DeploymentList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), list, client.InNamespace(w.Shoot.Namespace())))
+	require.NoError(t, env.seed.Client.List(t.Context(), list, client.InNamespace(env.Shoot.Namespace())))
 	deployments := map[string]*appsv1.Deployment{}
 	for i := range list.Items {
 		if name := list.Items[i].Name; name != "kube-apiserver" {
@@ -81,23 +81,23 @@ func (w *world) deployments(t *testing.T) map[string]*appsv1.Deployment {
 }
 
 // assertRunning makes sure that the Deployments of these names, and no others, run.
-func (w *world) assertRunning(t *testing.T, names ...string) {
+func (env *environment) assertRunning(t *testing.T, names ...string) {
 	t.Helper()
 	var found []string
-	for name, deployment := range w.deployments(t) {
+	for name, deployment := range env.deployments(t) {
 		found = append(found, name)
 		assert.EqualValues(t, 1, deployment.Status.AvailableReplicas, name)
-		pods := groundtest.Pods(t, w.seed.Client, deployment.Namespace, deployment.Spec.Selector.MatchLabels)
+		pods := clusterstest.Pods(t, env.seed.Client, deployment.Namespace, deployment.Spec.Selector.MatchLabels)
 		assert.Equal(t, 1, pods, name)
 	}
 	assert.ElementsMatch(t, names, found)
 }
 
 // pods returns the names of the pods of the Deployment.
-func (w *world) pods(t *testing.T, deployment *appsv1.Deployment) (names []string) {
+func (env *environment) pods(t *testing.T, deployment *appsv1.Deployment) (names []string) {
 	t.Helper()
 	list := &corev1.PodList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), list,
+	require.NoError(t, env.seed.Client.List(t.Context(), list,
 		client.InNamespace(deployment.Namespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels)))
 	for _, pod := range list.Items {
 		if pod.DeletionTimestamp == nil {
@@ -108,10 +108,10 @@ func (w *world) pods(t *testing.T, deployment *appsv1.Deployment) (names []strin
 }
 
 // assertTokens makes sure that the components named can log in to the shoot.
-func (w *world) assertTokens(t *testing.T, accounts ...string) {
+func (env *environment) assertTokens(t *testing.T, accounts ...string) {
 	t.Helper()
 	for _, account := range accounts {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "shoot-access-" + account}}
-		groundtest.Eventually(t, account+" has a token", func() bool { return w.get(t, secret) && len(secret.Data["token"]) > 0 })
+		clusterstest.Eventually(t, account+" has a token", func() bool { return env.get(t, secret) && len(secret.Data["token"]) > 0 })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -19,52 +19,52 @@ import (
 const reference = "manila"
 
 // testManila switches shared file systems on, with credentials of their own.
-func testManila(t *testing.T, w *world) {
-	credentials, id, err := w.Account.ApplicationCredential(t.Context(), "manila")
+func testManila(t *testing.T, env *environment) {
+	credentials, id, err := env.Account.ApplicationCredential(t.Context(), "manila")
 	require.NoError(t, err)
-	w.manilaCredentials = credentials
+	env.manilaCredentials = credentials
 	config := openstack.ControlPlaneConfig()
 	config.Storage = &openstackv1alpha1.Storage{CSIManila: &openstackv1alpha1.CSIManila{
 		Enabled: true, CredentialsRef: &openstackv1alpha1.CredentialsReference{Name: reference},
 	}}
-	w.Shoot.ControlPlaneConfig = config
-	w.Shoot.Resources = []gardencorev1beta1.NamedResourceReference{{
+	env.Shoot.ControlPlaneConfig = config
+	env.Shoot.Resources = []gardencorev1beta1.NamedResourceReference{{
 		Name: reference, ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: "credentials-for-manila"},
 	}}
-	w.copyReferenced(t)
-	w.fulfil(t)
-	w.awaitRolledOut(t)
-	w.assertRunning(t, ccm, csiController, manilaController, snapshotController)
-	w.assertInShoot(t)
+	env.copyReferenced(t)
+	env.reconcile(t)
+	env.awaitRolledOut(t)
+	env.assertRunning(t, ccm, csiController, manilaController, snapshotController)
+	env.assertInShoot(t)
 
 	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "manila-csi-plugin", Namespace: metav1.NamespaceSystem}}
-	require.True(t, groundtest.Get(t, w.Cluster.Client, login))
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, login))
 	assert.Equal(t, id, string(login.Data["os-applicationCredentialID"]))
 	assert.NotContains(t, login.Data, "os-password")
-	assert.Equal(t, "ref-credentials-for-manila", w.object(t).Status.Resources[0].ResourceRef.Name, "they travel with the shoot")
+	assert.Equal(t, "ref-credentials-for-manila", env.object(t).Status.Resources[0].ResourceRef.Name, "they travel with the shoot")
 }
 
 // copyReferenced does what gardenlet does with what a shoot refers to.
-func (w *world) copyReferenced(t *testing.T) {
+func (env *environment) copyReferenced(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.seed.Client.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "ref-credentials-for-manila", Namespace: w.Shoot.Namespace()}, Data: w.manilaCredentials,
+	require.NoError(t, env.seed.Client.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "ref-credentials-for-manila", Namespace: env.Shoot.Namespace()}, Data: env.manilaCredentials,
 	}))
 }
 
 // testVersions renders everything there is for another version of Kubernetes, the oldest. The shoot's API server does not serve
 // what that one does not know, and comes back to its own version.
-func testVersions(t *testing.T, w *world) {
-	own := w.Shoot.KubernetesVersion
-	newest := w.dryRunLive(t)
-	w.Shoot.KubernetesVersion = "1.32.9"
-	w.fulfil(t)
-	oldest := w.dryRunLive(t)
+func testVersions(t *testing.T, env *environment) {
+	own := env.Shoot.KubernetesVersion
+	newest := env.dryRunLive(t)
+	env.Shoot.KubernetesVersion = "1.32.9"
+	env.reconcile(t)
+	oldest := env.dryRunLive(t)
 	assert.Subset(t, newest, oldest)
 	assert.Len(t, newest, len(oldest)+2, "all but the policy against Calico, and its binding")
-	assert.Contains(t, w.deployments(t)[ccm].Spec.Template.Spec.Containers[0].Image, ":v1.32.")
+	assert.Contains(t, env.deployments(t)[ccm].Spec.Template.Spec.Containers[0].Image, ":v1.32.")
 
-	w.Shoot.KubernetesVersion = own
-	w.fulfil(t)
-	w.awaitRolledOut(t)
+	env.Shoot.KubernetesVersion = own
+	env.reconcile(t)
+	env.awaitRolledOut(t)
 }

@@ -9,65 +9,65 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testMove moves the shoot's control plane to another seed. All that goes along is the ShootState as Gardener computes it, and
 // what users have in the garden.
-func testMove(t *testing.T, w *world) {
-	there, authorities := w.look(t), w.authorities(t)
-	state, err := w.seed.Gardenlet.ShootState(t.Context(), w.Shoot)
+func testMove(t *testing.T, env *environment) {
+	there, authorities := env.snapshot(t), env.authorities(t)
+	state, err := env.seed.Gardenlet.ShootState(t.Context(), env.Shoot)
 	require.NoError(t, err)
-	component := w.seed.Gardenlet.ControlPlane(w.Shoot)
+	component := env.seed.Gardenlet.ControlPlane(env.Shoot)
 	require.NoError(t, component.Migrate(t.Context()))
 	require.NoError(t, component.WaitMigrate(t.Context()))
-	assert.Empty(t, w.object(t).Finalizers)
-	w.destroy(t)
-	w.stopController(t)
-	left := w.look(t)
-	assert.Empty(t, groundtest.OfShoot(left.LostSince(there)), "everything in the shoot stays")
-	assert.Empty(t, groundtest.OfShoot(left.ChangedSince(there)), "as it is")
-	seed := func(name string) string { return "seed: Secret " + w.Shoot.Namespace() + "/" + name }
+	assert.Empty(t, env.object(t).Finalizers)
+	env.destroy(t)
+	env.stopController(t)
+	left := env.snapshot(t)
+	assert.Empty(t, clusterstest.InShoot(left.RemovedSince(there)), "everything in the shoot stays")
+	assert.Empty(t, clusterstest.InShoot(left.ChangedSince(there)), "as it is")
+	seed := func(name string) string { return "seed: Secret " + env.Shoot.Namespace() + "/" + name }
 	assert.ElementsMatch(t, []string{
 		seed(authority + "-*"), seed(authority + "-bundle-*"), seed(certificate + "-*"), // which the namespace takes with it
 		seed("ref-credentials-for-manila"), // the user's
-	}, withoutHashes(groundtest.OfSeed(left.Since(w.untouched))))
-	assert.Empty(t, w.deployments(t))
-	for _, name := range groundtest.OfSeed(left.Since(w.untouched)) {
+	}, withoutHashes(clusterstest.InSeed(left.AddedSince(env.initial))))
+	assert.Empty(t, env.deployments(t))
+	for _, name := range clusterstest.InSeed(left.AddedSince(env.initial)) {
 		assert.Empty(t, left[name].Finalizers, "%s would hold the namespace", name)
 	}
-	w.seed.StopShootManager(w.Shoot)
+	env.seed.StopShootManager(env.Shoot)
 
-	w.restore(t, state)
-	assert.Equal(t, gardencorev1beta1.LastOperationTypeRestore, w.object(t).Status.LastOperation.Type)
-	assert.Equal(t, authorities, w.authorities(t), "the CA has moved along")
-	w.awaitRolledOut(t)
-	w.assertRunning(t, ccm, csiController, manilaController, snapshotController)
-	w.assertTokens(t, accounts()...)
-	assert.Empty(t, groundtest.OfShoot(w.look(t).LostSince(there)), "nothing in the shoot was deleted or made anew")
-	w.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
+	env.restore(t, state)
+	assert.Equal(t, gardencorev1beta1.LastOperationTypeRestore, env.object(t).Status.LastOperation.Type)
+	assert.Equal(t, authorities, env.authorities(t), "the CA has moved along")
+	env.awaitRolledOut(t)
+	env.assertRunning(t, ccm, csiController, manilaController, snapshotController)
+	env.assertTokens(t, accounts()...)
+	assert.Empty(t, clusterstest.InShoot(env.snapshot(t).RemovedSince(there)), "nothing in the shoot was deleted or made anew")
+	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 }
 
 // restore brings the shoot to life on the destination seed.
-func (w *world) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
+func (env *environment) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	t.Helper()
-	w.seed = w.Destination
-	w.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeRestore
-	require.NoError(t, w.seed.Host(t.Context(), w.Shoot, w.Cluster))
-	w.copyReferenced(t)
-	w.untouched = w.look(t).SeedWithShootOf(w.untouched)
-	require.NoError(t, w.seed.Gardenlet.RestoreSecrets(t.Context(), w.Shoot, state))
-	w.startController(t)
-	component := w.seed.Gardenlet.ControlPlane(w.Shoot)
+	env.seed = env.Destination
+	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeRestore
+	require.NoError(t, env.seed.Host(t.Context(), env.Shoot, env.Cluster))
+	env.copyReferenced(t)
+	env.initial = env.snapshot(t).SeedWithShootOf(env.initial)
+	require.NoError(t, env.seed.Gardenlet.RestoreSecrets(t.Context(), env.Shoot, state))
+	env.startController(t)
+	component := env.seed.Gardenlet.ControlPlane(env.Shoot)
 	require.NoError(t, component.Restore(t.Context(), state))
 	require.NoError(t, component.Wait(t.Context()))
 }
 
 // authorities returns the control plane's CAs, by the names of their Secrets.
-func (w *world) authorities(t *testing.T) map[string]string {
+func (env *environment) authorities(t *testing.T) map[string]string {
 	t.Helper()
 	list := &corev1.SecretList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), list, client.InNamespace(w.Shoot.Namespace()), client.MatchingLabels{"name": authority}))
+	require.NoError(t, env.seed.Client.List(t.Context(), list, client.InNamespace(env.Shoot.Namespace()), client.MatchingLabels{"name": authority}))
 	found := map[string]string{}
 	for _, secret := range list.Items {
 		found[secret.Name] = string(secret.Data["ca.crt"]) + string(secret.Data["ca.key"])

@@ -16,31 +16,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
 // testSameRegistration lets the controller register its webhooks in the seed that hosts nobody, and Gardener's library register
 // the same webhooks beside.
-func testSameRegistration(t *testing.T, w *world) {
+func testSameRegistration(t *testing.T, env *environment) {
 	address, err := process.FreeAddress()
 	require.NoError(t, err)
 	host, port, _ := strings.Cut(address, ":")
-	registrar, err := w.Destination.StartController(t.Context(), controller.ControlPlane(), controller.Options{
-		Path: w.binary, Args: []string{
+	registrar, err := env.Destination.StartController(t.Context(), controller.ControlPlane(), controller.Options{
+		Path: env.binary, Args: []string{
 			"--webhook-config-mode=url", "--webhook-config-url=" + address, "--webhook-config-namespace=" + controllerName,
 			"--webhook-config-server-host=" + host, "--webhook-config-server-port=" + port,
 		},
 	})
 	require.NoError(t, err)
 	ours := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "gardener-extension-" + controllerName}}
-	groundtest.Eventually(t, "the webhooks are registered", func() bool { return groundtest.Get(t, w.Destination.Client, ours) })
+	clusterstest.Eventually(t, "the webhooks are registered", func() bool { return clusterstest.Get(t, env.Destination.Client, ours) })
 	require.NoError(t, registrar.Terminate(t.Context()))
 
-	theirs := w.registerByLibrary(t, ours, address)
-	require.NoError(t, w.Destination.Client.Delete(t.Context(), theirs))
-	require.NoError(t, w.Destination.Client.Delete(t.Context(), ours))
+	theirs := env.registerByLibrary(t, ours, address)
+	require.NoError(t, env.Destination.Client.Delete(t.Context(), theirs))
+	require.NoError(t, env.Destination.Client.Delete(t.Context(), ours))
 	assert.Equal(t, theirs.Labels, ours.Labels)
 	assert.Equal(t, theirs.OwnerReferences, ours.OwnerReferences)
 	require.Len(t, ours.Webhooks, 4)
@@ -56,7 +56,7 @@ func testSameRegistration(t *testing.T, w *world) {
 
 // registerByLibrary registers the same webhooks under the name of another controller, and returns what the API server then holds,
 // with the controller's own name.
-func (w *world) registerByLibrary(
+func (env *environment) registerByLibrary(
 	t *testing.T, ours *admissionregistrationv1.MutatingWebhookConfiguration, address string,
 ) *admissionregistrationv1.MutatingWebhookConfiguration {
 	t.Helper()
@@ -75,7 +75,7 @@ func (w *world) registerByLibrary(
 			NamespaceSelector: one.NamespaceSelector, ObjectSelector: one.ObjectSelector,
 		})
 	}
-	c := w.Destination.Client
+	c := env.Destination.Client
 	configs, _, err := extensionswebhook.BuildWebhookConfigs(webhooks, c, controllerName, other, false, 443, extensionswebhook.ModeURL, address, nil, false)
 	require.NoError(t, err)
 	theirs := configs.MutatingWebhookConfig

@@ -31,9 +31,9 @@ const (
 
 // testSameRotation rotates the shoot's CAs. In each phase the controller must have done what Gardener's own library for extensions
 // does in a namespace beside.
-func testSameRotation(t *testing.T, w *world) {
+func testSameRotation(t *testing.T, env *environment) {
 	twin := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "twin"}}
-	require.NoError(t, w.seed.Client.Create(t.Context(), twin))
+	require.NoError(t, env.seed.Client.Create(t.Context(), twin))
 	initiated := metav1.NewTime(time.Now().Add(time.Second).Truncate(time.Second))
 	var seen []issued
 	for _, phase := range []gardencorev1beta1.CredentialsRotationPhase{
@@ -41,11 +41,11 @@ func testSameRotation(t *testing.T, w *world) {
 		gardencorev1beta1.RotationCompleting, gardencorev1beta1.RotationCompleted,
 	} {
 		if phase != "" {
-			w.Shoot.CARotation = &gardencorev1beta1.CARotation{Phase: phase, LastInitiationTime: &initiated}
+			env.Shoot.CARotation = &gardencorev1beta1.CARotation{Phase: phase, LastInitiationTime: &initiated}
 		}
-		w.fulfil(t)
-		w.playLibrary(t, twin.Name)
-		got, want := w.issuedIn(t, w.Shoot.Namespace()), w.issuedIn(t, twin.Name)
+		env.reconcile(t)
+		env.issueByLibrary(t, twin.Name)
+		got, want := env.issuedIn(t, env.Shoot.Namespace()), env.issuedIn(t, twin.Name)
 		assert.Equal(t, want, got, "phase %q", phase)
 		seen = append(seen, got)
 	}
@@ -55,19 +55,19 @@ func testSameRotation(t *testing.T, w *world) {
 	}
 	assert.Equal(t, []int{1, 2, 2, 2, 1, 1}, authorities, "the rotation has taken place")
 	assert.Equal(t, []int{1, 2, 2, 2, 1, 1}, trusted)
-	w.awaitRolledOut(t)
-	require.NoError(t, w.seed.Client.Delete(t.Context(), twin))
+	env.awaitRolledOut(t)
+	require.NoError(t, env.seed.Client.Delete(t.Context(), twin))
 }
 
-// playLibrary issues what upstream's extension does, with the library that it uses.
-func (w *world) playLibrary(t *testing.T, namespace string) {
+// issueByLibrary issues what upstream's extension does, with the library that it uses.
+func (env *environment) issueByLibrary(t *testing.T, namespace string) {
 	t.Helper()
-	cluster, err := extensions.GetCluster(t.Context(), w.seed.Client, w.Shoot.Namespace())
+	cluster, err := extensions.GetCluster(t.Context(), env.seed.Client, env.Shoot.Namespace())
 	require.NoError(t, err)
 	cluster.ObjectMeta.Name = namespace
 	configs := upstreamCertificates(namespace)
 	manager, err := extensionssecretsmanager.SecretsManagerForCluster(
-		t.Context(), logr.Discard(), clock.RealClock{}, w.seed.Client, cluster, identity, configs)
+		t.Context(), logr.Discard(), clock.RealClock{}, env.seed.Client, cluster, identity, configs)
 	require.NoError(t, err)
 	_, err = extensionssecretsmanager.GenerateAllSecrets(t.Context(), manager, configs)
 	require.NoError(t, err)
@@ -103,10 +103,10 @@ type issued struct {
 	Names   []string
 }
 
-func (w *world) issuedIn(t *testing.T, namespace string) issued {
+func (env *environment) issuedIn(t *testing.T, namespace string) issued {
 	t.Helper()
 	list := &corev1.SecretList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{
+	require.NoError(t, env.seed.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{
 		secretsmanager.LabelKeyManagedBy: secretsmanager.LabelValueSecretsManager, secretsmanager.LabelKeyManagerIdentity: identity,
 	}))
 	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })

@@ -18,10 +18,10 @@ import (
 
 // testSameAsGardener compares what is written anew in the controller, to spare it Gardener's heavier packages, with what those
 // would have made.
-func testSameAsGardener(t *testing.T, w *world) {
+func testSameAsGardener(t *testing.T, env *environment) {
 	for _, part := range []struct {
 		sentence string
-		play     func(*testing.T, *world)
+		play     func(*testing.T, *environment)
 	}{
 		{"Secrets that ask for tokens", testSameAccess},
 		{"kubeconfigs that read a token", testSameKubeconfig},
@@ -29,30 +29,30 @@ func testSameAsGardener(t *testing.T, w *world) {
 		{"how webhooks are made known to a seed", testSameRegistration},
 		{"how certificates are issued and rotated", testSameRotation},
 	} {
-		t.Run(part.sentence, func(t *testing.T) { part.play(t, w) })
+		t.Run(part.sentence, func(t *testing.T) { part.play(t, env) })
 	}
 }
 
-func testSameAccess(t *testing.T, w *world) {
+func testSameAccess(t *testing.T, env *environment) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}}
-	require.NoError(t, w.seed.Client.Create(t.Context(), namespace))
+	require.NoError(t, env.seed.Client.Create(t.Context(), namespace))
 	for _, account := range accounts() {
 		theirs := gardenerutils.NewShootAccessSecret(account, namespace.Name)
-		require.NoError(t, theirs.Reconcile(t.Context(), w.seed.Client))
+		require.NoError(t, theirs.Reconcile(t.Context(), env.seed.Client))
 		ours := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: theirs.Secret.Name}}
-		require.True(t, w.get(t, ours))
+		require.True(t, env.get(t, ours))
 		delete(ours.Labels, "controlplane.trellis.garden/owner")
 		delete(ours.Annotations, resourcesv1alpha1.ServiceAccountTokenRenewTimestamp) // gardener-resource-manager's
 		assert.Equal(t, theirs.Secret.Labels, ours.Labels, account)
 		assert.Equal(t, theirs.Secret.Annotations, ours.Annotations, account)
 		assert.Equal(t, theirs.Secret.Type, ours.Type, account)
 	}
-	require.NoError(t, w.seed.Client.Delete(t.Context(), namespace))
+	require.NoError(t, env.seed.Client.Delete(t.Context(), namespace))
 }
 
-func testSameKubeconfig(t *testing.T, w *world) {
+func testSameKubeconfig(t *testing.T, env *environment) {
 	var seen []string
-	for name, deployment := range w.deployments(t) {
+	for name, deployment := range env.deployments(t) {
 		spec := deployment.Spec.Template.Spec
 		for _, container := range spec.Containers {
 			at := slices.IndexFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
@@ -68,16 +68,16 @@ func testSameKubeconfig(t *testing.T, w *world) {
 			seen = append(seen, account)
 			assert.Equal(t, gardenerutils.GenerateGenericKubeconfigVolumeMount(mount.Name, path.Dir(gardenerutils.PathGenericKubeconfig)), mount)
 			assert.Contains(t, spec.Volumes, gardenerutils.GenerateGenericKubeconfigVolume(
-				w.genericKubeconfig(t), gardenerutils.NewShootAccessSecret(account, "").Secret.Name, mount.Name))
+				env.genericKubeconfig(t), gardenerutils.NewShootAccessSecret(account, "").Secret.Name, mount.Name))
 		}
 	}
 	slices.Sort(seen)
 	assert.Equal(t, accounts(), slices.Compact(seen))
 }
 
-func testSameScraping(t *testing.T, w *world) {
+func testSameScraping(t *testing.T, env *environment) {
 	ours := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: ccm}}
-	require.True(t, w.get(t, ours))
+	require.True(t, env.get(t, ours))
 	theirs := &corev1.Service{}
 	require.NoError(t, gardenerutils.InjectNetworkPolicyAnnotationsForScrapeTargets(theirs, networkingv1.NetworkPolicyPort{
 		Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(10258)),

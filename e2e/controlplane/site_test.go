@@ -31,63 +31,63 @@ type site struct {
 
 // makeSite lets the infrastructure-controller make what control planes stand on and gardenlet pass on what it says, and gives
 // the shoot a node.
-func (w *world) makeSite(t *testing.T) {
+func (env *environment) makeSite(t *testing.T) {
 	t.Helper()
-	infrastructure := openstack.InfrastructureConfig(w.Cloud)
+	infrastructure := openstack.InfrastructureConfig(env.Cloud)
 	infrastructure.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
-	w.Shoot.InfrastructureConfig = infrastructure
-	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
+	env.Shoot.InfrastructureConfig = infrastructure
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
 
 	what := controller.Infrastructure()
 	path, err := what.Build(t.Context(), false)
 	require.NoError(t, err)
-	running, err := w.seed.StartController(t.Context(), what, controller.Options{Path: path})
+	running, err := env.seed.StartController(t.Context(), what, controller.Options{Path: path})
 	require.NoError(t, err)
-	component := w.seed.Gardenlet.Infrastructure(w.Shoot)
+	component := env.seed.Gardenlet.Infrastructure(env.Shoot)
 	require.NoError(t, component.Deploy(t.Context()))
 	require.NoError(t, component.Wait(t.Context()))
 	require.NoError(t, running.Terminate(t.Context()))
 
-	w.Shoot.InfrastructureStatus = json.RawMessage(component.ProviderStatus().Raw)
+	env.Shoot.InfrastructureStatus = json.RawMessage(component.ProviderStatus().Raw)
 	var status openstackv1alpha1.InfrastructureStatus
 	require.NoError(t, json.Unmarshal(component.ProviderStatus().Raw, &status))
-	w.site = site{router: status.Networks.Router.ID}
-	w.makeNode(t, status)
+	env.site = site{router: status.Networks.Router.ID}
+	env.makeNode(t, status)
 }
 
 // makeNode makes a server, and the Node that its kubelet would.
-func (w *world) makeNode(t *testing.T, status openstackv1alpha1.InfrastructureStatus) {
+func (env *environment) makeNode(t *testing.T, status openstackv1alpha1.InfrastructureStatus) {
 	t.Helper()
-	w.site.server = w.asMember(t, http.MethodPost, conformance.Compute, "/v2.1/servers", conformance.Body{"server": conformance.Body{
+	env.site.server = env.asMember(t, http.MethodPost, conformance.Compute, "/v2.1/servers", conformance.Body{"server": conformance.Body{
 		"name": nodeName, "networks": []conformance.Body{{"uuid": status.Networks.ID}},
-		"flavorRef": w.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", flavor),
-		"imageRef":  w.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
+		"flavorRef": env.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", flavor),
+		"imageRef":  env.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
 	}}).Text("server.id")
-	server := w.asMember(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+w.site.server, nil)
-	w.site.zone = server.Text("server.OS-EXT-AZ:availability_zone")
-	w.site.address = server.Objects("server.addresses." + status.Networks.Name)[0].Text("addr")
-	require.NotEmpty(t, w.site.zone)
+	server := env.asMember(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+env.site.server, nil)
+	env.site.zone = server.Text("server.OS-EXT-AZ:availability_zone")
+	env.site.address = server.Objects("server.addresses." + status.Networks.Name)[0].Text("addr")
+	require.NotEmpty(t, env.site.zone)
 
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
 	node.Spec = corev1.NodeSpec{
 		Taints:  []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}},
 		PodCIDR: podsOfNode, PodCIDRs: []string{podsOfNode},
 	}
-	require.NoError(t, w.Cluster.Client.Create(t.Context(), node))
+	require.NoError(t, env.Cluster.Client.Create(t.Context(), node))
 }
 
 // asMember makes a request as the shoot's account.
-func (w *world) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+func (env *environment) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
-	answer, err := w.Account.AsMember(t.Context(), method, service, path, body)
+	answer, err := env.Account.DoAsMember(t.Context(), method, service, path, body)
 	require.NoError(t, err)
 	return answer
 }
 
 // pick returns the ID of the thing with a name.
-func (w *world) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+func (env *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
-	for _, object := range w.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
+	for _, object := range env.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
 		if object.Text("name") == name {
 			return object.ID()
 		}
@@ -97,26 +97,26 @@ func (w *world) pick(t *testing.T, service conformance.Service, path, kind, name
 }
 
 // asOperator reads something of all projects as the cloud's operator, which goes on when the account's password has changed.
-func (w *world) asOperator(t *testing.T, service conformance.Service, path string) conformance.Object {
+func (env *environment) asOperator(t *testing.T, service conformance.Service, path string) conformance.Object {
 	t.Helper()
-	answer, err := w.Account.AsOperator(t.Context(), http.MethodGet, service, path, nil)
+	answer, err := env.Account.DoAsOperator(t.Context(), http.MethodGet, service, path, nil)
 	require.NoError(t, err)
 	return answer
 }
 
 // routes lists those of the shoot's router, as "range via address".
-func (w *world) routes(t *testing.T) (routes []string) {
+func (env *environment) routes(t *testing.T) (routes []string) {
 	t.Helper()
-	for _, route := range w.asOperator(t, conformance.Network, "/v2.0/routers/"+w.site.router).Objects("router.routes") {
+	for _, route := range env.asOperator(t, conformance.Network, "/v2.0/routers/"+env.site.router).Objects("router.routes") {
 		routes = append(routes, route.Text("destination")+" via "+route.Text("nexthop"))
 	}
 	return routes
 }
 
 // loadBalancers lists their names.
-func (w *world) loadBalancers(t *testing.T) (names []string) {
+func (env *environment) loadBalancers(t *testing.T) (names []string) {
 	t.Helper()
-	for _, balancer := range w.asOperator(t, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers").Objects("loadbalancers") {
+	for _, balancer := range env.asOperator(t, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers").Objects("loadbalancers") {
 		names = append(names, balancer.Text("name"))
 	}
 	return names

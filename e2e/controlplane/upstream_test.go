@@ -28,16 +28,16 @@ const (
 	upstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
-// playUpstream leaves everything as upstream's extension does when it has fulfilled the shoot's ControlPlane, with the functions
+// simulateUpstream leaves everything as upstream's extension does when it has fulfilled the shoot's ControlPlane, with the functions
 // of Gardener's library that it uses.
-func (w *world) playUpstream(t *testing.T) {
+func (env *environment) simulateUpstream(t *testing.T) {
 	t.Helper()
-	namespace := w.Shoot.Namespace()
-	server := w.playUpstreamCertificates(t)
+	namespace := env.Shoot.Namespace()
+	server := env.simulateUpstreamCertificates(t)
 	for _, account := range accounts() {
-		require.NoError(t, gardenerutils.NewShootAccessSecret(account, namespace).Reconcile(t.Context(), w.seed.Client))
+		require.NoError(t, gardenerutils.NewShootAccessSecret(account, namespace).Reconcile(t.Context(), env.seed.Client))
 	}
-	words := strings.NewReplacer("NAMESPACE", namespace, "GENERIC-KUBECONFIG", w.genericKubeconfig(t), "SERVER-CERTIFICATE", server)
+	words := strings.NewReplacer("NAMESPACE", namespace, "GENERIC-KUBECONFIG", env.genericKubeconfig(t), "SERVER-CERTIFICATE", server)
 	for _, resource := range []struct {
 		name, chart string
 		content     []byte
@@ -48,48 +48,48 @@ func (w *world) playUpstream(t *testing.T) {
 		{resourceShootCRDs, "shoot-crds", definitions(t), false},
 		{resourceStorageClasses, "shoot-storageclasses", upstreamFile(t, "storageclasses"), true},
 	} {
-		require.NoError(t, managedresources.Create(t.Context(), w.seed.Client, namespace, resource.name, nil, false, "",
+		require.NoError(t, managedresources.Create(t.Context(), env.seed.Client, namespace, resource.name, nil, false, "",
 			map[string][]byte{resource.chart: resource.content}, new(false), map[string]string{v1beta1constants.ShootNoCleanup: "true"}, &resource.overwrite))
 	}
 	for name, file := range map[string]string{upstreamConfiguration: "configuration-seed", resourceSeed: "seed"} {
-		require.NoError(t, managedresources.CreateForSeed(t.Context(), w.seed.Client, namespace, name, false,
+		require.NoError(t, managedresources.CreateForSeed(t.Context(), env.seed.Client, namespace, name, false,
 			map[string][]byte{file: []byte(words.Replace(string(upstreamFile(t, file))))}))
 	}
-	w.awaitResources(t, append(managedResources(), upstreamConfiguration, upstreamWebhooks)...)
-	w.playUpstreamStatus(t)
+	env.awaitResources(t, append(managedResources(), upstreamConfiguration, upstreamWebhooks)...)
+	env.simulateUpstreamStatus(t)
 }
 
-// playUpstreamCertificates returns the name of the Secret with the server's certificate.
-func (w *world) playUpstreamCertificates(t *testing.T) string {
+// simulateUpstreamCertificates returns the name of the Secret with the server's certificate.
+func (env *environment) simulateUpstreamCertificates(t *testing.T) string {
 	t.Helper()
-	cluster, err := extensions.GetCluster(t.Context(), w.seed.Client, w.Shoot.Namespace())
+	cluster, err := extensions.GetCluster(t.Context(), env.seed.Client, env.Shoot.Namespace())
 	require.NoError(t, err)
-	configs := upstreamCertificates(w.Shoot.Namespace())
+	configs := upstreamCertificates(env.Shoot.Namespace())
 	manager, err := extensionssecretsmanager.SecretsManagerForCluster(
-		t.Context(), logr.Discard(), clock.RealClock{}, w.seed.Client, cluster, identity, configs)
+		t.Context(), logr.Discard(), clock.RealClock{}, env.seed.Client, cluster, identity, configs)
 	require.NoError(t, err)
 	issued, err := extensionssecretsmanager.GenerateAllSecrets(t.Context(), manager, configs)
 	require.NoError(t, err)
 	return issued[certificate].Name
 }
 
-// playUpstreamStatus orders the ControlPlane and fulfils the order on paper.
-func (w *world) playUpstreamStatus(t *testing.T) {
+// simulateUpstreamStatus orders the ControlPlane and fulfils the order on paper.
+func (env *environment) simulateUpstreamStatus(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.seed.Gardenlet.ControlPlane(w.Shoot).Deploy(t.Context()))
-	object := w.object(t)
+	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Deploy(t.Context()))
+	object := env.object(t)
 	patch := client.MergeFrom(object.DeepCopy())
 	object.Finalizers = []string{"extensions.gardener.cloud/controlplane"}
 	delete(object.Annotations, v1beta1constants.GardenerOperation)
-	require.NoError(t, w.seed.Client.Patch(t.Context(), object, patch))
+	require.NoError(t, env.seed.Client.Patch(t.Context(), object, patch))
 	patch = client.MergeFrom(object.DeepCopy())
 	object.Status.ObservedGeneration = object.Generation
 	object.Status.LastOperation = &gardencorev1beta1.LastOperation{
 		Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded, Progress: 100,
 		Description: "Successfully reconciled controlplane", LastUpdateTime: metav1.NewTime(time.Now()),
 	}
-	require.NoError(t, w.seed.Client.Status().Patch(t.Context(), object, patch))
-	require.NoError(t, w.seed.Gardenlet.ControlPlane(w.Shoot).Wait(t.Context()), "gardenlet is content")
+	require.NoError(t, env.seed.Client.Status().Patch(t.Context(), object, patch))
+	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Wait(t.Context()), "gardenlet is content")
 }
 
 func upstreamFile(t *testing.T, name string) []byte {

@@ -26,37 +26,37 @@ import (
 )
 
 // Every file of charts/registrations goes into the cluster that it is for as an admin applies it, down to the last field.
-func testForms(t *testing.T, g *ground) {
+func testForms(t *testing.T, env *environment) {
 	for _, entry := range catalogue(t).Registrations {
 		t.Run(entry.Name, func(t *testing.T) {
 			kept := map[string][]byte{}
 			for _, form := range []string{"rawchart", "v1beta1", "oci"} {
 				for _, object := range objectsOf(t, entry.Name, form) {
-					require.NoError(t, apply(t, g.Client, object), "%s: %s %s", form, object.GetKind(), object.GetName())
+					require.NoError(t, apply(t, env.Client, object), "%s: %s %s", form, object.GetKind(), object.GetName())
 				}
 				stored := deployment(entry.Name)
-				require.True(t, exists(t, g.Client, stored))
+				require.True(t, exists(t, env.Client, stored))
 				require.NotNil(t, stored.Helm, "%s: gardenlet looks at Helm charts only", form)
 				kept[form] = stored.Helm.RawChart
-				assert.Equal(t, entry.Name, registered(t, g, entry.Name).Spec.Deployment.DeploymentRefs[0].Name)
-				g.clear(t)
+				assert.Equal(t, entry.Name, registered(t, env, entry.Name).Spec.Deployment.DeploymentRefs[0].Name)
+				env.clear(t)
 			}
 			assert.NotEmpty(t, kept["rawchart"])
 			assert.Equal(t, kept["rawchart"], kept["v1beta1"], "the older form has the same chart")
 			assert.Empty(t, kept["oci"])
 		})
 	}
-	t.Run("Operator", func(t *testing.T) { testOperatorForm(t, g) })
+	t.Run("Operator", func(t *testing.T) { testOperatorForm(t, env) })
 	t.Run("NothingIsOverlooked", func(t *testing.T) {
 		object := objectsOf(t, "worker-openstack", "oci")[1]
 		require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "unheardOf"))
-		assert.ErrorContains(t, apply(t, g.Client, object), "unheardOf")
+		assert.ErrorContains(t, apply(t, env.Client, object), "unheardOf")
 	})
 }
 
 // testOperatorForm is for the cluster that gardener-operator runs in, of which only the API is here.
-func testOperatorForm(t *testing.T, g *ground) {
-	_, err := envtest.InstallCRDs(g.cluster.Config, envtest.CRDInstallOptions{
+func testOperatorForm(t *testing.T, env *environment) {
+	_, err := envtest.InstallCRDs(env.cluster.Config, envtest.CRDInstallOptions{
 		Paths:              []string{gardenerFile(t, "example/operator/10-crd-operator.gardener.cloud_extensions.yaml")},
 		ErrorIfPathMissing: true,
 	})
@@ -64,9 +64,9 @@ func testOperatorForm(t *testing.T, g *ground) {
 	for _, entry := range catalogue(t).Registrations {
 		for _, object := range objectsOf(t, entry.Name, "operator") {
 			assert.Equal(t, "Extension", object.GetKind())
-			assert.NoError(t, apply(t, g.cluster.Client, object, client.DryRunAll), entry.Name)
+			assert.NoError(t, apply(t, env.cluster.Client, object, client.DryRunAll), entry.Name)
 			require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "deployment", "extension", "unheardOf"))
-			assert.ErrorContains(t, apply(t, g.cluster.Client, object, client.DryRunAll), "unheardOf")
+			assert.ErrorContains(t, apply(t, env.cluster.Client, object, client.DryRunAll), "unheardOf")
 		}
 	}
 }
@@ -110,10 +110,10 @@ func apply(t *testing.T, c client.Client, object *unstructured.Unstructured, opt
 		Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.ApplyPatchType, content), append(options, client.FieldOwner("admin"))...)
 }
 
-func registered(t *testing.T, g *ground, name string) *gardencorev1beta1.ControllerRegistration {
+func registered(t *testing.T, env *environment, name string) *gardencorev1beta1.ControllerRegistration {
 	t.Helper()
 	found := controllerRegistration(name)
-	require.True(t, exists(t, g.Client, found))
+	require.True(t, exists(t, env.Client, found))
 	return found
 }
 

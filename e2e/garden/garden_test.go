@@ -5,14 +5,14 @@ import "testing"
 // part is about one promise. It finds the garden as the one before has left it.
 type part struct {
 	name string
-	play func(*testing.T, *ground)
+	run  func(*testing.T, *environment)
 }
 
 func parts() []part {
 	return []part{
 		{"Forms", testForms},
 		{"Refused", testRefused},
-		{"Wanted", testWanted},
+		{"Wanted", testRequired},
 		{"Unregistered", testUnregistered},
 		// The life of a landscape: one seed, on which charts are really installed.
 		{"Monolith", testMonolith},
@@ -25,9 +25,9 @@ func parts() []part {
 
 // TestGarden has one garden for all parts: a process starts no second one.
 func TestGarden(t *testing.T) {
-	g := newGround(t)
+	env := newEnvironment(t)
 	for _, part := range parts() {
-		if !t.Run(part.name, func(t *testing.T) { part.play(t, g) }) {
+		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			return
 		}
 	}

@@ -27,8 +27,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// ours are the names of our registrations.
-func ours(t *testing.T) []string {
+// trellisRegistrations are the names of our registrations.
+func trellisRegistrations(t *testing.T) []string {
 	t.Helper()
 	var names []string
 	for _, entry := range catalogue(t).Registrations {
@@ -38,26 +38,26 @@ func ours(t *testing.T) []string {
 }
 
 // What gardenlet renders is what charts.Render does, to which the golden files of the charts are held.
-func testRendered(t *testing.T, g *ground) {
-	for _, name := range ours(t) {
-		installation := g.installed(t, name)
-		want := g.render(t, installation)
-		got, err := managedresources.GetObjects(t.Context(), g.cluster.Client, "garden", installation.Name)
+func testRendered(t *testing.T, env *environment) {
+	for _, name := range trellisRegistrations(t) {
+		installation := env.installed(t, name)
+		want := env.render(t, installation)
+		got, err := managedresources.GetObjects(t.Context(), env.cluster.Client, "garden", installation.Name)
 		require.NoError(t, err)
 		if difference := cmp.Diff(byID(want), byID(got)); difference != "" {
 			t.Errorf("%s: rendered here (-) and by gardenlet (+): %s", name, difference)
 		}
-		managed := g.managedResource(t, installation)
+		managed := env.managedResource(t, installation)
 		var applied []string
 		for _, reference := range managed.Status.Resources {
 			applied = append(applied, reference.Kind+" "+reference.Namespace+"/"+reference.Name)
 		}
 		slices.Sort(applied)
 		assert.Equal(t, idsOf(want), applied, "%s: rendered, and applied by gardener-resource-manager", name)
-		assert.Len(t, g.snapshot(t, installation), len(want)+1, "%s: all of it is there, and its namespace", name)
+		assert.Len(t, env.snapshot(t, installation), len(want)+1, "%s: all of it is there, and its namespace", name)
 
 		namespace := namespaceOf(installation)
-		require.True(t, exists(t, g.cluster.Client, namespace))
+		require.True(t, exists(t, env.cluster.Client, namespace))
 		assert.Equal(t, "extension", namespace.Labels["gardener.cloud/role"])
 		assert.Equal(t, "restricted", namespace.Labels["pod-security.kubernetes.io/enforce"])
 	}
@@ -65,12 +65,12 @@ func testRendered(t *testing.T, g *ground) {
 
 // render renders a registration's chart here, with the values that gardenlet mixes in for a seed (pkg/gardenlet/controller/
 // controllerinstallation in Gardener).
-func (g *ground) render(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
+func (env *environment) render(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
 	t.Helper()
 	chart := deployment(installation.Spec.DeploymentRef.Name)
-	require.True(t, exists(t, g.Client, chart))
+	require.True(t, exists(t, env.Client, chart))
 	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: installation.Spec.SeedRef.Name}}
-	require.True(t, exists(t, g.Client, seed))
+	require.True(t, exists(t, env.Client, seed))
 	values := map[string]any{}
 	require.NoError(t, json.Unmarshal(chart.Helm.Values.Raw, &values))
 	values["gardener"] = map[string]any{
@@ -133,96 +133,96 @@ func idsOf(objects []client.Object) []string {
 	return ids
 }
 
-func (g *ground) managedResource(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) *resourcesv1alpha1.ManagedResource {
+func (env *environment) managedResource(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) *resourcesv1alpha1.ManagedResource {
 	t.Helper()
 	managed := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: installation.Name, Namespace: "garden"}}
-	require.True(t, exists(t, g.cluster.Client, managed))
+	require.True(t, exists(t, env.cluster.Client, managed))
 	return managed
 }
 
 // snapshot tells of each object that an installation has in the seed, and of its namespace, which one it is and in which version.
-func (g *ground) snapshot(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) map[string]string {
+func (env *environment) snapshot(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, reference := range g.managedResource(t, installation).Status.Resources {
+	for _, reference := range env.managedResource(t, installation).Status.Resources {
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: reference.Name, Namespace: reference.Namespace}}
 		object.SetGroupVersionKind(reference.GroupVersionKind())
-		require.True(t, exists(t, g.cluster.Client, object), "%v", reference)
+		require.True(t, exists(t, env.cluster.Client, object), "%v", reference)
 		found[reference.Kind+" "+reference.Name] = string(object.UID) + " " + object.ResourceVersion
 	}
 	namespace := namespaceOf(installation)
-	require.True(t, exists(t, g.cluster.Client, namespace))
+	require.True(t, exists(t, env.cluster.Client, namespace))
 	found["Namespace"] = string(namespace.UID) + " " + namespace.ResourceVersion
 	return found
 }
 
 // others are snapshots of all of our installations but some.
-func (g *ground) others(t *testing.T, but ...string) map[string]map[string]string {
+func (env *environment) others(t *testing.T, but ...string) map[string]map[string]string {
 	t.Helper()
 	found := map[string]map[string]string{}
-	for _, name := range ours(t) {
+	for _, name := range trellisRegistrations(t) {
 		if !slices.Contains(but, name) {
-			found[name] = g.snapshot(t, g.installed(t, name))
+			found[name] = env.snapshot(t, env.installed(t, name))
 		}
 	}
 	return found
 }
 
 // Another image for one controller rolls its Deployment and touches nothing of the others.
-func testOneRolls(t *testing.T, g *ground) {
+func testOneRolls(t *testing.T, env *environment) {
 	const name = "worker-openstack"
-	installation, before := g.installed(t, name), g.others(t, name)
-	secrets := g.managedResource(t, installation).Spec.SecretRefs
-	require.NoError(t, change(t, g.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
+	installation, before := env.installed(t, name), env.others(t, name)
+	secrets := env.managedResource(t, installation).Spec.SecretRefs
+	require.NoError(t, change(t, env.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
 		d.Helm.Values.Raw = []byte(`{"types":["openstack"],"image":{"tag":"next"}}`)
 	}))
 	workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Name: "gardener-extension-worker-controller", Namespace: namespaceOf(installation).Name,
 	}}
 	eventually(t, "the Deployment has rolled", func() bool {
-		require.True(t, exists(t, g.cluster.Client, workload))
+		require.True(t, exists(t, env.cluster.Client, workload))
 		return strings.HasSuffix(workload.Spec.Template.Spec.Containers[0].Image, "/worker-controller:next") &&
 			workload.Status.ObservedGeneration == workload.Generation && workload.Status.UpdatedReplicas == *workload.Spec.Replicas &&
 			workload.Status.Replicas == *workload.Spec.Replicas && workload.Status.UnavailableReplicas == 0
 	})
-	assert.Equal(t, installation.Name, g.installed(t, name).Name, "it is the same installation")
-	assert.NotEqual(t, secrets, g.managedResource(t, installation).Spec.SecretRefs)
-	assert.Equal(t, before, g.others(t, name))
+	assert.Equal(t, installation.Name, env.installed(t, name).Name, "it is the same installation")
+	assert.NotEqual(t, secrets, env.managedResource(t, installation).Spec.SecretRefs)
+	assert.Equal(t, before, env.others(t, name))
 }
 
 // What goes takes all of its own with it, and nothing else, although a shoot needs it, whichever way it goes: one registration is emptied,
 // and one deleted. Their kinds are the monolith's again.
-func testGone(t *testing.T, g *ground) {
+func testGone(t *testing.T, env *environment) {
 	const emptied, deleted = "worker-openstack", "infrastructure-openstack"
-	worker, infrastructure, before := g.installed(t, emptied), g.installed(t, deleted), g.others(t, emptied, deleted)
-	own := slices.Concat(g.managedResource(t, worker).Status.Resources, g.managedResource(t, infrastructure).Status.Resources)
-	everything := g.census(t)
+	worker, infrastructure, before := env.installed(t, emptied), env.installed(t, deleted), env.others(t, emptied, deleted)
+	own := slices.Concat(env.managedResource(t, worker).Status.Resources, env.managedResource(t, infrastructure).Status.Resources)
+	everything := env.namesByKind(t)
 
-	require.NoError(t, g.takeOut(t, emptied, "Worker"))
-	require.NoError(t, g.putBack(t, "Worker"))
-	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(deleted)))
-	assert.ErrorContains(t, g.putBack(t, "Infrastructure"), "another ControllerRegistration resource already exists", "as long as ours is there")
-	require.NoError(t, g.Client.Delete(t.Context(), infrastructure), "nobody else would: it is needed")
-	eventually(t, "the registration that was deleted has gone", func() bool { return !exists(t, g.Client, controllerRegistration(deleted)) })
-	require.NoError(t, g.putBack(t, "Infrastructure"))
-	eventually(t, "what serves nothing has gone by itself", func() bool { return len(g.installations(t, emptied)) == 0 })
-	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(emptied)))
+	require.NoError(t, env.removeKinds(t, emptied, "Worker"))
+	require.NoError(t, env.addKind(t, "Worker"))
+	require.NoError(t, env.Client.Delete(t.Context(), controllerRegistration(deleted)))
+	assert.ErrorContains(t, env.addKind(t, "Infrastructure"), "another ControllerRegistration resource already exists", "as long as ours is there")
+	require.NoError(t, env.Client.Delete(t.Context(), infrastructure), "nobody else would: it is needed")
+	eventually(t, "the registration that was deleted has gone", func() bool { return !exists(t, env.Client, controllerRegistration(deleted)) })
+	require.NoError(t, env.addKind(t, "Infrastructure"))
+	eventually(t, "what serves nothing has gone by itself", func() bool { return len(env.installations(t, emptied)) == 0 })
+	require.NoError(t, env.Client.Delete(t.Context(), controllerRegistration(emptied)))
 	for _, name := range []string{emptied, deleted} {
-		require.NoError(t, g.Client.Delete(t.Context(), deployment(name)))
+		require.NoError(t, env.Client.Delete(t.Context(), deployment(name)))
 		eventually(t, name+" has gone with its chart", func() bool {
-			return !exists(t, g.Client, deployment(name)) && !exists(t, g.Client, controllerRegistration(name))
+			return !exists(t, env.Client, deployment(name)) && !exists(t, env.Client, controllerRegistration(name))
 		})
 	}
 
 	for _, reference := range own {
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: reference.Name, Namespace: reference.Namespace}}
 		object.SetGroupVersionKind(reference.GroupVersionKind())
-		assert.False(t, exists(t, g.cluster.Client, object), "%v", reference)
+		assert.False(t, exists(t, env.cluster.Client, object), "%v", reference)
 	}
-	assert.False(t, exists(t, g.cluster.Client, namespaceOf(worker)))
-	assert.False(t, exists(t, g.cluster.Client, namespaceOf(infrastructure)))
-	assert.Equal(t, before, g.others(t, emptied, deleted))
-	for kind, names := range g.census(t) {
+	assert.False(t, exists(t, env.cluster.Client, namespaceOf(worker)))
+	assert.False(t, exists(t, env.cluster.Client, namespaceOf(infrastructure)))
+	assert.Equal(t, before, env.others(t, emptied, deleted))
+	for kind, names := range env.namesByKind(t) {
 		for _, gone := range everything[kind] {
 			if !slices.Contains(names, gone) {
 				assert.Regexp(t, "infrastructure|worker", gone, "a %s has gone", kind)
@@ -230,12 +230,12 @@ func testGone(t *testing.T, g *ground) {
 		}
 	}
 	eventually(t, "the monolith is in use again", func() bool {
-		return is(*g.installed(t, monolith), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+		return is(*env.installed(t, monolith), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
 	})
 }
 
-// census lists cluster-scoped objects and namespaces by kind.
-func (g *ground) census(t *testing.T) map[string][]string {
+// namesByKind lists cluster-scoped objects and namespaces by kind.
+func (env *environment) namesByKind(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	for _, kind := range []struct{ group, version, kind string }{
@@ -249,7 +249,7 @@ func (g *ground) census(t *testing.T) map[string][]string {
 	} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: kind.group, Version: kind.version, Kind: kind.kind + "List"})
-		require.NoError(t, g.cluster.Client.List(t.Context(), list))
+		require.NoError(t, env.cluster.Client.List(t.Context(), list))
 		for _, item := range list.Items {
 			found[kind.kind] = append(found[kind.kind], item.Name)
 		}

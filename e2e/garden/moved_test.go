@@ -23,7 +23,7 @@ const (
 	upstreamCalico = "networking-calico"
 )
 
-func taken() []string { return []string{"ControlPlane", "Infrastructure", "Worker"} }
+func movedKinds() []string { return []string{"ControlPlane", "Infrastructure", "Worker"} }
 
 // upstreamChart has the switches of upstream's charts, and nothing that they would switch.
 const upstreamChart = `apiVersion: v1
@@ -36,34 +36,34 @@ data:
 `
 
 // testMonolith brings a landscape up as there are many: one extension serves all kinds of the cloud, another one the network.
-func testMonolith(t *testing.T, g *ground) {
+func testMonolith(t *testing.T, env *environment) {
 	chart, err := garden.PackChart("upstream", map[string]string{"configmap.yaml": upstreamChart})
 	require.NoError(t, err)
-	kinds := append([]string{"BackupBucket", "BackupEntry", "Bastion"}, taken()...)
-	require.NoError(t, g.Register(t.Context(), garden.Registration{Name: monolith, Chart: chart, Resources: append(
+	kinds := append([]string{"BackupBucket", "BackupEntry", "Bastion"}, movedKinds()...)
+	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: monolith, Chart: chart, Resources: append(
 		garden.Primary("openstack", kinds...), garden.Primary("openstack-designate", "DNSRecord")...)}))
-	require.NoError(t, g.Register(t.Context(), garden.Registration{Name: upstreamCalico, Chart: chart, Resources: garden.Primary("calico", "Network")}))
-	require.NoError(t, g.Register(t.Context(), garden.Registration{
+	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: upstreamCalico, Chart: chart, Resources: garden.Primary("calico", "Network")}))
+	require.NoError(t, env.Register(t.Context(), garden.Registration{
 		Name: "os-gardenlinux", Resources: garden.Primary(garden.MachineImage, "OperatingSystemConfig"),
 	}))
-	_, err = g.AddSeed(t.Context(), "one", garden.SeedOptions{
+	_, err = env.AddSeed(t.Context(), "one", garden.SeedOptions{
 		DNS: "openstack-designate", Backup: "openstack", Labels: map[string]string{"a": "label"},
 	})
 	require.NoError(t, err)
-	_, err = g.StartGardenlet(t.Context(), "one", g.cluster.Config)
+	_, err = env.StartGardenlet(t.Context(), "one", env.cluster.Config)
 	require.NoError(t, err)
-	_, err = g.CreateShoot(t.Context(), garden.ShootOptions{Name: "first", Seed: "one"})
+	_, err = env.CreateShoot(t.Context(), garden.ShootOptions{Name: "first", Seed: "one"})
 	require.NoError(t, err)
-	g.createExtensions(t)
+	env.createExtensions(t)
 	for _, name := range []string{monolith, upstreamCalico} {
 		eventually(t, name+" is installed and in use", func() bool {
-			return is(*g.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+			return is(*env.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
 		})
 	}
 }
 
 // createExtensions creates what gardenlet orders for the shoot: as long as it is there, its controllers are needed.
-func (g *ground) createExtensions(t *testing.T) {
+func (env *environment) createExtensions(t *testing.T) {
 	t.Helper()
 	namespace := "shoot--dev--first"
 	meta := metav1.ObjectMeta{Name: "first", Namespace: namespace}
@@ -83,94 +83,94 @@ func (g *ground) createExtensions(t *testing.T) {
 			DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "calico"}, PodCIDR: "100.96.0.0/11", ServiceCIDR: "100.64.0.0/13",
 		}},
 	} {
-		require.NoError(t, g.cluster.Client.Create(t.Context(), object))
+		require.NoError(t, env.cluster.Client.Create(t.Context(), object))
 	}
 }
 
 // testMoved takes the monolith apart in the order of docs/landscape.md, which is the only one that Gardener allows.
-func testMoved(t *testing.T, g *ground) {
+func testMoved(t *testing.T, env *environment) {
 	// Ours cannot come first, and not as secondaries either.
-	for _, name := range ours(t) {
+	for _, name := range trellisRegistrations(t) {
 		objects := objectsOf(t, name, "rawchart")
-		require.NoError(t, apply(t, g.Client, objects[0]))
-		assert.ErrorContains(t, apply(t, g.Client, objects[1]), "another ControllerRegistration resource already exists")
+		require.NoError(t, apply(t, env.Client, objects[0]))
+		assert.ErrorContains(t, apply(t, env.Client, objects[1]), "another ControllerRegistration resource already exists")
 	}
-	assert.ErrorContains(t, change(t, g.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
+	assert.ErrorContains(t, change(t, env.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
 		r.Spec.Resources[len(r.Spec.Resources)-1].Primary = new(false)
 	}), "primary: Invalid value: false: field is immutable")
 
 	// The switches have to reach the seed first.
 	for name, disabled := range map[string]string{monolith: `"controlplane","infrastructure","worker"`, upstreamCalico: `"network"`} {
-		g.setValues(t, name, `{"disableControllers":[`+disabled+`]}`)
-		eventually(t, name+" has its switches", func() bool { return g.disabled(t, name) != "" })
+		env.setValues(t, name, `{"disableControllers":[`+disabled+`]}`)
+		eventually(t, name+" has its switches", func() bool { return env.disabled(t, name) != "" })
 	}
-	before := g.managedResource(t, g.installed(t, monolith))
-	require.NoError(t, g.takeOut(t, monolith, taken()...))
-	require.NoError(t, g.takeOut(t, upstreamCalico, "Network"))
-	testGap(t, g)
+	before := env.managedResource(t, env.installed(t, monolith))
+	require.NoError(t, env.removeKinds(t, monolith, movedKinds()...))
+	require.NoError(t, env.removeKinds(t, upstreamCalico, "Network"))
+	testGap(t, env)
 
-	for _, name := range ours(t) {
+	for _, name := range trellisRegistrations(t) {
 		for _, object := range objectsOf(t, name, "rawchart") {
-			require.NoError(t, apply(t, g.Client, object))
+			require.NoError(t, apply(t, env.Client, object))
 		}
 	}
-	for _, name := range ours(t) {
+	for _, name := range trellisRegistrations(t) {
 		eventually(t, name+" is installed and in use", func() bool {
-			return is(*g.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+			return is(*env.installed(t, name), gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
 		})
 	}
-	eventually(t, "what came up in the gap has reached the seed", func() bool { return g.image(t) == "new" })
-	eventually(t, "an extension that serves nothing has gone by itself", func() bool { return len(g.installations(t, upstreamCalico)) == 0 })
-	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(upstreamCalico)))
-	eventually(t, "and so may its registration", func() bool { return !exists(t, g.Client, controllerRegistration(upstreamCalico)) })
-	after := g.managedResource(t, g.installed(t, monolith))
+	eventually(t, "what came up in the gap has reached the seed", func() bool { return env.image(t) == "new" })
+	eventually(t, "an extension that serves nothing has gone by itself", func() bool { return len(env.installations(t, upstreamCalico)) == 0 })
+	require.NoError(t, env.Client.Delete(t.Context(), controllerRegistration(upstreamCalico)))
+	eventually(t, "and so may its registration", func() bool { return !exists(t, env.Client, controllerRegistration(upstreamCalico)) })
+	after := env.managedResource(t, env.installed(t, monolith))
 	assert.Equal(t, before.UID, after.UID)
 	assert.Equal(t, before.Spec.SecretRefs, after.Spec.SecretRefs, "the monolith's pods do not roll when kinds are taken out")
-	for _, id := range g.wanted(t, "one") {
-		assert.Len(t, g.serving(t, id), 1, id)
+	for _, id := range env.required(t, "one") {
+		assert.Len(t, env.serving(t, id), 1, id)
 	}
 }
 
 // testGap looks around while nobody serves kinds that are needed: nothing changes on the seed, for the better or the worse.
-func testGap(t *testing.T, g *ground) {
-	g.setValues(t, "os-gardenlinux", `{"image":"new"}`)
-	_, err := g.CreateShoot(t.Context(), garden.ShootOptions{Name: "second", Seed: "one"})
+func testGap(t *testing.T, env *environment) {
+	env.setValues(t, "os-gardenlinux", `{"image":"new"}`)
+	_, err := env.CreateShoot(t.Context(), garden.ShootOptions{Name: "second", Seed: "one"})
 	assert.ErrorContains(t, err, "given Shoot uses non-registered provider type")
-	assert.NotEqual(t, "new", g.image(t), "a change of anybody's chart waits, and has waited as long as the shoot was tried")
+	assert.NotEqual(t, "new", env.image(t), "a change of anybody's chart waits, and has waited as long as the shoot was tried")
 	for _, name := range []string{monolith, upstreamCalico, "os-gardenlinux"} {
-		g.installed(t, name)
+		env.installed(t, name)
 	}
 }
 
-// putBack gives a kind back to the monolith.
-func (g *ground) putBack(t *testing.T, kind string) error {
+// addKind gives a kind back to the monolith.
+func (env *environment) addKind(t *testing.T, kind string) error {
 	t.Helper()
-	return change(t, g.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
+	return change(t, env.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
 		r.Spec.Resources = append(r.Spec.Resources, garden.Primary("openstack", kind)...)
 	})
 }
 
-func (g *ground) takeOut(t *testing.T, name string, kinds ...string) error {
+func (env *environment) removeKinds(t *testing.T, name string, kinds ...string) error {
 	t.Helper()
-	return change(t, g.Client, controllerRegistration(name), func(r *gardencorev1beta1.ControllerRegistration) {
+	return change(t, env.Client, controllerRegistration(name), func(r *gardencorev1beta1.ControllerRegistration) {
 		r.Spec.Resources = slices.DeleteFunc(r.Spec.Resources, func(resource gardencorev1beta1.ControllerResource) bool {
 			return slices.Contains(kinds, resource.Kind)
 		})
 	})
 }
 
-func (g *ground) setValues(t *testing.T, name, values string) {
+func (env *environment) setValues(t *testing.T, name, values string) {
 	t.Helper()
-	require.NoError(t, change(t, g.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
+	require.NoError(t, change(t, env.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
 		d.Helm.Values = &apiextensionsv1.JSON{Raw: []byte(values)}
 	}))
 }
 
 // serving returns the names of the registrations that have a kind and type.
-func (g *ground) serving(t *testing.T, id string) []string {
+func (env *environment) serving(t *testing.T, id string) []string {
 	t.Helper()
 	list := &gardencorev1beta1.ControllerRegistrationList{}
-	require.NoError(t, g.Client.List(t.Context(), list))
+	require.NoError(t, env.Client.List(t.Context(), list))
 	var names []string
 	for _, registration := range list.Items {
 		for _, resource := range registration.Spec.Resources {
@@ -183,20 +183,20 @@ func (g *ground) serving(t *testing.T, id string) []string {
 }
 
 // disabled returns what an upstream extension has been told on the seed not to do.
-func (g *ground) disabled(t *testing.T, name string) string {
+func (env *environment) disabled(t *testing.T, name string) string {
 	t.Helper()
-	return g.configMap(t, name, "controllers")["disabled"]
+	return env.configMap(t, name, "controllers")["disabled"]
 }
 
 // image returns what the extension for nodes' operating systems has been given on the seed.
-func (g *ground) image(t *testing.T) string {
+func (env *environment) image(t *testing.T) string {
 	t.Helper()
-	return g.configMap(t, "os-gardenlinux", "os-gardenlinux")["image"]
+	return env.configMap(t, "os-gardenlinux", "os-gardenlinux")["image"]
 }
 
-func (g *ground) configMap(t *testing.T, registration, name string) map[string]string {
+func (env *environment) configMap(t *testing.T, registration, name string) map[string]string {
 	t.Helper()
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespaceOf(g.installed(t, registration)).Name}}
-	require.True(t, exists(t, g.cluster.Client, object))
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespaceOf(env.installed(t, registration)).Name}}
+	require.True(t, exists(t, env.cluster.Client, object))
 	return object.Data
 }

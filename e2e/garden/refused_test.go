@@ -15,9 +15,9 @@ import (
 )
 
 // What cannot work is refused, if not by Gardener, then by the check of the catalogue.
-func testRefused(t *testing.T, g *ground) {
-	defer g.clear(t)
-	require.NoError(t, g.Register(t.Context(), garden.Registration{Name: "first", Resources: garden.Primary("openstack", "Infrastructure")}))
+func testRefused(t *testing.T, env *environment) {
+	defer env.clear(t)
+	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "first", Resources: garden.Primary("openstack", "Infrastructure")}))
 	for sentence, tt := range map[string]struct {
 		objects func(*gardencorev1beta1.ControllerRegistration)
 		entry   func(*registration.Catalogue)
@@ -84,23 +84,23 @@ func testRefused(t *testing.T, g *ground) {
 			object.Spec.Resources = garden.Primary("openstack", "Infrastructure")
 			object.Spec.Deployment = &gardencorev1beta1.ControllerRegistrationDeployment{}
 			tt.objects(object)
-			assertSaid(t, tt.gardener, g.Client.Create(t.Context(), object, client.DryRunAll))
+			assertMessage(t, tt.gardener, env.Client.Create(t.Context(), object, client.DryRunAll))
 			list := catalogue(t)
 			tt.entry(&list)
 			require.NotEmpty(t, tt.ours, "nobody would refuse it")
-			assertSaid(t, tt.ours, registration.Check(list))
+			assertMessage(t, tt.ours, registration.Check(list))
 		})
 	}
 	t.Run("gardener-apiserver overlooks a second primary behind another type", func(t *testing.T) {
 		// It remembers one type for each kind: that of the last registration in the alphabet.
-		require.NoError(t, g.Register(t.Context(), garden.Registration{Name: "zz", Resources: garden.Primary("other", "Infrastructure")}))
+		require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "zz", Resources: garden.Primary("other", "Infrastructure")}))
 		object := controllerRegistration("second")
 		object.Spec.Resources = garden.Primary("openstack", "Infrastructure")
-		assert.NoError(t, g.Client.Create(t.Context(), object, client.DryRunAll), "if it looks closer now, docs/landscape.md may say so")
+		assert.NoError(t, env.Client.Create(t.Context(), object, client.DryRunAll), "if it looks closer now, docs/landscape.md may say so")
 	})
 }
 
-func assertSaid(t *testing.T, want string, err error) {
+func assertMessage(t *testing.T, want string, err error) {
 	t.Helper()
 	if want == "" {
 		assert.NoError(t, err)

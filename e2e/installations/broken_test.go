@@ -21,31 +21,31 @@ import (
 // and have no gardenlet.
 const broken, enclosed = "broken", "enclosed"
 
-// mistake is something that an admin writes and that cannot work.
-type mistake struct {
+// failureCase is something that an admin writes and that cannot work.
+type failureCase struct {
 	what string
 	// edit changes a configuration that is right. Without it replace is written instead, nothing where that is empty.
 	edit    func(map[string]any)
 	replace string
-	// says are parts of the message: which field it is about, and what to do.
-	says []string
+	// messages are parts of the message: which field it is about, and what to do.
+	messages []string
 }
 
-// lane is a registration in which one mistake follows another, all of one kind.
-type lane struct {
+// failureSeries is a registration in which one mistake follows another, all of one kind.
+type failureSeries struct {
 	// reason is what its installations are called invalid for, until they are mended.
-	reason   string
-	older    bool // form of the ControllerDeployment
-	mistakes []mistake
+	reason string
+	older  bool // form of the ControllerDeployment
+	cases  []failureCase
 }
 
 // testBroken registers what cannot be installed. Each gets told what is wrong and how to mend it, and nothing comes into any seed. Once mended it is
 // installed, and goes on running when more mistakes are made.
-func testBroken(t *testing.T, g *ground) {
-	for name, lane := range lanes(t, g) {
+func testBroken(t *testing.T, env *environment) {
+	for name, series := range allFailureSeries(t, env) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g.playLane(t, strings.ToLower(name), lane)
+			env.runFailureSeries(t, strings.ToLower(name), series)
 		})
 	}
 	for _, part := range []part{
@@ -57,56 +57,56 @@ func testBroken(t *testing.T, g *ground) {
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
-			part.play(t, g)
+			part.run(t, env)
 		})
 	}
 }
 
-func (g *ground) playLane(t *testing.T, name string, l lane) {
+func (env *environment) runFailureSeries(t *testing.T, name string, l failureSeries) {
 	t.Helper()
 	registration := everywhere(name, forBroken)
-	first, more := l.mistakes[0], l.mistakes[1:]
+	first, more := l.cases[0], l.cases[1:]
 	registration.Custom = l.custom(t, first, 0)
-	require.NoError(t, g.Register(t.Context(), registration))
+	require.NoError(t, env.Register(t.Context(), registration))
 	for _, seedName := range []string{broken, enclosed} {
-		g.assertNothingInstalled(t, g.invalid(t, seedName, name, l.reason, first))
+		env.assertNothingInstalled(t, env.invalid(t, seedName, name, l.reason, first))
 	}
-	g.mend(t, registration, l)
+	env.fix(t, registration, l)
 	before := map[string]map[string]string{}
 	for _, seedName := range []string{broken, enclosed} {
-		before[seedName] = snapshot(t, g.bare, g.installed(t, seedName, name))
+		before[seedName] = snapshot(t, env.bare, env.installed(t, seedName, name))
 	}
 	for i, another := range append(more, first) {
 		registration.Custom = l.custom(t, another, i+1)
-		require.NoError(t, g.Deploy(t.Context(), registration))
+		require.NoError(t, env.Deploy(t.Context(), registration))
 		for _, seedName := range []string{broken, enclosed} {
-			installation := g.invalid(t, seedName, name, l.reason, another)
-			assert.Equal(t, before[seedName], snapshot(t, g.bare, installation), "%s: %s: what runs goes on running", seedName, another.what)
+			installation := env.invalid(t, seedName, name, l.reason, another)
+			assert.Equal(t, before[seedName], snapshot(t, env.bare, installation), "%s: %s: what runs goes on running", seedName, another.what)
 			assert.Contains(t, conditionOf(installation, gardencorev1beta1.ControllerInstallationValid).Message, "is kept")
 		}
 	}
-	g.mend(t, registration, l)
+	env.fix(t, registration, l)
 }
 
-// mend registers what is right, and waits until all is well.
-func (g *ground) mend(t *testing.T, registration garden.Registration, l lane) {
+// fix registers what is right, and waits until all is well.
+func (env *environment) fix(t *testing.T, registration garden.Registration, l failureSeries) {
 	t.Helper()
 	registration.Custom = custom(t, withChart(t))
 	registration.Custom.Older = l.older
-	require.NoError(t, g.Deploy(t.Context(), registration))
+	require.NoError(t, env.Deploy(t.Context(), registration))
 	for _, seedName := range []string{broken, enclosed} {
-		g.installed(t, seedName, registration.Name)
+		env.installed(t, seedName, registration.Name)
 	}
 }
 
 // invalid waits until an installation is called invalid for the right reason, in the right words.
-func (g *ground) invalid(t *testing.T, seedName, registration, reason string, m mistake) *gardencorev1beta1.ControllerInstallation {
+func (env *environment) invalid(t *testing.T, seedName, registration, reason string, m failureCase) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
-	installation := g.await(t, seedName, registration, "is invalid, "+reason+", for "+m.what+", and says "+strings.Join(m.says, ", "),
+	installation := env.waitFor(t, seedName, registration, "is invalid, "+reason+", for "+m.what+", and says "+strings.Join(m.messages, ", "),
 		func(i *gardencorev1beta1.ControllerInstallation) bool {
 			valid := conditionOf(i, gardencorev1beta1.ControllerInstallationValid)
 			return valid.Status == gardencorev1beta1.ConditionFalse && valid.Reason == reason &&
-				!slices.ContainsFunc(m.says, func(part string) bool { return !strings.Contains(valid.Message, part) })
+				!slices.ContainsFunc(m.messages, func(part string) bool { return !strings.Contains(valid.Message, part) })
 		})
 	t.Logf("%s, %s: %s", m.what, seedName, conditionOf(installation, gardencorev1beta1.ControllerInstallationValid).Message)
 	if status := statusOf(t, installation); assert.NotNil(t, status.LastError, seedName) {
@@ -115,10 +115,10 @@ func (g *ground) invalid(t *testing.T, seedName, registration, reason string, m 
 	return installation
 }
 
-func (g *ground) assertNothingInstalled(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) {
+func (env *environment) assertNothingInstalled(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
-	assertGone(t, g.bare, traces(t, g.bare, installation))
-	assert.Empty(t, secretsAbout(t, g.bare, installation))
+	assertGone(t, env.bare, ownedObjects(t, env.bare, installation))
+	assert.Empty(t, secretsAbout(t, env.bare, installation))
 	assert.Empty(t, statusOf(t, installation).Revision)
 	assert.NotEqual(t, gardencorev1beta1.ConditionTrue, conditionOf(installation, gardencorev1beta1.ControllerInstallationInstalled).Status)
 }
@@ -131,7 +131,7 @@ func withChart(t *testing.T) *installationv1alpha1.ControllerDeploymentConfig {
 }
 
 // custom is what an admin writes who makes a mistake for the nth time. Each time it is another revision: one that has failed is not tried again.
-func (l lane) custom(t *testing.T, m mistake, nth int) *garden.Custom {
+func (l failureSeries) custom(t *testing.T, m failureCase, nth int) *garden.Custom {
 	t.Helper()
 	made := custom(t, withChart(t))
 	made.Older = l.older
@@ -154,44 +154,44 @@ func (l lane) custom(t *testing.T, m mistake, nth int) *garden.Custom {
 
 // testTooLong registers under names of which no namespace can be made. Gardener's API server takes them, and gardener-controller-manager requests
 // installations.
-func testTooLong(t *testing.T, g *ground) {
+func testTooLong(t *testing.T, env *environment) {
 	for _, length := range []int{48, 63} {
 		registration := everywhere(strings.Repeat("n", length), forBroken)
 		registration.Custom = custom(t, withChart(t))
-		require.NoError(t, g.Register(t.Context(), registration))
+		require.NoError(t, env.Register(t.Context(), registration))
 		for _, seedName := range []string{broken, enclosed} {
-			installation := g.invalid(t, seedName, registration.Name, "NameTooLong", mistake{
-				what: "its name", says: []string{"namespace", "63", registration.Name, "47"},
+			installation := env.invalid(t, seedName, registration.Name, "NameTooLong", failureCase{
+				what: "its name", messages: []string{"namespace", "63", registration.Name, "47"},
 			})
 			// No namespace of that name can be looked for, either.
 			managed := managedResourceOf(installation)
-			assert.False(t, exists(t, g.bare.Client, managed))
-			assert.Empty(t, secretsAbout(t, g.bare, installation))
+			assert.False(t, exists(t, env.bare.Client, managed))
+			assert.Empty(t, secretsAbout(t, env.bare, installation))
 		}
 	}
 	longest := everywhere(strings.Repeat("l", 47), forBroken)
 	longest.Custom = custom(t, withChart(t))
-	require.NoError(t, g.Register(t.Context(), longest))
+	require.NoError(t, env.Register(t.Context(), longest))
 	for _, seedName := range []string{broken, enclosed} {
-		g.installed(t, seedName, longest.Name)
+		env.installed(t, seedName, longest.Name)
 	}
 }
 
 // testGivenUp registers what cannot be installed, and then leaves it to gardenlet: nothing of the operators stays at installations that they never got to
 // install.
-func testGivenUp(t *testing.T, g *ground) {
+func testGivenUp(t *testing.T, env *environment) {
 	registration := everywhere("given-up", forBroken)
 	config := withChart(t)
 	config.Chart = []byte("no archive")
 	registration.Custom = custom(t, config)
-	require.NoError(t, g.Register(t.Context(), registration))
+	require.NoError(t, env.Register(t.Context(), registration))
 	for _, seedName := range []string{broken, enclosed} {
-		g.invalid(t, seedName, registration.Name, "ChartInformationInvalid", mistake{what: "its chart", says: []string{"chart"}})
+		env.invalid(t, seedName, registration.Name, "ChartInformationInvalid", failureCase{what: "its chart", messages: []string{"chart"}})
 	}
 	registration.Custom, registration.Chart = nil, workloadChart(t)
-	require.NoError(t, g.Deploy(t.Context(), registration))
+	require.NoError(t, env.Deploy(t.Context(), registration))
 	for _, seedName := range []string{broken, enclosed} {
-		g.await(t, seedName, registration.Name, "bears no marks any more", func(i *gardencorev1beta1.ControllerInstallation) bool {
+		env.waitFor(t, seedName, registration.Name, "bears no marks any more", func(i *gardencorev1beta1.ControllerInstallation) bool {
 			_, isAssigned := i.Annotations[installationv1alpha1.AnnotationRevision]
 			return i.Status.ProviderStatus == nil && !isAssigned && !slices.Contains(i.Finalizers, ourFinalizer)
 		})
@@ -199,24 +199,24 @@ func testGivenUp(t *testing.T, g *ground) {
 }
 
 // testTooLarge registers a chart of which no revision could be kept. An operator in a seed keeps none.
-func testTooLarge(t *testing.T, g *ground) {
+func testTooLarge(t *testing.T, env *environment) {
 	registration := everywhere("too-large", forBroken)
-	digest, err := g.registry.Push("charts/large", "v1", incompressible(t))
+	digest, err := env.registry.Push("charts/large", "v1", incompressible(t))
 	require.NoError(t, err)
 	config := newConfig()
 	config.OCIRepository = &installationv1alpha1.OCIRepository{
-		Ref:           g.registry.Address() + "/charts/large@" + digest,
+		Ref:           env.registry.Address() + "/charts/large@" + digest,
 		PullSecretRef: &corev1.LocalObjectReference{Name: pullSecret}, CABundleSecretRef: &corev1.LocalObjectReference{Name: bundleSecret},
 	}
 	registration.Custom = custom(t, config)
-	require.NoError(t, g.Register(t.Context(), registration))
-	installation := g.invalid(t, broken, registration.Name, "ChartTooLarge", mistake{what: "its size", says: []string{"chart", "leave out"}})
-	g.assertNothingInstalled(t, installation)
-	g.installed(t, enclosed, registration.Name)
+	require.NoError(t, env.Register(t.Context(), registration))
+	installation := env.invalid(t, broken, registration.Name, "ChartTooLarge", failureCase{what: "its size", messages: []string{"chart", "leave out"}})
+	env.assertNothingInstalled(t, installation)
+	env.installed(t, enclosed, registration.Name)
 }
 
 // testRegistryDown is nobody's mistake: nothing is known, and then all is well, without anybody's help. What runs does not notice the next time.
-func testRegistryDown(t *testing.T, g *ground) {
+func testRegistryDown(t *testing.T, env *environment) {
 	down, err := registry.Start()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, down.Close()) })
@@ -226,52 +226,52 @@ func testRegistryDown(t *testing.T, g *ground) {
 		Ref: "oci://" + down.Address() + "/charts/workload:v1", CABundleSecretRef: &corev1.LocalObjectReference{Name: "down-authority"},
 	}
 	for _, namespace := range []string{"garden", "seed-" + enclosed} {
-		require.NoError(t, g.Client.Create(t.Context(), &corev1.Secret{
+		require.NoError(t, env.Client.Create(t.Context(), &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: "down-authority", Namespace: namespace}, Data: map[string][]byte{"bundle.crt": down.CABundle()},
 		}))
 	}
 	_, err = down.Push("charts/workload", "v1", workloadChart(t))
 	require.NoError(t, err)
-	down.Break(registry.Fault{Status: 503})
+	down.SetFault(registry.Fault{Status: 503})
 	registration.Custom = custom(t, config)
-	require.NoError(t, g.Register(t.Context(), registration))
+	require.NoError(t, env.Register(t.Context(), registration))
 	for _, seedName := range []string{broken, enclosed} {
-		installation := g.await(t, seedName, registration.Name, "is neither valid nor invalid", func(i *gardencorev1beta1.ControllerInstallation) bool {
+		installation := env.waitFor(t, seedName, registration.Name, "is neither valid nor invalid", func(i *gardencorev1beta1.ControllerInstallation) bool {
 			valid := conditionOf(i, gardencorev1beta1.ControllerInstallationValid)
 			return valid.Status == gardencorev1beta1.ConditionUnknown && valid.Reason == "RegistryUnreachable"
 		})
 		assert.Contains(t, conditionOf(installation, gardencorev1beta1.ControllerInstallationValid).Message, down.Address())
-		g.assertNothingInstalled(t, installation)
+		env.assertNothingInstalled(t, installation)
 	}
-	down.Heal()
+	down.ClearFault()
 	for _, seedName := range []string{broken, enclosed} {
-		g.installed(t, seedName, registration.Name)
+		env.installed(t, seedName, registration.Name)
 	}
-	down.Break(registry.Fault{Status: 503})
-	asked := len(down.Requests())
+	down.SetFault(registry.Fault{Status: 503})
+	requestsBefore := len(down.Requests())
 	config.Values = rawOf(t, map[string]any{"image": "second"})
 	registration.Custom = custom(t, config)
-	require.NoError(t, g.Deploy(t.Context(), registration))
-	eventually(t, "both operators have asked the registry in vain", func() bool { return len(down.Requests()) > asked+1 }, func() any { return asked })
+	require.NoError(t, env.Deploy(t.Context(), registration))
+	eventually(t, "both operators have asked the registry in vain", func() bool { return len(down.Requests()) > requestsBefore+1 }, func() any { return requestsBefore })
 	for _, seedName := range []string{broken, enclosed} {
-		installation := g.installation(t, seedName, registration.Name)
-		assert.True(t, isWell(installation), "%s: what runs is well", seedName)
+		installation := env.installation(t, seedName, registration.Name)
+		assert.True(t, isReady(installation), "%s: what runs is well", seedName)
 	}
-	down.Heal()
+	down.ClearFault()
 	for _, seedName := range []string{broken, enclosed} {
-		g.await(t, seedName, registration.Name, "has the new values", func(i *gardencorev1beta1.ControllerInstallation) bool {
+		env.waitFor(t, seedName, registration.Name, "has the new values", func(i *gardencorev1beta1.ControllerInstallation) bool {
 			configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config", Namespace: namespaceOf(i).Name}}
-			return exists(t, g.bare.Client, configMap) && configMap.Data["image"] == "second"
+			return exists(t, env.bare.Client, configMap) && configMap.Data["image"] == "second"
 		})
 	}
 }
 
 // testResourceMissing has a seed of its own: as long as a resource is missing, gardener-controller-manager does nothing more for a seed.
-func testResourceMissing(t *testing.T, g *ground) {
+func testResourceMissing(t *testing.T, env *environment) {
 	const name, label = "resource-is-missing", "for-missing"
-	_, err := g.AddSeed(t.Context(), "missing", garden.SeedOptions{Provider: "local", Labels: map[string]string{label: "true", servedBy: broken}})
+	_, err := env.AddSeed(t.Context(), "missing", garden.SeedOptions{Provider: "local", Labels: map[string]string{label: "true", servedBy: broken}})
 	require.NoError(t, err)
-	g.access(t, "missing", g.bare)
+	env.access(t, "missing", env.bare)
 	registration := everywhere(name, label)
 	registration.References = namedReferences()[:1]
 	registration.References[0].ResourceRef.Name = "missing"
@@ -279,17 +279,17 @@ func testResourceMissing(t *testing.T, g *ground) {
 	config.Values = rawOf(t, map[string]any{"image": "{{ .resources.config.data.word }}"})
 	registration.Custom = custom(t, config)
 	resource := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "missing", Namespace: "garden"}, Data: map[string]string{"word": "found"}}
-	require.NoError(t, g.Client.Create(t.Context(), resource))
-	require.NoError(t, g.Register(t.Context(), registration))
-	installation := g.invalid(t, "missing", name, "RenderingHelmValuesFailed", mistake{
-		what: "a resource that is not for it", says: []string{"resources[config]", "ConfigMap missing", "gardener.cloud/role=resource-reference"},
+	require.NoError(t, env.Client.Create(t.Context(), resource))
+	require.NoError(t, env.Register(t.Context(), registration))
+	installation := env.invalid(t, "missing", name, "RenderingHelmValuesFailed", failureCase{
+		what: "a resource that is not for it", messages: []string{"resources[config]", "ConfigMap missing", "gardener.cloud/role=resource-reference"},
 	})
-	g.assertNothingInstalled(t, installation)
-	require.NoError(t, g.Client.Delete(t.Context(), resource))
-	g.await(t, "missing", name, "misses it altogether", func(i *gardencorev1beta1.ControllerInstallation) bool {
+	env.assertNothingInstalled(t, installation)
+	require.NoError(t, env.Client.Delete(t.Context(), resource))
+	env.waitFor(t, "missing", name, "misses it altogether", func(i *gardencorev1beta1.ControllerInstallation) bool {
 		return strings.Contains(conditionOf(i, gardencorev1beta1.ControllerInstallationValid).Message, "does not exist")
 	})
 	resource.ResourceVersion, resource.Labels = "", map[string]string{"gardener.cloud/role": "resource-reference"}
-	require.NoError(t, g.Client.Create(t.Context(), resource))
-	g.installed(t, "missing", name)
+	require.NoError(t, env.Client.Create(t.Context(), resource))
+	env.installed(t, "missing", name)
 }

@@ -63,26 +63,26 @@ func damages() []damage {
 }
 
 // testDrift has everything put right that somebody does in a seed, with nobody's help.
-func testDrift(t *testing.T, g *ground) {
+func testDrift(t *testing.T, env *environment) {
 	registration := everywhere("drifting", forDrift)
 	registration.InjectGardenKubeconfig = true
 	registration.Annotations = map[string]string{"security.gardener.cloud/pod-security-enforce": "baseline"}
 	registration.Custom = custom(t, withChart(t))
-	require.NoError(t, g.Register(t.Context(), registration))
-	g.onBoth(t, func(t *testing.T, s *site) {
-		installation := g.installed(t, s.name, registration.Name)
-		g.assertToken(t, s, installation)
-		want := pictureOf(t, s, installation)
+	require.NoError(t, env.Register(t.Context(), registration))
+	env.onBoth(t, func(t *testing.T, s *site) {
+		installation := env.installed(t, s.name, registration.Name)
+		env.assertToken(t, s, installation)
+		want := installedObjectsOf(t, s, installation)
 		require.Greater(t, len(want), 5, "namespace, ManagedResource and its secret, two objects, two secrets")
 		for _, damage := range damages() {
 			damage.do(t, s, installation)
 			difference := "nothing"
 			eventually(t, "it is mended that "+damage.name, func() bool {
-				difference = cmp.Diff(want, pictureOf(t, s, installation))
+				difference = cmp.Diff(want, installedObjectsOf(t, s, installation))
 				return difference == ""
 			}, func() any { return difference })
-			g.installed(t, s.name, registration.Name)
+			env.installed(t, s.name, registration.Name)
 		}
-		g.assertToken(t, s, installation)
+		env.assertToken(t, s, installation)
 	})
 }

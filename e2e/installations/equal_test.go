@@ -20,8 +20,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// switchedOn is a feature gate of gardenlet that is off by default, and on here: charts are told.
-const switchedOn = "PrometheusHealthChecks"
+// enabledFeatureGate is a feature gate of gardenlet that is off by default, and on here: charts are told.
+const enabledFeatureGate = "PrometheusHealthChecks"
 
 // configureGardenlet makes what gardenlet's own chart leaves in a seed, and by which others tell how it is configured.
 func configureGardenlet(t *testing.T, s *site) {
@@ -29,7 +29,7 @@ func configureGardenlet(t *testing.T, s *site) {
 	const name = "gardenlet-configmap-1"
 	config := &gardenletconfigv1alpha1.GardenletConfiguration{
 		TypeMeta:     metav1.TypeMeta{APIVersion: gardenletconfigv1alpha1.SchemeGroupVersion.String(), Kind: "GardenletConfiguration"},
-		FeatureGates: map[string]bool{switchedOn: true},
+		FeatureGates: map[string]bool{enabledFeatureGate: true},
 	}
 	labels := map[string]string{"app": "gardener", "role": "gardenlet"}
 	require.NoError(t, s.Client.Create(t.Context(), &corev1.ConfigMap{
@@ -54,9 +54,9 @@ func configureGardenlet(t *testing.T, s *site) {
 }
 
 // testEqual has the same chart installed by gardenlet and by the operator, and finds no difference.
-func testEqual(t *testing.T, g *ground) {
+func testEqual(t *testing.T, env *environment) {
 	for _, resource := range referred() {
-		require.NoError(t, g.Client.Create(t.Context(), resource))
+		require.NoError(t, env.Client.Create(t.Context(), resource))
 	}
 	for sentence, helm := range map[string]garden.Registration{
 		"a chart": everywhere("plain", forEqual),
@@ -75,55 +75,55 @@ func testEqual(t *testing.T, g *ground) {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			helm.Chart = dumpChart(t)
-			ours := helm
+			byTrellis := helm
 			config := newConfig()
 			config.Chart, config.Values = helm.Chart, rawOf(t, helm.Values)
-			ours.Custom = custom(t, config)
+			byTrellis.Custom = custom(t, config)
 
-			require.NoError(t, g.Register(t.Context(), helm))
-			want := g.picturesOf(t, helm.Name, helmsFinalizer)
-			g.unregister(t, helm.Name)
-			require.NoError(t, g.Register(t.Context(), ours))
-			g.assertPictures(t, want, g.picturesOf(t, helm.Name, ourFinalizer), "made by the operator")
-			g.assertTakenOver(t, helm, want, helmsFinalizer)
-			g.assertTakenOver(t, ours, want, ourFinalizer)
+			require.NoError(t, env.Register(t.Context(), helm))
+			want := env.installedOnBoth(t, helm.Name, helmsFinalizer)
+			env.unregister(t, helm.Name)
+			require.NoError(t, env.Register(t.Context(), byTrellis))
+			env.assertInstalledObjects(t, want, env.installedOnBoth(t, helm.Name, ourFinalizer), "made by the operator")
+			env.assertTakenOver(t, helm, want, helmsFinalizer)
+			env.assertTakenOver(t, byTrellis, want, ourFinalizer)
 			if helm.InjectGardenKubeconfig { // each goes by another hand
-				g.assertTakenOver(t, helm, want, helmsFinalizer)
+				env.assertTakenOver(t, helm, want, helmsFinalizer)
 			}
-			g.unregister(t, helm.Name)
+			env.unregister(t, helm.Name)
 		})
 	}
 }
 
-// picturesOf waits until a registration is installed on both seeds by who it is for.
-func (g *ground) picturesOf(t *testing.T, registration, finalizer string) map[string]picture {
+// installedOnBoth waits until a registration is installed on both seeds by who it is for.
+func (env *environment) installedOnBoth(t *testing.T, registration, finalizer string) map[string]installedObjects {
 	t.Helper()
-	pictures := map[string]picture{}
-	for _, s := range g.served() {
-		installation := g.servedWith(t, s, registration, finalizer)
+	installed := map[string]installedObjects{}
+	for _, s := range env.sitesWithGardenlet() {
+		installation := env.waitForFinalizer(t, s, registration, finalizer)
 		if finalizer == ourFinalizer {
 			managed := managedResourceOf(installation)
 			require.True(t, exists(t, s.Client, managed))
 			assert.Equal(t, statusOf(t, installation).Revision, managed.Annotations[installationv1alpha1.AnnotationRevision])
 		}
-		pictures[s.name] = pictureOf(t, s, installation)
+		installed[s.name] = installedObjectsOf(t, s, installation)
 	}
-	return pictures
+	return installed
 }
 
-// servedWith waits until an installation is applied, and in the hands of the one whose finalizer it is.
-func (g *ground) servedWith(t *testing.T, s *site, registration, finalizer string) *gardencorev1beta1.ControllerInstallation {
+// waitForFinalizer waits until an installation is applied, and in the hands of the one whose finalizer it is.
+func (env *environment) waitForFinalizer(t *testing.T, s *site, registration, finalizer string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
-	return g.await(t, s.name, registration, "is in the hands of "+finalizer, func(i *gardencorev1beta1.ControllerInstallation) bool {
+	return env.waitFor(t, s.name, registration, "is in the hands of "+finalizer, func(i *gardencorev1beta1.ControllerInstallation) bool {
 		return slices.Equal(i.Finalizers, []string{finalizer}) && isValid(i) &&
 			is(i, gardencorev1beta1.ControllerInstallationInstalled, gardencorev1beta1.ConditionTrue) &&
 			(statusOf(t, i).Revision != "") == (finalizer == ourFinalizer)
 	})
 }
 
-func (g *ground) assertPictures(t *testing.T, want, got map[string]picture, what string) {
+func (env *environment) assertInstalledObjects(t *testing.T, want, got map[string]installedObjects, what string) {
 	t.Helper()
-	for _, s := range g.served() {
+	for _, s := range env.sitesWithGardenlet() {
 		if difference := cmp.Diff(want[s.name], got[s.name]); difference != "" {
 			t.Errorf("%s: by gardenlet (-) and %s (+): %s", s.mode, what, difference)
 		}
@@ -131,16 +131,16 @@ func (g *ground) assertPictures(t *testing.T, want, got map[string]picture, what
 }
 
 // assertTakenOver changes the type of a deployment under what runs. Nothing of it may be touched.
-func (g *ground) assertTakenOver(t *testing.T, to garden.Registration, want map[string]picture, finalizer string) {
+func (env *environment) assertTakenOver(t *testing.T, to garden.Registration, want map[string]installedObjects, finalizer string) {
 	t.Helper()
 	before := map[string]map[string]string{}
-	for _, s := range g.served() {
-		before[s.name] = snapshot(t, s, g.installation(t, s.name, to.Name))
+	for _, s := range env.sitesWithGardenlet() {
+		before[s.name] = snapshot(t, s, env.installation(t, s.name, to.Name))
 	}
-	require.NoError(t, g.Deploy(t.Context(), to))
-	g.assertPictures(t, want, g.picturesOf(t, to.Name, finalizer), "taken over")
-	for _, s := range g.served() {
-		installation := g.servedWith(t, s, to.Name, finalizer)
+	require.NoError(t, env.Deploy(t.Context(), to))
+	env.assertInstalledObjects(t, want, env.installedOnBoth(t, to.Name, finalizer), "taken over")
+	for _, s := range env.sitesWithGardenlet() {
+		installation := env.waitForFinalizer(t, s, to.Name, finalizer)
 		assert.Equal(t, before[s.name], snapshot(t, s, installation), "%s: %s is in other hands now", s.mode, to.Name)
 		if finalizer == helmsFinalizer {
 			assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision)
@@ -149,32 +149,32 @@ func (g *ground) assertTakenOver(t *testing.T, to garden.Registration, want map[
 }
 
 // unregister removes a registration and its installations, which nobody needs, and waits until nothing is left of them.
-func (g *ground) unregister(t *testing.T, name string) {
+func (env *environment) unregister(t *testing.T, name string) {
 	t.Helper()
 	var installations []*gardencorev1beta1.ControllerInstallation
 	left := map[string][]client.Object{}
-	require.NoError(t, g.Client.Delete(t.Context(), controllerRegistration(name)))
-	for _, s := range g.served() {
-		installation := g.installation(t, s.name, name)
+	require.NoError(t, env.Client.Delete(t.Context(), controllerRegistration(name)))
+	for _, s := range env.sitesWithGardenlet() {
+		installation := env.installation(t, s.name, name)
 		require.NotNil(t, installation)
-		installations, left[s.name] = append(installations, installation), traces(t, s, installation)
-		require.NoError(t, g.Client.Delete(t.Context(), installation)) // of a registration that goes nobody else does it
+		installations, left[s.name] = append(installations, installation), ownedObjects(t, s, installation)
+		require.NoError(t, env.Client.Delete(t.Context(), installation)) // of a registration that goes nobody else does it
 	}
-	for i, s := range g.served() {
-		g.gone(t, installations[i])
+	for i, s := range env.sitesWithGardenlet() {
+		env.gone(t, installations[i])
 		assertGone(t, s, left[s.name])
-		assert.False(t, exists(t, g.Client, accountOf(s, installations[i])))
+		assert.False(t, exists(t, env.Client, accountOf(s, installations[i])))
 	}
-	g.forget(t, name)
+	env.deleteDeployment(t, name)
 }
 
-// forget removes the ControllerDeployment of a registration that has been deleted, and waits until both have gone.
-func (g *ground) forget(t *testing.T, name string) {
+// deleteDeployment removes the ControllerDeployment of a registration that has been deleted, and waits until both have gone.
+func (env *environment) deleteDeployment(t *testing.T, name string) {
 	t.Helper()
 	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	require.NoError(t, g.Client.Delete(t.Context(), deployment))
+	require.NoError(t, env.Client.Delete(t.Context(), deployment))
 	eventually(t, "registration "+name+" has gone", func() bool {
-		return !exists(t, g.Client, deployment) && !exists(t, g.Client, controllerRegistration(name))
+		return !exists(t, env.Client, deployment) && !exists(t, env.Client, controllerRegistration(name))
 	}, func() any { return deployment })
 }
 

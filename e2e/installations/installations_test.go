@@ -22,41 +22,41 @@ func TestMain(m *testing.M) {
 // part is about one promise. It finds the garden as the one before has left it.
 type part struct {
 	name string
-	play func(*testing.T, *ground)
+	run  func(*testing.T, *environment)
 }
 
 // TestInstallations has one garden for all parts: a process starts no second one.
 func TestInstallations(t *testing.T) {
-	g := newGround(t)
+	env := newEnvironment(t)
 	for _, part := range []part{
 		{"Installed", testInstalled},
 		// While nothing happens to those that shoots need, everything else happens to others.
-		{"Beside", testBeside},
+		{"Beside", testParallel},
 		{"Held", testHeld},
 		{"Moved", testMoved},
-		{"Forsaken", testForsaken},
+		{"Forsaken", testMovedWithoutOperator},
 		{"Gone", testGone},
 	} {
-		if !t.Run(part.name, func(t *testing.T) { part.play(t, g) }) {
+		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			return
 		}
 	}
 }
 
-// testBeside plays what does not get into each other's way.
-func testBeside(t *testing.T, g *ground) {
+// testParallel plays what does not get into each other's way.
+func testParallel(t *testing.T, env *environment) {
 	for _, part := range []part{
-		{"Quiet", testQuiet},
+		{"Quiet", testIdle},
 		{"Equal", testEqual},
 		{"Broken", testBroken},
 		{"Drift", testDrift},
-		{"Alone", testAlone},
+		{"Alone", testWithoutGardenlet},
 		{"Managed", testManaged},
 		{"Status", testStatus},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
-			part.play(t, g)
+			part.run(t, env)
 		})
 	}
 }

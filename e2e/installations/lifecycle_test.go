@@ -23,38 +23,38 @@ const (
 )
 
 // testInstalled waits until a shoot has all that it needs, whoever provides it, and nobody has touched what is somebody else's.
-func testInstalled(t *testing.T, g *ground) {
-	g.onBoth(t, func(t *testing.T, s *site) {
+func testInstalled(t *testing.T, env *environment) {
+	env.onBoth(t, func(t *testing.T, s *site) {
 		for _, each := range trellis() {
-			installation := g.inUse(t, s.name, each.name)
+			installation := env.inUse(t, s.name, each.name)
 			assert.Equal(t, []string{ourFinalizer}, installation.Finalizers, each.name)
-			g.assertStatus(t, s, installation)
+			env.assertStatus(t, s, installation)
 			if each.inject {
-				g.assertToken(t, s, installation)
+				env.assertToken(t, s, installation)
 			}
 		}
 		for _, each := range others() {
-			installation := g.installed(t, s.name, each.Name)
+			installation := env.installed(t, s.name, each.Name)
 			assert.Equal(t, []string{helmsFinalizer}, installation.Finalizers, each.Name)
 			assert.Nil(t, installation.Status.ProviderStatus, each.Name)
 			assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision, each.Name)
 		}
-		g.extensionsReady(t, s.name)
+		env.extensionsReady(t, s.name)
 	})
 }
 
 // inUse waits until all is well with an installation, and gardenlet has noticed who needs it.
-func (g *ground) inUse(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
+func (env *environment) inUse(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
-	return g.await(t, seedName, registration, "is installed and in use", func(i *gardencorev1beta1.ControllerInstallation) bool {
-		return isWell(i) && is(i, gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
+	return env.waitFor(t, seedName, registration, "is installed and in use", func(i *gardencorev1beta1.ControllerInstallation) bool {
+		return isReady(i) && is(i, gardencorev1beta1.ControllerInstallationRequired, gardencorev1beta1.ConditionTrue)
 	})
 }
 
 // assertStatus is about what the operator says of an installation that is well.
-func (g *ground) assertStatus(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
+func (env *environment) assertStatus(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
-	installation = g.phase(t, s.name, installation.Spec.RegistrationRef.Name, installationv1alpha1.PhaseHealthy)
+	installation = env.phase(t, s.name, installation.Spec.RegistrationRef.Name, installationv1alpha1.PhaseHealthy)
 	status := statusOf(t, installation)
 	assert.Equal(t, s.mode, status.Operator)
 	assert.Regexp(t, "^[0-9a-f]{10}$", status.Revision)
@@ -75,9 +75,9 @@ func (g *ground) assertStatus(t *testing.T, s *site, installation *gardencorev1b
 }
 
 // phase waits until an installation is in one.
-func (g *ground) phase(t *testing.T, seedName, registration string, want installationv1alpha1.Phase) *gardencorev1beta1.ControllerInstallation {
+func (env *environment) phase(t *testing.T, seedName, registration string, want installationv1alpha1.Phase) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
-	return g.await(t, seedName, registration, "is "+string(want), func(i *gardencorev1beta1.ControllerInstallation) bool {
+	return env.waitFor(t, seedName, registration, "is "+string(want), func(i *gardencorev1beta1.ControllerInstallation) bool {
 		return statusOf(t, i).Phase == want
 	})
 }
@@ -90,13 +90,13 @@ func statusOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallati
 }
 
 // assertToken waits until gardenlet has given the pods of an installation access to the garden.
-func (g *ground) assertToken(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
+func (env *environment) assertToken(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "garden-access-extension", Namespace: namespaceOf(installation).Name}}
 	eventually(t, installation.Name+" has a token for the garden", func() bool {
 		return exists(t, s.Client, secret) && len(secret.Data["token"]) > 0
 	}, func() any { return secret })
-	assert.True(t, exists(t, g.Client, accountOf(s, installation)))
+	assert.True(t, exists(t, env.Client, accountOf(s, installation)))
 }
 
 func accountOf(s *site, installation *gardencorev1beta1.ControllerInstallation) *corev1.ServiceAccount {
@@ -111,75 +111,75 @@ func managedResourceOf(installation *gardencorev1beta1.ControllerInstallation) *
 	return &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: installation.Name, Namespace: "garden"}}
 }
 
-func (g *ground) extensionsReady(t *testing.T, seedName string) {
+func (env *environment) extensionsReady(t *testing.T, seedName string) {
 	t.Helper()
 	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seedName}}
 	eventually(t, "the extensions of "+seedName+" are ready", func() bool {
-		require.True(t, exists(t, g.Client, seed))
+		require.True(t, exists(t, env.Client, seed))
 		condition := v1beta1helper.GetCondition(seed.Status.Conditions, gardencorev1beta1.SeedExtensionsReady)
 		return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
 	}, func() any { return seed.Status.Conditions })
 }
 
 // testHeld deletes an installation that a shoot needs. It stays as long as that is so, and is made anew, since the shoot still wants it.
-func testHeld(t *testing.T, g *ground) {
-	g.onBoth(t, func(t *testing.T, s *site) {
+func testHeld(t *testing.T, env *environment) {
+	env.onBoth(t, func(t *testing.T, s *site) {
 		const name = "infrastructure-openstack"
-		installation := g.inUse(t, s.name, name)
-		before, traces := snapshot(t, s, installation), traces(t, s, installation)
-		require.NoError(t, g.Client.Delete(t.Context(), installation))
-		held := g.phase(t, s.name, name, installationv1alpha1.PhaseHeld)
+		installation := env.inUse(t, s.name, name)
+		before, owned := snapshot(t, s, installation), ownedObjects(t, s, installation)
+		require.NoError(t, env.Client.Delete(t.Context(), installation))
+		held := env.phase(t, s.name, name, installationv1alpha1.PhaseHeld)
 		require.NotNil(t, statusOf(t, held).LastError)
 		assert.Contains(t, statusOf(t, held).LastError.Message, "Infrastructure/openstack")
 		assert.Contains(t, statusOf(t, held).LastError.Message, "whileRequired", "there is a way out")
 		assert.Equal(t, before, snapshot(t, s, held), "nothing has happened to what runs")
 
 		require.NoError(t, s.Client.Delete(t.Context(), infrastructure()))
-		g.gone(t, held)
-		assertGone(t, s, traces)
-		again := g.installed(t, s.name, name)
+		env.gone(t, held)
+		assertGone(t, s, owned)
+		again := env.installed(t, s.name, name)
 		assert.NotEqual(t, installation.Name, again.Name)
 	})
 }
 
 // testGone removes the last shoot. What extension objects still need stays; then everything goes, and nothing is left.
-func testGone(t *testing.T, g *ground) {
-	g.onBoth(t, func(t *testing.T, s *site) {
+func testGone(t *testing.T, env *environment) {
+	env.onBoth(t, func(t *testing.T, s *site) {
 		var installations []*gardencorev1beta1.ControllerInstallation
 		var left []client.Object
 		for _, each := range trellis() {
-			installation := g.installed(t, s.name, each.name)
-			installations, left = append(installations, installation), append(left, traces(t, s, installation)...)
+			installation := env.installed(t, s.name, each.name)
+			installations, left = append(installations, installation), append(left, ownedObjects(t, s, installation)...)
 		}
 		require.NoError(t, client.IgnoreNotFound(s.Client.Delete(t.Context(), infrastructure())))
-		require.NoError(t, g.DeleteShoot(t.Context(), "on-"+s.name))
+		require.NoError(t, env.DeleteShoot(t.Context(), "on-"+s.name))
 		// The one of Infrastructure goes, since nothing of its kind is there any more.
-		g.gone(t, installations[0])
+		env.gone(t, installations[0])
 		for _, installation := range installations[1:] {
-			require.True(t, exists(t, g.Client, installation))
+			require.True(t, exists(t, env.Client, installation))
 			assert.Nil(t, installation.DeletionTimestamp, "gardener-controller-manager waits until %s is not needed", installation.Name)
 		}
 		for _, object := range extensions()[1:] { // Infrastructure comes first
 			require.NoError(t, s.Client.Delete(t.Context(), object))
 		}
 		for _, installation := range installations {
-			g.gone(t, installation)
-			assert.False(t, exists(t, g.Client, accountOf(s, installation)), "ServiceAccount of %s in the garden", installation.Name)
+			env.gone(t, installation)
+			assert.False(t, exists(t, env.Client, accountOf(s, installation)), "ServiceAccount of %s in the garden", installation.Name)
 		}
 		assertGone(t, s, left)
-		g.extensionsReady(t, s.name)
+		env.extensionsReady(t, s.name)
 	})
-	for name, o := range g.operators {
-		refused, err := g.ServiceAccountRequests().Refused(o.user())
+	for name, o := range env.operators {
+		refused, err := env.ServiceAccountRequests().Forbidden(o.user())
 		require.NoError(t, err)
 		assert.Empty(t, refused, "the operator %s has asked for what it has no right to", name)
-		g.assertNothingIdle(t, o)
+		env.assertNoIdleWrites(t, o)
 	}
 }
 
-// traces are what an installation consists of in its seed, and must not leave behind. Secrets with earlier revisions are not among them: those are
+// ownedObjects are what an installation consists of in its seed, and must not leave behind. Secrets with earlier revisions are not among them: those are
 // collected by gardener-resource-manager, minutes later.
-func traces(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
+func ownedObjects(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
 	t.Helper()
 	managed := managedResourceOf(installation)
 	objects := []client.Object{namespaceOf(installation), managed}
@@ -191,9 +191,9 @@ func traces(t *testing.T, s *site, installation *gardencorev1beta1.ControllerIns
 	return objects
 }
 
-func assertGone(t *testing.T, s *site, traces []client.Object) {
+func assertGone(t *testing.T, s *site, owned []client.Object) {
 	t.Helper()
-	for _, object := range traces {
+	for _, object := range owned {
 		assert.False(t, exists(t, s.Client, object), "%T %s", object, object.GetName())
 	}
 }

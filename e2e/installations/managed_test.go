@@ -12,14 +12,14 @@ import (
 )
 
 // testManaged reaches a seed that is a shoot, through the garden: gardener-apiserver signs a kubeconfig.
-func testManaged(t *testing.T, g *ground) {
+func testManaged(t *testing.T, env *environment) {
 	const name, registered = "managed", "on-managed"
 	authority := newAuthority(t)
-	require.NoError(t, g.bare.TrustClients(authority.CertificatePEM))
+	require.NoError(t, env.bare.TrustClients(authority.CertificatePEM))
 	// gardenlet grants this in shoots (gardener/pkg/component/gardener/access): to an operator that cannot read all Secrets of the garden, and to one that
 	// can.
 	for _, group := range []string{"gardener.cloud:project:admins", "gardener.cloud:system:admins"} {
-		require.NoError(t, g.bare.Client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		require.NoError(t, env.bare.Client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: group},
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: group}},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
@@ -27,18 +27,18 @@ func testManaged(t *testing.T, g *ground) {
 	}
 	registration := everywhere(registered, forManaged)
 	registration.Custom = custom(t, withChart(t))
-	require.NoError(t, g.Register(t.Context(), registration))
+	require.NoError(t, env.Register(t.Context(), registration))
 	labels := labelled(forManaged)
 	labels[servedBy] = "garden"
-	_, err := g.AddManagedSeed(t.Context(), name, garden.ManagedSeedOptions{
-		URL: g.bare.Config.Host, CABundle: g.bare.Config.CAData, ClientCA: authority, Labels: labels,
+	_, err := env.AddManagedSeed(t.Context(), name, garden.ManagedSeedOptions{
+		URL: env.bare.Config.Host, CABundle: env.bare.Config.CAData, ClientCA: authority, Labels: labels,
 	})
 	require.NoError(t, err)
-	g.installed(t, name, registered)
+	env.installed(t, name, registered)
 
 	// Its own provider's types are wanted there, too.
 	for _, each := range trellis()[:3] {
-		g.installed(t, name, each.name)
+		env.installed(t, name, each.name)
 	}
 }
 

@@ -40,60 +40,60 @@ func (o *operator) user() string { return audit.UserOf(o.namespace, account) }
 
 // startOperators starts one that serves many seeds and one for the inner seed; and two for what cannot be installed. Each has the rights in the garden
 // that it is to have.
-func (g *ground) startOperators(t *testing.T) {
+func (env *environment) startOperators(t *testing.T) {
 	t.Helper()
 	for _, object := range rights() {
-		require.NoError(t, g.Client.Create(t.Context(), object))
+		require.NoError(t, env.Client.Create(t.Context(), object))
 	}
-	g.startOperator(t, byGarden, manySeeds, "garden", controller.ControllerInstallationOptions{
+	env.startOperator(t, byGarden, manySeeds, "garden", controller.ControllerInstallationOptions{
 		Args: []string{"--seed-selector=" + servedBy + "=garden", often},
 	})
-	g.startOperator(t, bySeed, oneSeed, "seed-"+g.inner.name, controller.ControllerInstallationOptions{
-		Own: g.inner.Kubeconfig, SeedName: g.inner.name, Args: []string{often},
+	env.startOperator(t, bySeed, oneSeed, "seed-"+env.inner.name, controller.ControllerInstallationOptions{
+		Own: env.inner.Kubeconfig, SeedName: env.inner.name, Args: []string{often},
 	})
-	g.startOperator(t, broken, manySeeds, "seed-"+broken, controller.ControllerInstallationOptions{
+	env.startOperator(t, broken, manySeeds, "seed-"+broken, controller.ControllerInstallationOptions{
 		Args: []string{"--seed-selector=" + servedBy + "=" + broken, seldom},
 	})
-	g.startOperator(t, enclosed, oneSeed, "seed-"+enclosed, controller.ControllerInstallationOptions{
-		Own: g.bare.Kubeconfig, SeedName: enclosed, Args: []string{seldom},
+	env.startOperator(t, enclosed, oneSeed, "seed-"+enclosed, controller.ControllerInstallationOptions{
+		Own: env.bare.Kubeconfig, SeedName: enclosed, Args: []string{seldom},
 	})
 }
 
 // startOperator starts one as a ServiceAccount with a role in the garden. Without a cluster of its own that is the garden.
-func (g *ground) startOperator(t *testing.T, name, role, namespace string, options controller.ControllerInstallationOptions) {
+func (env *environment) startOperator(t *testing.T, name, role, namespace string, options controller.ControllerInstallationOptions) {
 	t.Helper()
-	kubeconfig := g.addAccount(t, namespace, name, role)
+	kubeconfig := env.addAccount(t, namespace, name, role)
 	if options.Own == "" {
 		options.Own = kubeconfig
 	} else {
 		options.Garden = kubeconfig
 	}
-	options.Path, options.Output, options.Namespace = g.path, filepath.Join(g.dir, "operator-"+name+".log"), "garden"
-	g.operators[name] = &operator{namespace: namespace, options: options}
-	g.start(t, name)
+	options.Path, options.Output, options.Namespace = env.path, filepath.Join(env.dir, "operator-"+name+".log"), "garden"
+	env.operators[name] = &operator{namespace: namespace, options: options}
+	env.start(t, name)
 	t.Cleanup(func() {
-		g.end(t, name)
+		env.end(t, name)
 		tail(t, options.Output)
 	})
 }
 
 // start starts an operator, once more if it has run before.
-func (g *ground) start(t *testing.T, name string) {
+func (env *environment) start(t *testing.T, name string) {
 	t.Helper()
-	running, err := controller.ControllerInstallation().StartControllerInstallation(t.Context(), g.operators[name].options)
+	running, err := controller.ControllerInstallation().StartControllerInstallation(t.Context(), env.operators[name].options)
 	require.NoError(t, err)
-	g.operators[name].Controller = running
+	env.operators[name].Controller = running
 }
 
-func (g *ground) end(t *testing.T, name string) {
+func (env *environment) end(t *testing.T, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 	defer cancel()
-	g.operators[name].End(ctx)
+	env.operators[name].End(ctx)
 }
 
 // addAccount makes a ServiceAccount with the rights of its role, and returns a kubeconfig of it.
-func (g *ground) addAccount(t *testing.T, namespace, name, role string) string {
+func (env *environment) addAccount(t *testing.T, namespace, name, role string) string {
 	t.Helper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: namespace}}
 	refTo := func(role string) rbacv1.RoleRef {
@@ -110,9 +110,9 @@ func (g *ground) addAccount(t *testing.T, namespace, name, role string) string {
 		})
 	}
 	for _, object := range objects {
-		require.NoError(t, g.Client.Create(t.Context(), object))
+		require.NoError(t, env.Client.Create(t.Context(), object))
 	}
-	kubeconfig, err := g.KubeconfigOf(t.Context(), namespace, account)
+	kubeconfig, err := env.KubeconfigOf(t.Context(), namespace, account)
 	require.NoError(t, err)
 	return kubeconfig
 }

@@ -49,16 +49,16 @@ func others() []garden.Registration {
 }
 
 // registration is what an admin registers for the operator.
-func (n needed) registration(t *testing.T, g *ground) garden.Registration {
+func (n needed) registration(t *testing.T, env *environment) garden.Registration {
 	t.Helper()
 	r := n.helm(t)
 	config := newConfig()
 	config.Values = rawOf(t, r.Values)
 	if n.oci {
-		digest, err := g.registry.Push("charts/"+n.chart, version, r.Chart)
+		digest, err := env.registry.Push("charts/"+n.chart, version, r.Chart)
 		require.NoError(t, err)
 		config.OCIRepository = &installationv1alpha1.OCIRepository{
-			Repository:        g.registry.Address() + "/charts/" + n.chart,
+			Repository:        env.registry.Address() + "/charts/" + n.chart,
 			Digest:            digest,
 			PullSecretRef:     &corev1.LocalObjectReference{Name: pullSecret},
 			CABundleSecretRef: &corev1.LocalObjectReference{Name: bundleSecret},
@@ -116,7 +116,7 @@ func everywhere(name, label string) garden.Registration {
 
 // Labels of Seeds, each for what is installed everywhere in one part.
 const (
-	forEqual, forBroken, forDrift, forAlone, forManaged, forForsaken = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-forsaken"
+	forEqual, forBroken, forDrift, forWithoutGardenlet, forManaged, forMovedWithoutOperator = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-forsaken"
 )
 
 func labelled(labels ...string) map[string]string {
@@ -128,15 +128,15 @@ func labelled(labels ...string) map[string]string {
 }
 
 // registrySecrets are what lets the registry of the ground be pulled from.
-func (g *ground) registrySecrets(namespace string) []client.Object {
+func (env *environment) registrySecrets(namespace string) []client.Object {
 	return []client.Object{
 		&corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: pullSecret, Namespace: namespace}, Type: corev1.SecretTypeDockerConfigJson,
-			Data: map[string][]byte{corev1.DockerConfigJsonKey: g.registry.DockerConfig()},
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: env.registry.DockerConfig()},
 		},
 		&corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: bundleSecret, Namespace: namespace},
-			Data:       map[string][]byte{"bundle.crt": g.registry.CABundle()},
+			Data:       map[string][]byte{"bundle.crt": env.registry.CABundle()},
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // testStatus asks the binary what is going on, as an admin would.
-func testStatus(t *testing.T, g *ground) {
-	printed, err := exec.CommandContext(t.Context(), g.path, "--status", "--kubeconfig="+g.Kubeconfig).CombinedOutput()
+func testStatus(t *testing.T, env *environment) {
+	printed, err := exec.CommandContext(t.Context(), env.path, "--status", "--kubeconfig="+env.Kubeconfig).CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 	t.Logf("\n%s", printed)
 	tables := strings.Split(strings.TrimSpace(string(printed)), "\n\n")
@@ -23,8 +23,8 @@ func testStatus(t *testing.T, g *ground) {
 		require.NotNil(t, found, "%s has a row", each.name)
 		assert.Regexp(t, "^[0-9a-f]{10}$", found["NEWEST"])
 		assert.Contains(t, []string{"Candidate", "Good"}, found["VERDICT"])
-		for _, s := range g.served() {
-			installation := g.inUse(t, s.name, each.name)
+		for _, s := range env.sitesWithGardenlet() {
+			installation := env.inUse(t, s.name, each.name)
 			row := installations[installation.Name]
 			require.NotNil(t, row, "%s has a row", installation.Name)
 			assert.Equal(t, map[string]string{

@@ -35,8 +35,8 @@ const (
 	probeImage = "localhost/trellis/probe:test"
 	// control is the port that tests give orders at, http and other are those that they are about.
 	control, httpPort, other = "9000", "8080", "8081"
-	// clusterPatience is how long something may take to come about on a machine that compiles at the same time.
-	clusterPatience = 2 * time.Minute
+	// clusterTimeout is how long something may take to come about on a machine that compiles at the same time.
+	clusterTimeout = 2 * time.Minute
 )
 
 // TestCluster proves what the other tests of this folder stand on: a cluster of two nodes comes up, takes images, connects pods
@@ -113,7 +113,7 @@ func newPods(ctx context.Context, t *testing.T, cluster *kindcluster.Cluster) *p
 		require.Eventually(t, func() bool {
 			_, err := clients.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
 			return err == nil
-		}, clusterPatience, 100*time.Millisecond, "pods take a ServiceAccount")
+		}, clusterTimeout, 100*time.Millisecond, "pods take a ServiceAccount")
 	}
 	for name, place := range map[string]struct{ namespace, node string }{
 		"client": {"shop", second}, "near": {"shop", second}, "far": {"shop", first}, "stranger": {"watch", second},
@@ -137,7 +137,7 @@ func newPods(ctx context.Context, t *testing.T, cluster *kindcluster.Cluster) *p
 			}
 			p.addresses[name] = pod.Status.PodIP
 			return true
-		}, clusterPatience, 100*time.Millisecond, name)
+		}, clusterTimeout, 100*time.Millisecond, name)
 	}
 	t.Logf("four pods are ready after %.1f s", time.Since(start).Seconds())
 	return p
@@ -161,7 +161,7 @@ func (p *pods) connects(ctx context.Context, namespace, client, to string) bool 
 // becomes waits until a connection can be made, or cannot. Rules follow within a second.
 func (p *pods) becomes(t *testing.T, want bool, namespace, client, to string) {
 	t.Helper()
-	assert.Eventually(t, func() bool { return p.connects(t.Context(), namespace, client, to) == want }, clusterPatience, 200*time.Millisecond,
+	assert.Eventually(t, func() bool { return p.connects(t.Context(), namespace, client, to) == want }, clusterTimeout, 200*time.Millisecond,
 		"%s of %s connects to %s: want %t", client, namespace, to, want)
 }
 
@@ -258,11 +258,11 @@ func (p *pods) testAudit(t *testing.T) {
 			}
 		}
 		return false
-	}, clusterPatience, 100*time.Millisecond)
+	}, clusterTimeout, 100*time.Millisecond)
 }
 
-// TestClusterGivesUp proves that nothing is left of a cluster whose creation is broken off, nor of one that a crash has left behind.
-func TestClusterGivesUp(t *testing.T) {
+// TestCluster_CreationCanceled proves that nothing is left of a cluster whose creation is broken off, nor of one that a crash has left behind.
+func TestCluster_CreationCanceled(t *testing.T) {
 	const name = "trellis-broken-off"
 	image, err := nodeimage.Ensure(t.Context(), os.Stderr)
 	require.NoError(t, err)

@@ -32,8 +32,8 @@ const (
 	workerController         = "worker-controller"
 )
 
-// standing is what changes of an installed controller when somebody touches it.
-type standing struct {
+// installedState is what changes of an installed controller when somebody touches it.
+type installedState struct {
 	Installation  string
 	Deployment    types.UID
 	Generation    int64
@@ -41,17 +41,17 @@ type standing struct {
 	NotInProgress time.Time           // since when
 }
 
-func (w *world) standing(t *testing.T, binary string) standing {
+func (env *environment) installedState(t *testing.T, binary string) installedState {
 	t.Helper()
-	installation, err := w.Installation(t.Context(), binary)
+	installation, err := env.Installation(t.Context(), binary)
 	require.NoError(t, err)
 	require.NotNil(t, installation, "%s is not installed", binary)
-	deployment, err := w.Deployment(t.Context(), binary)
+	deployment, err := env.Deployment(t.Context(), binary)
 	require.NoError(t, err)
-	found := standing{
+	found := installedState{
 		Installation: installation.Name, Deployment: deployment.UID, Generation: deployment.Generation, Pods: map[types.UID]int32{},
 	}
-	pods, err := w.Pods(t.Context(), binary)
+	pods, err := env.Pods(t.Context(), binary)
 	require.NoError(t, err)
 	for _, pod := range pods {
 		for _, container := range pod.Status.ContainerStatuses {
@@ -65,14 +65,14 @@ func (w *world) standing(t *testing.T, binary string) standing {
 	return found
 }
 
-// othersStand remembers how all controllers stand but one, and returns what holds against it how they stand later.
-func (w *world) othersStand(t *testing.T, but ...string) func() {
+// othersUnchanged remembers how all controllers stand but one, and returns what holds against it how they stand later.
+func (env *environment) othersUnchanged(t *testing.T, but ...string) func() {
 	t.Helper()
-	look := func() map[string]standing {
-		found := map[string]standing{}
+	look := func() map[string]installedState {
+		found := map[string]installedState{}
 		for _, binary := range controllers() {
 			if !slices.Contains(but, binary) {
-				found[binary] = w.standing(t, binary)
+				found[binary] = env.installedState(t, binary)
 			}
 		}
 		return found
@@ -85,23 +85,23 @@ func (w *world) othersStand(t *testing.T, but ...string) func() {
 }
 
 // keepDeployment has a controller installed again, when the test has ended, as it is now.
-func (w *world) keepDeployment(t *testing.T, binary string) {
+func (env *environment) keepDeployment(t *testing.T, binary string) {
 	t.Helper()
 	var now gardencorev1.HelmControllerDeployment
-	require.NoError(t, w.ChangeDeployment(t.Context(), binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+	require.NoError(t, env.ChangeDeployment(t.Context(), binary, func(helm *gardencorev1.HelmControllerDeployment) error {
 		helm.DeepCopyInto(&now)
 		return nil
 	}))
-	before, err := w.Deployment(t.Context(), binary)
+	before, err := env.Deployment(t.Context(), binary)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
-		assert.NoError(t, w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+		assert.NoError(t, env.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
 			now.DeepCopyInto(helm)
 			return nil
 		}))
-		assert.NoError(t, w.rolledOut(ctx, binary, func(d *appsv1.Deployment) bool {
+		assert.NoError(t, env.rolledOut(ctx, binary, func(d *appsv1.Deployment) bool {
 			return *d.Spec.Replicas == *before.Spec.Replicas && image(d) == image(before)
 		}))
 	})
@@ -112,15 +112,15 @@ func image(deployment *appsv1.Deployment) string {
 }
 
 // rolledOut waits until a Deployment is as changed, all its pods are, and gardenlet lets shoots go on.
-func (w *world) rolledOut(ctx context.Context, binary string, changed func(*appsv1.Deployment) bool) error {
+func (env *environment) rolledOut(ctx context.Context, binary string, changed func(*appsv1.Deployment) bool) error {
 	var last *appsv1.Deployment
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(timeout); ; time.Sleep(100 * time.Millisecond) {
 		var err error
-		if last, err = w.Deployment(ctx, binary); err != nil {
+		if last, err = env.Deployment(ctx, binary); err != nil {
 			return err
 		}
 		if changed(last) && complete(last) {
-			return w.AwaitInstalled(ctx, binary)
+			return env.AwaitInstalled(ctx, binary)
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("waited in vain for the rollout of %s: %d replicas of %s are wanted; %+v", binary, *last.Spec.Replicas, image(last), last.Status)
@@ -133,46 +133,46 @@ func complete(d *appsv1.Deployment) bool {
 	return s.ObservedGeneration >= d.Generation && s.Replicas == *d.Spec.Replicas && s.UpdatedReplicas == s.Replicas && s.AvailableReplicas == s.Replicas
 }
 
-// leading is the Lease that a controller's replicas compete for.
-func (w *world) leading(t *testing.T, binary string) *coordinationv1.Lease {
+// leaderLease is the Lease that a controller's replicas compete for.
+func (env *environment) leaderLease(t *testing.T, binary string) *coordinationv1.Lease {
 	t.Helper()
-	lease, err := w.Lease(t.Context(), binary, binary+"-leader-election")
+	lease, err := env.Lease(t.Context(), binary, binary+"-leader-election")
 	require.NoError(t, err)
 	return lease
 }
 
 // setLatency makes each call of the cloud take its time until the test has ended.
-func (w *world) setLatency(t *testing.T, latency time.Duration) {
+func (env *environment) setLatency(t *testing.T, latency time.Duration) {
 	t.Helper()
-	require.NoError(t, w.Dials.SetLatency(t.Context(), latency))
-	t.Cleanup(func() { assert.NoError(t, w.Dials.SetLatency(context.Background(), 0)) })
+	require.NoError(t, env.Remote.SetLatency(t.Context(), latency))
+	t.Cleanup(func() { assert.NoError(t, env.Remote.SetLatency(context.Background(), 0)) })
 }
 
 // cloudWrites are the calls that have changed the cloud, or tried to, since the log was reset.
-func (w *world) cloudWrites(t *testing.T) wire.Calls {
+func (env *environment) cloudWrites(t *testing.T) wire.Calls {
 	t.Helper()
-	calls, err := w.Dials.Calls(t.Context())
+	calls, err := env.Remote.Calls(t.Context())
 	require.NoError(t, err)
-	return calls.Where(func(c wire.Call) bool { return c.Writes() && c.Service != wire.Keystone })
+	return calls.Where(func(c wire.Call) bool { return c.IsWrite() && c.Service != wire.Keystone })
 }
 
-// order orders an Infrastructure and returns where to wait for it.
-func order(t *testing.T, shoot *kindseed.Shoot) <-chan error {
+// startReconcile orders an Infrastructure and returns where to wait for it.
+func startReconcile(t *testing.T, shoot *kindseed.Shoot) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- shoot.OrderInfrastructure(t.Context()) }()
+	go func() { done <- shoot.ReconcileInfrastructure(t.Context()) }()
 	return done
 }
 
-// wholeness is what there is of a shoot that nobody has disturbed: how much of each kind, and under which keys of its state.
-type wholeness struct {
+// shootInventory is what there is of a shoot that nobody has disturbed: how much of each kind, and under which keys of its state.
+type shootInventory struct {
 	Resources map[string]int
 	State     []string
 }
 
-// whole looks what there is of a shoot, and requires that its status and state name just what the cloud holds.
-func (w *world) whole(t *testing.T, shoot *kindseed.Shoot) wholeness {
+// shootInventory looks what there is of a shoot, and requires that its status and state name just what the cloud holds.
+func (env *environment) shootInventory(t *testing.T, shoot *kindseed.Shoot) shootInventory {
 	t.Helper()
-	infrastructure, err := w.Gardenlet.Get(t.Context(), shoot.Shoot)
+	infrastructure, err := env.Gardenlet.Get(t.Context(), shoot.Shoot)
 	require.NoError(t, err)
 	require.NotNil(t, infrastructure.Status.ProviderStatus, shoot.Name)
 	require.NotNil(t, infrastructure.Status.State, shoot.Name)
@@ -184,7 +184,7 @@ func (w *world) whole(t *testing.T, shoot *kindseed.Shoot) wholeness {
 	resources, err := shoot.Account.Resources(t.Context())
 	require.NoError(t, err)
 
-	found := wholeness{Resources: map[string]int{}, State: slices.Sorted(maps.Keys(state.Data))}
+	found := shootInventory{Resources: map[string]int{}, State: slices.Sorted(maps.Keys(state.Data))}
 	held := map[string][]string{}
 	for _, resource := range resources {
 		found.Resources[resource.Kind]++
@@ -209,14 +209,14 @@ func (w *world) whole(t *testing.T, shoot *kindseed.Shoot) wholeness {
 	return found
 }
 
-// leave deletes shoots that have an Infrastructure and nothing else, and requires that nothing of them is left.
-func (w *world) leave(t *testing.T, shoots ...*kindseed.Shoot) {
+// deleteShoots deletes shoots that have an Infrastructure and nothing else, and requires that nothing of them is left.
+func (env *environment) deleteShoots(t *testing.T, shoots ...*kindseed.Shoot) {
 	t.Helper()
 	for _, shoot := range shoots {
 		shoot.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
 		require.NoError(t, shoot.DestroyInfrastructure(t.Context()))
 		requireEmpty(t, shoot)
-		require.NoError(t, w.Gardenlet.Forget(t.Context(), shoot.Shoot))
+		require.NoError(t, env.Gardenlet.Cleanup(t.Context(), shoot.Shoot))
 	}
 	for _, shoot := range shoots {
 		require.NoError(t, shoot.Release(t.Context()))

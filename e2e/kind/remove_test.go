@@ -27,108 +27,108 @@ const needs = "needs"
 
 // TestRemoval removes two controllers, one after the other, and installs them again.
 func TestRemoval(t *testing.T) {
-	w := theWorld(t)
-	shoot := w.newShoot(t, "last")
-	require.NoError(t, shoot.OrderNetwork(t.Context()))
+	env := getEnvironment(t)
+	shoot := env.newShoot(t, "last")
+	require.NoError(t, shoot.RequestNetwork(t.Context()))
 	require.NoError(t, shoot.AwaitNetwork(t.Context()))
-	settled := w.everything(t)
-	network, worker := w.possessions(t, networkController), w.possessions(t, workerController)
-	others := []possessions{w.possessions(t, infrastructureController), w.possessions(t, "controlplane-controller")}
+	settled := env.takeSnapshot(t)
+	network, worker := env.ownedObjects(t, networkController), env.ownedObjects(t, workerController)
+	others := []ownedObjects{env.ownedObjects(t, infrastructureController), env.ownedObjects(t, "controlplane-controller")}
 
-	removed := w.removeWhatIsStillNeeded(t, shoot)
-	network.requireOnlyThese(t, settled.outside(shoot.Namespace()), w.everything(t).outside(shoot.Namespace()), append(others, worker)...)
+	removed := env.removeWhileInUse(t, shoot)
+	network.requireOnlyThese(t, settled.outside(shoot.Namespace()), env.takeSnapshot(t).outside(shoot.Namespace()), append(others, worker)...)
 
-	before := w.everything(t)
-	removed = append(removed, w.removeWhatTheSeedNeeds(t)...)
-	worker.requireOnlyThese(t, before, w.everything(t), others...)
+	before := env.takeSnapshot(t)
+	removed = append(removed, env.removeRequiredBySeed(t)...)
+	worker.requireOnlyThese(t, before, env.takeSnapshot(t), others...)
 	deployment := machineControllerManager(shoot)
-	require.NoError(t, w.Client.Create(t.Context(), deployment, client.DryRunAll), "a webhook of nobody is in nobody's way")
+	require.NoError(t, env.Client.Create(t.Context(), deployment, client.DryRunAll), "a webhook of nobody is in nobody's way")
 	require.Error(t, requireSidecar(deployment))
 
-	w.awaitUnregistered(t, removed)
+	env.awaitUnregistered(t, removed)
 	for _, object := range slices.Backward(removed) { // what a registration refers to comes first
 		eventually(t, fmt.Sprintf("%T %s can be created", object, object.GetName()), func() bool {
-			err := w.Garden.Client.Create(t.Context(), object)
+			err := env.Garden.Client.Create(t.Context(), object)
 			require.True(t, err == nil || apierrors.IsForbidden(err), "%v", err)
 			return err == nil
 		})
 	}
-	_, err := w.Garden.CreateShoot(t.Context(), garden.ShootOptions{Name: needs, Seed: kindseed.SeedName})
+	_, err := env.Garden.CreateShoot(t.Context(), garden.ShootOptions{Name: needs, Seed: kindseed.SeedName})
 	require.NoError(t, err)
 	eventually(t, "the network-controller is needed again", func() bool {
-		installation, err := w.Installation(t.Context(), networkController)
+		installation, err := env.Installation(t.Context(), networkController)
 		require.NoError(t, err)
 		return installation != nil
 	})
 	for _, binary := range controllers() {
-		require.NoError(t, w.AwaitInstalled(t.Context(), binary))
+		require.NoError(t, env.AwaitInstalled(t.Context(), binary))
 	}
-	w.requireAgain(t, settled, network, worker)
+	env.requireRestored(t, settled, network, worker)
 	require.NoError(t, shoot.Release(t.Context()))
 }
 
-// removeWhatIsStillNeeded deletes the registration of the network-controller, which no shoot of the garden needs anymore, while there is
+// removeWhileInUse deletes the registration of the network-controller, which no shoot of the garden needs anymore, while there is
 // still a Network in the seed: it works on, and goes when the Network has.
-func (w *world) removeWhatIsStillNeeded(t *testing.T, shoot *kindseed.Shoot) []client.Object {
+func (env *environment) removeWhileInUse(t *testing.T, shoot *kindseed.Shoot) []client.Object {
 	t.Helper()
-	gone := w.possessions(t, networkController)
-	w.awaitRequired(t, networkController)
-	require.NoError(t, w.Garden.DeleteShoot(t.Context(), needs))
-	unregistered := w.unregister(t, networkController)
+	gone := env.ownedObjects(t, networkController)
+	env.awaitRequired(t, networkController)
+	require.NoError(t, env.Garden.DeleteShoot(t.Context(), needs))
+	unregistered := env.unregister(t, networkController)
 
-	require.NoError(t, shoot.OrderNetwork(t.Context()))
+	require.NoError(t, shoot.RequestNetwork(t.Context()))
 	require.NoError(t, shoot.AwaitNetwork(t.Context()))
 	for _, object := range unregistered {
 		now := object.DeepCopyObject().(client.Object)
-		require.NoError(t, w.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), now))
+		require.NoError(t, env.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), now))
 		assert.NotNil(t, now.GetDeletionTimestamp(), "%T waits for the installation to go", now)
 	}
-	installation, err := w.Installation(t.Context(), networkController)
+	installation, err := env.Installation(t.Context(), networkController)
 	require.NoError(t, err)
 	require.NotNil(t, installation)
 	assert.Nil(t, installation.DeletionTimestamp, "there is still a Network")
-	assert.Len(t, w.readyPods(t, networkController), 2)
+	assert.Len(t, env.readyPods(t, networkController), 2)
 
 	require.NoError(t, shoot.DestroyNetwork(t.Context()))
-	w.awaitGone(t, gone)
+	env.awaitGone(t, gone)
 	return unregistered
 }
 
-// removeWhatTheSeedNeeds removes the worker-controller. A Seed needs one for its own type for as long as it lives, so that Gardener does
+// removeRequiredBySeed removes the worker-controller. A Seed needs one for its own type for as long as it lives, so that Gardener does
 // not let go of it: who has another one deletes the registration, which keeps Gardener from installing it again, and the installation.
-func (w *world) removeWhatTheSeedNeeds(t *testing.T) []client.Object {
+func (env *environment) removeRequiredBySeed(t *testing.T) []client.Object {
 	t.Helper()
-	gone := w.possessions(t, workerController)
-	unregistered := w.unregister(t, workerController)
-	installation, err := w.Installation(t.Context(), workerController)
+	gone := env.ownedObjects(t, workerController)
+	unregistered := env.unregister(t, workerController)
+	installation, err := env.Installation(t.Context(), workerController)
 	require.NoError(t, err)
 	require.NotNil(t, installation)
 	require.Nil(t, installation.DeletionTimestamp)
-	require.NoError(t, w.Garden.Client.Delete(t.Context(), installation))
-	w.awaitGone(t, gone)
+	require.NoError(t, env.Garden.Client.Delete(t.Context(), installation))
+	env.awaitGone(t, gone)
 	return unregistered
 }
 
-// requireAgain requires that controllers that were installed once more are what they were.
-func (w *world) requireAgain(t *testing.T, before everything, those ...possessions) {
+// requireRestored requires that controllers that were installed once more are what they were.
+func (env *environment) requireRestored(t *testing.T, before snapshot, those ...ownedObjects) {
 	t.Helper()
-	now := w.everything(t)
+	now := env.takeSnapshot(t)
 	for _, was := range those {
-		is := w.possessions(t, was.binary)
+		is := env.ownedObjects(t, was.binary)
 		assert.NotEqual(t, was.installation, is.installation)
 		assert.Equal(t, was.kept(before), is.kept(now))
 	}
 }
 
 // awaitRequired waits until gardenlet says of a controller that there is something for it.
-func (w *world) awaitRequired(t *testing.T, binary string) {
+func (env *environment) awaitRequired(t *testing.T, binary string) {
 	t.Helper()
-	eventually(t, binary+" is required", func() bool { return w.condition(t, binary, gardencorev1beta1.ControllerInstallationRequired) })
+	eventually(t, binary+" is required", func() bool { return env.condition(t, binary, gardencorev1beta1.ControllerInstallationRequired) })
 }
 
-func (w *world) condition(t *testing.T, binary string, kind gardencorev1beta1.ConditionType) bool {
+func (env *environment) condition(t *testing.T, binary string, kind gardencorev1beta1.ConditionType) bool {
 	t.Helper()
-	installation, err := w.Installation(t.Context(), binary)
+	installation, err := env.Installation(t.Context(), binary)
 	require.NoError(t, err)
 	require.NotNil(t, installation, "%s is not installed", binary)
 	condition := v1beta1helper.GetCondition(installation.Status.Conditions, kind)
@@ -136,37 +136,37 @@ func (w *world) condition(t *testing.T, binary string, kind gardencorev1beta1.Co
 }
 
 // awaitGone waits until nothing is left of an installation, neither in the garden nor here.
-func (w *world) awaitGone(t *testing.T, gone possessions) {
+func (env *environment) awaitGone(t *testing.T, gone ownedObjects) {
 	t.Helper()
 	start := time.Now()
-	var left everything
+	var left snapshot
 	defer func() {
 		if t.Failed() {
 			t.Logf("of %s there is still %s", gone.binary, summary(left.without(nil)))
 		}
 	}()
 	eventually(t, gone.binary+" has gone", func() bool {
-		installation, err := w.Installation(t.Context(), gone.binary)
+		installation, err := env.Installation(t.Context(), gone.binary)
 		require.NoError(t, err)
 		if installation != nil {
 			return false
 		}
-		left = gone.of(w.everything(t))
+		left = gone.of(env.takeSnapshot(t))
 		return len(left) == 0
 	})
 	t.Logf("%s was gone after %s", gone.binary, time.Since(start).Round(time.Millisecond))
 }
 
 // unregister deletes a controller's registration and its deployment, and returns what they were.
-func (w *world) unregister(t *testing.T, binary string) []client.Object {
+func (env *environment) unregister(t *testing.T, binary string) []client.Object {
 	t.Helper()
 	entries, err := kindseed.Registrations()
 	require.NoError(t, err)
 	name := metav1.ObjectMeta{Name: entries[binary].Name}
 	objects := []client.Object{&gardencorev1beta1.ControllerRegistration{ObjectMeta: name}, &gardencorev1.ControllerDeployment{ObjectMeta: name}}
 	for _, object := range objects {
-		require.NoError(t, w.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
-		require.NoError(t, w.Garden.Client.Delete(t.Context(), object))
+		require.NoError(t, env.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+		require.NoError(t, env.Garden.Client.Delete(t.Context(), object))
 		object.SetResourceVersion("")
 		object.SetUID("")
 		object.SetFinalizers(nil)
@@ -176,15 +176,15 @@ func (w *world) unregister(t *testing.T, binary string) []client.Object {
 
 // awaitUnregistered waits until registrations have gone that were deleted. Gardener looks later and later whether it can let go of them;
 // it is made to look.
-func (w *world) awaitUnregistered(t *testing.T, unregistered []client.Object) {
+func (env *environment) awaitUnregistered(t *testing.T, unregistered []client.Object) {
 	t.Helper()
 	look := []byte(`{"metadata":{"annotations":{"look":"now"}}}`)
 	for _, object := range unregistered {
 		now := object.DeepCopyObject().(client.Object)
-		err := w.Garden.Client.Patch(t.Context(), now, client.RawPatch(types.MergePatchType, look))
+		err := env.Garden.Client.Patch(t.Context(), now, client.RawPatch(types.MergePatchType, look))
 		require.NoError(t, client.IgnoreNotFound(err))
 		eventually(t, fmt.Sprintf("%T %s has gone", object, object.GetName()), func() bool {
-			err := w.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), now)
+			err := env.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), now)
 			require.NoError(t, client.IgnoreNotFound(err))
 			return err != nil
 		})

@@ -42,9 +42,9 @@ func (r right) keys() []string {
 	return []string{r.Verb + " " + r.Resource, r.Verb + " " + r.Resource + " " + r.Name}
 }
 
-// rare are rights that are not used by a shoot that is made, changed, put to sleep, woken up and deleted: by "verb resource", or "verb resource name" for
+// rarelyUsed are rights that are not used by a shoot that is made, changed, put to sleep, woken up and deleted: by "verb resource", or "verb resource name" for
 // one of several names, with the reason. The suites of the contracts, which run with the same roles, see nearly all of them used.
-func rare(binary string) map[string]string {
+func rarelyUsed(binary string) map[string]string {
 	const (
 		fallback  = "a cache lists where an API server cannot begin a watch with what there is"
 		events    = "an Event that happens again within minutes is counted up"
@@ -93,8 +93,8 @@ func rare(binary string) map[string]string {
 // TestRights leads a shoot through its life, sleep and changes included, and looks at the API server's log of this and of all that was done before: no controller has asked for anything
 // that it may not, and there is no right that none of its pods has used.
 func TestRights(t *testing.T) {
-	w := theWorld(t)
-	shoot := w.newShoot(t, "rights")
+	env := getEnvironment(t)
+	shoot := env.newShoot(t, "rights")
 	require.NoError(t, shoot.Create(t.Context()))
 	shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 	shoot.NetworkConfig = &calicov1alpha1.NetworkConfig{
@@ -107,21 +107,21 @@ func TestRights(t *testing.T) {
 		// Gardener compares the time of an order with that of the last operation by whole seconds.
 		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 		shoot.Hibernated = hibernated
-		require.NoError(t, shoot.OrderControlPlane(t.Context()))
-		require.NoError(t, shoot.OrderNetwork(t.Context()))
-		require.NoError(t, shoot.OrderWorker(t.Context()))
+		require.NoError(t, shoot.ReconcileControlPlane(t.Context()))
+		require.NoError(t, shoot.RequestNetwork(t.Context()))
+		require.NoError(t, shoot.ReconcileWorker(t.Context()))
 		require.NoError(t, shoot.AwaitNetwork(t.Context()))
 		shoot.IsHibernated = hibernated
 	}
 	require.NoError(t, shoot.Delete(t.Context()))
 	for _, binary := range controllers() {
-		w.renewPods(t, binary) // watches are in the log when they have ended
+		env.renewPods(t, binary) // watches are in the log when they have ended
 	}
 	for _, binary := range controllers() {
 		t.Run(binary, func(t *testing.T) {
-			asked := w.asked(t, binary)
+			asked := env.auditedRequests(t, binary)
 			require.NotEmpty(t, asked)
-			rights, reasons := w.rights(t, binary), rare(binary)
+			rights, reasons := env.rights(t, binary), rarelyUsed(binary)
 			for _, r := range rights {
 				if !slices.ContainsFunc(r.keys(), func(key string) bool { return reasons[key] != "" }) && !used(asked, r) {
 					t.Errorf("nobody needs the right to %s", r)
@@ -140,19 +140,19 @@ func used(asked []audit.Request, r right) bool {
 	})
 }
 
-// asked is all that pods of a controller have ever asked for, also in installations that are gone. None of it was forbidden, but for pods that end
+// auditedRequests is all that pods of a controller have ever asked for, also in installations that are gone. None of it was forbidden, but for pods that end
 // while their installation goes, whose rights may go first.
-func (w *world) asked(t *testing.T, binary string) []audit.Request {
+func (env *environment) auditedRequests(t *testing.T, binary string) []audit.Request {
 	t.Helper()
-	users, err := w.Audit().Users()
+	users, err := env.Audit().Users()
 	require.NoError(t, err)
 	var all []audit.Request
-	installed := audit.UserOf(w.namespace(t, binary), kindseed.ObjectName(binary))
+	installed := audit.UserOf(env.namespace(t, binary), kindseed.ObjectName(binary))
 	for _, user := range users {
 		if !strings.HasSuffix(user, ":"+kindseed.ObjectName(binary)) {
 			continue
 		}
-		some, err := w.Audit().Requests(user)
+		some, err := env.Audit().Requests(user)
 		require.NoError(t, err)
 		for _, request := range some {
 			assert.False(t, request.Code == http.StatusForbidden && user == installed, "%v", request)
@@ -163,13 +163,13 @@ func (w *world) asked(t *testing.T, binary string) []audit.Request {
 }
 
 // rights are those that an installed controller has been given.
-func (w *world) rights(t *testing.T, binary string) []right {
+func (env *environment) rights(t *testing.T, binary string) []right {
 	t.Helper()
 	ofCluster := &rbacv1.ClusterRole{}
-	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Name: "extensions.gardener.cloud:trellis:" + binary}, ofCluster))
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: "extensions.gardener.cloud:trellis:" + binary}, ofCluster))
 	ofNamespace := &rbacv1.Role{}
-	key := client.ObjectKey{Namespace: w.namespace(t, binary), Name: kindseed.ObjectName(binary)}
-	require.NoError(t, w.Client.Get(t.Context(), key, ofNamespace))
+	key := client.ObjectKey{Namespace: env.namespace(t, binary), Name: kindseed.ObjectName(binary)}
+	require.NoError(t, env.Client.Get(t.Context(), key, ofNamespace))
 	var rights []right
 	for _, rule := range slices.Concat(ofCluster.Rules, ofNamespace.Rules) {
 		names := rule.ResourceNames
@@ -190,16 +190,16 @@ func (w *world) rights(t *testing.T, binary string) []right {
 }
 
 // renewPods deletes all pods of a controller and waits for others.
-func (w *world) renewPods(t *testing.T, binary string) {
+func (env *environment) renewPods(t *testing.T, binary string) {
 	t.Helper()
-	old := w.readyPods(t, binary)
+	old := env.readyPods(t, binary)
 	for _, pod := range old {
-		require.NoError(t, w.Client.Delete(t.Context(), &pod))
+		require.NoError(t, env.Client.Delete(t.Context(), &pod))
 	}
 	eventually(t, "other pods of "+binary+" are ready, and the old ones gone", func() bool {
-		now, err := w.Pods(t.Context(), binary)
+		now, err := env.Pods(t.Context(), binary)
 		require.NoError(t, err)
-		return len(w.readyPods(t, binary)) == len(old) && !slices.ContainsFunc(now, func(pod corev1.Pod) bool {
+		return len(env.readyPods(t, binary)) == len(old) && !slices.ContainsFunc(now, func(pod corev1.Pod) bool {
 			return slices.ContainsFunc(old, func(before corev1.Pod) bool { return pod.UID == before.UID })
 		})
 	})
@@ -211,8 +211,8 @@ const (
 	rbac, resources          = "rbac.authorization.k8s.io", "resources.gardener.cloud"
 )
 
-// may is what each controller needs, among others.
-func may() map[string][]right {
+// requiredRights is what each controller needs, among others.
+func requiredRights() map[string][]right {
 	return map[string][]right{
 		"infrastructure-controller": {{"patch", ext, "infrastructures/status", "any"}, {"get", "", "secrets", "cloudprovider"}},
 		"controlplane-controller": {
@@ -234,8 +234,8 @@ func may() map[string][]right {
 	}
 }
 
-// nobody is to have these.
-func nobody() []right {
+// neverGranted is to have these.
+func neverGranted() []right {
 	return []right{
 		{"create", "", "pods", ""},
 		{"create", "", "pods/exec", "any"},
@@ -261,8 +261,8 @@ func nobody() []right {
 	}
 }
 
-// beyond is what others have, or might be thought to belong to a controller.
-func beyond() map[string][]right {
+// rightsOfOthers is what others have, or might be thought to belong to a controller.
+func rightsOfOthers() map[string][]right {
 	return map[string][]right{
 		"infrastructure-controller": {
 			{"list", "", "secrets", ""},
@@ -319,17 +319,17 @@ func beyond() map[string][]right {
 	}
 }
 
-// TestNoRightsBeyond asks the API server with the identity of each controller's pods what they may do. RBAC only adds: what others in the cluster
+// TestRights_NoOthers asks the API server with the identity of each controller's pods what they may do. RBAC only adds: what others in the cluster
 // give to everybody would show.
-func TestNoRightsBeyond(t *testing.T) {
-	w := theWorld(t)
+func TestRights_NoOthers(t *testing.T) {
+	env := getEnvironment(t)
 	for _, binary := range controllers() {
 		t.Run(binary, func(t *testing.T) {
-			own := w.as(t, binary)
-			for _, r := range may()[binary] {
+			own := env.as(t, binary)
+			for _, r := range requiredRights()[binary] {
 				assert.True(t, allowed(t, own, r), "it needs to %s", r)
 			}
-			for _, r := range slices.Concat(nobody(), beyond()[binary]) {
+			for _, r := range slices.Concat(neverGranted(), rightsOfOthers()[binary]) {
 				assert.False(t, allowed(t, own, r), "it has no business to %s", r)
 			}
 		})
@@ -337,14 +337,14 @@ func TestNoRightsBeyond(t *testing.T) {
 }
 
 // as returns a client with a token as the pods of a controller have it.
-func (w *world) as(t *testing.T, binary string) kubernetes.Interface {
+func (env *environment) as(t *testing.T, binary string) kubernetes.Interface {
 	t.Helper()
-	admin, err := kubernetes.NewForConfig(w.Config)
+	admin, err := kubernetes.NewForConfig(env.Config)
 	require.NoError(t, err)
-	token, err := admin.CoreV1().ServiceAccounts(w.namespace(t, binary)).CreateToken(
+	token, err := admin.CoreV1().ServiceAccounts(env.namespace(t, binary)).CreateToken(
 		t.Context(), kindseed.ObjectName(binary), &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	config := rest.AnonymousClientConfig(w.Config)
+	config := rest.AnonymousClientConfig(env.Config)
 	config.BearerToken = token.Status.Token
 	own, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)

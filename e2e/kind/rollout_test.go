@@ -20,12 +20,12 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// glance is the time between two looks at a rollout.
-const glance = 100 * time.Millisecond
+// pollInterval is the time between two looks at a rollout.
+const pollInterval = 100 * time.Millisecond
 
 // rollout is what has been seen of one, from the moment at which it was ordered.
 type rollout struct {
-	world   *world
+	env     *environment
 	binary  string
 	version string
 	cancel  context.CancelFunc
@@ -60,24 +60,24 @@ func (p *period) extend(is bool) {
 	}
 }
 
-func (p *period) length() time.Duration { return p.last.Sub(p.first).Round(glance) }
+func (p *period) length() time.Duration { return p.last.Sub(p.first).Round(pollInterval) }
 
 // upgrade has a controller installed in another version, and watches.
-func (w *world) upgrade(t *testing.T, binary, version string) *rollout {
+func (env *environment) upgrade(t *testing.T, binary, version string) *rollout {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &rollout{
-		world: w, binary: binary, version: version, cancel: cancel,
-		ended: make(chan struct{}), begun: make(chan struct{}), start: time.Now(), fewest: len(w.readyPods(t, binary)),
+		env: env, binary: binary, version: version, cancel: cancel,
+		ended: make(chan struct{}), begun: make(chan struct{}), start: time.Now(), fewest: len(env.readyPods(t, binary)),
 	}
-	r.look(ctx)
+	r.observe(ctx)
 	require.NoError(t, r.err)
-	require.NoError(t, w.Upgrade(t.Context(), binary, version))
+	require.NoError(t, env.Upgrade(t.Context(), binary, version))
 	go func() {
 		defer close(r.ended)
-		for tick := time.NewTicker(glance); ctx.Err() == nil; {
+		for tick := time.NewTicker(pollInterval); ctx.Err() == nil; {
 			<-tick.C
-			r.look(ctx)
+			r.observe(ctx)
 		}
 	}()
 	t.Cleanup(func() {
@@ -87,12 +87,12 @@ func (w *world) upgrade(t *testing.T, binary, version string) *rollout {
 	return r
 }
 
-// look takes a look at everything.
-func (r *rollout) look(ctx context.Context) {
-	installation, err := r.world.Installation(ctx, r.binary)
-	deployment, deploymentErr := r.world.Deployment(ctx, r.binary)
-	ready, readyErr := r.world.ReadyPods(ctx, r.binary)
-	lease, leaseErr := r.world.Lease(ctx, r.binary, r.binary+"-leader-election")
+// observe takes a look at everything.
+func (r *rollout) observe(ctx context.Context) {
+	installation, err := r.env.Installation(ctx, r.binary)
+	deployment, deploymentErr := r.env.Deployment(ctx, r.binary)
+	ready, readyErr := r.env.ReadyPods(ctx, r.binary)
+	lease, leaseErr := r.env.Lease(ctx, r.binary, r.binary+"-leader-election")
 	if ctx.Err() != nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (r *rollout) awaitBegin(t *testing.T) {
 	t.Helper()
 	select {
 	case <-r.begun:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		require.FailNow(t, "waited in vain for the beginning of a rollout")
 	}
 }
@@ -139,22 +139,22 @@ func (r *rollout) awaitBegin(t *testing.T) {
 func (r *rollout) awaitEnd(t *testing.T) {
 	t.Helper()
 	r.awaitBegin(t)
-	require.NoError(t, r.world.rolledOut(t.Context(), r.binary, isImage(r.binary, r.version)))
-	_, err := r.world.Leader(t.Context(), r.binary)
+	require.NoError(t, r.env.rolledOut(t.Context(), r.binary, isImage(r.binary, r.version)))
+	_, err := r.env.Leader(t.Context(), r.binary)
 	require.NoError(t, err)
-	time.Sleep(3 * glance) // the last looks
+	time.Sleep(3 * pollInterval) // the last looks
 	r.cancel()
 	<-r.ended
 	t.Logf("%s %s: the Deployment changed after %s and rolled out for %s; its ControllerInstallation was progressing for %s, "+
 		"and gardenlet held shoots back for %s; %d pods or more were ready at any time; leaders: %s",
-		r.binary, r.version, r.rolling.first.Sub(r.start).Round(glance), r.rolling.length(), r.progressing.length(), r.held.length(),
-		r.fewest, r.lineage())
+		r.binary, r.version, r.rolling.first.Sub(r.start).Round(pollInterval), r.rolling.length(), r.progressing.length(), r.held.length(),
+		r.fewest, r.leaderHistory())
 }
 
-func (r *rollout) lineage() string {
+func (r *rollout) leaderHistory() string {
 	names := make([]string, 0, len(r.leaders))
 	for _, leader := range r.leaders {
-		names = append(names, fmt.Sprintf("%s (%s)", leader.pod, leader.since.Sub(r.start).Round(glance)))
+		names = append(names, fmt.Sprintf("%s (%s)", leader.pod, leader.since.Sub(r.start).Round(pollInterval)))
 	}
 	return strings.Join(names, ", ")
 }
@@ -169,6 +169,6 @@ func (r *rollout) requireSmooth(t *testing.T) {
 // handedOver is when the one took the lead that leads now.
 func (r *rollout) handedOver(t *testing.T) time.Time {
 	t.Helper()
-	require.Greater(t, len(r.leaders), 1, "another replica leads: %s", r.lineage())
+	require.Greater(t, len(r.leaders), 1, "another replica leads: %s", r.leaderHistory())
 	return r.leaders[len(r.leaders)-1].since
 }

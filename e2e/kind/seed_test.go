@@ -20,15 +20,15 @@ import (
 
 // TestSeed looks whether the seed is one before anything else is believed of it.
 func TestSeed(t *testing.T) {
-	w := theWorld(t)
+	env := getEnvironment(t)
 	pods := &corev1.PodList{}
-	require.NoError(t, w.Client.List(t.Context(), pods, client.InNamespace(v1beta1constants.GardenNamespace)))
+	require.NoError(t, env.Client.List(t.Context(), pods, client.InNamespace(v1beta1constants.GardenNamespace)))
 	assert.Len(t, pods.Items, 2, "gardener-resource-manager")
 	for _, pod := range pods.Items {
 		assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount, pod.Name)
 	}
-	for _, namespace := range []string{v1beta1constants.GardenNamespace, w.namespace(t, "worker-controller")} {
-		assert.Subset(t, w.policies(t, namespace), []string{
+	for _, namespace := range []string{v1beta1constants.GardenNamespace, env.namespace(t, "worker-controller")} {
+		assert.Subset(t, env.policies(t, namespace), []string{
 			"deny-all", "allow-to-dns", "allow-to-runtime-apiserver", "allow-to-public-networks", "allow-to-private-networks",
 		}, namespace)
 	}
@@ -36,28 +36,28 @@ func TestSeed(t *testing.T) {
 
 // TestControllers looks whether all controllers run as their charts want it.
 func TestControllers(t *testing.T) {
-	w := theWorld(t)
+	env := getEnvironment(t)
 	for _, binary := range controllers() {
 		t.Run(binary, func(t *testing.T) {
 			t.Parallel() // the heartbeat is waited for
-			pods := w.readyPods(t, binary)
+			pods := env.readyPods(t, binary)
 			require.Len(t, pods, 2)
 			for _, pod := range pods {
-				assertWellKept(t, pod)
+				assertPodHealthy(t, pod)
 			}
-			leader, err := w.Leader(t.Context(), binary)
+			leader, err := env.Leader(t.Context(), binary)
 			require.NoError(t, err)
 			assert.Contains(t, []string{pods[0].Name, pods[1].Name}, leader.Name)
-			users, err := w.Users(t.Context(), pods[0], binary)
+			users, err := env.Users(t.Context(), pods[0], binary)
 			require.NoError(t, err)
 			assert.Equal(t, []string{"65532", "65532"}, users, "nobody runs as root")
-			w.assertHeartbeat(t, binary)
+			env.assertHeartbeat(t, binary)
 		})
 	}
 }
 
-// assertWellKept makes sure that a pod of a controller was given a token by gardener-resource-manager, and did not fail.
-func assertWellKept(t *testing.T, pod corev1.Pod) {
+// assertPodHealthy makes sure that a pod of a controller was given a token by gardener-resource-manager, and did not fail.
+func assertPodHealthy(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount, pod.Name)
 	var mounted bool
@@ -68,40 +68,40 @@ func assertWellKept(t *testing.T, pod corev1.Pod) {
 }
 
 // assertHeartbeat waits until the heartbeat is renewed that gardenlet looks at.
-func (w *world) assertHeartbeat(t *testing.T, binary string) {
+func (env *environment) assertHeartbeat(t *testing.T, binary string) {
 	t.Helper()
 	const name = "gardener-extension-heartbeat"
-	first, err := w.Lease(t.Context(), binary, name)
+	first, err := env.Lease(t.Context(), binary, name)
 	require.NoError(t, err)
 	assert.WithinDuration(t, time.Now(), first.Spec.RenewTime.Time, time.Minute)
 	eventually(t, "the heartbeat of "+binary+" goes on", func() bool {
-		next, err := w.Lease(t.Context(), binary, name)
+		next, err := env.Lease(t.Context(), binary, name)
 		require.NoError(t, err)
 		return next.Spec.RenewTime.After(first.Spec.RenewTime.Time)
 	})
 }
 
-// TestRootIsRefused runs a controller's image as root where it is installed: the API server does not let it.
-func TestRootIsRefused(t *testing.T) {
-	w := theWorld(t)
-	pod := w.readyPods(t, "infrastructure-controller")[0]
+// TestControllers_RootDenied runs a controller's image as root where it is installed: the API server does not let it.
+func TestControllers_RootDenied(t *testing.T) {
+	env := getEnvironment(t)
+	pod := env.readyPods(t, "infrastructure-controller")[0]
 	asRoot := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "root-", Namespace: pod.Namespace},
 		Spec:       *pod.Spec.DeepCopy(),
 	}
 	asRoot.Spec.NodeName = ""
 	asRoot.Spec.SecurityContext.RunAsNonRoot, asRoot.Spec.SecurityContext.RunAsUser = nil, new(int64(0))
-	require.ErrorContains(t, w.Client.Create(t.Context(), asRoot, client.DryRunAll), "violates PodSecurity")
+	require.ErrorContains(t, env.Client.Create(t.Context(), asRoot, client.DryRunAll), "violates PodSecurity")
 }
 
 // TestNetworkPolicies lets pods connect to what controllers need and to what they have not asked for.
 func TestNetworkPolicies(t *testing.T) {
-	w := theWorld(t)
-	controller := w.readyPods(t, "worker-controller")[0]
-	node, err := w.NodeAddress()
+	env := getEnvironment(t)
+	controller := env.readyPods(t, "worker-controller")[0]
+	node, err := env.NodeAddress()
 	require.NoError(t, err)
 	service := &corev1.Service{}
-	require.NoError(t, w.Client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, service))
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, service))
 	var (
 		apiServer = service.Spec.ClusterIP + ":443"
 		cloud     = node + ":5000"
@@ -112,26 +112,26 @@ func TestNetworkPolicies(t *testing.T) {
 		// gardener/docs/operations/network_policies.md
 		scraper = map[string]string{"app": "prometheus", "networking.resources.gardener.cloud/to-extensions-all-seed-scrape-targets": "allowed"}
 	)
-	for sentence, c := range map[string]struct {
+	for description, c := range map[string]struct {
 		namespace string
 		labels    map[string]string
 		address   string
 		reaches   bool
 	}{
-		"a controller's labels lead to the API server":                      {w.namespace(t, "worker-controller"), w.labels(t, "worker-controller"), apiServer, true},
-		"a controller's labels lead to what has a name":                     {w.namespace(t, "worker-controller"), w.labels(t, "worker-controller"), "kubernetes.default.svc:443", true},
-		"no labels lead nowhere":                                            {w.namespace(t, "worker-controller"), bare, apiServer, false},
-		"a controller's labels lead to no other controller":                 {w.namespace(t, "controlplane-controller"), w.labels(t, "controlplane-controller"), health, false},
+		"a controller's labels lead to the API server":                      {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), apiServer, true},
+		"a controller's labels lead to what has a name":                     {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), "kubernetes.default.svc:443", true},
+		"no labels lead nowhere":                                            {env.namespace(t, "worker-controller"), bare, apiServer, false},
+		"a controller's labels lead to no other controller":                 {env.namespace(t, "controlplane-controller"), env.labels(t, "controlplane-controller"), health, false},
 		"anybody reaches webhooks, since the API server may be anywhere":    {metav1.NamespaceDefault, bare, webhooks, true},
 		"nobody reaches metrics who is not Prometheus":                      {metav1.NamespaceDefault, bare, metrics, false},
 		"the seed's Prometheus reaches them by its labels":                  {v1beta1constants.GardenNamespace, scraper, metrics, true},
-		"whoever asks the cloud has the labels for it":                      {w.namespace(t, "infrastructure-controller"), w.labels(t, "infrastructure-controller"), cloud, true},
-		"without them the cloud is not reached":                             {w.namespace(t, "infrastructure-controller"), bare, cloud, false},
-		"the network-controller has no business with the cloud, and no way": {w.namespace(t, "network-controller"), w.labels(t, "network-controller"), cloud, false},
+		"whoever asks the cloud has the labels for it":                      {env.namespace(t, "infrastructure-controller"), env.labels(t, "infrastructure-controller"), cloud, true},
+		"without them the cloud is not reached":                             {env.namespace(t, "infrastructure-controller"), bare, cloud, false},
+		"the network-controller has no business with the cloud, and no way": {env.namespace(t, "network-controller"), env.labels(t, "network-controller"), cloud, false},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			t.Parallel()
-			reached, err := w.Reaches(t.Context(), c.namespace, c.labels, c.address)
+			reached, err := env.CanReach(t.Context(), c.namespace, c.labels, c.address)
 			require.NoError(t, err)
 			assert.Equal(t, c.reaches, reached, "%s -> %s", c.namespace, c.address)
 		})
@@ -140,20 +140,20 @@ func TestNetworkPolicies(t *testing.T) {
 
 // TestWebhooks creates what webhooks change, which the API server asks through their Services.
 func TestWebhooks(t *testing.T) {
-	w := theWorld(t)
-	shoot := w.newShoot(t, "hooked")
-	t.Cleanup(func() { w.forget(t, shoot) })
+	env := getEnvironment(t)
+	shoot := env.newShoot(t, "hooked")
+	t.Cleanup(func() { env.release(t, shoot) })
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
-	require.NoError(t, w.Client.Get(t.Context(), key, secret))
-	assert.Equal(t, w.Cloud.AuthURL(), string(secret.Data["authURL"]), "the controlplane-controller completes credentials")
+	require.NoError(t, env.Client.Get(t.Context(), key, secret))
+	assert.Equal(t, env.Cloud.AuthURL(), string(secret.Data["authURL"]), "the controlplane-controller completes credentials")
 	assert.NotContains(t, shoot.Credentials, "authURL")
 }
 
 // TestShoot leads a shoot through its life: all controllers at work, all pods real.
 func TestShoot(t *testing.T) {
-	w := theWorld(t)
-	shoot := w.newShoot(t, "one")
+	env := getEnvironment(t)
+	shoot := env.newShoot(t, "one")
 	require.NoError(t, shoot.Create(t.Context()))
 	nodes, err := shoot.Nodes(t.Context())
 	require.NoError(t, err)
@@ -167,8 +167,8 @@ func TestShoot(t *testing.T) {
 	resources, err := shoot.Account.Resources(t.Context())
 	require.NoError(t, err)
 	assert.NotEmpty(t, resources)
-	w.assertNothingRefused(t, shoot)
-	w.assertReachable(t, shoot)
+	env.assertNothingForbidden(t, shoot)
+	env.assertReachable(t, shoot)
 
 	require.NoError(t, shoot.Delete(t.Context()))
 	resources, err = shoot.Account.Resources(t.Context())
@@ -178,49 +178,49 @@ func TestShoot(t *testing.T) {
 
 // assertReachable makes sure that the shoot's API server is reached by the controllers that have business there, as those of Gardener are
 // that label themselves so, and by nobody else.
-func (w *world) assertReachable(t *testing.T, shoot *kindseed.Shoot) {
+func (env *environment) assertReachable(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	address := "kube-apiserver." + shoot.Namespace() + ".svc:443"
 	for binary, reaches := range map[string]bool{"controlplane-controller": true, "network-controller": true, "infrastructure-controller": false} {
-		reached, err := w.Reaches(t.Context(), w.namespace(t, binary), w.labels(t, binary), address)
+		reached, err := env.CanReach(t.Context(), env.namespace(t, binary), env.labels(t, binary), address)
 		require.NoError(t, err)
 		assert.Equal(t, reaches, reached, "%s -> %s", binary, address)
 	}
 }
 
-// assertNothingRefused makes sure that controllers, and pods of a shoot, have had all rights in the seed that they wanted.
-func (w *world) assertNothingRefused(t *testing.T, shoot *kindseed.Shoot) {
+// assertNothingForbidden makes sure that controllers, and pods of a shoot, have had all rights in the seed that they wanted.
+func (env *environment) assertNothingForbidden(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	for _, binary := range controllers() {
-		refused, err := w.Audit().Refused(audit.UserOf(w.namespace(t, binary), kindseed.ObjectName(binary)))
+		refused, err := env.Audit().Forbidden(audit.UserOf(env.namespace(t, binary), kindseed.ObjectName(binary)))
 		require.NoError(t, err)
 		assert.Empty(t, refused, binary)
 	}
-	refused, err := w.Audit().Refused(audit.UserOf(shoot.Namespace(), v1beta1constants.DeploymentNameMachineControllerManager))
+	refused, err := env.Audit().Forbidden(audit.UserOf(shoot.Namespace(), v1beta1constants.DeploymentNameMachineControllerManager))
 	require.NoError(t, err)
 	assert.Empty(t, refused)
 }
 
-func (w *world) namespace(t *testing.T, binary string) string {
+func (env *environment) namespace(t *testing.T, binary string) string {
 	t.Helper()
-	namespace, err := w.Namespace(t.Context(), binary)
+	namespace, err := env.Namespace(t.Context(), binary)
 	require.NoError(t, err)
 	return namespace
 }
 
 // labels are those of a controller's pods, but for the ones by which its Service and its Deployment find them.
-func (w *world) labels(t *testing.T, binary string) map[string]string {
+func (env *environment) labels(t *testing.T, binary string) map[string]string {
 	t.Helper()
-	labels := w.readyPods(t, binary)[0].DeepCopy().Labels
+	labels := env.readyPods(t, binary)[0].DeepCopy().Labels
 	delete(labels, "pod-template-hash")
 	delete(labels, "app.kubernetes.io/name")
 	return labels
 }
 
-func (w *world) policies(t *testing.T, namespace string) []string {
+func (env *environment) policies(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &networkingv1.NetworkPolicyList{}
-	require.NoError(t, w.Client.List(t.Context(), list, client.InNamespace(namespace)))
+	require.NoError(t, env.Client.List(t.Context(), list, client.InNamespace(namespace)))
 	var names []string
 	for _, policy := range list.Items {
 		names = append(names, policy.Name)

@@ -22,79 +22,79 @@ const (
 	shootsDuring = 10 // and these while it rolls out
 )
 
-// TestUpgradeInTheMiddleOfWork upgrades one controller while it creates the infrastructure of many shoots, and takes the upgrade back
+// TestUpgrade_WhileReconciling upgrades one controller while it creates the infrastructure of many shoots, and takes the upgrade back
 // while it deletes them.
-func TestUpgradeInTheMiddleOfWork(t *testing.T) {
-	w := theWorld(t)
+func TestUpgrade_WhileReconciling(t *testing.T) {
+	env := getEnvironment(t)
 	const binary = infrastructureController
-	require.NoError(t, w.Build(t.Context(), secondVersion, binary))
-	untouched := w.othersStand(t, binary)
-	w.keepDeployment(t, binary)
-	calm := w.newShoot(t, "quiet")
-	require.NoError(t, calm.OrderInfrastructure(t.Context()))
-	want := w.whole(t, calm)
-	first, second := w.newFleet(t, "early", shootsBefore), w.newFleet(t, "late", shootsDuring)
-	all := append(append(fleet{calm}, first...), second...)
-	said := w.keepDiary(t)
+	require.NoError(t, env.Build(t.Context(), secondVersion, binary))
+	assertUnchanged := env.othersUnchanged(t, binary)
+	env.keepDeployment(t, binary)
+	reference := env.newShoot(t, "quiet")
+	require.NoError(t, reference.ReconcileInfrastructure(t.Context()))
+	want := env.shootInventory(t, reference)
+	first, second := env.newShootGroup(t, "early", shootsBefore), env.newShootGroup(t, "late", shootsDuring)
+	all := append(append(shootGroup{reference}, first...), second...)
+	history := env.recordStatusHistory(t)
 
-	w.setLatency(t, 200*time.Millisecond)
-	ordered := first.order(t, w.patient())
-	eventually(t, "some shoots have their infrastructure", func() bool { return said.fulfilled(time.Now()) >= shootsBefore/10 })
-	rollout := w.upgrade(t, binary, secondVersion)
+	env.setLatency(t, 200*time.Millisecond)
+	requested := first.requestReconcile(t, env.slowGardenlet())
+	eventually(t, "some shoots have their infrastructure", func() bool { return history.countSucceeded(time.Now()) >= shootsBefore/10 })
+	rollout := env.upgrade(t, binary, secondVersion)
 	rollout.awaitBegin(t)
-	orderedLater := second.order(t, w.patient())
+	requestedLater := second.requestReconcile(t, env.slowGardenlet())
 	rollout.awaitEnd(t)
-	require.NoError(t, ordered.Wait())
-	require.NoError(t, orderedLater.Wait())
+	require.NoError(t, requested.Wait())
+	require.NoError(t, requestedLater.Wait())
 	rollout.requireSmooth(t)
 	handed := rollout.handedOver(t)
-	t.Logf("%d of %d shoots had their infrastructure when the upgraded controller took the lead", said.fulfilled(handed), len(first)+len(second))
-	assert.Less(t, said.fulfilled(handed), len(first)+len(second), "the upgrade fell into the work")
-	said.requireNoError(t)
+	t.Logf("%d of %d shoots had their infrastructure when the upgraded controller took the lead", history.countSucceeded(handed), len(first)+len(second))
+	assert.Less(t, history.countSucceeded(handed), len(first)+len(second), "the upgrade fell into the work")
+	history.requireNoError(t)
 
-	require.NoError(t, w.Dials.SetLatency(t.Context(), 0))
+	require.NoError(t, env.Remote.SetLatency(t.Context(), 0))
 	for _, shoot := range all {
-		assert.Equal(t, want, w.whole(t, shoot), "shoot %s", shoot.Name)
+		assert.Equal(t, want, env.shootInventory(t, shoot), "shoot %s", shoot.Name)
 	}
-	require.NoError(t, w.Dials.ResetCalls(t.Context()))
-	require.NoError(t, all.order(t, w.patient()).Wait())
-	assert.Empty(t, w.cloudWrites(t), "the upgraded controller finds nothing to do")
+	require.NoError(t, env.Remote.ResetCalls(t.Context()))
+	require.NoError(t, all.requestReconcile(t, env.slowGardenlet()).Wait())
+	assert.Empty(t, env.cloudWrites(t), "the upgraded controller finds nothing to do")
 
-	w.rollBack(t, binary, all)
-	said.requireNoError(t)
-	untouched()
+	env.rollBack(t, binary, all)
+	history.requireNoError(t)
+	assertUnchanged()
 }
 
 // rollBack takes an upgrade back while all shoots are deleted.
-func (w *world) rollBack(t *testing.T, binary string, shoots fleet) {
+func (env *environment) rollBack(t *testing.T, binary string, shoots shootGroup) {
 	t.Helper()
-	require.NoError(t, w.Dials.SetLatency(t.Context(), 200*time.Millisecond))
-	require.NoError(t, w.Dials.ResetCalls(t.Context()))
-	deleted := shoots.destroy(t, w.patient())
-	eventually(t, "shoots are being deleted", func() bool { return len(w.cloudWrites(t)) > len(shoots) })
-	rollout := w.upgrade(t, binary, firstVersion)
+	require.NoError(t, env.Remote.SetLatency(t.Context(), 200*time.Millisecond))
+	require.NoError(t, env.Remote.ResetCalls(t.Context()))
+	deleted := shoots.destroy(t, env.slowGardenlet())
+	eventually(t, "shoots are being deleted", func() bool { return len(env.cloudWrites(t)) > len(shoots) })
+	rollout := env.upgrade(t, binary, firstVersion)
 	rollout.awaitEnd(t)
 	require.NoError(t, deleted.Wait())
-	require.NoError(t, w.Dials.SetLatency(t.Context(), 0))
+	require.NoError(t, env.Remote.SetLatency(t.Context(), 0))
 	rollout.requireSmooth(t)
 	for _, shoot := range shoots {
 		requireEmpty(t, shoot)
 	}
-	shoots.forget(t)
+	shoots.release(t)
 }
 
-// TestUpgradeOfWebhooks upgrades, and takes back, a controller that the API server asks about what others write: nobody is refused.
-func TestUpgradeOfWebhooks(t *testing.T) {
-	w := theWorld(t)
+// TestUpgrade_Webhooks upgrades, and takes back, a controller that the API server asks about what others write: nobody is refused.
+func TestUpgrade_Webhooks(t *testing.T) {
+	env := getEnvironment(t)
 	const binary = workerController
-	require.NoError(t, w.Build(t.Context(), secondVersion, binary))
-	untouched := w.othersStand(t, binary)
-	w.keepDeployment(t, binary)
-	shoots := w.newFleet(t, "asking", 2)
+	require.NoError(t, env.Build(t.Context(), secondVersion, binary))
+	assertUnchanged := env.othersUnchanged(t, binary)
+	env.keepDeployment(t, binary)
+	shoots := env.newShootGroup(t, "asking", 2)
 
-	requests := w.ask(t, shoots[0], shoots[1])
+	requests := env.sendRequests(t, shoots[0], shoots[1])
 	for _, version := range []string{secondVersion, firstVersion} {
-		rollout := w.upgrade(t, binary, version)
+		rollout := env.upgrade(t, binary, version)
 		rollout.awaitEnd(t)
 		rollout.requireSmooth(t)
 	}
@@ -102,30 +102,30 @@ func TestUpgradeOfWebhooks(t *testing.T) {
 	t.Logf("%d requests went through the webhook", made)
 	assert.Greater(t, made, 50)
 	assert.Empty(t, failures, "requests failed during a rollout")
-	shoots.forget(t)
-	untouched()
+	shoots.release(t)
+	assertUnchanged()
 }
 
-// patient is a gardenlet that looks less often, since it has many shoots.
-func (w *world) patient() *gardenlet.Gardenlet {
-	patient := *w.Gardenlet
+// slowGardenlet is a gardenlet that looks less often, since it has many shoots.
+func (env *environment) slowGardenlet() *gardenlet.Gardenlet {
+	patient := *env.Gardenlet
 	patient.Interval = 500 * time.Millisecond
 	return &patient
 }
 
-// fleet is many shoots, each with an account and a namespace of its own.
-type fleet []*kindseed.Shoot
+// shootGroup is many shoots, each with an account and a namespace of its own.
+type shootGroup []*kindseed.Shoot
 
-func (w *world) newFleet(t *testing.T, name string, size int) fleet {
+func (env *environment) newShootGroup(t *testing.T, name string, size int) shootGroup {
 	t.Helper()
-	shoots := make(fleet, size)
+	shoots := make(shootGroup, size)
 	start := time.Now()
-	defer func() { t.Logf("%d shoots are prepared in %s", size, time.Since(start).Round(glance)) }()
+	defer func() { t.Logf("%d shoots are prepared in %s", size, time.Since(start).Round(pollInterval)) }()
 	many, ctx := errgroup.WithContext(t.Context())
 	many.SetLimit(10)
 	for i := range shoots {
 		many.Go(func() (err error) {
-			shoots[i], err = w.NewShoot(ctx, fmt.Sprintf("%s-%02d", name, i))
+			shoots[i], err = env.NewShoot(ctx, fmt.Sprintf("%s-%02d", name, i))
 			return err
 		})
 	}
@@ -133,8 +133,8 @@ func (w *world) newFleet(t *testing.T, name string, size int) fleet {
 	return shoots
 }
 
-// order orders the Infrastructures of all at once, by gardenlet's component, and returns where to wait for them.
-func (f fleet) order(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
+// requestReconcile orders the Infrastructures of all at once, by gardenlet's component, and returns where to wait for them.
+func (f shootGroup) requestReconcile(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
 	return f.each(t, func(ctx context.Context, shoot *gardenlet.Shoot) error {
 		component := by.Infrastructure(shoot)
 		if err := component.Deploy(ctx); err != nil {
@@ -145,7 +145,7 @@ func (f fleet) order(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
 }
 
 // destroy deletes the Infrastructures of all at once.
-func (f fleet) destroy(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
+func (f shootGroup) destroy(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
 	return f.each(t, func(ctx context.Context, shoot *gardenlet.Shoot) error {
 		shoot.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
 		component := by.Infrastructure(shoot)
@@ -156,8 +156,8 @@ func (f fleet) destroy(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
 	})
 }
 
-// forget removes the namespaces of all.
-func (f fleet) forget(t *testing.T) {
+// release removes the namespaces of all.
+func (f shootGroup) release(t *testing.T) {
 	t.Helper()
 	many, ctx := errgroup.WithContext(t.Context())
 	for _, shoot := range f {
@@ -166,7 +166,7 @@ func (f fleet) forget(t *testing.T) {
 	require.NoError(t, many.Wait())
 }
 
-func (f fleet) each(t *testing.T, do func(context.Context, *gardenlet.Shoot) error) *errgroup.Group {
+func (f shootGroup) each(t *testing.T, do func(context.Context, *gardenlet.Shoot) error) *errgroup.Group {
 	many := &errgroup.Group{}
 	for _, shoot := range f {
 		many.Go(func() error {

@@ -14,38 +14,38 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testCreate brings a network into a shoot that has no node yet, as gardenlet does for a new shoot.
-func testCreate(t *testing.T, w *world) {
-	w.startController(t)
+func testCreate(t *testing.T, env *environment) {
+	env.startController(t)
 	before := time.Now()
-	w.fulfil(t)
+	env.reconcile(t)
 	assert.Less(t, time.Since(before), 10*time.Second, "nobody is waited for")
-	object := w.object(t)
+	object := env.object(t)
 	assert.Equal(t, gardencorev1beta1.LastOperationTypeCreate, object.Status.LastOperation.Type)
 	assert.EqualValues(t, 100, object.Status.LastOperation.Progress)
 	assert.Equal(t, []string{"extensions.gardener.cloud/network"}, object.Finalizers)
 	assert.Equal(t, []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}, object.Status.IPFamilies)
-	assert.Empty(t, w.stage(t))
+	assert.Empty(t, env.stage(t))
 
-	w.awaitApplied(t)
+	env.awaitApplied(t)
 	for _, name := range managedResources() {
-		for _, object := range w.manifests(t, name) {
-			assert.True(t, groundtest.Get(t, w.clientOf(name), object.DeepCopy()), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
+		for _, object := range env.manifests(t, name) {
+			assert.True(t, clusterstest.Get(t, env.clientOf(name), object.DeepCopy()), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 		}
 	}
-	w.assertDefined(t)
-	assert.Equal(t, map[string]pool{"default-ipv4-ippool": {"100.96.0.0/11", "Always", "Never", false}}, w.pools(t))
-	w.Shoot.LastOperationType, w.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
+	env.assertDefined(t)
+	assert.Equal(t, map[string]pool{"default-ipv4-ippool": {"100.96.0.0/11", "Always", "Never", false}}, env.pools(t))
+	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
 // assertDefined makes sure that the shoot knows Calico's kinds.
-func (w *world) assertDefined(t *testing.T) {
+func (env *environment) assertDefined(t *testing.T) {
 	t.Helper()
 	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
-	require.NoError(t, w.Cluster.Client.List(t.Context(), definitions))
+	require.NoError(t, env.Cluster.Client.List(t.Context(), definitions))
 	established := 0
 	for _, definition := range definitions.Items {
 		if definition.Spec.Group != "crd.projectcalico.org" {
@@ -62,24 +62,24 @@ func (w *world) assertDefined(t *testing.T) {
 	assert.GreaterOrEqual(t, established, 18)
 }
 
-// testAgain counts what a reconcile costs that finds nothing to do.
-func testAgain(t *testing.T, w *world) {
-	w.stopController(t)
-	before := len(w.writes(t))
-	there := w.look(t)
-	w.startController(t)
-	w.fulfil(t)
-	w.stopController(t)
+// testNoOp counts what a reconcile costs that finds nothing to do.
+func testNoOp(t *testing.T, env *environment) {
+	env.stopController(t)
+	before := len(env.writes(t))
+	there := env.snapshot(t)
+	env.startController(t)
+	env.reconcile(t)
+	env.stopController(t)
 
-	writes := audit.WithoutProgress(w.writes(t)[before:])
+	writes := audit.WithoutProgress(env.writes(t)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch networks", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch networks/status", writes[1].Verb+" "+writes[1].Resource)
 	}
-	now := w.look(t)
-	assert.Empty(t, now.Since(there), "the Secrets are the same")
-	assert.Empty(t, now.LostSince(there))
-	namespace := w.Shoot.Namespace()
+	now := env.snapshot(t)
+	assert.Empty(t, now.AddedSince(there), "the Secrets are the same")
+	assert.Empty(t, now.RemovedSince(there))
+	namespace := env.Shoot.Namespace()
 	changed := slices.DeleteFunc(now.ChangedSince(there), func(object string) bool {
 		// gardener-resource-manager may write what it sees in the shoot at any time; that the controller has not is said above.
 		return strings.HasPrefix(object, "seed: ManagedResource ")
@@ -88,7 +88,7 @@ func testAgain(t *testing.T, w *world) {
 		"seed: Cluster /" + namespace, // gardenlet's
 		"seed: Network " + namespace + "/one",
 	}, changed)
-	w.startController(t)
+	env.startController(t)
 }
 
 func managedResource(name string) *resourcesv1alpha1.ManagedResource {

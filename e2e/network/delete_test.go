@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 const (
@@ -19,86 +19,86 @@ const (
 )
 
 // testDelete deletes the Network while there are nodes, also when the controller ends by force in the middle.
-func testDelete(t *testing.T, w *world) {
-	w.seed.StopShootManager(w.Shoot)
-	component := w.component(t)
+func testDelete(t *testing.T, env *environment) {
+	env.seed.StopShootManager(env.Shoot)
+	component := env.component(t)
 	require.NoError(t, component.Destroy(t.Context()))
-	groundtest.Eventually(t, "it is said what is waited for", func() bool {
-		last := w.object(t).Status.LastOperation
+	clusterstest.Eventually(t, "it is said what is waited for", func() bool {
+		last := env.object(t).Status.LastOperation
 		return last.Type == gardencorev1beta1.LastOperationTypeDelete && strings.Contains(last.Description, resourceShoot+" is not gone yet")
 	})
-	w.killController()
-	w.startController(t)
-	require.NoError(t, w.seed.StartShootManager(t.Context(), w.Shoot, w.Cluster))
+	env.killController()
+	env.startController(t)
+	require.NoError(t, env.seed.StartShootManager(t.Context(), env.Shoot, env.Cluster))
 	require.NoError(t, component.WaitCleanup(t.Context()))
-	w.stopController(t)
-	w.assertNothingLeft(t)
-	w.removeNodes(t)
+	env.stopController(t)
+	env.assertNothingLeft(t)
+	env.removeNodes(t)
 }
 
-// testDeleteHalfMade deletes Networks that did not come into being: the controller has ended by force, or would not have it.
-func testDeleteHalfMade(t *testing.T, w *world) {
-	w.startController(t)
-	w.Shoot.NetworkConfig, w.Shoot.LastOperationType = nil, gardencorev1beta1.LastOperationTypeCreate
-	w.order(t)
-	groundtest.Eventually(t, "there is a part of it", func() bool {
-		return w.get(t, managedResource(resourceShoot)) || w.get(t, managedResource(resourceSeed))
+// testDeletePartiallyCreated deletes Networks that did not come into being: the controller has ended by force, or would not have it.
+func testDeletePartiallyCreated(t *testing.T, env *environment) {
+	env.startController(t)
+	env.Shoot.NetworkConfig, env.Shoot.LastOperationType = nil, gardencorev1beta1.LastOperationTypeCreate
+	env.requestReconcile(t)
+	clusterstest.Eventually(t, "there is a part of it", func() bool {
+		return env.get(t, managedResource(resourceShoot)) || env.get(t, managedResource(resourceSeed))
 	})
-	w.killController()
+	env.killController()
 	// What gardener-resource-manager has applied, but not reported yet when its ManagedResource is deleted, it forgets about.
-	groundtest.Eventually(t, "the parts that there are have been reported on", func() bool {
-		return w.isReported(t, resourceShoot) && w.isReported(t, resourceSeed)
+	clusterstest.Eventually(t, "the parts that there are have been reported on", func() bool {
+		return env.isReported(t, resourceShoot) && env.isReported(t, resourceSeed)
 	})
-	w.startController(t)
-	w.destroy(t)
-	w.assertNothingLeft(t)
+	env.startController(t)
+	env.destroy(t)
+	env.assertNothingLeft(t)
 
-	w.configure(map[string]any{"backend": "carrier pigeons"})
-	w.assertRefused(t)
-	w.destroy(t)
-	w.stopController(t)
-	w.assertNothingLeft(t)
-	w.Shoot.NetworkConfig = nil
+	env.configure(map[string]any{"backend": "carrier pigeons"})
+	env.assertRefused(t)
+	env.destroy(t)
+	env.stopController(t)
+	env.assertNothingLeft(t)
+	env.Shoot.NetworkConfig = nil
 }
 
 // isReported reports whether a ManagedResource has been reported on, or is not there.
-func (w *world) isReported(t *testing.T, name string) bool {
+func (env *environment) isReported(t *testing.T, name string) bool {
 	t.Helper()
 	resource := managedResource(name)
-	return !w.get(t, resource) || resource.Status.ObservedGeneration == resource.Generation
+	return !env.get(t, resource) || resource.Status.ObservedGeneration == resource.Generation
 }
 
 // testForceDelete deletes the Network of a shoot that is dead. What would be for the shoot's gardener-resource-manager to do is
 // ordered, and left to Gardener, which knows that there is none.
-func testForceDelete(t *testing.T, w *world) {
-	w.startController(t)
-	w.fulfil(t)
-	w.awaitApplied(t)
-	there := w.look(t)
-	w.seed.StopShootManager(w.Shoot)
-	require.NoError(t, w.Cluster.Sleep())
+func testForceDelete(t *testing.T, env *environment) {
+	env.startController(t)
+	env.reconcile(t)
+	env.awaitApplied(t)
+	there := env.snapshot(t)
+	env.seed.StopShootManager(env.Shoot)
+	require.NoError(t, env.Cluster.Hibernate())
 
-	w.Shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
-	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
-	w.destroy(t)
-	w.stopController(t)
-	groundtest.Eventually(t, "the seed has got rid of its part", func() bool { return !w.get(t, managedResource(resourceSeed)) })
-	require.NoError(t, w.Cluster.Wake(t.Context()))
-	left := w.look(t)
-	assert.Empty(t, groundtest.OfShoot(left.LostSince(there)), "nobody was there to take anything away")
-	for _, name := range groundtest.OfSeed(left.Since(w.untouched)) {
-		isLeftToGardener := name == "seed: ManagedResource "+w.Shoot.Namespace()+"/"+resourceShoot ||
-			strings.HasPrefix(name, "seed: Secret "+w.Shoot.Namespace()+"/managedresource-"+resourceShoot)
+	env.Shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
+	env.destroy(t)
+	env.stopController(t)
+	clusterstest.Eventually(t, "the seed has got rid of its part", func() bool { return !env.get(t, managedResource(resourceSeed)) })
+	require.NoError(t, env.Cluster.WakeUp(t.Context()))
+	left := env.snapshot(t)
+	assert.Empty(t, clusterstest.InShoot(left.RemovedSince(there)), "nobody was there to take anything away")
+	for _, name := range clusterstest.InSeed(left.AddedSince(env.initial)) {
+		isLeftToGardener := name == "seed: ManagedResource "+env.Shoot.Namespace()+"/"+resourceShoot ||
+			strings.HasPrefix(name, "seed: Secret "+env.Shoot.Namespace()+"/managedresource-"+resourceShoot)
 		assert.True(t, isLeftToGardener && left[name].DeletionTimestamp != nil, name)
 	}
 }
 
 // assertNothingLeft makes sure that there is nothing in the seed and in the shoot that was not there before the first Network, but
 // for nodes, and for what is the users'.
-func (w *world) assertNothingLeft(t *testing.T) {
+func (env *environment) assertNothingLeft(t *testing.T) {
 	t.Helper()
-	groundtest.Eventually(t, "the pods are gone", func() bool { return w.podsOf(t, daemonSet) == nil })
-	assert.Empty(t, ofCalico(w.look(t).Since(w.untouched)))
+	clusterstest.Eventually(t, "the pods are gone", func() bool { return env.podsOf(t, daemonSet) == nil })
+	assert.Empty(t, ofCalico(env.snapshot(t).AddedSince(env.initial)))
 }
 
 // ofCalico leaves out nodes, and the kind of what users made with Multus, which they keep.

@@ -19,71 +19,71 @@ const (
 	podsIPv6 = "2001:db8:1::/56"
 )
 
-// nativeDual are the pools of a shoot with two families whose packets go as they are.
-func nativeDual() map[string]pool {
-	pools := native()
+// poolsNativeDualStack are the pools of a shoot with two families whose packets go as they are.
+func poolsNativeDualStack() map[string]pool {
+	pools := poolsNative()
 	pools["default-ipv6-ippool"] = pool{podsIPv6, "Never", "Never", false}
 	return pools
 }
 
 // testDualStack gives a shoot a second family, and takes it away again, as gardenlet's flow does: the constraint goes before, and
 // what the Network's status says decides when it goes.
-func testDualStack(t *testing.T, w *world) {
-	w.Shoot.IPFamilies = []gardencorev1beta1.IPFamily{ipv4, ipv6}
-	w.Shoot.Networking = gardencorev1beta1.NetworkingStatus{
+func testDualStack(t *testing.T, env *environment) {
+	env.Shoot.IPFamilies = []gardencorev1beta1.IPFamily{ipv4, ipv6}
+	env.Shoot.Networking = gardencorev1beta1.NetworkingStatus{
 		Pods: []string{"100.96.0.0/11", podsIPv6}, Services: []string{"100.64.0.0/13", "2001:db8:2::/112"}, Nodes: []string{"10.250.0.0/16", "2001:db8:3::/64"},
 	}
-	w.judgeMigration(t)
-	require.Equal(t, gardencorev1beta1.ConditionProgressing, w.Shoot.Constraints[0].Status)
-	w.fulfil(t)
-	w.awaitArrived(t)
-	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4"}, w.object(t).Status.IPFamilies, "nodes have no range of the other")
-	assert.Equal(t, native(), w.pools(t))
+	env.updateMigrationConstraint(t)
+	require.Equal(t, gardencorev1beta1.ConditionProgressing, env.Shoot.Constraints[0].Status)
+	env.reconcile(t)
+	env.awaitTransitionDone(t)
+	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4"}, env.object(t).Status.IPFamilies, "nodes have no range of the other")
+	assert.Equal(t, poolsNative(), env.pools(t))
 
 	// The nodes are replaced by some that have ranges of both families.
-	w.replaceNodes(t, func(i int) []string {
+	env.replaceNodes(t, func(i int) []string {
 		return []string{fmt.Sprintf("100.96.%d.0/24", i), fmt.Sprintf("2001:db8:1:%d::/64", i)}
 	})
-	w.judgeMigration(t)
-	require.Equal(t, gardencorev1beta1.ConditionTrue, w.Shoot.Constraints[0].Status)
-	w.fulfil(t)
-	w.awaitArrived(t)
-	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4", "IPv6"}, w.object(t).Status.IPFamilies)
-	assert.Equal(t, nativeDual(), w.pools(t))
-	assert.Equal(t, "autodetect", w.environment(t, "IP6"))
-	w.judgeMigration(t)
-	require.Empty(t, w.Shoot.Constraints, "the migration is over")
-	w.fulfil(t)
-	assert.Equal(t, nativeDual(), w.pools(t))
+	env.updateMigrationConstraint(t)
+	require.Equal(t, gardencorev1beta1.ConditionTrue, env.Shoot.Constraints[0].Status)
+	env.reconcile(t)
+	env.awaitTransitionDone(t)
+	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4", "IPv6"}, env.object(t).Status.IPFamilies)
+	assert.Equal(t, poolsNativeDualStack(), env.pools(t))
+	assert.Equal(t, "autodetect", env.variable(t, "IP6"))
+	env.updateMigrationConstraint(t)
+	require.Empty(t, env.Shoot.Constraints, "the migration is over")
+	env.reconcile(t)
+	assert.Equal(t, poolsNativeDualStack(), env.pools(t))
 
-	w.Shoot.IPFamilies = []gardencorev1beta1.IPFamily{ipv4}
-	w.Shoot.Networking = gardencorev1beta1.NetworkingStatus{}
-	w.judgeMigration(t)
-	require.Equal(t, gardencorev1beta1.ConditionTrue, w.Shoot.Constraints[0].Status)
-	w.fulfil(t)
-	w.awaitArrived(t)
-	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4"}, w.object(t).Status.IPFamilies)
-	assert.Equal(t, native(), w.pools(t))
-	w.replaceNodes(t, func(i int) []string { return []string{fmt.Sprintf("100.96.%d.0/24", i)} })
-	w.judgeMigration(t)
-	require.Empty(t, w.Shoot.Constraints)
-	w.awaitRolledOut(t)
+	env.Shoot.IPFamilies = []gardencorev1beta1.IPFamily{ipv4}
+	env.Shoot.Networking = gardencorev1beta1.NetworkingStatus{}
+	env.updateMigrationConstraint(t)
+	require.Equal(t, gardencorev1beta1.ConditionTrue, env.Shoot.Constraints[0].Status)
+	env.reconcile(t)
+	env.awaitTransitionDone(t)
+	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4"}, env.object(t).Status.IPFamilies)
+	assert.Equal(t, poolsNative(), env.pools(t))
+	env.replaceNodes(t, func(i int) []string { return []string{fmt.Sprintf("100.96.%d.0/24", i)} })
+	env.updateMigrationConstraint(t)
+	require.Empty(t, env.Shoot.Constraints)
+	env.awaitRolledOut(t)
 }
 
-// judgeMigration keeps the shoot's constraint by the rules of gardenlet (DetermineUpdateFunction in pkg/gardenlet/operation/botanist):
+// updateMigrationConstraint keeps the shoot's constraint by the rules of gardenlet (DetermineUpdateFunction in pkg/gardenlet/operation/botanist):
 // while the Network does not serve the families of the spec it says whether nodes are ready for them, and goes afterwards.
-func (w *world) judgeMigration(t *testing.T) {
+func (env *environment) updateMigrationConstraint(t *testing.T) {
 	t.Helper()
 	nodes := &corev1.NodeList{}
-	require.NoError(t, w.Cluster.Client.List(t.Context(), nodes))
+	require.NoError(t, env.Cluster.Client.List(t.Context(), nodes))
 	migrated := len(nodes.Items) > 0
 	for _, node := range nodes.Items {
-		migrated = migrated && len(node.Spec.PodCIDRs) == len(w.Shoot.IPFamilies)
+		migrated = migrated && len(node.Spec.PodCIDRs) == len(env.Shoot.IPFamilies)
 	}
-	single := len(w.Shoot.IPFamilies) == 1
-	if len(w.object(t).Status.IPFamilies) == len(w.Shoot.IPFamilies) {
+	single := len(env.Shoot.IPFamilies) == 1
+	if len(env.object(t).Status.IPFamilies) == len(env.Shoot.IPFamilies) {
 		if !single || migrated {
-			w.Shoot.Constraints = helper.RemoveConditions(w.Shoot.Constraints, gardencorev1beta1.ShootDualStackNodesMigrationReady)
+			env.Shoot.Constraints = helper.RemoveConditions(env.Shoot.Constraints, gardencorev1beta1.ShootDualStackNodesMigrationReady)
 		}
 		return
 	}
@@ -97,15 +97,15 @@ func (w *world) judgeMigration(t *testing.T) {
 	case single:
 		constraint.Status, constraint.Reason = gardencorev1beta1.ConditionTrue, "NodesMigrating"
 	}
-	w.Shoot.Constraints = helper.MergeConditions(w.Shoot.Constraints, constraint)
+	env.Shoot.Constraints = helper.MergeConditions(env.Shoot.Constraints, constraint)
 }
 
 // replaceNodes lets both nodes go and come back with other ranges, and routes to them, one after the other.
-func (w *world) replaceNodes(t *testing.T, ranges func(int) []string) {
+func (env *environment) replaceNodes(t *testing.T, ranges func(int) []string) {
 	t.Helper()
 	for i, name := range []string{first, second} {
-		require.NoError(t, w.Cluster.Kubelets().Leave(t.Context(), name))
-		require.NoError(t, w.Cluster.Kubelets().Join(t.Context(), name, ranges(i)...))
-		w.route(t, name)
+		require.NoError(t, env.Cluster.Kubelets().Leave(t.Context(), name))
+		require.NoError(t, env.Cluster.Kubelets().Join(t.Context(), name, ranges(i)...))
+		env.route(t, name)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 const (
@@ -31,32 +31,32 @@ const (
 func managedResources() []string { return []string{resourceShoot, resourceSeed} }
 
 // clientOf returns the client of the cluster that a ManagedResource is for.
-func (w *world) clientOf(resource string) client.Client {
+func (env *environment) clientOf(resource string) client.Client {
 	if resource == resourceSeed {
-		return w.seed.Client
+		return env.seed.Client
 	}
-	return w.Cluster.Client
+	return env.Cluster.Client
 }
 
 // awaitApplied waits until gardener-resource-manager has applied everything as it is now.
-func (w *world) awaitApplied(t *testing.T) {
+func (env *environment) awaitApplied(t *testing.T) {
 	t.Helper()
 	for _, name := range managedResources() {
-		w.awaitResource(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
+		env.awaitResource(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
 	}
 }
 
 // awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
-func (w *world) awaitRolledOut(t *testing.T) {
+func (env *environment) awaitRolledOut(t *testing.T) {
 	t.Helper()
-	w.awaitApplied(t)
+	env.awaitApplied(t)
 	for _, name := range managedResources() {
-		w.awaitResource(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
-		w.awaitResource(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
+		env.awaitResource(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
+		env.awaitResource(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
 	}
 }
 
-func (w *world) awaitResource(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
+func (env *environment) awaitResource(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
 	t.Helper()
 	resource, last := managedResource(name), ""
 	defer func() {
@@ -64,8 +64,8 @@ func (w *world) awaitResource(t *testing.T, name string, kind gardencorev1beta1.
 			t.Logf("%s: %s", name, last)
 		}
 	}()
-	groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
-		require.True(t, w.get(t, resource), name)
+	clusterstest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+		require.True(t, env.get(t, resource), name)
 		condition := helper.GetCondition(resource.Status.Conditions, kind)
 		if condition != nil {
 			last = condition.Message
@@ -75,24 +75,24 @@ func (w *world) awaitResource(t *testing.T, name string, kind gardencorev1beta1.
 }
 
 // awaitCondition waits until the Network itself says something about its health, and returns what.
-func (w *world) awaitCondition(t *testing.T, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
+func (env *environment) awaitCondition(t *testing.T, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
 	t.Helper()
 	var condition *gardencorev1beta1.Condition
-	groundtest.Eventually(t, string(kind)+" is "+string(status), func() bool {
-		condition = helper.GetCondition(w.object(t).Status.Conditions, kind)
+	clusterstest.Eventually(t, string(kind)+" is "+string(status), func() bool {
+		condition = helper.GetCondition(env.object(t).Status.Conditions, kind)
 		return condition != nil && condition.Status == status
 	})
 	return *condition
 }
 
 // manifests returns what a ManagedResource holds.
-func (w *world) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
+func (env *environment) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	resource := managedResource(name)
-	require.True(t, w.get(t, resource), name)
+	require.True(t, env.get(t, resource), name)
 	for _, ref := range resource.Spec.SecretRefs {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: ref.Name}}
-		require.True(t, w.get(t, secret), ref.Name)
+		require.True(t, env.get(t, secret), ref.Name)
 		for _, content := range secret.Data {
 			objects = append(objects, decode(t, content)...)
 		}

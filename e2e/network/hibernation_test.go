@@ -7,39 +7,39 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testHibernation sends the shoot to sleep and wakes it, in the order in which gardenlet does both. A change in between needs no
 // stages: there are no nodes.
-func testHibernation(t *testing.T, w *world) {
-	there := w.look(t)
-	w.removeNodes(t)
-	w.Shoot.Hibernated = true
-	w.fulfil(t)
-	w.seed.StopShootManager(w.Shoot)
-	require.NoError(t, w.seed.Gardenlet.ScaleAPIServer(t.Context(), w.Shoot, 0))
-	require.NoError(t, w.Cluster.Sleep())
-	w.fulfil(t) // as in every maintenance window; the shoot is not waited for
-	assert.Empty(t, w.stage(t))
-	groundtest.Eventually(t, "whoever sleeps is well", func() bool {
-		return w.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue).Message == "The shoot is hibernated, nothing has to run."
+func testHibernation(t *testing.T, env *environment) {
+	there := env.snapshot(t)
+	env.removeNodes(t)
+	env.Shoot.Hibernated = true
+	env.reconcile(t)
+	env.seed.StopShootManager(env.Shoot)
+	require.NoError(t, env.seed.Gardenlet.ScaleAPIServer(t.Context(), env.Shoot, 0))
+	require.NoError(t, env.Cluster.Hibernate())
+	env.reconcile(t) // as in every maintenance window; the shoot is not waited for
+	assert.Empty(t, env.stage(t))
+	clusterstest.Eventually(t, "whoever sleeps is well", func() bool {
+		return env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue).Message == "The shoot is hibernated, nothing has to run."
 	})
-	w.configure(map[string]any{"overlay": map[string]any{"enabled": false, "createPodRoutes": true}})
-	w.fulfil(t)
-	assert.Empty(t, w.stage(t), "no node has to be waited for")
-	for _, condition := range w.object(t).Status.Conditions {
+	env.configure(map[string]any{"overlay": map[string]any{"enabled": false, "createPodRoutes": true}})
+	env.reconcile(t)
+	assert.Empty(t, env.stage(t), "no node has to be waited for")
+	for _, condition := range env.object(t).Status.Conditions {
 		assert.NotEqual(t, gardencorev1beta1.ConditionFalse, condition.Status, "%s: whoever sleeps is not sick", condition.Type)
 	}
 
-	w.Shoot.Hibernated = false
-	require.NoError(t, w.Cluster.Wake(t.Context()))
-	require.NoError(t, w.seed.Gardenlet.ScaleAPIServer(t.Context(), w.Shoot, 1))
-	require.NoError(t, w.seed.StartShootManager(t.Context(), w.Shoot, w.Cluster))
-	w.fulfil(t)
-	w.awaitArrived(t)
-	assert.Equal(t, native(), w.pools(t))
-	w.addNodes(t)
-	w.awaitRolledOut(t)
-	assert.Empty(t, ofCalico(groundtest.OfShoot(w.look(t).LostSince(there))), "nothing in the shoot was made anew")
+	env.Shoot.Hibernated = false
+	require.NoError(t, env.Cluster.WakeUp(t.Context()))
+	require.NoError(t, env.seed.Gardenlet.ScaleAPIServer(t.Context(), env.Shoot, 1))
+	require.NoError(t, env.seed.StartShootManager(t.Context(), env.Shoot, env.Cluster))
+	env.reconcile(t)
+	env.awaitTransitionDone(t)
+	assert.Equal(t, poolsNative(), env.pools(t))
+	env.addNodes(t)
+	env.awaitRolledOut(t)
+	assert.Empty(t, ofCalico(clusterstest.InShoot(env.snapshot(t).RemovedSince(there))), "nothing in the shoot was made anew")
 }

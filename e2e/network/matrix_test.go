@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
@@ -67,57 +67,57 @@ func readMatrix(t *testing.T) *matrix {
 }
 
 // testDryRun has the shoot's API server look at every object of every golden rendering, as strictly as it can. Nothing is stored.
-func testDryRun(t *testing.T, w *world) {
-	m, looked := readMatrix(t), map[string]int{}
+func testDryRun(t *testing.T, env *environment) {
+	m, checked := readMatrix(t), map[string]int{}
 	for name, object := range m.objects {
-		assert.NoError(t, w.dryRun(t, w.Cluster.Client, object), name)
-		looked[object.GetKind()]++
+		assert.NoError(t, env.dryRun(t, env.Cluster.Client, object), name)
+		checked[object.GetKind()]++
 	}
 	for _, kind := range []string{
 		"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap", "DaemonSet", "Deployment", "Service",
 		"PodDisruptionBudget", "NetworkPolicy", "VerticalPodAutoscaler", "IPPool",
 	} {
-		assert.Positive(t, looked[kind], kind)
+		assert.Positive(t, checked[kind], kind)
 	}
-	t.Run("what is for the seed", func(t *testing.T) { w.dryRunMonitoring(t) })
+	t.Run("what is for the seed", func(t *testing.T) { env.dryRunMonitoring(t) })
 	t.Run("it would find faults", func(t *testing.T) {
 		for _, object := range m.objects {
 			misspelled := object.DeepCopy()
 			if object.GetKind() == "DaemonSet" {
 				require.NoError(t, unstructured.SetNestedField(misspelled.Object, true, "spec", "template", "spec", "hostNetworks"))
-				assert.ErrorContains(t, w.dryRun(t, w.Cluster.Client, misspelled), "hostNetworks")
+				assert.ErrorContains(t, env.dryRun(t, env.Cluster.Client, misspelled), "hostNetworks")
 			}
 			if object.GetKind() == "IPPool" {
 				require.NoError(t, unstructured.SetNestedField(misspelled.Object, "64", "spec", "blockSize"))
-				assert.ErrorContains(t, w.dryRun(t, w.Cluster.Client, misspelled), "blockSize")
+				assert.ErrorContains(t, env.dryRun(t, env.Cluster.Client, misspelled), "blockSize")
 			}
 		}
 	})
 }
 
 // dryRunMonitoring does the same with the golden files of monitoring, and the seed.
-func (w *world) dryRunMonitoring(t *testing.T) {
+func (env *environment) dryRunMonitoring(t *testing.T) {
 	folder, err := repo.Path("internal", "network", "calico", "testdata", "monitoring")
 	require.NoError(t, err)
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	require.NoError(t, err)
-	looked := map[string]int{}
+	checked := map[string]int{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, object := range decode(t, content) {
-			object.SetNamespace(w.Shoot.Namespace())
-			assert.NoError(t, w.dryRun(t, w.seed.Client, object), "%s: %s %s", filepath.Base(file), object.GetKind(), object.GetName())
-			looked[object.GetKind()]++
+			object.SetNamespace(env.Shoot.Namespace())
+			assert.NoError(t, env.dryRun(t, env.seed.Client, object), "%s: %s %s", filepath.Base(file), object.GetKind(), object.GetName())
+			checked[object.GetKind()]++
 		}
 	}
 	for _, kind := range []string{"ScrapeConfig", "PrometheusRule", "ConfigMap"} {
-		assert.Positive(t, looked[kind], kind)
+		assert.Positive(t, checked[kind], kind)
 	}
 }
 
 // dryRun applies an object on the server's side, to no avail.
-func (w *world) dryRun(t *testing.T, c client.Client, object *unstructured.Unstructured) error {
+func (env *environment) dryRun(t *testing.T, c client.Client, object *unstructured.Unstructured) error {
 	t.Helper()
 	content, err := object.MarshalJSON()
 	require.NoError(t, err)
@@ -126,25 +126,25 @@ func (w *world) dryRun(t *testing.T, c client.Client, object *unstructured.Unstr
 }
 
 // testMultus gives the shoot Multus, and takes it away again; what users made with it stays. The definitions are kept for later.
-func testMultus(t *testing.T, w *world) {
-	w.addNodes(t)
-	w.configure(map[string]any{"multus": map[string]any{"enabled": true, "installCNIPlugins": true}})
-	w.fulfil(t)
-	w.awaitRolledOut(t)
-	assert.ElementsMatch(t, []string{first, second}, w.nodesOf(t, "multus"))
-	w.keepDefinitions(t)
-	w.Shoot.NetworkConfig = nil
-	w.fulfil(t)
-	groundtest.Eventually(t, "Multus is gone", func() bool { return w.podsOf(t, "multus") == nil })
+func testMultus(t *testing.T, env *environment) {
+	env.addNodes(t)
+	env.configure(map[string]any{"multus": map[string]any{"enabled": true, "installCNIPlugins": true}})
+	env.reconcile(t)
+	env.awaitRolledOut(t)
+	assert.ElementsMatch(t, []string{first, second}, env.nodesOf(t, "multus"))
+	env.keepDefinitions(t)
+	env.Shoot.NetworkConfig = nil
+	env.reconcile(t)
+	clusterstest.Eventually(t, "Multus is gone", func() bool { return env.podsOf(t, "multus") == nil })
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(kindOfMultus, "/")}}
-	assert.True(t, groundtest.Get(t, w.Cluster.Client, definition))
+	assert.True(t, clusterstest.Get(t, env.Cluster.Client, definition))
 }
 
 // testRenderings lets the shoot's gardener-resource-manager apply each golden rendering that differs from the others, one over the
 // other. There is no Network, nor any node. What a rendering has no longer stays: to wait for its end would take minutes.
-func testRenderings(t *testing.T, w *world) {
+func testRenderings(t *testing.T, env *environment) {
 	m := readMatrix(t)
-	w.define(t)
+	env.define(t)
 	sets := m.sets()
 	require.NotEmpty(t, sets)
 	begun, there := time.Now(), map[string]string{}
@@ -153,15 +153,15 @@ func testRenderings(t *testing.T, w *world) {
 			object := m.objects[file]
 			there[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = file
 		}
-		w.putResource(t, resourceMatrix, m.content(t, slices.Sorted(maps.Values(there))))
-		w.requireApplied(t, set)
+		env.putResource(t, resourceMatrix, m.content(t, slices.Sorted(maps.Values(there))))
+		env.requireApplied(t, set)
 	}
 	t.Logf("%d renderings that differ, of %d shoots, were applied in %s", len(sets), len(m.Cases), time.Since(begun).Round(time.Second))
 	for _, name := range []string{resourceMatrix, resourceDefinitions} {
-		require.NoError(t, managedresources.DeleteForShoot(t.Context(), w.seed.Client, w.Shoot.Namespace(), name))
-		groundtest.Eventually(t, name+" is gone", func() bool { return !w.get(t, managedResource(name)) })
+		require.NoError(t, managedresources.DeleteForShoot(t.Context(), env.seed.Client, env.Shoot.Namespace(), name))
+		clusterstest.Eventually(t, name+" is gone", func() bool { return !env.get(t, managedResource(name)) })
 	}
-	w.sweep(t)
+	env.deleteResourceSecrets(t)
 }
 
 // content returns what is in files.
@@ -176,24 +176,24 @@ func (m *matrix) content(t *testing.T, files []string) (all []byte) {
 }
 
 // requireApplied waits until a rendering is applied, and tells what is wrong with one that is not.
-func (w *world) requireApplied(t *testing.T, set []string) {
+func (env *environment) requireApplied(t *testing.T, set []string) {
 	t.Helper()
-	if assert.Eventually(t, func() bool { return w.isApplied(t, resourceMatrix) }, time.Minute, 20*time.Millisecond) {
+	if assert.Eventually(t, func() bool { return env.isApplied(t, resourceMatrix) }, time.Minute, 20*time.Millisecond) {
 		return
 	}
 	resource := managedResource(resourceMatrix)
-	w.get(t, resource)
+	env.get(t, resource)
 	require.FailNowf(t, "a rendering is not applied", "%v: %v", set, resource.Status.Conditions)
 }
 
-// sweep deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do in ten minutes.
-func (w *world) sweep(t *testing.T) {
+// deleteResourceSecrets deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do in ten minutes.
+func (env *environment) deleteResourceSecrets(t *testing.T) {
 	t.Helper()
 	secrets := &corev1.SecretList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), secrets, client.InNamespace(w.Shoot.Namespace())))
+	require.NoError(t, env.seed.Client.List(t.Context(), secrets, client.InNamespace(env.Shoot.Namespace())))
 	for _, secret := range secrets.Items {
 		if strings.Contains(secret.Name, resourceMatrix) {
-			require.NoError(t, client.IgnoreNotFound(w.seed.Client.Delete(t.Context(), &secret)))
+			require.NoError(t, client.IgnoreNotFound(env.seed.Client.Delete(t.Context(), &secret)))
 		}
 	}
 }
@@ -215,18 +215,18 @@ func (m *matrix) sets() [][]string {
 }
 
 // putResource makes a ManagedResource of the shoot hold something.
-func (w *world) putResource(t *testing.T, name string, content []byte) {
+func (env *environment) putResource(t *testing.T, name string, content []byte) {
 	t.Helper()
 	data := map[string][]byte{"content.yaml": content}
 	require.NoError(t, retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with gardener-resource-manager
-		return managedresources.CreateForShoot(t.Context(), w.seed.Client, w.Shoot.Namespace(), name, "test", false, data)
+		return managedresources.CreateForShoot(t.Context(), env.seed.Client, env.Shoot.Namespace(), name, "test", false, data)
 	}))
 }
 
 // isApplied tells whether a ManagedResource is applied as it is now.
-func (w *world) isApplied(t *testing.T, name string) bool {
+func (env *environment) isApplied(t *testing.T, name string) bool {
 	resource := managedResource(name)
-	if !w.get(t, resource) || resource.Status.ObservedGeneration != resource.Generation {
+	if !env.get(t, resource) || resource.Status.ObservedGeneration != resource.Generation {
 		return false
 	}
 	for _, condition := range resource.Status.Conditions {
@@ -238,18 +238,18 @@ func (w *world) isApplied(t *testing.T, name string) bool {
 }
 
 // define makes Calico's kinds known to the shoot, as they were in a Network.
-func (w *world) define(t *testing.T) {
+func (env *environment) define(t *testing.T) {
 	t.Helper()
-	require.NotEmpty(t, w.definitions)
-	w.putResource(t, resourceDefinitions, slices.Concat(w.definitions, w.definitionOfMultus))
-	groundtest.Eventually(t, "Calico's kinds are known", func() bool { return w.isApplied(t, resourceDefinitions) })
+	require.NotEmpty(t, env.definitions)
+	env.putResource(t, resourceDefinitions, slices.Concat(env.definitions, env.definitionOfMultus))
+	clusterstest.Eventually(t, "Calico's kinds are known", func() bool { return env.isApplied(t, resourceDefinitions) })
 }
 
 // keepDefinitions keeps the definitions of Calico's kinds for later, and that of Multus.
-func (w *world) keepDefinitions(t *testing.T) {
+func (env *environment) keepDefinitions(t *testing.T) {
 	t.Helper()
-	w.definitions, w.definitionOfMultus = nil, nil
-	for _, object := range w.manifests(t, resourceShoot) {
+	env.definitions, env.definitionOfMultus = nil, nil
+	for _, object := range env.manifests(t, resourceShoot) {
 		if object.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
@@ -257,10 +257,10 @@ func (w *world) keepDefinitions(t *testing.T) {
 		require.NoError(t, err)
 		content = append([]byte("\n---\n"), content...)
 		if strings.HasSuffix(object.GetName(), "."+groupOfMultus) {
-			w.definitionOfMultus = content
+			env.definitionOfMultus = content
 		} else {
-			w.definitions = append(w.definitions, content...)
+			env.definitions = append(env.definitions, content...)
 		}
 	}
-	require.NotEmpty(t, w.definitionOfMultus)
+	require.NotEmpty(t, env.definitionOfMultus)
 }

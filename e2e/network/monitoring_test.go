@@ -10,20 +10,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testScraping compares how Calico is scraped with how Gardener has what runs in shoots scraped, and what is found there with
 // what runs.
-func testScraping(t *testing.T, w *world) {
+func testScraping(t *testing.T, env *environment) {
 	theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}}
-	require.NoError(t, w.seed.Client.Create(t.Context(), theirs))
+	require.NoError(t, env.seed.Client.Create(t.Context(), theirs))
 	for name, target := range map[string]struct{ job, service, port, app, kept string }{
 		"shoot-calico-felix": {"felix-metrics", "calico-felix-monitoring", "metrics", daemonSet, "felix_.+"},
 		"shoot-calico-typha": {"typha-metrics", "calico-typha-monitoring", "metrics", "calico-typha", "typha_.+"},
 	} {
 		ours := &monitoringv1alpha1.ScrapeConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		require.True(t, w.get(t, ours), name)
+		require.True(t, env.get(t, ours), name)
 		gardeners := &monitoringv1alpha1.ScrapeConfig{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: theirs.Name},
 			Spec: shoot.ClusterComponentScrapeConfigSpec(target.job, shoot.KubernetesServiceDiscoveryConfig{
@@ -32,24 +32,24 @@ func testScraping(t *testing.T, w *world) {
 		}
 		// The expression is upstream's. Gardener's has anchors besides, which Prometheus adds to every expression.
 		gardeners.Spec.MetricRelabelConfigs[0].Regex = target.kept
-		require.NoError(t, w.seed.Client.Create(t.Context(), gardeners))
+		require.NoError(t, env.seed.Client.Create(t.Context(), gardeners))
 		assert.Equal(t, gardeners.Spec, ours.Spec, name)
 		assert.Equal(t, "shoot", ours.Labels["prometheus"])
-		w.assertFound(t, target.service, target.port, target.app)
+		env.assertFound(t, target.service, target.port, target.app)
 	}
-	require.NoError(t, w.seed.Client.Delete(t.Context(), theirs))
+	require.NoError(t, env.seed.Client.Delete(t.Context(), theirs))
 }
 
 // assertFound makes sure that a Service leads to pods that declare the port: its name is looked for at the Service, its number in
 // the pod.
-func (w *world) assertFound(t *testing.T, name, portName, app string) {
+func (env *environment) assertFound(t *testing.T, name, portName, app string) {
 	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}}
-	require.True(t, groundtest.Get(t, w.Cluster.Client, service), name)
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, service), name)
 	assert.Equal(t, map[string]string{"k8s-app": app}, service.Spec.Selector)
 	require.Len(t, service.Spec.Ports, 1)
 	assert.Equal(t, portName, service.Spec.Ports[0].Name, name)
-	pods := w.podsOf(t, app)
+	pods := env.podsOf(t, app)
 	require.NotEmpty(t, pods)
 	declared := false
 	for _, container := range pods[0].Spec.Containers {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 const (
@@ -23,61 +23,61 @@ const (
 )
 
 // testNodes lets nodes join. What has waited for them runs.
-func testNodes(t *testing.T, w *world) {
-	w.addNodes(t)
-	w.awaitRolledOut(t)
-	daemons := w.daemons(t)
+func testNodes(t *testing.T, env *environment) {
+	env.addNodes(t)
+	env.awaitRolledOut(t)
+	daemons := env.daemons(t)
 	assert.EqualValues(t, 2, daemons.Status.NumberReady, "one on each node")
-	assert.ElementsMatch(t, []string{first, second}, w.nodesOf(t, daemonSet))
-	w.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
-	w.awaitCondition(t, observabilityHealthy, gardencorev1beta1.ConditionTrue)
+	assert.ElementsMatch(t, []string{first, second}, env.nodesOf(t, daemonSet))
+	env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
+	env.awaitCondition(t, observabilityHealthy, gardencorev1beta1.ConditionTrue)
 }
 
-// testSick makes the pod on one node sick (gardener #6775): an outage of the network in a part of the shoot. It ends well, which is
+// testUnhealthyPod makes the pod on one node sick (gardener #6775): an outage of the network in a part of the shoot. It ends well, which is
 // looked at when other things have been done.
-func testSick(t *testing.T, w *world) {
-	w.Cluster.Kubelets().HoldNode(second)
-	w.deletePodOn(t, second)
-	condition := w.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionProgressing)
+func testUnhealthyPod(t *testing.T, env *environment) {
+	env.Cluster.Kubelets().HoldNode(second)
+	env.deletePodOn(t, second)
+	condition := env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionProgressing)
 	assert.Contains(t, condition.Message, daemonSet)
 	assert.Contains(t, condition.Message, resourceShoot)
-	w.Cluster.Kubelets().ReleaseNode(second)
-	w.awaitRolledOut(t)
+	env.Cluster.Kubelets().ReleaseNode(second)
+	env.awaitRolledOut(t)
 }
 
-// testWell makes sure that whoever was sick is well again.
-func testWell(t *testing.T, w *world) {
-	w.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
+// testPodRecovered makes sure that whoever was sick is well again.
+func testPodRecovered(t *testing.T, env *environment) {
+	env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
 }
 
 // addNodes lets two nodes join.
-func (w *world) addNodes(t *testing.T) {
+func (env *environment) addNodes(t *testing.T) {
 	t.Helper()
 	for i, name := range []string{first, second} {
-		require.NoError(t, w.Cluster.Kubelets().Join(t.Context(), name, fmt.Sprintf("100.96.%d.0/24", i)))
+		require.NoError(t, env.Cluster.Kubelets().Join(t.Context(), name, fmt.Sprintf("100.96.%d.0/24", i)))
 	}
 }
 
 // removeNodes lets both go.
-func (w *world) removeNodes(t *testing.T) {
+func (env *environment) removeNodes(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{first, second} {
-		require.NoError(t, w.Cluster.Kubelets().Leave(t.Context(), name))
+		require.NoError(t, env.Cluster.Kubelets().Leave(t.Context(), name))
 	}
 }
 
 // daemons reads calico-node's DaemonSet.
-func (w *world) daemons(t *testing.T) *appsv1.DaemonSet {
+func (env *environment) daemons(t *testing.T) *appsv1.DaemonSet {
 	t.Helper()
 	daemons := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: daemonSet, Namespace: metav1.NamespaceSystem}}
-	require.True(t, groundtest.Get(t, w.Cluster.Client, daemons))
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, daemons))
 	return daemons
 }
 
-// environment returns a variable of calico-node.
-func (w *world) environment(t *testing.T, name string) string {
+// variable returns a variable of calico-node.
+func (env *environment) variable(t *testing.T, name string) string {
 	t.Helper()
-	for _, container := range w.daemons(t).Spec.Template.Spec.Containers {
+	for _, container := range env.daemons(t).Spec.Template.Spec.Containers {
 		for _, variable := range container.Env {
 			if container.Name == daemonSet && variable.Name == name {
 				return variable.Value
@@ -88,46 +88,46 @@ func (w *world) environment(t *testing.T, name string) string {
 }
 
 // config returns a value of ConfigMap calico-config.
-func (w *world) config(t *testing.T, key string) string {
+func (env *environment) config(t *testing.T, key string) string {
 	t.Helper()
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "calico-config", Namespace: metav1.NamespaceSystem}}
-	require.True(t, groundtest.Get(t, w.Cluster.Client, config))
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, config))
 	return config.Data[key]
 }
 
-func (w *world) podsOf(t *testing.T, app string) []corev1.Pod {
+func (env *environment) podsOf(t *testing.T, app string) []corev1.Pod {
 	t.Helper()
 	list := &corev1.PodList{}
-	require.NoError(t, w.Cluster.Client.List(t.Context(), list, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"k8s-app": app}))
+	require.NoError(t, env.Cluster.Client.List(t.Context(), list, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"k8s-app": app}))
 	return list.Items
 }
 
 // nodesOf returns the nodes on which pods of an app run.
-func (w *world) nodesOf(t *testing.T, app string) (nodes []string) {
+func (env *environment) nodesOf(t *testing.T, app string) (nodes []string) {
 	t.Helper()
-	for _, pod := range w.podsOf(t, app) {
+	for _, pod := range env.podsOf(t, app) {
 		nodes = append(nodes, pod.Spec.NodeName)
 	}
 	return nodes
 }
 
-func (w *world) deletePodOn(t *testing.T, node string) {
+func (env *environment) deletePodOn(t *testing.T, node string) {
 	t.Helper()
-	for _, pod := range w.podsOf(t, daemonSet) {
+	for _, pod := range env.podsOf(t, daemonSet) {
 		if pod.Spec.NodeName == node {
-			require.NoError(t, w.Cluster.Client.Delete(t.Context(), &pod))
+			require.NoError(t, env.Cluster.Client.Delete(t.Context(), &pod))
 		}
 	}
 }
 
 // deployed tells whether a Deployment is in the shoot's kube-system.
-func (w *world) deployed(t *testing.T, name string) bool {
+func (env *environment) deployed(t *testing.T, name string) bool {
 	t.Helper()
-	return groundtest.Get(t, w.Cluster.Client, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}})
+	return clusterstest.Get(t, env.Cluster.Client, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}})
 }
 
 // route has the route controller tell of a node that there is a route to its pods.
-func (w *world) route(t *testing.T, node string) {
+func (env *environment) route(t *testing.T, node string) {
 	t.Helper()
-	require.NoError(t, w.Cluster.Kubelets().Say(t.Context(), node, corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated"))
+	require.NoError(t, env.Cluster.Kubelets().SetNodeCondition(t.Context(), node, corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated"))
 }

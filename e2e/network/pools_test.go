@@ -15,11 +15,11 @@ type pool struct {
 }
 
 // pools returns those in the shoot, by name.
-func (w *world) pools(t *testing.T) map[string]pool {
+func (env *environment) pools(t *testing.T) map[string]pool {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
-	require.NoError(t, w.Cluster.Client.List(t.Context(), list))
+	require.NoError(t, env.Cluster.Client.List(t.Context(), list))
 	found := map[string]pool{}
 	for _, object := range list.Items {
 		text := func(field string) string {

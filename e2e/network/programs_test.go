@@ -18,7 +18,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
@@ -30,53 +30,53 @@ const (
 
 // testPrograms runs Calico's own programs (v3.28.5) as the Deployments in the shoot say, with the rights that their ServiceAccounts
 // have there.
-func testPrograms(t *testing.T, w *world) {
+func testPrograms(t *testing.T, env *environment) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Calico()...)
 	require.NoError(t, err)
 	defer func() { // which would explain whatever else goes wrong
 		for _, account := range []string{typhaAccount, controllersAccount} {
-			refused, err := w.Cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, account))
+			refused, err := env.Cluster.AuditLog().Forbidden(audit.UserOf(metav1.NamespaceSystem, account))
 			require.NoError(t, err)
 			assert.Empty(t, refused, account)
 		}
 	}()
 	health := freePort(t)
-	typhas := w.run(t, workload.Run{
+	typhas := env.run(t, workload.Run{
 		Deployment: typha, Container: typhaAccount, Program: filepath.Join(programs, "calico-typha"),
 		Env: map[string]string{
-			"KUBECONFIG": w.kubeconfigOf(t, typhaAccount), "TYPHA_SERVERPORT": freePort(t), "TYPHA_HEALTHPORT": health,
+			"KUBECONFIG": env.kubeconfigOf(t, typhaAccount), "TYPHA_SERVERPORT": freePort(t), "TYPHA_HEALTHPORT": health,
 			"TYPHA_PROMETHEUSMETRICSPORT": freePort(t),
 		},
 	})
 	require.NoError(t, typhas.WaitForOK(ctx, "http://localhost:"+health+"/readiness"))
 
 	status := filepath.Join(t.TempDir(), "status.json")
-	controllers := w.run(t, workload.Run{
+	controllers := env.run(t, workload.Run{
 		Deployment: controllersAccount, Container: controllersAccount, Program: filepath.Join(programs, "calico-kube-controllers"),
 		Flags: map[string]string{"status-file": status},
 		Env: map[string]string{
-			"KUBECONFIG": w.kubeconfigOf(t, controllersAccount), "ENABLED_CONTROLLERS": "node", // loadbalancer is there since v3.30
+			"KUBECONFIG": env.kubeconfigOf(t, controllersAccount), "ENABLED_CONTROLLERS": "node", // loadbalancer is there since v3.30
 		},
 	})
 	require.NoError(t, controllers.WaitFor(ctx, "readiness", func(context.Context) error { return readinessIn(status) }))
 	configuration := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "crd.projectcalico.org/v1", "kind": "KubeControllersConfiguration", "metadata": map[string]any{"name": "default"},
 	}}
-	groundtest.Eventually(t, "what Calico's controllers do is written down", func() bool {
-		return groundtest.Get(t, w.Cluster.Client, configuration)
+	clusterstest.Eventually(t, "what Calico's controllers do is written down", func() bool {
+		return clusterstest.Get(t, env.Cluster.Client, configuration)
 	})
 	typhas.Stop()
 	controllers.Stop()
-	w.tellUnused(t, typhaAccount)
-	w.tellUnused(t, controllersAccount)
+	env.logUnusedRights(t, typhaAccount)
+	env.logUnusedRights(t, controllersAccount)
 }
 
-func (w *world) run(t *testing.T, run workload.Run) *workload.Container {
+func (env *environment) run(t *testing.T, run workload.Run) *workload.Container {
 	t.Helper()
 	run.Namespace, run.Dir = metav1.NamespaceSystem, filepath.Join(t.TempDir(), run.Deployment)
-	container, err := workload.RunContainer(t.Context(), w.Cluster.Client, run)
+	container, err := workload.RunContainer(t.Context(), env.Cluster.Client, run)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		container.Stop()
@@ -87,9 +87,9 @@ func (w *world) run(t *testing.T, run workload.Run) *workload.Container {
 	return container
 }
 
-func (w *world) kubeconfigOf(t *testing.T, account string) string {
+func (env *environment) kubeconfigOf(t *testing.T, account string) string {
 	t.Helper()
-	path, err := w.Cluster.KubeconfigOf(t.Context(), account)
+	path, err := env.Cluster.KubeconfigOf(t.Context(), account)
 	require.NoError(t, err)
 	return path
 }
@@ -129,16 +129,16 @@ func readinessIn(path string) error {
 	return nil
 }
 
-// tellUnused lists the rights that a program has not used: some are for what newer ones do, or for what did not happen here.
-func (w *world) tellUnused(t *testing.T, account string) {
+// logUnusedRights lists the rights that a program has not used: some are for what newer ones do, or for what did not happen here.
+func (env *environment) logUnusedRights(t *testing.T, account string) {
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: account}}
-	require.True(t, groundtest.Get(t, w.Cluster.Client, role))
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, role))
 	for _, rule := range role.Rules {
 		for _, resource := range rule.Resources {
 			var unused []string
 			for _, verb := range rule.Verbs {
-				used, err := w.Cluster.AuditLog().Used(audit.UserOf(metav1.NamespaceSystem, account), verb, rule.APIGroups[0], resource)
+				used, err := env.Cluster.AuditLog().Used(audit.UserOf(metav1.NamespaceSystem, account), verb, rule.APIGroups[0], resource)
 				require.NoError(t, err)
 				if !used {
 					unused = append(unused, verb)

@@ -98,12 +98,12 @@ func TestFields(t *testing.T) {
 		found.walk("Worker", map[string]any{"status": status})
 		return found
 	}
-	whole := of(map[string]any{
+	full := of(map[string]any{
 		"state": map[string]any{"key": "value"},
 		"pools": []any{map[string]any{"name": "a"}, map[string]any{"name": "b", "labels": map[string]any{"c": "d"}}},
 	})
-	assert.Equal(t, []string{"Worker.status.pools[].labels", "Worker.status.pools[].name", "Worker.status.state.key"}, whole.of("Worker.status."))
+	assert.Equal(t, []string{"Worker.status.pools[].labels", "Worker.status.pools[].name", "Worker.status.state.key"}, full.of("Worker.status."))
 	pruned := of(map[string]any{"state": map[string]any{}, "pools": []any{map[string]any{"name": "e"}}})
-	assert.Equal(t, []string{"Worker.status.pools[].labels", "Worker.status.state.key"}, whole.without(pruned))
-	assert.Empty(t, pruned.without(whole))
+	assert.Equal(t, []string{"Worker.status.pools[].labels", "Worker.status.state.key"}, full.without(pruned))
+	assert.Empty(t, pruned.without(full))
 }

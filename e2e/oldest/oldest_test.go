@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
@@ -17,12 +17,14 @@ func TestOldest(t *testing.T) {
 	require.NoError(t, err)
 	t.Log("the oldest Gardener is " + version)
 	var today, then fields
-	var lives sync.WaitGroup
-	lives.Go(func() { t.Run("Today", func(t *testing.T) { today = live(t, ground.Options{}) }) })
-	lives.Go(func() {
-		t.Run(version, func(t *testing.T) { then = live(t, ground.Options{Seed: []seed.Option{seed.OfGardener(dir)}}) })
+	var runs sync.WaitGroup
+	runs.Go(func() { t.Run("Today", func(t *testing.T) { today = runShoot(t, clusters.Options{}) }) })
+	runs.Go(func() {
+		t.Run(version, func(t *testing.T) {
+			then = runShoot(t, clusters.Options{Seed: []seed.Option{seed.WithGardenerSource(dir)}})
+		})
 	})
-	lives.Wait()
+	runs.Wait()
 	if t.Failed() {
 		return
 	}

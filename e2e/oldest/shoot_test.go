@@ -23,36 +23,36 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// live brings a shoot to life by all four controllers, and returns what the API server has kept of it.
-func live(t *testing.T, options ground.Options) fields {
-	g := groundtest.New(t, options)
-	groundtest.AssertNoErrors(t, g)
-	groundtest.MakeInfrastructure(t, g)
-	describe(t, g)
-	runMachines(t, g)
+// runShoot brings a shoot to life by all four controllers, and returns what the API server has kept of it.
+func runShoot(t *testing.T, options clusters.Options) fields {
+	c := clusterstest.New(t, options)
+	clusterstest.AssertNoErrors(t, c)
+	clusterstest.MakeInfrastructure(t, c)
+	configureShoot(t, c)
+	runMachines(t, c)
 	for _, what := range []controller.Binary{controller.ControlPlane(), controller.Network(), controller.Worker()} {
-		start(t, g, what)
+		start(t, c, what)
 	}
-	fulfil(t, g)
-	awaitHealthy(t, g)
-	assertNothingForbidden(t, g)
-	return fieldsOf(t, g.Source.Client)
+	reconcile(t, c)
+	awaitHealthy(t, c)
+	assertNothingForbidden(t, c)
+	return fieldsOf(t, c.Source.Client)
 }
 
-// describe lets the shoot have much of what there are fields for.
-func describe(t *testing.T, g *ground.Ground) {
+// configureShoot lets the shoot have much of what there are fields for.
+func configureShoot(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
-	openstack.OfferMachines(g.Shoot, g.Cloud)
-	g.Shoot.Credentials["authURL"] = []byte(g.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
+	openstack.OfferMachines(c.Shoot, c.Cloud)
+	c.Shoot.Credentials["authURL"] = []byte(c.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
 	config, err := json.Marshal(openstackv1alpha1.WorkerConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
 		NodeTemplate: &extensionsv1alpha1.NodeTemplate{
@@ -78,17 +78,17 @@ func describe(t *testing.T, g *ground.Ground) {
 	manual := openstack.NewPool("manual", 1, 1)
 	manual.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate)
 	manual.MaxSurge, manual.MaxUnavailable = new(intstr.FromInt32(0)), new(intstr.FromInt32(1))
-	g.Shoot.Workers = []gardencorev1beta1.Worker{rolled, manual}
+	c.Shoot.Workers = []gardencorev1beta1.Worker{rolled, manual}
 }
 
 // runMachines runs machine-controller-manager with the machine controller, and what runs on machines.
-func runMachines(t *testing.T, g *ground.Ground) {
+func runMachines(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
 	require.NoError(t, err)
 	machineController, err := controller.Machine().Build(t.Context(), false)
 	require.NoError(t, err)
-	pods := mcm.Start(t.Context(), g.Source.Seed, mcm.Options{
+	pods := mcm.Start(t.Context(), c.Source.Seed, mcm.Options{
 		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: machineController, Dir: t.TempDir(),
 	})
 	t.Cleanup(func() {
@@ -97,13 +97,13 @@ func runMachines(t *testing.T, g *ground.Ground) {
 			t.Log(pods.Tails(40))
 		}
 	})
-	played, err := nodes.Start(t.Context(), g.Cluster.Config, g.Account.Servers(g.Shoot, g.Cloud.Region()))
+	simulated, err := nodes.Start(t.Context(), c.Cluster.Config, c.Account.Servers(c.Shoot, c.Cloud.Region()))
 	require.NoError(t, err)
-	t.Cleanup(played.Stop)
+	t.Cleanup(simulated.Stop)
 }
 
 // start starts a controller, and waits until its webhooks are called if the API server can reach them.
-func start(t *testing.T, g *ground.Ground, what controller.Binary) {
+func start(t *testing.T, c *clusters.Clusters, what controller.Binary) {
 	t.Helper()
 	path, err := what.Build(t.Context(), false)
 	require.NoError(t, err)
@@ -116,37 +116,37 @@ func start(t *testing.T, g *ground.Ground, what controller.Binary) {
 	case what.Name == controller.ControlPlane().Name:
 		options.Args = []string{"--disable-webhooks=*"} // they act on what nobody deploys here
 	}
-	_, err = g.Source.StartController(t.Context(), what, options)
+	_, err = c.Source.StartController(t.Context(), what, options)
 	require.NoError(t, err)
 	if hasWebhooks {
-		require.NoError(t, what.AwaitWebhooks(t.Context(), g.Source.Client))
+		require.NoError(t, what.AwaitWebhooks(t.Context(), c.Source.Client))
 	}
 }
 
-// fulfil orders all that there is besides the Infrastructure, and waits for it, in gardenlet's order.
-func fulfil(t *testing.T, g *ground.Ground) {
+// reconcile orders all that there is besides the Infrastructure, and waits for it, in gardenlet's order.
+func reconcile(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
-	them := g.Source.Gardenlet
-	require.NoError(t, them.Prepare(t.Context(), g.Shoot))
-	plane := them.ControlPlane(g.Shoot)
+	them := c.Source.Gardenlet
+	require.NoError(t, them.Prepare(t.Context(), c.Shoot))
+	plane := them.ControlPlane(c.Shoot)
 	require.NoError(t, plane.Deploy(t.Context()))
 	require.NoError(t, plane.Wait(t.Context()))
-	network, err := them.Network(g.Shoot)
+	network, err := them.Network(c.Shoot)
 	require.NoError(t, err)
 	require.NoError(t, network.Deploy(t.Context()))
 	require.NoError(t, network.Wait(t.Context()))
 
-	api := gardenlet.APIServer{URL: g.Cluster.URL(), CA: g.Cluster.CA}
-	require.NoError(t, them.PrepareMachines(t.Context(), g.Shoot, api))
-	require.NoError(t, them.FulfilWorker(t.Context(), g.Shoot))
+	api := gardenlet.APIServer{URL: c.Cluster.URL(), CA: c.Cluster.CA}
+	require.NoError(t, them.PrepareMachines(t.Context(), c.Shoot, api))
+	require.NoError(t, them.ReconcileWorker(t.Context(), c.Shoot))
 }
 
 // awaitHealthy waits until gardener-resource-manager has applied everything, and everything of ours says that it is well.
-func awaitHealthy(t *testing.T, g *ground.Ground) {
+func awaitHealthy(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
-	groundtest.Eventually(t, "everything is applied", func() bool {
+	clusterstest.Eventually(t, "everything is applied", func() bool {
 		resources := &resourcesv1alpha1.ManagedResourceList{}
-		require.NoError(t, g.Source.Client.List(t.Context(), resources, client.InNamespace(g.Shoot.Namespace())))
+		require.NoError(t, c.Source.Client.List(t.Context(), resources, client.InNamespace(c.Shoot.Namespace())))
 		for _, resource := range resources.Items {
 			if !isTrue(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied) {
 				return false
@@ -154,12 +154,12 @@ func awaitHealthy(t *testing.T, g *ground.Ground) {
 		}
 		return len(resources.Items) > 3
 	})
-	groundtest.Eventually(t, "everything says that it is well", func() bool {
-		plane, err := g.Source.Gardenlet.GetControlPlane(t.Context(), g.Shoot)
+	clusterstest.Eventually(t, "everything says that it is well", func() bool {
+		plane, err := c.Source.Gardenlet.GetControlPlane(t.Context(), c.Shoot)
 		require.NoError(t, err)
-		network, err := g.Source.Gardenlet.GetNetwork(t.Context(), g.Shoot)
+		network, err := c.Source.Gardenlet.GetNetwork(t.Context(), c.Shoot)
 		require.NoError(t, err)
-		worker, err := g.Source.Gardenlet.GetWorker(t.Context(), g.Shoot)
+		worker, err := c.Source.Gardenlet.GetWorker(t.Context(), c.Shoot)
 		require.NoError(t, err)
 		return isTrue(plane.Status.Conditions, gardencorev1beta1.ShootControlPlaneHealthy) &&
 			isTrue(network.Status.Conditions, gardencorev1beta1.ShootSystemComponentsHealthy) &&
@@ -173,9 +173,9 @@ func isTrue(conditions []gardencorev1beta1.Condition, kind gardencorev1beta1.Con
 }
 
 // assertNothingForbidden makes sure that no API server has refused anything of a controller for want of a right, or as invalid.
-func assertNothingForbidden(t *testing.T, g *ground.Ground) {
+func assertNothingForbidden(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
-	writes, err := g.Source.Writes("")
+	writes, err := c.Source.Writes("")
 	require.NoError(t, err)
 	for _, write := range writes {
 		for _, refused := range []int{http.StatusForbidden, http.StatusBadRequest, http.StatusUnprocessableEntity} {

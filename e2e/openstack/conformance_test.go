@@ -21,8 +21,8 @@ var record = flag.String("record", "", "keep what the real cloud answers as that
 
 const (
 	records = "../../internal/cloud/openstack/conformance/testdata"
-	// leastBehaviours must pass on both clouds. The number keeps behaviours from getting lost.
-	leastBehaviours = 400
+	// minBehaviours must pass on both clouds. The number keeps behaviours from getting lost.
+	minBehaviours = 400
 )
 
 // operatorEntry is the name of the administrator in clouds.yaml.
@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 	agreed, err := conformance.WriteTable(os.Stdout, "real", "fake", realResults, fakeResults, differences)
 	require.NoError(t, err)
 	if tried == len(behaviours()) {
-		assert.GreaterOrEqual(t, agreed, leastBehaviours)
+		assert.GreaterOrEqual(t, agreed, minBehaviours)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/infrastructuresuite"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
@@ -18,6 +18,6 @@ import (
 func TestInfrastructure(t *testing.T) {
 	target, err := conformance.FromFile(operatorEntry())
 	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
-	r := rig.New(t, func() (*openstack.Cloud, error) { return openstack.New(target) })
+	r := testenv.New(t, func() (*openstack.Cloud, error) { return openstack.New(target) })
 	infrastructuresuite.Run(t, r)
 }

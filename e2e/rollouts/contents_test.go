@@ -19,16 +19,16 @@ import (
 // first coming.
 type contents struct {
 	mutex sync.Mutex
-	words,
+	values,
 	revisions map[string][]string // of ConfigMaps, and of ManagedResources
 }
 
 func newContents(t *testing.T, config *rest.Config) *contents {
 	t.Helper()
-	c := &contents{words: map[string][]string{}, revisions: map[string][]string{}}
+	c := &contents{values: map[string][]string{}, revisions: map[string][]string{}}
 	watchAll(t, config, seedScheme(), &corev1.ConfigMapList{}, func(_ watch.EventType, object client.Object) {
 		if content, is := object.(*corev1.ConfigMap); is {
-			c.add(c.words, strings.TrimPrefix(content.Namespace, namespaceOf("")), content.Data[contentKey])
+			c.add(c.values, strings.TrimPrefix(content.Namespace, namespaceOf("")), content.Data[contentKey])
 		}
 	}, client.MatchingLabels{"of": "rollouts"})
 	watchAll(t, config, seedScheme(), &resourcesv1alpha1.ManagedResourceList{}, func(_ watch.EventType, object client.Object) {
@@ -46,8 +46,8 @@ func (c *contents) add(to map[string][]string, installation, what string) {
 }
 
 // of returns the words and the revisions that an installation ever had.
-func (c *contents) of(installation string) (words, revisions []string) {
+func (c *contents) of(installation string) (values, revisions []string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return slices.Clone(c.words[installation]), slices.Clone(c.revisions[installation])
+	return slices.Clone(c.values[installation]), slices.Clone(c.revisions[installation])
 }

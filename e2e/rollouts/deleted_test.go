@@ -11,20 +11,20 @@ import (
 )
 
 // What is not registered any more goes from all seeds, with all that it has brought there.
-func testDeleted(t *testing.T, w *world) {
-	w.begun(t)
-	w.withOperator(t, func() {
-		require.NoError(t, w.Client.Delete(t.Context(), &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: registration}}))
+func testDeleted(t *testing.T, env *environment) {
+	env.ensureInstalled(t)
+	env.withOperator(t, func() {
+		require.NoError(t, env.Client.Delete(t.Context(), &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: registration}}))
 		eventually(t, "all installations have gone", func() error {
-			if left := len(w.installations(t, registration)); left > 0 {
+			if left := len(env.installations(t, registration)); left > 0 {
 				return fmt.Errorf("%d are left", left)
 			}
 			return nil
 		})
-		for i, lines := range w.snapshots(t) {
+		for i, lines := range env.snapshots(t) {
 			assert.Empty(t, lines, "API server %d", i)
 		}
-		w.assertNoSecretsLeft(t)
+		env.assertNoSecretsLeft(t)
 	})
-	w.assertOthersUntouched(t)
+	env.assertOthersUntouched(t)
 }

@@ -12,23 +12,23 @@ import (
 
 // What is registered for the first time is served everywhere at once: installations that are new wait for no wave. It is good when every wave has had
 // it for long enough.
-func testFirst(t *testing.T, w *world) {
-	w.withOperator(t, func() {
+func testFirst(t *testing.T, env *environment) {
+	env.withOperator(t, func() {
 		config := installationv1alpha1.NewControllerDeploymentConfig()
 		config.Chart, config.Rollout = chart(t, "first", false), settings()
 		config.Rollout.SoakTime = &metav1.Duration{Duration: never}
-		w.register(t, config)
+		env.register(t, config)
 
-		name := w.newRevision(t, nil)
-		w.awaitAll(t, name, "first")
-		assert.Equal(t, candidate, w.revision(t, name).verdict, "no wave has had it for long")
-		w.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout = settings() })
-		w.awaitVerdict(t, name, good)
-		require.Len(t, w.revisions(t), 1, "how something is rolled out makes no revision")
-		for _, s := range w.sites {
-			assert.Equal(t, []string{name}, w.assignedTo(t, s.seed))
+		name := env.newRevision(t, nil)
+		env.waitForAll(t, name, "first")
+		assert.Equal(t, candidate, env.revision(t, name).result, "no wave has had it for long")
+		env.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout = settings() })
+		env.waitForResult(t, name, good)
+		require.Len(t, env.revisions(t), 1, "how something is rolled out makes no revision")
+		for _, s := range env.sites {
+			assert.Equal(t, []string{name}, env.assignedTo(t, s.seed))
 		}
 	})
-	w.assertOthersUntouched(t)
-	w.word = "first"
+	env.assertOthersUntouched(t)
+	env.contentValue = "first"
 }

@@ -16,46 +16,46 @@ import (
 )
 
 // A seed whose API server answers with errors is there, and nobody knows how it is. The others wait for it, also after a restart.
-func testHidden(t *testing.T, w *world) {
-	w.begun(t)
-	hidden, seen := w.site(t, "canary-01"), w.site(t, "canary-03")
-	w.setAccess(t, hidden, leadingToErrors(t, hidden))
-	mark := w.record.len()
+func testHidden(t *testing.T, env *environment) {
+	env.ensureInstalled(t)
+	hidden, seen := env.site(t, "canary-01"), env.site(t, "canary-03")
+	env.setAccess(t, hidden, kubeconfigToErrors(t, hidden))
+	mark := env.record.len()
 	var name string
-	w.withOperator(t, func() {
-		name = w.release(t, chart(t, "fifth", false), func(r *installationv1alpha1.Rollout) { r.Waves[0].MaxUnavailable = new(intstr.FromString("100%")) })
+	env.withOperator(t, func() {
+		name = env.release(t, chart(t, "fifth", false), func(r *installationv1alpha1.Rollout) { r.Waves[0].MaxUnavailable = new(intstr.FromString("100%")) })
 		eventually(t, "another canary is well with it", func() error {
-			return w.well(t, seen, w.installations(t, registration)[seen.seed], name, "fifth")
+			return env.checkInstallation(t, seen, env.installations(t, registration)[seen.seed], name, "fifth")
 		})
 		eventually(t, "it is told that the one is not seen", func() error {
-			if status := statusOf(t, w.installations(t, registration)[hidden.seed]); status.LastError == nil || status.LastError.Reason != "OperationFailed" {
+			if status := statusOf(t, env.installations(t, registration)[hidden.seed]); status.LastError == nil || status.LastError.Reason != "OperationFailed" {
 				return errNotYet
 			}
 			return nil
 		})
 		time.Sleep(soak + tolerance + 3*syncPeriod)
-		assert.NotContains(t, w.given(t, name), "early-01", "the next wave waits")
-		assert.Equal(t, candidate, w.revision(t, name).verdict)
+		assert.NotContains(t, env.seedsWithRevision(t, name), "early-01", "the next wave waits")
+		assert.Equal(t, candidate, env.revision(t, name).result)
 	})
-	w.setAccess(t, hidden, hidden.cluster.front.Kubeconfig())
-	w.withOperator(t, func() {
-		w.awaitAll(t, name, "fifth")
-		w.awaitVerdict(t, name, good)
-		assignments := w.assignmentsSince(t, mark)
-		tell(t, assignments, name)
+	env.setAccess(t, hidden, hidden.cluster.proxy.Kubeconfig())
+	env.withOperator(t, func() {
+		env.waitForAll(t, name, "fifth")
+		env.waitForResult(t, name, good)
+		assignments := env.assignmentsSince(t, mark)
+		logAssignments(t, assignments, name)
 	})
-	w.word = "fifth"
+	env.contentValue = "fifth"
 }
 
-// leadingToErrors is a kubeconfig of something that refuses everything as an API server in trouble does.
-func leadingToErrors(t *testing.T, s site) []byte {
+// kubeconfigToErrors is a kubeconfig of something that refuses everything as an API server in trouble does.
+func kubeconfigToErrors(t *testing.T, s site) []byte {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
 		response.Header().Set("Audit-Id", "of-trouble")
 		http.Error(response, "etcdserver: request timed out", http.StatusInternalServerError)
 	}))
 	t.Cleanup(server.Close)
-	config, err := clientcmd.Load(s.cluster.front.Kubeconfig())
+	config, err := clientcmd.Load(s.cluster.proxy.Kubeconfig())
 	require.NoError(t, err)
 	for _, cluster := range config.Clusters {
 		cluster.Server = server.URL

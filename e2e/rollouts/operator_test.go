@@ -20,44 +20,44 @@ import (
 const syncPeriod = time.Second
 
 // options are those of one more process.
-func (w *world) options(leaderElection bool) controller.ControllerInstallationOptions {
-	output := filepath.Join(w.dir, fmt.Sprintf("operator-%03d.log", len(w.outputs)))
-	w.outputs = append(w.outputs, output)
+func (env *environment) options(leaderElection bool) controller.ControllerInstallationOptions {
+	output := filepath.Join(env.dir, fmt.Sprintf("operator-%03d.log", len(env.outputs)))
+	env.outputs = append(env.outputs, output)
 	return controller.ControllerInstallationOptions{
-		Path: w.path, Output: output, Own: w.front, Namespace: inGarden, LeaderElection: leaderElection,
+		Path: env.path, Output: output, Own: env.gardenKubeconfig, Namespace: inGarden, LeaderElection: leaderElection,
 		Args: []string{"--sync-period=" + syncPeriod.String()},
 	}
 }
 
 // startOperator starts it as it is meant to run.
-func (w *world) startOperator(t *testing.T) {
+func (env *environment) startOperator(t *testing.T) {
 	t.Helper()
 	var err error
-	w.operator, err = controller.ControllerInstallation().StartControllerInstallation(t.Context(), w.options(true))
+	env.operator, err = controller.ControllerInstallation().StartControllerInstallation(t.Context(), env.options(true))
 	require.NoError(t, err)
 }
 
 // stopOperator ends it in good order: its Lease is free for the next one.
-func (w *world) stopOperator(t *testing.T) {
+func (env *environment) stopOperator(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	assert.NoError(t, w.operator.Terminate(ctx))
+	assert.NoError(t, env.operator.Terminate(ctx))
 }
 
 // withOperator runs it while something is done.
-func (w *world) withOperator(t *testing.T, do func()) {
+func (env *environment) withOperator(t *testing.T, do func()) {
 	t.Helper()
-	w.startOperator(t)
-	defer w.operator.Kill() // where do has given up
+	env.startOperator(t)
+	defer env.operator.Kill() // where do has given up
 	do()
-	w.stopOperator(t)
+	env.stopOperator(t)
 }
 
-// rolloutIs says what is missing until the operator's metrics tell that the rollout is in a state.
-func (w *world) rolloutIs(t *testing.T, state string) error {
+// checkRollout says what is missing until the operator's metrics tell that the rollout is in a state.
+func (env *environment) checkRollout(t *testing.T, state string) error {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.operator.MetricsURL, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.operator.MetricsURL, nil)
 	require.NoError(t, err)
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)

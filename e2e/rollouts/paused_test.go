@@ -11,50 +11,50 @@ import (
 )
 
 // While a rollout is paused, a seed that wants its first installation gets it at once, with what was good last. Then the rollout goes on where it was.
-func testPaused(t *testing.T, w *world) {
-	w.begun(t)
-	former := w.lastGood(t)
-	w.withOperator(t, func() {
-		mark := w.record.len()
+func testPaused(t *testing.T, env *environment) {
+	env.ensureInstalled(t)
+	previous := env.lastGood(t)
+	env.withOperator(t, func() {
+		mark := env.record.len()
 		// However slow the machine is, it does not get past the canaries.
-		name := w.release(t, chart(t, "third", false), func(r *installationv1alpha1.Rollout) { r.Waves[0].SoakTime = &metav1.Duration{Duration: never} })
+		name := env.release(t, chart(t, "third", false), func(r *installationv1alpha1.Rollout) { r.Waves[0].SoakTime = &metav1.Duration{Duration: never} })
 		eventually(t, "the rollout has begun", func() error {
-			for _, a := range assignmentsSince(w.record.all(), mark) {
+			for _, a := range assignmentsSince(env.record.all(), mark) {
 				if a.assigned == name {
 					return nil
 				}
 			}
 			return errNotYet
 		})
-		w.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout.Paused = true })
-		eventually(t, "the rollout is paused", func() error { return w.rolloutIs(t, "Paused") })
-		paused := w.given(t, name)
+		env.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout.Paused = true })
+		eventually(t, "the rollout is paused", func() error { return env.checkRollout(t, "Paused") })
+		paused := env.seedsWithRevision(t, name)
 
-		added := w.newSite(late, 11, 20)
-		require.NoError(t, w.addSite(t, added))
-		w.sites = append(w.sites, added)
+		added := env.newSite(late, 11, 20)
+		require.NoError(t, env.addSite(t, added))
+		env.sites = append(env.sites, added)
 		eventually(t, "the new seed is served", func() error {
-			return w.well(t, added, w.installations(t, registration)[added.seed], former, w.word)
+			return env.checkInstallation(t, added, env.installations(t, registration)[added.seed], previous, env.contentValue)
 		})
-		assert.Equal(t, paused, w.given(t, name), "nobody is given another revision meanwhile")
-		assert.Equal(t, candidate, w.revision(t, name).verdict)
+		assert.Equal(t, paused, env.seedsWithRevision(t, name), "nobody is given another revision meanwhile")
+		assert.Equal(t, candidate, env.revision(t, name).result)
 
-		w.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout = settings() })
-		w.awaitAll(t, name, "third")
-		w.awaitVerdict(t, name, good)
-		assignments := w.assignmentsSince(t, mark)
-		tell(t, assignments, name)
-		assert.Empty(t, w.rules(soak).broken(assignments, name))
-		assert.Equal(t, []string{former, name}, w.assignedTo(t, added.seed))
+		env.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) { config.Rollout = settings() })
+		env.waitForAll(t, name, "third")
+		env.waitForResult(t, name, good)
+		assignments := env.assignmentsSince(t, mark)
+		logAssignments(t, assignments, name)
+		assert.Empty(t, env.rules(soak).violations(assignments, name))
+		assert.Equal(t, []string{previous, name}, env.assignedTo(t, added.seed))
 	})
-	w.word = "third"
+	env.contentValue = "third"
 }
 
-// given lists the seeds whose installation is to have a revision.
-func (w *world) given(t *testing.T, revision string) (seeds []string) {
+// seedsWithRevision lists the seeds whose installation is to have a revision.
+func (env *environment) seedsWithRevision(t *testing.T, revision string) (seeds []string) {
 	t.Helper()
-	for _, s := range w.sites {
-		if installation := w.installations(t, registration)[s.seed]; installation.Annotations[installationv1alpha1.AnnotationRevision] == revision {
+	for _, s := range env.sites {
+		if installation := env.installations(t, registration)[s.seed]; installation.Annotations[installationv1alpha1.AnnotationRevision] == revision {
 			seeds = append(seeds, s.seed)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// sight is what an installation was like at a moment.
-type sight struct {
+// observation is what an installation was like at a moment.
+type observation struct {
 	installation, seed string
 	gone               bool
 	// assigned is the revision that it was to have, since when.
@@ -31,14 +31,14 @@ type sight struct {
 }
 
 // settled reports whether it has what it is to have, and is healthy.
-func (s sight) settled() bool {
+func (s observation) settled() bool {
 	return s.assigned != "" && s.has == s.assigned && !s.healthySince.IsZero()
 }
 
 // record is all that was seen of the installations of the operator, in the order in which it happened.
 type record struct {
-	mutex  sync.Mutex
-	sights []sight
+	mutex        sync.Mutex
+	observations []observation
 }
 
 func newRecord(t *testing.T, config *rest.Config) *record {
@@ -46,14 +46,14 @@ func newRecord(t *testing.T, config *rest.Config) *record {
 	r := &record{}
 	watchAll(t, config, gardenScheme(), &gardencorev1beta1.ControllerInstallationList{}, func(event watch.EventType, object client.Object) {
 		if installation, is := object.(*gardencorev1beta1.ControllerInstallation); is && installation.Spec.RegistrationRef.Name == registration {
-			r.add(sightOf(t, installation, event == watch.Deleted))
+			r.add(observationOf(t, installation, event == watch.Deleted))
 		}
 	})
 	return r
 }
 
-func sightOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallation, gone bool) sight {
-	s := sight{
+func observationOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallation, gone bool) observation {
+	s := observation{
 		installation: installation.Name, seed: installation.Spec.SeedRef.Name, gone: gone,
 		assigned: installation.Annotations[installationv1alpha1.AnnotationRevision],
 	}
@@ -74,38 +74,38 @@ func sightOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallatio
 	return s
 }
 
-func (r *record) add(s sight) {
+func (r *record) add(s observation) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.sights = append(r.sights, s)
+	r.observations = append(r.observations, s)
 }
 
 // len is how much there is so far.
 func (r *record) len() int {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return len(r.sights)
+	return len(r.observations)
 }
 
-func (r *record) all() []sight {
+func (r *record) all() []observation {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return slices.Clone(r.sights)
+	return slices.Clone(r.observations)
 }
 
 // assignment is a sight at which an installation had just been given a revision instead of another one, or for the first time.
 type assignment struct {
-	sight
+	observation
 	before string
 	// others are the last sights of all installations at that moment, this one included, by seed.
-	others map[string]sight
+	others map[string]observation
 }
 
 // assignmentsSince lists what was assigned after the first n sights.
-func assignmentsSince(sights []sight, n int) []assignment {
-	last := map[string]sight{}
+func assignmentsSince(observations []observation, n int) []assignment {
+	last := map[string]observation{}
 	var found []assignment
-	for i, s := range sights {
+	for i, s := range observations {
 		before := last[s.seed]
 		last[s.seed] = s
 		if s.gone {
@@ -121,28 +121,28 @@ func assignmentsSince(sights []sight, n int) []assignment {
 }
 
 // assignmentsSince lists what was assigned after the first n sights, up to now.
-func (w *world) assignmentsSince(t *testing.T, n int) []assignment {
+func (env *environment) assignmentsSince(t *testing.T, n int) []assignment {
 	t.Helper()
 	eventually(t, "everything is on record", func() error {
-		last := map[string]sight{}
-		for _, s := range w.record.all() {
+		last := map[string]observation{}
+		for _, s := range env.record.all() {
 			last[s.seed] = s
 		}
-		for seed, installation := range w.installations(t, registration) {
-			if now := sightOf(t, installation, false); last[seed] != now {
+		for seed, installation := range env.installations(t, registration) {
+			if now := observationOf(t, installation, false); last[seed] != now {
 				return fmt.Errorf("%+v was seen as %+v", now, last[seed])
 			}
 		}
 		return nil
 	})
-	return assignmentsSince(w.record.all(), n)
+	return assignmentsSince(env.record.all(), n)
 }
 
 // assignedTo lists the revisions that the installation of a seed was given, in order.
-func (w *world) assignedTo(t *testing.T, seed string) []string {
+func (env *environment) assignedTo(t *testing.T, seed string) []string {
 	t.Helper()
 	var revisions []string
-	for _, a := range w.assignmentsSince(t, 0) {
+	for _, a := range env.assignmentsSince(t, 0) {
 		if a.seed == seed {
 			revisions = append(revisions, a.assigned)
 		}

@@ -23,8 +23,8 @@ const (
 
 	// contentName is the name of the ConfigMap that every revision consists of; under contentKey it has the revision's word.
 	contentName, contentKey = "content", "revision"
-	// troubleName is the name of the Deployment that a broken revision has besides, and of the ServiceAccount that its pods lack.
-	troubleName = "trouble"
+	// failingName is the name of the Deployment that a broken revision has besides, and of the ServiceAccount that its pods lack.
+	failingName = "trouble"
 )
 
 const contentTemplate = `apiVersion: v1
@@ -38,7 +38,7 @@ data:
   seed: {{ .Values.gardener.seed.name | quote }}
 `
 
-const troubleTemplate = `apiVersion: apps/v1
+const failingTemplate = `apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: trouble
@@ -54,11 +54,11 @@ spec:
 `
 
 // chart packs one whose objects show the word. A broken one has a Deployment whose ServiceAccount nobody has made.
-func chart(t *testing.T, word string, broken bool) []byte {
+func chart(t *testing.T, value string, broken bool) []byte {
 	t.Helper()
-	templates := map[string]string{"content.yaml": fmt.Sprintf(contentTemplate, word)}
+	templates := map[string]string{"content.yaml": fmt.Sprintf(contentTemplate, value)}
 	if broken {
-		templates["trouble.yaml"] = troubleTemplate
+		templates["trouble.yaml"] = failingTemplate
 	}
 	archive, err := garden.PackChart("rolled", templates)
 	require.NoError(t, err)
@@ -71,8 +71,8 @@ const (
 	never = 10 * time.Minute
 )
 
-// mostUnavailable is how many installations of a wave may be changing or unhealthy at the same time.
-func mostUnavailable() map[string]int { return map[string]int{canary: 1, early: 3, late: 5} }
+// maxUnavailable is how many installations of a wave may be changing or unhealthy at the same time.
+func maxUnavailable() map[string]int { return map[string]int{canary: 1, early: 3, late: 5} }
 
 // waves is the order of a rollout.
 func waves() []string { return []string{canary, early, late} }
@@ -83,7 +83,7 @@ func settings() *installationv1alpha1.Rollout {
 		return installationv1alpha1.Wave{
 			Name:           name,
 			SeedSelector:   &metav1.LabelSelector{MatchLabels: map[string]string{stageLabel: name}},
-			MaxUnavailable: new(intstr.FromInt(mostUnavailable()[name])),
+			MaxUnavailable: new(intstr.FromInt(maxUnavailable()[name])),
 		}
 	}
 	return &installationv1alpha1.Rollout{
@@ -100,14 +100,14 @@ func deployment() *gardencorev1beta1.ControllerDeployment {
 }
 
 // register registers the first revision for every seed.
-func (w *world) register(t *testing.T, config *installationv1alpha1.ControllerDeploymentConfig) {
+func (env *environment) register(t *testing.T, config *installationv1alpha1.ControllerDeploymentConfig) {
 	t.Helper()
 	raw, err := installationv1alpha1.Encode(config)
 	require.NoError(t, err)
 	object := deployment()
 	object.Type, object.ProviderConfig = installationv1alpha1.DeploymentType, *raw
-	require.NoError(t, w.Client.Create(t.Context(), object))
-	require.NoError(t, w.Client.Create(t.Context(), &gardencorev1beta1.ControllerRegistration{
+	require.NoError(t, env.Client.Create(t.Context(), object))
+	require.NoError(t, env.Client.Create(t.Context(), &gardencorev1beta1.ControllerRegistration{
 		ObjectMeta: metav1.ObjectMeta{Name: registration},
 		Spec: gardencorev1beta1.ControllerRegistrationSpec{Deployment: &gardencorev1beta1.ControllerRegistrationDeployment{
 			Policy:         new(gardencorev1beta1.ControllerDeploymentPolicyAlways),
@@ -117,10 +117,10 @@ func (w *world) register(t *testing.T, config *installationv1alpha1.ControllerDe
 }
 
 // change edits what is registered.
-func (w *world) change(t *testing.T, edit func(*installationv1alpha1.ControllerDeploymentConfig)) {
+func (env *environment) change(t *testing.T, edit func(*installationv1alpha1.ControllerDeploymentConfig)) {
 	t.Helper()
 	object := deployment()
-	require.True(t, exists(t, w.Client, object))
+	require.True(t, exists(t, env.Client, object))
 	before := object.DeepCopy()
 	config, err := installationv1alpha1.DecodeControllerDeploymentConfig(&object.ProviderConfig)
 	require.NoError(t, err)
@@ -128,27 +128,27 @@ func (w *world) change(t *testing.T, edit func(*installationv1alpha1.ControllerD
 	raw, err := installationv1alpha1.Encode(config)
 	require.NoError(t, err)
 	object.ProviderConfig = *raw
-	require.NoError(t, w.Client.Patch(t.Context(), object, client.MergeFrom(before)))
+	require.NoError(t, env.Client.Patch(t.Context(), object, client.MergeFrom(before)))
 }
 
 // release registers another revision with the settings that are usual, but for some, and returns its name.
-func (w *world) release(t *testing.T, chart []byte, edits ...func(*installationv1alpha1.Rollout)) string {
+func (env *environment) release(t *testing.T, chart []byte, edits ...func(*installationv1alpha1.Rollout)) string {
 	t.Helper()
-	known := w.revisions(t)
-	w.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) {
+	known := env.revisions(t)
+	env.change(t, func(config *installationv1alpha1.ControllerDeploymentConfig) {
 		config.Chart, config.Rollout = chart, settings()
 		for _, edit := range edits {
 			edit(config.Rollout)
 		}
 	})
-	return w.newRevision(t, known)
+	return env.newRevision(t, known)
 }
 
 // newRevision waits for a revision that is not among those that are known.
-func (w *world) newRevision(t *testing.T, known []revision) (name string) {
+func (env *environment) newRevision(t *testing.T, known []revision) (name string) {
 	t.Helper()
 	eventually(t, "there is another revision", func() error {
-		for _, r := range w.revisions(t) {
+		for _, r := range env.revisions(t) {
 			if !slices.ContainsFunc(known, func(k revision) bool { return k.name == r.name }) {
 				name = r.name
 				return nil

@@ -5,7 +5,7 @@ import "testing"
 // part is about one promise. It finds the landscape as the one before has left it, and makes up for those that did not run.
 type part struct {
 	name string
-	play func(*testing.T, *world)
+	run  func(*testing.T, *environment)
 }
 
 func parts() []part {
@@ -24,27 +24,27 @@ func parts() []part {
 
 // TestRollouts has one landscape for all parts: a process starts no second garden.
 func TestRollouts(t *testing.T) {
-	w := newWorld(t)
+	env := newEnvironment(t)
 	for _, part := range parts() {
-		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {
+		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			return
 		}
 	}
 }
 
-// begun makes sure that something good is installed everywhere.
-func (w *world) begun(t *testing.T) {
+// ensureInstalled makes sure that something good is installed everywhere.
+func (env *environment) ensureInstalled(t *testing.T) {
 	t.Helper()
-	if w.word == "" {
-		testFirst(t, w)
+	if env.contentValue == "" {
+		testFirst(t, env)
 	}
 }
 
-// failed makes sure that the newest revision has failed.
-func (w *world) failed(t *testing.T) {
+// ensureFailed makes sure that the newest revision has failed.
+func (env *environment) ensureFailed(t *testing.T) {
 	t.Helper()
-	w.begun(t)
-	if known := w.revisions(t); known[len(known)-1].verdict != bad {
-		testBroken(t, w)
+	env.ensureInstalled(t)
+	if known := env.revisions(t); known[len(known)-1].result != bad {
+		testBroken(t, env)
 	}
 }

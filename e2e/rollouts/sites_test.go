@@ -38,10 +38,10 @@ func (s site) labels() map[string]string {
 	return map[string]string{stageLabel: s.wave}
 }
 
-// furnish makes the seeds. What they need of Gardener's own kinds is registered as charts that are gardenlet's to install, and so are never installed.
-func (w *world) furnish(t *testing.T) {
+// setUp makes the seeds. What they need of Gardener's own kinds is registered as charts that are gardenlet's to install, and so are never installed.
+func (env *environment) setUp(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.Register(t.Context(), garden.Registration{Name: others, Resources: slices.Concat(
+	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: others, Resources: slices.Concat(
 		garden.Primary(garden.CloudProfile, "Infrastructure", "ControlPlane", "Worker"), garden.Primary(garden.DNS, "DNSRecord"),
 	)}))
 	var sites []site
@@ -50,29 +50,29 @@ func (w *world) furnish(t *testing.T) {
 		seeds int
 	}{{canary, 3}, {early, 7}, {late, 10}} {
 		for i := range stage.seeds {
-			sites = append(sites, w.newSite(stage.wave, i+1, len(sites)))
+			sites = append(sites, env.newSite(stage.wave, i+1, len(sites)))
 		}
 	}
 	adding := errgroup.Group{}
 	adding.SetLimit(4)
 	for _, s := range sites {
-		adding.Go(func() error { return w.addSite(t, s) })
+		adding.Go(func() error { return env.addSite(t, s) })
 	}
 	require.NoError(t, adding.Wait())
-	w.sites = sites
-	assert.Len(t, w.sites, 20)
+	env.sites = sites
+	assert.Len(t, env.sites, 20)
 }
 
 // newSite describes the n-th seed of a wave. Seeds next to each other are on different API servers.
-func (w *world) newSite(wave string, n, of int) site {
-	return site{seed: fmt.Sprintf("%s-%02d", wave, n), wave: wave, cluster: w.clusters[of%clusters]}
+func (env *environment) newSite(wave string, n, of int) site {
+	return site{seed: fmt.Sprintf("%s-%02d", wave, n), wave: wave, cluster: env.clusters[of%clusters]}
 }
 
-func (w *world) addSite(t *testing.T, s site) error {
-	if err := w.Client.Create(t.Context(), access(s.seed, s.cluster.front.Kubeconfig())); err != nil {
+func (env *environment) addSite(t *testing.T, s site) error {
+	if err := env.Client.Create(t.Context(), access(s.seed, s.cluster.proxy.Kubeconfig())); err != nil {
 		return err
 	}
-	_, err := w.AddSeed(t.Context(), s.seed, garden.SeedOptions{Labels: s.labels()})
+	_, err := env.AddSeed(t.Context(), s.seed, garden.SeedOptions{Labels: s.labels()})
 	return err
 }
 
@@ -84,24 +84,24 @@ func access(seed string, kubeconfig []byte) *corev1.Secret {
 	}
 }
 
-func (w *world) setAccess(t *testing.T, s site, kubeconfig []byte) {
+func (env *environment) setAccess(t *testing.T, s site, kubeconfig []byte) {
 	t.Helper()
-	require.NoError(t, w.Client.Update(t.Context(), access(s.seed, kubeconfig)))
+	require.NoError(t, env.Client.Update(t.Context(), access(s.seed, kubeconfig)))
 }
 
 // site returns the seed of that name.
-func (w *world) site(t *testing.T, seed string) site {
+func (env *environment) site(t *testing.T, seed string) site {
 	t.Helper()
-	i := slices.IndexFunc(w.sites, func(s site) bool { return s.seed == seed })
+	i := slices.IndexFunc(env.sites, func(s site) bool { return s.seed == seed })
 	require.GreaterOrEqual(t, i, 0, "there is no seed %s", seed)
-	return w.sites[i]
+	return env.sites[i]
 }
 
 // installations returns those of a registration by the names of their seeds.
-func (w *world) installations(t *testing.T, registration string) map[string]*gardencorev1beta1.ControllerInstallation {
+func (env *environment) installations(t *testing.T, registration string) map[string]*gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	list := &gardencorev1beta1.ControllerInstallationList{}
-	require.NoError(t, w.Client.List(t.Context(), list, client.MatchingFields{"spec.registrationRef.name": registration}))
+	require.NoError(t, env.Client.List(t.Context(), list, client.MatchingFields{"spec.registrationRef.name": registration}))
 	found := map[string]*gardencorev1beta1.ControllerInstallation{}
 	for i := range list.Items {
 		installation := &list.Items[i]

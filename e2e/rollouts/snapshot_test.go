@@ -51,17 +51,17 @@ func (c *cluster) snapshot(t *testing.T) []string {
 	return lines
 }
 
-func (w *world) snapshots(t *testing.T) [][]string {
+func (env *environment) snapshots(t *testing.T) [][]string {
 	t.Helper()
 	var all [][]string
-	for _, c := range w.clusters {
+	for _, c := range env.clusters {
 		all = append(all, c.snapshot(t))
 	}
 	return all
 }
 
 // versions tells of each of some installations in which version its ConfigMap is, and the specification of its ManagedResource.
-func (w *world) versions(t *testing.T, sites []site, installations map[string]*gardencorev1beta1.ControllerInstallation) map[string]string {
+func (env *environment) versions(t *testing.T, sites []site, installations map[string]*gardencorev1beta1.ControllerInstallation) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, s := range sites {
@@ -75,9 +75,9 @@ func (w *world) versions(t *testing.T, sites []site, installations map[string]*g
 }
 
 // assertNoSecretsLeft: each Secret in the seeds is that of a ManagedResource, or gardener-resource-manager takes it away when it is ten minutes old.
-func (w *world) assertNoSecretsLeft(t *testing.T) {
+func (env *environment) assertNoSecretsLeft(t *testing.T) {
 	t.Helper()
-	for _, c := range w.clusters {
+	for _, c := range env.clusters {
 		managed := &resourcesv1alpha1.ManagedResourceList{}
 		require.NoError(t, c.Client.List(t.Context(), managed))
 		used := map[string]bool{}

@@ -26,15 +26,15 @@ const (
 
 // revision is one that the operator keeps.
 type revision struct {
-	name, verdict, reason string
-	number                int64
+	name, result, reason string
+	number               int64
 }
 
 // revisions lists what the operator keeps of the registration, the oldest first.
-func (w *world) revisions(t *testing.T) []revision {
+func (env *environment) revisions(t *testing.T) []revision {
 	t.Helper()
 	list := &appsv1.ControllerRevisionList{}
-	require.NoError(t, w.Client.List(t.Context(), list, client.InNamespace(inGarden)))
+	require.NoError(t, env.Client.List(t.Context(), list, client.InNamespace(inGarden)))
 	var found []revision
 	for _, item := range list.Items {
 		if assert.Len(t, item.OwnerReferences, 1, item.Name) {
@@ -47,10 +47,10 @@ func (w *world) revisions(t *testing.T) []revision {
 }
 
 // lastGood is the revision that was found good last.
-func (w *world) lastGood(t *testing.T) (name string) {
+func (env *environment) lastGood(t *testing.T) (name string) {
 	t.Helper()
-	for _, r := range w.revisions(t) {
-		if r.verdict == good {
+	for _, r := range env.revisions(t) {
+		if r.result == good {
 			name = r.name
 		}
 	}
@@ -58,34 +58,34 @@ func (w *world) lastGood(t *testing.T) (name string) {
 	return name
 }
 
-func (w *world) revision(t *testing.T, name string) revision {
+func (env *environment) revision(t *testing.T, name string) revision {
 	t.Helper()
-	found := w.revisions(t)
+	found := env.revisions(t)
 	i := slices.IndexFunc(found, func(r revision) bool { return r.name == name })
 	require.GreaterOrEqual(t, i, 0, "there is no revision %s", name)
 	return found[i]
 }
 
-func (w *world) awaitVerdict(t *testing.T, name, verdict string) revision {
+func (env *environment) waitForResult(t *testing.T, name, result string) revision {
 	t.Helper()
 	var found revision
-	eventually(t, fmt.Sprintf("revision %s is %s", name, verdict), func() error {
-		if found = w.revision(t, name); found.verdict != verdict {
-			return fmt.Errorf("it is %s", found.verdict)
+	eventually(t, fmt.Sprintf("revision %s is %s", name, result), func() error {
+		if found = env.revision(t, name); found.result != result {
+			return fmt.Errorf("it is %s", found.result)
 		}
 		return nil
 	})
 	return found
 }
 
-// awaitAll waits until all seeds but some have a revision and are well.
-func (w *world) awaitAll(t *testing.T, revision, word string, but ...string) {
+// waitForAll waits until all seeds but some have a revision and are well.
+func (env *environment) waitForAll(t *testing.T, revision, value string, but ...string) {
 	t.Helper()
-	eventually(t, "all seeds are well with revision "+revision, func() error { return w.ill(t, revision, word, but...) })
+	eventually(t, "all seeds are well with revision "+revision, func() error { return env.checkInstallations(t, revision, value, but...) })
 }
 
-// well says what an installation lacks to be as it is to be, for gardener-controller-manager, for people, and in the seed.
-func (w *world) well(t *testing.T, s site, installation *gardencorev1beta1.ControllerInstallation, revision, word string) error {
+// checkInstallation says what an installation lacks to be as it is to be, for gardener-controller-manager, for people, and in the seed.
+func (env *environment) checkInstallation(t *testing.T, s site, installation *gardencorev1beta1.ControllerInstallation, revision, value string) error {
 	t.Helper()
 	if installation == nil {
 		return errNotYet
@@ -103,14 +103,14 @@ func (w *world) well(t *testing.T, s site, installation *gardencorev1beta1.Contr
 	if !v1beta1helper.IsControllerInstallationSuccessful(*installation) || !isValid(installation) {
 		return fmt.Errorf("its conditions are %v", installation.Status.Conditions)
 	}
-	if content := w.content(t, s, installation.Name); content[contentKey] != word || content["seed"] != s.seed {
+	if content := env.content(t, s, installation.Name); content[contentKey] != value || content["seed"] != s.seed {
 		return fmt.Errorf("the seed has %v", content)
 	}
 	return nil
 }
 
 // content is what the ConfigMap of an installation says in the seed.
-func (w *world) content(t *testing.T, s site, installation string) map[string]string {
+func (env *environment) content(t *testing.T, s site, installation string) map[string]string {
 	t.Helper()
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: contentName, Namespace: namespaceOf(installation)}}
 	if !exists(t, s.cluster.Client, object) {
@@ -132,10 +132,10 @@ func statusOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallati
 }
 
 // assertOthersUntouched: what is of type helm is gardenlet's.
-func (w *world) assertOthersUntouched(t *testing.T) {
+func (env *environment) assertOthersUntouched(t *testing.T) {
 	t.Helper()
-	installations := w.installations(t, others)
-	assert.Len(t, installations, len(w.sites))
+	installations := env.installations(t, others)
+	assert.Len(t, installations, len(env.sites))
 	for seed, installation := range installations {
 		assert.Empty(t, installation.Finalizers, seed)
 		assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision, seed)
@@ -146,22 +146,22 @@ func (w *world) assertOthersUntouched(t *testing.T) {
 // revisionOf reads what the operator has noted at a ControllerRevision.
 func revisionOf(item appsv1.ControllerRevision) revision {
 	return revision{
-		name:    strings.TrimPrefix(item.Name, registration+"-"),
-		verdict: item.Annotations[installationv1alpha1.GroupName+"/verdict"],
-		reason:  item.Annotations[installationv1alpha1.GroupName+"/reason"],
-		number:  item.Revision,
+		name:   strings.TrimPrefix(item.Name, registration+"-"),
+		result: item.Annotations[installationv1alpha1.GroupName+"/verdict"],
+		reason: item.Annotations[installationv1alpha1.GroupName+"/reason"],
+		number: item.Revision,
 	}
 }
 
-// ill says which seed, of all but some, is not well with a revision, and why.
-func (w *world) ill(t *testing.T, revision, word string, but ...string) error {
+// checkInstallations says which seed, of all but some, is not well with a revision, and why.
+func (env *environment) checkInstallations(t *testing.T, revision, value string, but ...string) error {
 	t.Helper()
-	installations := w.installations(t, registration)
-	for _, s := range w.sites {
+	installations := env.installations(t, registration)
+	for _, s := range env.sites {
 		if slices.Contains(but, s.seed) {
 			continue
 		}
-		if err := w.well(t, s, installations[s.seed], revision, word); err != nil {
+		if err := env.checkInstallation(t, s, installations[s.seed], revision, value); err != nil {
 			return fmt.Errorf("%s: %w", s.seed, err)
 		}
 	}

@@ -17,40 +17,40 @@ import (
 )
 
 // Seeds that cannot be reached are waited for by nobody else. They get what they have missed when they are back.
-func testUnreachable(t *testing.T, w *world) {
-	w.begun(t)
-	closed, silent := w.site(t, "early-03"), w.site(t, "rest-05")
+func testUnreachable(t *testing.T, env *environment) {
+	env.ensureInstalled(t)
+	closed, silent := env.site(t, "early-03"), env.site(t, "rest-05")
 	away := []string{closed.seed, silent.seed}
-	nobody, err := process.FreeAddress()
+	unusedAddress, err := process.FreeAddress()
 	require.NoError(t, err)
-	w.setAccess(t, closed, leadingTo(t, closed, nobody))
-	w.setAccess(t, silent, leadingTo(t, silent, blackHole(t)))
+	env.setAccess(t, closed, kubeconfigTo(t, closed, unusedAddress))
+	env.setAccess(t, silent, kubeconfigTo(t, silent, silentServer(t)))
 
-	w.withOperator(t, func() {
-		mark := w.record.len()
-		name := w.release(t, chart(t, "fourth", false), func(r *installationv1alpha1.Rollout) { r.SoakTime = &metav1.Duration{Duration: time.Second} })
-		w.awaitAll(t, name, "fourth", away...)
-		w.awaitVerdict(t, name, good)
-		assignments := w.assignmentsSince(t, mark)
-		tell(t, assignments, name)
-		assert.Empty(t, w.rules(time.Second).broken(assignments, name))
-		eventually(t, "it is known that two seeds are away", func() error { return w.areAway(t, away) })
-		installations := w.installations(t, registration)
+	env.withOperator(t, func() {
+		mark := env.record.len()
+		name := env.release(t, chart(t, "fourth", false), func(r *installationv1alpha1.Rollout) { r.SoakTime = &metav1.Duration{Duration: time.Second} })
+		env.waitForAll(t, name, "fourth", away...)
+		env.waitForResult(t, name, good)
+		assignments := env.assignmentsSince(t, mark)
+		logAssignments(t, assignments, name)
+		assert.Empty(t, env.rules(time.Second).violations(assignments, name))
+		eventually(t, "it is known that two seeds are away", func() error { return env.checkUnreachable(t, away) })
+		installations := env.installations(t, registration)
 		for _, seed := range away {
-			s := w.site(t, seed)
-			assert.Equal(t, w.word, w.content(t, s, installations[seed].Name)[contentKey], "%s goes on as it is", seed)
+			s := env.site(t, seed)
+			assert.Equal(t, env.contentValue, env.content(t, s, installations[seed].Name)[contentKey], "%s goes on as it is", seed)
 			assert.True(t, v1beta1helper.IsControllerInstallationSuccessful(*installations[seed]), "%s: and nobody knows better", seed)
-			w.setAccess(t, s, s.cluster.front.Kubeconfig())
+			env.setAccess(t, s, s.cluster.proxy.Kubeconfig())
 		}
-		w.awaitAll(t, name, "fourth")
+		env.waitForAll(t, name, "fourth")
 	})
-	w.word = "fourth"
+	env.contentValue = "fourth"
 }
 
-// areAway says which installation is not known to be out of reach.
-func (w *world) areAway(t *testing.T, seeds []string) error {
+// checkUnreachable says which installation is not known to be out of reach.
+func (env *environment) checkUnreachable(t *testing.T, seeds []string) error {
 	t.Helper()
-	installations := w.installations(t, registration)
+	installations := env.installations(t, registration)
 	for _, seed := range seeds {
 		status := statusOf(t, installations[seed])
 		if status.Phase != installationv1alpha1.PhaseUnreachable || status.LastError == nil || status.LastError.Reason != "SeedUnreachable" {
@@ -60,10 +60,10 @@ func (w *world) areAway(t *testing.T, seeds []string) error {
 	return nil
 }
 
-// leadingTo is the kubeconfig of a seed with another address.
-func leadingTo(t *testing.T, s site, address string) []byte {
+// kubeconfigTo is the kubeconfig of a seed with another address.
+func kubeconfigTo(t *testing.T, s site, address string) []byte {
 	t.Helper()
-	config, err := clientcmd.Load(s.cluster.front.Kubeconfig())
+	config, err := clientcmd.Load(s.cluster.proxy.Kubeconfig())
 	require.NoError(t, err)
 	for _, cluster := range config.Clusters {
 		cluster.Server = "https://" + address
@@ -73,8 +73,8 @@ func leadingTo(t *testing.T, s site, address string) []byte {
 	return content
 }
 
-// blackHole is an address at which everybody is kept waiting.
-func blackHole(t *testing.T) string {
+// silentServer is an address at which everybody is kept waiting.
+func silentServer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

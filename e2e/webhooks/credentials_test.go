@@ -14,7 +14,7 @@ import (
 
 // testCredentials lets gardenlet put the credentials of users into the seed. Where to log in and whom to trust there is known by
 // the cloud profile, which has the last word.
-func testCredentials(t *testing.T, l *landscape) {
+func testCredentials(t *testing.T, env *environment) {
 	for sentence, test := range map[string]struct {
 		shoot   string
 		profile func(*openstackv1alpha1.CloudProfileConfig)
@@ -49,12 +49,12 @@ func testCredentials(t *testing.T, l *landscape) {
 			for key, value := range test.given {
 				shoot.Credentials[key] = []byte(value)
 			}
-			l.prepare(t, shoot)
-			first := l.secret(t, shoot.Namespace(), "cloudprovider")
+			env.prepare(t, shoot)
+			first := env.secret(t, shoot.Namespace(), "cloudprovider")
 			assert.Equal(t, test.want, texts(first.Data))
 
-			l.prepare(t, shoot)
-			second := l.secret(t, shoot.Namespace(), "cloudprovider")
+			env.prepare(t, shoot)
+			second := env.secret(t, shoot.Namespace(), "cloudprovider")
 			assert.Equal(t, texts(first.Data), texts(second.Data))
 			assert.Equal(t, first.ResourceVersion, second.ResourceVersion, "gardenlet's second pass changes nothing")
 		})
@@ -64,17 +64,17 @@ func testCredentials(t *testing.T, l *landscape) {
 		purpose := map[string]string{"gardener.cloud/purpose": "cloudprovider"}
 		for name, labels := range map[string]map[string]string{"cloudprovider-2": purpose, "observability": nil} {
 			data := map[string][]byte{"username": []byte("robot")}
-			meta := metav1.ObjectMeta{Namespace: l.probe.Namespace(), Name: name, Labels: labels}
-			require.NoError(t, l.Client.Create(t.Context(), &corev1.Secret{ObjectMeta: meta, Data: data}))
-			assert.Equal(t, map[string]string{"username": "robot"}, texts(l.secret(t, meta.Namespace, meta.Name).Data))
+			meta := metav1.ObjectMeta{Namespace: env.probe.Namespace(), Name: name, Labels: labels}
+			require.NoError(t, env.Client.Create(t.Context(), &corev1.Secret{ObjectMeta: meta, Data: data}))
+			assert.Equal(t, map[string]string{"username": "robot"}, texts(env.secret(t, meta.Namespace, meta.Name).Data))
 		}
 	})
 }
 
-func (l *landscape) secret(t *testing.T, namespace, name string) *corev1.Secret {
+func (env *environment) secret(t *testing.T, namespace, name string) *corev1.Secret {
 	t.Helper()
 	secret := &corev1.Secret{}
-	require.NoError(t, l.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret))
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret))
 	return secret
 }
 

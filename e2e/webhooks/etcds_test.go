@@ -18,9 +18,9 @@ type disk struct {
 	capacity string
 }
 
-func (l *landscape) disk(t *testing.T, namespace, name string) disk {
+func (env *environment) disk(t *testing.T, namespace, name string) disk {
 	t.Helper()
-	etcd := l.stored(t, etcdNamed(namespace, name))
+	etcd := env.stored(t, etcdNamed(namespace, name))
 	var d disk
 	var err error
 	d.class, d.hasClass, err = unstructured.NestedString(etcd.Object, "spec", "storageClass")
@@ -41,55 +41,55 @@ func etcdNamed(namespace, name string) *unstructured.Unstructured {
 
 // testEtcds lets Gardener's component deploy the etcds of shoots, which names no class, and knows better about the capacity only
 // as long as an Etcd has none.
-func testEtcds(t *testing.T, l *landscape) {
+func testEtcds(t *testing.T, env *environment) {
 	deploy := func(t *testing.T, namespace string) {
 		t.Helper()
-		require.NoError(t, components.DeployEtcds(t.Context(), l.Client, namespace, "1.36.3"))
+		require.NoError(t, components.DeployEtcds(t.Context(), env.Client, namespace, "1.36.3"))
 	}
 	fast, slow, plain := disk{"fast", true, "25Gi"}, disk{"", true, "15Gi"}, disk{"", false, "10Gi"}
 
 	t.Run("on a seed of the type, also those of shoots of another one", func(t *testing.T) {
 		shoot := gardenlet.NewShoot("foreign", "aws", "eu-central-1")
 		shoot.SeedType = "openstack"
-		l.prepare(t, shoot)
+		env.prepare(t, shoot)
 		deploy(t, shoot.Namespace())
-		assert.Equal(t, fast, l.disk(t, shoot.Namespace(), "etcd-main"))
-		assert.Equal(t, slow, l.disk(t, shoot.Namespace(), "etcd-events"))
+		assert.Equal(t, fast, env.disk(t, shoot.Namespace(), "etcd-main"))
+		assert.Equal(t, slow, env.disk(t, shoot.Namespace(), "etcd-events"))
 
 		deploy(t, shoot.Namespace())
-		assert.Equal(t, fast, l.disk(t, shoot.Namespace(), "etcd-main"), "gardenlet names no class, the API server takes no other")
-		assert.Equal(t, slow, l.disk(t, shoot.Namespace(), "etcd-events"))
-		etcd := l.stored(t, etcdNamed(shoot.Namespace(), "etcd-main"))
+		assert.Equal(t, fast, env.disk(t, shoot.Namespace(), "etcd-main"), "gardenlet names no class, the API server takes no other")
+		assert.Equal(t, slow, env.disk(t, shoot.Namespace(), "etcd-events"))
+		etcd := env.stored(t, etcdNamed(shoot.Namespace(), "etcd-main"))
 		assert.Equal(t, int64(1), etcd.GetGeneration(), "a second pass changes nothing")
 		version := etcd.GetResourceVersion()
-		require.NoError(t, l.Client.Update(t.Context(), etcd))
+		require.NoError(t, env.Client.Update(t.Context(), etcd))
 		assert.Equal(t, version, etcd.GetResourceVersion(), "an empty update changes nothing at all")
 	})
 
 	t.Run("on a seed of another type", func(t *testing.T) {
 		shoot := newShoot("elsewhere")
 		shoot.SeedType = "aws"
-		l.prepare(t, shoot)
+		env.prepare(t, shoot)
 		deploy(t, shoot.Namespace())
 		deploy(t, shoot.Namespace())
-		assert.Equal(t, plain, l.disk(t, shoot.Namespace(), "etcd-main"))
-		assert.Equal(t, plain, l.disk(t, shoot.Namespace(), "etcd-events"))
+		assert.Equal(t, plain, env.disk(t, shoot.Namespace(), "etcd-main"))
+		assert.Equal(t, plain, env.disk(t, shoot.Namespace(), "etcd-events"))
 	})
 
 	t.Run("those that were there before", func(t *testing.T) {
-		deploy(t, l.probe.Namespace())
-		assert.Equal(t, plain, l.disk(t, l.probe.Namespace(), "etcd-main"))
-		assert.Equal(t, disk{"upstreams", true, "10Gi"}, l.disk(t, l.probe.Namespace(), "etcd-events"))
+		deploy(t, env.probe.Namespace())
+		assert.Equal(t, plain, env.disk(t, env.probe.Namespace(), "etcd-main"))
+		assert.Equal(t, disk{"upstreams", true, "10Gi"}, env.disk(t, env.probe.Namespace(), "etcd-events"))
 	})
 }
 
-// bearEtcds makes etcds, before any webhook is called, that differ from what the webhooks would make of them.
-func (l *landscape) bearEtcds(t *testing.T) {
+// createEtcds makes etcds, before any webhook is called, that differ from what the webhooks would make of them.
+func (env *environment) createEtcds(t *testing.T) {
 	t.Helper()
-	require.NoError(t, components.DeployEtcds(t.Context(), l.Client, l.probe.Namespace(), "1.36.3"))
-	events := l.stored(t, etcdNamed(l.probe.Namespace(), "etcd-events"))
-	require.NoError(t, l.Client.Delete(t.Context(), events.DeepCopy()))
+	require.NoError(t, components.DeployEtcds(t.Context(), env.Client, env.probe.Namespace(), "1.36.3"))
+	events := env.stored(t, etcdNamed(env.probe.Namespace(), "etcd-events"))
+	require.NoError(t, env.Client.Delete(t.Context(), events.DeepCopy()))
 	events.SetResourceVersion("")
 	require.NoError(t, unstructured.SetNestedField(events.Object, "upstreams", "spec", "storageClass"))
-	require.NoError(t, l.Client.Create(t.Context(), events))
+	require.NoError(t, env.Client.Create(t.Context(), events))
 }

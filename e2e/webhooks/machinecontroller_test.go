@@ -31,7 +31,7 @@ func TestMachineController(t *testing.T) {
 	t.Parallel()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
 	require.NoError(t, err)
-	s, err := seed.Start(t.Context(), programs, t.TempDir(), seed.KnowingControlPlanes())
+	s, err := seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneKinds())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Stop()) })
 	startWorkerController(t, s)
@@ -114,14 +114,14 @@ func testMachineController(t *testing.T, s *seed.Seed, namespace string, shoot *
 	assert.Equal(t, asYAML(t, vpa.Spec), asYAML(t, vpaAgain.Spec))
 
 	// What is out of date is brought up to date in its place, and what belongs to others stays.
-	foreign := corev1.Container{Name: "foreign", Image: "registry.example.org/foreign:v1"}
+	unrelated := corev1.Container{Name: "foreign", Image: "registry.example.org/foreign:v1"}
 	again.Spec.Template.Spec.Containers[1].Image, again.Spec.Template.Spec.Containers[1].Args = "old", []string{"--old"}
-	again.Spec.Template.Spec.Containers = append(again.Spec.Template.Spec.Containers, foreign)
+	again.Spec.Template.Spec.Containers = append(again.Spec.Template.Spec.Containers, unrelated)
 	again.Spec.Replicas = new(int32(0))
 	require.NoError(t, s.Client.Update(t.Context(), again))
 	assert.Equal(t, asYAML(t, want), asYAML(t, again.Spec.Template.Spec.Containers[1]))
 	require.Len(t, again.Spec.Template.Spec.Containers, 3)
-	assert.Equal(t, foreign.Image, again.Spec.Template.Spec.Containers[2].Image)
+	assert.Equal(t, unrelated.Image, again.Spec.Template.Spec.Containers[2].Image)
 	assert.Equal(t, int32(0), *again.Spec.Replicas)
 }
 

@@ -35,25 +35,25 @@ func golden(t *testing.T, version, name, namespace string) *unstructured.Unstruc
 }
 
 // stored returns the API server's version of an object.
-func (l *landscape) stored(t *testing.T, object client.Object) *unstructured.Unstructured {
+func (env *environment) stored(t *testing.T, object client.Object) *unstructured.Unstructured {
 	t.Helper()
-	found, err := l.find(t.Context(), object)
+	found, err := env.find(t.Context(), object)
 	require.NoError(t, err)
 	return found
 }
 
-func (l *landscape) find(ctx context.Context, object client.Object) (*unstructured.Unstructured, error) {
+func (env *environment) find(ctx context.Context, object client.Object) (*unstructured.Unstructured, error) {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
-	return found, l.Client.Get(ctx, client.ObjectKeyFromObject(object), found)
+	return found, env.Client.Get(ctx, client.ObjectKeyFromObject(object), found)
 }
 
 // untouched returns what the API server makes of an object where nobody changes it: it fills in defaults.
-func (l *landscape) untouched(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
+func (env *environment) untouched(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	object = object.DeepCopy()
-	object.SetNamespace(l.reference)
-	require.NoError(t, l.Client.Create(t.Context(), object, client.DryRunAll))
+	object.SetNamespace(env.reference)
+	require.NoError(t, env.Client.Create(t.Context(), object, client.DryRunAll))
 	return object
 }
 

@@ -18,11 +18,11 @@ import (
 
 // testRefusals sends what cannot be tuned. The request is refused with a sentence that says what is wrong where, and what was
 // there before stays.
-func testRefusals(t *testing.T, l *landscape) {
+func testRefusals(t *testing.T, env *environment) {
 	shoot := newShoot("refused")
-	l.prepare(t, shoot)
+	env.prepare(t, shoot)
 	good := golden(t, "1.36", "osc-reconcile.before", shoot.Namespace())
-	require.NoError(t, l.Client.Create(t.Context(), good))
+	require.NoError(t, env.Client.Create(t.Context(), good))
 
 	for sentence, test := range map[string]struct {
 		damage func(*testing.T, *extensionsv1alpha1.OperatingSystemConfigSpec)
@@ -57,38 +57,38 @@ func testRefusals(t *testing.T, l *landscape) {
 				"tuning OperatingSystemConfig " + shoot.Namespace() + "/" + config.Name + ": " + test.want
 			another := config.DeepCopy()
 			another.Name = "another"
-			assert.ErrorContains(t, l.Client.Create(t.Context(), another), strings.Replace(want, config.Name, another.Name, 1))
+			assert.ErrorContains(t, env.Client.Create(t.Context(), another), strings.Replace(want, config.Name, another.Name, 1))
 
 			config.ResourceVersion = good.GetResourceVersion()
-			assert.ErrorContains(t, l.Client.Update(t.Context(), config), want)
-			assert.Equal(t, good.Object, l.stored(t, good).Object)
+			assert.ErrorContains(t, env.Client.Update(t.Context(), config), want)
+			assert.Equal(t, good.Object, env.stored(t, good).Object)
 		})
 	}
-	testUnknowing(t, l)
+	testMissingInput(t, env)
 }
 
-// testUnknowing asks for what takes knowledge that is missing.
-func testUnknowing(t *testing.T, l *landscape) {
+// testMissingInput asks for what takes knowledge that is missing.
+func testMissingInput(t *testing.T, env *environment) {
 	t.Run("there is no Cluster", func(t *testing.T) {
-		l.newNamespace(t, "shoot--dev--unknown", map[string]string{"shoot.gardener.cloud/provider": "openstack"})
+		env.newNamespace(t, "shoot--dev--unknown", map[string]string{"shoot.gardener.cloud/provider": "openstack"})
 		object := golden(t, "1.36", "kube-apiserver.before", "shoot--dev--unknown")
-		assert.ErrorContains(t, l.Client.Create(t.Context(), object),
+		assert.ErrorContains(t, env.Client.Create(t.Context(), object),
 			`admission webhook "controlplane.openstack.controlplane-controller.extensions.gardener.cloud" denied the request: `+
 				"tuning Deployment shoot--dev--unknown/kube-apiserver: there is no Cluster resource of the namespace's name")
 	})
 	t.Run("the cloud profile is damaged: the Secret passes and leads nowhere", func(t *testing.T) {
 		shoot := newShoot("damaged")
-		l.prepare(t, shoot)
-		require.Equal(t, keystoneURL, string(l.secret(t, shoot.Namespace(), "cloudprovider").Data["authURL"]))
+		env.prepare(t, shoot)
+		require.Equal(t, keystoneURL, string(env.secret(t, shoot.Namespace(), "cloudprovider").Data["authURL"]))
 		shoot.CloudProfileConfig = json.RawMessage(`{"apiVersion":"` + openstackv1alpha1.GroupVersion().String() + `","kind":"Other"}`)
 		shoot.Credentials["password"], shoot.Credentials["authURL"] = []byte("another"), []byte("https://elsewhere.example.org")
-		l.prepare(t, shoot)
-		data := texts(l.secret(t, shoot.Namespace(), "cloudprovider").Data)
+		env.prepare(t, shoot)
+		data := texts(env.secret(t, shoot.Namespace(), "cloudprovider").Data)
 		assert.Equal(t, "another", data["password"])
 		assert.NotContains(t, data, "authURL")
 
 		other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shoot.Namespace(), Name: "other"}}
-		assert.NoError(t, l.Client.Create(t.Context(), other), "which says nothing about anything else")
+		assert.NoError(t, env.Client.Create(t.Context(), other), "which says nothing about anything else")
 	})
 }
 

@@ -25,32 +25,32 @@ type traffic struct {
 
 	mutex    sync.Mutex
 	failures []string
-	// meeting is held while handshakes are made with the replicas.
-	meeting  sync.Mutex
-	replicas []*replica
+	// replicasMutex is held while handshakes are made with the replicas.
+	replicasMutex sync.Mutex
+	replicas      []*replica
 }
 
 // workItem is what one client works on: an object as gardenlet wants it, and as the webhooks make it.
 type workItem struct{ before, after *unstructured.Unstructured }
 
 // startTraffic starts a client for each webhook in each of two shoots, and one that makes handshakes with all replicas.
-func (l *landscape) startTraffic(t *testing.T, replicas ...*replica) *traffic {
+func (env *environment) startTraffic(t *testing.T, replicas ...*replica) *traffic {
 	t.Helper()
-	require.NoError(t, components.DeployEtcds(t.Context(), l.Client, l.reference, "1.36.3"))
-	born := l.stored(t, etcdNamed(l.reference, "etcd-main"))
-	require.NoError(t, l.Client.Delete(t.Context(), born.DeepCopy()))
+	require.NoError(t, components.DeployEtcds(t.Context(), env.Client, env.reference, "1.36.3"))
+	created := env.stored(t, etcdNamed(env.reference, "etcd-main"))
+	require.NoError(t, env.Client.Delete(t.Context(), created.DeepCopy()))
 	var work []workItem
 	for _, name := range []string{"busy", "busier"} {
 		shoot := newShoot(name)
-		l.prepare(t, shoot)
+		env.prepare(t, shoot)
 		secret := &unstructured.Unstructured{}
 		secret.SetAPIVersion("v1")
 		secret.SetKind("Secret")
 		secret.SetName("cloudprovider")
 		secret.SetLabels(map[string]string{"gardener.cloud/purpose": "cloudprovider"})
 		secret.SetNamespace(shoot.Namespace())
-		require.NoError(t, l.Client.Delete(t.Context(), secret.DeepCopy()))
-		etcd := &unstructured.Unstructured{Object: content(born)}
+		require.NoError(t, env.Client.Delete(t.Context(), secret.DeepCopy()))
+		etcd := &unstructured.Unstructured{Object: content(created)}
 		etcd.SetNamespace(shoot.Namespace())
 		for _, before := range []*unstructured.Unstructured{
 			secret, etcd,
@@ -58,8 +58,8 @@ func (l *landscape) startTraffic(t *testing.T, replicas ...*replica) *traffic {
 			golden(t, "1.36", "osc-reconcile.before", shoot.Namespace()),
 		} {
 			after := before.DeepCopy()
-			require.NoError(t, l.Client.Create(t.Context(), after, client.DryRunAll))
-			require.NotEqual(t, content(l.untouched(t, before)), content(after), "%s is tuned", before.GetKind())
+			require.NoError(t, env.Client.Create(t.Context(), after, client.DryRunAll))
+			require.NotEqual(t, content(env.untouched(t, before)), content(after), "%s is tuned", before.GetKind())
 			work = append(work, workItem{before, after})
 		}
 	}
@@ -68,9 +68,9 @@ func (l *landscape) startTraffic(t *testing.T, replicas ...*replica) *traffic {
 	tr := &traffic{replicas: replicas}
 	var workers sync.WaitGroup
 	for _, item := range work {
-		workers.Go(func() { tr.repeat(ctx, func() error { return l.work(ctx, tr, item) }) })
+		workers.Go(func() { tr.repeat(ctx, func() error { return env.runWorkItem(ctx, tr, item) }) })
 	}
-	workers.Go(func() { tr.repeat(ctx, func() error { return l.shakeHands(ctx, tr) }) })
+	workers.Go(func() { tr.repeat(ctx, func() error { return env.checkHandshakes(ctx, tr) }) })
 	tr.stop = sync.OnceFunc(func() {
 		cancel()
 		workers.Wait()
@@ -94,21 +94,21 @@ func (tr *traffic) repeat(ctx context.Context, do func() error) {
 	}
 }
 
-// work is the life of one object.
-func (l *landscape) work(ctx context.Context, tr *traffic, item workItem) error {
+// runWorkItem is the life of one object.
+func (env *environment) runWorkItem(ctx context.Context, tr *traffic, item workItem) error {
 	object := item.before.DeepCopy()
-	if err := l.Client.Create(ctx, object); err != nil {
+	if err := env.Client.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating %s: %w", object.GetKind(), err)
 	}
 	// An object that is left behind would fail all later creations.
-	defer func() { _ = l.Client.Delete(context.WithoutCancel(ctx), object) }()
+	defer func() { _ = env.Client.Delete(context.WithoutCancel(ctx), object) }()
 	tr.requests.Add(1)
 	if !reflect.DeepEqual(content(object), content(item.after)) {
 		return fmt.Errorf("%s is not tuned when it is created", object.GetKind())
 	}
 	again := item.before.DeepCopy()
 	again.SetResourceVersion(object.GetResourceVersion())
-	if err := l.Client.Update(ctx, again); err != nil {
+	if err := env.Client.Update(ctx, again); err != nil {
 		return fmt.Errorf("updating %s: %w", object.GetKind(), err)
 	}
 	tr.requests.Add(1)
@@ -118,16 +118,16 @@ func (l *landscape) work(ctx context.Context, tr *traffic, item workItem) error 
 	return nil
 }
 
-// shakeHands is an API server that does not know any replica yet, and trusts what is registered at the moment.
-func (l *landscape) shakeHands(ctx context.Context, tr *traffic) error {
-	tr.meeting.Lock()
-	defer tr.meeting.Unlock()
+// checkHandshakes is an API server that does not know any replica yet, and trusts what is registered at the moment.
+func (env *environment) checkHandshakes(ctx context.Context, tr *traffic) error {
+	tr.replicasMutex.Lock()
+	defer tr.replicasMutex.Unlock()
 	current := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	if err := l.Client.Get(ctx, client.ObjectKey{Name: registration}, current); err != nil {
+	if err := env.Client.Get(ctx, client.ObjectKey{Name: registration}, current); err != nil {
 		return err
 	}
 	for _, r := range tr.replicas {
-		if _, err := shake(r.address, l.entrance.host, current.Webhooks[0].ClientConfig.CABundle); err != nil {
+		if _, err := handshake(r.address, env.loadBalancer.host, current.Webhooks[0].ClientConfig.CABundle); err != nil {
 			return fmt.Errorf("handshake with %s: %w", r.address, err)
 		}
 		tr.handshakes.Add(1)
@@ -135,15 +135,15 @@ func (l *landscape) shakeHands(ctx context.Context, tr *traffic) error {
 	return nil
 }
 
-// meet replaces the replicas that handshakes are made with. Those before see no more of them.
-func (tr *traffic) meet(replicas ...*replica) {
-	tr.meeting.Lock()
-	defer tr.meeting.Unlock()
+// setReplicas replaces the replicas that handshakes are made with. Those before see no more of them.
+func (tr *traffic) setReplicas(replicas ...*replica) {
+	tr.replicasMutex.Lock()
+	defer tr.replicasMutex.Unlock()
 	tr.replicas = replicas
 }
 
-// awaitMore waits until the traffic has gone on for some time.
-func (tr *traffic) awaitMore(t *testing.T, atLeast time.Duration) {
+// waitForMore waits until the traffic has gone on for some time.
+func (tr *traffic) waitForMore(t *testing.T, atLeast time.Duration) {
 	t.Helper()
 	start, requests, handshakes := time.Now(), tr.requests.Load(), tr.handshakes.Load()
 	eventually(t, "the traffic has gone on", func() bool {

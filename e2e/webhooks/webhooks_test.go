@@ -24,16 +24,16 @@ func TestWebhooks(t *testing.T) {
 
 	type part struct {
 		name string
-		play func(*testing.T, *landscape)
+		play func(*testing.T, *environment)
 	}
 	for name, group := range map[string]struct {
-		start func(*testing.T, *landscape)
+		start func(*testing.T, *environment)
 		parts []part
 	}{
 		"Objects": {startOne, []part{
 			{"Registration", testRegistration},
 			{"Components", testComponents},
-			{"LeftAlone", testLeftAlone},
+			{"LeftAlone", testSkipped},
 			{"Etcds", testEtcds},
 			{"Credentials", testCredentials},
 			{"Refusals", testRefusals},
@@ -49,10 +49,10 @@ func TestWebhooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLandscape(t, programs, what, binary)
-			group.start(t, l)
+			env := newEnvironment(t, programs, what, binary)
+			group.start(t, env)
 			for _, part := range group.parts {
-				t.Run(part.name, func(t *testing.T) { part.play(t, l) })
+				t.Run(part.name, func(t *testing.T) { part.play(t, env) })
 			}
 		})
 	}

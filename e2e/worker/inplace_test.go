@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -22,72 +22,72 @@ const (
 )
 
 // testCreateInPlace brings both kinds of pools into being.
-func testCreateInPlace(t *testing.T, w *world) {
-	w.Shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool(auto, 2, 2), openstack.NewPool(manual, 1, 1)}
+func testCreateInPlace(t *testing.T, env *environment) {
+	env.Shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool(auto, 2, 2), openstack.NewPool(manual, 1, 1)}
 	for name, strategy := range map[string]gardencorev1beta1.MachineUpdateStrategy{
 		auto: gardencorev1beta1.AutoInPlaceUpdate, manual: gardencorev1beta1.ManualInPlaceUpdate,
 	} {
-		pool := w.pool(t, name)
+		pool := env.pool(t, name)
 		pool.UpdateStrategy, pool.MaxSurge, pool.MaxUnavailable = &strategy, new(intstr.FromInt32(0)), new(intstr.FromInt32(1))
 	}
-	w.startController(t)
-	w.fulfil(t)
-	w.assertMachines(t)
-	assert.Equal(t, w.wantedHashes(t), w.hashes(t))
+	env.startController(t)
+	env.reconcile(t)
+	env.assertMachines(t)
+	assert.Equal(t, env.wantedHashes(t), env.hashes(t))
 }
 
 // testInPlaceAuto gives a pool another version of its operating system. All its machines stay, also those on which it fails at first.
-func testInPlaceAuto(t *testing.T, w *world) {
-	servers, before := ids(w.servers("")), w.hashes(t)
-	w.pool(t, auto).Machine.Image.Version = new(openstack.LatestImage)
-	w.nodes.FailUpdates("the disk is full")
-	component := w.order(t)
-	groundtest.Eventually(t, "it is said what has failed", func() bool {
-		return strings.Contains(w.object(t).Status.LastOperation.Description, "the disk is full")
+func testInPlaceAuto(t *testing.T, env *environment) {
+	servers, before := ids(env.servers("")), env.hashes(t)
+	env.pool(t, auto).Machine.Image.Version = new(openstack.LatestImage)
+	env.nodes.FailUpdates("the disk is full")
+	component := env.requestReconcile(t)
+	clusterstest.Eventually(t, "it is said what has failed", func() bool {
+		return strings.Contains(env.object(t).Status.LastOperation.Description, "the disk is full")
 	})
-	t.Log(w.object(t).Status.LastOperation.Description)
-	w.nodes.FailUpdates("")
-	w.await(t, component)
-	assert.Equal(t, servers, ids(w.servers("")))
-	groundtest.Eventually(t, "all is well again", func() bool { return w.running(t) })
-	w.assertMachines(t)
-	now := w.hashes(t)
+	t.Log(env.object(t).Status.LastOperation.Description)
+	env.nodes.FailUpdates("")
+	env.await(t, component)
+	assert.Equal(t, servers, ids(env.servers("")))
+	clusterstest.Eventually(t, "all is well again", func() bool { return env.running(t) })
+	env.assertMachines(t)
+	now := env.hashes(t)
 	assert.NotEqual(t, before[auto], now[auto])
-	assert.Equal(t, w.wantedHashes(t), now)
+	assert.Equal(t, env.wantedHashes(t), now)
 }
 
 // testInPlaceManual does so with a pool whose updates an operator starts: the Worker is done without, and tells when the last machine has
 // followed.
-func testInPlaceManual(t *testing.T, w *world) {
-	servers, before := ids(w.servers("")), w.hashes(t)
-	w.pool(t, manual).Machine.Image.Version = new(openstack.LatestImage)
-	w.fulfil(t)
-	assert.Equal(t, before[manual], w.hashes(t)[manual], "no machine is updated yet")
+func testInPlaceManual(t *testing.T, env *environment) {
+	servers, before := ids(env.servers("")), env.hashes(t)
+	env.pool(t, manual).Machine.Image.Version = new(openstack.LatestImage)
+	env.reconcile(t)
+	assert.Equal(t, before[manual], env.hashes(t)[manual], "no machine is updated yet")
 
-	for _, node := range w.listNodes(t, manual) {
-		require.NoError(t, w.nodes.SelectForUpdate(t.Context(), node.Name))
+	for _, node := range env.listNodes(t, manual) {
+		require.NoError(t, env.nodes.SelectForUpdate(t.Context(), node.Name))
 	}
-	wanted := w.wantedHashes(t)
-	groundtest.Eventually(t, "it is told that all machines are updated", func() bool { return maps.Equal(wanted, w.hashes(t)) })
-	assert.Equal(t, servers, ids(w.servers("")))
-	groundtest.Eventually(t, "all is well again", func() bool { return w.running(t) })
-	w.assertMachines(t)
+	wanted := env.wantedHashes(t)
+	clusterstest.Eventually(t, "it is told that all machines are updated", func() bool { return maps.Equal(wanted, env.hashes(t)) })
+	assert.Equal(t, servers, ids(env.servers("")))
+	clusterstest.Eventually(t, "all is well again", func() bool { return env.running(t) })
+	env.assertMachines(t)
 }
 
 // hashes are those that the Worker tells of its pools.
-func (w *world) hashes(t *testing.T) map[string]string {
+func (env *environment) hashes(t *testing.T) map[string]string {
 	t.Helper()
-	if updates := w.object(t).Status.InPlaceUpdates; updates != nil {
+	if updates := env.object(t).Status.InPlaceUpdates; updates != nil {
 		return updates.WorkerPoolToHashMap
 	}
 	return nil
 }
 
 // wantedHashes are those that gardenlet waits for.
-func (w *world) wantedHashes(t *testing.T) map[string]string {
+func (env *environment) wantedHashes(t *testing.T) map[string]string {
 	t.Helper()
 	hashes := map[string]string{}
-	for _, pool := range w.object(t).Spec.Pools {
+	for _, pool := range env.object(t).Spec.Pools {
 		hash, err := gardenerutils.CalculateWorkerPoolHashForInPlaceUpdate(
 			pool.Name, pool.KubernetesVersion, pool.KubeletConfig, pool.MachineImage.Version, &gardencorev1beta1.ShootCredentials{},
 		)

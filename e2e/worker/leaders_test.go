@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
@@ -22,69 +22,69 @@ import (
 const ownLease = controllerName + "/" + controllerName + "-leader-election"
 
 // testLeaders has two instances of everything, and kills all leaders in the middle of a roll, which the others complete.
-func testLeaders(t *testing.T, w *world) {
-	w.stopController(t)
-	w.startOneMore(t, controller.Options{LeaderElection: true})
-	w.startOneMore(t, controller.Options{LeaderElection: true})
-	pods := w.doubleMachineControllerManager(t)
+func testLeaders(t *testing.T, env *environment) {
+	env.stopController(t)
+	env.startOneMore(t, controller.Options{LeaderElection: true})
+	env.startOneMore(t, controller.Options{LeaderElection: true})
+	pods := env.doubleMachineControllerManager(t)
 
-	pool := w.pool(t, cpu)
+	pool := env.pool(t, cpu)
 	pool.Machine.Image.Version, pool.MaxSurge = new(openstack.LatestImage), new(intstr.FromInt32(pool.Minimum))
-	before := ids(w.servers(""))
-	require.NoError(t, w.seed.Gardenlet.Prepare(t.Context(), w.Shoot))
-	require.NoError(t, w.seed.Gardenlet.PrepareWorker(t.Context(), w.Shoot))
-	w.passSecond(t)
-	component := w.component(t)
+	before := ids(env.servers(""))
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
+	require.NoError(t, env.seed.Gardenlet.PrepareWorker(t.Context(), env.Shoot))
+	env.waitNextSecond(t)
+	component := env.component(t)
 	require.NoError(t, component.Deploy(t.Context()))
-	groundtest.Eventually(t, "a machine of the new kind is there", func() bool { return len(w.servers("")) > len(before) })
+	clusterstest.Eventually(t, "a machine of the new kind is there", func() bool { return len(env.servers("")) > len(before) })
 
-	led := w.leaders(t)
+	led := env.leaders(t)
 	require.NotEmpty(t, led[ownLease])
 	if pods {
-		leading := []string{led[w.Shoot.Namespace()+"/"+mcm.Manager], led[w.Shoot.Namespace()+"/machine-controller"]}
+		leading := []string{led[env.Shoot.Namespace()+"/"+mcm.Manager], led[env.Shoot.Namespace()+"/machine-controller"]}
 		for _, name := range slices.Compact(leading) {
-			require.NoError(t, w.machines.Lose(t.Context(), w.Shoot.Namespace(), name))
+			require.NoError(t, env.machines.SimulateNodeLoss(t.Context(), env.Shoot.Namespace(), name))
 		}
 	}
-	w.killLeader(t)
-	w.await(t, component)
-	w.assertMachines(t)
-	assert.Empty(t, slices.DeleteFunc(ids(w.servers("")), func(id string) bool { return !slices.Contains(before, id) }), "all machines are new")
-	now := w.leaders(t)
+	env.killLeader(t)
+	env.await(t, component)
+	env.assertMachines(t)
+	assert.Empty(t, slices.DeleteFunc(ids(env.servers("")), func(id string) bool { return !slices.Contains(before, id) }), "all machines are new")
+	now := env.leaders(t)
 	assert.NotEqual(t, led[ownLease], now[ownLease])
 	if pods {
-		assert.NotEqual(t, led[w.Shoot.Namespace()+"/"+mcm.Manager], now[w.Shoot.Namespace()+"/"+mcm.Manager])
+		assert.NotEqual(t, led[env.Shoot.Namespace()+"/"+mcm.Manager], now[env.Shoot.Namespace()+"/"+mcm.Manager])
 	}
-	require.NoError(t, w.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), w.Shoot, 1))
-	w.stopController(t)
-	w.startController(t)
+	require.NoError(t, env.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), env.Shoot, 1))
+	env.stopController(t)
+	env.startController(t)
 }
 
 // doubleMachineControllerManager has two pods of it run, as in a shoot whose control plane is highly available. It tells whether that is
 // possible here.
-func (w *world) doubleMachineControllerManager(t *testing.T) bool {
+func (env *environment) doubleMachineControllerManager(t *testing.T) bool {
 	t.Helper()
 	if err := mcm.CanRunTwice(t.Context()); err != nil {
 		t.Logf("one machine-controller-manager only: %v", err)
 		return false
 	}
-	require.NoError(t, w.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), w.Shoot, 2))
-	groundtest.Eventually(t, "two of each run", func() bool {
-		return len(w.machines.PIDs(w.Shoot.Namespace(), mcm.Manager)) == 2 && len(w.machines.PIDs(w.Shoot.Namespace(), mcm.MachineController)) == 2
+	require.NoError(t, env.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), env.Shoot, 2))
+	clusterstest.Eventually(t, "two of each run", func() bool {
+		return len(env.machines.PIDs(env.Shoot.Namespace(), mcm.Manager)) == 2 && len(env.machines.PIDs(env.Shoot.Namespace(), mcm.MachineController)) == 2
 	})
-	groundtest.Eventually(t, "each has a leader", func() bool {
-		led := w.leaders(t)
-		return led[w.Shoot.Namespace()+"/"+mcm.Manager] != "" && led[w.Shoot.Namespace()+"/machine-controller"] != ""
+	clusterstest.Eventually(t, "each has a leader", func() bool {
+		led := env.leaders(t)
+		return led[env.Shoot.Namespace()+"/"+mcm.Manager] != "" && led[env.Shoot.Namespace()+"/machine-controller"] != ""
 	})
 	return true
 }
 
 // leaders are those who lead, by the namespace and the name of what they lead.
-func (w *world) leaders(t *testing.T) map[string]string {
+func (env *environment) leaders(t *testing.T) map[string]string {
 	t.Helper()
 	leaders := map[string]string{}
 	leases := &coordinationv1.LeaseList{}
-	require.NoError(t, w.seed.Client.List(t.Context(), leases))
+	require.NoError(t, env.seed.Client.List(t.Context(), leases))
 	for _, lease := range leases.Items {
 		if lease.Spec.HolderIdentity != nil {
 			leaders[client.ObjectKeyFromObject(&lease).String()] = *lease.Spec.HolderIdentity
@@ -94,40 +94,40 @@ func (w *world) leaders(t *testing.T) map[string]string {
 }
 
 // killLeader kills the instance of the controller that leads: the one that was ready first.
-func (w *world) killLeader(t *testing.T) {
+func (env *environment) killLeader(t *testing.T) {
 	t.Helper()
-	require.Len(t, w.controllers, 2)
-	w.controllers[0].Kill()
-	w.controllers = w.controllers[1:]
+	require.Len(t, env.controllers, 2)
+	env.controllers[0].Kill()
+	env.controllers = env.controllers[1:]
 }
 
 // testQuota lets a pool grow beyond what the project may have. It is said what is missing, and heals as soon as it is there.
-func testQuota(t *testing.T, w *world) {
-	there := len(w.servers(""))
-	require.NoError(t, w.Cloud.StandIn.SetQuota(w.Account.Project, "instances", there))
-	pool := w.pool(t, cpu)
+func testQuota(t *testing.T, env *environment) {
+	there := len(env.servers(""))
+	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", there))
+	pool := env.pool(t, cpu)
 	pool.Minimum, pool.Maximum = pool.Minimum+1, pool.Maximum+1
-	component := w.order(t)
-	groundtest.Eventually(t, "the Worker tells of it", func() bool {
-		failure := w.object(t).Status.LastError
+	component := env.requestReconcile(t)
+	clusterstest.Eventually(t, "the Worker tells of it", func() bool {
+		failure := env.object(t).Status.LastError
 		return failure != nil && len(failure.Codes) > 0
 	})
-	failure := w.object(t).Status.LastError
+	failure := env.object(t).Status.LastError
 	t.Log(failure.Description)
 	assert.Contains(t, failure.Description, "uota")
 	codes := map[gardencorev1beta1.ErrorCode]bool{gardencorev1beta1.ErrorInfraResourcesDepleted: true, gardencorev1beta1.ErrorInfraQuotaExceeded: true}
 	for _, code := range failure.Codes {
 		assert.True(t, codes[code], "%s is none of %v", code, slices.Collect(maps.Keys(codes)))
 	}
-	assert.Len(t, w.servers(""), there)
+	assert.Len(t, env.servers(""), there)
 
-	require.NoError(t, w.Cloud.StandIn.SetQuota(w.Account.Project, "instances", there+1))
-	groundtest.Eventually(t, "the machine comes", func() bool { return len(w.servers("")) == there+1 })
-	groundtest.Eventually(t, "the error is gone", func() bool {
-		status := w.object(t).Status
+	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", there+1))
+	clusterstest.Eventually(t, "the machine comes", func() bool { return len(env.servers("")) == there+1 })
+	clusterstest.Eventually(t, "the error is gone", func() bool {
+		status := env.object(t).Status
 		return status.LastError == nil && status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
 	})
 	require.NoError(t, component.Wait(t.Context()))
-	w.assertMachines(t)
-	require.NoError(t, w.Cloud.StandIn.SetQuota(w.Account.Project, "instances", -1))
+	env.assertMachines(t)
+	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", -1))
 }

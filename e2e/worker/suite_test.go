@@ -4,16 +4,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 )
 
 // part is one in the life of a shoot's machines. It takes over what the one before has left.
 type part struct {
 	name string
-	play func(*testing.T, *world)
+	run  func(*testing.T, *environment)
 }
 
 // TestWorker leads shoots through their lives, side by side, each with API servers of its own.
@@ -21,26 +21,26 @@ func TestWorker(t *testing.T) {
 	for _, duty := range nodes.Duties() {
 		t.Log("played: " + duty)
 	}
-	var asked groundtest.Requests
-	var lives sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work
-	lead := func(name string, options ground.Options, life []part, expectedErrors ...string) {
-		lives.Go(func() { t.Run(name, func(t *testing.T) { live(t, &asked, options, life, expectedErrors) }) })
+	var requests clusterstest.Requests
+	var runs sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work
+	start := func(name string, options clusters.Options, parts []part, expectedErrors ...string) {
+		runs.Go(func() { t.Run(name, func(t *testing.T) { runParts(t, &requests, options, parts, expectedErrors) }) })
 	}
-	lead("Steady", ground.Options{}, steady())
-	lead("InPlace", ground.Options{}, inPlace())
-	lead("Restless", ground.Options{Destination: true}, restless())
-	lead("Unlucky", ground.Options{}, unlucky(), "the project's quota is used up")
-	lives.Wait()
+	start("Steady", clusters.Options{}, regularParts())
+	start("InPlace", clusters.Options{}, inPlaceParts())
+	start("Restless", clusters.Options{Destination: true}, moveParts())
+	start("Unlucky", clusters.Options{}, failureParts(), "the project's quota is used up")
+	runs.Wait()
 	if !t.Failed() {
-		t.Run("Rights", func(t *testing.T) { asked.AssertAllNeeded(t, controller.Worker(), "pods") })
+		t.Run("Rights", func(t *testing.T) { requests.AssertAllNeeded(t, controller.Worker(), "pods") })
 	}
 }
 
-// steady is a shoot that nothing happens to but its user's wishes.
-func steady() []part {
+// regularParts is a shoot that nothing happens to but its user's wishes.
+func regularParts() []part {
 	return []part{
 		{"Create", testCreate},
-		{"Again", testAgain},
+		{"Again", testNoOp},
 		{"ScaleUp", testScaleUp},
 		{"Roll", testRoll},
 		{"Shrink", testShrink},
@@ -48,20 +48,20 @@ func steady() []part {
 	}
 }
 
-// inPlace is a shoot whose nodes are never replaced, neither when they are updated, nor when another extension has had them made.
-func inPlace() []part {
+// inPlaceParts is a shoot whose nodes are never replaced, neither when they are updated, nor when another extension has had them made.
+func inPlaceParts() []part {
 	return []part{
 		{"Create", testCreateInPlace},
 		{"Auto", testInPlaceAuto},
 		{"Manual", testInPlaceManual},
 		{"Delete", testDelete},
-		{"TakeOver", testTakeOver},
+		{"TakeOver", testAdoption},
 		{"DeleteTakenOver", testDelete},
 	}
 }
 
-// restless is a shoot that moves and sleeps.
-func restless() []part {
+// moveParts is a shoot that moves and sleeps.
+func moveParts() []part {
 	return []part{
 		{"Create", testCreateInGroup},
 		{"Move", testMove},
@@ -70,8 +70,8 @@ func restless() []part {
 	}
 }
 
-// unlucky is a shoot to which all the rest happens.
-func unlucky() []part {
+// failureParts is a shoot to which all the rest happens.
+func failureParts() []part {
 	return []part{
 		{"CrashInCreate", testCrashInCreate},
 		{"Quota", testQuota},
@@ -81,12 +81,12 @@ func unlucky() []part {
 	}
 }
 
-func live(t *testing.T, asked *groundtest.Requests, options ground.Options, life []part, expectedErrors []string) {
-	w := newWorld(t, options)
-	groundtest.AssertNoErrors(t, w.Ground, expectedErrors...)
-	defer func() { asked.Add(t, controller.Worker(), w.Seeds()...) }()
-	for _, part := range life {
-		if !t.Run(part.name, func(t *testing.T) { part.play(t, w) }) {
+func runParts(t *testing.T, requests *clusterstest.Requests, options clusters.Options, parts []part, expectedErrors []string) {
+	env := newEnvironment(t, options)
+	clusterstest.AssertNoErrors(t, env.Clusters, expectedErrors...)
+	defer func() { requests.Add(t, controller.Worker(), env.Seeds()...) }()
+	for _, part := range parts {
+		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			break // the next would only say the same in more words
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/images"
 )
 
-func TestLayerTrustsWhomMozillaTrusts(t *testing.T) {
+func TestLayer_Authorities(t *testing.T) {
 	layer, err := Layer()
 	require.NoError(t, err)
 	archive := filepath.Join(t.TempDir(), "base.tar")

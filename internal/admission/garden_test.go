@@ -33,23 +33,23 @@ func gardenWith(t *testing.T, failure error, objects ...client.Object) Garden {
 	return Garden{Reader: reader}
 }
 
-func named(namespace, name string) metav1.ObjectMeta {
+func objectMeta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
 func shootWith(change func(*gardencorev1beta1.ShootSpec)) *gardencorev1beta1.Shoot {
-	shoot := &gardencorev1beta1.Shoot{ObjectMeta: named("garden-dev", "demo")}
+	shoot := &gardencorev1beta1.Shoot{ObjectMeta: objectMeta("garden-dev", "demo")}
 	change(&shoot.Spec)
 	return shoot
 }
 
-func TestTheProfileOfAShoot(t *testing.T) {
+func TestGarden_CloudProfileSpec(t *testing.T) {
 	objects := []client.Object{
-		&gardencorev1beta1.CloudProfile{ObjectMeta: named("", "openstack"), Spec: gardencorev1beta1.CloudProfileSpec{Type: "openstack"}},
-		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: named("garden-dev", "ours"), Status: gardencorev1beta1.NamespacedCloudProfileStatus{
+		&gardencorev1beta1.CloudProfile{ObjectMeta: objectMeta("", "openstack"), Spec: gardencorev1beta1.CloudProfileSpec{Type: "openstack"}},
+		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: objectMeta("garden-dev", "ours"), Status: gardencorev1beta1.NamespacedCloudProfileStatus{
 			CloudProfileSpec: gardencorev1beta1.CloudProfileSpec{Type: "merged", Regions: []gardencorev1beta1.Region{{Name: "RegionOne"}}},
 		}},
-		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: named("garden-dev", "fresh")},
+		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: objectMeta("garden-dev", "fresh")},
 	}
 	for sentence, test := range map[string]struct {
 		spec func(*gardencorev1beta1.ShootSpec)
@@ -85,11 +85,11 @@ func TestTheProfileOfAShoot(t *testing.T) {
 	}
 }
 
-func TestTheCredentialsOfAShoot(t *testing.T) {
+func TestGarden_CredentialsOf(t *testing.T) {
 	objects := []client.Object{
-		&corev1.Secret{ObjectMeta: named("garden-dev", "account"), Data: map[string][]byte{"username": []byte("secret")}},
-		&gardencorev1beta1.InternalSecret{ObjectMeta: named("garden-dev", "account"), Data: map[string][]byte{"username": []byte("internal")}},
-		&gardencorev1beta1.SecretBinding{ObjectMeta: named("garden-dev", "binding"), SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "account"}},
+		&corev1.Secret{ObjectMeta: objectMeta("garden-dev", "account"), Data: map[string][]byte{"username": []byte("secret")}},
+		&gardencorev1beta1.InternalSecret{ObjectMeta: objectMeta("garden-dev", "account"), Data: map[string][]byte{"username": []byte("internal")}},
+		&gardencorev1beta1.SecretBinding{ObjectMeta: objectMeta("garden-dev", "binding"), SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "account"}},
 		credentialsBinding("to-secret", "v1", "Secret"),
 		credentialsBinding("to-internal", "core.gardener.cloud/v1beta1", "InternalSecret"),
 		credentialsBinding("to-identity", "security.gardener.cloud/v1alpha1", "WorkloadIdentity"),
@@ -120,12 +120,12 @@ func TestTheCredentialsOfAShoot(t *testing.T) {
 
 func credentialsBinding(name, version, kind string) *securityv1alpha1.CredentialsBinding {
 	return &securityv1alpha1.CredentialsBinding{
-		ObjectMeta:     named("garden-dev", name),
+		ObjectMeta:     objectMeta("garden-dev", name),
 		CredentialsRef: corev1.ObjectReference{APIVersion: version, Kind: kind, Namespace: "garden-dev", Name: "account"},
 	}
 }
 
-func TestAnAPIServerThatDoesNotAnswerIsNoMissingObject(t *testing.T) {
+func TestGarden_APIServerUnavailable(t *testing.T) {
 	garden := gardenWith(t, errors.New("connection refused"))
 	shoot := shootWith(func(s *gardencorev1beta1.ShootSpec) {
 		s.CloudProfileName, s.SecretBindingName = new("openstack"), new("binding")

@@ -13,41 +13,41 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// Verdict is what is said of a write.
-type Verdict struct {
+// Result is what is said of a write.
+type Result struct {
 	// Errors are the mistakes. With any, the write is refused. Their messages say what to do.
 	Errors field.ErrorList
 	// Warnings are sentences for whoever writes. They refuse nothing.
 	Warnings []string
 }
 
-// Judge returns a handler for creations and updates of objects of one kind. Everything else passes: other kinds, subresources, what is being
+// Validate returns a handler for creations and updates of objects of one kind. Everything else passes: other kinds, subresources, what is being
 // deleted. old is nil when the object is created.
 //
 // An error of judge is not the user's mistake: something could not be found out. Whoever writes is told to try again.
-func Judge[Kind any, Object interface {
+func Validate[Kind any, Object interface {
 	*Kind
 	client.Object
-}](kind schema.GroupVersionKind, judge func(ctx context.Context, object, old Object) (Verdict, error),
+}](kind schema.GroupVersionKind, validate func(ctx context.Context, object, old Object) (Result, error),
 ) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		object, old, meant, err := mutation.Read[Kind, Object](request, kind, "")
+		object, old, relevant, err := mutation.Read[Kind, Object](request, kind, "")
 		if err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
 		}
-		if !meant {
+		if !relevant {
 			return admission.Allowed("")
 		}
-		verdict, err := judge(ctx, object, old)
+		result, err := validate(ctx, object, old)
 		if err != nil {
 			logf.FromContext(ctx).Error(err, "Validating failed")
 			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("%w: try again", err))
 		}
-		return verdict.response(ctx, kind.GroupKind(), nameOf(request))
+		return result.response(ctx, kind.GroupKind(), nameOf(request))
 	})
 }
 
@@ -60,16 +60,16 @@ func nameOf(request admission.Request) string {
 }
 
 // response is an Invalid of the API server's own form, so that clients find the fields in its details.
-func (v Verdict) response(ctx context.Context, kind schema.GroupKind, name string) admission.Response {
-	if len(v.Errors) == 0 {
-		return admission.Allowed("").WithWarnings(v.Warnings...)
+func (r Result) response(ctx context.Context, kind schema.GroupKind, name string) admission.Response {
+	if len(r.Errors) == 0 {
+		return admission.Allowed("").WithWarnings(r.Warnings...)
 	}
-	errs := mistakes.Readable(v.Errors)
+	errs := fielderrors.Limit(r.Errors)
 	fields := make([]string, 0, len(errs))
-	for _, mistake := range errs {
-		fields = append(fields, mistake.Field)
+	for _, fieldError := range errs {
+		fields = append(fields, fieldError.Field)
 	}
-	logf.FromContext(ctx).Info("Refused", "mistakes", len(v.Errors), "fields", fields)
+	logf.FromContext(ctx).Info("Refused", "mistakes", len(r.Errors), "fields", fields)
 	status := apierrors.NewInvalid(kind, name, errs).Status()
-	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(v.Warnings...)
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(r.Warnings...)
 }

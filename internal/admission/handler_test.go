@@ -27,25 +27,25 @@ func request(operation admissionv1.Operation, object, old string) admission.Requ
 	return r
 }
 
-// judged asks a handler whose judge says the same of everything, and returns how often it was asked.
-func judged(r admission.Request, verdict Verdict, err error) (admission.Response, int) {
+// callValidator asks a handler whose judge says the same of everything, and returns how often it was asked.
+func callValidator(r admission.Request, result Result, err error) (admission.Response, int) {
 	calls := 0
-	handler := Judge(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) (Verdict, error) {
+	handler := Validate(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) (Result, error) {
 		calls++
-		return verdict, err
+		return result, err
 	})
 	return handler.Handle(context.Background(), r), calls
 }
 
-func TestAMistakeIsAnInvalidWithItsFields(t *testing.T) {
-	verdict := Verdict{
+func TestValidate_InvalidFields(t *testing.T) {
+	result := Result{
 		Errors: field.ErrorList{
 			field.Invalid(field.NewPath("data", "a"), "1", "choose 2"),
 			field.Required(field.NewPath("data", "b"), "give one"),
 		},
 		Warnings: []string{"nobody reads data.c"},
 	}
-	response, _ := judged(request(admissionv1.Create, settings, ""), verdict, nil)
+	response, _ := callValidator(request(admissionv1.Create, settings, ""), result, nil)
 	require.False(t, response.Allowed)
 	assert.EqualValues(t, http.StatusUnprocessableEntity, response.Result.Code)
 	assert.Equal(t, metav1.StatusReasonInvalid, response.Result.Reason)
@@ -57,13 +57,13 @@ func TestAMistakeIsAnInvalidWithItsFields(t *testing.T) {
 	assert.Equal(t, []string{"nobody reads data.c"}, response.Warnings)
 }
 
-func TestOfManyMistakesOnlySomeAreTold(t *testing.T) {
+func TestValidate_TruncatesErrors(t *testing.T) {
 	var errs field.ErrorList
 	long := strings.Repeat("ä", 100_000)
 	for i := range 100_000 {
 		errs = append(errs, field.Invalid(field.NewPath("data").Index(i), long, "choose 2"))
 	}
-	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{Errors: errs}, nil)
+	response, _ := callValidator(request(admissionv1.Create, settings, ""), Result{Errors: errs}, nil)
 	require.False(t, response.Allowed)
 	causes := response.Result.Details.Causes
 	require.Len(t, causes, 51)
@@ -78,67 +78,67 @@ func TestOfManyMistakesOnlySomeAreTold(t *testing.T) {
 	assert.Less(t, len(encoded), 50_000)
 }
 
-func TestAsManyMistakesAsFitAreAllTold(t *testing.T) {
+func TestValidate_ReportsAllErrorsWithinLimit(t *testing.T) {
 	var errs field.ErrorList
 	for i := range 50 {
 		errs = append(errs, field.Required(field.NewPath("data").Index(i), "give one"))
 	}
-	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{Errors: errs}, nil)
+	response, _ := callValidator(request(admissionv1.Create, settings, ""), Result{Errors: errs}, nil)
 	assert.Len(t, response.Result.Details.Causes, 50)
 	assert.NotContains(t, response.Result.Message, "more")
 }
 
-func TestWhatCouldNotBeFoundOutIsNoMistake(t *testing.T) {
-	response, _ := judged(request(admissionv1.Create, settings, ""), Verdict{}, errors.New("reading the CloudProfile: connection refused"))
+func TestValidate_InternalError(t *testing.T) {
+	response, _ := callValidator(request(admissionv1.Create, settings, ""), Result{}, errors.New("reading the CloudProfile: connection refused"))
 	require.False(t, response.Allowed)
 	assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 	assert.Equal(t, "reading the CloudProfile: connection refused: try again", response.Result.Message)
 	assert.Nil(t, response.Result.Details)
 }
 
-func TestAWarningRefusesNothing(t *testing.T) {
-	response, _ := judged(request(admissionv1.Update, settings, settings), Verdict{Warnings: []string{"nobody reads data.c"}}, nil)
+func TestValidate_Warning(t *testing.T) {
+	response, _ := callValidator(request(admissionv1.Update, settings, settings), Result{Warnings: []string{"nobody reads data.c"}}, nil)
 	assert.True(t, response.Allowed)
 	assert.Equal(t, []string{"nobody reads data.c"}, response.Warnings)
 }
 
-func TestAnObjectThatHasNoNameYetIsNew(t *testing.T) {
+func TestValidate_GenerateName(t *testing.T) {
 	generated := request(admissionv1.Create, `{"metadata":{"generateName":"settings-"}}`, "")
 	generated.Name = ""
-	response, _ := judged(generated, Verdict{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
+	response, _ := callValidator(generated, Result{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
 	assert.Contains(t, response.Result.Message, `ConfigMap "new" is invalid`)
 }
 
-func TestOnlyWhatIsMeantIsJudged(t *testing.T) {
-	another, part := request(admissionv1.Create, settings, ""), request(admissionv1.Update, settings, settings)
-	another.Kind.Kind, part.SubResource = "Secret", "status"
-	leaving := `{"metadata":{"name":"settings","deletionTimestamp":"2026-11-20T12:00:00Z"}}`
+func TestValidate_IgnoredRequests(t *testing.T) {
+	otherKind, subresource := request(admissionv1.Create, settings, ""), request(admissionv1.Update, settings, settings)
+	otherKind.Kind.Kind, subresource.SubResource = "Secret", "status"
+	deleting := `{"metadata":{"name":"settings","deletionTimestamp":"2026-11-20T12:00:00Z"}}`
 	for sentence, r := range map[string]admission.Request{
-		"another kind passes":                     another,
-		"a subresource passes":                    part,
+		"another kind passes":                     otherKind,
+		"a subresource passes":                    subresource,
 		"a deletion passes":                       request(admissionv1.Delete, "", settings),
-		"what is being deleted passes":            request(admissionv1.Update, leaving, leaving),
-		"what leaves out that it is deleted, too": request(admissionv1.Update, settings, leaving),
+		"what is being deleted passes":            request(admissionv1.Update, deleting, deleting),
+		"what leaves out that it is deleted, too": request(admissionv1.Update, settings, deleting),
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			response, calls := judged(r, Verdict{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
+			response, calls := callValidator(r, Result{Errors: field.ErrorList{field.Required(field.NewPath("data"), "give some")}}, nil)
 			assert.True(t, response.Allowed)
 			assert.Zero(t, calls)
 		})
 	}
 }
 
-func TestAnObjectOfAnotherShapeIsABadRequest(t *testing.T) {
-	response, calls := judged(request(admissionv1.Create, `{"data":[]}`, ""), Verdict{}, nil)
+func TestValidate_MalformedObject(t *testing.T) {
+	response, calls := callValidator(request(admissionv1.Create, `{"data":[]}`, ""), Result{}, nil)
 	assert.Zero(t, calls)
 	assert.EqualValues(t, http.StatusBadRequest, response.Result.Code)
 }
 
-func TestAnUpdateIsJudgedBesideWhatWasThere(t *testing.T) {
-	handler := Judge(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(_ context.Context, object, old *corev1.ConfigMap) (Verdict, error) {
+func TestValidate_Update(t *testing.T) {
+	handler := Validate(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(_ context.Context, object, old *corev1.ConfigMap) (Result, error) {
 		assert.Equal(t, map[string]string{"a": "1"}, object.Data)
 		assert.Equal(t, map[string]string{"a": "0"}, old.Data)
-		return Verdict{}, nil
+		return Result{}, nil
 	})
 	response := handler.Handle(t.Context(), request(admissionv1.Update, settings, `{"data":{"a":"0"}}`))
 	assert.True(t, response.Allowed)

@@ -22,23 +22,23 @@ func EachPage[List client.ObjectList](ctx context.Context, reader client.Reader,
 	token := ""
 	for range maxPages {
 		page, _ := list.DeepCopyObject().(List) // the same type as the list
-		paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(token)})
-		if err := reader.List(ctx, page, paged...); err != nil {
-			return fmt.Errorf("listing %s: %w", kindsOf(list), err)
+		pageOptions := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(token)})
+		if err := reader.List(ctx, page, pageOptions...); err != nil {
+			return fmt.Errorf("listing %s: %w", pluralKind(list), err)
 		}
 		if !visit(page) || page.GetContinue() == "" {
 			return nil
 		}
 		if page.GetContinue() == token {
-			return fmt.Errorf("listing %s: the API server gives the same page again and again", kindsOf(list))
+			return fmt.Errorf("listing %s: the API server gives the same page again and again", pluralKind(list))
 		}
 		token = page.GetContinue()
 	}
-	return fmt.Errorf("listing %s: there are more than %d pages of %d", kindsOf(list), maxPages, pageSize)
+	return fmt.Errorf("listing %s: there are more than %d pages of %d", pluralKind(list), maxPages, pageSize)
 }
 
-// kindsOf is e.g. "SecretBindings" for a list of them.
-func kindsOf(list client.ObjectList) string {
+// pluralKind is e.g. "SecretBindings" for a list of them.
+func pluralKind(list client.ObjectList) string {
 	name := reflect.TypeOf(list).Elem().Name()
 	return strings.TrimSuffix(name, "List") + "s"
 }

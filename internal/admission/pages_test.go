@@ -12,23 +12,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pages is an API server with as many pages of one Shoot each.
-type pages struct {
+// pagedReader is an API server with as many pages of one Shoot each.
+type pagedReader struct {
 	client.Reader
-	count, asked int
-	stuck        bool
+	count, requests int
+	stuck           bool
 }
 
-func (p *pages) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	var asked client.ListOptions
-	asked.ApplyOptions(options)
-	if asked.Limit == 0 || asked.Namespace != "garden-dev" {
-		return fmt.Errorf("asked for everything: %+v", asked)
+func (p *pagedReader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var listOptions client.ListOptions
+	listOptions.ApplyOptions(options)
+	if listOptions.Limit == 0 || listOptions.Namespace != "garden-dev" {
+		return fmt.Errorf("asked for everything: %+v", listOptions)
 	}
-	p.asked++
-	page, _ := strconv.Atoi(asked.Continue)
+	p.requests++
+	page, _ := strconv.Atoi(listOptions.Continue)
 	shoots := list.(*gardencorev1beta1.ShootList)
-	shoots.Items = append(shoots.Items, gardencorev1beta1.Shoot{ObjectMeta: named("garden-dev", strconv.Itoa(page))})
+	shoots.Items = append(shoots.Items, gardencorev1beta1.Shoot{ObjectMeta: objectMeta("garden-dev", strconv.Itoa(page))})
 	switch {
 	case p.stuck:
 		shoots.Continue = "1"
@@ -40,16 +40,16 @@ func (p *pages) List(_ context.Context, list client.ObjectList, options ...clien
 
 func TestEachPage(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		server *pages
+		server *pagedReader
 		stopAt string
 		seen   int
 		says   string
 	}{
-		"one page":                        {server: &pages{count: 1}, seen: 1},
-		"several pages":                   {server: &pages{count: 7}, seen: 7},
-		"what is looked for is found":     {server: &pages{count: 7}, stopAt: "2", seen: 3},
-		"a server that never ends":        {server: &pages{count: 1 << 30}, seen: maxPages, says: "there are more than 400 pages"},
-		"a server that goes round itself": {server: &pages{stuck: true}, seen: 2, says: "the same page again and again"},
+		"one page":                        {server: &pagedReader{count: 1}, seen: 1},
+		"several pages":                   {server: &pagedReader{count: 7}, seen: 7},
+		"what is looked for is found":     {server: &pagedReader{count: 7}, stopAt: "2", seen: 3},
+		"a server that never ends":        {server: &pagedReader{count: 1 << 30}, seen: maxPages, says: "there are more than 400 pages"},
+		"a server that goes round itself": {server: &pagedReader{stuck: true}, seen: 2, says: "the same page again and again"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			seen := 0
@@ -59,7 +59,7 @@ func TestEachPage(t *testing.T) {
 				return list.Items[0].Name != test.stopAt
 			}, client.InNamespace("garden-dev"))
 			assert.Equal(t, test.seen, seen)
-			assert.Equal(t, test.seen, test.server.asked)
+			assert.Equal(t, test.seen, test.server.requests)
 			if test.says == "" {
 				require.NoError(t, err)
 			} else {

@@ -18,12 +18,12 @@ const (
 )
 
 // TooLarge says that a document is, before anybody decodes it. One that is there already goes on as it is: controllers know no bound.
-func TooLarge(document, old *runtime.RawExtension, most int, path *field.Path) field.ErrorList {
-	if document == nil || len(document.Raw) <= most || old != nil && bytes.Equal(document.Raw, old.Raw) {
+func TooLarge(document, old *runtime.RawExtension, limit int, path *field.Path) field.ErrorList {
+	if document == nil || len(document.Raw) <= limit || old != nil && bytes.Equal(document.Raw, old.Raw) {
 		return nil
 	}
 	return field.ErrorList{{
 		Type: field.ErrorTypeTooLong, Field: path.String(), BadValue: field.OmitValueType{},
-		Detail: fmt.Sprintf("has %d bytes and may have %d: shorten its lists and texts", len(document.Raw), most),
+		Detail: fmt.Sprintf("has %d bytes and may have %d: shorten its lists and texts", len(document.Raw), limit),
 	}}
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func TestADocumentHasABound(t *testing.T) {
+func TestTooLarge(t *testing.T) {
 	sized := func(length int) *runtime.RawExtension {
 		return &runtime.RawExtension{Raw: []byte(strings.Repeat("a", length))}
 	}

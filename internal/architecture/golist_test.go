@@ -67,10 +67,10 @@ func goTool(t *testing.T, folder string, args ...string) []byte {
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = filepath.Join(root, folder)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, "go %s: %s", strings.Join(args, " "), complaints.String())
+	require.NoError(t, err, "go %s: %s", strings.Join(args, " "), stderr.String())
 	return out
 }
 

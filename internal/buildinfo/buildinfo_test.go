@@ -39,7 +39,7 @@ func TestFromToolchain(t *testing.T) {
 	}
 }
 
-func TestReadLeavesNothingEmpty(t *testing.T) {
+func TestRead_NoEmptyFields(t *testing.T) {
 	info := Read()
 	assert.NotEmpty(t, info.Version)
 	assert.NotEmpty(t, info.Commit)

@@ -13,25 +13,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// errOrderChanged says that the object is not what the pass was decided upon any more.
-var errOrderChanged = errors.New("the order changed")
+// errOperationChanged says that the object is not what the pass was decided upon any more.
+var errOperationChanged = errors.New("the order changed")
 
 // accept announces the operation where that is to be seen at once, and then takes the order: one metadata patch, under
 // an optimistic lock so that a newer order is never taken unseen, removes the reconcile annotation and adds the finalizer.
 // In this order, because an announced operation is resumed after a crash even when nothing else tells of it.
 func (x *run[O]) accept(ctx context.Context) error {
 	before := x.writer.known
-	if x.announcesAtOnce(before) {
-		if err := x.announce(ctx, before); err != nil {
+	if x.mustReportProcessing(before) {
+		if err := x.reportProcessing(ctx, before); err != nil {
 			return err
 		}
 	}
-	if x.decision.deed != deedReconcile {
+	if x.decision.action != actionReconcile {
 		return nil
 	}
 	accepted := clone(x.writer.known)
 	added := controllerutil.AddFinalizer(accepted, x.contract.Finalizer)
-	if !takeAnnotation(accepted, v1beta1constants.GardenerOperationReconcile) && !added {
+	if !removeOperationAnnotation(accepted, v1beta1constants.GardenerOperationReconcile) && !added {
 		return nil
 	}
 	if err := x.patchMetadata(ctx, x.writer.known, accepted); err != nil {
@@ -41,26 +41,26 @@ func (x *run[O]) accept(ctx context.Context) error {
 	return nil
 }
 
-// announcesAtOnce tells operations that everybody should see from those that are mostly over within the second. A new order
+// mustReportProcessing tells operations that everybody should see from those that are mostly over within the second. A new order
 // is also announced when it finds the error of an earlier one, which gardenlet would take for its own; and when it carries
 // no timestamp of its own, for it would be forgotten in a crash once its annotation is gone.
-func (x *run[O]) announcesAtOnce(object O) bool {
+func (x *run[O]) mustReportProcessing(object O) bool {
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile {
 		return true
 	}
-	if object.GetExtensionStatus().GetLastError() != nil && x.isNewOrder(object) {
+	if object.GetExtensionStatus().GetLastError() != nil && x.isNewRequest(object) {
 		return true
 	}
-	ordered := clone(object)
-	return takeAnnotation(ordered, v1beta1constants.GardenerOperationReconcile) &&
-		!Pending(ordered, x.contract.Finalizer, x.options.IgnoreOperationAnnotation)
+	withoutAnnotation := clone(object)
+	return removeOperationAnnotation(withoutAnnotation, v1beta1constants.GardenerOperationReconcile) &&
+		!Pending(withoutAnnotation, x.contract.Finalizer, x.options.IgnoreOperationAnnotation)
 }
 
-// announce writes "Processing". A new order also clears the error of an earlier one; a retry of our own leaves it standing
+// reportProcessing writes "Processing". A new order also clears the error of an earlier one; a retry of our own leaves it standing
 // until the pass has ended, so that nobody takes "trying again" for "healthy".
-func (x *run[O]) announce(ctx context.Context, before O) error {
-	isOrder := x.isNewOrder(before)
-	answer, wrote, err := x.writer.write(ctx, func(known O) O {
+func (x *run[O]) reportProcessing(ctx context.Context, before O) error {
+	isRequest := x.isNewRequest(before)
+	response, wrote, err := x.writer.write(ctx, func(known O) O {
 		status := known.GetExtensionStatus()
 		status.SetLastOperation(&gardencorev1beta1.LastOperation{
 			Type:           x.decision.operation,
@@ -68,7 +68,7 @@ func (x *run[O]) announce(ctx context.Context, before O) error {
 			Description:    fmt.Sprintf("%s of %s accepted", x.decision.operation, x.contract.Name),
 			LastUpdateTime: metav1.NewTime(x.options.Clock.Now()),
 		})
-		if isOrder {
+		if isRequest {
 			status.SetLastError(nil)
 		}
 		return known
@@ -76,20 +76,20 @@ func (x *run[O]) announce(ctx context.Context, before O) error {
 	if err != nil || !wrote {
 		return err
 	}
-	if answer.GetGeneration() != before.GetGeneration() || !maps.Equal(answer.GetAnnotations(), before.GetAnnotations()) {
-		return errOrderChanged
+	if response.GetGeneration() != before.GetGeneration() || !maps.Equal(response.GetAnnotations(), before.GetAnnotations()) {
+		return errOperationChanged
 	}
-	x.writer.known.SetResourceVersion(answer.GetResourceVersion())
+	x.writer.known.SetResourceVersion(response.GetResourceVersion())
 	return nil
 }
 
-// isNewOrder tells an order from a retry of our own. The annotation of a restore or migrate says nothing here: it stays
+// isNewRequest tells an order from a retry of our own. The annotation of a restore or migrate says nothing here: it stays
 // until the operation has succeeded.
-func (x *run[O]) isNewOrder(object O) bool {
+func (x *run[O]) isNewRequest(object O) bool {
 	lastOperation := object.GetExtensionStatus().GetLastOperation()
 	return lastOperation == nil || lastOperation.Type != x.decision.operation ||
 		object.GetAnnotations()[v1beta1constants.GardenerOperation] == v1beta1constants.GardenerOperationReconcile ||
-		orderedAt(object).After(lastOperation.LastUpdateTime.Time)
+		requestedAt(object).After(lastOperation.LastUpdateTime.Time)
 }
 
 // patchMetadata writes what differs, unless the object has changed since it was read.
@@ -97,10 +97,10 @@ func (x *run[O]) patchMetadata(ctx context.Context, read, desired O) error {
 	return x.client.Patch(ctx, desired, client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{}))
 }
 
-// takeAnnotation removes the operation annotation if it has the given value.
-func takeAnnotation(object client.Object, order string) bool {
+// removeOperationAnnotation removes the operation annotation if it has the given value.
+func removeOperationAnnotation(object client.Object, operation string) bool {
 	annotations := maps.Clone(object.GetAnnotations())
-	if annotations[v1beta1constants.GardenerOperation] != order {
+	if annotations[v1beta1constants.GardenerOperation] != operation {
 		return false
 	}
 	delete(annotations, v1beta1constants.GardenerOperation)

@@ -54,24 +54,24 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		return fmt.Errorf("registering metrics of contract %s: %w", c.Name, err)
 	}
 	r := &reconciler[O]{
-		contract: c,
-		options:  options,
-		client:   mgr.GetClient(),
-		reader:   mgr.GetAPIReader(),
-		events:   mgr.GetEventRecorder(c.Name + "-controller"),
-		metrics:  metrics,
-		pace:     newPace(options.Retry),
+		contract:    c,
+		options:     options,
+		client:      mgr.GetClient(),
+		reader:      mgr.GetAPIReader(),
+		events:      mgr.GetEventRecorder(c.Name + "-controller"),
+		metrics:     metrics,
+		rateLimiter: newRateLimiter(options.Retry),
 	}
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
-	claimed = append(claimed, wakesUp(c, options.IgnoreOperationAnnotation))
+	claimed = append(claimed, operationPredicate(c, options.IgnoreOperationAnnotation))
 	err = builder.ControllerManagedBy(mgr).
 		Named(c.Name).
 		For(c.New(), builder.WithPredicates(claimed...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-			RateLimiter:             r.pace,
+			RateLimiter:             r.rateLimiter,
 		}).
-		Complete(boundedErrors(r))
+		Complete(truncateErrors(r))
 	if err != nil {
 		return fmt.Errorf("adding the controller of contract %s: %w", c.Name, err)
 	}

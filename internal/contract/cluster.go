@@ -22,8 +22,8 @@ type Cluster struct {
 	Seed *gardencorev1beta1.Seed
 }
 
-// errDamagedCluster tells a Cluster that does not decode from one that could not be read.
-var errDamagedCluster = errors.New("the Cluster resource is damaged")
+// errInvalidCluster tells a Cluster that does not decode from one that could not be read.
+var errInvalidCluster = errors.New("the Cluster resource is damaged")
 
 // ReadCluster reads and decodes the Cluster resource of a namespace. A Cluster is large (it holds a whole CloudProfile):
 // reader should not cache.
@@ -33,11 +33,11 @@ func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*
 		return nil, err
 	}
 	if cluster.CloudProfile, err = decodePart[gardencorev1beta1.CloudProfile](raw.Spec.CloudProfile, "CloudProfile"); err != nil {
-		return nil, fmt.Errorf("%w: decoding spec.cloudProfile of %q: %w", errDamagedCluster, namespace, err)
+		return nil, fmt.Errorf("%w: decoding spec.cloudProfile of %q: %w", errInvalidCluster, namespace, err)
 	}
 	if raw.Spec.Seed != nil {
 		if cluster.Seed, err = decodePart[gardencorev1beta1.Seed](*raw.Spec.Seed, "Seed"); err != nil {
-			return nil, fmt.Errorf("%w: decoding spec.seed of %q: %w", errDamagedCluster, namespace, err)
+			return nil, fmt.Errorf("%w: decoding spec.seed of %q: %w", errInvalidCluster, namespace, err)
 		}
 	}
 	return cluster, nil
@@ -57,7 +57,7 @@ func readShootPart(ctx context.Context, reader client.Reader, namespace string) 
 	cluster := &Cluster{ObjectMeta: raw.ObjectMeta}
 	var err error
 	if cluster.Shoot, err = decodePart[gardencorev1beta1.Shoot](raw.Spec.Shoot, "Shoot"); err != nil {
-		return nil, nil, fmt.Errorf("%w: decoding spec.shoot of %q: %w", errDamagedCluster, namespace, err)
+		return nil, nil, fmt.Errorf("%w: decoding spec.shoot of %q: %w", errInvalidCluster, namespace, err)
 	}
 	return cluster, raw, nil
 }

@@ -24,7 +24,7 @@ func (x *run[O]) succeed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	steps := []func(context.Context) error{x.reportSuccess, x.release}
-	if x.decision.deed == deedMigrate {
+	if x.decision.action == actionMigrate {
 		slices.Reverse(steps)
 	}
 	for _, step := range steps {
@@ -33,9 +33,9 @@ func (x *run[O]) succeed(ctx context.Context) error {
 		}
 	}
 	x.metrics.observe(x.decision.operation, resultSucceeded, x.options.Clock.Since(x.started))
-	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.found, x.writer.known, x.contract.Renewed) {
+	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile || !sameOutput(x.initial, x.writer.known, x.contract.ClearVolatile) {
 		x.log.Info("Operation succeeded")
-		x.events.Eventf(x.pass.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", truncate.Text(x.success(), truncate.MaxEvent))
+		x.events.Eventf(x.rec.Object, nil, corev1.EventTypeNormal, "Succeeded", string(x.decision.operation), "%s", truncate.Text(x.successMessage(), truncate.MaxEvent))
 	} else {
 		x.log.V(1).Info("Operation succeeded without changes")
 	}
@@ -43,13 +43,13 @@ func (x *run[O]) succeed(ctx context.Context) error {
 }
 
 func (x *run[O]) reportSuccess(ctx context.Context) error {
-	return x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.success(), nil)
+	return x.report(ctx, gardencorev1beta1.LastOperationStateSucceeded, x.successMessage(), nil)
 }
 
-func (x *run[O]) success() string {
+func (x *run[O]) successMessage() string {
 	sentence := fmt.Sprintf("%s of %s succeeded", x.decision.operation, x.contract.Name)
-	if len(x.pass.Remarks) > 0 {
-		sentence += "; " + strings.Join(x.pass.Remarks, "; ")
+	if len(x.rec.Messages) > 0 {
+		sentence += "; " + strings.Join(x.rec.Messages, "; ")
 	}
 	return truncate.Text(sentence, truncate.MaxStatus)
 }
@@ -69,21 +69,21 @@ func (x *run[O]) fail(ctx context.Context, cause error) error {
 	if err := x.report(ctx, gardencorev1beta1.LastOperationStateError, cause.Error(), lastError); err != nil {
 		return errors.Join(cause, err)
 	}
-	x.events.Eventf(x.pass.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", truncate.Text(cause.Error(), truncate.MaxEvent))
+	x.events.Eventf(x.rec.Object, nil, corev1.EventTypeWarning, "Failed", string(x.decision.operation), "%s", truncate.Text(cause.Error(), truncate.MaxEvent))
 	return cause
 }
 
 // interrupt leaves word why the pass was cut short: the next leader resumes it, or a newer order takes its place.
-func (x *run[O]) interrupt(ctx context.Context, why string) error {
+func (x *run[O]) interrupt(ctx context.Context, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultInterrupted, x.options.Clock.Since(x.started))
 	_, _, err := x.writer.write(ctx, func(known O) O {
-		known = x.track.withProgress(x.withOutput(known))
-		known.GetExtensionStatus().GetLastOperation().Description = why
+		known = x.recorder.withProgress(x.withOutput(known))
+		known.GetExtensionStatus().GetLastOperation().Description = reason
 		return known
 	})
-	x.log.Info("Operation interrupted", "reason", why)
+	x.log.Info("Operation interrupted", "reason", reason)
 	return err
 }
 
@@ -93,7 +93,7 @@ func (x *run[O]) report(
 ) error {
 	progress := int32(100)
 	if lastError != nil {
-		progress, _ = x.track.activity.Snapshot()
+		progress, _ = x.recorder.activity.Snapshot()
 	}
 	_, _, err := x.writer.write(ctx, func(known O) O {
 		next := x.withOutput(known)
@@ -103,7 +103,7 @@ func (x *run[O]) report(
 			State:          state,
 			Progress:       progress,
 			Description:    description,
-			LastUpdateTime: x.endOfOperation(),
+			LastUpdateTime: x.completionTime(),
 		})
 		status.SetLastError(lastError)
 		status.SetObservedGeneration(known.GetGeneration())
@@ -112,12 +112,12 @@ func (x *run[O]) report(
 	return client.IgnoreNotFound(err)
 }
 
-// endOfOperation is now, but never before the order that is being fulfilled: gardenlet holds the two against each other,
+// completionTime is now, but never before the order that is being fulfilled: gardenlet holds the two against each other,
 // and its clock may run ahead of ours.
-func (x *run[O]) endOfOperation() metav1.Time {
+func (x *run[O]) completionTime() metav1.Time {
 	now := x.options.Clock.Now()
-	if ordered := orderedAt(x.pass.Object); ordered.After(now) {
-		return metav1.NewTime(ordered)
+	if requested := requestedAt(x.rec.Object); requested.After(now) {
+		return metav1.NewTime(requested)
 	}
 	return metav1.NewTime(now)
 }
@@ -126,34 +126,34 @@ func (x *run[O]) endOfOperation() metav1.Time {
 // restore for done only when its annotation is gone.
 func (x *run[O]) release(ctx context.Context) error {
 	switch {
-	case x.decision.deed == deedDelete, x.decision.deed == deedForceDelete:
+	case x.decision.action == actionDelete, x.decision.action == actionForceDelete:
 		return x.changeMetadata(ctx, func(object O) bool {
 			return controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
 		})
-	case x.decision.deed == deedMigrate:
+	case x.decision.action == actionMigrate:
 		return x.changeMetadata(ctx, func(object O) bool {
 			released := controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
-			return takeAnnotation(object, v1beta1constants.GardenerOperationMigrate) || released
+			return removeOperationAnnotation(object, v1beta1constants.GardenerOperationMigrate) || released
 		})
 	case x.decision.operation == gardencorev1beta1.LastOperationTypeRestore:
 		return x.changeMetadata(ctx, func(object O) bool {
-			return x.isFulfilled(object) && takeAnnotation(object, v1beta1constants.GardenerOperationRestore)
+			return x.isCurrentRequest(object) && removeOperationAnnotation(object, v1beta1constants.GardenerOperationRestore)
 		})
 	default:
 		return nil
 	}
 }
 
-// isFulfilled tells the order that this pass was about from a newer one, which another pass will take.
-func (x *run[O]) isFulfilled(object O) bool {
-	was, is := x.pass.Object.GetAnnotations(), object.GetAnnotations()
-	return is[v1beta1constants.GardenerTimestamp] == was[v1beta1constants.GardenerTimestamp] &&
-		object.GetGeneration() == x.pass.Object.GetGeneration()
+// isCurrentRequest tells the order that this pass was about from a newer one, which another pass will take.
+func (x *run[O]) isCurrentRequest(object O) bool {
+	oldAnnotations, newAnnotations := x.rec.Object.GetAnnotations(), object.GetAnnotations()
+	return newAnnotations[v1beta1constants.GardenerTimestamp] == oldAnnotations[v1beta1constants.GardenerTimestamp] &&
+		object.GetGeneration() == x.rec.Object.GetGeneration()
 }
 
 // changeMetadata patches the live object's metadata under an optimistic lock until change has been applied.
 func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error {
-	key := client.ObjectKeyFromObject(x.pass.Object)
+	key := client.ObjectKeyFromObject(x.rec.Object)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object := x.contract.New()
 		if err := x.reader.Get(ctx, key, object); err != nil {

@@ -31,11 +31,11 @@ type Contract[O Object] struct {
 	Actuator Actuator[O]
 	// Stateless contracts never write status.state nor status.resources: for Worker both belong to gardenlet.
 	Stateless bool
-	// Renewed clears in a status what every pass writes anew, such as a time: it does not make a pass one that has changed something. nil
+	// ClearVolatile clears in a status what every pass writes anew, such as a time: it does not make a pass one that has changed something. nil
 	// for nothing.
-	Renewed func(object O)
-	// Sequel is what is left to do after gardenlet has gone on; nil for nothing.
-	Sequel *Sequel[O]
+	ClearVolatile func(object O)
+	// FollowUp is what is left to do after gardenlet has gone on; nil for nothing.
+	FollowUp *FollowUp[O]
 }
 
 // ErrSuperseded is what an Actuator returns, wrapped or not, when it breaks off because a newer order has come: that is nobody's error, and
@@ -53,18 +53,18 @@ var ErrSuperseded = errors.New("a newer order has come")
 type Actuator[O Object] interface {
 	// Reconcile fulfils the object's spec: for Create, Reconcile and Restore alike, pass.Operation tells which. It is
 	// idempotent, and for Restore it finds in status.state what another seed's controller left.
-	Reconcile(ctx context.Context, pass *Pass[O]) error
+	Reconcile(ctx context.Context, rec *Reconciliation[O]) error
 	// Delete removes what Reconcile brought into being, however far that came. The object is gone once it returns nil.
-	Delete(ctx context.Context, pass *Pass[O]) error
+	Delete(ctx context.Context, rec *Reconciliation[O]) error
 	// ForceDelete lets go of what is in the seed. It depends neither on the cloud nor on the shoot.
-	ForceDelete(ctx context.Context, pass *Pass[O]) error
+	ForceDelete(ctx context.Context, rec *Reconciliation[O]) error
 	// Migrate stops owning: it removes what is in the seed and leaves the shoot and the cloud untouched. The state that
 	// travels is the one written before; gardenlet has copied it already.
-	Migrate(ctx context.Context, pass *Pass[O]) error
+	Migrate(ctx context.Context, rec *Reconciliation[O]) error
 }
 
-// Pass is one run of an Actuator over one object.
-type Pass[O Object] struct {
+// Reconciliation is one run of an Actuator over one object.
+type Reconciliation[O Object] struct {
 	// Object is this pass's own copy.
 	Object O
 	// Cluster holds the shoot, the seed and the cloud profile.
@@ -78,29 +78,29 @@ type Pass[O Object] struct {
 	Log logr.Logger
 	// Client reads Secrets and Clusters from the API server, never from a cache, and writes.
 	Client client.Client
-	// Track is the line back to the runtime.
-	Track Track
-	// Remarks are sentences that the last operation's description ends with when the pass succeeds.
-	Remarks []string
+	// StateRecorder is the line back to the runtime.
+	StateRecorder StateRecorder
+	// Messages are sentences that the last operation's description ends with when the pass succeeds.
+	Messages []string
 
 	publish func(ctx context.Context) error
 }
 
 // Publish writes the object's status as the pass has changed it so far, for contracts whose output gardenlet needs while
 // the pass goes on (Worker's machineDeployments).
-func (p *Pass[O]) Publish(ctx context.Context) error { return p.publish(ctx) }
+func (rec *Reconciliation[O]) Publish(ctx context.Context) error { return rec.publish(ctx) }
 
-// Track is how work that is under way speaks to the runtime: what it is about to do, what it has done, how far it is.
+// StateRecorder is how work that is under way speaks to the runtime: what it is about to do, what it has done, how far it is.
 // All methods are safe for concurrent use.
-type Track interface {
-	// Intend saves state in status.state and returns when the API server has it. Whoever creates something that cannot
+type StateRecorder interface {
+	// RecordIntent saves state in status.state and returns when the API server has it. Whoever creates something that cannot
 	// be found again by itself MUST call it before the create, once a pass with all intents together. state is encoded as
 	// JSON; it must hold at all times all that another seed needs.
-	Intend(ctx context.Context, state any) error
-	// Achieved saves state soon: several calls in a row end in one write, the last one wins, and the pass does not end
+	RecordIntent(ctx context.Context, state any) error
+	// RecordState saves state soon: several calls in a row end in one write, the last one wins, and the pass does not end
 	// before it is written. A failed write is retried, at last with the final status. Nothing is written when nothing changed.
 	// A state that cannot be kept (it does not encode, or the contract is Stateless) fails the pass.
-	Achieved(state any)
+	RecordState(state any)
 	// Run executes the graph with as much parallelism as it allows and reports its progress in the last operation.
 	// It returns the errors of all failed tasks, each naming its task.
 	Run(ctx context.Context, graph *Graph) error

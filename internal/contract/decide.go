@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// deed is the Actuator method that a pass calls.
-type deed int
+// action is the Actuator method that a pass calls.
+type action int
 
 const (
-	deedNone deed = iota
-	deedReconcile
-	deedDelete
-	deedForceDelete
-	deedMigrate
+	actionNone action = iota
+	actionReconcile
+	actionDelete
+	actionForceDelete
+	actionMigrate
 )
 
 // decision says what a pass is to do, and why when it does nothing.
 type decision struct {
-	deed      deed
+	action    action
 	operation gardencorev1beta1.LastOperationType
 	reason    string
 }
@@ -39,30 +39,30 @@ type decision struct {
 // A change of the spec alone never makes it pending, or maintenance windows would mean nothing; unless
 // ignoreOperationAnnotation is set, for development.
 func Pending(object Object, finalizer string, ignoreOperationAnnotation bool) bool {
-	order := object.GetAnnotations()[v1beta1constants.GardenerOperation]
+	operation := object.GetAnnotations()[v1beta1constants.GardenerOperation]
 	lastOperation := object.GetExtensionStatus().GetLastOperation()
 	switch {
-	case order == v1beta1constants.GardenerOperationMigrate:
+	case operation == v1beta1constants.GardenerOperationMigrate:
 		return true
 	case !object.GetDeletionTimestamp().IsZero():
 		return controllerutil.ContainsFinalizer(object, finalizer)
-	case order == v1beta1constants.GardenerOperationRestore:
+	case operation == v1beta1constants.GardenerOperationRestore:
 		return true
-	case order == v1beta1constants.GardenerOperationWaitForState, migrated(lastOperation):
+	case operation == v1beta1constants.GardenerOperationWaitForState, migrated(lastOperation):
 		return false
-	case order == v1beta1constants.GardenerOperationReconcile, lastOperation == nil:
+	case operation == v1beta1constants.GardenerOperationReconcile, lastOperation == nil:
 		return true
 	case lastOperation.State != gardencorev1beta1.LastOperationStateSucceeded:
 		return true
 	case ignoreOperationAnnotation && object.GetGeneration() != object.GetExtensionStatus().GetObservedGeneration():
 		return true
 	default:
-		return orderedAt(object).After(lastOperation.LastUpdateTime.Time)
+		return requestedAt(object).After(lastOperation.LastUpdateTime.Time)
 	}
 }
 
-// orderedAt returns gardenlet's timestamp cut to the second, the resolution of a last operation; zero when there is none.
-func orderedAt(object Object) time.Time {
+// requestedAt returns gardenlet's timestamp cut to the second, the resolution of a last operation; zero when there is none.
+func requestedAt(object Object) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, object.GetAnnotations()[v1beta1constants.GardenerTimestamp])
 	if err != nil {
 		return time.Time{}
@@ -86,16 +86,16 @@ func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	operation := v1beta1helper.ComputeOperationType(meta, object.GetExtensionStatus().GetLastOperation())
 	switch {
 	case operation == gardencorev1beta1.LastOperationTypeMigrate:
-		return decision{deed: deedMigrate, operation: operation}
+		return decision{action: actionMigrate, operation: operation}
 	case migrated(object.GetExtensionStatus().GetLastOperation()) && operation == gardencorev1beta1.LastOperationTypeDelete:
 		// What the object stood for lives on in another seed: only the object goes.
-		return decision{deed: deedMigrate, operation: gardencorev1beta1.LastOperationTypeMigrate}
+		return decision{action: actionMigrate, operation: gardencorev1beta1.LastOperationTypeMigrate}
 	case operation != gardencorev1beta1.LastOperationTypeDelete:
-		return decision{deed: deedReconcile, operation: operation}
+		return decision{action: actionReconcile, operation: operation}
 	case v1beta1helper.ShootNeedsForceDeletion(shoot):
-		return decision{deed: deedForceDelete, operation: operation}
+		return decision{action: actionForceDelete, operation: operation}
 	default:
-		return decision{deed: deedDelete, operation: operation}
+		return decision{action: actionDelete, operation: operation}
 	}
 }
 

@@ -20,10 +20,10 @@ func testContract() Contract[*extensionsv1alpha1.Infrastructure] {
 	return Contract[*extensionsv1alpha1.Infrastructure]{Finalizer: testFinalizer}
 }
 
-// situation describes an Infrastructure in the few facts that decisions depend on.
-type situation struct {
-	order         string
-	orderedAt     string
+// objectState describes an Infrastructure in the few facts that decisions depend on.
+type objectState struct {
+	annotation    string
+	requestedAt   string
 	last          gardencorev1beta1.LastOperationType
 	state         gardencorev1beta1.LastOperationState
 	lastAt        string
@@ -34,16 +34,16 @@ type situation struct {
 	uid           string
 }
 
-func (s situation) object(t *testing.T) *extensionsv1alpha1.Infrastructure {
+func (s objectState) object(t *testing.T) *extensionsv1alpha1.Infrastructure {
 	t.Helper()
 	o := &extensionsv1alpha1.Infrastructure{ObjectMeta: metav1.ObjectMeta{
 		Annotations: map[string]string{}, Generation: 1, UID: types.UID(s.uid),
 	}}
-	if s.order != "" {
-		o.Annotations[v1beta1constants.GardenerOperation] = s.order
+	if s.annotation != "" {
+		o.Annotations[v1beta1constants.GardenerOperation] = s.annotation
 	}
-	if s.orderedAt != "" {
-		o.Annotations[v1beta1constants.GardenerTimestamp] = s.orderedAt
+	if s.requestedAt != "" {
+		o.Annotations[v1beta1constants.GardenerTimestamp] = s.requestedAt
 	}
 	if !s.noFinalizer {
 		o.Finalizers = []string{testFinalizer}
@@ -70,54 +70,54 @@ func (s situation) object(t *testing.T) *extensionsv1alpha1.Infrastructure {
 }
 
 const (
-	reconcileOrder = "reconcile"
-	succeeded      = gardencorev1beta1.LastOperationStateSucceeded
-	failedOnce     = gardencorev1beta1.LastOperationStateError
-	processing     = gardencorev1beta1.LastOperationStateProcessing
-	opCreate       = gardencorev1beta1.LastOperationTypeCreate
-	opReconcile    = gardencorev1beta1.LastOperationTypeReconcile
-	opDelete       = gardencorev1beta1.LastOperationTypeDelete
-	opMigrate      = gardencorev1beta1.LastOperationTypeMigrate
-	opRestore      = gardencorev1beta1.LastOperationTypeRestore
+	reconcileAnnotation = "reconcile"
+	succeeded           = gardencorev1beta1.LastOperationStateSucceeded
+	failedOnce          = gardencorev1beta1.LastOperationStateError
+	processing          = gardencorev1beta1.LastOperationStateProcessing
+	opCreate            = gardencorev1beta1.LastOperationTypeCreate
+	opReconcile         = gardencorev1beta1.LastOperationTypeReconcile
+	opDelete            = gardencorev1beta1.LastOperationTypeDelete
+	opMigrate           = gardencorev1beta1.LastOperationTypeMigrate
+	opRestore           = gardencorev1beta1.LastOperationTypeRestore
 )
 
 func TestPending(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		situation
+		objectState
 		want bool
 	}{
-		"a new object is pending without an annotation":                      {situation{noFinalizer: true}, true},
-		"a succeeded object without an order is not pending":                 {situation{last: opReconcile, state: succeeded}, false},
-		"a changed spec alone does not make it pending":                      {situation{last: opReconcile, state: succeeded, newGeneration: true}, false},
-		"an order to reconcile makes it pending":                             {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, true},
-		"an order to restore makes it pending":                               {situation{order: "restore", last: opReconcile, state: succeeded}, true},
-		"an order to restore makes even a migrated object pending":           {situation{order: "restore", last: opMigrate, state: succeeded}, true},
-		"an order to migrate makes it pending":                               {situation{order: "migrate", last: opReconcile, state: succeeded}, true},
-		"an order to wait for the state keeps a new object waiting":          {situation{order: "wait-for-state", noFinalizer: true}, false},
-		"an order to wait for the state keeps a failed object waiting":       {situation{order: "wait-for-state", last: opRestore, state: failedOnce}, false},
-		"an unknown order counts as none":                                    {situation{order: "dance", last: opReconcile, state: succeeded}, false},
-		"a failed operation is pending":                                      {situation{last: opReconcile, state: failedOnce}, true},
-		"an operation that a dead process left processing is pending":        {situation{last: opCreate, state: processing}, true},
-		"a migrated object is left alone":                                    {situation{last: opMigrate, state: succeeded}, false},
-		"a migrated object is left alone even when told to reconcile":        {situation{order: reconcileOrder, last: opMigrate, state: succeeded}, false},
-		"a failed migration is pending without its annotation":               {situation{last: opMigrate, state: failedOnce}, true},
-		"deletion is pending while our finalizer is there":                   {situation{deleting: true, last: opReconcile, state: succeeded}, true},
-		"deletion wins over wait-for-state":                                  {situation{deleting: true, order: "wait-for-state"}, true},
-		"deletion without our finalizer is none of our business":             {situation{deleting: true, noFinalizer: true}, false},
-		"a deletion that succeeded is pending until the finalizer is gone":   {situation{deleting: true, last: opDelete, state: succeeded}, true},
-		"a timestamp of a later second than the last operation is an order":  {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T10:00:01.2Z"}, true},
-		"a timestamp within the second of the last operation is fulfilled":   {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:01Z", orderedAt: "2026-01-01T10:00:01.9Z"}, false},
-		"a timestamp before the last operation is fulfilled":                 {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", orderedAt: "2026-01-01T10:00:01Z"}, false},
-		"a timestamp that cannot be read is no order":                        {situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", orderedAt: "yesterday"}, false},
-		"a later timestamp does not wake a migrated object":                  {situation{last: opMigrate, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T11:00:00Z"}, false},
-		"a later timestamp does not wake an object that waits for its state": {situation{order: "wait-for-state", last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T11:00:00Z"}, false},
+		"a new object is pending without an annotation":                      {objectState{noFinalizer: true}, true},
+		"a succeeded object without an order is not pending":                 {objectState{last: opReconcile, state: succeeded}, false},
+		"a changed spec alone does not make it pending":                      {objectState{last: opReconcile, state: succeeded, newGeneration: true}, false},
+		"an order to reconcile makes it pending":                             {objectState{annotation: reconcileAnnotation, last: opReconcile, state: succeeded}, true},
+		"an order to restore makes it pending":                               {objectState{annotation: "restore", last: opReconcile, state: succeeded}, true},
+		"an order to restore makes even a migrated object pending":           {objectState{annotation: "restore", last: opMigrate, state: succeeded}, true},
+		"an order to migrate makes it pending":                               {objectState{annotation: "migrate", last: opReconcile, state: succeeded}, true},
+		"an order to wait for the state keeps a new object waiting":          {objectState{annotation: "wait-for-state", noFinalizer: true}, false},
+		"an order to wait for the state keeps a failed object waiting":       {objectState{annotation: "wait-for-state", last: opRestore, state: failedOnce}, false},
+		"an unknown order counts as none":                                    {objectState{annotation: "dance", last: opReconcile, state: succeeded}, false},
+		"a failed operation is pending":                                      {objectState{last: opReconcile, state: failedOnce}, true},
+		"an operation that a dead process left processing is pending":        {objectState{last: opCreate, state: processing}, true},
+		"a migrated object is left alone":                                    {objectState{last: opMigrate, state: succeeded}, false},
+		"a migrated object is left alone even when told to reconcile":        {objectState{annotation: reconcileAnnotation, last: opMigrate, state: succeeded}, false},
+		"a failed migration is pending without its annotation":               {objectState{last: opMigrate, state: failedOnce}, true},
+		"deletion is pending while our finalizer is there":                   {objectState{deleting: true, last: opReconcile, state: succeeded}, true},
+		"deletion wins over wait-for-state":                                  {objectState{deleting: true, annotation: "wait-for-state"}, true},
+		"deletion without our finalizer is none of our business":             {objectState{deleting: true, noFinalizer: true}, false},
+		"a deletion that succeeded is pending until the finalizer is gone":   {objectState{deleting: true, last: opDelete, state: succeeded}, true},
+		"a timestamp of a later second than the last operation is an order":  {objectState{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", requestedAt: "2026-01-01T10:00:01.2Z"}, true},
+		"a timestamp within the second of the last operation is fulfilled":   {objectState{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:01Z", requestedAt: "2026-01-01T10:00:01.9Z"}, false},
+		"a timestamp before the last operation is fulfilled":                 {objectState{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", requestedAt: "2026-01-01T10:00:01Z"}, false},
+		"a timestamp that cannot be read is no order":                        {objectState{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:05Z", requestedAt: "yesterday"}, false},
+		"a later timestamp does not wake a migrated object":                  {objectState{last: opMigrate, state: succeeded, lastAt: "2026-01-01T10:00:00Z", requestedAt: "2026-01-01T11:00:00Z"}, false},
+		"a later timestamp does not wake an object that waits for its state": {objectState{annotation: "wait-for-state", last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", requestedAt: "2026-01-01T11:00:00Z"}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			assert.Equal(t, tc.want, Pending(tc.object(t), testFinalizer, false))
 		})
 	}
 	t.Run("a changed spec makes it pending when the operation annotation is ignored", func(t *testing.T) {
-		changed := situation{last: opReconcile, state: succeeded, newGeneration: true}
+		changed := objectState{last: opReconcile, state: succeeded, newGeneration: true}
 		assert.True(t, Pending(changed.object(t), testFinalizer, true))
 	})
 }
@@ -136,31 +136,31 @@ func TestDecide(t *testing.T) {
 		s.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
 	})
 	for sentence, tc := range map[string]struct {
-		situation
+		objectState
 		shoot     *gardencorev1beta1.Shoot
-		deed      deed
+		deed      action
 		operation gardencorev1beta1.LastOperationType
 	}{
-		"a new object is created":                                          {situation{}, healthy, deedReconcile, opCreate},
-		"a failed creation is still a creation":                            {situation{last: opCreate, state: failedOnce}, healthy, deedReconcile, opCreate},
-		"a created object is reconciled":                                   {situation{order: reconcileOrder, last: opCreate, state: succeeded}, healthy, deedReconcile, opReconcile},
-		"a restore is a reconcile under its own name":                      {situation{order: "restore", savedState: true}, healthy, deedReconcile, opRestore},
-		"a failed restore is resumed as a restore":                         {situation{last: opRestore, state: failedOnce}, healthy, deedReconcile, opRestore},
-		"a migrate order migrates":                                         {situation{order: "migrate", last: opReconcile, state: succeeded}, healthy, deedMigrate, opMigrate},
-		"a migrate order wins over deletion":                               {situation{order: "migrate", deleting: true}, healthy, deedMigrate, opMigrate},
-		"deletion deletes":                                                 {situation{deleting: true, last: opReconcile, state: succeeded}, healthy, deedDelete, opDelete},
-		"deletion of a shoot that is to be force-deleted is forced":        {situation{deleting: true, last: opReconcile, state: succeeded}, forced, deedForceDelete, opDelete},
-		"a shoot that is to be force-deleted is reconciled while it lives": {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, forced, deedReconcile, opReconcile},
-		"an object of a failed shoot is left alone":                        {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, failed, deedNone, ""},
-		"deletion in a failed shoot is left alone":                         {situation{deleting: true, last: opReconcile, state: succeeded}, failed, deedNone, ""},
-		"deletion of a migrated object only lets go of it":                 {situation{deleting: true, last: opMigrate, state: succeeded}, healthy, deedMigrate, opMigrate},
-		"a Cluster without a shoot is worked for all the same":             {situation{order: reconcileOrder, last: opReconcile, state: succeeded}, nil, deedReconcile, opReconcile},
+		"a new object is created":                                          {objectState{}, healthy, actionReconcile, opCreate},
+		"a failed creation is still a creation":                            {objectState{last: opCreate, state: failedOnce}, healthy, actionReconcile, opCreate},
+		"a created object is reconciled":                                   {objectState{annotation: reconcileAnnotation, last: opCreate, state: succeeded}, healthy, actionReconcile, opReconcile},
+		"a restore is a reconcile under its own name":                      {objectState{annotation: "restore", savedState: true}, healthy, actionReconcile, opRestore},
+		"a failed restore is resumed as a restore":                         {objectState{last: opRestore, state: failedOnce}, healthy, actionReconcile, opRestore},
+		"a migrate order migrates":                                         {objectState{annotation: "migrate", last: opReconcile, state: succeeded}, healthy, actionMigrate, opMigrate},
+		"a migrate order wins over deletion":                               {objectState{annotation: "migrate", deleting: true}, healthy, actionMigrate, opMigrate},
+		"deletion deletes":                                                 {objectState{deleting: true, last: opReconcile, state: succeeded}, healthy, actionDelete, opDelete},
+		"deletion of a shoot that is to be force-deleted is forced":        {objectState{deleting: true, last: opReconcile, state: succeeded}, forced, actionForceDelete, opDelete},
+		"a shoot that is to be force-deleted is reconciled while it lives": {objectState{annotation: reconcileAnnotation, last: opReconcile, state: succeeded}, forced, actionReconcile, opReconcile},
+		"an object of a failed shoot is left alone":                        {objectState{annotation: reconcileAnnotation, last: opReconcile, state: succeeded}, failed, actionNone, ""},
+		"deletion in a failed shoot is left alone":                         {objectState{deleting: true, last: opReconcile, state: succeeded}, failed, actionNone, ""},
+		"deletion of a migrated object only lets go of it":                 {objectState{deleting: true, last: opMigrate, state: succeeded}, healthy, actionMigrate, opMigrate},
+		"a Cluster without a shoot is worked for all the same":             {objectState{annotation: reconcileAnnotation, last: opReconcile, state: succeeded}, nil, actionReconcile, opReconcile},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := decide(tc.object(t), tc.shoot)
-			assert.Equal(t, tc.deed, got.deed)
+			assert.Equal(t, tc.deed, got.action)
 			assert.Equal(t, tc.operation, got.operation)
-			assert.Equal(t, tc.deed == deedNone, got.reason != "", "a reason is given exactly when nothing is done")
+			assert.Equal(t, tc.deed == actionNone, got.reason != "", "a reason is given exactly when nothing is done")
 		})
 	}
 }
@@ -170,18 +170,18 @@ func TestFirstAttempt(t *testing.T) {
 		return &gardencorev1beta1.Shoot{Status: gardencorev1beta1.ShootStatus{LastOperation: &gardencorev1beta1.LastOperation{Type: operation}}}
 	}
 	for sentence, tc := range map[string]struct {
-		situation
+		objectState
 		operation gardencorev1beta1.LastOperationType
 		shoot     *gardencorev1beta1.Shoot
 		want      bool
 	}{
-		"an untouched object of a shoot that is being created":      {situation{}, opCreate, shootIn(opCreate), true},
-		"an untouched object of a shoot that lives already":         {situation{}, opCreate, shootIn(opReconcile), false},
-		"an untouched object of a shoot of which nothing is known":  {situation{}, opCreate, &gardencorev1beta1.Shoot{}, false},
-		"an untouched object without a shoot":                       {situation{}, opCreate, nil, false},
-		"a restored object, even when its state was lost":           {situation{}, opRestore, shootIn(opCreate), false},
-		"an object that a dead process has worked on":               {situation{last: opCreate, state: processing}, opCreate, shootIn(opCreate), false},
-		"an object without a last operation but with a saved state": {situation{savedState: true}, opCreate, shootIn(opCreate), false},
+		"an untouched object of a shoot that is being created":      {objectState{}, opCreate, shootIn(opCreate), true},
+		"an untouched object of a shoot that lives already":         {objectState{}, opCreate, shootIn(opReconcile), false},
+		"an untouched object of a shoot of which nothing is known":  {objectState{}, opCreate, &gardencorev1beta1.Shoot{}, false},
+		"an untouched object without a shoot":                       {objectState{}, opCreate, nil, false},
+		"a restored object, even when its state was lost":           {objectState{}, opRestore, shootIn(opCreate), false},
+		"an object that a dead process has worked on":               {objectState{last: opCreate, state: processing}, opCreate, shootIn(opCreate), false},
+		"an object without a last operation but with a saved state": {objectState{savedState: true}, opCreate, shootIn(opCreate), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			assert.Equal(t, tc.want, firstAttempt(tc.object(t), tc.operation, tc.shoot))
@@ -189,43 +189,43 @@ func TestFirstAttempt(t *testing.T) {
 	}
 }
 
-func TestUpdatesWakeUpOnlyByWhatTheyOrderAnew(t *testing.T) {
-	idle := situation{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", orderedAt: "2026-01-01T09:00:00Z"}
-	with := func(change func(*situation)) situation {
+func TestOperationPredicate(t *testing.T) {
+	idle := objectState{last: opReconcile, state: succeeded, lastAt: "2026-01-01T10:00:00Z", requestedAt: "2026-01-01T09:00:00Z"}
+	with := func(change func(*objectState)) objectState {
 		changed := idle
 		change(&changed)
 		return changed
 	}
 	for sentence, tc := range map[string]struct {
-		before, after situation
+		before, after objectState
 		want          bool
 	}{
-		"a new order wakes up":                                                               {idle, with(func(s *situation) { s.order = reconcileOrder }), true},
-		"our own failed status starts nothing":                                               {idle, with(func(s *situation) { s.state = failedOnce }), false},
-		"our own progress starts nothing":                                                    {idle, with(func(s *situation) { s.state = processing }), false},
-		"an order that stood there before starts nothing":                                    {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.state = failedOnce }), false},
-		"the same order with a new timestamp wakes up":                                       {with(func(s *situation) { s.order = reconcileOrder }), with(func(s *situation) { s.order = reconcileOrder; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
-		"a timestamp without an order, as a confirmation of deletion has it, starts nothing": {idle, with(func(s *situation) { s.orderedAt = "2026-01-01T11:00:00Z" }), false},
-		"an order that is taken away starts nothing":                                         {with(func(s *situation) { s.order = reconcileOrder }), idle, false},
-		"wait-for-state that turns into restore wakes up":                                    {with(func(s *situation) { s.order = "wait-for-state" }), with(func(s *situation) { s.order = "restore" }), true},
-		"the beginning of a deletion wakes up":                                               {idle, with(func(s *situation) { s.deleting = true }), true},
-		"a status written during deletion starts nothing":                                    {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.state = failedOnce }), false},
-		"a deletion that is asked for again wakes up":                                        {with(func(s *situation) { s.deleting = true }), with(func(s *situation) { s.deleting = true; s.orderedAt = "2026-01-01T11:00:00Z" }), true},
-		"another object of the name wakes up":                                                {idle, with(func(s *situation) { s.state = failedOnce; s.uid = "other" }), true},
-		"a changed spec starts nothing":                                                      {idle, with(func(s *situation) { s.newGeneration = true }), false},
+		"a new order wakes up":                                                               {idle, with(func(s *objectState) { s.annotation = reconcileAnnotation }), true},
+		"our own failed status starts nothing":                                               {idle, with(func(s *objectState) { s.state = failedOnce }), false},
+		"our own progress starts nothing":                                                    {idle, with(func(s *objectState) { s.state = processing }), false},
+		"an order that stood there before starts nothing":                                    {with(func(s *objectState) { s.annotation = reconcileAnnotation }), with(func(s *objectState) { s.annotation = reconcileAnnotation; s.state = failedOnce }), false},
+		"the same order with a new timestamp wakes up":                                       {with(func(s *objectState) { s.annotation = reconcileAnnotation }), with(func(s *objectState) { s.annotation = reconcileAnnotation; s.requestedAt = "2026-01-01T11:00:00Z" }), true},
+		"a timestamp without an order, as a confirmation of deletion has it, starts nothing": {idle, with(func(s *objectState) { s.requestedAt = "2026-01-01T11:00:00Z" }), false},
+		"an order that is taken away starts nothing":                                         {with(func(s *objectState) { s.annotation = reconcileAnnotation }), idle, false},
+		"wait-for-state that turns into restore wakes up":                                    {with(func(s *objectState) { s.annotation = "wait-for-state" }), with(func(s *objectState) { s.annotation = "restore" }), true},
+		"the beginning of a deletion wakes up":                                               {idle, with(func(s *objectState) { s.deleting = true }), true},
+		"a status written during deletion starts nothing":                                    {with(func(s *objectState) { s.deleting = true }), with(func(s *objectState) { s.deleting = true; s.state = failedOnce }), false},
+		"a deletion that is asked for again wakes up":                                        {with(func(s *objectState) { s.deleting = true }), with(func(s *objectState) { s.deleting = true; s.requestedAt = "2026-01-01T11:00:00Z" }), true},
+		"another object of the name wakes up":                                                {idle, with(func(s *objectState) { s.state = failedOnce; s.uid = "other" }), true},
+		"a changed spec starts nothing":                                                      {idle, with(func(s *objectState) { s.newGeneration = true }), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := wakesUp(testContract(), false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})
+			got := operationPredicate(testContract(), false).Update(event.UpdateEvent{ObjectOld: tc.before.object(t), ObjectNew: tc.after.object(t)})
 			assert.Equal(t, tc.want, got)
 		})
 	}
 	t.Run("a changed spec wakes up when the operation annotation is ignored", func(t *testing.T) {
-		changed := with(func(s *situation) { s.newGeneration = true })
-		assert.True(t, wakesUp(testContract(), true).Update(event.UpdateEvent{ObjectOld: idle.object(t), ObjectNew: changed.object(t)}))
+		changed := with(func(s *objectState) { s.newGeneration = true })
+		assert.True(t, operationPredicate(testContract(), true).Update(event.UpdateEvent{ObjectOld: idle.object(t), ObjectNew: changed.object(t)}))
 	})
 	t.Run("after a start only what is pending wakes up", func(t *testing.T) {
-		unfinished := with(func(s *situation) { s.state = failedOnce })
-		assert.False(t, wakesUp(testContract(), false).Create(event.CreateEvent{Object: idle.object(t)}))
-		assert.True(t, wakesUp(testContract(), false).Create(event.CreateEvent{Object: unfinished.object(t)}))
+		unfinished := with(func(s *objectState) { s.state = failedOnce })
+		assert.False(t, operationPredicate(testContract(), false).Create(event.CreateEvent{Object: idle.object(t)}))
+		assert.True(t, operationPredicate(testContract(), false).Create(event.CreateEvent{Object: unfinished.object(t)}))
 	})
 }

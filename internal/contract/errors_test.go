@@ -50,19 +50,19 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-func TestPace(t *testing.T) {
+func TestRateLimiter(t *testing.T) {
 	one, two := reconcile.Request{NamespacedName: types.NamespacedName{Name: "one"}}, reconcile.Request{NamespacedName: types.NamespacedName{Name: "two"}}
-	p := newPace(Retry{Base: time.Second, Max: 10 * time.Second})
+	p := newRateLimiter(Retry{Base: time.Second, Max: 10 * time.Second})
 	next := func(request reconcile.Request) time.Duration { return p.When(request) }
 	assert.Equal(t, time.Second, next(one))
 	assert.Equal(t, 2*time.Second, next(one), "the pause grows")
-	p.atLeast(one, 7*time.Second)
+	p.setMinDelay(one, 7*time.Second)
 	assert.Equal(t, time.Second, next(two), "other objects are none of the cloud's concern")
 	assert.Equal(t, 7*time.Second, next(one), "the cloud asked for a longer one")
 	assert.Equal(t, 8*time.Second, next(one), "and the pause went on growing meanwhile")
-	p.atLeast(one, time.Second)
+	p.setMinDelay(one, time.Second)
 	assert.Equal(t, 10*time.Second, next(one), "a shorter one changes nothing, and there is a bound")
-	p.atLeast(two, time.Hour)
+	p.setMinDelay(two, time.Hour)
 	assert.Equal(t, 10*time.Second, next(two), "which the cloud cannot exceed either")
 	p.Forget(one)
 	assert.Equal(t, time.Second, next(one), "success starts anew")
@@ -75,7 +75,7 @@ func TestRetryDefaults(t *testing.T) {
 
 func codes(all ...gardencorev1beta1.ErrorCode) []gardencorev1beta1.ErrorCode { return all }
 
-func TestOnlyTheEndOfTheProcessInterrupts(t *testing.T) {
+func TestInterrupted(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	assert.False(t, interrupted(cancelled))
 	cancel()

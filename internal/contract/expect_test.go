@@ -7,8 +7,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// unless returns an error with the given text unless the condition holds.
-func unless(condition bool, text string) error {
+// errorUnless returns an error with the given text unless the condition holds.
+func errorUnless(condition bool, text string) error {
 	if condition {
 		return nil
 	}

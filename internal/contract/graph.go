@@ -58,7 +58,7 @@ func (g *Graph) Run(ctx context.Context, log logr.Logger, activity *Activity) er
 		}
 		engine.Add(flow.Task{
 			Name:         task.Name,
-			Fn:           results.watch(task, activity),
+			Fn:           results.wrap(task, activity),
 			SkipIf:       task.SkipIf,
 			Dependencies: dependencies(task.After),
 		})
@@ -88,8 +88,8 @@ type taskErrors struct {
 	byTask map[string]error
 }
 
-// watch wraps a task so that its activity is reported, its panic contained and its error kept.
-func (t *taskErrors) watch(task Task, activity *Activity) flow.TaskFn {
+// wrap wraps a task so that its activity is reported, its panic contained and its error kept.
+func (t *taskErrors) wrap(task Task, activity *Activity) flow.TaskFn {
 	return func(ctx context.Context) (err error) {
 		defer func() {
 			if recovered := recover(); recovered != nil {

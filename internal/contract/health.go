@@ -45,10 +45,10 @@ type Health[O Object] struct {
 //
 // An error says that it could not find out: it counts for each type without a finding, while what was found still counts
 // for its own type. Errors that carry a kind (package cloud) bring their code into the condition.
-type Check[O Object] func(ctx context.Context, look Look[O]) (Findings, error)
+type Check[O Object] func(ctx context.Context, input CheckInput[O]) (Findings, error)
 
-// Look is one look at one object.
-type Look[O Object] struct {
+// CheckInput is one look at one object.
+type CheckInput[O Object] struct {
 	// Object is this look's own copy.
 	Object O
 	// Reader reads from the API server, never from a cache.
@@ -86,7 +86,7 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 		}
 	}
 	options = options.withDefaults()
-	l := &looker[O]{
+	l := &healthChecker[O]{
 		health:   health,
 		clock:    options.Clock,
 		interval: options.HealthInterval,
@@ -97,14 +97,14 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
 	err := builder.ControllerManagedBy(mgr).
 		Named(health.Name+"-health").
-		Watches(health.New(), l.events(), builder.WithPredicates(claimed...)).
+		Watches(health.New(), l.eventHandler(), builder.WithPredicates(claimed...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			// After failures it goes on at its usual pace: once the API server is back, news must not wait for minutes.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 				min(time.Second, l.interval), l.interval),
 		}).
-		Complete(boundedErrors(l))
+		Complete(truncateErrors(l))
 	if err != nil {
 		return fmt.Errorf("adding the health controller of contract %s: %w", health.Name, err)
 	}

@@ -29,95 +29,95 @@ const (
 	observed gardencorev1beta1.ConditionType = "Observed"
 )
 
-// healthStage is a stage whose process also looks at the object's health.
-type healthStage struct {
-	*stage
-	looks         atomic.Int32
+// healthEnvironment is a stage whose process also looks at the object's health.
+type healthEnvironment struct {
+	*environment
+	checkCount    atomic.Int32
 	mutex         sync.Mutex
 	check         contract.Check[*object]
 	health        contract.Health[*object]
 	healthOptions contract.Options
 }
 
-func newHealthStage(t *testing.T) *healthStage {
+func newHealthEnvironment(t *testing.T) *healthEnvironment {
 	t.Helper()
-	s := &healthStage{stage: newStage(t, &actuator{})}
+	s := &healthEnvironment{environment: newEnvironment(t, &actuator{})}
 	s.health = contract.Health[*object]{
 		Name: "infrastructure", New: func() *object { return &object{} },
 		Types: []gardencorev1beta1.ConditionType{healthy},
-		Check: func(ctx context.Context, look contract.Look[*object]) (contract.Findings, error) {
-			s.looks.Add(1)
+		Check: func(ctx context.Context, input contract.CheckInput[*object]) (contract.Findings, error) {
+			s.checkCount.Add(1)
 			s.mutex.Lock()
 			check := s.check
 			s.mutex.Unlock()
-			return check(ctx, look)
+			return check(ctx, input)
 		},
 	}
 	s.healthOptions = s.options
 	s.healthOptions.HealthInterval = 20 * time.Millisecond
-	s.finds(contract.Finding{Healthy: true})
+	s.setFinding(contract.Finding{Healthy: true})
 	return s
 }
 
-func (s *healthStage) checks(check contract.Check[*object]) {
+func (s *healthEnvironment) setCheck(check contract.Check[*object]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.check = check
 }
 
-func (s *healthStage) finds(finding contract.Finding) {
-	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+func (s *healthEnvironment) setFinding(finding contract.Finding) {
+	s.setCheck(func(context.Context, contract.CheckInput[*object]) (contract.Findings, error) {
 		return contract.Findings{healthy: finding}, nil
 	})
 }
 
-func (s *healthStage) start() *contracttest.Life {
+func (s *healthEnvironment) start() *contracttest.Instance {
 	s.t.Helper()
 	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
-	life, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
+	instance, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()),
 			contract.Add(mgr, s.contract, s.options), contract.AddHealth(mgr, s.health, s.healthOptions))
 	})
 	require.NoError(s.t, err)
-	return life
+	return instance
 }
 
 // create runs the process and brings the object into being.
-func (s *healthStage) create(changes ...func(*object)) {
+func (s *healthEnvironment) create(changes ...func(*object)) {
 	s.t.Helper()
-	life := s.start()
-	s.t.Cleanup(func() { require.NoError(s.t, life.Stop()) })
+	instance := s.start()
+	s.t.Cleanup(func() { require.NoError(s.t, instance.Stop()) })
 	s.deploy(v1beta1constants.GardenerOperationReconcile, changes...)
 	s.ready()
 }
 
 // waitStatus waits until the condition has the status and returns it.
-func (s *healthStage) waitStatus(want gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
+func (s *healthEnvironment) waitStatus(want gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
 	s.t.Helper()
 	o := s.wait(func(o *object) error {
 		condition := v1beta1helper.GetCondition(o.Status.Conditions, healthy)
-		return unless(condition != nil && condition.Status == want, "the condition is not "+string(want))
+		return errorUnless(condition != nil && condition.Status == want, "the condition is not "+string(want))
 	})
 	return *v1beta1helper.GetCondition(o.Status.Conditions, healthy)
 }
 
-// lookOften waits until there have been some more looks, the last of which are over.
-func (s *healthStage) lookOften() {
+// waitForChecks waits until there have been some more looks, the last of which are over.
+func (s *healthEnvironment) waitForChecks() {
 	s.t.Helper()
-	enough := s.looks.Load() + 10
-	require.Eventually(s.t, func() bool { return s.looks.Load() >= enough }, 30*time.Second, 5*time.Millisecond)
+	enough := s.checkCount.Load() + 10
+	require.Eventually(s.t, func() bool { return s.checkCount.Load() >= enough }, 30*time.Second, 5*time.Millisecond)
 }
 
-// lookNoMore gives looks a chance to happen that must not.
-func (s *healthStage) lookNoMore() {
+// assertNoMoreChecks gives looks a chance to happen that must not.
+func (s *healthEnvironment) assertNoMoreChecks() {
 	s.t.Helper()
 	time.Sleep(100 * time.Millisecond) // the last look may still be under way
-	before := s.looks.Load()
+	before := s.checkCount.Load()
 	time.Sleep(300 * time.Millisecond) // 15 intervals
-	assert.Equal(s.t, before, s.looks.Load())
+	assert.Equal(s.t, before, s.checkCount.Load())
 }
 
-func (s *healthStage) writesDuring(do func()) []string {
+func (s *healthEnvironment) writesDuring(do func()) []string {
 	s.t.Helper()
 	s.faults.Arm(nil)
 	do()
@@ -129,8 +129,8 @@ func (s *healthStage) writesDuring(do func()) []string {
 	return names
 }
 
-// observe adds the condition of somebody else, under an optimistic lock as everybody has to.
-func (s *healthStage) observe(ctx context.Context, message string) error {
+// writeCondition adds the condition of somebody else, under an optimistic lock as everybody has to.
+func (s *healthEnvironment) writeCondition(ctx context.Context, message string) error {
 	for {
 		o, err := s.Get(ctx)
 		if err != nil {
@@ -153,18 +153,18 @@ func isConflict(err error) bool {
 	return errors.As(err, &status) && status.Status().Code == http.StatusConflict
 }
 
-func TestHealthIsWrittenWhenItChangesAndOnlyThen(t *testing.T) {
-	s := newHealthStage(t)
+func TestHealth_WritesOnlyChanges(t *testing.T) {
+	s := newHealthEnvironment(t)
 	s.create()
 	first := s.waitStatus(gardencorev1beta1.ConditionTrue)
-	require.NoError(t, s.observe(t.Context(), "seen"))
+	require.NoError(t, s.writeCondition(t.Context(), "seen"))
 	time.Sleep(time.Second) // for times to differ, which are cut to the second
 
-	assert.Empty(t, s.writesDuring(s.lookOften), "nothing changes")
-	s.finds(contract.Finding{Message: "It is down.", Codes: []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}})
+	assert.Empty(t, s.writesDuring(s.waitForChecks), "nothing changes")
+	s.setFinding(contract.Finding{Message: "It is down.", Codes: []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}})
 	second := s.waitStatus(gardencorev1beta1.ConditionFalse)
 	version := s.get().ResourceVersion
-	s.lookOften()
+	s.waitForChecks()
 	assert.Equal(t, version, s.get().ResourceVersion, "one change is one write")
 	assert.Equal(t, "It is down.", second.Message)
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}, second.Codes)
@@ -172,13 +172,13 @@ func TestHealthIsWrittenWhenItChangesAndOnlyThen(t *testing.T) {
 	assert.NotNil(t, v1beta1helper.GetCondition(s.get().Status.Conditions, observed), "others' conditions stay")
 }
 
-func TestHealthOfANewObjectIsKnownAtOnce(t *testing.T) {
-	s := newHealthStage(t)
+func TestHealth_NewObject(t *testing.T) {
+	s := newHealthEnvironment(t)
 	s.healthOptions.HealthInterval = time.Hour
 	released := make(chan struct{})
-	s.actuator.reconcile = func(context.Context, *pass) error {
-		s.lookNoMore()
-		assert.Zero(t, s.looks.Load(), "what is being created is not looked at")
+	s.actuator.reconcile = func(context.Context, *reconciliation) error {
+		s.assertNoMoreChecks()
+		assert.Zero(t, s.checkCount.Load(), "what is being created is not looked at")
 		close(released)
 		return nil
 	}
@@ -187,46 +187,46 @@ func TestHealthOfANewObjectIsKnownAtOnce(t *testing.T) {
 	s.waitStatus(gardencorev1beta1.ConditionTrue)
 }
 
-func TestHealthSurvivesARestart(t *testing.T) {
-	s := newHealthStage(t)
-	life := s.start()
+func TestHealth_ProcessRestart(t *testing.T) {
+	s := newHealthEnvironment(t)
+	instance := s.start()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	s.waitStatus(gardencorev1beta1.ConditionTrue)
-	require.NoError(t, life.Stop())
-	s.finds(contract.Finding{Message: "It is down."})
-	life = s.start()
+	require.NoError(t, instance.Stop())
+	s.setFinding(contract.Finding{Message: "It is down."})
+	instance = s.start()
 	s.waitStatus(gardencorev1beta1.ConditionFalse)
-	require.NoError(t, life.Stop())
+	require.NoError(t, instance.Stop())
 }
 
-func TestHealthHasGraceByTheClock(t *testing.T) {
-	s := newHealthStage(t)
+func TestHealth_GracePeriod(t *testing.T) {
+	s := newHealthEnvironment(t)
 	now := clocktesting.NewFakeClock(time.Now().Truncate(time.Second))
 	s.healthOptions.Clock = now
 	s.create()
 	s.waitStatus(gardencorev1beta1.ConditionTrue)
 	now.Step(time.Hour)
-	s.finds(contract.Finding{Message: "It is down.", Grace: time.Minute})
+	s.setFinding(contract.Finding{Message: "It is down.", Grace: time.Minute})
 	since := s.waitStatus(gardencorev1beta1.ConditionProgressing).LastTransitionTime
 	assert.True(t, since.Equal(new(metav1.NewTime(now.Now()))))
 	now.Step(time.Minute)
-	assert.Empty(t, s.writesDuring(s.lookOften), "the minute is not over")
+	assert.Empty(t, s.writesDuring(s.waitForChecks), "the minute is not over")
 	now.Step(time.Second)
 	s.waitStatus(gardencorev1beta1.ConditionFalse)
 
-	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+	s.setCheck(func(context.Context, contract.CheckInput[*object]) (contract.Findings, error) {
 		return nil, errors.New("forbidden")
 	})
 	assert.Contains(t, s.waitStatus(gardencorev1beta1.ConditionUnknown).Message, "forbidden")
 }
 
-func TestHealthGivesWayToOthers(t *testing.T) {
-	s := newHealthStage(t)
+func TestHealth_ConcurrentWriter(t *testing.T) {
+	s := newHealthEnvironment(t)
 	s.create()
 	s.waitStatus(gardencorev1beta1.ConditionTrue)
 	var once sync.Once
-	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
-		once.Do(func() { assert.NoError(t, s.observe(t.Context(), "meanwhile")) })
+	s.setCheck(func(context.Context, contract.CheckInput[*object]) (contract.Findings, error) {
+		once.Do(func() { assert.NoError(t, s.writeCondition(t.Context(), "meanwhile")) })
 		return contract.Findings{healthy: {Message: "It is down."}}, nil
 	})
 	writes := s.writesDuring(func() { s.waitStatus(gardencorev1beta1.ConditionFalse) })
@@ -236,18 +236,18 @@ func TestHealthGivesWayToOthers(t *testing.T) {
 	assert.Equal(t, "meanwhile", other.Message)
 }
 
-func TestHealthOfWhatIsDeletedOrMovedIsLeftAlone(t *testing.T) {
+func TestHealth_DeletedOrMigratedDuringCheck(t *testing.T) {
 	keep := func(o *object) { o.Finalizers = []string{"example.com/observer"} }
 	for sentence, test := range map[string]struct {
-		begin func(*healthStage) error
+		begin func(*healthEnvironment) error
 		over  func(*object) bool
 	}{
 		"deleted": {
-			begin: func(s *healthStage) error { return s.Destroy(s.t.Context()) },
+			begin: func(s *healthEnvironment) error { return s.Destroy(s.t.Context()) },
 			over:  func(o *object) bool { return !o.DeletionTimestamp.IsZero() && len(o.Finalizers) == 1 },
 		},
 		"moved": {
-			begin: func(s *healthStage) error {
+			begin: func(s *healthEnvironment) error {
 				return s.Request(s.t.Context(), v1beta1constants.GardenerOperationMigrate)
 			},
 			over: func(o *object) bool {
@@ -258,21 +258,21 @@ func TestHealthOfWhatIsDeletedOrMovedIsLeftAlone(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newHealthStage(t)
+			s := newHealthEnvironment(t)
 			s.create(keep)
 			before := s.waitStatus(gardencorev1beta1.ConditionTrue)
 			entered, leave := make(chan struct{}), make(chan struct{})
 			var once sync.Once
-			s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) {
+			s.setCheck(func(context.Context, contract.CheckInput[*object]) (contract.Findings, error) {
 				once.Do(func() { close(entered) })
 				<-leave
 				return contract.Findings{healthy: {Message: "It is down."}}, nil
 			})
 			<-entered
 			require.NoError(t, test.begin(s))
-			s.wait(func(o *object) error { return unless(test.over(o), "not over yet") })
+			s.wait(func(o *object) error { return errorUnless(test.over(o), "not over yet") })
 			close(leave)
-			s.lookNoMore()
+			s.assertNoMoreChecks()
 			o := s.get()
 			assert.Equal(t, []gardencorev1beta1.Condition{before}, o.Status.Conditions)
 			o.Finalizers = nil
@@ -281,48 +281,48 @@ func TestHealthOfWhatIsDeletedOrMovedIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestHealthOfWhatIsNotOurs(t *testing.T) {
-	s := newHealthStage(t)
-	life := s.start()
+func TestHealth_OtherProviderType(t *testing.T) {
+	s := newHealthEnvironment(t)
+	instance := s.start()
 	s.deploy(v1beta1constants.GardenerOperationReconcile, func(o *object) { o.Spec.Type = "other" })
 	require.NoError(t, s.PatchStatus(t.Context(), func(o *object) {
 		o.Status.LastOperation = &gardencorev1beta1.LastOperation{
 			Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded, LastUpdateTime: metav1.Now(),
 		}
 	}))
-	s.lookNoMore()
-	assert.Zero(t, s.looks.Load())
-	require.NoError(t, life.Stop())
+	s.assertNoMoreChecks()
+	assert.Zero(t, s.checkCount.Load())
+	require.NoError(t, instance.Stop())
 }
 
-func TestHealthCheckThatPanicsHasFailed(t *testing.T) {
-	s := newHealthStage(t)
-	s.checks(func(context.Context, contract.Look[*object]) (contract.Findings, error) { panic("boom") })
+func TestHealth_CheckPanics(t *testing.T) {
+	s := newHealthEnvironment(t)
+	s.setCheck(func(context.Context, contract.CheckInput[*object]) (contract.Findings, error) { panic("boom") })
 	s.create()
 	condition := s.waitStatus(gardencorev1beta1.ConditionProgressing)
 	assert.Equal(t, gardencorev1beta1.ConditionCheckError, condition.Reason)
 	assert.Contains(t, condition.Message, "boom")
-	s.finds(contract.Finding{Healthy: true})
+	s.setFinding(contract.Finding{Healthy: true})
 	s.waitStatus(gardencorev1beta1.ConditionTrue)
 }
 
-func TestHealthCheckThatIsCutShortHasNotFailed(t *testing.T) {
-	s := newHealthStage(t)
+func TestHealth_CheckInterrupted(t *testing.T) {
+	s := newHealthEnvironment(t)
 	s.healthOptions.HealthInterval = time.Hour
 	entered := make(chan struct{})
-	s.checks(func(ctx context.Context, _ contract.Look[*object]) (contract.Findings, error) {
+	s.setCheck(func(ctx context.Context, _ contract.CheckInput[*object]) (contract.Findings, error) {
 		close(entered)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	life := s.start()
+	instance := s.start()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	<-entered
-	require.NoError(t, life.Stop())
+	require.NoError(t, instance.Stop())
 	assert.Empty(t, s.get().Status.Conditions)
 }
 
-func TestHealthRefusesContradictions(t *testing.T) {
+func TestAddHealth_InvalidOptions(t *testing.T) {
 	health := contract.Health[*object]{Types: []gardencorev1beta1.ConditionType{healthy}}
 	require.Error(t, contract.AddHealth(nil, health, contract.Options{}), "no types to claim")
 	health.Retired = health.Types

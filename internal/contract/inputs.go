@@ -26,11 +26,11 @@ func RequireDrivers[Driver any](kind string, drivers map[string]Driver, types []
 }
 
 // TechnicalID returns the name of the pass's shoot in its cloud. A shoot that does not say it goes by its namespace.
-func (p *Pass[O]) TechnicalID() string {
-	if name := p.Cluster.Shoot.Status.TechnicalID; name != "" {
+func (rec *Reconciliation[O]) TechnicalID() string {
+	if name := rec.Cluster.Shoot.Status.TechnicalID; name != "" {
 		return name
 	}
-	return p.Object.GetNamespace()
+	return rec.Object.GetNamespace()
 }
 
 // ShootUID returns the UID by which a shoot's resources are told from others: the one that stays when the shoot is moved, if there is one.

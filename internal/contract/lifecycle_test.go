@@ -26,15 +26,15 @@ const longAgo = time.Hour
 
 func TestCreate(t *testing.T) {
 	t.Run("it adds the finalizer, announces itself, saves state on the way and reports success once", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		s.actuator.reconcile = func(ctx context.Context, p *pass) error {
+		s := newEnvironment(t, &actuator{})
+		s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
 			assert.True(t, p.FirstAttempt)
 			atWork := s.get()
 			assert.Equal(t, []string{finalizer}, atWork.Finalizers)
 			assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, atWork.Status.LastOperation.State)
-			require.NoError(t, p.Track.Intend(ctx, map[string]string{"intent": "network"}))
+			require.NoError(t, p.StateRecorder.RecordIntent(ctx, map[string]string{"intent": "network"}))
 			assert.JSONEq(t, `{"intent":"network"}`, string(s.get().Status.State.Raw))
-			p.Track.Achieved(map[string]string{"network": "1"})
+			p.StateRecorder.RecordState(map[string]string{"network": "1"})
 			p.Object.Status.EgressCIDRs = []string{"203.0.113.7/32"}
 			return nil
 		}
@@ -45,12 +45,12 @@ func TestCreate(t *testing.T) {
 		assert.Equal(t, int32(100), o.Status.LastOperation.Progress)
 		assert.JSONEq(t, `{"network":"1"}`, string(o.Status.State.Raw))
 		assert.Equal(t, []string{"203.0.113.7/32"}, o.Status.EgressCIDRs)
-		assert.Equal(t, []string{"reconcile Create"}, s.actuator.made())
+		assert.Equal(t, []string{"reconcile Create"}, s.actuator.recordedCalls())
 	})
 	t.Run("a state that was set last is saved although nobody waited for it", func(t *testing.T) {
-		s := newStage(t, &actuator{reconcile: func(_ context.Context, p *pass) error {
+		s := newEnvironment(t, &actuator{reconcile: func(_ context.Context, p *reconciliation) error {
 			for n := range 50 {
-				p.Track.Achieved(map[string]string{"n": fmt.Sprint(n)})
+				p.StateRecorder.RecordState(map[string]string{"n": fmt.Sprint(n)})
 			}
 			return cloud.Errorf(cloud.QuotaExceeded, "no more networks")
 		}})
@@ -58,7 +58,7 @@ func TestCreate(t *testing.T) {
 		s.run()
 		s.faults.Arm(nil)
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
-		o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+		o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 		writes, _, _ := s.faults.Disarm()
 		assert.JSONEq(t, `{"n":"49"}`, string(o.Status.State.Raw))
 		assert.Less(t, len(writes), 20, "fifty achievements end in few writes")
@@ -68,16 +68,16 @@ func TestCreate(t *testing.T) {
 
 func TestReconcile(t *testing.T) {
 	t.Run("one that finds nothing to do costs two writes and keeps others' conditions", func(t *testing.T) {
-		s := newStage(t, &actuator{reconcile: func(_ context.Context, p *pass) error {
-			p.Track.Achieved(map[string]string{"network": "1"})
+		s := newEnvironment(t, &actuator{reconcile: func(_ context.Context, p *reconciliation) error {
+			p.StateRecorder.RecordState(map[string]string{"network": "1"})
 			p.Object.Status.EgressCIDRs = []string{"203.0.113.7/32"}
 			return nil
 		}})
-		life := s.start()
+		instance := s.start()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
-		require.NoError(t, life.Stop())
-		require.NoError(t, s.Age(t.Context(), longAgo))
+		require.NoError(t, instance.Stop())
+		require.NoError(t, s.Backdate(t.Context(), longAgo))
 		require.NoError(t, s.PatchStatus(t.Context(), func(o *object) {
 			o.Status.Conditions = []gardencorev1beta1.Condition{{
 				Type: "Observed", Status: gardencorev1beta1.ConditionTrue, Reason: "Seen", Message: "seen",
@@ -95,32 +95,32 @@ func TestReconcile(t *testing.T) {
 		assert.Len(t, o.Status.Conditions, 1)
 	})
 	t.Run("one that takes longer says what it does, what it waits for, and how far it is", func(t *testing.T) {
-		s := newStage(t, &actuator{})
+		s := newEnvironment(t, &actuator{})
 		seen := make(chan struct{})
-		s.actuator.reconcile = func(ctx context.Context, p *pass) error {
+		s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
 			if p.Operation == gardencorev1beta1.LastOperationTypeCreate {
 				return nil
 			}
-			return p.Track.Run(ctx, slowGraph(seen))
+			return p.StateRecorder.Run(ctx, slowGraph(seen))
 		}
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
 		o := s.wait(func(o *object) error {
-			return unless(o.Status.LastOperation.Progress == 50, "no progress reported")
+			return errorUnless(o.Status.LastOperation.Progress == 50, "no progress reported")
 		})
 		assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, o.Status.LastOperation.State)
 		assert.Equal(t, "ensuring router (router R has no external address yet)", o.Status.LastOperation.Description)
 		close(seen)
 		s.wait(func(o *object) error {
-			return unless(o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded, "still at it")
+			return errorUnless(o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded, "still at it")
 		})
 	})
 	t.Run("a newer order that comes while the pass is under way is not swallowed", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		s.actuator.reconcile = func(context.Context, *pass) error {
-			if len(s.actuator.made()) == 2 {
+		s := newEnvironment(t, &actuator{})
+		s.actuator.reconcile = func(context.Context, *reconciliation) error {
+			if len(s.actuator.recordedCalls()) == 2 {
 				return s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile)
 			}
 			return nil
@@ -129,16 +129,18 @@ func TestReconcile(t *testing.T) {
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
-		s.wait(func(*object) error { return unless(len(s.actuator.made()) == 3, "the second order is not fulfilled") })
+		s.wait(func(*object) error {
+			return errorUnless(len(s.actuator.recordedCalls()) == 3, "the second order is not fulfilled")
+		})
 		s.ready()
 	})
 	t.Run("an order without a timestamp, as people give it, survives the death of the process", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		life := s.start()
+		s := newEnvironment(t, &actuator{})
+		instance := s.start()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		reached := make(chan struct{})
-		s.actuator.reconcile = func(ctx context.Context, _ *pass) error {
+		s.actuator.reconcile = func(ctx context.Context, _ *reconciliation) error {
 			close(reached)
 			<-ctx.Done()
 			return ctx.Err()
@@ -149,7 +151,7 @@ func TestReconcile(t *testing.T) {
 		<-reached
 		interrupted := s.get()
 		assert.NotContains(t, interrupted.Annotations, v1beta1constants.GardenerOperation)
-		require.NoError(t, life.Stop())
+		require.NoError(t, instance.Stop())
 		s.actuator.reconcile = nil
 		s.run()
 		s.ready()
@@ -158,10 +160,10 @@ func TestReconcile(t *testing.T) {
 
 // A pass that breaks off for a newer order has no error, and the order is fulfilled.
 func TestSuperseded(t *testing.T) {
-	s := newStage(t, &actuator{})
+	s := newEnvironment(t, &actuator{})
 	var between *object
-	s.actuator.reconcile = func(ctx context.Context, _ *pass) error {
-		switch len(s.actuator.made()) {
+	s.actuator.reconcile = func(ctx context.Context, _ *reconciliation) error {
+		switch len(s.actuator.recordedCalls()) {
 		case 2:
 			return cmp.Or(s.Request(ctx, v1beta1constants.GardenerOperationReconcile), fmt.Errorf("waiting no longer: %w", contract.ErrSuperseded))
 		case 3:
@@ -173,31 +175,33 @@ func TestSuperseded(t *testing.T) {
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	s.ready()
 	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
-	s.wait(func(*object) error { return unless(len(s.actuator.made()) == 3, "the second order is not fulfilled") })
+	s.wait(func(*object) error {
+		return errorUnless(len(s.actuator.recordedCalls()) == 3, "the second order is not fulfilled")
+	})
 	s.ready()
 	assert.Nil(t, between.Status.LastError)
 	assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, between.Status.LastOperation.State)
 }
 
 func TestInterruption(t *testing.T) {
-	s := newStage(t, &actuator{})
+	s := newEnvironment(t, &actuator{})
 	reached := make(chan struct{})
-	s.actuator.reconcile = func(ctx context.Context, p *pass) error {
-		p.Track.Achieved(map[string]string{"network": "1"})
+	s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
+		p.StateRecorder.RecordState(map[string]string{"network": "1"})
 		close(reached)
 		<-ctx.Done()
 		return fmt.Errorf("creating router: %w", ctx.Err())
 	}
-	life := s.start()
+	instance := s.start()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	<-reached
-	require.NoError(t, life.Stop())
+	require.NoError(t, instance.Stop())
 	o := s.get()
 	assert.Nil(t, o.Status.LastError, "the end of the process is nobody's error")
 	assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, o.Status.LastOperation.State)
 	assert.JSONEq(t, `{"network":"1"}`, string(o.Status.State.Raw))
 
-	s.actuator.reconcile = func(_ context.Context, p *pass) error {
+	s.actuator.reconcile = func(_ context.Context, p *reconciliation) error {
 		assert.False(t, p.FirstAttempt)
 		return nil
 	}
@@ -207,9 +211,9 @@ func TestInterruption(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	t.Run("it is reported with its codes, tried again without help, and cleared by success", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		s.actuator.reconcile = func(context.Context, *pass) error {
-			if len(s.actuator.made()) < 4 {
+		s := newEnvironment(t, &actuator{})
+		s.actuator.reconcile = func(context.Context, *reconciliation) error {
+			if len(s.actuator.recordedCalls()) < 4 {
 				return fmt.Errorf("creating network: %w", cloud.Errorf(cloud.Unavailable, "the cloud is down"))
 			}
 			return nil
@@ -217,16 +221,16 @@ func TestFailure(t *testing.T) {
 		s.options.Retry.Base = 100 * time.Millisecond
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
-		o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+		o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 		assert.Equal(t, "creating network: the cloud is down", o.Status.LastError.Description)
 		assert.Equal(t, gardencorev1beta1.LastOperationStateError, o.Status.LastOperation.State)
 		assert.Equal(t, o.Generation, o.Status.ObservedGeneration)
 		s.ready()
 	})
 	t.Run("a panic is contained and reported as a defect", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		s.actuator.reconcile = func(context.Context, *pass) error {
-			if len(s.actuator.made()) == 1 {
+		s := newEnvironment(t, &actuator{})
+		s.actuator.reconcile = func(context.Context, *reconciliation) error {
+			if len(s.actuator.recordedCalls()) == 1 {
 				panic("boom")
 			}
 			return nil
@@ -234,20 +238,20 @@ func TestFailure(t *testing.T) {
 		s.options.Retry.Base = 300 * time.Millisecond
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
-		o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+		o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 		assert.Contains(t, o.Status.LastError.Description, "boom")
 		assert.Empty(t, o.Status.LastError.Codes)
 		s.ready()
 	})
 	t.Run("an operation that exceeds its time fails with what it was about", func(t *testing.T) {
-		s := newStage(t, &actuator{reconcile: func(ctx context.Context, p *pass) error {
-			return p.Track.Run(ctx, slowGraph(make(chan struct{})))
+		s := newEnvironment(t, &actuator{reconcile: func(ctx context.Context, p *reconciliation) error {
+			return p.StateRecorder.Run(ctx, slowGraph(make(chan struct{})))
 		}})
 		s.contract.Timeout = 50 * time.Millisecond
 		s.options.Retry.Base, s.options.Retry.Max = time.Hour, time.Hour
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
-		o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+		o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 		assert.Equal(t, "ensuring router: gave up waiting, router R has no external address yet: the operation took longer than 50ms",
 			o.Status.LastError.Description)
 	})
@@ -255,18 +259,18 @@ func TestFailure(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	t.Run("the object goes when its work is undone", func(t *testing.T) {
-		s := newStage(t, &actuator{})
+		s := newEnvironment(t, &actuator{})
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		require.NoError(t, s.Destroy(t.Context()))
-		require.NoError(t, s.WaitGone(s.patience()))
-		assert.Equal(t, []string{"reconcile Create", "delete Delete"}, s.actuator.made())
+		require.NoError(t, s.WaitGone(s.timeoutContext()))
+		assert.Equal(t, []string{"reconcile Create", "delete Delete"}, s.actuator.recordedCalls())
 	})
 	t.Run("a failed deletion keeps the finalizer and is tried again", func(t *testing.T) {
-		s := newStage(t, &actuator{})
-		s.actuator.delete = func(context.Context, *pass) error {
-			if len(s.actuator.made()) < 4 {
+		s := newEnvironment(t, &actuator{})
+		s.actuator.delete = func(context.Context, *reconciliation) error {
+			if len(s.actuator.recordedCalls()) < 4 {
 				return errors.New("still in use")
 			}
 			return nil
@@ -275,36 +279,36 @@ func TestDelete(t *testing.T) {
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		require.NoError(t, s.Destroy(t.Context()))
-		require.NoError(t, s.WaitGone(s.patience()))
-		assert.Len(t, s.actuator.made(), 4)
+		require.NoError(t, s.WaitGone(s.timeoutContext()))
+		assert.Len(t, s.actuator.recordedCalls(), 4)
 	})
 	t.Run("a shoot that is to be force-deleted lets go at once", func(t *testing.T) {
-		s := newStage(t, &actuator{delete: func(context.Context, *pass) error { return errors.New("must not be called") }})
+		s := newEnvironment(t, &actuator{delete: func(context.Context, *reconciliation) error { return errors.New("must not be called") }})
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		s.ready()
 		s.changeShoot(forceDeletion)
 		require.NoError(t, s.Destroy(t.Context()))
-		require.NoError(t, s.WaitGone(s.patience()))
-		assert.Equal(t, []string{"reconcile Create", "force delete Delete"}, s.actuator.made())
+		require.NoError(t, s.WaitGone(s.timeoutContext()))
+		assert.Equal(t, []string{"reconcile Create", "force delete Delete"}, s.actuator.recordedCalls())
 	})
 	t.Run("a foreign finalizer is not ours to remove", func(t *testing.T) {
-		s := newStage(t, &actuator{})
+		s := newEnvironment(t, &actuator{})
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile, func(o *object) { o.Finalizers = []string{"example.com/observer"} })
 		s.ready()
 		require.NoError(t, s.Destroy(t.Context()))
-		o := s.wait(func(o *object) error { return unless(len(o.Finalizers) == 1, "two finalizers") })
+		o := s.wait(func(o *object) error { return errorUnless(len(o.Finalizers) == 1, "two finalizers") })
 		assert.Equal(t, []string{"example.com/observer"}, o.Finalizers)
 		o.Finalizers = nil
 		require.NoError(t, s.server.Client.Update(t.Context(), o))
-		require.NoError(t, s.WaitGone(s.patience()))
+		require.NoError(t, s.WaitGone(s.timeoutContext()))
 	})
 }
 
 func TestMigrateAndRestore(t *testing.T) {
 	t.Run("a migrated object loses our finalizer and nothing else, and is left alone from then on", func(t *testing.T) {
-		s := newStage(t, &actuator{})
+		s := newEnvironment(t, &actuator{})
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile, func(o *object) { o.Finalizers = []string{"example.com/observer"} })
 		s.ready()
@@ -312,7 +316,7 @@ func TestMigrateAndRestore(t *testing.T) {
 		o := s.wait(func(o *object) error {
 			done := o.Status.LastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
 				o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
-			return unless(done, "not migrated")
+			return errorUnless(done, "not migrated")
 		})
 		assert.NotContains(t, o.Annotations, v1beta1constants.GardenerOperation)
 		assert.Equal(t, []string{"example.com/observer"}, o.Finalizers)
@@ -320,13 +324,13 @@ func TestMigrateAndRestore(t *testing.T) {
 		assert.Equal(t, gardencorev1beta1.LastOperationStateSucceeded, o.Status.LastOperation.State)
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
 		time.Sleep(200 * time.Millisecond) // nothing is to happen; the calls below tell
-		assert.Equal(t, []string{"reconcile Create", "migrate Migrate"}, s.actuator.made())
+		assert.Equal(t, []string{"reconcile Create", "migrate Migrate"}, s.actuator.recordedCalls())
 		o = s.get()
 		o.Finalizers = nil
 		require.NoError(t, s.server.Client.Update(t.Context(), o))
 	})
 	t.Run("a restored object waits for its state, and is restored from it", func(t *testing.T) {
-		s := newStage(t, &actuator{reconcile: func(_ context.Context, p *pass) error {
+		s := newEnvironment(t, &actuator{reconcile: func(_ context.Context, p *reconciliation) error {
 			assert.False(t, p.FirstAttempt)
 			assert.JSONEq(t, `{"network":"1"}`, string(p.Object.Status.State.Raw))
 			return nil
@@ -336,16 +340,16 @@ func TestMigrateAndRestore(t *testing.T) {
 		require.NoError(t, s.PatchStatus(t.Context(), func(o *object) {
 			o.Status.State = &runtime.RawExtension{Raw: []byte(`{"network":"1"}`)}
 		}))
-		assert.Empty(t, s.actuator.made())
+		assert.Empty(t, s.actuator.recordedCalls())
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationRestore))
 		o := s.ready()
 		assert.Equal(t, gardencorev1beta1.LastOperationTypeRestore, o.Status.LastOperation.Type)
 		assert.JSONEq(t, `{"network":"1"}`, string(o.Status.State.Raw))
-		assert.Equal(t, []string{"reconcile Restore"}, s.actuator.made())
+		assert.Equal(t, []string{"reconcile Restore"}, s.actuator.recordedCalls())
 	})
 }
 
-func TestWhatIsNotOurs(t *testing.T) {
+func TestAdd_UnclaimedObjects(t *testing.T) {
 	for sentence, change := range map[string]func(*object){
 		"another type is not claimed":       func(o *object) { o.Spec.Type = "other" },
 		"another class is not claimed":      func(o *object) { o.Spec.Class = new(extensionsv1alpha1.ExtensionClassSeed) },
@@ -353,34 +357,34 @@ func TestWhatIsNotOurs(t *testing.T) {
 		"a type of which ours is the start": func(o *object) { o.Spec.Type = "tester" },
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t, &actuator{})
+			s := newEnvironment(t, &actuator{})
 			s.run()
 			s.deploy(v1beta1constants.GardenerOperationReconcile, change)
 			time.Sleep(200 * time.Millisecond) // nothing is to happen; the calls below tell
-			assert.Empty(t, s.actuator.made())
+			assert.Empty(t, s.actuator.recordedCalls())
 			assert.Empty(t, s.get().Finalizers)
 		})
 	}
 	t.Run("the objects of a failed shoot wait for the user", func(t *testing.T) {
-		s := newStage(t, &actuator{})
+		s := newEnvironment(t, &actuator{})
 		s.changeShoot(func(shoot *gardencorev1beta1.Shoot) {
 			shoot.Status.LastOperation = &gardencorev1beta1.LastOperation{State: gardencorev1beta1.LastOperationStateFailed}
 		})
 		s.run()
 		s.deploy(v1beta1constants.GardenerOperationReconcile)
 		time.Sleep(200 * time.Millisecond)
-		assert.Empty(t, s.actuator.made())
+		assert.Empty(t, s.actuator.recordedCalls())
 		s.changeShoot(func(*gardencorev1beta1.Shoot) {})
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
 		s.ready()
 	})
 }
 
-func TestContractWithoutState(t *testing.T) {
-	s := newStage(t, &actuator{})
+func TestStateless(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
 	s.contract.Stateless = true
-	foreign := []byte(`{"owner":"gardenlet"}`)
-	s.actuator.reconcile = func(ctx context.Context, p *pass) error {
+	gardenletState := []byte(`{"owner":"gardenlet"}`)
+	s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
 		p.Object.Status.Resources = []gardencorev1beta1.NamedResourceReference{{Name: "ours"}}
 		p.Object.Status.EgressCIDRs = []string{"203.0.113.7/32"}
 		require.NoError(t, p.Publish(ctx))
@@ -390,51 +394,51 @@ func TestContractWithoutState(t *testing.T) {
 		return nil
 	}
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	require.NoError(t, s.PatchStatus(t.Context(), func(o *object) { o.Status.State = &runtime.RawExtension{Raw: foreign} }))
+	require.NoError(t, s.PatchStatus(t.Context(), func(o *object) { o.Status.State = &runtime.RawExtension{Raw: gardenletState} }))
 	s.run()
 	o := s.ready()
-	assert.JSONEq(t, string(foreign), string(o.Status.State.Raw))
+	assert.JSONEq(t, string(gardenletState), string(o.Status.State.Raw))
 	assert.Empty(t, o.Status.Resources)
 }
 
-func TestStateInAContractWithoutStateIsADefect(t *testing.T) {
-	s := newStage(t, &actuator{})
+func TestStateless_RecordStateFails(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
 	s.contract.Stateless = true
 	s.options.Retry = contract.Retry{Base: time.Hour, Max: time.Hour}
-	s.actuator.reconcile = func(ctx context.Context, p *pass) error {
-		require.Error(t, p.Track.Intend(ctx, map[string]string{"ours": "1"}))
-		p.Track.Achieved(map[string]string{"ours": "1"})
+	s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
+		require.Error(t, p.StateRecorder.RecordIntent(ctx, map[string]string{"ours": "1"}))
+		p.StateRecorder.RecordState(map[string]string{"ours": "1"})
 		return nil
 	}
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+	o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 	assert.Equal(t, "keeping state: this contract keeps no state", o.Status.LastError.Description)
 	assert.Nil(t, o.Status.State)
 }
 
-func TestObjectWithoutCluster(t *testing.T) {
-	s := newStage(t, &actuator{})
+func TestReconcile_ClusterMissing(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
 	cluster := &extensionsv1alpha1.Cluster{}
 	cluster.Name = s.namespace
 	require.NoError(t, s.server.Client.Delete(t.Context(), cluster))
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	o := s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+	o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 	assert.Contains(t, o.Status.LastError.Description, "reading Cluster")
 	assert.Empty(t, o.Status.LastError.Codes)
-	assert.Empty(t, s.actuator.made())
+	assert.Empty(t, s.actuator.recordedCalls())
 }
 
-func TestARetriedDeletionIsHeard(t *testing.T) {
+func TestDelete_RetriedByTimestamp(t *testing.T) {
 	// The process has given the object up: its shoot has failed. A user's retry shows in nothing but the timestamp.
-	for sentence, again := range map[string]func(*gardencorev1beta1.Shoot){
+	for sentence, changeShoot := range map[string]func(*gardencorev1beta1.Shoot){
 		"when the shoot is retried":                        func(*gardencorev1beta1.Shoot) {},
 		"when the shoot is to be force-deleted in its way": forceDeletion,
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t, &actuator{})
-			s.actuator.delete = func(context.Context, *pass) error {
+			s := newEnvironment(t, &actuator{})
+			s.actuator.delete = func(context.Context, *reconciliation) error {
 				s.changeShoot(func(shoot *gardencorev1beta1.Shoot) {
 					shoot.Status.LastOperation = &gardencorev1beta1.LastOperation{State: gardencorev1beta1.LastOperationStateFailed}
 				})
@@ -444,12 +448,12 @@ func TestARetriedDeletionIsHeard(t *testing.T) {
 			s.deploy(v1beta1constants.GardenerOperationReconcile)
 			s.ready()
 			require.NoError(t, s.Destroy(t.Context()))
-			s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
+			s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
 			time.Sleep(200 * time.Millisecond) // the retries end, since the shoot has failed
 			s.actuator.delete = nil
-			s.changeShoot(again)
+			s.changeShoot(changeShoot)
 			require.NoError(t, s.Destroy(t.Context()))
-			require.NoError(t, s.WaitGone(s.patience()))
+			require.NoError(t, s.WaitGone(s.timeoutContext()))
 		})
 	}
 }
@@ -458,14 +462,16 @@ func forceDeletion(shoot *gardencorev1beta1.Shoot) {
 	shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
 }
 
-func TestANewOrderClearsTheOldError(t *testing.T) {
-	s := newStage(t, &actuator{})
+func TestReconcile_NewRequestClearsError(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
 	s.options.Retry = contract.Retry{Base: time.Hour, Max: time.Hour}
-	s.actuator.reconcile = func(context.Context, *pass) error { return cloud.Errorf(cloud.QuotaExceeded, "no more networks") }
+	s.actuator.reconcile = func(context.Context, *reconciliation) error {
+		return cloud.Errorf(cloud.QuotaExceeded, "no more networks")
+	}
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	s.wait(func(o *object) error { return unless(o.Status.LastError != nil, "no error yet") })
-	s.actuator.reconcile = func(context.Context, *pass) error {
+	s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
+	s.actuator.reconcile = func(context.Context, *reconciliation) error {
 		assert.Nil(t, s.get().Status.LastError, "gardenlet would take it for the new order's")
 		return nil
 	}
@@ -473,29 +479,33 @@ func TestANewOrderClearsTheOldError(t *testing.T) {
 	s.ready()
 }
 
-func TestANewerRestoreIsNotSwallowed(t *testing.T) {
-	s := newStage(t, &actuator{})
-	s.actuator.reconcile = func(context.Context, *pass) error {
-		if len(s.actuator.made()) == 1 {
+func TestRestore_NewerRequest(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
+	s.actuator.reconcile = func(context.Context, *reconciliation) error {
+		if len(s.actuator.recordedCalls()) == 1 {
 			return s.Request(t.Context(), v1beta1constants.GardenerOperationRestore)
 		}
 		return nil
 	}
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationRestore)
-	s.wait(func(*object) error { return unless(len(s.actuator.made()) == 2, "the second order is not fulfilled") })
+	s.wait(func(*object) error {
+		return errorUnless(len(s.actuator.recordedCalls()) == 2, "the second order is not fulfilled")
+	})
 	s.ready()
 }
 
-func TestALostAnswerToAStatusWriteDoesNoHarm(t *testing.T) {
-	s := newStage(t, &actuator{})
-	life := s.start()
+func TestStatusWriter_ResponseLost(t *testing.T) {
+	s := newEnvironment(t, &actuator{})
+	instance := s.start()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	s.ready()
-	require.NoError(t, life.Stop())
-	require.NoError(t, s.Age(t.Context(), longAgo))
+	require.NoError(t, instance.Stop())
+	require.NoError(t, s.Backdate(t.Context(), longAgo))
 	released := make(chan struct{})
-	s.actuator.reconcile = func(ctx context.Context, p *pass) error { return p.Track.Run(ctx, slowGraph(released)) }
+	s.actuator.reconcile = func(ctx context.Context, p *reconciliation) error {
+		return p.StateRecorder.Run(ctx, slowGraph(released))
+	}
 	s.run()
 	// The first status write of a slow reconcile is its first word of progress.
 	s.faults.Arm(&contracttest.Fault{
@@ -503,10 +513,12 @@ func TestALostAnswerToAStatusWriteDoesNoHarm(t *testing.T) {
 			Target: contracttest.KubeAPI, Method: http.MethodPatch,
 			Path: "/infrastructures/one/status to Processing", Nth: 1,
 		},
-		Action: contracttest.DropAfter,
+		Type: contracttest.DropAfter,
 	})
 	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
-	s.wait(func(o *object) error { return unless(o.Status.LastOperation.Progress == 50, "no progress reported") })
+	s.wait(func(o *object) error {
+		return errorUnless(o.Status.LastOperation.Progress == 50, "no progress reported")
+	})
 	close(released)
 	s.ready()
 	calls, fired, _ := s.faults.Disarm()

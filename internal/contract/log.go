@@ -40,8 +40,8 @@ func (s demotingSink) WithName(name string) logr.LogSink {
 	return demotingSink{s.LogSink.WithName(name)}
 }
 
-// boundedErrors returns the reconciler with errors whose text is fit for a line of the log, where controller-runtime writes what it returns.
-func boundedErrors(inner reconcile.Reconciler) reconcile.Reconciler {
+// truncateErrors returns the reconciler with errors whose text is fit for a line of the log, where controller-runtime writes what it returns.
+func truncateErrors(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		result, err := inner.Reconcile(ctx, request)
 		return result, truncate.Error(err, truncate.MaxStatus)

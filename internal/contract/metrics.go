@@ -9,8 +9,8 @@ import (
 
 // metrics count and time a contract's passes.
 type metrics struct {
-	passes   *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+	reconciliations *prometheus.CounterVec
+	duration        *prometheus.HistogramVec
 }
 
 // Results of a pass, as the label result of trellis_reconcile_total.
@@ -23,7 +23,7 @@ const (
 func newMetrics(registerer prometheus.Registerer, contract string) (*metrics, error) {
 	constant := prometheus.Labels{"contract": contract}
 	m := &metrics{
-		passes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		reconciliations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name:        "trellis_reconcile_total",
 			Help:        "Reconciliations of extension objects by operation and result (succeeded, failed, interrupted).",
 			ConstLabels: constant,
@@ -38,7 +38,7 @@ func newMetrics(registerer prometheus.Registerer, contract string) (*metrics, er
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.passes, m.duration} {
+	for _, collector := range []prometheus.Collector{m.reconciliations, m.duration} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, err
 		}
@@ -47,6 +47,6 @@ func newMetrics(registerer prometheus.Registerer, contract string) (*metrics, er
 }
 
 func (m *metrics) observe(operation gardencorev1beta1.LastOperationType, result string, took time.Duration) {
-	m.passes.WithLabelValues(string(operation), result).Inc()
+	m.reconciliations.WithLabelValues(string(operation), result).Inc()
 	m.duration.WithLabelValues(string(operation)).Observe(took.Seconds())
 }

@@ -30,35 +30,35 @@ const (
 
 // reconciler runs the passes of one contract.
 type reconciler[O Object] struct {
-	contract Contract[O]
-	options  Options
-	client   client.Client
-	reader   client.Reader
-	events   events.EventRecorder
-	metrics  *metrics
-	pace     *pace
+	contract    Contract[O]
+	options     Options
+	client      client.Client
+	reader      client.Reader
+	events      events.EventRecorder
+	metrics     *metrics
+	rateLimiter *rateLimiter
 }
 
 // Reconcile runs a pass over the object if it is pending or its sequel is due.
 func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	run, again, err := r.prepare(ctx, request)
+	run, requeueAfter, err := r.prepare(ctx, request)
 	switch {
-	case errors.Is(err, errOrderChanged) || apierrors.IsConflict(err):
+	case errors.Is(err, errOperationChanged) || apierrors.IsConflict(err):
 		logf.FromContext(ctx).V(1).Info("The object changed while its operation was being accepted, requeueing")
 		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
 	case err != nil:
 		return reconcile.Result{}, err
 	case run == nil:
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: requeueAfter}, nil
 	}
 	switch err := run.execute(ctx); {
 	case errors.Is(err, ErrSuperseded):
 		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil
 	case err != nil:
-		r.pace.atLeast(request, retryAfter(err))
+		r.rateLimiter.setMinDelay(request, retryAfter(err))
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: r.contract.Sequel.nextLook(run.writer.known)}, nil
+	return reconcile.Result{RequeueAfter: r.contract.FollowUp.checkInterval(run.writer.known)}, nil
 }
 
 // prepare reads the object, decides, and accepts the order. It returns no run when there is nothing to do, or not yet: then
@@ -71,18 +71,18 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 	if err := r.reader.Get(ctx, request.NamespacedName, object); err != nil {
 		return nil, 0, client.IgnoreNotFound(err)
 	}
-	if pending, again, err := r.pending(ctx, object); !pending || err != nil {
+	if pending, requeueAfter, err := r.pending(ctx, object); !pending || err != nil {
 		log.V(1).Info("Nothing to reconcile")
-		return nil, again, err
+		return nil, requeueAfter, err
 	}
 	cluster, err := ReadCluster(ctx, r.reader, request.Namespace)
 	if err != nil {
 		return nil, 0, r.failWithoutCluster(ctx, object, err)
 	}
 	d := decide(object, cluster.Shoot)
-	if d.deed == deedNone {
+	if d.action == actionNone {
 		log.Info("Skipping reconciliation", "reason", d.reason)
-		return nil, r.contract.Sequel.nextLook(object), nil
+		return nil, r.contract.FollowUp.checkInterval(object), nil
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)
 	if err := run.accept(ctx); err != nil {
@@ -97,21 +97,21 @@ func (r *reconciler[O]) pending(ctx context.Context, object O) (bool, time.Durat
 	if Pending(object, r.contract.Finalizer, r.options.IgnoreOperationAnnotation) {
 		return true, 0, nil
 	}
-	sequel := r.contract.Sequel
-	if !sequel.awaited(object) {
+	followUp := r.contract.FollowUp
+	if !followUp.isWaiting(object) {
 		return false, 0, nil
 	}
-	due, err := sequel.Due(ctx, r.reader, object)
+	due, err := followUp.Due(ctx, r.reader, object)
 	if err != nil {
 		return false, 0, fmt.Errorf("looking whether %s can go on: %w", r.contract.Name, err)
 	}
-	return due, sequel.Interval, nil
+	return due, followUp.Interval, nil
 }
 
 // failWithoutCluster lets everybody see that the Cluster is missing or damaged, and keeps the API server's passing troubles
 // to the log.
 func (r *reconciler[O]) failWithoutCluster(ctx context.Context, object O, cause error) error {
-	if !apierrors.IsNotFound(cause) && !errors.Is(cause, errDamagedCluster) {
+	if !apierrors.IsNotFound(cause) && !errors.Is(cause, errInvalidCluster) {
 		return cause
 	}
 	return r.newRun(logf.FromContext(ctx), object, &Cluster{}, decide(object, nil)).fail(ctx, cause)
@@ -123,23 +123,23 @@ type run[O Object] struct {
 	decision decision
 	log      logr.Logger
 	started  time.Time
-	pass     *Pass[O]
-	found    O
+	rec      *Reconciliation[O]
+	initial  O
 	writer   *statusWriter[O]
-	track    *track[O]
+	recorder *stateRecorder[O]
 }
 
 func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d decision) *run[O] {
 	writer := &statusWriter[O]{client: r.client, reader: r.reader, empty: r.contract.New, known: object}
-	t := newTrack(log, r.options.Clock, writer, d, r.contract.Stateless)
+	t := newStateRecorder(log, r.options.Clock, writer, d, r.contract.Stateless)
 	x := &run[O]{
-		reconciler: r, decision: d, log: log, started: r.options.Clock.Now(), found: object, writer: writer, track: t,
-		pass: &Pass[O]{
+		reconciler: r, decision: d, log: log, started: r.options.Clock.Now(), initial: object, writer: writer, recorder: t,
+		rec: &Reconciliation[O]{
 			Object: clone(object), Cluster: cluster, Operation: d.operation,
-			FirstAttempt: firstAttempt(object, d.operation, cluster.Shoot), Log: log, Client: r.client, Track: t,
+			FirstAttempt: firstAttempt(object, d.operation, cluster.Shoot), Log: log, Client: r.client, StateRecorder: t,
 		},
 	}
-	x.pass.publish = func(ctx context.Context) error {
+	x.rec.publish = func(ctx context.Context) error {
 		_, _, err := writer.write(ctx, x.withOutput)
 		return err
 	}
@@ -148,11 +148,11 @@ func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d de
 
 // execute calls the Actuator and concludes the pass.
 func (x *run[O]) execute(ctx context.Context) error {
-	x.pass.Object = clone(x.writer.known)
+	x.rec.Object = clone(x.writer.known)
 	bounded, cancel := context.WithTimeoutCause(ctx, x.contract.Timeout,
 		fmt.Errorf("the operation took longer than %s", x.contract.Timeout))
 	defer cancel()
-	err := x.track.during(bounded, func() error { return x.perform(bounded) })
+	err := x.recorder.runWithBackgroundWrites(bounded, func() error { return x.callActuator(bounded) })
 	switch {
 	case err != nil && interrupted(ctx):
 		return x.interrupt(ctx, "interrupted by the end of the process, to be resumed")
@@ -165,8 +165,8 @@ func (x *run[O]) execute(ctx context.Context) error {
 	}
 }
 
-// perform calls the Actuator's method and contains its panics.
-func (x *run[O]) perform(ctx context.Context) (err error) {
+// callActuator calls the Actuator's method and contains its panics.
+func (x *run[O]) callActuator(ctx context.Context) (err error) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
 			err = &panicError{value: recovered, stack: debug.Stack()}
@@ -176,21 +176,21 @@ func (x *run[O]) perform(ctx context.Context) (err error) {
 		}
 	}()
 	actuator := x.contract.Actuator
-	switch x.decision.deed {
-	case deedReconcile:
-		return actuator.Reconcile(ctx, x.pass)
-	case deedDelete:
-		return actuator.Delete(ctx, x.pass)
-	case deedForceDelete:
-		return actuator.ForceDelete(ctx, x.pass)
-	case deedMigrate:
-		return actuator.Migrate(ctx, x.pass)
-	case deedNone:
+	switch x.decision.action {
+	case actionReconcile:
+		return actuator.Reconcile(ctx, x.rec)
+	case actionDelete:
+		return actuator.Delete(ctx, x.rec)
+	case actionForceDelete:
+		return actuator.ForceDelete(ctx, x.rec)
+	case actionMigrate:
+		return actuator.Migrate(ctx, x.rec)
+	case actionNone:
 	}
-	return cloud.Errorf(cloud.Unknown, "no such deed: %d", x.decision.deed)
+	return cloud.Errorf(cloud.Unknown, "no such deed: %d", x.decision.action)
 }
 
 // withOutput returns the status as the Actuator has made it so far, on top of known.
 func (x *run[O]) withOutput(known O) O {
-	return x.track.withState(outputOf(known, x.pass.Object, x.contract.Stateless))
+	return x.recorder.withState(outputOf(known, x.rec.Object, x.contract.Stateless))
 }

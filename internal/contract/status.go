@@ -20,8 +20,8 @@ type statusWriter[O Object] struct {
 
 	mutex sync.Mutex
 	known O
-	// doubtful is true after a write of which nobody knows whether it took effect.
-	doubtful bool
+	// uncertain is true after a write of which nobody knows whether it took effect.
+	uncertain bool
 }
 
 // write patches the difference between the known object and what next makes of a copy of it. It returns the API server's
@@ -29,38 +29,38 @@ type statusWriter[O Object] struct {
 //
 // A write that is under way is waited for even when ctx ends meanwhile: one that is given up may still take effect, and
 // would then undo the write that comes after it.
-func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (answer O, wrote bool, err error) {
+func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (response O, wrote bool, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if err := ctx.Err(); err != nil {
-		return answer, false, fmt.Errorf("writing status: %w", err)
+		return response, false, fmt.Errorf("writing status: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	if err := w.dispelDoubt(ctx); err != nil {
-		return answer, false, err
+	if err := w.refreshIfUncertain(ctx); err != nil {
+		return response, false, err
 	}
 	desired := next(clone(w.known))
 	patch, err := client.MergeFrom(w.known).Data(desired)
 	if err != nil {
-		return answer, false, fmt.Errorf("computing status patch: %w", err)
+		return response, false, fmt.Errorf("computing status patch: %w", err)
 	}
 	if string(patch) == "{}" {
-		return answer, false, nil
+		return response, false, nil
 	}
-	answer = clone(desired)
-	if err := w.client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		w.doubtful = true
-		return answer, false, fmt.Errorf("writing status: %w", err)
+	response = clone(desired)
+	if err := w.client.Status().Patch(ctx, response, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		w.uncertain = true
+		return response, false, fmt.Errorf("writing status: %w", err)
 	}
 	w.known = desired
-	return answer, true, nil
+	return response, true, nil
 }
 
-// dispelDoubt learns what the API server has after a write whose answer was lost: a difference against anything else could
+// refreshIfUncertain learns what the API server has after a write whose answer was lost: a difference against anything else could
 // leave out what has to be written. All but the status stays as the pass has accepted it.
-func (w *statusWriter[O]) dispelDoubt(ctx context.Context) error {
-	if !w.doubtful {
+func (w *statusWriter[O]) refreshIfUncertain(ctx context.Context) error {
+	if !w.uncertain {
 		return nil
 	}
 	live := w.empty()
@@ -71,7 +71,7 @@ func (w *statusWriter[O]) dispelDoubt(ctx context.Context) error {
 	if err := copyWithStatusOf(live, w.known, known); err != nil {
 		return fmt.Errorf("comparing status: %w", err)
 	}
-	w.known, w.doubtful = known, false
+	w.known, w.uncertain = known, false
 	return nil
 }
 
@@ -106,13 +106,13 @@ func outputOf[O Object](known, actuated O, stateless bool) O {
 
 // sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations, and what is renewed anyway. It compares
 // what they mean: a raw part that went through the API server has its keys in another order than one that was just encoded.
-func sameOutput[O Object](a, b O, renewed func(O)) bool {
+func sameOutput[O Object](a, b O, clearVolatile func(O)) bool {
 	var parts []map[string]any
 	for _, object := range []O{clone(a), clone(b)} {
 		object.GetExtensionStatus().SetLastOperation(nil)
 		object.GetExtensionStatus().SetObservedGeneration(0)
-		if renewed != nil {
-			renewed(object)
+		if clearVolatile != nil {
+			clearVolatile(object)
 		}
 		part, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.GetExtensionStatus())
 		if err != nil {

@@ -21,17 +21,17 @@ func (c slowClient) Status() client.SubResourceWriter { return c.status }
 
 type slowStatus struct {
 	client.SubResourceWriter
-	begun, letGo chan struct{}
+	started, released chan struct{}
 }
 
 func (s slowStatus) Patch(ctx context.Context, _ client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
-	close(s.begun)
-	<-s.letGo
+	close(s.started)
+	<-s.released
 	return ctx.Err()
 }
 
-func TestAStatusWriteThatIsUnderWayIsNotGivenUp(t *testing.T) {
-	slow := slowStatus{begun: make(chan struct{}), letGo: make(chan struct{})}
+func TestStatusWriter_ContextEndsDuringWrite(t *testing.T) {
+	slow := slowStatus{started: make(chan struct{}), released: make(chan struct{})}
 	writer := &statusWriter[*extensionsv1alpha1.Infrastructure]{client: slowClient{status: slow}, known: &extensionsv1alpha1.Infrastructure{}}
 	change := func(known *extensionsv1alpha1.Infrastructure) *extensionsv1alpha1.Infrastructure {
 		known.Status.ObservedGeneration++
@@ -43,9 +43,9 @@ func TestAStatusWriteThatIsUnderWayIsNotGivenUp(t *testing.T) {
 		_, _, err := writer.write(ctx, change)
 		ended <- err
 	}()
-	<-slow.begun
+	<-slow.started
 	cancel()
-	close(slow.letGo)
+	close(slow.released)
 	require.NoError(t, <-ended)
 
 	_, _, err := writer.write(ctx, change)

@@ -24,7 +24,7 @@ func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason strin
 		if err != nil || reason == "" {
 			return err
 		}
-		reason = truncate.Text(reason, truncate.MaxForeign)
+		reason = truncate.Text(reason, truncate.MaxExternal)
 		handle.waiting(reason)
 		select {
 		case <-ctx.Done():

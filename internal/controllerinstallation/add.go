@@ -29,18 +29,18 @@ import (
 )
 
 const (
-	// passTimeout bounds one look at an installation, whatever hangs.
-	passTimeout = 2 * time.Minute
+	// reconcileTimeout bounds one look at an installation, whatever hangs.
+	reconcileTimeout = 2 * time.Minute
 	// renderTimeout is how much of it a chart may take to be rendered, with the time in which it waits for others.
-	renderTimeout = passTimeout * 3 / 4
+	renderTimeout = reconcileTimeout * 3 / 4
 	// pullTimeout bounds what a registry may take of it.
 	pullTimeout = 30 * time.Second
 	// gardenTimeout bounds how long the garden may be away when the process starts, before that ends. To start again would help nobody.
 	gardenTimeout = 30 * 24 * time.Hour
-	// firstPause and longestPause are how long the work on an object rests after errors in a row.
-	firstPause, longestPause = time.Second, time.Minute
-	// notices bounds how many installations may be waiting to hear of their deployment before the one who tells waits too.
-	notices = 1024
+	// initialBackoff and maxBackoff are how long the work on an object rests after errors in a row.
+	initialBackoff, maxBackoff = time.Second, time.Minute
+	// eventBufferSize bounds how many installations may be waiting to hear of their deployment before the one who tells waits too.
+	eventBufferSize = 1024
 )
 
 // Garden is the garden as the operator reaches it.
@@ -63,81 +63,85 @@ func Add(mgr manager.Manager, garden Garden, access seeds.Access, options Option
 	if err != nil {
 		return err
 	}
-	watched, err := newGardenCluster(garden.Config, mgr, options)
+	gardenCluster, err := newGardenCluster(garden.Config, mgr, options)
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(watched); err != nil {
+	if err := mgr.Add(gardenCluster); err != nil {
 		return fmt.Errorf("adding what watches the garden: %w", err)
 	}
 	charts := charts{puller: &chart.Puller{Timeout: pullTimeout}, secrets: garden.Client, namespace: v1beta1constants.GardenNamespace}
 	reconciler := &installations{
-		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client), watch: newWatch(),
-		shares: newShares(options.MaxConcurrentReconciles), renderer: renderer,
-		events: watched.GetEventRecorder("controllerinstallation-controller"),
+		Options: options, garden: garden.Client, access: access, metrics: metrics, identity: newIdentity(garden.Client), observations: newObservations(),
+		seedLimiter: newSeedLimiter(options.MaxConcurrentReconciles), renderer: renderer,
+		events: gardenCluster.GetEventRecorder("controllerinstallation-controller"),
 	}
 	if options.inSeed() {
 		charts.namespace = gardenNamespacePrefix + options.SeedName
-		reconciler.assigner = newNewest(garden.Client, charts)
-		reconciler.watched = func(context.Context, string) {}
-		return addInstallations(mgr, watched, reconciler, nil)
+		reconciler.assigner = newLatestAssigner(garden.Client, charts)
+		reconciler.notifyDeployment = func(context.Context, string) {}
+		return addInstallations(mgr, gardenCluster, reconciler, nil)
 	}
-	heard, watchedAgain := make(chan event.GenericEvent, notices), make(chan event.GenericEvent, notices)
-	rolling := &rollouts{
-		Options: options, garden: garden.Client, cached: watched.GetCache(), charts: charts, metrics: metrics, events: reconciler.events,
-		store: revision.Store{Client: garden.Client}, board: newBoard(),
-		watch:  reconciler.watch,
-		notify: func(ctx context.Context, installation string) { send(ctx, heard, named(installation)) },
+	installationEvents, deploymentEvents := make(chan event.GenericEvent, eventBufferSize), make(chan event.GenericEvent, eventBufferSize)
+	rolloutReconciler := &rollouts{
+		Options: options, garden: garden.Client, cached: gardenCluster.GetCache(), charts: charts, metrics: metrics, events: reconciler.events,
+		store: revision.Store{Client: garden.Client}, states: newStateStore(),
+		observations: reconciler.observations,
+		notifyInstallation: func(ctx context.Context, installation string) {
+			enqueue(ctx, installationEvents, objectWithName(installation))
+		},
 	}
-	reconciler.watched = func(ctx context.Context, deployment string) { send(ctx, watchedAgain, named(deployment)) }
-	reconciler.assigner = newDecided(rolling.board, rolling.store)
-	if err := addRollouts(mgr, watched, rolling, watchedAgain); err != nil {
+	reconciler.notifyDeployment = func(ctx context.Context, deployment string) {
+		enqueue(ctx, deploymentEvents, objectWithName(deployment))
+	}
+	reconciler.assigner = newRolloutAssigner(rolloutReconciler.states, rolloutReconciler.store)
+	if err := addRollouts(mgr, gardenCluster, rolloutReconciler, deploymentEvents); err != nil {
 		return err
 	}
-	return addInstallations(mgr, watched, reconciler, heard)
+	return addInstallations(mgr, gardenCluster, reconciler, installationEvents)
 }
 
-// send asks the other controller to look at an object.
-func send(ctx context.Context, to chan<- event.GenericEvent, object client.Object) {
+// enqueue asks the other controller to look at an object.
+func enqueue(ctx context.Context, to chan<- event.GenericEvent, object client.Object) {
 	select {
 	case to <- event.GenericEvent{Object: object}:
 	case <-ctx.Done():
 	}
 }
 
-// named stands for an object without a namespace of which only the name matters.
-func named(name string) client.Object {
+// objectWithName stands for an object without a namespace of which only the name matters.
+func objectWithName(name string) client.Object {
 	object := &metav1.PartialObjectMetadata{}
 	object.Name = name
 	return object
 }
 
-func addInstallations(mgr manager.Manager, garden cluster.Cluster, r *installations, heard <-chan event.GenericEvent) error {
-	building := builder.ControllerManagedBy(mgr).
+func addInstallations(mgr manager.Manager, garden cluster.Cluster, r *installations, installationEvents <-chan event.GenericEvent) error {
+	controllerBuilder := builder.ControllerManagedBy(mgr).
 		Named("controllerinstallation").
 		WithOptions(controllerOptions(r.MaxConcurrentReconciles)).
 		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.ControllerInstallation{},
-			&handler.TypedEnqueueRequestForObject[*gardencorev1beta1.ControllerInstallation]{}, concernsInstallation()))
-	if heard != nil {
-		building = building.WatchesRawSource(source.Channel(heard, &handler.EnqueueRequestForObject{}))
+			&handler.TypedEnqueueRequestForObject[*gardencorev1beta1.ControllerInstallation]{}, installationPredicate()))
+	if installationEvents != nil {
+		controllerBuilder = controllerBuilder.WatchesRawSource(source.Channel(installationEvents, &handler.EnqueueRequestForObject{}))
 	}
-	if err := building.Complete(r); err != nil {
+	if err := controllerBuilder.Complete(r); err != nil {
 		return fmt.Errorf("adding the controller of installations: %w", err)
 	}
 	return nil
 }
 
-func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts, watchedAgain <-chan event.GenericEvent) error {
+func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts, deploymentEvents <-chan event.GenericEvent) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named("controllerdeployment").
 		WithOptions(controllerOptions(r.MaxConcurrentReconciles)).
 		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1.ControllerDeployment{},
 			&handler.TypedEnqueueRequestForObject[*gardencorev1.ControllerDeployment]{})).
 		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.ControllerInstallation{},
-			handler.TypedEnqueueRequestsFromMapFunc(deploymentOf), concernsRollout())).
+			handler.TypedEnqueueRequestsFromMapFunc(deploymentOf), rolloutPredicate())).
 		WatchesRawSource(source.Kind(garden.GetCache(), &gardencorev1beta1.Seed{},
-			handler.TypedEnqueueRequestsFromMapFunc(r.allOurs), labelsChanged())).
-		WatchesRawSource(source.Channel(watchedAgain, &handler.EnqueueRequestForObject{})).
+			handler.TypedEnqueueRequestsFromMapFunc(r.allDeploymentRequests), labelsChanged())).
+		WatchesRawSource(source.Channel(deploymentEvents, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("adding the controller of rollouts: %w", err)
@@ -148,16 +152,16 @@ func addRollouts(mgr manager.Manager, garden cluster.Cluster, r *rollouts, watch
 func controllerOptions(concurrent int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrent,
-		ReconciliationTimeout:   passTimeout,
+		ReconciliationTimeout:   reconcileTimeout,
 		CacheSyncTimeout:        gardenTimeout,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstPause, longestPause),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](initialBackoff, maxBackoff),
 	}
 }
 
-// allOurs asks for all deployments of ours: a seed may belong to another wave now.
-func (r *rollouts) allOurs(context.Context, *gardencorev1beta1.Seed) []reconcile.Request {
+// allDeploymentRequests asks for all deployments of ours: a seed may belong to another wave now.
+func (r *rollouts) allDeploymentRequests(context.Context, *gardencorev1beta1.Seed) []reconcile.Request {
 	var requests []reconcile.Request
-	for _, name := range r.board.ours() {
+	for _, name := range r.states.ours() {
 		requests = append(requests, request(name))
 	}
 	return requests

@@ -42,8 +42,8 @@ type assignment struct {
 type relation int
 
 const (
-	foreign relation = iota // of another type
-	gone                    // it does not exist
+	otherType relation = iota // of another type
+	notFound                  // it does not exist
 	ours
 )
 
@@ -54,137 +54,137 @@ var errUndecided = errors.New("nothing is known of the ControllerDeployment yet"
 type assigner interface {
 	// assign fails with what goes away by itself only.
 	assign(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error)
-	// release returns the content of an assigned revision.
-	release(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, revision string) (*release, error)
+	// loadRevision returns the content of an assigned revision.
+	loadRevision(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, revision string) (*loadedRevision, error)
 }
 
-// release is a revision that is ready to be rendered.
-type release struct {
+// loadedRevision is a revision that is ready to be rendered.
+type loadedRevision struct {
 	content *revision.Content
 }
 
-func newRelease(content *revision.Content) (*release, error) {
+func newLoadedRevision(content *revision.Content) (*loadedRevision, error) {
 	if _, err := chart.Load(content.Chart); err != nil {
 		return nil, err
 	}
-	return &release{content: content}, nil
+	return &loadedRevision{content: content}, nil
 }
 
-// releasesKept bounds how many revisions stay in memory: enough for two revisions of each deployment that a landscape is likely to have.
-const releasesKept = 32
+// maxLoadedRevisions bounds how many revisions stay in memory: enough for two revisions of each deployment that a landscape is likely to have.
+const maxLoadedRevisions = 32
 
-// newest is the assigner of an operator in a seed: an installation is to have what its deployment says now. It cannot watch deployments there, only
+// latestAssigner is the assigner of an operator in a seed: an installation is to have what its deployment says now. It cannot watch deployments there, only
 // get them, and gardener-controller-manager tells in the installation's reference when there is something new to get.
-type newest struct {
+type latestAssigner struct {
 	garden client.Reader
 	charts charts
 
-	mutex sync.Mutex
-	known map[string]*said // by the name of the deployment
+	mutex  sync.Mutex
+	cached map[string]*cachedDeployment // by the name of the deployment
 }
 
-// said is what a deployment of a certain version says.
-type said struct {
+// cachedDeployment is what a deployment of a certain version says.
+type cachedDeployment struct {
 	mutex      sync.Mutex // held while that is found out: a registry that does not answer holds up nobody else
 	version    string
 	assignment assignment
-	release    *release
+	loaded     *loadedRevision
 }
 
-var _ assigner = (*newest)(nil)
+var _ assigner = (*latestAssigner)(nil)
 
-func newNewest(garden client.Reader, charts charts) *newest {
-	return &newest{garden: garden, charts: charts, known: map[string]*said{}}
+func newLatestAssigner(garden client.Reader, charts charts) *latestAssigner {
+	return &latestAssigner{garden: garden, charts: charts, cached: map[string]*cachedDeployment{}}
 }
 
-func (n *newest) assign(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error) {
-	result, _, err := n.of(ctx, installation)
+func (n *latestAssigner) assign(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error) {
+	result, _, err := n.lookup(ctx, installation)
 	return result, err
 }
 
-func (n *newest) release(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string) (*release, error) {
-	result, ready, err := n.of(ctx, installation)
+func (n *latestAssigner) loadRevision(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string) (*loadedRevision, error) {
+	result, loaded, err := n.lookup(ctx, installation)
 	if err != nil {
 		return nil, err
 	}
-	if ready == nil || result.revision != name {
+	if loaded == nil || result.revision != name {
 		return nil, errUndecided // it has changed in between
 	}
-	return ready, nil
+	return loaded, nil
 }
 
-func (n *newest) of(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, *release, error) {
+func (n *latestAssigner) lookup(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, *loadedRevision, error) {
 	ref := installation.Spec.DeploymentRef
 	if ref == nil {
 		return &assignment{}, nil, nil
 	}
-	now := n.said(ref.Name)
-	now.mutex.Lock()
-	defer now.mutex.Unlock()
-	if now.version == "" || now.version != ref.ResourceVersion {
-		if err := n.ask(ctx, ref.Name, now); err != nil {
+	entry := n.entry(ref.Name)
+	entry.mutex.Lock()
+	defer entry.mutex.Unlock()
+	if entry.version == "" || entry.version != ref.ResourceVersion {
+		if err := n.refresh(ctx, ref.Name, entry); err != nil {
 			return nil, nil, err
 		}
 	}
-	result := now.assignment
-	return &result, now.release, nil
+	result := entry.assignment
+	return &result, entry.loaded, nil
 }
 
-func (n *newest) said(deployment string) *said {
+func (n *latestAssigner) entry(deployment string) *cachedDeployment {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	if n.known[deployment] == nil {
-		n.known[deployment] = &said{}
+	if n.cached[deployment] == nil {
+		n.cached[deployment] = &cachedDeployment{}
 	}
-	return n.known[deployment]
+	return n.cached[deployment]
 }
 
-// ask finds out what a deployment says, unless that is known already.
-func (n *newest) ask(ctx context.Context, name string, now *said) error {
+// refresh finds out what a deployment says, unless that is known already.
+func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cachedDeployment) error {
 	deployment := &gardencorev1.ControllerDeployment{}
 	err := n.garden.Get(ctx, client.ObjectKey{Name: name}, deployment)
 	switch {
 	case apierrors.IsNotFound(err):
-		now.version, now.release, now.assignment = "", nil, assignment{relation: gone}
+		entry.version, entry.loaded, entry.assignment = "", nil, assignment{relation: notFound}
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
-	case now.version == deployment.ResourceVersion:
+	case entry.version == deployment.ResourceVersion:
 		return nil
 	}
-	now.version = deployment.ResourceVersion
+	entry.version = deployment.ResourceVersion
 	if !isOurs(deployment) {
-		now.release, now.assignment = nil, assignment{}
+		entry.loaded, entry.assignment = nil, assignment{}
 		return nil
 	}
-	n.read(ctx, deployment, now)
+	n.evaluate(ctx, deployment, entry)
 	return nil
 }
 
-// read keeps the release that was said before while what is said now cannot be one: what is in the seed is looked after meanwhile.
-func (n *newest) read(ctx context.Context, deployment *gardencorev1.ControllerDeployment, into *said) {
+// evaluate keeps the release that was said before while what is said now cannot be one: what is in the seed is looked after meanwhile.
+func (n *latestAssigner) evaluate(ctx context.Context, deployment *gardencorev1.ControllerDeployment, entry *cachedDeployment) {
 	config, err := configOf(deployment)
-	into.assignment = assignment{relation: ours, config: config, revision: into.assignment.revision}
-	var ready *release
+	entry.assignment = assignment{relation: ours, config: config, revision: entry.assignment.revision}
+	var loaded *loadedRevision
 	var name string
 	if err == nil {
-		ready, name, err = n.releaseOf(ctx, deployment, config)
+		loaded, name, err = n.loadRevisionOf(ctx, deployment, config)
 		config.Chart = nil // as large as all else, and in the release
 	}
 	if err == nil {
-		into.release, into.assignment.revision = ready, name
+		entry.loaded, entry.assignment.revision = loaded, name
 		return
 	}
-	into.version = "" // to be asked again: what is wrong may be mended elsewhere
+	entry.version = "" // to be asked again: what is wrong may be mended elsewhere
 	var isProblem bool
-	if into.assignment.problem, isProblem = problem.In(err); !isProblem {
-		into.assignment.waiting = err
+	if entry.assignment.problem, isProblem = problem.In(err); !isProblem {
+		entry.assignment.waiting = err
 	}
 }
 
-func (n *newest) releaseOf(
+func (n *latestAssigner) loadRevisionOf(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
-) (*release, string, error) {
+) (*loadedRevision, string, error) {
 	content, err := n.charts.content(ctx, deployment, config)
 	if err != nil {
 		return nil, "", err
@@ -193,61 +193,61 @@ func (n *newest) releaseOf(
 	if err != nil {
 		return nil, "", err
 	}
-	ready, err := newRelease(content)
-	return ready, name, err
+	loaded, err := newLoadedRevision(content)
+	return loaded, name, err
 }
 
-// decided is the assigner of an operator that gates rollouts: an installation is to have what its annotation says, and what is known of its deployment
+// rolloutAssigner is the assigner of an operator that gates rollouts: an installation is to have what its annotation says, and what is known of its deployment
 // is what the reconciler of rollouts has put on the board.
-type decided struct {
-	board    *board
-	store    revision.Store
-	releases *lru.Cache
+type rolloutAssigner struct {
+	states          *stateStore
+	store           revision.Store
+	loadedRevisions *lru.Cache
 }
 
-func newDecided(board *board, store revision.Store) *decided {
-	return &decided{board: board, store: store, releases: lru.New(releasesKept)}
+func newRolloutAssigner(states *stateStore, store revision.Store) *rolloutAssigner {
+	return &rolloutAssigner{states: states, store: store, loadedRevisions: lru.New(maxLoadedRevisions)}
 }
 
-var _ assigner = (*decided)(nil)
+var _ assigner = (*rolloutAssigner)(nil)
 
-func (d *decided) assign(_ context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error) {
+func (d *rolloutAssigner) assign(_ context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error) {
 	ref := installation.Spec.DeploymentRef
 	if ref == nil {
 		return &assignment{}, nil
 	}
-	notice, found := d.board.read(ref.Name)
+	state, found := d.states.read(ref.Name)
 	if !found {
 		return nil, errUndecided
 	}
 	return &assignment{
-		relation:  notice.relation,
-		config:    notice.config,
+		relation:  state.relation,
+		config:    state.config,
 		revision:  installation.Annotations[installationv1alpha1.AnnotationRevision],
-		isOnTrial: notice.trial != "" && notice.trial == installation.Annotations[installationv1alpha1.AnnotationRevision],
-		wave:      notice.waves[installation.Name],
-		problem:   notice.problem,
-		waiting:   notice.waiting,
-		note:      notice.note,
+		isOnTrial: state.trial != "" && state.trial == installation.Annotations[installationv1alpha1.AnnotationRevision],
+		wave:      state.waves[installation.Name],
+		problem:   state.problem,
+		waiting:   state.waiting,
+		note:      state.note,
 	}, nil
 }
 
-func (d *decided) release(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string) (*release, error) {
+func (d *rolloutAssigner) loadRevision(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string) (*loadedRevision, error) {
 	deployment := installation.Spec.DeploymentRef.Name
 	key := deployment + "/" + name
-	if cached, found := d.releases.Get(key); found {
-		if ready, ok := cached.(*release); ok {
-			return ready, nil
+	if cached, found := d.loadedRevisions.Get(key); found {
+		if loaded, ok := cached.(*loadedRevision); ok {
+			return loaded, nil
 		}
 	}
 	content, err := d.store.Content(ctx, deployment, name)
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %s of ControllerDeployment %s: %w", name, deployment, err)
 	}
-	ready, err := newRelease(content)
+	loaded, err := newLoadedRevision(content)
 	if err != nil {
 		return nil, err
 	}
-	d.releases.Add(key, ready)
-	return ready, nil
+	d.loadedRevisions.Add(key, loaded)
+	return loaded, nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
 // isOurs reports whether a ControllerDeployment is for the operator. Whichever version it was written in, version v1 says so by an annotation
@@ -39,7 +39,7 @@ func configOf(deployment *gardencorev1.ControllerDeployment) (*installationv1alp
 	path := field.NewPath("providerConfig")
 	errs := validation.ValidateControllerDeploymentConfig(config, path)
 	errs = append(errs, validation.ValidateOverlaySecrets(config.ValuesOverlays, deployment.Resources, path.Child("valuesOverlays"))...)
-	if err := mistakes.Error(errs); err != nil {
+	if err := fielderrors.Error(errs); err != nil {
 		return nil, problem.New(problem.ProviderConfigInvalid, fmt.Sprintf("ControllerDeployment %s: %v", deployment.Name, err))
 	}
 	installationv1alpha1.Default(config)
@@ -117,19 +117,19 @@ func (c charts) secret(ctx context.Context, fieldName string, ref *corev1.LocalO
 	if ref == nil {
 		return nil, nil
 	}
-	complain := func(what string) error {
+	newProblem := func(what string) error {
 		return problem.New(problem.OCIChartCannotBePulled, fmt.Sprintf("providerConfig.ociRepository.%s: %s", fieldName, what))
 	}
 	secret := &corev1.Secret{}
 	err := c.secrets.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: ref.Name}, secret)
 	if apierrors.IsNotFound(err) {
-		return nil, complain(fmt.Sprintf("there is no Secret %q in namespace %s of the garden: create it", ref.Name, c.namespace))
+		return nil, newProblem(fmt.Sprintf("there is no Secret %q in namespace %s of the garden: create it", ref.Name, c.namespace))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading Secret %s/%s of the garden: %w", c.namespace, ref.Name, err)
 	}
 	if len(secret.Data[key]) == 0 {
-		return nil, complain(fmt.Sprintf("Secret %s/%s has nothing under %q: add it", c.namespace, ref.Name, key))
+		return nil, newProblem(fmt.Sprintf("Secret %s/%s has nothing under %q: add it", c.namespace, ref.Name, key))
 	}
 	return secret.Data[key], nil
 }

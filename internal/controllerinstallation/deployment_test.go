@@ -24,7 +24,7 @@ func newDeployment(deploymentType, config string) *gardencorev1.ControllerDeploy
 	}}}
 }
 
-func TestWhoseADeploymentIs(t *testing.T) {
+func TestIsOurs(t *testing.T) {
 	helm := newDeployment("trellis", "{}")
 	helm.Helm = &gardencorev1.HelmControllerDeployment{}
 	for sentence, tt := range map[string]struct {
@@ -40,7 +40,7 @@ func TestWhoseADeploymentIs(t *testing.T) {
 	}
 }
 
-func TestConfigsThatCannotBeUnderstood(t *testing.T) {
+func TestConfigOf_Invalid(t *testing.T) {
 	for sentence, tt := range map[string]struct{ config, said string }{
 		"nothing":           {``, "providerConfig is required"},
 		"an unknown field":  {`{` + header + `, "chart": "aGk=", "wave": []}`, `"wave"`},
@@ -58,7 +58,7 @@ func TestConfigsThatCannotBeUnderstood(t *testing.T) {
 	}
 }
 
-func TestADeploymentSaysSomethingElseWhenItsRevisionIsAnother(t *testing.T) {
+func TestOriginOf(t *testing.T) {
 	origin := func(change func(*gardencorev1.ControllerDeployment, *installationv1alpha1.ControllerDeploymentConfig)) string {
 		deployment := newDeployment("trellis", `{`+header+`, "chart": "aGk=", "values": {"a": 1}}`)
 		config, err := configOf(deployment)
@@ -90,7 +90,7 @@ func TestADeploymentSaysSomethingElseWhenItsRevisionIsAnother(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) {
+func TestReferenceOf(t *testing.T) {
 	for reference, repository := range map[string]*installationv1alpha1.OCIRepository{
 		"registry/charts/network:v1":         {Ref: "oci://registry/charts/network:v1"},
 		"registry:5000/network@sha256:abc":   {Repository: "registry:5000/network", Tag: "v1", Digest: "sha256:abc"},
@@ -109,27 +109,27 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestWhatErrorsMeanForAnAdmin(t *testing.T) {
-	p := newPass(newInstallation(), operatorOfGarden, clockAt(noon))
-	p.failed(context.DeadlineExceeded)
-	assert.Equal(t, "OperationFailed", p.status.LastError.Reason)
-	require.Len(t, p.conditions, 1)
-	assert.EqualValues(t, "Unknown", p.conditions[0].Status, "nobody can know yet")
+func TestReconciliation_RecordError(t *testing.T) {
+	rec := newReconciliation(newInstallation(), operatorOfGarden, clockAt(noon))
+	rec.recordError(context.DeadlineExceeded)
+	assert.Equal(t, "OperationFailed", rec.status.LastError.Reason)
+	require.Len(t, rec.conditions, 1)
+	assert.EqualValues(t, "Unknown", rec.conditions[0].Status, "nobody can know yet")
 
 	installation := newInstallation()
 	installation.Status.Conditions = condition("Valid", "True")
-	p = newPass(installation, operatorOfGarden, clockAt(noon))
-	p.failed(context.DeadlineExceeded)
-	assert.Empty(t, p.conditions, "what was valid stays valid while nobody can look")
+	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
+	rec.recordError(context.DeadlineExceeded)
+	assert.Empty(t, rec.conditions, "what was valid stays valid while nobody can look")
 
-	p = newPass(installation, operatorOfGarden, clockAt(noon))
-	p.failed(problem.New(problem.ValuesInvalid, "values.replicas: give a number"))
-	require.Len(t, p.conditions, 1)
-	assert.EqualValues(t, "False", p.conditions[0].Status)
-	assert.Equal(t, problem.ValuesInvalid, p.conditions[0].Reason)
+	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
+	rec.recordError(problem.New(problem.ValuesInvalid, "values.replicas: give a number"))
+	require.Len(t, rec.conditions, 1)
+	assert.EqualValues(t, "False", rec.conditions[0].Status)
+	assert.Equal(t, problem.ValuesInvalid, rec.conditions[0].Reason)
 }
 
-func TestConfigOf_RefusesSecretsForLabels(t *testing.T) {
+func TestConfigOf_SecretInOverlayWithSeedSelector(t *testing.T) {
 	deployment := newDeployment("trellis", `{`+header+`, "chart": "aGk=", "valuesOverlays": [
 		{"name": "prod", "seedSelector": {"matchLabels": {"stage": "prod"}}, "values": {"password": "{{ .resources.login.data.password }}"}}]}`)
 	deployment.Resources = []gardencorev1.NamedResourceReference{{
@@ -143,7 +143,7 @@ func TestConfigOf_RefusesSecretsForLabels(t *testing.T) {
 	assert.Contains(t, found.Message, "name the seeds in seedNames instead")
 }
 
-func TestSelects_ByNameWhateverTheLabels(t *testing.T) {
+func TestSelects_SeedNames(t *testing.T) {
 	overlay := installationv1alpha1.ValuesOverlay{SeedNames: []string{"eu-1", "eu-2"}}
 	for seed, want := range map[string]bool{"eu-1": true, "eu-2": true, "us-1": false} {
 		got, err := selects(overlay, &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seed, Labels: map[string]string{"name": "eu-1"}}})

@@ -32,23 +32,23 @@ import (
 // installations is the reconciler of ControllerInstallations.
 type installations struct {
 	Options
-	garden   client.Client // reads from the API server
-	assigner assigner
-	access   seeds.Access
-	events   events.EventRecorder
-	metrics  *metrics
-	identity *identity
-	watch    *watch
-	shares   *shares
-	renderer *rendering.Renderer
-	// watched is told the deployment of an installation when there is news of it that its status does not tell.
-	watched func(ctx context.Context, deployment string)
+	garden       client.Client // reads from the API server
+	assigner     assigner
+	access       seeds.Access
+	events       events.EventRecorder
+	metrics      *metrics
+	identity     *identity
+	observations *observations
+	seedLimiter  *seedLimiter
+	renderer     *rendering.Renderer
+	// notifyDeployment is told the deployment of an installation when there is news of it that its status does not tell.
+	notifyDeployment func(ctx context.Context, deployment string)
 }
 
 var _ reconcile.Reconciler = (*installations)(nil)
 
-// again is soon enough for what is a matter of moments.
-const again = 200 * time.Millisecond
+// shortRequeueInterval is soon enough for what is a matter of moments.
+const shortRequeueInterval = 200 * time.Millisecond
 
 // Reconcile implements reconcile.Reconciler.
 func (r *installations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -64,48 +64,48 @@ func (r *installations) Reconcile(ctx context.Context, request reconcile.Request
 		return reconcile.Result{}, nil
 	}
 	if !r.inSeed() {
-		release, isFree := r.shares.take(installation.Spec.SeedRef.Name)
-		if !isFree {
-			return reconcile.Result{RequeueAfter: wait.Jitter(busyPeriod, 1)}, nil
+		release, acquired := r.seedLimiter.acquire(installation.Spec.SeedRef.Name)
+		if !acquired {
+			return reconcile.Result{RequeueAfter: wait.Jitter(busyRequeueInterval, 1)}, nil
 		}
 		defer release()
 	}
-	p := newPass(installation, r.operator(), r.Clock)
-	result, err := r.serve(ctx, p)
+	rec := newReconciliation(installation, r.operator(), r.Clock)
+	result, err := r.reconcileInstallation(ctx, rec)
 	switch {
 	case errors.Is(err, errUndecided):
 		return reconcile.Result{RequeueAfter: changingPeriod}, nil // it is told when there is more to know
 	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	return r.conclude(ctx, p, result, err)
+	return r.finish(ctx, rec, result, err)
 }
 
-// boundedError is an error of which a log line has room for the text: what a seed answers may be long.
-type boundedError struct{ error }
+// truncatedError is an error of which a log line has room for the text: what a seed answers may be long.
+type truncatedError struct{ error }
 
-func (b *boundedError) Error() string { return truncate.Text(b.error.Error(), truncate.MaxStatus) }
-func (b *boundedError) Unwrap() error { return b.error }
+func (b *truncatedError) Error() string { return truncate.Text(b.error.Error(), truncate.MaxStatus) }
+func (b *truncatedError) Unwrap() error { return b.error }
 
-// conclude writes what the pass has found out, and says when to look again.
-func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.Result, err error) (reconcile.Result, error) {
+// finish writes what the pass has found out, and says when to look again.
+func (r *installations) finish(ctx context.Context, rec *reconciliation, result reconcile.Result, err error) (reconcile.Result, error) {
 	if err != nil {
-		err = &boundedError{err}
-		p.failed(err)
+		err = &truncatedError{err}
+		rec.recordError(err)
 	}
-	if p.assignment == nil || p.assignment.relation == foreign {
+	if rec.assignment == nil || rec.assignment.relation == otherType {
 		return result, err
 	}
-	r.observe(p, err)
-	saved, saveErr := p.save(ctx, r.garden)
+	r.recordGateObservation(rec, err)
+	saved, saveErr := rec.save(ctx, r.garden)
 	if saveErr != nil {
 		return reconcile.Result{}, errors.Join(err, saveErr)
 	}
 	if !saved {
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	r.noteLook(ctx, p, err) // now that everybody else may know, too
-	r.tell(logf.FromContext(ctx), p)
+	r.recordObservation(ctx, rec, err) // now that everybody else may know, too
+	r.reportChange(logf.FromContext(ctx), rec)
 	if _, mended := problem.In(err); mended {
 		// An event tells when it is mended; most of the time.
 		return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, nil
@@ -113,47 +113,47 @@ func (r *installations) conclude(ctx context.Context, p *pass, result reconcile.
 	return result, err
 }
 
-// noteLook keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that is not of the seed
+// recordObservation keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that is not of the seed
 // says nothing of it.
-func (r *installations) noteLook(ctx context.Context, p *pass, err error) {
-	name, isNews := p.installation.Name, false
+func (r *installations) recordObservation(ctx context.Context, rec *reconciliation, err error) {
+	name, isNews := rec.installation.Name, false
 	found, isProblem := problem.In(err)
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
 	switch {
-	case isUnreachable, isProblem && !isOfRevision(found.Reason):
-		isNews = r.watch.lost(name, p.began) // whatever the revision is like, it cannot be seen there
-	case isProblem && p.assignment.revision != "":
-		isNews = r.watch.seen(name, p.began, &refusal{assignment: assignmentOf(p.installation.Annotations), message: found.Message})
-	case err == nil && p.assignment.revision != "":
-		isNews = r.watch.seen(name, p.began, nil)
-	case isOfSeed(err):
-		isNews = r.watch.failed(name, p.began)
+	case isUnreachable, isProblem && !isRevisionProblem(found.Reason):
+		isNews = r.observations.recordUnreachable(name, rec.startedAt) // whatever the revision is like, it cannot be seen there
+	case isProblem && rec.assignment.revision != "":
+		isNews = r.observations.recordSeen(name, rec.startedAt, &installFailure{assignment: assignmentKey(rec.installation.Annotations), message: found.Message})
+	case err == nil && rec.assignment.revision != "":
+		isNews = r.observations.recordSeen(name, rec.startedAt, nil)
+	case isSeedError(err):
+		isNews = r.observations.recordFailed(name, rec.startedAt)
 	}
-	if ref := p.installation.Spec.DeploymentRef; isNews && ref != nil {
-		r.watched(ctx, ref.Name)
+	if ref := rec.installation.Spec.DeploymentRef; isNews && ref != nil {
+		r.notifyDeployment(ctx, ref.Name)
 	}
 }
 
 // forget drops what is known of an installation that is gone, or somebody else's.
 func (r *installations) forget(installation string) {
-	r.watch.forget(installation)
+	r.observations.forget(installation)
 	r.metrics.forgetInstallation(installation)
 }
 
-// tell makes changes visible that an admin may want to hear of.
-func (r *installations) tell(log logr.Logger, p *pass) {
-	r.metrics.installation(p.installation, p.status)
-	before, err := installationv1alpha1.DecodeControllerInstallationStatus(p.installation.Status.ProviderStatus)
-	if err != nil || before.Phase == p.status.Phase && before.Revision == p.status.Revision && reasonOf(before) == reasonOf(p.status) {
+// reportChange makes changes visible that an admin may want to hear of.
+func (r *installations) reportChange(log logr.Logger, rec *reconciliation) {
+	r.metrics.installation(rec.installation, rec.status)
+	before, err := installationv1alpha1.DecodeControllerInstallationStatus(rec.installation.Status.ProviderStatus)
+	if err != nil || before.Phase == rec.status.Phase && before.Revision == rec.status.Revision && reasonOf(before) == reasonOf(rec.status) {
 		return
 	}
-	log.Info("Installation changed", "seed", p.installation.Spec.SeedRef.Name, "revision", p.status.Revision, "phase", p.status.Phase,
-		"before", before.Phase, "error", reasonOf(p.status))
-	eventType, message := corev1.EventTypeNormal, "revision "+p.status.Revision
-	if p.status.LastError != nil {
-		eventType, message = corev1.EventTypeWarning, p.status.LastError.Message
+	log.Info("Installation changed", "seed", rec.installation.Spec.SeedRef.Name, "revision", rec.status.Revision, "phase", rec.status.Phase,
+		"before", before.Phase, "error", reasonOf(rec.status))
+	eventType, message := corev1.EventTypeNormal, "revision "+rec.status.Revision
+	if rec.status.LastError != nil {
+		eventType, message = corev1.EventTypeWarning, rec.status.LastError.Message
 	}
-	r.events.Eventf(p.installation, nil, eventType, cmp.Or(reasonOf(p.status), string(p.status.Phase)), "Install", "%s", truncate.Text(message, truncate.MaxEvent))
+	r.events.Eventf(rec.installation, nil, eventType, cmp.Or(reasonOf(rec.status), string(rec.status.Phase)), "Install", "%s", truncate.Text(message, truncate.MaxEvent))
 }
 
 func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string {
@@ -163,61 +163,61 @@ func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string 
 	return status.LastError.Reason
 }
 
-// serve does for an installation what its deployment, its seed and its own state ask for.
-func (r *installations) serve(ctx context.Context, p *pass) (reconcile.Result, error) {
-	if err := r.readSeed(ctx, p); err != nil {
+// reconcileInstallation does for an installation what its deployment, its seed and its own state ask for.
+func (r *installations) reconcileInstallation(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
+	if err := r.readSeed(ctx, rec); err != nil {
 		return reconcile.Result{}, err
 	}
-	if !r.serves(p.seed) {
-		r.forget(p.installation.Name)
+	if !r.isResponsibleFor(rec.seed) {
+		r.forget(rec.installation.Name)
 		return reconcile.Result{}, nil
 	}
-	isServed, err := r.readAssignment(ctx, p)
+	isManaged, err := r.readAssignment(ctx, rec)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	isDeleted := p.installation.DeletionTimestamp != nil
-	switch relation := p.assignment.relation; {
-	case relation == foreign && !isDeleted && (isServed || bearsMarks(p.installation)):
-		return reconcile.Result{}, r.handOver(ctx, p.installation)
-	case !isServed && (relation != ours || isDeleted):
-		p.assignment = &assignment{} // nothing of it is the operator's
-		r.forget(p.installation.Name)
+	isDeleted := rec.installation.DeletionTimestamp != nil
+	switch relation := rec.assignment.relation; {
+	case relation == otherType && !isDeleted && (isManaged || hasOperatorMetadata(rec.installation)):
+		return reconcile.Result{}, r.handOver(ctx, rec.installation)
+	case !isManaged && (relation != ours || isDeleted):
+		rec.assignment = &assignment{} // nothing of it is the operator's
+		r.forget(rec.installation.Name)
 		return reconcile.Result{}, nil
-	case p.seed == nil:
-		return reconcile.Result{}, r.mourn(p)
+	case rec.seed == nil:
+		return reconcile.Result{}, r.handleMissingSeed(rec)
 	case isDeleted:
-		p.assignment.relation = ours // until it is gone, whatever has become of its deployment
-		return r.remove(ctx, p)
-	case relation == gone:
+		rec.assignment.relation = ours // until it is gone, whatever has become of its deployment
+		return r.remove(ctx, rec)
+	case relation == notFound:
 		return reconcile.Result{}, problem.New(problem.DeploymentNotFound, fmt.Sprintf(
-			"there is no ControllerDeployment %s: create it", p.installation.Spec.DeploymentRef.Name))
+			"there is no ControllerDeployment %s: create it", rec.installation.Spec.DeploymentRef.Name))
 	}
-	return r.install(ctx, p)
+	return r.install(ctx, rec)
 }
 
-// mourn says what an installation without a seed needs.
-func (r *installations) mourn(p *pass) error {
-	seed := p.installation.Spec.SeedRef.Name
+// handleMissingSeed says what an installation without a seed needs.
+func (r *installations) handleMissingSeed(rec *reconciliation) error {
+	seed := rec.installation.Spec.SeedRef.Name
 	r.access.Forget(seed)
-	if p.status.Phase != installationv1alpha1.PhaseDeleting {
-		p.status.Phase = installationv1alpha1.PhaseUnreachable
+	if rec.status.Phase != installationv1alpha1.PhaseDeleting {
+		rec.status.Phase = installationv1alpha1.PhaseUnreachable
 	}
 	return problem.New(problem.SeedNotFound, fmt.Sprintf(
 		"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it", seed, Finalizer))
 }
 
-// serves reports whether a seed is one of the operator's. One that is gone may be.
-func (r *installations) serves(seed *gardencorev1beta1.Seed) bool {
+// isResponsibleFor reports whether a seed is one of the operator's. One that is gone may be.
+func (r *installations) isResponsibleFor(seed *gardencorev1beta1.Seed) bool {
 	return seed == nil || r.inSeed() || r.SeedSelector.Matches(labels.Set(seed.Labels))
 }
 
 // readSeed leaves the pass without a seed when there is none.
-func (r *installations) readSeed(ctx context.Context, p *pass) error {
-	name, seed := p.installation.Spec.SeedRef.Name, &gardencorev1beta1.Seed{}
+func (r *installations) readSeed(ctx context.Context, rec *reconciliation) error {
+	name, seed := rec.installation.Spec.SeedRef.Name, &gardencorev1beta1.Seed{}
 	switch err := r.garden.Get(ctx, client.ObjectKey{Name: name}, seed); {
 	case err == nil:
-		p.seed = seed
+		rec.seed = seed
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("reading Seed %s: %w", name, err)
 	}
@@ -225,21 +225,21 @@ func (r *installations) readSeed(ctx context.Context, p *pass) error {
 }
 
 // readAssignment finds out what the installation is to have, and reports whether the operator has anything to remove should it go.
-func (r *installations) readAssignment(ctx context.Context, p *pass) (isServed bool, err error) {
-	isServed = controllerutil.ContainsFinalizer(p.installation, Finalizer)
-	p.assignment, err = r.assigner.assign(ctx, p.installation)
-	if isServed && p.installation.DeletionTimestamp != nil && errors.Is(err, errUndecided) {
-		p.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
+func (r *installations) readAssignment(ctx context.Context, rec *reconciliation) (isManaged bool, err error) {
+	isManaged = controllerutil.ContainsFinalizer(rec.installation, Finalizer)
+	rec.assignment, err = r.assigner.assign(ctx, rec.installation)
+	if isManaged && rec.installation.DeletionTimestamp != nil && errors.Is(err, errUndecided) {
+		rec.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
 	}
 	if err != nil {
-		return isServed, err
+		return isManaged, err
 	}
 	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
-	return isServed || p.assignment.relation == ours && controllerutil.ContainsFinalizer(p.installation, gardenletFinalizer), nil
+	return isManaged || rec.assignment.relation == ours && controllerutil.ContainsFinalizer(rec.installation, gardenletFinalizer), nil
 }
 
-// bearsMarks reports whether the operator has written at an installation that it has brought nowhere yet.
-func bearsMarks(installation *gardencorev1beta1.ControllerInstallation) bool {
+// hasOperatorMetadata reports whether the operator has written at an installation that it has brought nowhere yet.
+func hasOperatorMetadata(installation *gardencorev1beta1.ControllerInstallation) bool {
 	_, isAssigned := installation.Annotations[installationv1alpha1.AnnotationRevision]
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	return isAssigned || err == nil && status.Operator != ""
@@ -268,105 +268,105 @@ func (r *installations) handOver(ctx context.Context, installation *gardencorev1
 }
 
 // install brings the assigned revision into the seed and looks how it is. Until it could be rendered, nothing is written there.
-func (r *installations) install(ctx context.Context, p *pass) (reconcile.Result, error) {
-	p.status.Wave, p.status.TargetRevision = p.assignment.wave, ""
-	if p.assignment.revision == "" {
-		return r.await(p)
+func (r *installations) install(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
+	rec.status.Wave, rec.status.TargetRevision = rec.assignment.wave, ""
+	if rec.assignment.revision == "" {
+		return r.waitForRevision(rec)
 	}
-	if p.assignment.revision != p.status.Revision {
-		p.status.TargetRevision = p.assignment.revision
+	if rec.assignment.revision != rec.status.Revision {
+		rec.status.TargetRevision = rec.assignment.revision
 	}
-	if err := r.bring(ctx, p); err != nil {
+	if err := r.apply(ctx, rec); err != nil {
 		if _, found := problem.In(err); found {
-			p.status.Phase = installationv1alpha1.PhaseFailed
+			rec.status.Phase = installationv1alpha1.PhaseFailed
 		}
 		return reconcile.Result{}, err
 	}
-	p.applied(p.assignment.revision, int(*historyLimit(p.assignment)))
-	observed, err := workload.Observe(ctx, p.cluster, p.installation.Name)
+	rec.recordApplied(rec.assignment.revision, int(*historyLimit(rec.assignment)))
+	observed, err := workload.Observe(ctx, rec.cluster, rec.installation.Name)
 	if err != nil {
-		return reconcile.Result{}, ofSeed(fmt.Errorf("looking at the installation in the seed: %w", err))
+		return reconcile.Result{}, asSeedError(fmt.Errorf("looking at the installation in the seed: %w", err))
 	}
-	p.observed(observed)
-	if p.assignment.problem != nil {
-		p.invalid(p.assignment.problem)
+	rec.recordHealth(observed)
+	if rec.assignment.problem != nil {
+		rec.setInvalid(rec.assignment.problem)
 	} else {
-		p.status.LastError = nil
-		p.valid()
+		rec.status.LastError = nil
+		rec.setValid()
 	}
-	p.careInstead(observed)
-	return reconcile.Result{RequeueAfter: wait.Jitter(r.pause(p), 0.1)}, nil
+	rec.writeCareConditions(observed)
+	return reconcile.Result{RequeueAfter: wait.Jitter(r.requeueAfter(rec), 0.1)}, nil
 }
 
-// reach gets the way into the seed.
-func (r *installations) reach(ctx context.Context, p *pass) (err error) {
-	if p.cluster, err = r.access.To(ctx, p.seed); ctx.Err() != nil {
+// connectSeed gets the way into the seed.
+func (r *installations) connectSeed(ctx context.Context, rec *reconciliation) (err error) {
+	if rec.cluster, err = r.access.Connect(ctx, rec.seed); ctx.Err() != nil {
 		return err // the time was taken by something else: each request to a seed has less
 	}
-	return ofSeed(err)
+	return asSeedError(err)
 }
 
-// bring renders the assigned revision, and then writes.
-func (r *installations) bring(ctx context.Context, p *pass) error {
-	rendered, err := r.render(ctx, p)
+// apply renders the assigned revision, and then writes.
+func (r *installations) apply(ctx context.Context, rec *reconciliation) error {
+	rendered, err := r.render(ctx, rec)
 	if err != nil {
 		return err
 	}
-	if err := r.claim(ctx, p); err != nil {
+	if err := r.claim(ctx, rec); err != nil {
 		return err
 	}
-	if err := workload.Apply(ctx, p.cluster, rendered.installation, rendered.garden, rendered.around, rendered.objects); err != nil {
-		return ofSeed(fmt.Errorf("bringing revision %s into the seed: %w", p.assignment.revision, err))
+	if err := workload.Apply(ctx, rec.cluster, rendered.installation, rendered.garden, rendered.seedFacts, rendered.objects); err != nil {
+		return asSeedError(fmt.Errorf("bringing revision %s into the seed: %w", rec.assignment.revision, err))
 	}
 	return nil
 }
 
-// await says why there is no revision to install. What was installed earlier is not touched.
-func (r *installations) await(p *pass) (reconcile.Result, error) {
-	if p.status.Revision == "" {
-		p.status.Phase = installationv1alpha1.PhasePending
+// waitForRevision says why there is no revision to install. What was installed earlier is not touched.
+func (r *installations) waitForRevision(rec *reconciliation) (reconcile.Result, error) {
+	if rec.status.Revision == "" {
+		rec.status.Phase = installationv1alpha1.PhasePending
 	}
 	switch {
-	case p.assignment.problem != nil:
-		return reconcile.Result{}, p.assignment.problem
-	case p.assignment.waiting != nil:
-		return reconcile.Result{}, p.assignment.waiting
+	case rec.assignment.problem != nil:
+		return reconcile.Result{}, rec.assignment.problem
+	case rec.assignment.waiting != nil:
+		return reconcile.Result{}, rec.assignment.waiting
 	}
-	return reconcile.Result{RequeueAfter: again}, nil
+	return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 }
 
-// pause is how long to wait until the next look.
-func (r *installations) pause(p *pass) time.Duration {
-	if p.status.Phase == installationv1alpha1.PhaseHealthy || !p.changesStill() {
+// requeueAfter is how long to wait until the next look.
+func (r *installations) requeueAfter(rec *reconciliation) time.Duration {
+	if rec.status.Phase == installationv1alpha1.PhaseHealthy || !rec.isChanging() {
 		return r.SyncPeriod
 	}
 	return min(changingPeriod, r.SyncPeriod)
 }
 
-// changesFor is how long something is likely to change that has not become healthy, or has become unhealthy.
-const changesFor = 10 * time.Minute
+// changingTimeout is how long something is likely to change that has not become healthy, or has become unhealthy.
+const changingTimeout = 10 * time.Minute
 
-func (p *pass) changesStill() bool {
-	since := p.status.AppliedAt
-	if p.status.UnhealthySince != nil {
-		since = p.status.UnhealthySince
+func (rec *reconciliation) isChanging() bool {
+	since := rec.status.AppliedAt
+	if rec.status.UnhealthySince != nil {
+		since = rec.status.UnhealthySince
 	}
-	return since == nil || p.clock.Since(since.Time) < changesFor
+	return since == nil || rec.clock.Since(since.Time) < changingTimeout
 }
 
 // claim puts the operator's finalizer in place of gardenlet's, which gardenlet would never take away from an installation that is not of type helm.
-func (r *installations) claim(ctx context.Context, p *pass) error {
-	installation := p.installation.DeepCopy()
+func (r *installations) claim(ctx context.Context, rec *reconciliation) error {
+	installation := rec.installation.DeepCopy()
 	added := controllerutil.AddFinalizer(installation, Finalizer)
 	removed := controllerutil.RemoveFinalizer(installation, gardenletFinalizer)
 	if !added && !removed {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(p.installation, client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(rec.installation, client.MergeFromWithOptimisticLock{})
 	if err := r.garden.Patch(ctx, installation, patch); err != nil {
 		return fmt.Errorf("claiming ControllerInstallation %s: %w", installation.Name, err)
 	}
-	p.installation = installation
+	rec.installation = installation
 	return nil
 }
 
@@ -374,7 +374,7 @@ func (r *installations) claim(ctx context.Context, p *pass) error {
 type rendered struct {
 	installation workload.Installation
 	garden       workload.Garden
-	around       *workload.Surroundings
+	seedFacts    *workload.SeedFacts
 	objects      []*unstructured.Unstructured
 }
 

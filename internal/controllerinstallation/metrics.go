@@ -13,7 +13,7 @@ type metrics struct {
 	rolloutState  *prometheus.GaugeVec
 	due           *prometheus.GaugeVec
 	emptyWaves    *prometheus.GaugeVec
-	remarks       *prometheus.GaugeVec
+	messages      *prometheus.GaugeVec
 	installations *prometheus.GaugeVec
 	phase         *prometheus.GaugeVec
 }
@@ -33,7 +33,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "trellis_rollout_empty_waves",
 			Help: "Number of waves of a ControllerDeployment that select no seed with an installation.",
 		}, []string{"deployment"}),
-		remarks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		messages: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "trellis_rollout_warnings",
 			Help: "1 when seeds were deleted while the newest revision of a ControllerDeployment was failing in them, 0 or absent otherwise.",
 		}, []string{"deployment"}),
@@ -49,7 +49,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.rolloutState, m.due, m.emptyWaves, m.remarks, m.installations, m.phase} {
+	for _, collector := range []prometheus.Collector{m.rolloutState, m.due, m.emptyWaves, m.messages, m.installations, m.phase} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, err
 		}
@@ -57,10 +57,10 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) rollout(deployment string, p rollout.Progress, hasRemark bool) {
+func (m *metrics) rollout(deployment string, p rollout.Progress, hasMessage bool) {
 	m.forgetRollout(deployment)
-	if hasRemark {
-		m.remarks.WithLabelValues(deployment).Set(1)
+	if hasMessage {
+		m.messages.WithLabelValues(deployment).Set(1)
 	}
 	m.rolloutState.WithLabelValues(deployment, string(p.State)).Set(1)
 	m.emptyWaves.WithLabelValues(deployment).Set(float64(len(p.Empty)))
@@ -73,7 +73,7 @@ func (m *metrics) rollout(deployment string, p rollout.Progress, hasRemark bool)
 
 func (m *metrics) forgetRollout(deployment string) {
 	m.rolloutState.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
-	for _, vector := range []*prometheus.GaugeVec{m.due, m.emptyWaves, m.remarks, m.installations} {
+	for _, vector := range []*prometheus.GaugeVec{m.due, m.emptyWaves, m.messages, m.installations} {
 		vector.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
 	}
 }

@@ -20,18 +20,18 @@ func historyLimit(of *assignment) *int32 {
 	return config.HistoryLimit
 }
 
-// applied notes that the seed has a revision now.
-func (p *pass) applied(revision string, historyLimit int) {
-	status := p.status
+// recordApplied notes that the seed has a revision now.
+func (rec *reconciliation) recordApplied(revision string, historyLimit int) {
+	status := rec.status
 	status.TargetRevision = ""
 	if status.Revision == revision {
 		return
 	}
-	now := p.now()
+	now := rec.now()
 	if status.Revision != "" {
 		entry := installationv1alpha1.HistoryEntry{
 			Revision: status.Revision, AppliedAt: status.AppliedAt, EndedAt: &now,
-			Outcome: cmp.Or(p.lastKnown(), installationv1alpha1.PhaseProgressing),
+			Outcome: cmp.Or(rec.lastPhase(), installationv1alpha1.PhaseProgressing),
 		}
 		status.History = append([]installationv1alpha1.HistoryEntry{entry}, status.History...)
 	}
@@ -39,47 +39,47 @@ func (p *pass) applied(revision string, historyLimit int) {
 	status.History = status.History[:min(len(status.History), historyLimit)]
 }
 
-// lastKnown is how the installation was with the revision that it had.
-func (p *pass) lastKnown() installationv1alpha1.Phase {
+// lastPhase is how the installation was with the revision that it had.
+func (rec *reconciliation) lastPhase() installationv1alpha1.Phase {
 	switch {
-	case p.status.HealthySince != nil:
+	case rec.status.HealthySince != nil:
 		return installationv1alpha1.PhaseHealthy
-	case p.status.UnhealthySince != nil:
+	case rec.status.UnhealthySince != nil:
 		return installationv1alpha1.PhaseUnhealthy
 	}
 	return installationv1alpha1.PhaseProgressing
 }
 
-// observed notes how the installation is.
-func (p *pass) observed(o *workload.Observation) {
-	now := p.now()
-	healthy := o.Exists && o.Revision == p.status.Revision && o.Installed == nil && o.Healthy == nil && o.Progressing == nil
+// recordHealth notes how the installation is.
+func (rec *reconciliation) recordHealth(o *workload.Observation) {
+	now := rec.now()
+	healthy := o.Exists && o.Revision == rec.status.Revision && o.Installed == nil && o.Healthy == nil && o.Progressing == nil
 	switch {
-	case healthy && p.status.HealthySince == nil:
-		p.status.HealthySince, p.status.UnhealthySince = &now, nil
-	case !healthy && p.status.HealthySince != nil:
-		p.status.HealthySince, p.status.UnhealthySince = nil, &now
+	case healthy && rec.status.HealthySince == nil:
+		rec.status.HealthySince, rec.status.UnhealthySince = &now, nil
+	case !healthy && rec.status.HealthySince != nil:
+		rec.status.HealthySince, rec.status.UnhealthySince = nil, &now
 	}
-	p.status.Phase = p.lastKnown()
+	rec.status.Phase = rec.lastPhase()
 }
 
-// reported is a condition as gardenlet's care controller would report it (gardener/pkg/gardenlet/controller/controllerinstallation/care).
-type reported struct {
+// careCondition is a condition as gardenlet's care controller would report it (gardener/pkg/gardenlet/controller/controllerinstallation/care).
+type careCondition struct {
 	conditionType   gardencorev1beta1.ConditionType
 	status          gardencorev1beta1.ConditionStatus
 	reason, message string
 }
 
-func careReport(o *workload.Observation) []reported {
-	installed := reported{
+func careConditions(o *workload.Observation) []careCondition {
+	installed := careCondition{
 		gardencorev1beta1.ControllerInstallationInstalled, gardencorev1beta1.ConditionTrue, "InstallationSuccessful",
 		"The controller was successfully installed in the seed cluster.",
 	}
-	healthy := reported{
+	healthy := careCondition{
 		gardencorev1beta1.ControllerInstallationHealthy, gardencorev1beta1.ConditionTrue, "ControllerHealthy",
 		"The controller running in the seed cluster is healthy.",
 	}
-	progressing := reported{
+	progressing := careCondition{
 		gardencorev1beta1.ControllerInstallationProgressing, gardencorev1beta1.ConditionFalse, "ControllerRolledOut",
 		"The controller has been rolled out successfully.",
 	}
@@ -92,35 +92,35 @@ func careReport(o *workload.Observation) []reported {
 	if o.Progressing != nil {
 		progressing.status, progressing.reason, progressing.message = gardencorev1beta1.ConditionTrue, "ControllerNotRolledOut", o.Progressing.Error()
 	}
-	return []reported{installed, healthy, progressing}
+	return []careCondition{installed, healthy, progressing}
 }
 
-// careInstead writes the conditions that are gardenlet's where no gardenlet writes them: there is none, or what it wrote last contradicts a
+// writeCareConditions writes the conditions that are gardenlet's where no gardenlet writes them: there is none, or what it wrote last contradicts a
 // ManagedResource that has not changed for a long time. That a condition has not changed for long says nothing: gardenlet does not touch one that is
 // right.
-func (p *pass) careInstead(o *workload.Observation) {
+func (rec *reconciliation) writeCareConditions(o *workload.Observation) {
 	if !o.Exists {
 		return
 	}
-	for _, report := range careReport(o) {
-		if p.leavesToGardenlet(report, o) {
+	for _, report := range careConditions(o) {
+		if rec.isMaintainedByGardenlet(report, o) {
 			continue
 		}
-		p.condition(report.conditionType, report.status, report.reason, report.message)
+		rec.setCondition(report.conditionType, report.status, report.reason, report.message)
 	}
 }
 
-func (p *pass) leavesToGardenlet(report reported, o *workload.Observation) bool {
-	if !hasGardenlet(p.seed) {
+func (rec *reconciliation) isMaintainedByGardenlet(report careCondition, o *workload.Observation) bool {
+	if !hasGardenlet(rec.seed) {
 		return false
 	}
-	said := v1beta1helper.GetCondition(p.installation.Status.Conditions, report.conditionType)
-	if said != nil && said.Status == report.status {
+	current := v1beta1helper.GetCondition(rec.installation.Status.Conditions, report.conditionType)
+	if current != nil && current.Status == report.status {
 		return true
 	}
 	changed := o.ChangedAt
-	if said != nil && said.LastUpdateTime.After(changed) {
-		changed = said.LastUpdateTime.Time
+	if current != nil && current.LastUpdateTime.After(changed) {
+		changed = current.LastUpdateTime.Time
 	}
-	return p.clock.Since(changed) < careSilence
+	return rec.clock.Since(changed) < careTimeout
 }

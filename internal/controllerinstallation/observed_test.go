@@ -51,41 +51,41 @@ func condition(conditionType, status string) []gardencorev1beta1.Condition {
 	}}
 }
 
-func TestTheLifeOfARevision(t *testing.T) {
-	p := newPass(newInstallation(), operatorOfGarden, clockAt(noon))
-	well := func(revision string) *workload.Observation {
+func TestReconciliation_RevisionHistory(t *testing.T) {
+	rec := newReconciliation(newInstallation(), operatorOfGarden, clockAt(noon))
+	healthy := func(revision string) *workload.Observation {
 		return &workload.Observation{Exists: true, Revision: revision}
 	}
-	ill := func(revision string) *workload.Observation {
+	unhealthy := func(revision string) *workload.Observation {
 		return &workload.Observation{Exists: true, Revision: revision, Healthy: errors.New("no pods")}
 	}
 
-	p.applied("r1", 2)
-	p.observed(ill("r1"))
-	assert.Equal(t, installationv1alpha1.PhaseProgressing, p.status.Phase, "it never was well")
-	p.observed(well("r1"))
-	assert.Equal(t, installationv1alpha1.PhaseHealthy, p.status.Phase)
-	p.applied("r1", 2)
-	assert.Empty(t, p.status.History, "it is the same revision")
-	p.observed(ill("r1"))
-	assert.Equal(t, installationv1alpha1.PhaseUnhealthy, p.status.Phase)
-	assert.NotNil(t, p.status.UnhealthySince)
+	rec.recordApplied("r1", 2)
+	rec.recordHealth(unhealthy("r1"))
+	assert.Equal(t, installationv1alpha1.PhaseProgressing, rec.status.Phase, "it never was well")
+	rec.recordHealth(healthy("r1"))
+	assert.Equal(t, installationv1alpha1.PhaseHealthy, rec.status.Phase)
+	rec.recordApplied("r1", 2)
+	assert.Empty(t, rec.status.History, "it is the same revision")
+	rec.recordHealth(unhealthy("r1"))
+	assert.Equal(t, installationv1alpha1.PhaseUnhealthy, rec.status.Phase)
+	assert.NotNil(t, rec.status.UnhealthySince)
 
-	p.applied("r2", 2)
-	p.observed(well("r1"))
-	assert.Equal(t, installationv1alpha1.PhaseProgressing, p.status.Phase, "what is seen is still about the revision before")
-	assert.Nil(t, p.status.HealthySince)
-	p.observed(well("r2"))
-	p.applied("r3", 2)
-	p.applied("r4", 2)
+	rec.recordApplied("r2", 2)
+	rec.recordHealth(healthy("r1"))
+	assert.Equal(t, installationv1alpha1.PhaseProgressing, rec.status.Phase, "what is seen is still about the revision before")
+	assert.Nil(t, rec.status.HealthySince)
+	rec.recordHealth(healthy("r2"))
+	rec.recordApplied("r3", 2)
+	rec.recordApplied("r4", 2)
 	noon := at("12:00:00")
 	assert.Empty(t, cmp.Diff([]installationv1alpha1.HistoryEntry{
 		{Revision: "r3", AppliedAt: &noon, EndedAt: &noon, Outcome: installationv1alpha1.PhaseProgressing},
 		{Revision: "r2", AppliedAt: &noon, EndedAt: &noon, Outcome: installationv1alpha1.PhaseHealthy},
-	}, p.status.History), "the oldest is forgotten")
+	}, rec.status.History), "the oldest is forgotten")
 }
 
-func TestWhoWritesGardenletsConditions(t *testing.T) {
+func TestWriteCareConditions(t *testing.T) {
 	const installed = "Installed"
 	for sentence, tt := range map[string]struct {
 		gardenlet bool
@@ -107,39 +107,39 @@ func TestWhoWritesGardenletsConditions(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			installation := newInstallation()
 			installation.Status.Conditions = tt.said
-			p := newPass(installation, operatorOfGarden, clockAt(noon))
-			p.seed = &gardencorev1beta1.Seed{}
+			rec := newReconciliation(installation, operatorOfGarden, clockAt(noon))
+			rec.seed = &gardencorev1beta1.Seed{}
 			if tt.gardenlet {
-				p.seed.Status.Conditions = condition(string(gardencorev1beta1.GardenletReady), "Unknown")
+				rec.seed.Status.Conditions = condition(string(gardencorev1beta1.GardenletReady), "Unknown")
 			}
-			p.careInstead(&workload.Observation{Exists: true, ChangedAt: at(tt.changed).Time})
-			writes := slices.ContainsFunc(p.conditions, func(c gardencorev1beta1.Condition) bool { return c.Type == installed })
+			rec.writeCareConditions(&workload.Observation{Exists: true, ChangedAt: at(tt.changed).Time})
+			writes := slices.ContainsFunc(rec.conditions, func(c gardencorev1beta1.Condition) bool { return c.Type == installed })
 			assert.Equal(t, tt.writes, writes)
 		})
 	}
 }
 
-func TestCareReports(t *testing.T) {
-	reports := careReport(&workload.Observation{Exists: true, Healthy: errors.New("no pods"), Progressing: errors.New("one to go")})
-	assert.Equal(t, []reported{
+func TestCareConditions(t *testing.T) {
+	reports := careConditions(&workload.Observation{Exists: true, Healthy: errors.New("no pods"), Progressing: errors.New("one to go")})
+	assert.Equal(t, []careCondition{
 		{"Installed", "True", "InstallationSuccessful", "The controller was successfully installed in the seed cluster."},
 		{"Healthy", "False", "ControllerNotHealthy", "no pods"},
 		{"Progressing", "True", "ControllerNotRolledOut", "one to go"},
 	}, reports)
 }
 
-func TestAMistakeThatStaysIsWrittenOnce(t *testing.T) {
+func TestSetInvalid_SameProblem(t *testing.T) {
 	installation := newInstallation()
-	mistake := problem.New(problem.ValuesInvalid, "values.replicas: give a number")
-	p := newPass(installation, operatorOfGarden, clockAt(noon))
-	p.invalid(mistake)
+	invalidValue := problem.New(problem.ValuesInvalid, "values.replicas: give a number")
+	rec := newReconciliation(installation, operatorOfGarden, clockAt(noon))
+	rec.setInvalid(invalidValue)
 	var err error
-	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(p.status)
+	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(rec.status)
 	require.NoError(t, err)
-	installation.Status.Conditions = p.conditions
+	installation.Status.Conditions = rec.conditions
 
-	later := newPass(installation, operatorOfGarden, clockAt("2026-01-01T13:00:00Z"))
-	later.invalid(mistake)
-	assert.Empty(t, cmp.Diff(p.status.LastError.Since.UTC(), later.status.LastError.Since.UTC()))
-	assert.Equal(t, p.conditions, later.conditions)
+	later := newReconciliation(installation, operatorOfGarden, clockAt("2026-01-01T13:00:00Z"))
+	later.setInvalid(invalidValue)
+	assert.Empty(t, cmp.Diff(rec.status.LastError.Since.UTC(), later.status.LastError.Since.UTC()))
+	assert.Equal(t, rec.conditions, later.conditions)
 }

@@ -39,9 +39,9 @@ const (
 
 	// changingPeriod is how often an installation is looked at that is changing or unhealthy.
 	changingPeriod = 2 * time.Second
-	// careSilence is how long gardenlet may disagree about a condition with the ManagedResource before the operator takes the condition for
+	// careTimeout is how long gardenlet may disagree about a condition with the ManagedResource before the operator takes the condition for
 	// abandoned.
-	careSilence = 5 * time.Minute
+	careTimeout = 5 * time.Minute
 )
 
 // inSeed is true for an operator that runs in the seed.

@@ -26,71 +26,71 @@ const gardenNamespacePrefix = "seed-"
 
 // remove takes the installation out of the seed: what gardener-resource-manager applied, the namespace, the ServiceAccount in the garden, and last the
 // finalizer. One that is still needed stays.
-func (r *installations) remove(ctx context.Context, p *pass) (reconcile.Result, error) {
+func (r *installations) remove(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	var err error
-	if err = r.reach(ctx, p); err != nil {
+	if err = r.connectSeed(ctx, rec); err != nil {
 		return reconcile.Result{}, err
 	}
-	if p.status.Phase != installationv1alpha1.PhaseDeleting {
-		held, err := r.isHeld(ctx, p)
+	if rec.status.Phase != installationv1alpha1.PhaseDeleting {
+		held, err := r.isHeld(ctx, rec)
 		if err != nil || held {
 			return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, err
 		}
 		// That is written first: once something is gone, nobody may find that the rest is needed.
-		p.status.Phase, p.status.LastError = installationv1alpha1.PhaseDeleting, nil
-		return reconcile.Result{RequeueAfter: again}, nil
+		rec.status.Phase, rec.status.LastError = installationv1alpha1.PhaseDeleting, nil
+		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	waitingFor, err := workload.Remove(ctx, p.cluster, p.installation.Name)
+	waitingFor, err := workload.Remove(ctx, rec.cluster, rec.installation.Name)
 	if err != nil {
-		return reconcile.Result{}, ofSeed(fmt.Errorf("removing the installation from the seed: %w", err))
+		return reconcile.Result{}, asSeedError(fmt.Errorf("removing the installation from the seed: %w", err))
 	}
 	if waitingFor != "" {
-		p.setError("DeletionPending", "waiting for "+waitingFor)
+		rec.setError("DeletionPending", "waiting for "+waitingFor)
 		return reconcile.Result{RequeueAfter: min(changingPeriod, r.SyncPeriod)}, nil
 	}
-	if err := r.removeServiceAccount(ctx, p); err != nil {
+	if err := r.removeServiceAccount(ctx, rec); err != nil {
 		return reconcile.Result{}, err
 	}
-	before := p.installation.DeepCopy()
-	controllerutil.RemoveFinalizer(p.installation, Finalizer)
-	controllerutil.RemoveFinalizer(p.installation, gardenletFinalizer)
+	before := rec.installation.DeepCopy()
+	controllerutil.RemoveFinalizer(rec.installation, Finalizer)
+	controllerutil.RemoveFinalizer(rec.installation, gardenletFinalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.garden.Patch(ctx, p.installation, patch); client.IgnoreNotFound(err) != nil {
-		return reconcile.Result{}, fmt.Errorf("releasing ControllerInstallation %s: %w", p.installation.Name, err)
+	if err := r.garden.Patch(ctx, rec.installation, patch); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("releasing ControllerInstallation %s: %w", rec.installation.Name, err)
 	}
-	r.forget(p.installation.Name)
-	p.assignment = &assignment{} // there is nothing left to report on
+	r.forget(rec.installation.Name)
+	rec.assignment = &assignment{} // there is nothing left to report on
 	return reconcile.Result{}, nil
 }
 
 // isHeld reports whether something still needs the installation: gardenlet's condition says so, or a look at the seed, whichever sees more. The condition
 // may be behind.
-func (r *installations) isHeld(ctx context.Context, p *pass) (bool, error) {
-	if config := p.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
+func (r *installations) isHeld(ctx context.Context, rec *reconciliation) (bool, error) {
+	if config := rec.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
 		return false, nil
 	}
 	const remedy = "; it goes when that has changed, or with uninstall.whileRequired: Proceed"
-	condition := v1beta1helper.GetCondition(p.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
+	condition := v1beta1helper.GetCondition(rec.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
 	if condition != nil && condition.Status == gardencorev1beta1.ConditionTrue {
-		p.held("kept, since the condition Required is True: " + condition.Message + remedy)
+		rec.recordHeld("kept, since the condition Required is True: " + condition.Message + remedy)
 		return true, nil
 	}
-	needed, err := r.neededIn(ctx, p)
+	needed, err := r.neededIn(ctx, rec)
 	if err != nil || len(needed) == 0 {
 		return false, err
 	}
-	p.held("kept, since the seed has extension objects of " + strings.Join(needed, ", ") + remedy)
+	rec.recordHeld("kept, since the seed has extension objects of " + strings.Join(needed, ", ") + remedy)
 	return true, nil
 }
 
-func (p *pass) held(message string) {
-	p.setError("StillRequired", message)
-	p.status.Phase = installationv1alpha1.PhaseHeld
+func (rec *reconciliation) recordHeld(message string) {
+	rec.setError("StillRequired", message)
+	rec.status.Phase = installationv1alpha1.PhaseHeld
 }
 
 // neededIn returns of which kinds and types there are extension objects in the seed. A registration that is gone needs nothing.
-func (r *installations) neededIn(ctx context.Context, p *pass) ([]string, error) {
-	name := p.installation.Spec.RegistrationRef.Name
+func (r *installations) neededIn(ctx context.Context, rec *reconciliation) ([]string, error) {
+	name := rec.installation.Spec.RegistrationRef.Name
 	registration := &gardencorev1beta1.ControllerRegistration{}
 	if err := r.garden.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -98,9 +98,9 @@ func (r *installations) neededIn(ctx context.Context, p *pass) ([]string, error)
 		}
 		return nil, fmt.Errorf("reading ControllerRegistration %s: %w", name, err)
 	}
-	needed, err := workload.Needed(ctx, p.cluster, registration.Spec.Resources)
+	needed, err := workload.Needed(ctx, rec.cluster, registration.Spec.Resources)
 	if err != nil {
-		return nil, ofSeed(fmt.Errorf("looking for extension objects in the seed: %w", err))
+		return nil, asSeedError(fmt.Errorf("looking for extension objects in the seed: %w", err))
 	}
 	return needed, nil
 }
@@ -108,10 +108,10 @@ func (r *installations) neededIn(ctx context.Context, p *pass) ([]string, error)
 // removeServiceAccount removes what gardenlet has made in the garden for the pods of the installation, when it was asked to. gardenlet itself removes it
 // for its own installations only. Gardener does not let an operator in a seed do so (SeedAuthorizer): the account stays, without anybody who would ask
 // for tokens of it, and goes with the seed.
-func (r *installations) removeServiceAccount(ctx context.Context, p *pass) error {
+func (r *installations) removeServiceAccount(ctx context.Context, rec *reconciliation) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-		Namespace: gardenNamespacePrefix + p.seed.Name,
-		Name:      v1beta1constants.ExtensionGardenServiceAccountPrefix + p.installation.Name,
+		Namespace: gardenNamespacePrefix + rec.seed.Name,
+		Name:      v1beta1constants.ExtensionGardenServiceAccountPrefix + rec.installation.Name,
 	}}
 	err := r.garden.Delete(ctx, account)
 	if r.inSeed() && apierrors.IsForbidden(err) {

@@ -22,46 +22,46 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
 // render makes of the assigned revision what goes into this seed. It reads in the seed, and writes nothing.
-func (r *installations) render(ctx context.Context, p *pass) (*rendered, error) {
-	if err := checkName(p.installation); err != nil {
+func (r *installations) render(ctx context.Context, rec *reconciliation) (*rendered, error) {
+	if err := checkName(rec.installation); err != nil {
 		return nil, err
 	}
-	if err := r.checkRegistration(ctx, p.installation.Spec.RegistrationRef.Name); err != nil {
+	if err := r.checkRegistration(ctx, rec.installation.Spec.RegistrationRef.Name); err != nil {
 		return nil, err
 	}
-	ready, err := r.assigner.release(ctx, p.installation, p.assignment.revision)
+	loaded, err := r.assigner.loadRevision(ctx, rec.installation, rec.assignment.revision)
 	if err != nil {
 		return nil, err
 	}
-	if err = r.reach(ctx, p); err != nil {
+	if err = r.connectSeed(ctx, rec); err != nil {
 		return nil, err
 	}
 	result := &rendered{garden: r.Garden, installation: workload.Installation{
-		Name: p.installation.Name, Registration: p.installation.Spec.RegistrationRef.Name, Seed: p.seed,
-		PodSecurity:            p.installation.Annotations[v1beta1constants.AnnotationPodSecurityEnforce],
-		InjectGardenKubeconfig: ready.content.InjectGardenKubeconfig, Revision: p.assignment.revision,
+		Name: rec.installation.Name, Registration: rec.installation.Spec.RegistrationRef.Name, Seed: rec.seed,
+		PodSecurity:            rec.installation.Annotations[v1beta1constants.AnnotationPodSecurityEnforce],
+		InjectGardenKubeconfig: loaded.content.InjectGardenKubeconfig, Revision: rec.assignment.revision,
 	}}
 	if result.garden.Identity, err = r.identity.read(ctx); err != nil {
 		return nil, err
 	}
-	if result.around, err = workload.LookAround(ctx, p.cluster); err != nil {
-		return nil, ofSeed(fmt.Errorf("looking around in the seed: %w", err))
+	if result.seedFacts, err = workload.ReadSeedFacts(ctx, rec.cluster); err != nil {
+		return nil, asSeedError(fmt.Errorf("looking around in the seed: %w", err))
 	}
-	request, err := r.request(ctx, ready, result)
+	request, err := r.request(ctx, loaded, result)
 	if err != nil {
 		return nil, err
 	}
 	request.Release = chart.Release{
-		Name: result.installation.Registration, Namespace: workload.Namespace(p.installation.Name), KubernetesVersion: p.cluster.KubernetesVersion,
+		Name: result.installation.Registration, Namespace: workload.Namespace(rec.installation.Name), KubernetesVersion: rec.cluster.KubernetesVersion,
 	}
 	if result.objects, err = r.renderObjects(ctx, request); err != nil {
 		return nil, err
 	}
-	return result, r.complete(p, result)
+	return result, r.complete(rec, result)
 }
 
 // renderObjects leaves time for the seed: on a busy machine nothing that is asked of it may fail because rendering took too long.
@@ -85,18 +85,18 @@ func (r *installations) checkRegistration(ctx context.Context, name string) erro
 }
 
 // request has the values that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
-func (r *installations) request(ctx context.Context, ready *release, into *rendered) (*rendering.Request, error) {
-	values, err := decodeValues(ready.content.Values)
+func (r *installations) request(ctx context.Context, loaded *loadedRevision, into *rendered) (*rendering.Request, error) {
+	values, err := decodeValues(loaded.content.Values)
 	if err != nil {
 		return nil, err
 	}
 	// A revision may have been kept since before overlays with Secrets had to name their seeds.
-	if err := mistakes.Error(validation.ValidateOverlaySecrets(
-		ready.content.ValuesOverlays, ready.content.Resources, field.NewPath("valuesOverlays"),
+	if err := fielderrors.Error(validation.ValidateOverlaySecrets(
+		loaded.content.ValuesOverlays, loaded.content.Resources, field.NewPath("valuesOverlays"),
 	)); err != nil {
 		return nil, problem.New(problem.ProviderConfigInvalid, err.Error())
 	}
-	for _, overlay := range ready.content.ValuesOverlays {
+	for _, overlay := range loaded.content.ValuesOverlays {
 		selects, err := selects(overlay, into.installation.Seed)
 		if err != nil {
 			return nil, err
@@ -110,13 +110,13 @@ func (r *installations) request(ctx context.Context, ready *release, into *rende
 		}
 		values = workload.MergeValues(values, over)
 	}
-	request := &rendering.Request{Archive: ready.content.Chart, Values: values}
-	if len(ready.content.Resources) > 0 {
-		if request.Resources, err = workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, ready.content.Resources); err != nil {
+	request := &rendering.Request{Archive: loaded.content.Chart, Values: values}
+	if len(loaded.content.Resources) > 0 {
+		if request.Resources, err = workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, loaded.content.Resources); err != nil {
 			return nil, err
 		}
 	}
-	if request.Gardener, err = workload.Values(into.installation, into.garden, into.around); err != nil {
+	if request.Gardener, err = workload.Values(into.installation, into.garden, into.seedFacts); err != nil {
 		return nil, err
 	}
 	return request, nil
@@ -145,14 +145,14 @@ func selects(overlay installationv1alpha1.ValuesOverlay, seed *gardencorev1beta1
 }
 
 // complete does to the objects what gardenlet would do. Somebody must be there who fills in a token for the garden.
-func (r *installations) complete(p *pass, into *rendered) error {
+func (r *installations) complete(rec *reconciliation, into *rendered) error {
 	gardenAccess, err := workload.Complete(into.installation, into.garden, into.objects)
 	if err != nil {
 		return err
 	}
-	if gardenAccess && !hasGardenlet(p.seed) {
+	if gardenAccess && !hasGardenlet(rec.seed) {
 		return problem.New(problem.GardenAccessNeedsGardenlet, fmt.Sprintf("injectGardenKubeconfig: pods would wait for ever for a token of the garden, "+
-			"which gardenlet provides, and Seed %s has none; switch it off, or run a gardenlet", p.seed.Name))
+			"which gardenlet provides, and Seed %s has none; switch it off, or run a gardenlet", rec.seed.Name))
 	}
 	return nil
 }

@@ -29,14 +29,14 @@ type rollouts struct {
 	garden client.Client // reads from the API server
 	// cached reads Seeds, ControllerInstallations and the types of ControllerDeployments from memory. What it lacks is only ever the latest: every
 	// change is written with the version that was read, and so a decision that came too late changes nothing.
-	cached  client.Reader
-	charts  charts
-	store   revision.Store
-	board   *board
-	watch   *watch
-	notify  func(ctx context.Context, installation string)
-	events  events.EventRecorder
-	metrics *metrics
+	cached             client.Reader
+	charts             charts
+	store              revision.Store
+	states             *stateStore
+	observations       *observations
+	notifyInstallation func(ctx context.Context, installation string)
+	events             events.EventRecorder
+	metrics            *metrics
 }
 
 var _ reconcile.Reconciler = (*rollouts)(nil)
@@ -53,12 +53,12 @@ func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (re
 	}
 	if relation != ours {
 		r.metrics.forgetRollout(request.Name)
-		r.announce(ctx, request.Name, notice{relation: relation}, installations)
+		r.publishState(ctx, request.Name, deploymentState{relation: relation}, installations)
 		return reconcile.Result{}, nil
 	}
-	result, err := r.roll(ctx, deployment, installations)
+	result, err := r.reconcileDeployment(ctx, deployment, installations)
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
 	return result, err
 }
@@ -70,25 +70,25 @@ func (r *rollouts) deployment(ctx context.Context, name string) (*gardencorev1.C
 		deployment = &gardencorev1.ControllerDeployment{}
 		err := reader.Get(ctx, client.ObjectKey{Name: name}, deployment)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, gone, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
+			return nil, notFound, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
 		}
 		if err == nil && !isOurs(deployment) {
-			return nil, foreign, nil
+			return nil, otherType, nil
 		}
 		if err != nil && reader == client.Reader(r.garden) {
-			return nil, gone, nil
+			return nil, notFound, nil
 		}
 	}
 	return deployment, ours, nil
 }
 
 // installationsOf returns the installations of a deployment that the operator serves, by name.
-func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]served, error) {
+func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]target, error) {
 	all := &gardencorev1beta1.ControllerInstallationList{}
 	if err := r.cached.List(ctx, all); err != nil {
 		return nil, fmt.Errorf("listing ControllerInstallations: %w", err)
 	}
-	var found []served
+	var found []target
 	for i := range all.Items {
 		installation := &all.Items[i]
 		if ref := installation.Spec.DeploymentRef; ref == nil || ref.Name != deployment || installation.Spec.SeedRef == nil ||
@@ -100,63 +100,63 @@ func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]se
 			return nil, fmt.Errorf("reading Seed %s: %w", installation.Spec.SeedRef.Name, err)
 		}
 		if r.SeedSelector.Matches(labels.Set(seed.Labels)) {
-			found = append(found, newServed(installation.DeepCopy(), seed, r.watch))
+			found = append(found, newTarget(installation.DeepCopy(), seed, r.observations))
 		}
 	}
-	slices.SortFunc(found, served.compare)
+	slices.SortFunc(found, target.compare)
 	return found, nil
 }
 
-// roll finds out what the deployment says, records it, decides, tells installations, and acts on the decision: first the verdict, then what follows from
+// reconcileDeployment finds out what the deployment says, records it, decides, tells installations, and acts on the decision: first the verdict, then what follows from
 // it. Whatever keeps it from deciding, installations hear of it.
-func (r *rollouts) roll(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (reconcile.Result, error) {
-	n := notice{relation: ours}
-	if isRelieved, err := r.prepare(ctx, deployment, installations); err != nil || isRelieved {
-		return r.later(ctx, deployment, n, err, installations)
+func (r *rollouts) reconcileDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (reconcile.Result, error) {
+	state := deploymentState{relation: ours}
+	if hasAssigned, err := r.prepare(ctx, deployment, installations); err != nil || hasAssigned {
+		return r.handleUndecided(ctx, deployment, state, err, installations)
 	}
-	newest := r.understand(ctx, deployment, &n)
+	newest := r.evaluateDeployment(ctx, deployment, &state)
 	known, err := r.store.List(ctx, deployment.Name)
 	if err != nil {
-		return r.later(ctx, deployment, n, err, installations)
+		return r.handleUndecided(ctx, deployment, state, err, installations)
 	}
-	if err := r.remarkVanishing(ctx, deployment, newest, installations); err != nil {
-		return r.later(ctx, deployment, n, err, installations)
+	if err := r.recordVanishedSeeds(ctx, deployment, newest, installations); err != nil {
+		return r.handleUndecided(ctx, deployment, state, err, installations)
 	}
-	situation := situationOf(r.Clock.Now(), n.config, newest, known, installations)
-	decision := rollout.Decide(situation)
-	n.waves, n.note, n.empty = decision.Waves, noteOf(situation, decision, newest), decision.Progress.Empty
-	if newest != nil && newest.Verdict == revision.Candidate {
-		n.trial = newest.Name
+	input := rolloutInput(r.Clock.Now(), state.config, newest, known, installations)
+	decision := rollout.Decide(input)
+	state.waves, state.note, state.empty = decision.Waves, noteOf(input, decision, newest), decision.Progress.Empty
+	if newest != nil && newest.Result == revision.Candidate {
+		state.trial = newest.Name
 	}
-	r.tellEmpty(deployment, n)
-	r.announce(ctx, deployment.Name, n, installations)
-	if err := r.act(ctx, deployment, newest, decision, installations); err != nil {
+	r.reportEmptyWaves(deployment, state)
+	r.publishState(ctx, deployment.Name, state, installations)
+	if err := r.applyDecision(ctx, deployment, newest, decision, installations); err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.prune(ctx, deployment.Name, n.config, installations); err != nil {
+	if err := r.prune(ctx, deployment.Name, state.config, installations); err != nil {
 		return reconcile.Result{}, err
 	}
-	if n.waiting != nil {
-		return reconcile.Result{}, n.waiting
+	if state.waiting != nil {
+		return reconcile.Result{}, state.waiting
 	}
-	return reconcile.Result{RequeueAfter: r.nextLook(n, decision)}, nil
+	return reconcile.Result{RequeueAfter: r.requeueAfter(state, decision)}, nil
 }
 
-// later tells installations what keeps the operator from deciding, if anything does.
-func (r *rollouts) later(
-	ctx context.Context, deployment *gardencorev1.ControllerDeployment, n notice, err error, installations []served,
+// handleUndecided tells installations what keeps the operator from deciding, if anything does.
+func (r *rollouts) handleUndecided(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, state deploymentState, err error, installations []target,
 ) (reconcile.Result, error) {
 	if err == nil || apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	n.waiting = err
-	r.announce(ctx, deployment.Name, n, installations)
+	state.waiting = err
+	r.publishState(ctx, deployment.Name, state, installations)
 	return reconcile.Result{}, err
 }
 
 // prepare does what waits for no registry, however long that takes: it tries a revision once more, gives new installations what was good last, and takes
 // bad revisions back. It reports whether it has assigned anything.
-func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []served) (isRelieved bool, err error) {
+func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (hasAssigned bool, err error) {
 	if err := r.retry(ctx, deployment); err != nil {
 		return false, err
 	}
@@ -171,45 +171,45 @@ func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.Control
 	if origin, err := originOf(deployment, config); err != nil || len(known) > 0 && known[0].Origin == origin {
 		return false, err
 	}
-	decision := rollout.Decide(situationOf(r.Clock.Now(), config, nil, known, installations))
-	if _, isTold := r.board.read(deployment.Name); !isTold {
+	decision := rollout.Decide(rolloutInput(r.Clock.Now(), config, nil, known, installations))
+	if _, isReported := r.states.read(deployment.Name); !isReported {
 		config.Chart = nil
-		r.announce(ctx, deployment.Name, notice{relation: ours, config: config, waves: decision.Waves}, installations)
+		r.publishState(ctx, deployment.Name, deploymentState{relation: ours, config: config, waves: decision.Waves}, installations)
 	}
 	return len(decision.Assign) > 0, r.assignAll(ctx, decision, time.Time{}, installations)
 }
 
-// nextLook is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
-func (r *rollouts) nextLook(n notice, d rollout.Decision) time.Duration {
-	if n.problem == nil {
-		return d.Again
+// requeueAfter is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
+func (r *rollouts) requeueAfter(state deploymentState, d rollout.Decision) time.Duration {
+	if state.problem == nil {
+		return d.RequeueAfter
 	}
-	if d.Again == 0 {
+	if d.RequeueAfter == 0 {
 		return r.SyncPeriod
 	}
-	return min(d.Again, r.SyncPeriod)
+	return min(d.RequeueAfter, r.SyncPeriod)
 }
 
-// understand makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
+// evaluateDeployment makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
 // anybody from what was decided earlier.
-func (r *rollouts) understand(ctx context.Context, deployment *gardencorev1.ControllerDeployment, n *notice) *revision.Info {
+func (r *rollouts) evaluateDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, state *deploymentState) *revision.Info {
 	var newest *revision.Info
 	var err error
-	if n.config, err = configOf(deployment); err == nil {
-		newest, err = r.newest(ctx, deployment, n.config)
-		n.config.Chart = nil // it is in the revision
+	if state.config, err = configOf(deployment); err == nil {
+		newest, err = r.newestRevision(ctx, deployment, state.config)
+		state.config.Chart = nil // it is in the revision
 	}
 	found, isProblem := problem.In(err)
-	if n.problem = found; isProblem {
-		r.tellProblem(ctx, deployment, found)
+	if state.problem = found; isProblem {
+		r.reportProblem(ctx, deployment, found)
 	} else {
-		n.waiting = err
+		state.waiting = err
 	}
 	return newest
 }
 
-// newest returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
-func (r *rollouts) newest(
+// newestRevision returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
+func (r *rollouts) newestRevision(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
 ) (*revision.Info, error) {
 	origin, err := originOf(deployment, config)
@@ -233,17 +233,17 @@ func (r *rollouts) newest(
 
 // retry does what the annotation asks for, and then removes it.
 func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.ControllerDeployment) error {
-	name, asked := deployment.Annotations[installationv1alpha1.AnnotationRetry]
-	if !asked {
+	name, found := deployment.Annotations[installationv1alpha1.AnnotationRetry]
+	if !found {
 		return nil
 	}
 	known, err := r.store.List(ctx, deployment.Name)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(known, func(info revision.Info) bool { return info.Name == name && info.Verdict == revision.Bad })
+	at := slices.IndexFunc(known, func(info revision.Info) bool { return info.Name == name && info.Result == revision.Bad })
 	if at >= 0 {
-		if err := r.store.Judge(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
+		if err := r.store.SetResult(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
 			return err
 		}
 		logf.FromContext(ctx).Info("Retrying a revision", "deployment", deployment.Name, "revision", name)
@@ -259,19 +259,19 @@ func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.Controlle
 	return nil
 }
 
-// announce makes known what installations ask for, and wakes those that may want to know.
-func (r *rollouts) announce(ctx context.Context, deployment string, n notice, installations []served) {
-	if !r.board.put(deployment, n) {
+// publishState makes known what installations ask for, and wakes those that may want to know.
+func (r *rollouts) publishState(ctx context.Context, deployment string, state deploymentState, installations []target) {
+	if !r.states.put(deployment, state) {
 		return
 	}
 	for _, s := range installations {
-		r.notify(ctx, s.installation.Name)
+		r.notifyInstallation(ctx, s.installation.Name)
 	}
 }
 
 // prune removes revisions that nobody has any more.
 func (r *rollouts) prune(
-	ctx context.Context, deployment string, config *installationv1alpha1.ControllerDeploymentConfig, installations []served,
+	ctx context.Context, deployment string, config *installationv1alpha1.ControllerDeploymentConfig, installations []target,
 ) error {
 	if config == nil {
 		return nil

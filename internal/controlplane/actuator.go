@@ -17,10 +17,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
-type pass = contract.Pass[*extensionsv1alpha1.ControlPlane]
+type reconciliation = contract.Reconciliation[*extensionsv1alpha1.ControlPlane]
 
 // actuator lets the driver of the object's type plan, and does the work.
 type actuator struct {
@@ -28,35 +28,35 @@ type actuator struct {
 	images  images.Vector
 	// definitions are those of the kinds that storage drivers bring to a shoot. They are read-only.
 	definitions []client.Object
-	// patience is rolloutPatience.
-	patience time.Duration
+	// rolloutTimeout is rolloutTimeout.
+	rolloutTimeout time.Duration
 }
 
-func newActuator(drivers map[string]Driver, images images.Vector, patience time.Duration) (*actuator, error) {
+func newActuator(drivers map[string]Driver, images images.Vector, rolloutWait time.Duration) (*actuator, error) {
 	definitions, err := csi.CRDs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)
 	}
-	return &actuator{drivers: drivers, images: images, definitions: definitions, patience: patience}, nil
+	return &actuator{drivers: drivers, images: images, definitions: definitions, rolloutTimeout: rolloutWait}, nil
 }
 
 var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)
 
 // plan asks the driver of the object's type.
-func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
-	driver, ok := a.drivers[p.Object.Spec.Type]
+func (a *actuator) plan(ctx context.Context, rec *reconciliation) (*Shoot, *Plan, error) {
+	driver, ok := a.drivers[rec.Object.Spec.Type]
 	if !ok {
-		return nil, nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+		return nil, nil, fmt.Errorf("no driver for type %q", rec.Object.Spec.Type)
 	}
-	shoot, err := readShoot(ctx, p)
+	shoot, err := readShoot(ctx, rec)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := readReferenced(ctx, p, shoot, driver.References(shoot)); err != nil {
+	if err := readReferenced(ctx, rec, shoot, driver.References(shoot)); err != nil {
 		return nil, nil, err
 	}
-	if problems := driver.Validate(shoot); len(problems) > 0 && !isBeingDeleted(p) {
-		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
+	if problems := driver.Validate(shoot); len(problems) > 0 && !isBeingDeleted(rec) {
+		return nil, nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", fielderrors.Error(problems))
 	}
 	plan, err := driver.Plan(shoot)
 	if err != nil {
@@ -66,37 +66,37 @@ func (a *actuator) plan(ctx context.Context, p *pass) (*Shoot, *Plan, error) {
 }
 
 // isBeingCreated stays true over all attempts of a creation, which what is refused once has to survive.
-func isBeingCreated(p *pass) bool {
-	lastOperation := p.Cluster.Shoot.Status.LastOperation
-	return p.Operation == gardencorev1beta1.LastOperationTypeCreate &&
+func isBeingCreated(rec *reconciliation) bool {
+	lastOperation := rec.Cluster.Shoot.Status.LastOperation
+	return rec.Operation == gardencorev1beta1.LastOperationTypeCreate &&
 		lastOperation != nil && lastOperation.Type == gardencorev1beta1.LastOperationTypeCreate
 }
 
 // isBeingDeleted reports whether the shoot is on its way out. gardenlet deploys its control plane once more before that, and
 // nobody can correct the configuration any more.
-func isBeingDeleted(p *pass) bool {
-	return p.Cluster.Shoot != nil && p.Cluster.Shoot.DeletionTimestamp != nil
+func isBeingDeleted(rec *reconciliation) bool {
+	return rec.Cluster.Shoot != nil && rec.Cluster.Shoot.DeletionTimestamp != nil
 }
 
 // readShoot gathers a driver's inputs.
-func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
-	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
+func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
+	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
 	}
-	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object, p.Object.Spec.SecretRef)
+	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil {
-		return nil, contract.NoCredentials(p.Object.Spec.SecretRef, "the control plane cannot reach the cloud without")
+		return nil, contract.NoCredentials(rec.Object.Spec.SecretRef, "the control plane cannot reach the cloud without")
 	}
-	pods, services := effectiveRanges(p.Cluster)
+	pods, services := effectiveRanges(rec.Cluster)
 	return &Shoot{
-		ControlPlane:  p.Object.DeepCopy(),
-		Cluster:       p.Cluster,
+		ControlPlane:  rec.Object.DeepCopy(),
+		Cluster:       rec.Cluster,
 		Credentials:   credentials.Data,
-		New:           isBeingCreated(p),
-		TechnicalID:   p.TechnicalID(),
+		New:           isBeingCreated(rec),
+		TechnicalID:   rec.TechnicalID(),
 		PodRanges:     pods,
 		ServiceRanges: services,
 	}, nil
@@ -104,16 +104,16 @@ func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
 
 // readReferenced reads the Secrets that the user referred to, which gardenlet has copied, and enters them into the status,
 // so that they travel with the shoot. One that is not there would keep the shoot from travelling.
-func readReferenced(ctx context.Context, p *pass, shoot *Shoot, names []string) error {
+func readReferenced(ctx context.Context, rec *reconciliation, shoot *Shoot, names []string) error {
 	shoot.Referenced = map[string]map[string][]byte{}
-	var travelling []gardencorev1beta1.NamedResourceReference
-	for _, resource := range p.Cluster.Shoot.Spec.Resources {
+	var statusResources []gardencorev1beta1.NamedResourceReference
+	for _, resource := range rec.Cluster.Shoot.Spec.Resources {
 		if resource.ResourceRef.Kind != "Secret" || !slices.Contains(names, resource.Name) {
 			continue
 		}
 		secret := &corev1.Secret{}
-		key := client.ObjectKey{Namespace: p.Object.Namespace, Name: v1beta1constants.ReferencedResourcesPrefix + resource.ResourceRef.Name}
-		err := p.Client.Get(ctx, key, secret)
+		key := client.ObjectKey{Namespace: rec.Object.Namespace, Name: v1beta1constants.ReferencedResourcesPrefix + resource.ResourceRef.Name}
+		err := rec.Client.Get(ctx, key, secret)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading Secret %s, which the shoot's resource %q refers to: %w", key.Name, resource.Name, err)
 		}
@@ -121,19 +121,19 @@ func readReferenced(ctx context.Context, p *pass, shoot *Shoot, names []string) 
 			continue
 		}
 		shoot.Referenced[resource.Name] = secret.Data
-		travelling = append(travelling, gardencorev1beta1.NamedResourceReference{
+		statusResources = append(statusResources, gardencorev1beta1.NamedResourceReference{
 			Name:        resource.Name,
 			ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: key.Name},
 		})
 	}
-	p.Object.Status.Resources = travelling
+	rec.Object.Status.Resources = statusResources
 	return nil
 }
 
 // effectiveRanges prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.
 func effectiveRanges(cluster *contract.Cluster) (pods, services []string) {
 	if spec := cluster.Shoot.Spec.Networking; spec != nil {
-		pods, services = given(spec.Pods), given(spec.Services)
+		pods, services = nonEmpty(spec.Pods), nonEmpty(spec.Services)
 	}
 	if status := cluster.Shoot.Status.Networking; status != nil {
 		if len(status.Pods) > 0 {
@@ -146,7 +146,7 @@ func effectiveRanges(cluster *contract.Cluster) (pods, services []string) {
 	return pods, services
 }
 
-func given(value *string) []string {
+func nonEmpty(value *string) []string {
 	if value == nil || *value == "" {
 		return nil
 	}

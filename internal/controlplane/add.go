@@ -16,8 +16,8 @@ const (
 	// timeout bounds one pass, as gardenlet bounds its wait before it asks again. A newer order, such as one to delete by
 	// force, is heard when the pass has ended.
 	timeout = 3 * time.Minute
-	// sleepInterval is the pause between two looks whether gardenlet has stopped the kube-apiserver.
-	sleepInterval = 5 * time.Second
+	// hibernationInterval is the pause between two looks whether gardenlet has stopped the kube-apiserver.
+	hibernationInterval = 5 * time.Second
 )
 
 // Add adds the ControlPlane controller to a manager. drivers holds a driver for each type in options.Types; images are
@@ -26,7 +26,7 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, o
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return err
 	}
-	actuator, err := newActuator(drivers, images, rolloutPatience)
+	actuator, err := newActuator(drivers, images, rolloutTimeout)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func contractOf(actuator contract.Actuator[*extensionsv1alpha1.ControlPlane]) co
 		New:       func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
 		Timeout:   timeout,
 		Actuator:  actuator,
-		Sequel: &contract.Sequel[*extensionsv1alpha1.ControlPlane]{
-			Awaited: fallsAsleep, Due: kubeAPIServerSleeps, Interval: sleepInterval,
+		FollowUp: &contract.FollowUp[*extensionsv1alpha1.ControlPlane]{
+			Required: isHibernating, Due: isKubeAPIServerStopped, Interval: hibernationInterval,
 		},
 	}
 }

@@ -27,22 +27,22 @@ type authority struct {
 	phase     gardencorev1beta1.CredentialsRotationPhase
 }
 
-func newAuthority(ctx context.Context, p *pass) (*authority, error) {
-	provider := "provider-" + p.Object.Spec.Type
+func newAuthority(ctx context.Context, rec *reconciliation) (*authority, error) {
+	provider := "provider-" + rec.Object.Spec.Type
 	ca := "ca-" + provider + "-controlplane"
-	manager, err := secretsmanager.New(ctx, p.Log, clock.RealClock{}, p.Client, provider+"-controlplane",
-		secretsmanager.WithNamespaces(p.Object.Namespace),
-		secretsmanager.WithSecretNamesToTimes(rotationStart(p.Cluster.Shoot, ca)),
+	manager, err := secretsmanager.New(ctx, rec.Log, clock.RealClock{}, rec.Client, provider+"-controlplane",
+		secretsmanager.WithNamespaces(rec.Object.Namespace),
+		secretsmanager.WithSecretNamesToTimes(rotationStart(rec.Cluster.Shoot, ca)),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates that are there: %w", err)
 	}
 	var credentials *gardencorev1beta1.ShootCredentials
-	if p.Cluster.Shoot != nil {
-		credentials = p.Cluster.Shoot.Status.Credentials
+	if rec.Cluster.Shoot != nil {
+		credentials = rec.Cluster.Shoot.Status.Credentials
 	}
 	return &authority{
-		Interface: manager, ca: ca, namespace: p.Object.Namespace,
+		Interface: manager, ca: ca, namespace: rec.Object.Namespace,
 		phase: v1beta1helper.GetShootCARotationPhase(credentials),
 	}, nil
 }
@@ -60,7 +60,7 @@ func rotationStart(shoot *gardencorev1beta1.Shoot, ca string) map[string]time.Ti
 }
 
 // issue makes sure that the CA and all certificates exist, and returns the names of their Secrets for
-// component.Surroundings.
+// component.Values.
 func (a *authority) issue(ctx context.Context, certificates []Certificate) (map[string]string, error) {
 	names := map[string]string{}
 	if len(certificates) == 0 {

@@ -9,75 +9,77 @@ import (
 
 // removal is one pass that takes a control plane away. It needs nothing of the configuration, which may be broken by now.
 type removal struct {
-	pass      *pass
+	rec       *reconciliation
 	resources managedresource.Store
 	secrets   secrets
 }
 
-func newRemoval(p *pass) *removal {
+func newRemoval(rec *reconciliation) *removal {
 	return &removal{
-		pass:      p,
-		resources: newStore(p),
-		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+		rec:       rec,
+		resources: newStore(rec),
+		secrets:   secrets{client: rec.Client, namespace: rec.Object.Namespace, owner: rec.Object.Name},
 	}
 }
 
-// moving lists the ManagedResources whose objects stay in the shoot when it moves to another seed.
-func moving() []string { return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot} }
+// keptOnMigration lists the ManagedResources whose objects stay in the shoot when it moves to another seed.
+func keptOnMigration() []string {
+	return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot}
+}
 
 // inShoot lists the ManagedResources whose objects are in the shoot, upstream's included. One that was left would keep
 // gardenlet waiting for ever.
-func inShoot() []string { return append(moving(), resourceUpstreamWebhooks) }
+func inShoot() []string { return append(keptOnMigration(), resourceUpstreamWebhooks) }
 
 func inSeed() []string { return []string{resourceSeed, resourceUpstreamConfiguration} }
 
 // Delete takes away first what is in the shoot, while the controllers in the seed can still clean up after themselves:
 // storage classes and snapshots, then the drivers; then the controllers; at last their configuration and certificates.
-func (a *actuator) Delete(ctx context.Context, p *pass) error {
-	r := newRemoval(p)
+func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
+	r := newRemoval(rec)
 	graph := contract.NewGraph("deleting control plane")
-	classes := graph.Add(contract.Task{Name: "deleting storage classes", Do: r.removes(resourceStorageClasses)})
+	classes := graph.Add(contract.Task{Name: "deleting storage classes", Do: r.removeTask(resourceStorageClasses)})
 	crds := graph.Add(contract.Task{
-		Name: "deleting custom resource definitions", Do: r.removes(resourceShootCRDs), After: []contract.TaskID{classes},
+		Name: "deleting custom resource definitions", Do: r.removeTask(resourceShootCRDs), After: []contract.TaskID{classes},
 	})
 	shoot := graph.Add(contract.Task{
-		Name: "deleting components in the shoot", Do: r.removes(resourceShoot, resourceUpstreamWebhooks), After: []contract.TaskID{crds},
+		Name: "deleting components in the shoot", Do: r.removeTask(resourceShoot, resourceUpstreamWebhooks), After: []contract.TaskID{crds},
 	})
 	seed := graph.Add(contract.Task{
-		Name: "deleting components in the seed", Do: r.removes(inSeed()...), After: []contract.TaskID{shoot},
+		Name: "deleting components in the seed", Do: r.removeTask(inSeed()...), After: []contract.TaskID{shoot},
 	})
 	configs := graph.Add(contract.Task{Name: "deleting configuration", Do: r.secrets.removeAll, After: []contract.TaskID{seed}})
 	graph.Add(contract.Task{Name: "deleting certificates", Do: r.deleteCertificates, After: []contract.TaskID{configs}})
-	return p.Track.Run(ctx, graph)
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
 // Migrate stops what runs in the seed and forgets about the shoot, where everything stays as it is; but for upstream's
 // webhooks, whose server is in the seed, and which nobody would find in the next one. The CA stays, too: it has been handed on
 // already, and goes with the namespace.
-func (a *actuator) Migrate(ctx context.Context, p *pass) error {
-	r := newRemoval(p)
+func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
+	r := newRemoval(rec)
 	graph := contract.NewGraph("migrating control plane")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
-		for _, name := range moving() {
-			if err := r.resources.LetGo(ctx, name); err != nil {
+		for _, name := range keptOnMigration() {
+			if err := r.resources.KeepObjects(ctx, name); err != nil {
 				return err
 			}
 		}
 		return nil
 	}})
 	shoot := graph.Add(contract.Task{
-		Name: "forgetting about the shoot", Do: r.removes(inShoot()...), After: []contract.TaskID{kept},
+		Name: "forgetting about the shoot", Do: r.removeTask(inShoot()...), After: []contract.TaskID{kept},
 	})
 	seed := graph.Add(contract.Task{
-		Name: "deleting components in the seed", Do: r.removes(inSeed()...), After: []contract.TaskID{shoot},
+		Name: "deleting components in the seed", Do: r.removeTask(inSeed()...), After: []contract.TaskID{shoot},
 	})
 	graph.Add(contract.Task{Name: "deleting configuration", Do: r.secrets.removeAll, After: []contract.TaskID{seed}})
-	return p.Track.Run(ctx, graph)
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
 // ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
-func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
-	r := newRemoval(p)
+func (a *actuator) ForceDelete(ctx context.Context, rec *reconciliation) error {
+	r := newRemoval(rec)
 	for _, name := range append(inShoot(), inSeed()...) {
 		if err := r.resources.Delete(ctx, name); err != nil {
 			return err
@@ -89,14 +91,14 @@ func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
 	return r.deleteCertificates(ctx)
 }
 
-// removes returns a step that removes ManagedResources side by side.
-func (r *removal) removes(names ...string) func(context.Context) error {
+// removeTask returns a step that removes ManagedResources side by side.
+func (r *removal) removeTask(names ...string) func(context.Context) error {
 	return func(ctx context.Context) error { return r.resources.Remove(ctx, names...) }
 }
 
 // deleteCertificates issues none, so that all that were issued before are superfluous.
 func (r *removal) deleteCertificates(ctx context.Context) error {
-	authority, err := newAuthority(ctx, r.pass)
+	authority, err := newAuthority(ctx, r.rec)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
 
-func TestTheShootGoesBeforeTheSeed(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	s.Writes()
-	s.Delete()
-	writes := s.Writes()
+func TestDelete_Order(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	h.Writes()
+	h.Delete()
+	writes := h.Writes()
 	position := func(write string) int {
 		for i, candidate := range writes {
 			if candidate == write {
@@ -31,7 +31,7 @@ func TestTheShootGoesBeforeTheSeed(t *testing.T) {
 		require.Fail(t, "it was not written", "%s: %q", write, writes)
 		return 0
 	}
-	order := []string{
+	wantWrites := []string{
 		"DELETE /managedresources/" + controlplanetest.StorageClasses,
 		"DELETE /managedresources/" + controlplanetest.ShootCRDs,
 		"DELETE /managedresources/" + controlplanetest.ShootObjects,
@@ -41,52 +41,52 @@ func TestTheShootGoesBeforeTheSeed(t *testing.T) {
 		"PATCH /controlplanes/one/status to Succeeded",
 		"PATCH /controlplanes/one",
 	}
-	for i := 1; i < len(order); i++ {
-		assert.Less(t, position(order[i-1]), position(order[i]), "%s comes after %s", order[i-1], order[i])
+	for i := 1; i < len(wantWrites); i++ {
+		assert.Less(t, position(wantWrites[i-1]), position(wantWrites[i]), "%s comes after %s", wantWrites[i-1], wantWrites[i])
 	}
 }
 
-func TestDeletionAsksNobodyForLeave(t *testing.T) {
+func TestDelete_MissingInputs(t *testing.T) {
 	refuse := func(*controlplane.Shoot) field.ErrorList {
 		return field.ErrorList{field.Required(field.NewPath("barn"), "")}
 	}
-	for sentence, prepare := range map[string]func(*testing.T, *driver, *controlplanetest.Stage){
-		"with a configuration that became invalid": func(_ *testing.T, d *driver, _ *controlplanetest.Stage) { d.validate = refuse },
-		"with credentials that are gone": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
-			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: v1beta1constants.SecretNameCloudProvider}}
-			require.NoError(t, s.Client.Delete(t.Context(), secret))
+	for sentence, prepare := range map[string]func(*testing.T, *driver, *controlplanetest.Harness){
+		"with a configuration that became invalid": func(_ *testing.T, d *driver, _ *controlplanetest.Harness) { d.validate = refuse },
+		"with credentials that are gone": func(t *testing.T, _ *driver, h *controlplanetest.Harness) {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: v1beta1constants.SecretNameCloudProvider}}
+			require.NoError(t, h.Client.Delete(t.Context(), secret))
 		},
-		"with a part that somebody has deleted already": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
+		"with a part that somebody has deleted already": func(t *testing.T, _ *driver, h *controlplanetest.Harness) {
 			for _, name := range []string{controlplanetest.StorageClasses, controlplanetest.ShootCRDs, controlplanetest.ShootObjects} {
-				resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
-				require.NoError(t, s.Client.Delete(t.Context(), resource))
-				require.NoError(t, s.Manager.Serve(t.Context(), name))
+				resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: name}}
+				require.NoError(t, h.Client.Delete(t.Context(), resource))
+				require.NoError(t, h.Manager.Reconcile(t.Context(), name))
 			}
-			require.NoError(t, s.Manager.Collect(t.Context()))
+			require.NoError(t, h.Manager.CollectGarbage(t.Context()))
 		},
-		"with an identity that somebody has deleted already": func(t *testing.T, _ *driver, s *controlplanetest.Stage) {
-			require.NoError(t, s.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(s.Namespace),
+		"with an identity that somebody has deleted already": func(t *testing.T, _ *driver, h *controlplanetest.Harness) {
+			require.NoError(t, h.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(h.Namespace),
 				client.MatchingLabels{"manager-identity": "provider-test-controlplane"}))
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			d := &driver{}
-			s := newStage(t, d).Start()
-			s.Create()
-			prepare(t, d, s)
-			s.Delete()
+			h := newHarness(t, d).Start()
+			h.Create()
+			prepare(t, d, h)
+			h.Delete()
 		})
 	}
 }
 
-func TestOthersKeepTheirs(t *testing.T) {
+func TestDelete_KeepsUnownedObjects(t *testing.T) {
 	labels := map[string]string{
 		"resources.gardener.cloud/purpose": "token-requestor", "resources.gardener.cloud/class": "shoot",
 		"managed-by": "secrets-manager", "manager-identity": "gardenlet",
 		"resources.gardener.cloud/garbage-collectable-reference": "true",
 	}
-	s := newStage(t, &driver{}, func(subject *controlplanetest.Subject) {
-		subject.Inputs.Given = func(namespace string) []client.Object {
+	h := newHarness(t, &driver{}, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Existing = func(namespace string) []client.Object {
 			meta := metav1.ObjectMeta{Namespace: namespace, Name: "shoot-access-kube-controller-manager", Labels: labels}
 			collectable := "reference.resources.gardener.cloud/secret-aaaaaaaa"
 			return []client.Object{
@@ -98,11 +98,11 @@ func TestOthersKeepTheirs(t *testing.T) {
 			}
 		}
 	}).Start()
-	s.Deploy(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	require.NoError(t, s.Destroy(t.Context()))
-	require.NoError(t, s.WaitGone(t.Context()))
-	assert.Equal(t, []string{"left behind: ManagedResource shoot-core"}, s.Leftovers(), "and the Secret is not counted, it was there before")
-	key := client.ObjectKey{Namespace: s.Namespace, Name: "shoot-access-kube-controller-manager"}
-	require.NoError(t, s.Client.Get(t.Context(), key, &corev1.Secret{}))
+	h.Deploy(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	require.NoError(t, h.Destroy(t.Context()))
+	require.NoError(t, h.WaitGone(t.Context()))
+	assert.Equal(t, []string{"left behind: ManagedResource shoot-core"}, h.Leftovers(), "and the Secret is not counted, it was there before")
+	key := client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-kube-controller-manager"}
+	require.NoError(t, h.Client.Get(t.Context(), key, &corev1.Secret{}))
 }

@@ -28,7 +28,7 @@ type Driver interface {
 	Plan(shoot *Shoot) (*Plan, error)
 	// Tune says what has to be different in Gardener's own components of a shoot of this cloud, as far as the subject goes. The cluster holds the
 	// cloud profile for nodes alone: a kube-apiserver must not depend on whether that is in order.
-	Tune(cluster *contract.Cluster, of tuning.Subject) (*tuning.Tuning, error)
+	Tune(cluster *contract.Cluster, scope tuning.Scope) (*tuning.Tuning, error)
 	// CompleteCredentials changes the data of the Secret cloudprovider to what the cloud profile knows better than whoever
 	// made the credentials: where the cloud is, and how to trust it. What the cloud profile lacks, the data must not say either. It changes
 	// data in place. An error refuses the Secret, also while the shoot is deleted.

@@ -31,7 +31,7 @@ const parallel = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := errors.Join(flag.Set("test.parallel", parallel), controlplanetest.LendKeys()); err != nil {
+	if err := errors.Join(flag.Set("test.parallel", parallel), controlplanetest.ReuseRSAKeys()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	testType = "test"
-	barn     = "barn.csi.example.org"
-	keeper   = "barn-manager"
+	testType           = "test"
+	exampleDriverName  = "barn.csi.example.org"
+	exampleManagerName = "barn-manager"
 )
 
 // driver plans a control plane of one component and one storage driver, of data alone. The functions may be nil.
@@ -63,7 +63,7 @@ func (d *driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 	return d.validate(shoot)
 }
 
-func (d *driver) Tune(*contract.Cluster, tuning.Subject) (*tuning.Tuning, error) {
+func (d *driver) Tune(*contract.Cluster, tuning.Scope) (*tuning.Tuning, error) {
 	return &tuning.Tuning{}, nil
 }
 
@@ -78,12 +78,12 @@ func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	login := fmt.Appendf(nil, "user=%s\npassword=%s\n", shoot.Credentials["username"], shoot.Credentials["password"])
 	plan := &controlplane.Plan{
 		Configs:         []controlplane.Config{{Name: "barn-config", Files: map[string][]byte{"barn.conf": login}}},
-		Certificates:    []controlplane.Certificate{{Name: keeper + "-server", Service: keeper}},
-		Components:      []component.Component{barnManager()},
-		CSIDrivers:      []csi.Driver{barnDriver()},
-		ShootObjects:    []client.Object{role(keeper, "nodes")},
-		StorageClasses:  []storagev1.StorageClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Provisioner: barn}},
-		SnapshotClasses: []csi.SnapshotClass{{Name: "barn", Driver: barn, Default: true, DeletionPolicy: "Delete"}},
+		Certificates:    []controlplane.Certificate{{Name: exampleManagerName + "-server", Service: exampleManagerName}},
+		Components:      []component.Component{exampleManager()},
+		CSIDrivers:      []csi.Driver{exampleDriver()},
+		ShootObjects:    []client.Object{role(exampleManagerName, "nodes")},
+		StorageClasses:  []storagev1.StorageClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Provisioner: exampleDriverName}},
+		SnapshotClasses: []csi.SnapshotClass{{Name: "barn", Driver: exampleDriverName, Default: true, DeletionPolicy: "Delete"}},
 	}
 	if d.change != nil {
 		d.change(plan, shoot)
@@ -99,26 +99,26 @@ func role(name, resource string) *rbacv1.ClusterRole {
 	}
 }
 
-func barnManager() component.Component {
+func exampleManager() component.Component {
 	return component.Component{
-		Name: keeper, Selector: map[string]string{"app": keeper}, Priority: "gardener-system-300", User: 2000,
+		Name: exampleManagerName, Selector: map[string]string{"app": exampleManagerName}, Priority: "gardener-system-300", User: 2000,
 		Containers: []component.Container{{
-			Name: keeper, Image: "barn",
+			Name: exampleManagerName, Image: "barn",
 			Ports:    []corev1.ContainerPort{{Name: "metrics", ContainerPort: 10258}},
 			Liveness: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(10258)}}},
 			Files: []component.Files{
-				{Source: "barn-config", Path: "/etc/barn"}, {Source: keeper + "-server", Path: "/var/lib/server"},
+				{Source: "barn-config", Path: "/etc/barn"}, {Source: exampleManagerName + "-server", Path: "/var/lib/server"},
 			},
-			ShootAccess: keeper,
+			ShootAccess: exampleManagerName,
 		}},
-		Reaches: []component.Destination{component.PublicNetworks},
-		Metrics: &component.Metrics{Port: "metrics", Certificate: keeper + "-server", Keep: []string{"barns_built"}},
+		Egress:  []component.Destination{component.PublicNetworks},
+		Metrics: &component.Metrics{Port: "metrics", Certificate: exampleManagerName + "-server", Keep: []string{"barns_built"}},
 	}
 }
 
-func barnDriver() csi.Driver {
+func exampleDriver() csi.Driver {
 	return csi.Driver{
-		Name: barn,
+		Name: exampleDriverName,
 		Controller: csi.Controller{
 			Name: "barn-csi", Selector: map[string]string{"app": "barn-csi"}, ContainerPrefix: "barn-", User: 65532,
 			Plugin: component.Container{Name: "barn-driver", Image: "barn", Files: []component.Files{{Source: "barn-config", Path: "/etc/barn"}}},
@@ -156,13 +156,13 @@ func subjectOf(t *testing.T, d *driver) controlplanetest.Subject {
 	}
 }
 
-// newStage makes a stage on which the process runs.
-func newStage(t *testing.T, d *driver, changes ...func(*controlplanetest.Subject)) *controlplanetest.Stage {
+// newHarness makes a stage on which the process runs.
+func newHarness(t *testing.T, d *driver, changes ...func(*controlplanetest.Subject)) *controlplanetest.Harness {
 	t.Helper()
 	t.Parallel()
 	subject := subjectOf(t, d)
 	for _, change := range changes {
 		change(&subject)
 	}
-	return controlplanetest.NewStage(t, controlplane.APIServer().Get(t), subject)
+	return controlplanetest.NewHarness(t, controlplane.APIServer().Get(t), subject)
 }

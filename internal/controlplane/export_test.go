@@ -20,13 +20,13 @@ func APIServer() *contracttest.Shared { return &apiServer }
 // Actuator is what Add adds.
 type Actuator = contract.Actuator[*extensionsv1alpha1.ControlPlane]
 
-// AddChanged is Add with another patience with pods that come from upstream, and with an actuator that change has made of
+// AddWithActuator is Add with another patience with pods that come from upstream, and with an actuator that change has made of
 // the right one.
-func AddChanged(
+func AddWithActuator(
 	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options,
-	patience time.Duration, change func(Actuator) Actuator,
+	rolloutWait time.Duration, change func(Actuator) Actuator,
 ) error {
-	actuator, err := newActuator(drivers, images, patience)
+	actuator, err := newActuator(drivers, images, rolloutWait)
 	if err != nil {
 		return err
 	}

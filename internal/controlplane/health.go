@@ -13,8 +13,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
-// annotationAsleep on the ManagedResource of the seed says that everything in it is scaled to zero.
-const annotationAsleep = "controlplane.trellis.garden/asleep"
+// annotationHibernated on the ManagedResource of the seed says that everything in it is scaled to zero.
+const annotationHibernated = "controlplane.trellis.garden/asleep"
 
 // The conditions are those that gardenlet makes conditions of the Shoot of.
 const (
@@ -35,27 +35,27 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 }
 
 // checkHealth costs four small requests while all is well.
-func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.ControlPlane]) (contract.Findings, error) {
-	found, err := managedresource.Read(ctx, look.Reader, look.Object.Namespace,
+func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.ControlPlane]) (contract.Findings, error) {
+	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace,
 		resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses)
 	if err != nil {
 		return nil, err
 	}
 	seedObject := found[resourceSeed]
-	if seedObject != nil && seedObject.Annotations[annotationAsleep] == "true" {
-		resting := contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
-		return contract.Findings{controlPlaneHealthy: resting, systemComponentsHealthy: resting}, nil
+	if seedObject != nil && seedObject.Annotations[annotationHibernated] == "true" {
+		hibernatedFinding := contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
+		return contract.Findings{controlPlaneHealthy: hibernatedFinding, systemComponentsHealthy: hibernatedFinding}, nil
 	}
-	seed := managedresource.Examine(found, look.Now, resourceSeed)
+	seed := managedresource.FindProblems(found, check.Now, resourceSeed)
 	for n := range seed {
-		lookCloser(ctx, look.Reader, &seed[n])
+		addDiagnosis(ctx, check.Reader, &seed[n])
 	}
-	shoot := managedresource.Examine(found, look.Now, resourceShoot, resourceShootCRDs, resourceStorageClasses)
+	shoot := managedresource.FindProblems(found, check.Now, resourceShoot, resourceShootCRDs, resourceStorageClasses)
 	findings := contract.Findings{
-		controlPlaneHealthy:     managedresource.FindingOf(seed, lastCodes(look.Object)),
+		controlPlaneHealthy:     managedresource.FindingOf(seed, lastCodes(check.Object)),
 		systemComponentsHealthy: managedresource.FindingOf(shoot, nil),
 	}
-	if fallsAsleep(look.Object) { // what is in the seed runs until the kube-apiserver is gone, nodes go before
+	if isHibernating(check.Object) { // what is in the seed runs until the kube-apiserver is gone, nodes go before
 		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is being hibernated, nothing has to run in it."}
 	}
 	return findings, nil
@@ -69,16 +69,16 @@ func lastCodes(object *extensionsv1alpha1.ControlPlane) []gardencorev1beta1.Erro
 	return object.Status.LastError.Codes
 }
 
-// lookCloser finds out what it is that ails the components. That it could not is no reason to say less.
-func lookCloser(ctx context.Context, reader client.Reader, a *managedresource.Ailment) {
-	if !a.Within {
+// addDiagnosis finds out what it is that ails the components. That it could not is no reason to say less.
+func addDiagnosis(ctx context.Context, reader client.Reader, problem *managedresource.Problem) {
+	if !problem.Applied {
 		return
 	}
-	explanation, err := explain(ctx, reader, a.Resource)
+	explanation, err := explain(ctx, reader, problem.Resource)
 	switch {
 	case err != nil:
-		a.What = fmt.Sprintf("%s (%v)", a.Clause(), err)
+		problem.Description = fmt.Sprintf("%s (%v)", problem.Clause(), err)
 	case explanation != "":
-		a.What = explanation
+		problem.Description = explanation
 	}
 }

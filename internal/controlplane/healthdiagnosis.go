@@ -27,17 +27,17 @@ func explain(ctx context.Context, reader client.Reader, resource *resourcesv1alp
 	if len(missing) > 0 {
 		return fmt.Sprintf("Deployment %s does not exist", quoted(missing)), nil
 	}
-	sick := patients(deployments)
-	if len(sick) == 0 {
+	unhealthy := unhealthyDeployments(deployments)
+	if len(unhealthy) == 0 {
 		return "", nil
 	}
-	pods, err := readPods(ctx, reader, sick[0])
+	pods, err := readPods(ctx, reader, unhealthy[0])
 	if err != nil {
 		return "", err
 	}
-	clause := fmt.Sprintf("Deployment %q is not healthy: %s", sick[0].Name, diagnosis(sick[0], pods))
+	clause := fmt.Sprintf("Deployment %q is not healthy: %s", unhealthy[0].Name, diagnosis(unhealthy[0], pods))
 	var others []string
-	for _, deployment := range sick[1:] {
+	for _, deployment := range unhealthy[1:] {
 		others = append(others, deployment.Name)
 	}
 	if len(others) > 0 {
@@ -84,11 +84,11 @@ func readPods(ctx context.Context, reader client.Reader, deployment *appsv1.Depl
 	return pods.Items, nil
 }
 
-// patients returns the Deployments that are not healthy; if all are, those whose pods are being replaced.
-func patients(deployments []*appsv1.Deployment) []*appsv1.Deployment {
+// unhealthyDeployments returns the Deployments that are not healthy; if all are, those whose pods are being replaced.
+func unhealthyDeployments(deployments []*appsv1.Deployment) []*appsv1.Deployment {
 	isHealthy := func(d *appsv1.Deployment) bool { return health.CheckDeployment(d) == nil }
-	if sick := slices.DeleteFunc(slices.Clone(deployments), isHealthy); len(sick) > 0 {
-		return sick
+	if unhealthy := slices.DeleteFunc(slices.Clone(deployments), isHealthy); len(unhealthy) > 0 {
+		return unhealthy
 	}
 	return slices.DeleteFunc(slices.Clone(deployments), func(d *appsv1.Deployment) bool {
 		progressing, _ := health.IsDeploymentProgressing(d)
@@ -98,60 +98,60 @@ func patients(deployments []*appsv1.Deployment) []*appsv1.Deployment {
 
 // diagnosis says what ails the Deployment: what its pods complain of or, when they don't, what it says of itself.
 func diagnosis(deployment *appsv1.Deployment, pods []corev1.Pod) string {
-	vague := ""
+	indefinite := ""
 	for _, pod := range pods {
 		if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 			continue
 		}
-		complaint, definite := complaintOf(pod)
+		problem, definite := podProblem(pod)
 		if definite {
-			return complaint
+			return problem
 		}
-		if vague == "" {
-			vague = complaint
+		if indefinite == "" {
+			indefinite = problem
 		}
 	}
-	if vague != "" {
-		return vague
+	if indefinite != "" {
+		return indefinite
 	}
 	if err := health.CheckDeployment(deployment); err != nil {
-		return truncate.Line(err.Error(), truncate.MaxForeign)
+		return truncate.Line(err.Error(), truncate.MaxExternal)
 	}
 	_, reason := health.IsDeploymentProgressing(deployment)
-	return truncate.Line(reason, truncate.MaxForeign)
+	return truncate.Line(reason, truncate.MaxExternal)
 }
 
-// complaintOf says what keeps a pod from working; empty for nothing. A definite complaint is one that a pod which only
+// podProblem says what keeps a pod from working; empty for nothing. A definite complaint is one that a pod which only
 // needs more time does not have.
-func complaintOf(pod corev1.Pod) (complaint string, definite bool) {
+func podProblem(pod corev1.Pod) (problem string, definite bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return "no node takes its pod: " + truncate.Line(condition.Message, truncate.MaxForeign), true
+			return "no node takes its pod: " + truncate.Line(condition.Message, truncate.MaxExternal), true
 		}
 	}
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		what, isDefinite := complaintOfContainer(container)
+		found, isDefinite := containerProblem(container)
 		if isDefinite {
-			return what, true
+			return found, true
 		}
-		if complaint == "" {
-			complaint = what
+		if problem == "" {
+			problem = found
 		}
 	}
-	return complaint, false
+	return problem, false
 }
 
-func complaintOfContainer(container corev1.ContainerStatus) (complaint string, definite bool) {
+func containerProblem(container corev1.ContainerStatus) (problem string, definite bool) {
 	name := fmt.Sprintf("container %q", container.Name)
 	before := ""
 	if last := container.LastTerminationState.Terminated; last != nil {
-		before = ", it last ended with " + exitOf(last)
+		before = ", it last ended with " + exitDescription(last)
 	}
 	switch state := container.State; {
 	case container.Ready:
 		return "", false
 	case state.Terminated != nil && state.Terminated.ExitCode != 0:
-		return fmt.Sprintf("%s ended with %s", name, exitOf(state.Terminated)), true
+		return fmt.Sprintf("%s ended with %s", name, exitDescription(state.Terminated)), true
 	case state.Waiting != nil:
 		isStarting := state.Waiting.Reason == "ContainerCreating" || state.Waiting.Reason == "PodInitializing"
 		return fmt.Sprintf("%s waits (%s)%s", name, waitReason(state.Waiting), before), !isStarting || before != ""
@@ -167,10 +167,10 @@ func waitReason(waiting *corev1.ContainerStateWaiting) string {
 	if waiting.Message == "" || waiting.Reason == "CrashLoopBackOff" {
 		return waiting.Reason
 	}
-	return waiting.Reason + ": " + truncate.Line(waiting.Message, truncate.MaxForeign)
+	return waiting.Reason + ": " + truncate.Line(waiting.Message, truncate.MaxExternal)
 }
 
-func exitOf(terminated *corev1.ContainerStateTerminated) string {
+func exitDescription(terminated *corev1.ContainerStateTerminated) string {
 	if terminated.Reason == "" {
 		return fmt.Sprintf("exit code %d", terminated.ExitCode)
 	}

@@ -16,7 +16,7 @@ func deploymentIn(conditions ...appsv1.DeploymentCondition) *appsv1.Deployment {
 	return &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: conditions}}
 }
 
-func isAvailable(status corev1.ConditionStatus) appsv1.DeploymentCondition {
+func availableCondition(status corev1.ConditionStatus) appsv1.DeploymentCondition {
 	return appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: status, Reason: "MinimumReplicas", Message: "m"}
 }
 
@@ -87,28 +87,28 @@ func TestDiagnosis(t *testing.T) {
 		"with pods that have no complaint the Deployment does": {pods: []corev1.Pod{podOf(fine)}, want: `condition "Available" has invalid status False (expected True) due to MinimumReplicas: m`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, test.want, diagnosis(deploymentIn(isAvailable(corev1.ConditionFalse)), test.pods))
+			assert.Equal(t, test.want, diagnosis(deploymentIn(availableCondition(corev1.ConditionFalse)), test.pods))
 		})
 	}
-	assert.Equal(t, `condition "Progressing" is missing`, diagnosis(deploymentIn(isAvailable(corev1.ConditionTrue)), nil), "a rollout that does not end")
+	assert.Equal(t, `condition "Progressing" is missing`, diagnosis(deploymentIn(availableCondition(corev1.ConditionTrue)), nil), "a rollout that does not end")
 }
 
-func TestPatients(t *testing.T) {
+func TestUnhealthyDeployments(t *testing.T) {
 	rolledOut := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}
-	well := deploymentIn(isAvailable(corev1.ConditionTrue), rolledOut)
-	changing := deploymentIn(isAvailable(corev1.ConditionTrue))
-	sick := deploymentIn(isAvailable(corev1.ConditionFalse), rolledOut)
-	assert.Empty(t, patients([]*appsv1.Deployment{well}))
-	assert.Equal(t, []*appsv1.Deployment{changing}, patients([]*appsv1.Deployment{well, changing}))
-	assert.Equal(t, []*appsv1.Deployment{sick}, patients([]*appsv1.Deployment{well, changing, sick}), "who is sick goes before who is changing")
+	healthy := deploymentIn(availableCondition(corev1.ConditionTrue), rolledOut)
+	progressing := deploymentIn(availableCondition(corev1.ConditionTrue))
+	unhealthy := deploymentIn(availableCondition(corev1.ConditionFalse), rolledOut)
+	assert.Empty(t, unhealthyDeployments([]*appsv1.Deployment{healthy}))
+	assert.Equal(t, []*appsv1.Deployment{progressing}, unhealthyDeployments([]*appsv1.Deployment{healthy, progressing}))
+	assert.Equal(t, []*appsv1.Deployment{unhealthy}, unhealthyDeployments([]*appsv1.Deployment{healthy, progressing, unhealthy}), "who is sick goes before who is changing")
 }
 
-func TestDiagnosis_ForeignTexts(t *testing.T) {
+func TestDiagnosis_LongMessages(t *testing.T) {
 	long := "\x1b[31m" + strings.Repeat("no room ", 600_000)
 	unschedulable := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: long},
 	}}}
-	unavailable := isAvailable(corev1.ConditionFalse)
+	unavailable := availableCondition(corev1.ConditionFalse)
 	unavailable.Message = long
 	for sentence, tt := range map[string]struct {
 		pods []corev1.Pod
@@ -120,7 +120,7 @@ func TestDiagnosis_ForeignTexts(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := diagnosis(deploymentIn(unavailable), tt.pods)
-			assert.Less(t, len(got), truncate.MaxForeign+100)
+			assert.Less(t, len(got), truncate.MaxExternal+100)
 			assert.True(t, strings.HasPrefix(got, tt.want), "%.100q", got)
 		})
 	}

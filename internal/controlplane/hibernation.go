@@ -13,42 +13,42 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sleep says how much of a shoot is awake.
-type sleep int
+// hibernationState says how much of a shoot is awake.
+type hibernationState int
 
 const (
 	// awake: everything runs.
-	awake sleep = iota
-	// fallingAsleep: the shoot is to be hibernated, but its kube-apiserver still runs, and what is in the shoot may need the
+	awake hibernationState = iota
+	// hibernating: the shoot is to be hibernated, but its kube-apiserver still runs, and what is in the shoot may need the
 	// cloud-controller-manager to get ready for it. gardener-resource-manager may be gone already.
-	fallingAsleep
-	// asleep: nothing runs.
-	asleep
+	hibernating
+	// hibernated: nothing runs.
+	hibernated
 )
 
-// sleepOf finds out how much of the shoot is awake. A shoot that is being deleted or moved is woken up by gardenlet first.
-func sleepOf(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) (sleep, error) {
-	if !v1beta1helper.HibernationIsEnabled(shoot) || shoot.DeletionTimestamp != nil || isMoving(shoot) {
+// readHibernationState finds out how much of the shoot is awake. A shoot that is being deleted or moved is woken up by gardenlet first.
+func readHibernationState(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) (hibernationState, error) {
+	if !v1beta1helper.HibernationIsEnabled(shoot) || shoot.DeletionTimestamp != nil || isMigrating(shoot) {
 		return awake, nil
 	}
-	runs, err := kubeAPIServerRuns(ctx, reader, namespace)
+	runs, err := isKubeAPIServerRunning(ctx, reader, namespace)
 	switch {
 	case err != nil:
 		return awake, err
 	case runs:
-		return fallingAsleep, nil
+		return hibernating, nil
 	default:
-		return asleep, nil
+		return hibernated, nil
 	}
 }
 
-func isMoving(shoot *gardencorev1beta1.Shoot) bool {
+func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	lastOperation := shoot.Status.LastOperation
 	return lastOperation != nil && lastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate
 }
 
-// kubeAPIServerRuns reports whether gardenlet wants the shoot's kube-apiserver to run.
-func kubeAPIServerRuns(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
+// isKubeAPIServerRunning reports whether gardenlet wants the shoot's kube-apiserver to run.
+func isKubeAPIServerRunning(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: namespace, Name: v1beta1constants.DeploymentNameKubeAPIServer}
 	if err := reader.Get(ctx, key, deployment); apierrors.IsNotFound(err) {
@@ -59,11 +59,11 @@ func kubeAPIServerRuns(ctx context.Context, reader client.Reader, namespace stri
 	return deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0, nil
 }
 
-// fallsAsleep reports whether the last pass left the control plane running until gardenlet has stopped the kube-apiserver.
-func fallsAsleep(object *extensionsv1alpha1.ControlPlane) bool { return statusOf(object).FallingAsleep }
+// isHibernating reports whether the last pass left the control plane running until gardenlet has stopped the kube-apiserver.
+func isHibernating(object *extensionsv1alpha1.ControlPlane) bool { return statusOf(object).Hibernating }
 
-// kubeAPIServerSleeps reports whether it has.
-func kubeAPIServerSleeps(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.ControlPlane) (bool, error) {
-	runs, err := kubeAPIServerRuns(ctx, reader, object.Namespace)
+// isKubeAPIServerStopped reports whether it has.
+func isKubeAPIServerStopped(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.ControlPlane) (bool, error) {
+	runs, err := isKubeAPIServerRunning(ctx, reader, object.Namespace)
 	return !runs, err
 }

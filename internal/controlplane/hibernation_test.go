@@ -17,40 +17,40 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
 
-const annotationAsleep = "controlplane.trellis.garden/asleep"
+const annotationHibernated = "controlplane.trellis.garden/asleep"
 
-func hibernation(enabled bool) func(*gardencorev1beta1.Shoot) {
+func withHibernation(enabled bool) func(*gardencorev1beta1.Shoot) {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: &enabled}
 	}
 }
 
-// isAsleep reports whether the control plane is scaled down and says so.
-func isAsleep(t *testing.T, s *controlplanetest.Stage) bool {
+// isHibernated reports whether the control plane is scaled down and says so.
+func isHibernated(t *testing.T, h *controlplanetest.Harness) bool {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{}
-	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: controlplanetest.Seed}, resource))
-	says := resource.Annotations[annotationAsleep] == "true"
-	for _, deployment := range s.Manager.Seed().OfKind("Deployment") {
+	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: controlplanetest.Seed}, resource))
+	annotated := resource.Annotations[annotationHibernated] == "true"
+	for _, deployment := range h.Manager.Seed().OfKind("Deployment") {
 		replicas, found, err := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Contains(t, []int64{0, 1}, replicas)
-		if (replicas == 0) != says {
+		if (replicas == 0) != annotated {
 			return false // on the way
 		}
 	}
-	return says
+	return annotated
 }
 
-// fallAsleep has the shoot hibernated while its kube-apiserver still runs.
-func fallAsleep(t *testing.T, s *controlplanetest.Stage) {
+// startHibernation has the shoot hibernated while its kube-apiserver still runs.
+func startHibernation(t *testing.T, h *controlplanetest.Harness) {
 	t.Helper()
-	s.Manager.Sleep(true)
-	s.ChangeShoot(hibernation(true))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	require.False(t, isAsleep(t, s))
+	h.Manager.SetHibernated(true)
+	h.ChangeShoot(withHibernation(true))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	require.False(t, isHibernated(t, h))
 }
 
 func eventually(t *testing.T, condition func() bool) {
@@ -58,88 +58,88 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, time.Minute, 20*time.Millisecond)
 }
 
-func TestASleepingShootIsNotWaitedFor(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	s.Manager.Sleep(true)
-	s.ScaleKubeAPIServer(0)
-	s.ChangeShoot(hibernation(true), func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Kubernetes.Version = "1.36.0" })
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	object := s.Succeeded()
-	assert.True(t, isAsleep(t, s), "with the kube-apiserver gone there is nothing to wait for")
+func TestReconcile_Hibernated(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	h.Manager.SetHibernated(true)
+	h.ScaleKubeAPIServer(0)
+	h.ChangeShoot(withHibernation(true), func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Kubernetes.Version = "1.36.0" })
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	object := h.Succeeded()
+	assert.True(t, isHibernated(t, h), "with the kube-apiserver gone there is nothing to wait for")
 	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "fallingAsleep")
 
-	s.Writes()
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(s.Writes()), "sleeping on costs no more")
+	h.Writes()
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(h.Writes()), "sleeping on costs no more")
 
-	s.ScaleKubeAPIServer(1)
-	s.Manager.Sleep(false)
-	s.ChangeShoot(hibernation(false))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Ready()
-	assert.False(t, isAsleep(t, s))
-	s.Delete()
+	h.ScaleKubeAPIServer(1)
+	h.Manager.SetHibernated(false)
+	h.ChangeShoot(withHibernation(false))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Ready()
+	assert.False(t, isHibernated(t, h))
+	h.Delete()
 }
 
-func TestASequelSurvivesTheEndOfTheProcess(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	fallAsleep(t, s)
-	s.Stop()
-	s.ScaleKubeAPIServer(0)
-	s.Start()
-	eventually(t, func() bool { return isAsleep(t, s) })
-	s.Succeeded()
+func TestFollowUp_ProcessRestart(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	startHibernation(t, h)
+	h.Stop()
+	h.ScaleKubeAPIServer(0)
+	h.Start()
+	eventually(t, func() bool { return isHibernated(t, h) })
+	h.Succeeded()
 }
 
-func TestAShootThatWakesUpBeforeItSleptStaysAwake(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	fallAsleep(t, s)
-	s.Manager.Sleep(false)
-	s.ChangeShoot(hibernation(false))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	object := s.Ready()
+func TestReconcile_WokenUpWhileHibernating(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	startHibernation(t, h)
+	h.Manager.SetHibernated(false)
+	h.ChangeShoot(withHibernation(false))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	object := h.Ready()
 	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "fallingAsleep")
-	s.Writes()
+	h.Writes()
 	time.Sleep(100 * time.Millisecond)
-	assert.Empty(t, s.Writes())
-	assert.False(t, isAsleep(t, s))
+	assert.Empty(t, h.Writes())
+	assert.False(t, isHibernated(t, h))
 }
 
-func TestAShootIsAwakeWhileItGoes(t *testing.T) {
-	for sentence, goes := range map[string]func(*gardencorev1beta1.Shoot){
+func TestReconcile_HibernatedShootDeletedOrMigrated(t *testing.T) {
+	for sentence, change := range map[string]func(*gardencorev1beta1.Shoot){
 		"to be deleted": func(shoot *gardencorev1beta1.Shoot) { shoot.DeletionTimestamp = new(metav1.Now()) },
 		"to another seed": func(shoot *gardencorev1beta1.Shoot) {
 			shoot.Status.LastOperation.Type = gardencorev1beta1.LastOperationTypeMigrate
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t, &driver{}).Start()
-			s.Create()
-			s.ScaleKubeAPIServer(0)
-			s.ChangeShoot(hibernation(true), goes)
-			s.Order(v1beta1constants.GardenerOperationReconcile)
-			s.Succeeded()
-			assert.False(t, isAsleep(t, s))
+			h := newHarness(t, &driver{}).Start()
+			h.Create()
+			h.ScaleKubeAPIServer(0)
+			h.ChangeShoot(withHibernation(true), change)
+			h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+			h.Succeeded()
+			assert.False(t, isHibernated(t, h))
 		})
 	}
 }
 
-func TestASleepingShootMoves(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	fallAsleep(t, s)
-	s.Stop()
-	other := s.OtherSeed()
-	other.Manager.Sleep(true)
+func TestRestore_HibernatedShoot(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	startHibernation(t, h)
+	h.Stop()
+	other := h.OtherSeed()
+	other.Manager.SetHibernated(true)
 	other.Start()
 	other.Deploy(v1beta1constants.GardenerOperationWaitForState)
 	require.NoError(t, other.Request(t.Context(), v1beta1constants.GardenerOperationRestore))
 	other.Succeeded()
-	assert.False(t, isAsleep(t, other), "gardenlet has started the kube-apiserver there for the time being")
+	assert.False(t, isHibernated(t, other), "gardenlet has started the kube-apiserver there for the time being")
 	other.ScaleKubeAPIServer(0)
-	eventually(t, func() bool { return isAsleep(t, other) })
+	eventually(t, func() bool { return isHibernated(t, other) })
 }

@@ -19,5 +19,5 @@ func ReadImages(drivers ...[]byte) (images.Vector, error) {
 // ImagesFor looks up images by name for a shoot with that version of Kubernetes. The seed's version is not asked for: nothing of
 // a control plane's images depends on it.
 func ImagesFor(vector images.Vector, kubernetesVersion string) func(name string) (string, error) {
-	return images.For(vector, kubernetesVersion)
+	return images.ForKubernetesVersion(vector, kubernetesVersion)
 }

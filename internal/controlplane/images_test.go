@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
-func TestEveryImageIsKnownForEveryVersionOfKubernetes(t *testing.T) {
+func TestReadImages_AllKubernetesVersions(t *testing.T) {
 	images, err := controlplane.ReadImages()
 	require.NoError(t, err)
 	for _, version := range []string{"1.32.0", "1.33.13", "1.34.4", "1.35.1", "1.36.3"} {
@@ -27,7 +27,7 @@ func TestEveryImageIsKnownForEveryVersionOfKubernetes(t *testing.T) {
 	}
 }
 
-func TestImagesFollowTheShootsVersion(t *testing.T) {
+func TestImagesFor(t *testing.T) {
 	images, err := controlplane.ReadImages()
 	require.NoError(t, err)
 	for version, want := range map[string]string{"1.33.9": ":v5.", "1.34.0": ":v6."} {
@@ -37,7 +37,7 @@ func TestImagesFollowTheShootsVersion(t *testing.T) {
 	}
 }
 
-func TestDriversAddImages(t *testing.T) {
+func TestReadImages_DriverImages(t *testing.T) {
 	images, err := controlplane.ReadImages([]byte("images: [{name: loom, repository: example.org/loom, tag: v7, targetVersion: 1.36.x}]"))
 	require.NoError(t, err)
 	image, err := controlplane.ImagesFor(images, "1.36.2")("loom")
@@ -53,7 +53,7 @@ func TestDriversAddImages(t *testing.T) {
 	assert.ErrorContains(t, err, "reading image vector: ")
 }
 
-func TestTheOperatorOverwritesImages(t *testing.T) {
+func TestReadImages_Overwrite(t *testing.T) {
 	overwrite := filepath.Join(t.TempDir(), "images.yaml")
 	t.Setenv("IMAGEVECTOR_OVERWRITE", overwrite)
 	write := func(content string) { require.NoError(t, os.WriteFile(overwrite, []byte(content), 0o600)) }

@@ -42,12 +42,12 @@ func TestEffectiveRanges(t *testing.T) {
 	}
 }
 
-func TestSomebodyElsesProviderStatusCountsAsNone(t *testing.T) {
+func TestStatusOf(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		raw  string
 		want status
 	}{
-		"our own":      {`{"apiVersion":"controlplane.trellis.garden/v1alpha1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{FallingAsleep: true}},
+		"our own":      {`{"apiVersion":"controlplane.trellis.garden/v1alpha1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{Hibernating: true}},
 		"another kind": {`{"apiVersion":"example.org/v1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{}},
 		"no JSON":      {`]`, status{}},
 		"none at all":  {``, status{}},
@@ -60,7 +60,7 @@ func TestSomebodyElsesProviderStatusCountsAsNone(t *testing.T) {
 			left := statusOf(object)
 			left.TypeMeta = metav1.TypeMeta{}
 			assert.Equal(t, tc.want, left)
-			assert.Equal(t, tc.want.FallingAsleep, fallsAsleep(object))
+			assert.Equal(t, tc.want.Hibernating, isHibernating(object))
 		})
 	}
 }
@@ -73,7 +73,7 @@ func TestNodeConditions(t *testing.T) {
 	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeReady, Reason: "BarnIsDown"}))
 }
 
-func TestADriverIsNeededForEveryType(t *testing.T) {
+func TestAdd_MissingDriver(t *testing.T) {
 	err := Add(nil, map[string]Driver{"openstack": nil}, images.Vector{}, contract.Options{Types: []string{"aws"}})
 	assert.EqualError(t, err, `no control plane driver for type "aws"; there are: openstack`)
 }

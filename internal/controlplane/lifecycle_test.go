@@ -24,14 +24,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
 
-func TestTheLifeOfAControlPlane(t *testing.T) {
+func TestLifecycle(t *testing.T) {
 	controlplanetest.Run(t, controlplane.APIServer().Get(t), subjectOf(t, &driver{}))
 }
 
-func TestNothingRefersToWhatIsNotThereYet(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	writes := s.Writes()
+func TestReconcile_WriteOrder(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	writes := h.Writes()
 	inOrder := func(first, second string) {
 		t.Helper()
 		before, after := slices.Index(writes, first), slices.Index(writes, second)
@@ -45,7 +45,7 @@ func TestNothingRefersToWhatIsNotThereYet(t *testing.T) {
 		inOrder("POST /secrets/managedresource-"+name+"-{sum}", "POST /managedresources/"+name)
 	}
 	for _, name := range []string{
-		"barn-config-{sum}", "shoot-access-" + keeper, "ca-provider-test-controlplane-{sum}", keeper + "-server-{sum}",
+		"barn-config-{sum}", "shoot-access-" + exampleManagerName, "ca-provider-test-controlplane-{sum}", exampleManagerName + "-server-{sum}",
 	} {
 		inOrder("POST /secrets/"+name, "POST /managedresources/"+controlplanetest.Seed)
 	}
@@ -54,11 +54,11 @@ func TestNothingRefersToWhatIsNotThereYet(t *testing.T) {
 }
 
 // contents returns what the process has made in the namespace: all but tokens, keys, times and what the API server adds.
-func contents(t *testing.T, s *controlplanetest.Stage) map[string]string {
+func contents(t *testing.T, h *controlplanetest.Harness) map[string]string {
 	t.Helper()
 	resources, secrets := &resourcesv1alpha1.ManagedResourceList{}, &corev1.SecretList{}
-	require.NoError(t, s.Client.List(t.Context(), resources, client.InNamespace(s.Namespace)))
-	require.NoError(t, s.Client.List(t.Context(), secrets, client.InNamespace(s.Namespace)))
+	require.NoError(t, h.Client.List(t.Context(), resources, client.InNamespace(h.Namespace)))
+	require.NoError(t, h.Client.List(t.Context(), secrets, client.InNamespace(h.Namespace)))
 	all := map[string]string{}
 	note := func(name string, parts ...any) {
 		encoded, err := json.Marshal(parts)
@@ -78,36 +78,36 @@ func contents(t *testing.T, s *controlplanetest.Stage) map[string]string {
 	return all
 }
 
-func TestTheSameShootEndsInTheSameBytes(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	first := contents(t, s)
+func TestReconcile_Deterministic(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	first := contents(t, h)
 	secrets := &corev1.SecretList{}
-	require.NoError(t, s.Client.List(t.Context(), secrets, client.InNamespace(s.Namespace), client.MatchingLabels{"persist": "true"}))
+	require.NoError(t, h.Client.List(t.Context(), secrets, client.InNamespace(h.Namespace), client.MatchingLabels{"persist": "true"}))
 	require.Len(t, secrets.Items, 1)
-	s.Delete()
-	s.Manager.Shoot().Forget()
+	h.Delete()
+	h.Manager.Shoot().ClearHistory()
 	ca := secrets.Items[0]
 	ca.ResourceVersion, ca.UID = "", ""
-	require.NoError(t, s.Client.Create(t.Context(), &ca))
-	s.Create()
-	assert.Empty(t, cmp.Diff(first, contents(t, s)))
+	require.NoError(t, h.Client.Create(t.Context(), &ca))
+	h.Create()
+	assert.Empty(t, cmp.Diff(first, contents(t, h)))
 }
 
-func TestOtherCredentialsReplaceWhatUsesThem(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	config := mounted(t, s, "Deployment", keeper, "barn-config")
-	s.Manager.Seed().Forget()
-	s.Manager.Shoot().Forget()
-	s.Writes()
+func TestReconcile_CredentialsChanged(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	config := mounted(t, h, "Deployment", exampleManagerName, "barn-config")
+	h.Manager.Seed().ClearHistory()
+	h.Manager.Shoot().ClearHistory()
+	h.Writes()
 
 	login := &corev1.Secret{}
-	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: "cloudprovider"}, login))
+	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: "cloudprovider"}, login))
 	login.Data["password"] = []byte("another")
-	require.NoError(t, s.Client.Update(t.Context(), login))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
+	require.NoError(t, h.Client.Update(t.Context(), login))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
 
 	assert.Equal(t, []string{
 		"PATCH /controlplanes/one",
@@ -116,43 +116,43 @@ func TestOtherCredentialsReplaceWhatUsesThem(t *testing.T) {
 		"PATCH /managedresources/extension-controlplane-seed",
 		"DELETE /secrets/managedresource-extension-controlplane-seed-{sum}",
 		"PATCH /controlplanes/one/status",
-	}, contracttest.WithoutProgress(s.Writes()))
-	assert.ElementsMatch(t, []string{"changed Deployment " + keeper, "changed Deployment barn-csi"}, s.Manager.Seed().History())
-	assert.Empty(t, s.Manager.Shoot().History())
-	assert.NotEqual(t, config, mounted(t, s, "Deployment", keeper, "barn-config"), "the Deployment uses what it used before")
-	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: config}, &corev1.Secret{}),
+	}, contracttest.WithoutProgress(h.Writes()))
+	assert.ElementsMatch(t, []string{"changed Deployment " + exampleManagerName, "changed Deployment barn-csi"}, h.Manager.Seed().History())
+	assert.Empty(t, h.Manager.Shoot().History())
+	assert.NotEqual(t, config, mounted(t, h, "Deployment", exampleManagerName, "barn-config"), "the Deployment uses what it used before")
+	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: config}, &corev1.Secret{}),
 		"pods that are there yet may start again")
-	s.Ready()
-	err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: config}, &corev1.Secret{})
+	h.Ready()
+	err := h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: config}, &corev1.Secret{})
 	assert.NoError(t, client.IgnoreNotFound(err))
 	assert.Error(t, err, "the collector knows that nobody needs it")
 }
 
-func TestWhatIsNotPlannedAnyMoreGoesInOrder(t *testing.T) {
+func TestReconcile_ComponentRemoved(t *testing.T) {
 	d := &driver{}
-	s := newStage(t, d).Start()
-	s.Create()
-	s.Writes()
+	h := newHarness(t, d).Start()
+	h.Create()
+	h.Writes()
 	d.change = func(plan *controlplane.Plan, _ *controlplane.Shoot) {
 		plan.CSIDrivers[0].Controller.Sidecars.Snapshotter = nil
 	}
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	writes := s.Writes()
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	writes := h.Writes()
 	changed := slices.Index(writes, "PATCH /managedresources/extension-controlplane-seed")
 	for _, name := range []string{"csi-snapshotter", "csi-snapshot-controller"} {
 		removed := slices.Index(writes, "DELETE /secrets/shoot-access-"+name)
 		require.NotEqual(t, -1, removed, "%q", writes)
 		assert.Less(t, changed, removed, "access goes before those who use it have been replaced")
 	}
-	assert.Nil(t, s.Manager.Seed().Get("Deployment", "csi-snapshot-controller"))
-	assert.NotNil(t, s.Manager.Seed().Get("Deployment", keeper))
+	assert.Nil(t, h.Manager.Seed().Get("Deployment", "csi-snapshot-controller"))
+	assert.NotNil(t, h.Manager.Seed().Get("Deployment", exampleManagerName))
 }
 
-func TestSecretsOfTheUserTravelWithTheShoot(t *testing.T) {
-	secret := func(s *controlplanetest.Stage) *corev1.Secret {
+func TestReconcile_ReferencedResources(t *testing.T) {
+	secret := func(h *controlplanetest.Harness) *corev1.Secret {
 		return &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "ref-manila"}, Data: map[string][]byte{"username": []byte("manila")},
+			ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: "ref-manila"}, Data: map[string][]byte{"username": []byte("manila")},
 		}
 	}
 	refers := func(name, kind, object string) func(*gardencorev1beta1.Shoot) {
@@ -165,74 +165,74 @@ func TestSecretsOfTheUserTravelWithTheShoot(t *testing.T) {
 	seen := make(chan map[string]map[string][]byte, 100)
 	d := &driver{references: []string{"manila", "missing", "map"}}
 	d.change = func(_ *controlplane.Plan, shoot *controlplane.Shoot) { seen <- shoot.Referenced }
-	s := newStage(t, d, func(subject *controlplanetest.Subject) {
-		subject.Inputs.Given = func(namespace string) []client.Object {
-			return []client.Object{secret(&controlplanetest.Stage{Namespace: namespace})}
+	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Existing = func(namespace string) []client.Object {
+			return []client.Object{secret(&controlplanetest.Harness{Namespace: namespace})}
 		}
 	})
-	s.ChangeShoot(refers("manila", "Secret", "manila"), refers("missing", "Secret", "missing"), refers("map", "ConfigMap", "manila"), refers("other", "Secret", "manila"))
-	s.Start()
-	object := s.Create()
+	h.ChangeShoot(refers("manila", "Secret", "manila"), refers("missing", "Secret", "missing"), refers("map", "ConfigMap", "manila"), refers("other", "Secret", "manila"))
+	h.Start()
+	object := h.Create()
 	assert.Equal(t, map[string]map[string][]byte{"manila": {"username": []byte("manila")}}, <-seen)
 	assert.Equal(t, []gardencorev1beta1.NamedResourceReference{{
 		Name: "manila", ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: "ref-manila"},
 	}}, object.Status.Resources)
 
-	require.NoError(t, s.Client.Delete(t.Context(), secret(s)))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	assert.Empty(t, s.Succeeded().Status.Resources, "what is not there would keep the shoot from travelling")
+	require.NoError(t, h.Client.Delete(t.Context(), secret(h)))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	assert.Empty(t, h.Succeeded().Status.Resources, "what is not there would keep the shoot from travelling")
 }
 
-func TestWhatSomebodyElseChangedIsTakenBack(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
+func TestReconcile_RevertsManualChanges(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
 	resource := &resourcesv1alpha1.ManagedResource{}
-	key := client.ObjectKey{Namespace: s.Namespace, Name: controlplanetest.ShootObjects}
-	require.NoError(t, s.Client.Get(t.Context(), key, resource))
+	key := client.ObjectKey{Namespace: h.Namespace, Name: controlplanetest.ShootObjects}
+	require.NoError(t, h.Client.Get(t.Context(), key, resource))
 	resource.Spec.KeepObjects = new(true)
 	metav1.SetMetaDataAnnotation(&resource.ObjectMeta, "example.org/note", "mine")
-	require.NoError(t, s.Client.Update(t.Context(), resource))
+	require.NoError(t, h.Client.Update(t.Context(), resource))
 	access := &corev1.Secret{}
-	accessKey := client.ObjectKey{Namespace: s.Namespace, Name: "shoot-access-" + keeper}
-	require.NoError(t, s.Client.Get(t.Context(), accessKey, access))
+	accessKey := client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-" + exampleManagerName}
+	require.NoError(t, h.Client.Get(t.Context(), accessKey, access))
 	labels := access.Labels
 	access.Labels = nil
-	require.NoError(t, s.Client.Update(t.Context(), access))
+	require.NoError(t, h.Client.Update(t.Context(), access))
 
-	s.Reconcile()
-	require.NoError(t, s.Client.Get(t.Context(), key, resource))
+	h.Reconcile()
+	require.NoError(t, h.Client.Get(t.Context(), key, resource))
 	assert.Equal(t, "mine", resource.Annotations["example.org/note"], "what does no harm stays")
-	require.NoError(t, s.Client.Get(t.Context(), accessKey, access))
+	require.NoError(t, h.Client.Get(t.Context(), accessKey, access))
 	assert.Equal(t, labels, access.Labels)
 	assert.NotEmpty(t, access.Data, "the token is left alone")
 }
 
-func TestWhatSomebodyElseDeletesIsMadeAgainWhenItIsGone(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	s.Manager.Sleep(true)
-	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: controlplanetest.StorageClasses}}
-	require.NoError(t, s.Client.Delete(t.Context(), resource))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	object := s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
-		return unless(o.Status.LastError != nil, "no error yet")
+func TestReconcile_RecreatesDeletedManagedResource(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	h.Manager.SetHibernated(true)
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: controlplanetest.StorageClasses}}
+	require.NoError(t, h.Client.Delete(t.Context(), resource))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return errorUnless(o.Status.LastError != nil, "no error yet")
 	})
 	assert.Equal(t, "deploying storage classes in the shoot: ManagedResource extension-controlplane-storageclasses is still being deleted",
 		object.Status.LastError.Description)
 	assert.Empty(t, object.Status.LastError.Codes, "no user can do anything about it")
-	s.Manager.Sleep(false)
-	require.NoError(t, s.Manager.ServeAll(t.Context()))
-	s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
-		return unless(o.Status.LastError == nil, "it is still an error")
+	h.Manager.SetHibernated(false)
+	require.NoError(t, h.Manager.ReconcileAll(t.Context()))
+	h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return errorUnless(o.Status.LastError == nil, "it is still an error")
 	})
-	s.Manager.Shoot().Forget()
-	s.Ready()
+	h.Manager.Shoot().ClearHistory()
+	h.Ready()
 }
 
 // mounted returns the name of the Secret that an object mounts by a name in the plan.
-func mounted(t *testing.T, s *controlplanetest.Stage, kind, name, source string) string {
+func mounted(t *testing.T, h *controlplanetest.Harness, kind, name, source string) string {
 	t.Helper()
-	object := s.Manager.Seed().Get(kind, name)
+	object := h.Manager.Seed().Get(kind, name)
 	require.NotNil(t, object)
 	for _, secret := range object.GetAnnotations() {
 		if strings.HasPrefix(secret, source+"-") {

@@ -15,8 +15,8 @@ const (
 	resourceUpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
-func newStore(p *pass) managedresource.Store {
+func newStore(rec *reconciliation) managedresource.Store {
 	return managedresource.Store{
-		Client: p.Client, Namespace: p.Object.Namespace, Labels: map[string]string{labelOwner: p.Object.Name},
+		Client: rec.Client, Namespace: rec.Object.Namespace, Labels: map[string]string{labelOwner: rec.Object.Name},
 	}
 }

@@ -33,7 +33,7 @@ func kubeconfigSecret(t *testing.T, server *contracttest.APIServer, namespace, n
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"kubeconfig": kubeconfig}}
 }
 
-func TestStaleConditionsAreTakenFromNodesOnce(t *testing.T) {
+func TestCleanNodes(t *testing.T) {
 	shoot := controlplane.APIServer().Get(t)
 	addNode := func(name, reason string) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -62,16 +62,16 @@ func TestStaleConditionsAreTakenFromNodesOnce(t *testing.T) {
 		}
 	}
 	d := &driver{}
-	s := newStage(t, d, func(subject *controlplanetest.Subject) {
-		subject.Inputs.Given = func(namespace string) []client.Object {
+	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Existing = func(namespace string) []client.Object {
 			return []client.Object{kubeconfigSecret(t, shoot, namespace, v1beta1constants.SecretNameGardener)}
 		}
 	}).Start()
-	s.Create()
+	h.Create()
 	assert.Contains(t, reasons("stale-0"), "BarnIsUp")
 
 	d.change = stale("BarnIsUp", "BarnIsDown")
-	object := s.Reconcile()
+	object := h.Reconcile()
 	for n := range 3 {
 		assert.Equal(t, []string{"KubeletReady"}, reasons(fmt.Sprintf("stale-%d", n)))
 	}
@@ -80,42 +80,42 @@ func TestStaleConditionsAreTakenFromNodesOnce(t *testing.T) {
 		`"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp","NetworkUnavailable/BarnIsDown"]`)
 
 	addNode("late", "BarnIsUp")
-	s.Reconcile()
+	h.Reconcile()
 	assert.Contains(t, reasons("late"), "BarnIsUp", "it is done once, not whenever somebody has a reason")
 	d.change = nil
-	assert.NotContains(t, string(s.Reconcile().Status.ProviderStatus.Raw), "cleanedNodeConditions")
+	assert.NotContains(t, string(h.Reconcile().Status.ProviderStatus.Raw), "cleanedNodeConditions")
 	d.change = stale("BarnIsUp", "BarnIsDown")
-	s.Reconcile()
+	h.Reconcile()
 	assert.NotContains(t, reasons("late"), "BarnIsUp", "the plan has named it anew")
 }
 
-func TestANewShootHasNoStaleConditions(t *testing.T) {
+func TestCleanNodes_NewShoot(t *testing.T) {
 	d := &driver{change: func(plan *controlplane.Plan, _ *controlplane.Shoot) {
 		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
 	}}
-	s := newStage(t, d).Start()
-	object := s.Create()
+	h := newHarness(t, d).Start()
+	object := h.Create()
 	assert.Contains(t, string(object.Status.ProviderStatus.Raw), `"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp"]`,
 		"which is done without access to the shoot")
-	s.Reconcile()
+	h.Reconcile()
 }
 
-func TestAKubeconfigThatRunsProgramsIsRefused(t *testing.T) {
+func TestCleanNodes_ExecKubeconfig(t *testing.T) {
 	d := &driver{}
-	s := newStage(t, d, func(subject *controlplanetest.Subject) {
-		subject.Inputs.Given = func(namespace string) []client.Object {
+	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Existing = func(namespace string) []client.Object {
 			secret := kubeconfigSecret(t, controlplane.APIServer().Get(t), namespace, v1beta1constants.SecretNameGardenerInternal)
 			secret.Data["kubeconfig"] = []byte(strings.ReplaceAll(string(secret.Data["kubeconfig"]), "  user:\n", "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}\n"))
 			return []client.Object{secret}
 		}
 	}).Start()
-	s.Create()
+	h.Create()
 	d.change = func(plan *controlplane.Plan, _ *controlplane.Shoot) {
 		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
 	}
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	object := s.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
-		return unless(o.Status.LastError != nil, "no error yet")
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		return errorUnless(o.Status.LastError != nil, "no error yet")
 	})
 	assert.Equal(t, `removing stale conditions from nodes: reading the kubeconfig in Secret gardener-internal: user "gardener" logs in by a program, which is refused`,
 		object.Status.LastError.Description)

@@ -29,8 +29,8 @@ type Plan struct {
 	Retired []client.Object
 	// StaleNodeConditions are removed from all nodes once, when the plan names them first.
 	StaleNodeConditions []NodeCondition
-	// Remarks are sentences for whoever reads the status.
-	Remarks []string
+	// Messages are sentences for whoever reads the status.
+	Messages []string
 }
 
 // Config is a set of files. Each version of it becomes an immutable Secret of its own.

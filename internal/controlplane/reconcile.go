@@ -19,24 +19,24 @@ import (
 
 // deployment is one pass that brings a control plane into being.
 type deployment struct {
-	pass      *pass
-	shoot     *Shoot
-	plan      *Plan
-	sleep     sleep
-	left      status
-	resources managedresource.Store
-	secrets   secrets
-	authority *authority
-	parts     *parts
+	rec         *reconciliation
+	shoot       *Shoot
+	plan        *Plan
+	hibernation hibernationState
+	previous    status
+	resources   managedresource.Store
+	secrets     secrets
+	authority   *authority
+	renderer    *renderer
 	// definitions are those of the kinds that storage drivers bring to the shoot.
 	definitions []client.Object
-	// patience bounds the wait for pods that use none of upstream's configuration.
-	patience time.Duration
+	// rolloutTimeout bounds the wait for pods that use none of upstream's configuration.
+	rolloutTimeout time.Duration
 
 	// certificates and configs are set by the tasks of these names, for those that come after.
 	certificates, configs map[string]string
 	cleaned               bool
-	remarks               sync.Mutex
+	messagesMutex         sync.Mutex
 }
 
 // Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it in the seed, and a
@@ -44,41 +44,41 @@ type deployment struct {
 // of the shoot from being mended. In a shoot that sleeps or falls asleep nobody applies anything, so nobody is waited for.
 //
 // The control plane of a shoot that is being deleted stays as it is when its configuration cannot be fulfilled.
-func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
-	shoot, plan, err := a.plan(ctx, p)
-	if err != nil && isBeingDeleted(p) && (cloud.KindOf(err) == cloud.Configuration || errors.Is(err, ErrInfrastructureIncomplete)) {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("what is there stays until it is deleted, since %v", err))
+func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
+	shoot, plan, err := a.plan(ctx, rec)
+	if err != nil && isBeingDeleted(rec) && (cloud.KindOf(err) == cloud.Configuration || errors.Is(err, ErrInfrastructureIncomplete)) {
+		rec.Messages = append(rec.Messages, fmt.Sprintf("what is there stays until it is deleted, since %v", err))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	d, err := a.newDeployment(ctx, p, shoot, plan)
+	d, err := a.newDeployment(ctx, rec, shoot, plan)
 	if err != nil {
 		return err
 	}
-	if err := p.Track.Run(ctx, d.graph()); err != nil {
+	if err := rec.StateRecorder.Run(ctx, d.graph()); err != nil {
 		return err
 	}
-	p.Remarks = append(p.Remarks, plan.Remarks...)
-	return d.newStatus().leaveIn(p.Object)
+	rec.Messages = append(rec.Messages, plan.Messages...)
+	return d.newStatus().writeTo(rec.Object)
 }
 
-func (a *actuator) newDeployment(ctx context.Context, p *pass, shoot *Shoot, plan *Plan) (*deployment, error) {
-	sleep, err := sleepOf(ctx, p.Client, p.Object.Namespace, p.Cluster.Shoot)
+func (a *actuator) newDeployment(ctx context.Context, rec *reconciliation, shoot *Shoot, plan *Plan) (*deployment, error) {
+	hibernation, err := readHibernationState(ctx, rec.Client, rec.Object.Namespace, rec.Cluster.Shoot)
 	if err != nil {
 		return nil, err
 	}
-	authority, err := newAuthority(ctx, p)
+	authority, err := newAuthority(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
 	return &deployment{
-		pass: p, shoot: shoot, plan: plan, sleep: sleep, left: statusOf(p.Object), authority: authority,
-		definitions: a.definitions, patience: a.patience,
-		parts:     newParts(plan, a.images, p.Cluster.Shoot.Spec.Kubernetes),
-		resources: newStore(p),
-		secrets:   secrets{client: p.Client, namespace: p.Object.Namespace, owner: p.Object.Name},
+		rec: rec, shoot: shoot, plan: plan, hibernation: hibernation, previous: statusOf(rec.Object), authority: authority,
+		definitions: a.definitions, rolloutTimeout: a.rolloutTimeout,
+		renderer:  newRenderer(plan, a.images, rec.Cluster.Shoot.Spec.Kubernetes),
+		resources: newStore(rec),
+		secrets:   secrets{client: rec.Client, namespace: rec.Object.Namespace, owner: rec.Object.Name},
 	}, nil
 }
 
@@ -101,7 +101,7 @@ func (d *deployment) graph() *contract.Graph {
 	graph.Add(contract.Task{
 		Name: "removing stale conditions from nodes", Do: d.cleanNodes, SkipIf: !d.mustCleanNodes(), After: everything,
 	})
-	graph.Add(contract.Task{Name: "removing what upstream's extension left", Do: d.removeUpstreamsOwn, After: everything})
+	graph.Add(contract.Task{Name: "removing what upstream's extension left", Do: d.removeUpstreamResources, After: everything})
 	graph.Add(contract.Task{Name: "removing access that is not needed", Do: d.removeShootAccess, After: everything})
 	graph.Add(contract.Task{Name: "removing certificates that are not needed", Do: d.authority.Cleanup, After: everything})
 	return graph
@@ -118,26 +118,26 @@ func (d *deployment) writeConfigs(ctx context.Context) (err error) {
 }
 
 func (d *deployment) writeShootAccess(ctx context.Context) error {
-	return d.secrets.writeShootAccess(ctx, d.parts.shootAccess())
+	return d.secrets.writeShootAccess(ctx, d.renderer.shootAccess())
 }
 
 func (d *deployment) removeShootAccess(ctx context.Context) error {
-	return d.secrets.removeShootAccess(ctx, d.parts.shootAccess())
+	return d.secrets.removeShootAccess(ctx, d.renderer.shootAccess())
 }
 
 func (d *deployment) deploySeed(ctx context.Context) error {
 	names := maps.Clone(d.certificates)
 	maps.Copy(names, d.configs)
-	objects, err := d.parts.seedObjects(component.Surroundings{
-		Namespace: d.pass.Object.Namespace, Asleep: d.sleep == asleep, Secrets: names,
-		GenericKubeconfig: genericKubeconfig(d.pass.Cluster),
+	objects, err := d.renderer.seedObjects(component.Values{
+		Namespace: d.rec.Object.Namespace, Hibernated: d.hibernation == hibernated, Secrets: names,
+		GenericKubeconfig: genericKubeconfig(d.rec.Cluster),
 	})
 	if err != nil {
 		return err
 	}
-	resource := managedresource.Resource{Name: resourceSeed, Seed: true, Objects: objects, Annotations: map[string]string{annotationAsleep: ""}}
-	if d.sleep == asleep {
-		resource.Annotations[annotationAsleep] = "true"
+	resource := managedresource.Resource{Name: resourceSeed, Seed: true, Objects: objects, Annotations: map[string]string{annotationHibernated: ""}}
+	if d.hibernation == hibernated {
+		resource.Annotations[annotationHibernated] = "true"
 	}
 	if err := d.resources.Apply(ctx, resource); err != nil {
 		return err
@@ -159,39 +159,39 @@ func (d *deployment) deployCRDs(ctx context.Context) error {
 }
 
 func (d *deployment) deployStorageClasses(ctx context.Context) error {
-	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceStorageClasses, Objects: d.parts.classes()})
+	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceStorageClasses, Objects: d.renderer.classes()})
 	return err
 }
 
-// shootPatience is how long a pass waits until something has been applied in the shoot. What users do there may keep it from
+// shootTimeout is how long a pass waits until something has been applied in the shoot. What users do there may keep it from
 // being applied, such as a webhook whose server has no node to run on; and nodes come after the control plane.
-const shootPatience = time.Minute
+const shootTimeout = time.Minute
 
 // applyInShoot reports whether it has been applied, or nobody is there to do so.
 func (d *deployment) applyInShoot(ctx context.Context, wanted managedresource.Resource) (bool, error) {
-	if err := d.resources.Apply(ctx, wanted); err != nil || d.sleep != awake {
+	if err := d.resources.Apply(ctx, wanted); err != nil || d.hibernation != awake {
 		return err == nil, err
 	}
-	patient, cancel := context.WithTimeout(ctx, shootPatience)
+	waitCtx, cancel := context.WithTimeout(ctx, shootTimeout)
 	defer cancel()
-	err := d.resources.WaitApplied(patient, wanted.Name)
-	if err != nil && patient.Err() != nil && ctx.Err() == nil {
-		d.remark(err.Error())
+	err := d.resources.WaitApplied(waitCtx, wanted.Name)
+	if err != nil && waitCtx.Err() != nil && ctx.Err() == nil {
+		d.addMessage(err.Error())
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// remark is safe for tasks that run side by side.
-func (d *deployment) remark(sentence string) {
-	d.remarks.Lock()
-	defer d.remarks.Unlock()
-	d.pass.Remarks = append(d.pass.Remarks, sentence)
+// addMessage is safe for tasks that run side by side.
+func (d *deployment) addMessage(message string) {
+	d.messagesMutex.Lock()
+	defer d.messagesMutex.Unlock()
+	d.rec.Messages = append(d.rec.Messages, message)
 }
 
 // mustCleanNodes reports whether the plan names stale conditions that were not removed yet, and can be.
 func (d *deployment) mustCleanNodes() bool {
-	return d.sleep == awake && !d.pass.FirstAttempt && !containsAll(d.left.CleanedNodeConditions, d.staleNodeConditions())
+	return d.hibernation == awake && !d.rec.FirstAttempt && !containsAll(d.previous.CleanedNodeConditions, d.staleNodeConditions())
 }
 
 func (d *deployment) staleNodeConditions() []string {
@@ -203,7 +203,7 @@ func (d *deployment) staleNodeConditions() []string {
 }
 
 func (d *deployment) cleanNodes(ctx context.Context) error {
-	if err := cleanNodes(ctx, d.pass.Client, d.pass.Object.Namespace, d.plan.StaleNodeConditions); err != nil {
+	if err := cleanNodes(ctx, d.rec.Client, d.rec.Object.Namespace, d.plan.StaleNodeConditions); err != nil {
 		return err
 	}
 	d.cleaned = true
@@ -212,21 +212,21 @@ func (d *deployment) cleanNodes(ctx context.Context) error {
 
 // newStatus is what this pass leaves for the next. In a new shoot there are no nodes that could have stale conditions.
 func (d *deployment) newStatus() status {
-	next := status{FallingAsleep: d.sleep == fallingAsleep}
+	next := status{Hibernating: d.hibernation == hibernating}
 	stale := d.staleNodeConditions()
-	if d.cleaned || d.pass.FirstAttempt || containsAll(d.left.CleanedNodeConditions, stale) {
+	if d.cleaned || d.rec.FirstAttempt || containsAll(d.previous.CleanedNodeConditions, stale) {
 		next.CleanedNodeConditions = stale
 	}
 	return next
 }
 
 func containsAll(set, wanted []string) bool {
-	there := map[string]bool{}
+	present := map[string]bool{}
 	for _, name := range set {
-		there[name] = true
+		present[name] = true
 	}
 	for _, name := range wanted {
-		if !there[name] {
+		if !present[name] {
 			return false
 		}
 	}

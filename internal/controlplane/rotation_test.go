@@ -33,12 +33,12 @@ type certificates struct {
 	mounted string
 }
 
-func readCertificates(t *testing.T, s *controlplanetest.Stage) certificates {
+func readCertificates(t *testing.T, h *controlplanetest.Harness) certificates {
 	t.Helper()
 	list := &corev1.SecretList{}
-	require.NoError(t, s.Client.List(t.Context(), list, client.InNamespace(s.Namespace),
+	require.NoError(t, h.Client.List(t.Context(), list, client.InNamespace(h.Namespace),
 		client.MatchingLabels{secretsmanager.LabelKeyManagerIdentity: "provider-test-controlplane"}))
-	found := certificates{authorities: map[string]*x509.Certificate{}, mounted: mounted(t, s, "Deployment", keeper, keeper+"-server")}
+	found := certificates{authorities: map[string]*x509.Certificate{}, mounted: mounted(t, h, "Deployment", exampleManagerName, exampleManagerName+"-server")}
 	bundles := 0
 	for _, secret := range list.Items {
 		switch {
@@ -72,14 +72,14 @@ func parse(t *testing.T, content []byte) []*x509.Certificate {
 func signedBy(certificate, ca *x509.Certificate) bool {
 	roots := x509.NewCertPool()
 	roots.AddCert(ca)
-	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: keeper, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: exampleManagerName, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	return err == nil
 }
 
-func TestTheCAIsRotatedWithThoseOfTheShoot(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
-	first := readCertificates(t, s)
+func TestAuthority_Rotation(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
+	first := readCertificates(t, h)
 	require.Len(t, first.authorities, 1)
 	oldName := slices.Collect(maps.Keys(first.authorities))[0]
 	oldCA := first.authorities[oldName]
@@ -89,16 +89,16 @@ func TestTheCAIsRotatedWithThoseOfTheShoot(t *testing.T) {
 	started := metav1.NewTime(time.Now().Truncate(time.Second))
 	enter := func(phase gardencorev1beta1.CredentialsRotationPhase) certificates {
 		t.Helper()
-		s.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
+		h.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
 			shoot.Status.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &gardencorev1beta1.ShootCredentialsRotation{
 				CertificateAuthorities: &gardencorev1beta1.CARotation{Phase: phase, LastInitiationTime: &started},
 			}}
 		})
-		s.Writes()
-		s.Order(v1beta1constants.GardenerOperationReconcile)
-		s.Succeeded()
-		assert.Empty(t, s.Manager.Complaints())
-		return readCertificates(t, s)
+		h.Writes()
+		h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+		h.Succeeded()
+		assert.Empty(t, h.Manager.Violations())
+		return readCertificates(t, h)
 	}
 
 	preparing := enter(gardencorev1beta1.RotationPreparing)
@@ -115,7 +115,7 @@ func TestTheCAIsRotatedWithThoseOfTheShoot(t *testing.T) {
 
 	prepared := enter(gardencorev1beta1.RotationPrepared)
 	assert.Equal(t, preparing, prepared)
-	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(s.Writes()))
+	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(h.Writes()))
 
 	completing := enter(gardencorev1beta1.RotationCompleting)
 	require.Len(t, completing.authorities, 1)
@@ -126,25 +126,25 @@ func TestTheCAIsRotatedWithThoseOfTheShoot(t *testing.T) {
 
 	completed := enter(gardencorev1beta1.RotationCompleted)
 	assert.Equal(t, completing, completed)
-	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(s.Writes()))
-	s.Delete()
+	assert.Equal(t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(h.Writes()))
+	h.Delete()
 }
 
-func TestARotationSurvivesAMove(t *testing.T) {
-	s := newStage(t, &driver{}).Start()
-	s.Create()
+func TestAuthority_RotationDuringMigration(t *testing.T) {
+	h := newHarness(t, &driver{}).Start()
+	h.Create()
 	started := metav1.NewTime(time.Now().Truncate(time.Second))
-	s.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
+	h.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Status.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &gardencorev1beta1.ShootCredentialsRotation{
 			CertificateAuthorities: &gardencorev1beta1.CARotation{Phase: gardencorev1beta1.RotationPrepared, LastInitiationTime: &started},
 		}}
 	})
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	before := readCertificates(t, s)
-	s.Stop()
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	before := readCertificates(t, h)
+	h.Stop()
 
-	other := s.OtherSeed().Start()
+	other := h.OtherSeed().Start()
 	other.Deploy(v1beta1constants.GardenerOperationWaitForState)
 	require.NoError(t, other.Request(t.Context(), v1beta1constants.GardenerOperationRestore))
 	other.Succeeded()

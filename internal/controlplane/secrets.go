@@ -28,7 +28,7 @@ type secrets struct {
 }
 
 // writeConfigs writes every config as an immutable Secret whose name says what is in it, and returns the names for
-// component.Surroundings. Those of earlier contents stay until nothing refers to them.
+// component.Values. Those of earlier contents stay until nothing refers to them.
 func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string]string, error) {
 	names := map[string]string{}
 	for _, config := range configs {
@@ -39,7 +39,7 @@ func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string
 		if err := kubernetesutils.MakeUnique(secret); err != nil {
 			return nil, fmt.Errorf("naming config %s: %w", config.Name, err)
 		}
-		if err := managedresource.CreateUnlessThere(ctx, s.client, secret); err != nil {
+		if err := managedresource.CreateIfNotExists(ctx, s.client, secret); err != nil {
 			return nil, err
 		}
 		names[config.Name] = secret.Name
@@ -115,14 +115,14 @@ func (s secrets) removeAll(ctx context.Context) error {
 }
 
 // deleteOwned deletes those of them that which selects.
-func (s secrets) deleteOwned(ctx context.Context, which func(*metav1.PartialObjectMetadata) bool) error {
+func (s secrets) deleteOwned(ctx context.Context, matches func(*metav1.PartialObjectMetadata) bool) error {
 	list, err := s.owned(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if !which(secret) {
+		if !matches(secret) {
 			continue
 		}
 		if err := s.client.Delete(ctx, secret); client.IgnoreNotFound(err) != nil {

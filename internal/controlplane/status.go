@@ -13,8 +13,8 @@ import (
 // travel to another seed: there everything is found out anew.
 type status struct {
 	metav1.TypeMeta `json:",inline"`
-	// FallingAsleep is true while the shoot is hibernated and gardenlet has not stopped its kube-apiserver yet.
-	FallingAsleep bool `json:"fallingAsleep,omitempty"`
+	// Hibernating is true while the shoot is hibernated and gardenlet has not stopped its kube-apiserver yet.
+	Hibernating bool `json:"fallingAsleep,omitempty"`
 	// CleanedNodeConditions are the stale conditions that were removed from all nodes, as "type/reason".
 	CleanedNodeConditions []string `json:"cleanedNodeConditions,omitempty"`
 }
@@ -26,16 +26,16 @@ const (
 
 // statusOf returns what the pass before has left. Somebody else's status counts as none.
 func statusOf(object *extensionsv1alpha1.ControlPlane) status {
-	var left status
+	var previous status
 	raw := object.Status.ProviderStatus
-	if raw == nil || json.Unmarshal(raw.Raw, &left) != nil || left.APIVersion != statusVersion || left.Kind != statusKind {
+	if raw == nil || json.Unmarshal(raw.Raw, &previous) != nil || previous.APIVersion != statusVersion || previous.Kind != statusKind {
 		return status{}
 	}
-	return left
+	return previous
 }
 
-// leaveIn writes the status into the object.
-func (s status) leaveIn(object *extensionsv1alpha1.ControlPlane) error {
+// writeTo writes the status into the object.
+func (s status) writeTo(object *extensionsv1alpha1.ControlPlane) error {
 	s.TypeMeta = metav1.TypeMeta{APIVersion: statusVersion, Kind: statusKind}
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -46,19 +46,19 @@ func shootWebhooks(providerType string, t *tuner) []mutation.Webhook {
 	webhooks := []mutation.Webhook{
 		{
 			Name:           "controlplane",
-			Rules:          mutation.CreationsAndUpdates("apps", "v1", "deployments"),
+			Rules:          mutation.CreateAndUpdateRules("apps", "v1", "deployments"),
 			ObjectSelector: metav1.LabelSelector{MatchLabels: marked},
 			Handler:        mutation.Handler(appsv1.SchemeGroupVersion.WithKind("Deployment"), t.tuneDeployment),
 		},
 		{
 			Name:           "operatingsystemconfig",
-			Rules:          mutation.CreationsAndUpdates(extensionsv1alpha1.SchemeGroupVersion.Group, extensionsv1alpha1.SchemeGroupVersion.Version, "operatingsystemconfigs"),
+			Rules:          mutation.CreateAndUpdateRules(extensionsv1alpha1.SchemeGroupVersion.Group, extensionsv1alpha1.SchemeGroupVersion.Version, "operatingsystemconfigs"),
 			ObjectSelector: metav1.LabelSelector{MatchLabels: marked},
 			Handler:        mutation.Handler(extensionsv1alpha1.SchemeGroupVersion.WithKind("OperatingSystemConfig"), t.tuneOperatingSystemConfig),
 		},
 		{
 			Name:  "cloudprovider",
-			Rules: mutation.CreationsAndUpdates("", "v1", "secrets"),
+			Rules: mutation.CreateAndUpdateRules("", "v1", "secrets"),
 			ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
 				v1beta1constants.GardenerPurpose: v1beta1constants.SecretNameCloudProvider,
 			}},
@@ -66,7 +66,7 @@ func shootWebhooks(providerType string, t *tuner) []mutation.Webhook {
 		},
 	}
 	for i := range webhooks {
-		webhooks[i].AddressTo(v1beta1constants.LabelShootProvider, providerType)
+		webhooks[i].SetProviderType(v1beta1constants.LabelShootProvider, providerType)
 	}
 	return webhooks
 }
@@ -76,7 +76,7 @@ func etcdWebhook(providerType string, storage tuning.EtcdStorage) mutation.Webho
 	version := druidcorev1alpha1.SchemeGroupVersion
 	webhook := mutation.Webhook{
 		Name:  "etcd",
-		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "etcds"),
+		Rules: mutation.CreateAndUpdateRules(version.Group, version.Version, "etcds"),
 		ObjectSelector: metav1.LabelSelector{
 			MatchLabels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenRoleControlPlane},
 			MatchExpressions: []metav1.LabelSelectorRequirement{{
@@ -89,6 +89,6 @@ func etcdWebhook(providerType string, storage tuning.EtcdStorage) mutation.Webho
 			return nil
 		}),
 	}
-	webhook.AddressTo(v1beta1constants.LabelSeedProvider, providerType)
+	webhook.SetProviderType(v1beta1constants.LabelSeedProvider, providerType)
 	return webhook
 }

@@ -30,7 +30,7 @@ type tuningDriver struct {
 	err    error
 }
 
-func (d tuningDriver) Tune(*contract.Cluster, tuning.Subject) (*tuning.Tuning, error) {
+func (d tuningDriver) Tune(*contract.Cluster, tuning.Scope) (*tuning.Tuning, error) {
 	return &d.tuning, d.err
 }
 
@@ -71,8 +71,8 @@ func seedWith(t *testing.T, reads *int, clusters ...string) client.Reader {
 	return builder.Build()
 }
 
-// call asks the webhook of some name.
-func call(t *testing.T, driver Driver, seed client.Reader, name string, request admission.Request) admission.Response {
+// callWebhook asks the webhook of some name.
+func callWebhook(t *testing.T, driver Driver, seed client.Reader, name string, request admission.Request) admission.Response {
 	t.Helper()
 	webhooks, err := Webhooks(map[string]Driver{"test": driver}, seed, WebhookOptions{
 		Types:       []string{"test"},
@@ -137,7 +137,7 @@ const (
 	etcdWithClass     = `{"metadata":{"namespace":"shoot--dev--one","name":"etcd-main"},"spec":{"replicas":1,"storageClass":""}}`
 )
 
-func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
+func TestWebhooks_Patches(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		webhook string
 		request admission.Request
@@ -195,7 +195,7 @@ func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			reads := 0
-			response := call(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
+			response := callWebhook(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
 			require.True(t, response.Allowed, "%+v", response.Result)
 			assert.Empty(t, cmp.Diff(test.want, patchOf(t, response)))
 			assert.Equal(t, test.reads, reads, "the Cluster is large")
@@ -203,7 +203,7 @@ func TestAWebhookAnswersWithNothingButTheChange(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotMeantPassesAsItIsAndCostsNothing(t *testing.T) {
+func TestWebhooks_IgnoredRequests(t *testing.T) {
 	deleting := func(object string) string {
 		return strings.Replace(object, `"metadata":{`, `"metadata":{"deletionTimestamp":"2026-11-20T12:00:00Z",`, 1)
 	}
@@ -231,7 +231,7 @@ func TestWhatIsNotMeantPassesAsItIsAndCostsNothing(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			reads := 0
-			response := call(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
+			response := callWebhook(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
 			assert.True(t, response.Allowed)
 			assert.Empty(t, patchOf(t, response))
 			assert.Zero(t, reads)
@@ -248,11 +248,11 @@ func TestWebhooks_ControlPlaneNeedsNoCloudProfile(t *testing.T) {
 			cluster := `{"metadata":{"name":"shoot--dev--one"},"spec":{"shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot"},"cloudProfile":` + profile + `}}`
 			for _, deployment := range []string{kubeAPIServer, kubeControllerManager} {
 				reads := 0
-				response := call(t, externalCloud(), seedWith(t, &reads, cluster), "controlplane", create(deploymentKind, deployment))
+				response := callWebhook(t, externalCloud(), seedWith(t, &reads, cluster), "controlplane", create(deploymentKind, deployment))
 				assert.True(t, response.Allowed, "%+v", response.Result)
 			}
 			reads := 0
-			response := call(t, externalCloud(), seedWith(t, &reads, cluster), "operatingsystemconfig", create(oscKind, nodeConfig))
+			response := callWebhook(t, externalCloud(), seedWith(t, &reads, cluster), "operatingsystemconfig", create(oscKind, nodeConfig))
 			assert.False(t, response.Allowed, "nodes get what the profile says")
 		})
 	}

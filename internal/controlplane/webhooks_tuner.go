@@ -69,16 +69,16 @@ func (t *tuner) completeCredentials(ctx context.Context, secret, _ *corev1.Secre
 	return nil
 }
 
-func (t *tuner) tuningFor(ctx context.Context, of tuning.Subject, kind string, object client.Object) (*tuning.Tuning, error) {
+func (t *tuner) tuningFor(ctx context.Context, scope tuning.Scope, kind string, object client.Object) (*tuning.Tuning, error) {
 	read := t.cluster
-	if of == tuning.ControlPlane {
-		read = t.shootAlone
+	if scope == tuning.ControlPlane {
+		read = t.shootOnly
 	}
 	cluster, err := read(ctx, object.GetNamespace())
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
-	tuned, err := t.driver.Tune(cluster, of)
+	tuned, err := t.driver.Tune(cluster, scope)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
@@ -90,7 +90,7 @@ func (t *tuner) cluster(ctx context.Context, namespace string) (*contract.Cluste
 	cluster, err := contract.ReadCluster(ctx, t.reader, namespace)
 	switch {
 	case err != nil:
-		return nil, explained(err)
+		return nil, describeNotFound(err)
 	case cluster.Shoot == nil || cluster.CloudProfile == nil:
 		return nil, fmt.Errorf("the Cluster resource %q lacks the shoot or the cloud profile", namespace)
 	default:
@@ -98,12 +98,12 @@ func (t *tuner) cluster(ctx context.Context, namespace string) (*contract.Cluste
 	}
 }
 
-// shootAlone returns a Cluster with a shoot and nothing else.
-func (t *tuner) shootAlone(ctx context.Context, namespace string) (*contract.Cluster, error) {
+// shootOnly returns a Cluster with a shoot and nothing else.
+func (t *tuner) shootOnly(ctx context.Context, namespace string) (*contract.Cluster, error) {
 	cluster, err := contract.ReadClusterShoot(ctx, t.reader, namespace)
 	switch {
 	case err != nil:
-		return nil, explained(err)
+		return nil, describeNotFound(err)
 	case cluster.Shoot == nil:
 		return nil, fmt.Errorf("the Cluster resource %q lacks the shoot", namespace)
 	default:
@@ -111,7 +111,7 @@ func (t *tuner) shootAlone(ctx context.Context, namespace string) (*contract.Clu
 	}
 }
 
-func explained(err error) error {
+func describeNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return errors.New("there is no Cluster resource of the namespace's name, which would say what its cloud needs")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-type pass = contract.Pass[*extensionsv1alpha1.Infrastructure]
+type reconciliation = contract.Reconciliation[*extensionsv1alpha1.Infrastructure]
 
 // actuator lets the driver of the object's type do the work.
 type actuator struct {
@@ -18,13 +18,13 @@ type actuator struct {
 
 var _ contract.Actuator[*extensionsv1alpha1.Infrastructure] = (*actuator)(nil)
 
-// begin returns the driver of the object's type, and its inputs.
-func (a *actuator) begin(ctx context.Context, p *pass) (Driver, *Shoot, error) {
-	driver, ok := a.drivers[p.Object.Spec.Type]
+// prepare returns the driver of the object's type, and its inputs.
+func (a *actuator) prepare(ctx context.Context, rec *reconciliation) (Driver, *Shoot, error) {
+	driver, ok := a.drivers[rec.Object.Spec.Type]
 	if !ok {
-		return nil, nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+		return nil, nil, fmt.Errorf("no driver for type %q", rec.Object.Spec.Type)
 	}
-	shoot, err := readShoot(ctx, p)
+	shoot, err := readShoot(ctx, rec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,34 +32,34 @@ func (a *actuator) begin(ctx context.Context, p *pass) (Driver, *Shoot, error) {
 }
 
 // ForceDelete has nothing to let go of: an Infrastructure owns nothing in the seed.
-func (a *actuator) ForceDelete(context.Context, *pass) error { return nil }
+func (a *actuator) ForceDelete(context.Context, *reconciliation) error { return nil }
 
 // Migrate has nothing to do: the state that the other seed needs was saved by every pass before.
-func (a *actuator) Migrate(context.Context, *pass) error { return nil }
+func (a *actuator) Migrate(context.Context, *reconciliation) error { return nil }
 
 // readShoot gathers a driver's inputs.
-func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
-	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
+func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
+	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
 	}
-	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object, p.Object.Spec.SecretRef)
+	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil {
-		return nil, contract.NoCredentials(p.Object.Spec.SecretRef, "the cloud cannot be reached without")
+		return nil, contract.NoCredentials(rec.Object.Spec.SecretRef, "the cloud cannot be reached without")
 	}
-	uid, err := p.Cluster.ShootUID()
+	uid, err := rec.Cluster.ShootUID()
 	if err != nil {
 		return nil, err
 	}
 	return &Shoot{
-		Infrastructure: p.Object.DeepCopy(),
-		Cluster:        p.Cluster,
+		Infrastructure: rec.Object.DeepCopy(),
+		Cluster:        rec.Cluster,
 		Credentials:    credentials.Data,
-		TechnicalID:    p.TechnicalID(),
+		TechnicalID:    rec.TechnicalID(),
 		UID:            uid,
-		FirstAttempt:   p.FirstAttempt,
-		Log:            p.Log,
+		FirstAttempt:   rec.FirstAttempt,
+		Log:            rec.Log,
 	}, nil
 }

@@ -32,31 +32,31 @@ type stubDriver struct {
 
 func (d *stubDriver) Validate(*Shoot) field.ErrorList { return d.problems }
 
-func (d *stubDriver) Reconcile(_ context.Context, shoot *Shoot, _ contract.Track) (*Outcome, error) {
+func (d *stubDriver) Reconcile(_ context.Context, shoot *Shoot, _ contract.StateRecorder) (*Outcome, error) {
 	d.seen = shoot
 	return d.outcome, d.err
 }
 
-func (d *stubDriver) Delete(_ context.Context, shoot *Shoot, _ contract.Track) error {
+func (d *stubDriver) Delete(_ context.Context, shoot *Shoot, _ contract.StateRecorder) error {
 	d.seen, d.deleted = shoot, true
 	return d.err
 }
 
-// noTrack remembers the state that it was told.
-type noTrack struct{ state any }
+// fakeRecorder remembers the state that it was told.
+type fakeRecorder struct{ state any }
 
-func (n *noTrack) Intend(context.Context, any) error { return nil }
-func (n *noTrack) Achieved(state any)                { n.state = state }
-func (n *noTrack) Run(context.Context, *contract.Graph) error {
+func (n *fakeRecorder) RecordIntent(context.Context, any) error { return nil }
+func (n *fakeRecorder) RecordState(state any)                   { n.state = state }
+func (n *fakeRecorder) Run(context.Context, *contract.Graph) error {
 	return nil
 }
 
-func newPass(t *testing.T, objects ...client.Object) (*pass, *noTrack) {
+func newReconciliation(t *testing.T, objects ...client.Object) (*reconciliation, *fakeRecorder) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, corev1.AddToScheme(scheme))
-	track := &noTrack{}
-	return &pass{
+	recorder := &fakeRecorder{}
+	return &reconciliation{
 		Object: &extensionsv1alpha1.Infrastructure{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "one"},
 			Spec: extensionsv1alpha1.InfrastructureSpec{
@@ -68,9 +68,9 @@ func newPass(t *testing.T, objects ...client.Object) (*pass, *noTrack) {
 			Shoot:        &gardencorev1beta1.Shoot{Status: gardencorev1beta1.ShootStatus{TechnicalID: "shoot--dev--other", UID: "1234"}},
 			CloudProfile: &gardencorev1beta1.CloudProfile{},
 		},
-		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
-		Track:  track,
-	}, track
+		Client:        fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
+		StateRecorder: recorder,
+	}, recorder
 }
 
 func credentials() *corev1.Secret {
@@ -80,12 +80,12 @@ func credentials() *corev1.Secret {
 	}
 }
 
-func actuatorOf(driver Driver) *actuator {
+func newActuator(driver Driver) *actuator {
 	return &actuator{drivers: map[string]Driver{"test": driver}}
 }
 
-func TestReconcileFillsTheStatus(t *testing.T) {
-	p, track := newPass(t, credentials())
+func TestActuator_ReconcileStatus(t *testing.T) {
+	rec, recorder := newReconciliation(t, credentials())
 	driver := &stubDriver{outcome: &Outcome{
 		ProviderStatus: &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "x/v1", Kind: "InfrastructureStatus"}},
 		State:          &metav1.Status{Message: "state"},
@@ -94,27 +94,27 @@ func TestReconcileFillsTheStatus(t *testing.T) {
 		Nodes:          []string{"10.250.0.0/16"},
 		Findings:       []string{"subnet S has another range than asked for"},
 	}}
-	require.NoError(t, actuatorOf(driver).Reconcile(t.Context(), p))
+	require.NoError(t, newActuator(driver).Reconcile(t.Context(), rec))
 
-	status := p.Object.Status
+	status := rec.Object.Status
 	assert.Contains(t, string(status.ProviderStatus.Raw), `"kind":"InfrastructureStatus"`)
 	assert.Equal(t, "10.250.0.0/16", *status.NodesCIDR)
 	assert.Equal(t, []string{"203.0.113.7/32"}, status.EgressCIDRs)
 	assert.Equal(t, []string{"10.250.0.0/16"}, status.Networking.Nodes)
 	assert.Nil(t, status.State, "the state goes through the track alone")
-	assert.Equal(t, driver.outcome.State, track.state)
-	assert.Equal(t, driver.outcome.Findings, p.Remarks)
+	assert.Equal(t, driver.outcome.State, recorder.state)
+	assert.Equal(t, driver.outcome.Findings, rec.Messages)
 
 	assert.Equal(t, "shoot--dev--other", driver.seen.TechnicalID, "the technical ID is the shoot's, not the namespace")
 	assert.Equal(t, "1234", driver.seen.UID)
 	assert.Equal(t, "gardener", string(driver.seen.Credentials["username"]))
 }
 
-func TestProblems(t *testing.T) {
+func TestActuator_ReconcileErrors(t *testing.T) {
 	invalid := field.ErrorList{field.Invalid(field.NewPath("networks", "workers"), "x", "must be a CIDR such as 10.250.0.0/16")}
 	for sentence, tc := range map[string]struct {
 		driver  *stubDriver
-		change  func(*pass)
+		change  func(*reconciliation)
 		secrets []client.Object
 		kind    cloud.Kind
 		message string
@@ -128,11 +128,11 @@ func TestProblems(t *testing.T) {
 			message: "spec.secretRef: the Secret shoot--dev--one/cloudprovider with the cloud credentials does not exist",
 		},
 		"a Cluster without a shoot is not a user's error": {
-			driver: &stubDriver{}, change: func(p *pass) { p.Cluster.Shoot = nil }, secrets: []client.Object{credentials()},
+			driver: &stubDriver{}, change: func(rec *reconciliation) { rec.Cluster.Shoot = nil }, secrets: []client.Object{credentials()},
 			kind: cloud.Unknown, message: "lacks its shoot or its cloud profile",
 		},
 		"a shoot without a UID cannot mark what is its own": {
-			driver: &stubDriver{}, change: func(p *pass) { p.Cluster.Shoot.Status.UID = "" }, secrets: []client.Object{credentials()},
+			driver: &stubDriver{}, change: func(rec *reconciliation) { rec.Cluster.Shoot.Status.UID = "" }, secrets: []client.Object{credentials()},
 			kind: cloud.Unknown, message: "has no UID",
 		},
 		"a driver's error keeps its kind": {
@@ -141,48 +141,48 @@ func TestProblems(t *testing.T) {
 		},
 		"an API server that fails is not a user's error": {
 			driver: &stubDriver{}, kind: cloud.Unknown, message: "reading the credentials Secret",
-			change: func(p *pass) {
+			change: func(rec *reconciliation) {
 				broken := func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 					return errors.New("timeout")
 				}
-				p.Client = interceptor.NewClient(p.Client.(client.WithWatch), interceptor.Funcs{Get: broken})
+				rec.Client = interceptor.NewClient(rec.Client.(client.WithWatch), interceptor.Funcs{Get: broken})
 			},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			p, _ := newPass(t, tc.secrets...)
+			rec, _ := newReconciliation(t, tc.secrets...)
 			if tc.change != nil {
-				tc.change(p)
+				tc.change(rec)
 			}
-			err := actuatorOf(tc.driver).Reconcile(t.Context(), p)
+			err := newActuator(tc.driver).Reconcile(t.Context(), rec)
 			require.ErrorContains(t, err, tc.message)
 			assert.Equal(t, tc.kind, cloud.KindOf(err))
 		})
 	}
 }
 
-func TestDelete(t *testing.T) {
+func TestActuator_Delete(t *testing.T) {
 	t.Run("an invalid configuration does not keep anything from being deleted", func(t *testing.T) {
-		p, _ := newPass(t, credentials())
+		rec, _ := newReconciliation(t, credentials())
 		driver := &stubDriver{problems: field.ErrorList{field.Required(field.NewPath("networks"), "")}}
-		require.NoError(t, actuatorOf(driver).Delete(t.Context(), p))
+		require.NoError(t, newActuator(driver).Delete(t.Context(), rec))
 		assert.True(t, driver.deleted)
 	})
 	t.Run("lost credentials keep it from being forgotten", func(t *testing.T) {
-		p, _ := newPass(t)
+		rec, _ := newReconciliation(t)
 		driver := &stubDriver{}
-		require.ErrorContains(t, actuatorOf(driver).Delete(t.Context(), p), "does not exist")
+		require.ErrorContains(t, newActuator(driver).Delete(t.Context(), rec), "does not exist")
 		assert.False(t, driver.deleted)
 	})
 	t.Run("force deletion and migration need neither credentials nor a cloud", func(t *testing.T) {
-		p, _ := newPass(t)
+		rec, _ := newReconciliation(t)
 		driver := &stubDriver{err: errors.New("must not be called")}
-		require.NoError(t, actuatorOf(driver).ForceDelete(t.Context(), p))
-		require.NoError(t, actuatorOf(driver).Migrate(t.Context(), p))
+		require.NoError(t, newActuator(driver).ForceDelete(t.Context(), rec))
+		require.NoError(t, newActuator(driver).Migrate(t.Context(), rec))
 	})
 }
 
-func TestATypeWithoutADriverIsRefused(t *testing.T) {
+func TestAdd_TypeWithoutDriver(t *testing.T) {
 	err := Add(nil, map[string]Driver{"openstack": &stubDriver{}}, contract.Options{Types: []string{"aws"}})
 	require.EqualError(t, err, `no infrastructure driver for type "aws"; there are: openstack`)
 }

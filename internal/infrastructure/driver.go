@@ -16,7 +16,7 @@ import (
 //
 // What a driver MUST do:
 //   - converge from any half-made state, its own or a crashed predecessor's, and leave nothing twice;
-//   - mark what it creates as the shoot's own in the create call itself, or record the intent (contract.Track.Intend)
+//   - mark what it creates as the shoot's own in the create call itself, or record the intent (contract.StateRecorder.Intend)
 //     before the call where the cloud takes no mark;
 //   - adopt by recorded ID or by its own mark, never by name alone. Only what another controller began, and stopped before it recorded it,
 //     may be told by the form that this controller gives it, in a shoot that nobody has finished and if there is exactly one;
@@ -29,10 +29,10 @@ type Driver interface {
 	// It runs before Reconcile, not before Delete.
 	Validate(shoot *Shoot) field.ErrorList
 	// Reconcile brings everything into being and returns what came of it.
-	Reconcile(ctx context.Context, shoot *Shoot, track contract.Track) (*Outcome, error)
+	Reconcile(ctx context.Context, shoot *Shoot, recorder contract.StateRecorder) (*Outcome, error)
 	// Delete removes all that is the shoot's own, in the right order, including what a cloud-controller-manager left
 	// behind. It works with an empty state, and a second time. It returns nil only when nothing of the shoot is left.
-	Delete(ctx context.Context, shoot *Shoot, track contract.Track) error
+	Delete(ctx context.Context, shoot *Shoot, recorder contract.StateRecorder) error
 }
 
 // Shoot is everything that a driver may know about the shoot it works for. It is read-only.

@@ -9,25 +9,25 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
 // Reconcile validates the inputs, lets the driver fulfil them and fills the status.
-func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
-	driver, shoot, err := a.begin(ctx, p)
+func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
+	driver, shoot, err := a.prepare(ctx, rec)
 	if err != nil {
 		return err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
+		return cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", fielderrors.Error(problems))
 	}
-	outcome, err := driver.Reconcile(ctx, shoot, p.Track)
+	outcome, err := driver.Reconcile(ctx, shoot, rec.StateRecorder)
 	if err != nil {
 		return err
 	}
-	p.Track.Achieved(outcome.State)
-	p.Remarks = append(p.Remarks, outcome.Findings...)
-	return outcome.fill(&p.Object.Status)
+	rec.StateRecorder.RecordState(outcome.State)
+	rec.Messages = append(rec.Messages, outcome.Findings...)
+	return outcome.fill(&rec.Object.Status)
 }
 
 // fill writes the outcome into the object's status.

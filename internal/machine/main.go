@@ -25,8 +25,8 @@ const (
 	exitClean   = 0
 	exitFailure = 1
 	exitUsage   = 2
-	// patience is how long changes under way are waited for at the end. A pod has 30 seconds.
-	patience = 20 * time.Second
+	// shutdownTimeout is how long changes under way are waited for at the end. A pod has 30 seconds.
+	shutdownTimeout = 20 * time.Second
 )
 
 // Driver is a machine driver that knows how to stop.
@@ -92,13 +92,13 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 	if err := registerBuildInfo(prometheus.DefaultRegisterer); err != nil {
 		return err
 	}
-	made, err := b.New(log.WithName("driver"), prometheus.DefaultRegisterer)
+	machineDriver, err := b.New(log.WithName("driver"), prometheus.DefaultRegisterer)
 	if err != nil {
 		return fmt.Errorf("making the driver: %w", err)
 	}
 	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(), "namespace", server.Namespace)
 	ended := make(chan error, 1)
-	go func() { ended <- app.Run(server, made) }()
+	go func() { ended <- app.Run(server, machineDriver) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("running %s: %w", b.Name, err)
@@ -106,9 +106,9 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 	}
 	// Whatever is lost now is found again by what the cloud and the Machines say. But a request whose answer nobody waited for could
 	// still take effect after the next process has looked.
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	if err := made.Close(end); err != nil {
+	if err := machineDriver.Close(closeCtx); err != nil {
 		log.Info("Stopping before all requests are answered", "reason", err.Error())
 	}
 	log.Info("Stopped", "binary", b.Name)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheCommandLine(t *testing.T) {
+func TestBinary_CommandLine(t *testing.T) {
 	binary := Binary{
 		Name: "machine-controller", Description: "Makes machines.",
 		New: func(logr.Logger, prometheus.Registerer) (Driver, error) { return nil, errors.New("no driver today") },
@@ -27,12 +27,12 @@ func TestTheCommandLine(t *testing.T) {
 		"an unknown flag":                      {[]string{"--nope"}, exitUsage, "", "unknown flag: --nope"},
 		"an argument that is no flag":          {[]string{"now"}, exitUsage, "", `unexpected argument "now"`},
 		"a value that the library refuses":     {[]string{"--port=0"}, exitUsage, "", "invalid port"},
-		"a driver that cannot be made":         {gardeners(), exitFailure, "", "no driver today"},
+		"a driver that cannot be made":         {gardenerArgs(), exitFailure, "", "no driver today"},
 		"a problem is told with what to do":    {[]string{"--v=x"}, exitUsage, "", "Run with --help"},
 		"what is to be waited for, in seconds": {[]string{"--machine-drain-timeout=soon"}, exitUsage, "", "machine-drain-timeout"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			registerBuildInfoOnce(t)
+			resetRegisterer(t)
 			var stdout, stderr bytes.Buffer
 			require.Equal(t, test.code, binary.run(context.Background(), test.args, &stdout, &stderr), stderr.String())
 			require.Contains(t, stdout.String(), test.stdout)
@@ -41,8 +41,8 @@ func TestTheCommandLine(t *testing.T) {
 	}
 }
 
-// gardeners are the arguments with which Gardener's helper for sidecars starts a machine controller.
-func gardeners() []string {
+// gardenerArgs are the arguments with which Gardener's helper for sidecars starts a machine controller.
+func gardenerArgs() []string {
 	return []string{
 		"--control-kubeconfig=inClusterConfig", "--kube-api-qps=100", "--kube-api-burst=200", "--machine-creation-timeout=20m",
 		"--machine-drain-timeout=2h", "--machine-health-timeout=10m", "--machine-safety-apiserver-statuscheck-timeout=30s",
@@ -51,8 +51,8 @@ func gardeners() []string {
 	}
 }
 
-// registerBuildInfoOnce forgets the build's metric, which the process registers once.
-func registerBuildInfoOnce(t *testing.T) {
+// resetRegisterer forgets the build's metric, which the process registers once.
+func resetRegisterer(t *testing.T) {
 	t.Helper()
 	was := prometheus.DefaultRegisterer
 	prometheus.DefaultRegisterer = prometheus.NewRegistry()

@@ -38,43 +38,43 @@ type config struct {
 
 	help    bool
 	version bool
-	// question is the name of one of the Binary's, or empty.
-	question string
+	// command is the name of one of the Binary's, or empty.
+	command string
 }
 
 // defaultConfig holds what is asked for when nothing is said. Types have no default on purpose: a binary never claims a
 // type that its registration was not given.
-func defaultConfig(b Binary, around surroundings) config {
+func defaultConfig(b Binary, env environment) config {
 	cfg := config{
-		kubeconfig:              around.kubeconfig,
+		kubeconfig:              env.kubeconfig,
 		leaderElection:          true,
 		leaderElectionID:        b.Name + "-leader-election",
-		leaderElectionNamespace: around.podNamespace,
+		leaderElectionNamespace: env.podNamespace,
 		healthBindAddress:       ":8081",
 		metricsBindAddress:      ":8080",
 		logLevel:                logInfo,
 		logFormat:               logJSON,
-		webhooks:                defaultWebhookOptions(b, around),
+		webhooks:                defaultWebhookOptions(b, env),
 	}
 	if b.Garden {
-		cfg.gardenKubeconfig = around.gardenKubeconfig
+		cfg.gardenKubeconfig = env.gardenKubeconfig
 		return cfg
 	}
 	cfg.classes, cfg.role, cfg.maxConcurrentReconciles = []string{"shoot"}, rolePrimary, 5
-	cfg.heartbeatNamespace, cfg.heartbeatRenewSeconds = around.podNamespace, 30
+	cfg.heartbeatNamespace, cfg.heartbeatRenewSeconds = env.podNamespace, 30
 	return cfg
 }
 
 // sections lists all flags as --help shows them. Parsing a flag stores its value in c.
 func (c *config) sections(b Binary) []section {
-	serving := section{title: "What it serves", flags: []setting{c.typesFlag(b)}}
+	controller := section{title: "What it serves", flags: []setting{c.typesFlag(b)}}
 	cluster := section{title: "API servers and leader election", flags: slices.Concat(c.gardenKubeconfigFlags(), c.leaderElectionFlags())}
 	if !b.Garden {
-		serving.flags = append(serving.flags, c.fulfillingFlags()...)
+		controller.flags = append(controller.flags, c.controllerFlags()...)
 		cluster.title = "API server, leader election and heartbeat"
 		cluster.flags = slices.Concat(c.kubeconfigFlags(), c.leaderElectionFlags(), c.heartbeatFlags())
 	}
-	sections := []section{serving, cluster}
+	sections := []section{controller, cluster}
 	if len(b.Webhooks) > 0 {
 		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags(b)})
 	}
@@ -83,7 +83,7 @@ func (c *config) sections(b Binary) []section {
 	}
 	return append(sections,
 		section{title: "Health, metrics and logs", flags: c.observabilityFlags()},
-		section{title: "Questions", flags: c.questionFlags(b)},
+		section{title: "Questions", flags: c.commandFlags(b)},
 	)
 }
 
@@ -96,7 +96,7 @@ func (c *config) typesFlag(b Binary) setting {
 	}
 }
 
-func (c *config) fulfillingFlags() []setting {
+func (c *config) controllerFlags() []setting {
 	return []setting{
 		{
 			name: "extension-classes", value: "CLASS,...", defaults: strings.Join(c.classes, ","),
@@ -210,11 +210,11 @@ func (c *config) observabilityFlags() []setting {
 
 // check returns what is wrong beyond the single flag.
 func (c *config) check() []error {
-	var wrong []error
+	var errs []error
 	if c.leaderElection && c.leaderElectionNamespace == "" {
-		wrong = append(wrong, errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false"))
+		errs = append(errs, errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false"))
 	}
-	return append(wrong, c.webhooks.check()...)
+	return append(errs, c.webhooks.check()...)
 }
 
 func (c *config) parseRole(role string) error {

@@ -40,8 +40,8 @@ func (p *problems) err() error {
 
 // parseFlags turns arguments into a config. Its error names everything that is wrong and what would be right. The config
 // is valid with an error too, as far as it goes: a question like --help is answered in any case.
-func parseFlags(b Binary, args []string, around surroundings) (config, error) {
-	cfg := defaultConfig(b, around)
+func parseFlags(b Binary, args []string, env environment) (config, error) {
+	cfg := defaultConfig(b, env)
 	var found problems
 
 	flags := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
@@ -61,12 +61,12 @@ func parseFlags(b Binary, args []string, around surroundings) (config, error) {
 		found.addf("%q: arguments without a flag are not allowed", arg)
 	}
 	for _, s := range settings {
-		if s.required && !flags.Changed(s.name) && cfg.question == "" {
+		if s.required && !flags.Changed(s.name) && cfg.command == "" {
 			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
-	cfg.webhooks.GardenApart = cfg.gardenKubeconfig != ""
-	if cfg.question == "" {
+	cfg.webhooks.SeparateGarden = cfg.gardenKubeconfig != ""
+	if cfg.command == "" {
 		for _, err := range cfg.check() {
 			found.addf("%v", err)
 		}
@@ -132,12 +132,12 @@ var _ pflag.Value = (*flagValue)(nil)
 // Set implements pflag.Value.
 func (v *flagValue) Set(text string) error {
 	if err := v.parse(text); err != nil {
-		v.found.addf("%s", v.complaint(text, err))
+		v.found.addf("%s", v.errorMessage(text, err))
 	}
 	return nil
 }
 
-func (v *flagValue) complaint(text string, err error) string {
+func (v *flagValue) errorMessage(text string, err error) string {
 	message := fmt.Sprintf("--%s: %q %v", v.name, text, err)
 	if v.allowed != "" {
 		message += "; allowed: " + v.allowed

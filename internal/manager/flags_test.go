@@ -16,9 +16,9 @@ func testBinary() Binary {
 }
 
 // inPod are the surroundings of a process in a pod.
-func inPod() surroundings { return surroundings{podNamespace: "extension-infrastructure"} }
+func inPod() environment { return environment{podNamespace: "extension-infrastructure"} }
 
-func TestParseFlagsRefusesAndSaysWhatIsAllowed(t *testing.T) {
+func TestParseFlags_Invalid(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
@@ -121,9 +121,9 @@ func TestParseFlagsRefusesAndSaysWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestParseFlagsReportsEverythingAtOnce(t *testing.T) {
+func TestParseFlags_AllProblems(t *testing.T) {
 	_, err := parseFlags(testBinary(),
-		[]string{"--log-level=loud", "--nonsense", "value", "--log-format=xml"}, surroundings{})
+		[]string{"--log-level=loud", "--nonsense", "value", "--log-format=xml"}, environment{})
 
 	require.Error(t, err)
 	assert.Equal(t, `wrong command line:
@@ -134,10 +134,10 @@ func TestParseFlagsReportsEverythingAtOnce(t *testing.T) {
   --leader-election-namespace: required outside a pod; or --leader-election=false`, err.Error())
 }
 
-func TestParseFlagsAccepts(t *testing.T) {
+func TestParseFlags_Valid(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
-		around surroundings
+		around environment
 		check  func(t *testing.T, c config)
 	}{
 		"types alone are enough in a pod": {
@@ -171,12 +171,12 @@ func TestParseFlagsAccepts(t *testing.T) {
 		},
 		"the flag wins over KUBECONFIG": {
 			args:   []string{"--types=aws", "--kubeconfig=/from/flag"},
-			around: surroundings{podNamespace: "x", kubeconfig: "/from/env"},
+			around: environment{podNamespace: "x", kubeconfig: "/from/env"},
 			check:  func(t *testing.T, c config) { assert.Equal(t, "/from/flag", c.kubeconfig) },
 		},
 		"KUBECONFIG counts when there is no flag": {
 			args:   []string{"--types=aws"},
-			around: surroundings{podNamespace: "x", kubeconfig: "/from/env"},
+			around: environment{podNamespace: "x", kubeconfig: "/from/env"},
 			check:  func(t *testing.T, c config) { assert.Equal(t, "/from/env", c.kubeconfig) },
 		},
 		"metrics can be switched off": {

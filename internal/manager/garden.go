@@ -56,8 +56,8 @@ func (c *config) gardenKubeconfigFlags() []setting {
 	}
 }
 
-// inGardenWords explains flags for webhooks to whoever has two clusters.
-func inGardenWords(flags []setting) []setting {
+// withGardenUsage explains flags for webhooks to whoever has two clusters.
+func withGardenUsage(flags []setting) []setting {
 	for i, flag := range flags {
 		switch flag.name {
 		case "webhook-config-mode":

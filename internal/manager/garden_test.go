@@ -26,7 +26,7 @@ func gardenBinary() Binary {
 	}
 }
 
-func TestABinaryForTheGardenHasNoFlagsOfControllers(t *testing.T) {
+func TestParseFlags_GardenWithoutControllerFlags(t *testing.T) {
 	for _, flag := range []string{
 		"extension-classes", "role", "max-concurrent-reconciles", "ignore-operation-annotation", "gardener-version",
 		"heartbeat-namespace", "heartbeat-renew-interval-seconds",
@@ -38,13 +38,13 @@ func TestABinaryForTheGardenHasNoFlagsOfControllers(t *testing.T) {
 	assert.EqualError(t, err, "wrong command line:\n  --garden-kubeconfig: no such flag", "a controller has no garden")
 }
 
-func TestParseFlagsOfTheGarden(t *testing.T) {
+func TestParseFlags_Garden(t *testing.T) {
 	inGarden := inPod()
 	inGarden.gardenKubeconfig = "/etc/garden/kubeconfig"
 	const owned = "--webhook-config-owner-namespace=garden"
 	tests := map[string]struct {
 		args   []string
-		around surroundings
+		around environment
 		// kubeconfig, mode and owner are of the garden, runtimeMode is of the other cluster.
 		kubeconfig               string
 		mode, runtimeMode, owner string
@@ -77,7 +77,7 @@ func TestParseFlagsOfTheGarden(t *testing.T) {
 			cfg, err := parseFlags(gardenBinary(), append([]string{"--types=openstack"}, test.args...), test.around)
 			require.NoError(t, err)
 			assert.Equal(t, test.kubeconfig, cfg.gardenKubeconfig)
-			assert.Equal(t, test.kubeconfig != "", cfg.webhooks.GardenApart)
+			assert.Equal(t, test.kubeconfig != "", cfg.webhooks.SeparateGarden)
 			assert.Equal(t, test.mode, cfg.webhooks.Mode)
 			assert.Equal(t, test.owner, cfg.webhooks.OwnerNamespace)
 			runtime := cfg.webhooks.ForRuntimeCluster()
@@ -101,7 +101,7 @@ func TestParseFlagsOfTheGarden(t *testing.T) {
 	t.Run("controllers know of no garden, whatever surrounds them", func(t *testing.T) {
 		cfg, err := parseFlags(webhookBinary(), []string{"--types=aws"}, inGarden)
 		require.NoError(t, err)
-		assert.False(t, cfg.webhooks.GardenApart)
+		assert.False(t, cfg.webhooks.SeparateGarden)
 		assert.Equal(t, "service", cfg.webhooks.Mode)
 	})
 }
@@ -122,7 +122,7 @@ current-context: garden
 	return kubeconfig, token
 }
 
-func TestATokenOfTheGardenIsReadFromItsFileAgain(t *testing.T) {
+func TestLoadRESTConfig_TokenFile(t *testing.T) {
 	kubeconfig, token := writeGardenKubeconfig(t, "https://garden.example.org")
 	config, err := loadRESTConfig(kubeconfig)
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestATokenOfTheGardenIsReadFromItsFileAgain(t *testing.T) {
 
 func testGarden(t *testing.T, kubeconfig string) {
 	t.Helper()
-	away, _ := writeGardenKubeconfig(t, "http://"+freeAddress(t))
+	unreachable, _ := writeGardenKubeconfig(t, "http://"+freeAddress(t))
 	// run returns what Setup is given, and what is logged.
 	run := func(t *testing.T, args ...string) (*Process, string) {
 		t.Helper()
@@ -146,16 +146,16 @@ func testGarden(t *testing.T, kubeconfig string) {
 		code := binary.run(t.Context(), append([]string{
 			"--types=openstack", "--kubeconfig=" + kubeconfig, "--leader-election=false", "--health-bind-address=0", "--metrics-bind-address=0",
 			"--webhook-config-namespace=default", "--webhook-config-owner-namespace=garden",
-		}, args...), surroundings{}, io.Discard, &logs)
+		}, args...), environment{}, io.Discard, &logs)
 		assert.Equal(t, exitFailure, code)
 		return got, logs.String()
 	}
 	key := client.ObjectKey{Namespace: "default", Name: "x"}
 
 	t.Run("a garden that is away keeps nobody from starting", func(t *testing.T) {
-		p, logs := run(t, "--garden-kubeconfig="+away)
+		p, logs := run(t, "--garden-kubeconfig="+unreachable)
 		require.NotNil(t, p, "logs:\n%s", logs)
-		assert.True(t, p.Webhooks.GardenApart)
+		assert.True(t, p.Webhooks.SeparateGarden)
 		err := p.Garden.Get(t.Context(), key, &corev1.Secret{})
 		require.Error(t, err)
 		assert.False(t, apierrors.IsNotFound(err), "nobody knows: %v", err)

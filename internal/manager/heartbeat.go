@@ -70,7 +70,7 @@ func (h *heartbeat) NeedLeaderElection() bool { return true }
 func (h *heartbeat) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		pause := h.interval
-		if err := h.beat(ctx); err != nil && ctx.Err() == nil {
+		if err := h.renew(ctx); err != nil && ctx.Err() == nil {
 			pause = min(pause, heartbeatRetry)
 			h.log.Error(err, "Heartbeat failed", "retryAfter", pause.String())
 		}
@@ -82,7 +82,7 @@ func (h *heartbeat) Start(ctx context.Context) error {
 	return nil
 }
 
-func (h *heartbeat) beat(ctx context.Context) error {
+func (h *heartbeat) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: heartbeatLease}}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-const beatInterval = 30 * time.Second
+const heartbeatInterval = 30 * time.Second
 
 // startHeartbeat runs a heartbeat in the test's bubble until the test ends. Renewals fail while broken is set.
 func startHeartbeat(t *testing.T, broken *atomic.Bool) client.Client {
@@ -35,7 +35,7 @@ func startHeartbeat(t *testing.T, broken *atomic.Bool) client.Client {
 	}).Build()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	h := &heartbeat{client: c, namespace: "extension-x", holder: "pod-1", interval: beatInterval, log: logr.Discard()}
+	h := &heartbeat{client: c, namespace: "extension-x", holder: "pod-1", interval: heartbeatInterval, log: logr.Discard()}
 	go func() { ended <- h.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -53,28 +53,28 @@ func leaseOf(t *testing.T, c client.Client) coordinationv1.LeaseSpec {
 	return lease.Spec
 }
 
-func TestHeartbeatIsRenewedEveryInterval(t *testing.T) {
+func TestHeartbeat_RenewedEveryInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startHeartbeat(t, &atomic.Bool{})
 		first := leaseOf(t, c)
 		assert.Equal(t, "pod-1", *first.HolderIdentity)
 		assert.Equal(t, int32(30), *first.LeaseDurationSeconds)
 
-		time.Sleep(beatInterval)
+		time.Sleep(heartbeatInterval)
 		synctest.Wait()
 		second := leaseOf(t, c)
-		assert.Equal(t, beatInterval, second.RenewTime.Sub(first.RenewTime.Time))
+		assert.Equal(t, heartbeatInterval, second.RenewTime.Sub(first.RenewTime.Time))
 	})
 }
 
-func TestHeartbeatOutlivesTheErrorsOfTheAPIServer(t *testing.T) {
+func TestHeartbeat_APIServerErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := &atomic.Bool{}
 		c := startHeartbeat(t, broken)
 		before := leaseOf(t, c)
 
 		broken.Store(true)
-		time.Sleep(10 * beatInterval)
+		time.Sleep(10 * heartbeatInterval)
 		synctest.Wait()
 		assert.Equal(t, before.RenewTime.UTC(), leaseOf(t, c).RenewTime.UTC(), "nothing may be written meanwhile")
 
@@ -85,6 +85,6 @@ func TestHeartbeatOutlivesTheErrorsOfTheAPIServer(t *testing.T) {
 	})
 }
 
-func TestHeartbeatBeatsOnTheLeaderOnly(t *testing.T) {
+func TestHeartbeat_NeedsLeaderElection(t *testing.T) {
 	assert.True(t, (&heartbeat{}).NeedLeaderElection())
 }

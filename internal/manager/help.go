@@ -7,7 +7,7 @@ import (
 
 // helpText is the page that --help prints. Defaults are shown as for a process outside a pod.
 func helpText(b Binary) string {
-	cfg := defaultConfig(b, surroundings{})
+	cfg := defaultConfig(b, environment{})
 	var page strings.Builder
 	fmt.Fprintf(&page, "%s\n\nUsage:\n  %s --types=TYPE,... [flags]\n", b.Description, b.Name)
 	for _, section := range cfg.sections(b) {

@@ -21,7 +21,7 @@ func TestHelpPage(t *testing.T) {
 			golden := filepath.Join("testdata", name)
 			var stdout, stderr bytes.Buffer
 
-			code := binary.run(t.Context(), []string{"--help"}, surroundings{}, &stdout, &stderr)
+			code := binary.run(t.Context(), []string{"--help"}, environment{}, &stdout, &stderr)
 
 			require.Equal(t, exitClean, code)
 			require.Empty(t, stderr.String())
@@ -37,7 +37,7 @@ func TestHelpPage(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreAnsweredWhateverElseIsWrong(t *testing.T) {
+func TestRun_HelpAndVersion(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
@@ -50,7 +50,7 @@ func TestQuestionsAreAnsweredWhateverElseIsWrong(t *testing.T) {
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := testBinary().run(t.Context(), test.args, surroundings{}, &stdout, &stderr)
+			code := testBinary().run(t.Context(), test.args, environment{}, &stdout, &stderr)
 			assert.Equal(t, exitClean, code)
 			assert.Contains(t, stdout.String(), test.want)
 			assert.Empty(t, stderr.String())
@@ -58,7 +58,7 @@ func TestQuestionsAreAnsweredWhateverElseIsWrong(t *testing.T) {
 	}
 }
 
-func TestWrongCommandLineIsExitCodeTwo(t *testing.T) {
+func TestRun_InvalidCommandLine(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := testBinary().run(t.Context(), []string{"--types=azure"}, inPod(), &stdout, &stderr)
 	assert.Equal(t, exitUsage, code)

@@ -43,8 +43,8 @@ type Binary struct {
 	Webhooks []string
 	// Flags are those that only this binary has.
 	Flags FlagSection
-	// Questions are what the binary answers instead of running, each by a flag.
-	Questions []Question
+	// Commands are what the binary answers instead of running, each by a flag.
+	Commands []Command
 	// AddToScheme registers the API types that the binary works with, besides the core types.
 	AddToScheme func(*runtime.Scheme) error
 	// Setup adds to the process what the binary is for. Nothing runs before it returns.
@@ -92,28 +92,28 @@ func ClassesAs[C ~string](p *Process) []C {
 // Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an
 // orderly end, 1 after a failure, 2 when the command line is wrong. A second signal ends the process at once.
 func Main(binary Binary) int {
-	keepHeapSmall()
-	return binary.run(signals.Context(), os.Args[1:], readSurroundings(), os.Stdout, os.Stderr)
+	tuneGC()
+	return binary.run(signals.Context(), os.Args[1:], readEnvironment(), os.Stdout, os.Stderr)
 }
 
-// keepHeapSmall collects garbage twice as often as Go does by default. A controller allocates little and waits much: memory is
+// tuneGC collects garbage twice as often as Go does by default. A controller allocates little and waits much: memory is
 // what it costs, in every seed and once per contract. $GOGC has the last word.
-func keepHeapSmall() {
+func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }
 
 // run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.
-func (b Binary) run(ctx context.Context, args []string, around surroundings, stdout, stderr io.Writer) int {
-	cfg, err := parseFlags(b, args, around)
+func (b Binary) run(ctx context.Context, args []string, env environment, stdout, stderr io.Writer) int {
+	cfg, err := parseFlags(b, args, env)
 	switch {
 	case cfg.help:
 		_, err = io.WriteString(stdout, helpText(b))
 	case cfg.version:
 		_, err = fmt.Fprintln(stdout, b.Name, buildinfo.Read())
-	case cfg.question != "" && err == nil:
-		if err = b.answer(ctx, cfg, stdout); err != nil {
+	case cfg.command != "" && err == nil:
+		if err = b.runCommand(ctx, cfg, stdout); err != nil {
 			fmt.Fprintf(stderr, "%s: %v\n", b.Name, err)
 		}
 	case err != nil:
@@ -121,10 +121,10 @@ func (b Binary) run(ctx context.Context, args []string, around surroundings, std
 		return exitUsage
 	default:
 		log := newLogger(cfg.logLevel, cfg.logFormat, stderr)
-		if around.lendLogger != nil {
-			around.lendLogger(log)
+		if env.setGlobalLogger != nil {
+			env.setGlobalLogger(log)
 		}
-		if err = b.serve(ctx, cfg, log); err != nil {
+		if err = b.runManager(ctx, cfg, log); err != nil {
 			log.Error(err, "Process failed")
 			return exitFailure
 		}
@@ -135,8 +135,8 @@ func (b Binary) run(ctx context.Context, args []string, around surroundings, std
 	return exitClean
 }
 
-// serve runs everything until ctx ends or something fails.
-func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
+// runManager runs everything until ctx ends or something fails.
+func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) error {
 	mgr, err := b.newManager(cfg, log)
 	if err != nil {
 		return err
@@ -148,12 +148,12 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	about := []any{"binary", b.Name, "version", buildinfo.Read().String(), "types", cfg.types}
+	logValues := []any{"binary", b.Name, "version", buildinfo.Read().String(), "types", cfg.types}
 	if !b.Garden {
 		if err := addHeartbeat(mgr, cfg, log); err != nil {
 			return err
 		}
-		about = append(about, "classes", cfg.classes, "gardenerVersion", cfg.gardenerVersion)
+		logValues = append(logValues, "classes", cfg.classes, "gardenerVersion", cfg.gardenerVersion)
 	}
 	if err := registerBuildInfo(metrics.Registry); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (b Binary) serve(ctx context.Context, cfg config, log logr.Logger) error {
 	if err := b.Setup(process); err != nil {
 		return fmt.Errorf("setting up %s: %w", b.Name, err)
 	}
-	log.Info("Starting", about...)
+	log.Info("Starting", logValues...)
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running %s: %w", b.Name, err)
 	}

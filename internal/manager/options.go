@@ -33,27 +33,27 @@ const gracefulShutdown = 25 * time.Second
 // podNamespaceFile is where a kubelet tells a pod its namespace.
 const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// surroundings are what a process learns from outside its command line.
-type surroundings struct {
+// environment are what a process learns from outside its command line.
+type environment struct {
 	// podNamespace is the namespace of the pod that the process runs in, empty outside a pod.
 	podNamespace string
 	// kubeconfig is the value of KUBECONFIG.
 	kubeconfig string
 	// gardenKubeconfig is the value of GARDEN_KUBECONFIG.
 	gardenKubeconfig string
-	// lendLogger gives the libraries that log through globals of their own the process's logger; nil keeps it from them.
-	lendLogger func(logr.Logger)
+	// setGlobalLogger gives the libraries that log through globals of their own the process's logger; nil keeps it from them.
+	setGlobalLogger func(logr.Logger)
 }
 
-func readSurroundings() surroundings {
+func readEnvironment() environment {
 	// No file, or none that can be read, means that this is no pod.
 	namespace, _ := os.ReadFile(podNamespaceFile)
-	return surroundings{
+	return environment{
 		podNamespace: strings.TrimSpace(string(namespace)),
 		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
 		// The name that gardener-operator gives it, and that upstream's admission reads.
 		gardenKubeconfig: os.Getenv("GARDEN_KUBECONFIG"),
-		lendLogger: func(log logr.Logger) {
+		setGlobalLogger: func(log logr.Logger) {
 			logf.SetLogger(log)
 			klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))
 		},

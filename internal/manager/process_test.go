@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	patience = 30 * time.Second
-	pause    = 50 * time.Millisecond
+	timeout  = 30 * time.Second
+	interval = 50 * time.Millisecond
 )
 
 // apiServer starts a real API server for the test and returns a client and the path of a kubeconfig.
@@ -68,16 +68,16 @@ func get(ctx context.Context, url string) (status int, body string) {
 	if err != nil {
 		return 0, ""
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, ""
 	}
-	defer func() { _ = answer.Body.Close() }()
-	content, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		return 0, ""
 	}
-	return answer.StatusCode, string(content)
+	return response.StatusCode, string(content)
 }
 
 // buffer collects logs; it may be read while it is written.
@@ -101,14 +101,14 @@ func (b *buffer) String() string {
 // TestProcess holds a process to its promises against a real API server.
 func TestProcess(t *testing.T) {
 	c, kubeconfig := apiServer(t)
-	t.Run("lives from start to stop", func(t *testing.T) { testLife(t, c, kubeconfig) })
+	t.Run("lives from start to stop", func(t *testing.T) { testLifecycle(t, c, kubeconfig) })
 	t.Run("fails", func(t *testing.T) { testFailures(t, kubeconfig) })
 	t.Run("tells Setup about webhooks", func(t *testing.T) { testWebhookOptions(t, kubeconfig) })
 	t.Run("works for the garden", func(t *testing.T) { testGarden(t, kubeconfig) })
 	t.Run("obeys signals", func(t *testing.T) { testSignals(t, kubeconfig) })
 }
 
-func testLife(t *testing.T, c client.Client, kubeconfig string) {
+func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 	t.Helper()
 	health, metrics := freeAddress(t), freeAddress(t)
 	working, saved := make(chan struct{}), make(chan struct{})
@@ -134,7 +134,7 @@ func testLife(t *testing.T, c client.Client, kubeconfig string) {
 			"--types=openstack", "--kubeconfig=" + kubeconfig,
 			"--leader-election-namespace=default", "--heartbeat-namespace=default",
 			"--health-bind-address=" + health, "--metrics-bind-address=" + metrics,
-		}, surroundings{}, io.Discard, logs)
+		}, environment{}, io.Discard, logs)
 	}()
 	select {
 	case <-working:
@@ -149,7 +149,7 @@ func testLife(t *testing.T, c client.Client, kubeconfig string) {
 		}
 		return lease
 	}
-	require.Eventually(t, func() bool { return lease("gardener-extension-heartbeat") != nil }, patience, pause)
+	require.Eventually(t, func() bool { return lease("gardener-extension-heartbeat") != nil }, timeout, interval)
 	holder, err := os.Hostname()
 	require.NoError(t, err)
 	assert.Equal(t, holder, *lease("gardener-extension-heartbeat").Spec.HolderIdentity)
@@ -210,7 +210,7 @@ func testFailures(t *testing.T, kubeconfig string) {
 			code := binary.run(t.Context(), []string{
 				"--types=aws", "--kubeconfig=" + test.kubeconfig, "--leader-election=false",
 				"--health-bind-address=0", "--metrics-bind-address=0", "--log-format=text",
-			}, surroundings{}, io.Discard, logs)
+			}, environment{}, io.Discard, logs)
 			assert.Equal(t, exitFailure, code)
 			assert.Contains(t, logs.String(), test.want)
 		})
@@ -252,7 +252,7 @@ func (neverSynced) WaitForCacheSync(ctx context.Context) bool {
 	return false
 }
 
-func TestReadinessDoesNotWaitLongerThanAProbe(t *testing.T) {
+func TestCachesSynced_Timeout(t *testing.T) {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
 	require.NoError(t, err)
 	assert.EqualError(t, cachesSynced(neverSynced{})(request), "caches have not synced yet")

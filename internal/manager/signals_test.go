@@ -17,25 +17,25 @@ import (
 const childVariable = "TRELLIS_TEST_CHILD"
 
 const (
-	obedient = "obedient" // ends its work when it is told to
-	stubborn = "stubborn" // works on
+	stopsOnSignal = "obedient" // ends its work when it is told to
+	ignoresSignal = "stubborn" // works on
 )
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(childVariable); kind != "" {
-		os.Exit(Main(child(kind)))
+		os.Exit(Main(childBinary(kind)))
 	}
 	os.Exit(m.Run())
 }
 
-func child(kind string) Binary {
+func childBinary(kind string) Binary {
 	binary := testBinary()
 	binary.AddToScheme = addNothing
 	binary.Setup = func(p *Process) error {
 		return p.Manager.Add(ctrlmanager.RunnableFunc(func(ctx context.Context) error {
 			p.Log.Info("At work")
 			<-ctx.Done()
-			if kind == stubborn {
+			if kind == ignoresSignal {
 				p.Log.Info("Not listening")
 				select {}
 			}
@@ -54,13 +54,13 @@ func startChild(t *testing.T, kind, kubeconfig string) (*exec.Cmd, *buffer) {
 	cmd.Stderr = logs
 	cmd.Env = append(os.Environ(), childVariable+"="+kind)
 	require.NoError(t, cmd.Start())
-	awaitLog(t, logs, "At work")
+	waitForLog(t, logs, "At work")
 	return cmd, logs
 }
 
-func awaitLog(t *testing.T, logs *buffer, message string) {
+func waitForLog(t *testing.T, logs *buffer, message string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(logs.String(), message) }, patience, pause,
+	require.Eventually(t, func() bool { return strings.Contains(logs.String(), message) }, timeout, interval,
 		"%q is not logged", message)
 }
 
@@ -68,16 +68,16 @@ func testSignals(t *testing.T, kubeconfig string) {
 	t.Helper()
 	for name, signal := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": os.Interrupt} {
 		t.Run(name+" ends the process in order", func(t *testing.T) {
-			cmd, logs := startChild(t, obedient, kubeconfig)
+			cmd, logs := startChild(t, stopsOnSignal, kubeconfig)
 			require.NoError(t, cmd.Process.Signal(signal))
 			assert.NoError(t, cmd.Wait(), "logs:\n%s", logs)
 			assert.Contains(t, logs.String(), `"msg":"Stopped"`)
 		})
 	}
 	t.Run("a second signal ends it at once", func(t *testing.T) {
-		cmd, logs := startChild(t, stubborn, kubeconfig)
+		cmd, logs := startChild(t, ignoresSignal, kubeconfig)
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		awaitLog(t, logs, "Not listening")
+		waitForLog(t, logs, "Not listening")
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 
 		require.Error(t, cmd.Wait())

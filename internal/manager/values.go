@@ -34,13 +34,13 @@ func boolean(target *bool) parser {
 	}
 }
 
-func atLeast(target *int, least int) parser {
+func atLeast(target *int, minimum int) parser {
 	return func(text string) error {
 		value, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
 			return errors.New("is no number")
 		}
-		if int(value) < least {
+		if int(value) < minimum {
 			return errors.New("is too small")
 		}
 		*target = int(value)
@@ -59,7 +59,7 @@ func oneOf(target *string, allowed []string) parser {
 }
 
 // listOf takes values separated by commas, each of them allowed. Repetitions count once.
-func listOf(target *[]string, complaint string, allowed []string) parser {
+func listOf(target *[]string, message string, allowed []string) parser {
 	return func(text string) error {
 		var values []string
 		for value := range strings.SplitSeq(text, ",") {
@@ -68,7 +68,7 @@ func listOf(target *[]string, complaint string, allowed []string) parser {
 			case value == "":
 				return errors.New("has an empty element")
 			case !slices.Contains(allowed, value):
-				return fmt.Errorf("has %q, which %s", value, complaint)
+				return fmt.Errorf("has %q, which %s", value, message)
 			case !slices.Contains(values, value):
 				values = append(values, value)
 			}
@@ -115,9 +115,9 @@ func port(target *int) parser {
 	}
 }
 
-func host(target *string) parser { return matching(target, hostFaults, "is no host") }
+func host(target *string) parser { return matching(target, hostErrors, "is no host") }
 
-func hostFaults(text string) []string {
+func hostErrors(text string) []string {
 	if net.ParseIP(text) != nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func hostFaults(text string) []string {
 func hostWithOptionalPort(target *string) parser {
 	return func(text string) error {
 		location, err := url.Parse("https://" + text)
-		if err != nil || location.Host != text || strings.HasSuffix(text, ":") || len(hostFaults(location.Hostname())) > 0 {
+		if err != nil || location.Host != text || strings.HasSuffix(text, ":") || len(hostErrors(location.Hostname())) > 0 {
 			return errors.New("is no host with an optional port")
 		}
 		if number := location.Port(); number != "" {
@@ -149,10 +149,10 @@ func objectName(target *string) parser {
 	return matching(target, validation.IsDNS1123Subdomain, "is no name for an object")
 }
 
-func matching(target *string, findFaults func(string) []string, complaint string) parser {
+func matching(target *string, validate func(string) []string, message string) parser {
 	return func(text string) error {
-		if len(findFaults(text)) > 0 {
-			return errors.New(complaint)
+		if len(validate(text)) > 0 {
+			return errors.New(message)
 		}
 		*target = text
 		return nil

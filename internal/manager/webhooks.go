@@ -26,9 +26,9 @@ const allWebhooks = "*"
 type WebhookOptions struct {
 	// Compiled are the names of all webhooks of the binary, Disabled those of them that must not be served.
 	Compiled, Disabled []string
-	// GardenApart is true when the garden is another cluster than the one of the process. Mode, URL and OwnerNamespace are about the garden
+	// SeparateGarden is true when the garden is another cluster than the one of the process. Mode, URL and OwnerNamespace are about the garden
 	// then; ForRuntimeCluster says what goes for the other one.
-	GardenApart bool
+	SeparateGarden bool
 	// Mode is one of the constants above.
 	Mode string
 	// URL is host or host:port of the server as the API server sees it. Empty unless the mode is WebhookModeURL.
@@ -59,11 +59,11 @@ func (o WebhookOptions) ForRuntimeCluster() WebhookOptions {
 	return o
 }
 
-func defaultWebhookOptions(b Binary, around surroundings) WebhookOptions {
+func defaultWebhookOptions(b Binary, env environment) WebhookOptions {
 	options := WebhookOptions{
 		Compiled:   b.Webhooks,
 		Mode:       WebhookModeService,
-		Namespace:  around.podNamespace,
+		Namespace:  env.podNamespace,
 		ServerPort: 9443,
 	}
 	if b.Garden {
@@ -132,7 +132,7 @@ func (c *config) webhookFlags(b Binary) []setting {
 		},
 	}
 	if b.Garden {
-		return inGardenWords(flags)
+		return withGardenUsage(flags)
 	}
 	return flags
 }
@@ -158,7 +158,7 @@ func (c *config) parseDisabledWebhooks(text string) error {
 func (o WebhookOptions) completed() WebhookOptions {
 	o.ServicePort = cmp.Or(o.ServicePort, o.ServerPort)
 	o.OwnerNamespace = cmp.Or(o.OwnerNamespace, o.Namespace)
-	if o.GardenApart {
+	if o.SeparateGarden {
 		o.Mode = cmp.Or(o.Mode, WebhookModeURLService)
 	}
 	o.Mode = cmp.Or(o.Mode, WebhookModeService)
@@ -170,19 +170,19 @@ func (o WebhookOptions) check() []error {
 	if !slices.ContainsFunc(o.Compiled, o.Serves) {
 		return nil
 	}
-	var wrong []error
+	var errs []error
 	if o.Namespace == "" {
-		wrong = append(wrong, errors.New("--webhook-config-namespace: required outside a pod; or --disable-webhooks="+allWebhooks))
+		errs = append(errs, errors.New("--webhook-config-namespace: required outside a pod; or --disable-webhooks="+allWebhooks))
 	}
-	if o.GardenApart && o.OwnerNamespace == "" {
-		wrong = append(wrong, errors.New("--webhook-config-owner-namespace: required with a kubeconfig of the garden"+
+	if o.SeparateGarden && o.OwnerNamespace == "" {
+		errs = append(errs, errors.New("--webhook-config-owner-namespace: required with a kubeconfig of the garden"+
 			", where no namespace is known; or --disable-webhooks="+allWebhooks))
 	}
 	switch {
 	case o.Mode == WebhookModeURL && o.URL == "":
-		wrong = append(wrong, errors.New("--webhook-config-url: required with --webhook-config-mode="+WebhookModeURL))
+		errs = append(errs, errors.New("--webhook-config-url: required with --webhook-config-mode="+WebhookModeURL))
 	case o.Mode != WebhookModeURL && o.URL != "":
-		wrong = append(wrong, errors.New("--webhook-config-url: of use only with --webhook-config-mode="+WebhookModeURL))
+		errs = append(errs, errors.New("--webhook-config-url: of use only with --webhook-config-mode="+WebhookModeURL))
 	}
-	return wrong
+	return errs
 }

@@ -16,10 +16,10 @@ func webhookBinary() Binary {
 	return binary
 }
 
-func TestParseWebhookFlagsRefusesAndSaysWhatIsAllowed(t *testing.T) {
+func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
-		around surroundings
+		around environment
 		want   string
 	}{
 		"a mode must be known": {
@@ -87,14 +87,14 @@ func TestParseWebhookFlagsRefusesAndSaysWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestParseWebhookFlagsAccepts(t *testing.T) {
+func TestParseFlags_ValidWebhookFlags(t *testing.T) {
 	defaults := WebhookOptions{
 		Compiled: webhookBinary().Webhooks, Mode: "service", ServicePort: 9443, ServerPort: 9443,
 		Namespace: "extension-infrastructure", OwnerNamespace: "extension-infrastructure",
 	}
 	tests := map[string]struct {
 		args   []string
-		around surroundings
+		around environment
 		change func(*WebhookOptions)
 	}{
 		"nothing more is needed in a pod": {
@@ -154,13 +154,13 @@ func TestParseWebhookFlagsAccepts(t *testing.T) {
 	}
 }
 
-func TestBinariesWithoutWebhooksHaveNoFlagsForThem(t *testing.T) {
+func TestParseFlags_WithoutWebhooks(t *testing.T) {
 	_, err := parseFlags(testBinary(), []string{"--types=aws", "--webhook-config-mode=url", "--disable-webhooks=*"}, inPod())
 	require.Error(t, err)
 	assert.Equal(t, "wrong command line:\n  --webhook-config-mode: no such flag\n  --disable-webhooks: no such flag", err.Error())
 }
 
-func TestServesWhatIsCompiledInAndNotDisabled(t *testing.T) {
+func TestWebhookOptions_Serves(t *testing.T) {
 	options := WebhookOptions{Compiled: []string{"a", "b"}, Disabled: []string{"b"}}
 	assert.True(t, options.Serves("a"))
 	assert.False(t, options.Serves("b"))
@@ -180,7 +180,7 @@ func testWebhookOptions(t *testing.T, kubeconfig string) {
 	binary.run(t.Context(), []string{
 		"--types=aws", "--kubeconfig=" + kubeconfig, "--leader-election=false", "--health-bind-address=0", "--metrics-bind-address=0",
 		"--webhook-config-namespace=default", "--disable-webhooks=controlplane.openstack",
-	}, surroundings{}, io.Discard, &logs)
+	}, environment{}, io.Discard, &logs)
 	assert.Equal(t, "controlplane-controller", got.Name, "logs:\n%s", logs.String())
 	assert.Equal(t, "default", got.Webhooks.OwnerNamespace)
 	assert.False(t, got.Webhooks.Serves("controlplane.openstack"))

@@ -24,23 +24,23 @@ func Handler[Kind any, Object interface {
 	client.Object
 }](kind schema.GroupVersionKind, mutate func(ctx context.Context, object, old Object) error,
 ) admission.Handler {
-	return HandlerOf(kind, "", mutate)
+	return SubresourceHandler(kind, "", mutate)
 }
 
-// HandlerOf is Handler for requests to a subresource of the objects, such as "status", and no others.
+// SubresourceHandler is Handler for requests to a subresource of the objects, such as "status", and no others.
 //
 // An error of mutate is logged, since who writes may be a program that keeps it to itself. It says what to do where that can be known.
-func HandlerOf[Kind any, Object interface {
+func SubresourceHandler[Kind any, Object interface {
 	*Kind
 	client.Object
 }](kind schema.GroupVersionKind, subresource string, mutate func(ctx context.Context, object, old Object) error,
 ) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		object, old, meant, err := Read[Kind, Object](request, kind, subresource)
+		object, old, applies, err := Read[Kind, Object](request, kind, subresource)
 		if err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
 		}
-		if !meant {
+		if !applies {
 			return admission.Allowed("")
 		}
 		before := object.DeepCopyObject()
@@ -48,7 +48,7 @@ func HandlerOf[Kind any, Object interface {
 			logf.FromContext(ctx).Error(err, "Mutating failed")
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
-		response, err := patched(before, object)
+		response, err := patchResponse(before, object)
 		if err != nil {
 			logf.FromContext(ctx).Error(err, "Computing the patch failed")
 			return admission.Errored(http.StatusInternalServerError, fmt.Errorf("comparing the %s with what became of it: %w", kind.Kind, err))
@@ -57,8 +57,8 @@ func HandlerOf[Kind any, Object interface {
 	})
 }
 
-// patched allows a request on the condition that one object takes the place of the other.
-func patched(before, after any) (admission.Response, error) {
+// patchResponse allows a request on the condition that one object takes the place of the other.
+func patchResponse(before, after any) (admission.Response, error) {
 	var documents [2]any
 	for i, object := range []any{before, after} {
 		raw, err := json.Marshal(object)

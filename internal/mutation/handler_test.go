@@ -27,12 +27,12 @@ func request(operation admissionv1.Operation, object, old string) admission.Requ
 	return r
 }
 
-func TestAHandlerAnswersWithWhatAFunctionChanged(t *testing.T) {
+func TestHandler(t *testing.T) {
 	another := request(admissionv1.Create, settings, "")
 	another.Kind.Kind = "Secret"
 	part := request(admissionv1.Update, settings, settings)
 	part.SubResource = "status"
-	leaving := `{"metadata":{"name":"settings","deletionTimestamp":"2026-11-20T12:00:00Z"}}`
+	deleting := `{"metadata":{"name":"settings","deletionTimestamp":"2026-11-20T12:00:00Z"}}`
 	for sentence, test := range map[string]struct {
 		request  admission.Request
 		mutate   func(object, old *corev1.ConfigMap) error
@@ -74,8 +74,8 @@ func TestAHandlerAnswersWithWhatAFunctionChanged(t *testing.T) {
 		"another kind":                       {request: another},
 		"a subresource":                      {request: part},
 		"a deletion":                         {request: request(admissionv1.Delete, "", settings)},
-		"what is being deleted":              {request: request(admissionv1.Create, leaving, "")},
-		"what was being deleted, it is told": {request: request(admissionv1.Update, settings, leaving)},
+		"what is being deleted":              {request: request(admissionv1.Create, deleting, "")},
+		"what was being deleted, it is told": {request: request(admissionv1.Update, settings, deleting)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			calls := 0
@@ -102,7 +102,7 @@ func TestAHandlerAnswersWithWhatAFunctionChanged(t *testing.T) {
 	}
 }
 
-func TestWhatFailsIsLogged(t *testing.T) {
+func TestHandler_LogsErrors(t *testing.T) {
 	var lines []string
 	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 	handler := Handler(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) error {
@@ -113,9 +113,9 @@ func TestWhatFailsIsLogged(t *testing.T) {
 	assert.Contains(t, lines[0], "no such setting")
 }
 
-func TestAWebhookIsAddressedToTheNamespacesOfAType(t *testing.T) {
-	webhook := Webhook{Name: "settings", Rules: CreationsAndUpdates("", "v1", "configmaps")}
-	webhook.AddressTo("shoot.gardener.cloud/provider", "one")
+func TestWebhook_SetProviderType(t *testing.T) {
+	webhook := Webhook{Name: "settings", Rules: CreateAndUpdateRules("", "v1", "configmaps")}
+	webhook.SetProviderType("shoot.gardener.cloud/provider", "one")
 	assert.Equal(t, "settings.one", webhook.Name)
 	assert.Equal(t, "/settings/one", webhook.Path)
 	assert.Equal(t, map[string]string{"shoot.gardener.cloud/provider": "one"}, webhook.NamespaceSelector.MatchLabels)

@@ -40,11 +40,11 @@ func objectDifference(path string, before, after map[string]any) []Operation {
 	var operations []Operation
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		place := path + "/" + escape.Replace(name)
-		if value, stays := after[name]; stays {
-			operations = append(operations, difference(place, before[name], value)...)
+		fieldPath := path + "/" + escape.Replace(name)
+		if value, exists := after[name]; exists {
+			operations = append(operations, difference(fieldPath, before[name], value)...)
 		} else {
-			operations = append(operations, Operation{Op: "remove", Path: place})
+			operations = append(operations, Operation{Op: "remove", Path: fieldPath})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -58,7 +58,7 @@ func objectDifference(path string, before, after map[string]any) []Operation {
 // listDifference walks through both lists. position is where the walk is in the list as it is after the operations so far.
 func listDifference(path string, before, after []any) []Operation {
 	var operations []Operation
-	note := func(op string, position int, value any) {
+	add := func(op string, position int, value any) {
 		operations = append(operations, Operation{Op: op, Path: path + "/" + strconv.Itoa(position), Value: value})
 	}
 	common := longestCommon(before, after)
@@ -69,10 +69,10 @@ func listDifference(path string, before, after []any) []Operation {
 			operations = append(operations, difference(path+"/"+strconv.Itoa(position), before[0], after[0])...)
 			before, after, position = before[1:], after[1:], position+1
 		case len(before) > 0 && (len(after) == 0 || common(len(before)-1, len(after)) >= common(len(before), len(after)-1)):
-			note("remove", position, nil)
+			add("remove", position, nil)
 			before = before[1:]
 		default:
-			note("add", position, after[0])
+			add("add", position, after[0])
 			after, position = after[1:], position+1
 		}
 	}

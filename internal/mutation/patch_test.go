@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-func TestAPatchIsAsSmallAsTheChange(t *testing.T) {
+func TestDifference(t *testing.T) {
 	for sentence, test := range map[string]struct{ before, after, want string }{
 		"nothing changes":                      {`{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null}]}`, `null`},
 		"a field changes its value":            {`{"a":1,"b":1}`, `{"a":2,"b":1}`, `[{"op":"replace","path":"/a","value":2}]`},
@@ -51,34 +51,34 @@ func TestAPatchIsAsSmallAsTheChange(t *testing.T) {
 }
 
 // document returns a value of few names, so that two of them have something in common.
-func document(dice *rand.Rand, depth int) any {
-	name := func() string { return string(rune('a' + dice.IntN(4))) }
-	switch kind := dice.IntN(6); {
+func document(random *rand.Rand, depth int) any {
+	name := func() string { return string(rune('a' + random.IntN(4))) }
+	switch kind := random.IntN(6); {
 	case depth == 0 || kind < 2:
 		return name()
 	case kind < 4:
 		list := []any{}
-		for range dice.IntN(6) {
-			list = append(list, document(dice, depth-1))
+		for range random.IntN(6) {
+			list = append(list, document(random, depth-1))
 		}
 		return list
 	default:
 		object := map[string]any{}
-		for range dice.IntN(4) {
-			object[[]string{"name", "path", "x", "y"}[dice.IntN(4)]] = document(dice, depth-1)
+		for range random.IntN(4) {
+			object[[]string{"name", "path", "x", "y"}[random.IntN(4)]] = document(random, depth-1)
 		}
 		return object
 	}
 }
 
-func TestAPatchLeadsFromAnyDocumentToAnyOther(t *testing.T) {
+func TestDifference_RandomDocuments(t *testing.T) {
 	for seed := range uint64(150) {
-		dice := rand.New(rand.NewPCG(seed, 0))
+		random := rand.New(rand.NewPCG(seed, 0))
 		object := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Thing", "metadata": map[string]any{"name": "a"}, "spec": document(dice, 5),
+			"apiVersion": "v1", "kind": "Thing", "metadata": map[string]any{"name": "a"}, "spec": document(random, 5),
 		}}
 		want := object.DeepCopy()
-		want.Object["spec"] = document(dice, 5)
+		want.Object["spec"] = document(random, 5)
 		store := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(object).Build()
 
 		patch, err := json.Marshal(difference("/spec", object.Object["spec"], want.Object["spec"]))

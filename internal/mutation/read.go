@@ -16,7 +16,7 @@ import (
 func Read[Kind any, Object interface {
 	*Kind
 	client.Object
-}](request admission.Request, kind schema.GroupVersionKind, subresource string) (object, old Object, meant bool, err error) {
+}](request admission.Request, kind schema.GroupVersionKind, subresource string) (object, old Object, applies bool, err error) {
 	creates, updates := request.Operation == admissionv1.Create, request.Operation == admissionv1.Update
 	if request.Kind != metav1.GroupVersionKind(kind) || request.SubResource != subresource || !creates && !updates {
 		return nil, nil, false, nil

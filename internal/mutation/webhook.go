@@ -18,15 +18,15 @@ type Webhook struct {
 	Handler                           admission.Handler
 }
 
-// AddressTo finishes a webhook whose Name says only what it is about: it is for namespaces whose label names the type.
-func (w *Webhook) AddressTo(namespaceLabel, providerType string) {
+// SetProviderType finishes a webhook whose Name says only what it is about: it is for namespaces whose label names the type.
+func (w *Webhook) SetProviderType(namespaceLabel, providerType string) {
 	w.Path = "/" + w.Name + "/" + providerType
 	w.Name += "." + providerType
 	w.NamespaceSelector = metav1.LabelSelector{MatchLabels: map[string]string{namespaceLabel: providerType}}
 }
 
-// CreationsAndUpdates means the creations and updates of one resource that lives in namespaces.
-func CreationsAndUpdates(group, version, resource string) []admissionregistrationv1.RuleWithOperations {
+// CreateAndUpdateRules means the creations and updates of one resource that lives in namespaces.
+func CreateAndUpdateRules(group, version, resource string) []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
 		Rule: admissionregistrationv1.Rule{

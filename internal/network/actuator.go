@@ -11,17 +11,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
-type pass = contract.Pass[*extensionsv1alpha1.Network]
+type reconciliation = contract.Reconciliation[*extensionsv1alpha1.Network]
 
 // actuator lets the driver of the object's type render, and does the work.
 type actuator struct {
 	drivers map[string]Driver
 	images  images.Vector
-	// patience is that of the Pace.
-	patience time.Duration
+	// gateTimeout is that of the Pace.
+	gateTimeout time.Duration
 }
 
 var _ contract.Actuator[*extensionsv1alpha1.Network] = (*actuator)(nil)
@@ -38,9 +38,9 @@ func resourceShoot(networkType string) string {
 // resourceSeed is the name of the ManagedResource with what is in the seed.
 func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
 
-func newStore(p *pass) managedresource.Store {
+func newStore(rec *reconciliation) managedresource.Store {
 	return managedresource.Store{
-		Client: p.Client, Namespace: p.Object.Namespace, Labels: map[string]string{labelOwner: p.Object.Name},
+		Client: rec.Client, Namespace: rec.Object.Namespace, Labels: map[string]string{labelOwner: rec.Object.Name},
 	}
 }
 
@@ -52,27 +52,27 @@ type rendered struct {
 }
 
 // render asks the driver of the object's type, once the plugin and the shoot agree.
-func (a *actuator) render(ctx context.Context, p *pass, resources managedresource.Store) (*rendered, error) {
-	driver, ok := a.drivers[p.Object.Spec.Type]
+func (a *actuator) render(ctx context.Context, rec *reconciliation, resources managedresource.Store) (*rendered, error) {
+	driver, ok := a.drivers[rec.Object.Spec.Type]
 	if !ok {
-		return nil, fmt.Errorf("no driver for type %q", p.Object.Spec.Type)
+		return nil, fmt.Errorf("no driver for type %q", rec.Object.Spec.Type)
 	}
-	shoot, err := readShoot(ctx, p, a.images)
+	shoot, err := readShoot(ctx, rec, a.images)
 	if err != nil {
 		return nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", mistakes.Error(problems))
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be fulfilled: %w", fielderrors.Error(problems))
 	}
-	if problems := disagreements(shoot, driver.Capabilities(shoot)); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", mistakes.Error(problems))
+	if problems := incompatibilities(shoot, driver.Capabilities(shoot)); len(problems) > 0 {
+		return nil, cloud.Errorf(cloud.Configuration, "the network plugin and the shoot do not agree: %w", fielderrors.Error(problems))
 	}
 	if driver.Capabilities(shoot).NeedsAPIServerHost && shoot.APIServerHost == "" {
-		if shoot, err = a.waitForAPIServerHost(ctx, p); err != nil {
+		if shoot, err = a.waitForAPIServerHost(ctx, rec); err != nil {
 			return nil, err
 		}
 	}
-	if shoot.Deployed, err = readDeployed(ctx, p, resources); err != nil {
+	if shoot.Deployed, err = readDeployed(ctx, rec, resources); err != nil {
 		return nil, err
 	}
 	wanted, err := driver.Render(shoot)
@@ -83,14 +83,14 @@ func (a *actuator) render(ctx context.Context, p *pass, resources managedresourc
 }
 
 // waitForAPIServerHost reads the shoot again until the kube-apiserver has a name: gardenlet may write it after it has asked for the Network.
-func (a *actuator) waitForAPIServerHost(ctx context.Context, p *pass) (shoot *Shoot, err error) {
+func (a *actuator) waitForAPIServerHost(ctx context.Context, rec *reconciliation) (shoot *Shoot, err error) {
 	graph := contract.NewGraph("waiting for the name of the kube-apiserver")
 	graph.Add(contract.Task{Name: "finding the name of the kube-apiserver", Do: func(ctx context.Context) error {
 		return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-			if p.Cluster, err = contract.ReadCluster(ctx, p.Client, p.Object.Namespace); err != nil {
+			if rec.Cluster, err = contract.ReadCluster(ctx, rec.Client, rec.Object.Namespace); err != nil {
 				return "", err
 			}
-			if shoot, err = readShoot(ctx, p, a.images); err != nil {
+			if shoot, err = readShoot(ctx, rec, a.images); err != nil {
 				return "", err
 			}
 			if shoot.APIServerHost == "" {
@@ -99,24 +99,24 @@ func (a *actuator) waitForAPIServerHost(ctx context.Context, p *pass) (shoot *Sh
 			return "", nil
 		})
 	}})
-	err = p.Track.Run(ctx, graph)
+	err = rec.StateRecorder.Run(ctx, graph)
 	return shoot, err
 }
 
 // readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing. In one whose state
 // says nothing, somebody else may have been at work; and if somebody was since, the state tells of what is gone.
-func readDeployed(ctx context.Context, p *pass, resources managedresource.Store) (Deployed, error) {
-	if p.FirstAttempt {
+func readDeployed(ctx context.Context, rec *reconciliation, resources managedresource.Store) (Deployed, error) {
+	if rec.FirstAttempt {
 		return Deployed{}, nil
 	}
-	foreign, err := resources.Foreign(ctx, resourceShoot(p.Object.Spec.Type))
+	fromUpstream, err := resources.FromUpstream(ctx, resourceShoot(rec.Object.Spec.Type))
 	if err != nil {
 		return Deployed{}, fmt.Errorf("looking who deployed what is deployed: %w", err)
 	}
-	if left := stateOf(p.Object); len(left.Form) > 0 && !foreign {
-		return Deployed{Form: left.Form}, nil
+	if recorded := stateOf(rec.Object); len(recorded.Form) > 0 && !fromUpstream {
+		return Deployed{Form: recorded.Form}, nil
 	}
-	objects, _, err := resources.Content(ctx, resourceShoot(p.Object.Spec.Type))
+	objects, _, err := resources.Content(ctx, resourceShoot(rec.Object.Spec.Type))
 	if err != nil {
 		return Deployed{}, fmt.Errorf("reading what is deployed: %w", err)
 	}

@@ -46,7 +46,7 @@ func readAPIServer(ctx context.Context, reader client.Reader, namespace string, 
 			advertised[v1beta1constants.AdvertisedAddressExternal], advertised[v1beta1constants.AdvertisedAddressInternal],
 			names[v1beta1constants.LabelDNSRecordExternal], names[v1beta1constants.LabelDNSRecordInternal],
 		),
-		addresses: addressesAmong(hosts),
+		addresses: parseAddresses(hosts),
 	}, nil
 }
 
@@ -60,8 +60,8 @@ func advertisedHosts(shoot *gardencorev1beta1.Shoot) map[string]string {
 	return hosts
 }
 
-// addressesAmong returns those of the hosts that are addresses, each once and sorted.
-func addressesAmong(hosts []string) []netip.Addr {
+// parseAddresses returns those of the hosts that are addresses, each once and sorted.
+func parseAddresses(hosts []string) []netip.Addr {
 	var addresses []netip.Addr
 	for _, host := range hosts {
 		if address, err := netip.ParseAddr(host); err == nil {

@@ -8,39 +8,39 @@ import (
 
 // Delete takes the plugin out of the shoot, and waits until gardener-resource-manager has. gardenlet has cleaned the shoot up
 // before, while machines may still be there.
-func (a *actuator) Delete(ctx context.Context, p *pass) error {
+func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	graph := contract.NewGraph("deleting network")
-	addRemoval(graph, p, "deleting the network plugin in the shoot")
-	return p.Track.Run(ctx, graph)
+	addRemoval(graph, rec, "deleting the network plugin in the shoot")
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
 // Migrate forgets about the shoot, where everything stays as it is, and takes away what is in the seed.
-func (a *actuator) Migrate(ctx context.Context, p *pass) error {
+func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
 	graph := contract.NewGraph("migrating network")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
-		return newStore(p).LetGo(ctx, resourceShoot(p.Object.Spec.Type))
+		return newStore(rec).KeepObjects(ctx, resourceShoot(rec.Object.Spec.Type))
 	}})
-	addRemoval(graph, p, "forgetting about the shoot", kept)
-	return p.Track.Run(ctx, graph)
+	addRemoval(graph, rec, "forgetting about the shoot", kept)
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
 // addRemoval takes away the ManagedResources, that of the shoot after what is given, and at last the manifests. Those that no
 // ManagedResource refers to are among them: a pass has ended before it came to that.
-func addRemoval(graph *contract.Graph, p *pass, shootTask string, before ...contract.TaskID) {
-	resources := newStore(p)
+func addRemoval(graph *contract.Graph, rec *reconciliation, shootTask string, before ...contract.TaskID) {
+	resources := newStore(rec)
 	shoot := graph.Add(contract.Task{Name: shootTask, After: before, Do: func(ctx context.Context) error {
-		return resources.Remove(ctx, resourceShoot(p.Object.Spec.Type))
+		return resources.Remove(ctx, resourceShoot(rec.Object.Spec.Type))
 	}})
 	seed := graph.Add(contract.Task{Name: "deleting monitoring of the network in the seed", Do: func(ctx context.Context) error {
-		return resources.Remove(ctx, resourceSeed(p.Object.Spec.Type))
+		return resources.Remove(ctx, resourceSeed(rec.Object.Spec.Type))
 	}})
 	graph.Add(contract.Task{Name: "deleting manifests", After: []contract.TaskID{shoot, seed}, Do: resources.DeleteSecrets})
 }
 
 // ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
-func (a *actuator) ForceDelete(ctx context.Context, p *pass) error {
-	resources := newStore(p)
-	for _, name := range []string{resourceShoot(p.Object.Spec.Type), resourceSeed(p.Object.Spec.Type)} {
+func (a *actuator) ForceDelete(ctx context.Context, rec *reconciliation) error {
+	resources := newStore(rec)
+	for _, name := range []string{resourceShoot(rec.Object.Spec.Type), resourceSeed(rec.Object.Spec.Type)} {
 		if err := resources.Delete(ctx, name); err != nil {
 			return err
 		}

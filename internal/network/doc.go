@@ -7,7 +7,7 @@
 // plugin is then goes into the condition SystemComponentsHealthy.
 //
 // A change that would cut pods off goes in stages: a stage is deployed, and the next one follows when the shoot's nodes have
-// caught up, long after the pass has ended (see contract.Sequel). What form of the plugin is deployed travels in status.state.
+// caught up, long after the pass has ended (see contract.FollowUp). What form of the plugin is deployed travels in status.state.
 //
 // A driver knows one plugin. It is pure: it sees no API server, neither the seed's nor the shoot's. The package must not know
 // any plugin, nor any cloud beyond the rows of its table (infrastructure.go).

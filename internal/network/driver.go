@@ -53,22 +53,22 @@ type Rendering struct {
 	Form any
 	// Status becomes status.providerStatus: what is in force, with all defaults. It carries apiVersion and kind.
 	Status runtime.Object
-	// Remarks are sentences for whoever reads the status.
-	Remarks []string
+	// Messages are sentences for whoever reads the status.
+	Messages []string
 }
 
 // Deployed is what is in the shoot already.
 type Deployed struct {
 	// Form is that of the rendering deployed last. It is nil when it is not known.
 	Form json.RawMessage
-	// Settled is true when the gate of the stage of that form was found open. What is not settled may not have reached all nodes.
-	Settled bool
+	// RolledOut is true when the gate of the stage of that form was found open. What is not settled may not have reached all nodes.
+	RolledOut bool
 	// Objects are those that are in the shoot while Form is nil: somebody else's, such as upstream's extension. None is nothing.
 	Objects []*unstructured.Unstructured
 }
 
-// Nothing reports whether nothing is deployed, as far as anybody knows.
-func (d Deployed) Nothing() bool { return len(d.Form) == 0 && len(d.Objects) == 0 }
+// IsEmpty reports whether nothing is deployed, as far as anybody knows.
+func (d Deployed) IsEmpty() bool { return len(d.Form) == 0 && len(d.Objects) == 0 }
 
 // Stage is a step on the way from one rendering to another.
 type Stage struct {

@@ -26,14 +26,14 @@ const (
 	annotationGeneration = "deprecated.daemonset.template.generation"
 )
 
-// looker looks at the gate of one Network, in the seed first and then in the shoot.
-type looker struct {
+// gateChecker looks at the gate of one Network, in the seed first and then in the shoot.
+type gateChecker struct {
 	reader                 client.Reader
 	namespace, networkType string
 }
 
-// at returns what the gate waits for, a clause for users; empty when it is open.
-func (l looker) at(ctx context.Context, gate Gate) (waiting string, err error) {
+// check returns what the gate waits for, a clause for users; empty when it is open.
+func (l gateChecker) check(ctx context.Context, gate Gate) (waiting string, err error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
 	// What the API server remembers may be older than what has just been written, and say that all of that is in place.
 	err = l.reader.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: resourceShoot(l.networkType)}, resource)
@@ -43,7 +43,7 @@ func (l looker) at(ctx context.Context, gate Gate) (waiting string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("reading ManagedResource %s: %w", resourceShoot(l.networkType), err)
 	}
-	if waiting := managedresource.StillToApply(resource); waiting != "" {
+	if waiting := managedresource.ApplyPendingReason(resource); waiting != "" {
 		return waiting, nil
 	}
 	if len(gate.Workloads) == 0 && !gate.Routes {
@@ -61,7 +61,7 @@ func (l looker) at(ctx context.Context, gate Gate) (waiting string, err error) {
 
 func (g Gate) inShoot(ctx context.Context, shoot client.Reader) (waiting string, err error) {
 	for _, workload := range g.Workloads {
-		if waiting, err = workload.lags(ctx, shoot); waiting != "" || err != nil {
+		if waiting, err = workload.rolloutPending(ctx, shoot); waiting != "" || err != nil {
 			return waiting, err
 		}
 	}
@@ -71,45 +71,45 @@ func (g Gate) inShoot(ctx context.Context, shoot client.Reader) (waiting string,
 	return "", nil
 }
 
-func (w Workload) lags(ctx context.Context, shoot client.Reader) (waiting string, err error) {
+func (w Workload) rolloutPending(ctx context.Context, shoot client.Reader) (waiting string, err error) {
 	key := client.ObjectKey{Namespace: w.Namespace, Name: w.Name}
 	switch w.Kind {
 	case "DaemonSet":
 		daemonSet := &appsv1.DaemonSet{}
 		if err := shoot.Get(ctx, key, daemonSet); err != nil {
-			return notThere(w, err)
+			return workloadMissing(w, err)
 		}
-		return daemonSetLags(ctx, shoot, daemonSet)
+		return daemonSetPending(ctx, shoot, daemonSet)
 	case "Deployment":
 		deployment := &appsv1.Deployment{}
 		if err := shoot.Get(ctx, key, deployment); err != nil {
-			return notThere(w, err)
+			return workloadMissing(w, err)
 		}
-		return deploymentLags(deployment), nil
+		return deploymentPending(deployment), nil
 	default:
 		return "", fmt.Errorf("nobody can look at workloads of kind %q", w.Kind)
 	}
 }
 
-func notThere(w Workload, err error) (string, error) {
+func workloadMissing(w Workload, err error) (string, error) {
 	if apierrors.IsNotFound(err) {
 		return fmt.Sprintf("%s %s/%s is not there", w.Kind, w.Namespace, w.Name), nil
 	}
 	return "", err
 }
 
-func deploymentLags(deployment *appsv1.Deployment) string {
+func deploymentPending(deployment *appsv1.Deployment) string {
 	if progressing, reason := health.IsDeploymentProgressing(deployment); progressing {
-		return fmt.Sprintf("Deployment %s/%s is not rolled out (%s)", deployment.Namespace, deployment.Name, truncate.Line(reason, truncate.MaxForeign))
+		return fmt.Sprintf("Deployment %s/%s is not rolled out (%s)", deployment.Namespace, deployment.Name, truncate.Line(reason, truncate.MaxExternal))
 	}
 	if err := health.CheckDeployment(deployment); err != nil {
-		return fmt.Sprintf("Deployment %s/%s is not healthy (%s)", deployment.Namespace, deployment.Name, truncate.Line(err.Error(), truncate.MaxForeign))
+		return fmt.Sprintf("Deployment %s/%s is not healthy (%s)", deployment.Namespace, deployment.Name, truncate.Line(err.Error(), truncate.MaxExternal))
 	}
 	return ""
 }
 
-// daemonSetLags looks at single nodes only when the DaemonSet's own numbers do not suffice.
-func daemonSetLags(ctx context.Context, shoot client.Reader, daemonSet *appsv1.DaemonSet) (string, error) {
+// daemonSetPending looks at single nodes only when the DaemonSet's own numbers do not suffice.
+func daemonSetPending(ctx context.Context, shoot client.Reader, daemonSet *appsv1.DaemonSet) (string, error) {
 	status := daemonSet.Status
 	switch {
 	case status.ObservedGeneration < daemonSet.Generation:

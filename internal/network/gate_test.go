@@ -38,7 +38,7 @@ func newShootCluster(t *testing.T) *shootCluster {
 	return &shootCluster{WithWatch: server.Client, t: t, namespace: namespace}
 }
 
-func (s *shootCluster) node(name string, ready corev1.ConditionStatus, others ...corev1.NodeCondition) {
+func (s *shootCluster) createNode(name string, ready corev1.ConditionStatus, others ...corev1.NodeCondition) {
 	s.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	require.NoError(s.t, s.Create(s.t.Context(), node))
@@ -46,8 +46,8 @@ func (s *shootCluster) node(name string, ready corev1.ConditionStatus, others ..
 	require.NoError(s.t, s.Status().Update(s.t.Context(), node))
 }
 
-// barns is a DaemonSet that the API server itself has given the second version of its template.
-func (s *shootCluster) barns() *appsv1.DaemonSet {
+// createDaemonSet is a DaemonSet that the API server itself has given the second version of its template.
+func (s *shootCluster) createDaemonSet() *appsv1.DaemonSet {
 	s.t.Helper()
 	labels := map[string]string{"app": "barn"}
 	daemonSet := &appsv1.DaemonSet{
@@ -64,8 +64,8 @@ func (s *shootCluster) barns() *appsv1.DaemonSet {
 	return daemonSet
 }
 
-// counts sets what the DaemonSet's controller counts.
-func (s *shootCluster) counts(daemonSet *appsv1.DaemonSet, desired, updated, unavailable int32) {
+// setCounts sets what the DaemonSet's controller counts.
+func (s *shootCluster) setCounts(daemonSet *appsv1.DaemonSet, desired, updated, unavailable int32) {
 	s.t.Helper()
 	daemonSet.Status = appsv1.DaemonSetStatus{
 		ObservedGeneration: daemonSet.Generation, DesiredNumberScheduled: desired, UpdatedNumberScheduled: updated, NumberUnavailable: unavailable,
@@ -73,7 +73,7 @@ func (s *shootCluster) counts(daemonSet *appsv1.DaemonSet, desired, updated, una
 	require.NoError(s.t, s.Status().Update(s.t.Context(), daemonSet))
 }
 
-func (s *shootCluster) pod(node, generation string, ready corev1.ConditionStatus) {
+func (s *shootCluster) createPod(node, generation string, ready corev1.ConditionStatus) {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -86,80 +86,80 @@ func (s *shootCluster) pod(node, generation string, ready corev1.ConditionStatus
 	require.NoError(s.t, s.Status().Update(s.t.Context(), pod))
 }
 
-// smallPages answers lists two at a time, as the API server does where there are more than a page of them.
-type smallPages struct {
+// pagedReader answers lists two at a time, as the API server does where there are more than a page of them.
+type pagedReader struct {
 	client.Reader
 	lists int
 }
 
-func (s *smallPages) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (s *pagedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	s.lists++
 	return s.Reader.List(ctx, list, append(options, client.Limit(2))...)
 }
 
-func (s *shootCluster) waiting(gate Gate) string {
+func (s *shootCluster) waitingFor(gate Gate) string {
 	s.t.Helper()
-	waiting, err := gate.inShoot(s.t.Context(), &smallPages{Reader: s})
+	waiting, err := gate.inShoot(s.t.Context(), &pagedReader{Reader: s})
 	require.NoError(s.t, err)
 	return waiting
 }
 
-func TestDaemonSetsOnNodes(t *testing.T) {
+func TestGate_DaemonSet(t *testing.T) {
 	s := newShootCluster(t)
 	gate := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "barn"}}}
 	name := s.namespace + "/barn"
-	assert.Equal(t, "DaemonSet "+name+" is not there", s.waiting(gate))
-	daemonSet := s.barns()
-	assert.Equal(t, "nobody has looked at DaemonSet "+name+" yet", s.waiting(gate))
-	s.counts(daemonSet, 0, 0, 0)
-	assert.Empty(t, s.waiting(gate), "without nodes it runs wherever it should")
+	assert.Equal(t, "DaemonSet "+name+" is not there", s.waitingFor(gate))
+	daemonSet := s.createDaemonSet()
+	assert.Equal(t, "nobody has looked at DaemonSet "+name+" yet", s.waitingFor(gate))
+	s.setCounts(daemonSet, 0, 0, 0)
+	assert.Empty(t, s.waitingFor(gate), "without nodes it runs wherever it should")
 
 	for n := range 5 {
-		s.node(fmt.Sprintf("node-%d", n), corev1.ConditionTrue)
+		s.createNode(fmt.Sprintf("node-%d", n), corev1.ConditionTrue)
 	}
-	s.node("lost", corev1.ConditionUnknown)
-	s.node("broken", corev1.ConditionFalse)
-	s.counts(daemonSet, 7, 5, 0)
-	assert.Equal(t, "DaemonSet "+name+" runs in its newest version on 0 of 5 ready nodes, not on node-4", s.waiting(gate))
+	s.createNode("lost", corev1.ConditionUnknown)
+	s.createNode("broken", corev1.ConditionFalse)
+	s.setCounts(daemonSet, 7, 5, 0)
+	assert.Equal(t, "DaemonSet "+name+" runs in its newest version on 0 of 5 ready nodes, not on node-4", s.waitingFor(gate))
 	for n := range 4 {
-		s.pod(fmt.Sprintf("node-%d", n), "2", corev1.ConditionTrue)
+		s.createPod(fmt.Sprintf("node-%d", n), "2", corev1.ConditionTrue)
 	}
-	s.pod("node-4", "1", corev1.ConditionTrue)
-	assert.Equal(t, "DaemonSet "+name+" runs in its newest version on 4 of 5 ready nodes, not on node-4", s.waiting(gate), "an old pod does not count")
-	s.pod("node-4", "2", corev1.ConditionFalse)
-	assert.Contains(t, s.waiting(gate), "4 of 5 ready nodes", "nor one that is not ready")
-	s.pod("node-4", "2", corev1.ConditionTrue)
-	assert.Empty(t, s.waiting(gate), "nodes that are not ready do not keep it shut")
+	s.createPod("node-4", "1", corev1.ConditionTrue)
+	assert.Equal(t, "DaemonSet "+name+" runs in its newest version on 4 of 5 ready nodes, not on node-4", s.waitingFor(gate), "an old pod does not count")
+	s.createPod("node-4", "2", corev1.ConditionFalse)
+	assert.Contains(t, s.waitingFor(gate), "4 of 5 ready nodes", "nor one that is not ready")
+	s.createPod("node-4", "2", corev1.ConditionTrue)
+	assert.Empty(t, s.waitingFor(gate), "nodes that are not ready do not keep it shut")
 
-	s.counts(daemonSet, 7, 7, 0)
-	pages := &smallPages{Reader: s}
+	s.setCounts(daemonSet, 7, 7, 0)
+	pages := &pagedReader{Reader: s}
 	waiting, err := gate.inShoot(t.Context(), pages)
 	require.NoError(t, err)
 	assert.Empty(t, waiting)
 	assert.Zero(t, pages.lists, "where the numbers suffice nobody reads pods and nodes")
-	s.counts(daemonSet, 7, 7, 1)
-	assert.Empty(t, s.waiting(gate))
+	s.setCounts(daemonSet, 7, 7, 1)
+	assert.Empty(t, s.waitingFor(gate))
 }
 
-func TestPodsAndNodesAreReadInPages(t *testing.T) {
+func TestGate_ListsInPages(t *testing.T) {
 	s := newShootCluster(t)
-	daemonSet := s.barns()
-	s.counts(daemonSet, 6, 5, 1)
+	daemonSet := s.createDaemonSet()
+	s.setCounts(daemonSet, 6, 5, 1)
 	for n := range 5 {
-		s.node(fmt.Sprintf("node-%d", n), corev1.ConditionTrue)
-		s.pod(fmt.Sprintf("node-%d", n), "2", corev1.ConditionTrue)
+		s.createNode(fmt.Sprintf("node-%d", n), corev1.ConditionTrue)
+		s.createPod(fmt.Sprintf("node-%d", n), "2", corev1.ConditionTrue)
 	}
-	pages := &smallPages{Reader: s}
+	pages := &pagedReader{Reader: s}
 	waiting, err := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "barn"}}}.inShoot(t.Context(), pages)
 	require.NoError(t, err)
 	assert.Empty(t, waiting)
 	assert.Equal(t, 6, pages.lists, "three pages of pods and three of nodes")
 }
 
-func TestDeploymentsOnNodes(t *testing.T) {
+func TestGate_Deployment(t *testing.T) {
 	s := newShootCluster(t)
 	gate := Gate{Workloads: []Workload{{Kind: "Deployment", Namespace: s.namespace, Name: "keeper"}}}
-	assert.Contains(t, s.waiting(gate), "is not there")
+	assert.Contains(t, s.waitingFor(gate), "is not there")
 	labels := map[string]string{"app": "keeper"}
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "keeper"},
@@ -169,7 +169,7 @@ func TestDeploymentsOnNodes(t *testing.T) {
 		}},
 	}
 	require.NoError(t, s.Create(t.Context(), deployment))
-	assert.Contains(t, s.waiting(gate), "is not rolled out")
+	assert.Contains(t, s.waitingFor(gate), "is not rolled out")
 	report := func(conditions ...appsv1.DeploymentCondition) {
 		deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Conditions: conditions}
 		require.NoError(t, s.Status().Update(t.Context(), deployment))
@@ -177,70 +177,70 @@ func TestDeploymentsOnNodes(t *testing.T) {
 	progressing := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated", Message: "1 of 2 replicas"}
 	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}
 	report(progressing, available)
-	assert.Equal(t, "Deployment "+s.namespace+"/keeper is not rolled out (1 of 2 replicas)", s.waiting(gate))
+	assert.Equal(t, "Deployment "+s.namespace+"/keeper is not rolled out (1 of 2 replicas)", s.waitingFor(gate))
 	progressing.Reason = "NewReplicaSetAvailable"
 	available.Status = corev1.ConditionFalse
 	report(progressing, available)
-	assert.Contains(t, s.waiting(gate), "keeper is not healthy")
+	assert.Contains(t, s.waitingFor(gate), "keeper is not healthy")
 	available.Status = corev1.ConditionTrue
 	report(progressing, available)
-	assert.Empty(t, s.waiting(gate))
+	assert.Empty(t, s.waitingFor(gate))
 }
 
-func TestRoutesToNodes(t *testing.T) {
+func TestGate_Routes(t *testing.T) {
 	s := newShootCluster(t)
 	gate := Gate{Routes: true}
-	told := func(status corev1.ConditionStatus, reason string) corev1.NodeCondition {
+	networkUnavailable := func(status corev1.ConditionStatus, reason string) corev1.NodeCondition {
 		return corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Status: status, Reason: reason}
 	}
-	assert.Empty(t, s.waiting(gate), "without nodes there is nobody to find")
+	assert.Empty(t, s.waitingFor(gate), "without nodes there is nobody to find")
 	for n := range 3 {
-		s.node(fmt.Sprintf("routed-%d", n), corev1.ConditionTrue, told(corev1.ConditionFalse, "RouteCreated"))
+		s.createNode(fmt.Sprintf("routed-%d", n), corev1.ConditionTrue, networkUnavailable(corev1.ConditionFalse, "RouteCreated"))
 	}
-	s.node("broken", corev1.ConditionFalse)
-	assert.Empty(t, s.waiting(gate))
-	s.node("unrouted", corev1.ConditionTrue, told(corev1.ConditionTrue, "NoRouteCreated"))
-	assert.Equal(t, "the route controller has made routes to the pods of 3 of 4 ready nodes, not of unrouted", s.waiting(gate))
-	s.node("untold", corev1.ConditionTrue)
-	assert.Contains(t, s.waiting(gate), "3 of 5 ready nodes")
-	s.node("told-by-another", corev1.ConditionTrue, told(corev1.ConditionFalse, "CalicoIsUp"))
-	assert.Contains(t, s.waiting(gate), "3 of 6 ready nodes", "what a plugin says tells nothing of routes")
+	s.createNode("broken", corev1.ConditionFalse)
+	assert.Empty(t, s.waitingFor(gate))
+	s.createNode("unrouted", corev1.ConditionTrue, networkUnavailable(corev1.ConditionTrue, "NoRouteCreated"))
+	assert.Equal(t, "the route controller has made routes to the pods of 3 of 4 ready nodes, not of unrouted", s.waitingFor(gate))
+	s.createNode("untold", corev1.ConditionTrue)
+	assert.Contains(t, s.waitingFor(gate), "3 of 5 ready nodes")
+	s.createNode("told-by-another", corev1.ConditionTrue, networkUnavailable(corev1.ConditionFalse, "CalicoIsUp"))
+	assert.Contains(t, s.waitingFor(gate), "3 of 6 ready nodes", "what a plugin says tells nothing of routes")
 }
 
-func TestGatesThatNobodyCanLookAt(t *testing.T) {
+func TestGate_UnknownKind(t *testing.T) {
 	s := newShootCluster(t)
 	_, err := Gate{Workloads: []Workload{{Kind: "StatefulSet", Namespace: s.namespace, Name: "barn"}}}.inShoot(t.Context(), s)
 	assert.EqualError(t, err, `nobody can look at workloads of kind "StatefulSet"`)
 }
 
-// forgetful is an API server whose memory is old: it has not heard of what was written last.
-type forgetful struct {
+// staleReader is an API server whose memory is old: it has not heard of what was written last.
+type staleReader struct {
 	client.Reader
-	old *resourcesv1alpha1.ManagedResource
+	stale *resourcesv1alpha1.ManagedResource
 }
 
-func (f forgetful) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (f staleReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	asked := (&client.GetOptions{}).ApplyOptions(options)
 	if resource, ok := object.(*resourcesv1alpha1.ManagedResource); ok && asked.Raw != nil && asked.Raw.ResourceVersion == "0" {
-		f.old.DeepCopyInto(resource)
+		f.stale.DeepCopyInto(resource)
 		return nil
 	}
 	return f.Reader.Get(ctx, key, object, options...)
 }
 
-func TestAGateIsNotOpenBecauseTheOneBeforeWas(t *testing.T) {
+func TestGateChecker_StaleManagedResource(t *testing.T) {
 	s := newShootCluster(t)
 	old := contracttest.ManagedResource("extension-networking-barn-config")
 	resource := old.DeepCopy()
 	resource.Namespace = s.namespace
 	require.NoError(t, s.Create(t.Context(), resource))
-	waiting, err := looker{reader: forgetful{Reader: s, old: old}, namespace: s.namespace, networkType: "barn"}.at(t.Context(), Gate{})
+	waiting, err := gateChecker{reader: staleReader{Reader: s, stale: old}, namespace: s.namespace, networkType: "barn"}.check(t.Context(), Gate{})
 	require.NoError(t, err)
 	assert.Equal(t, "gardener-resource-manager has not applied extension-networking-barn-config yet", waiting)
 }
 
-// TestTheSeedIsLookedAtFirst goes by what gardenlet and gardener-resource-manager leave in the seed.
-func TestTheSeedIsLookedAtFirst(t *testing.T) {
+// TestGateChecker_SeedBeforeShoot goes by what gardenlet and gardener-resource-manager leave in the seed.
+func TestGateChecker_SeedBeforeShoot(t *testing.T) {
 	s := newShootCluster(t)
 	object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "one"}}
 	object.Spec.Type = "barn"
@@ -248,28 +248,28 @@ func TestTheSeedIsLookedAtFirst(t *testing.T) {
 		object.Status.State = &runtime.RawExtension{Raw: fmt.Appendf(nil,
 			`{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"painting","gate":%s}}`, gate)}
 	}
-	look := looker{reader: s, namespace: s.namespace, networkType: "barn"}
+	checker := gateChecker{reader: s, namespace: s.namespace, networkType: "barn"}
 	pending(`{}`)
 	require.True(t, isBetweenStages(object))
-	waiting, err := look.at(t.Context(), Gate{})
+	waiting, err := checker.check(t.Context(), Gate{})
 	require.NoError(t, err)
 	assert.Equal(t, "ManagedResource extension-networking-barn-config is not there", waiting)
 
 	resource := contracttest.ManagedResource("extension-networking-barn-config", contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesApplied})
 	resource.Namespace, resource.Generation = s.namespace, 0
 	require.NoError(t, s.Create(t.Context(), resource))
-	due, err := mayGoOn(t.Context(), s, object)
+	due, err := isGateOpen(t.Context(), s, object)
 	require.NoError(t, err)
 	assert.False(t, due, "nothing has been applied yet")
 	applied := contracttest.ManagedResource("any")
 	resource.Status.Conditions, resource.Status.ObservedGeneration = applied.Status.Conditions, resource.Generation
 	require.NoError(t, s.Status().Update(t.Context(), resource))
-	due, err = mayGoOn(t.Context(), s, object)
+	due, err = isGateOpen(t.Context(), s, object)
 	require.NoError(t, err)
 	assert.True(t, due, "that it is applied is all that this gate asks for, and nobody looks into the shoot")
 
 	pending(`{"routes":true}`)
-	_, err = mayGoOn(t.Context(), s, object)
+	_, err = isGateOpen(t.Context(), s, object)
 	assert.ErrorContains(t, err, "reading the kubeconfig of the shoot from Secret gardener-internal, or gardener outside of a seed: ")
 
 	config := clientcmdapi.NewConfig()
@@ -283,15 +283,15 @@ func TestTheSeedIsLookedAtFirst(t *testing.T) {
 	require.NoError(t, s.Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "gardener-internal"}, Data: map[string][]byte{"kubeconfig": kubeconfig},
 	}))
-	s.node("untold", corev1.ConditionTrue)
-	due, err = mayGoOn(t.Context(), s, object)
+	s.createNode("untold", corev1.ConditionTrue)
+	due, err = isGateOpen(t.Context(), s, object)
 	require.NoError(t, err)
 	assert.False(t, due)
 	node := &corev1.Node{}
 	require.NoError(t, s.Get(t.Context(), client.ObjectKey{Name: "untold"}, node))
 	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionFalse, Reason: "RouteCreated"})
 	require.NoError(t, s.Status().Update(t.Context(), node))
-	due, err = mayGoOn(t.Context(), s, object)
+	due, err = isGateOpen(t.Context(), s, object)
 	require.NoError(t, err)
 	assert.True(t, due)
 }

@@ -31,19 +31,19 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 }
 
 // checkHealth costs two small requests.
-func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Network]) (contract.Findings, error) {
-	shoot, seed := resourceShoot(look.Object.Spec.Type), resourceSeed(look.Object.Spec.Type)
-	found, err := managedresource.Read(ctx, look.Reader, look.Object.Namespace, shoot, seed)
+func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.Network]) (contract.Findings, error) {
+	shoot, seed := resourceShoot(check.Object.Spec.Type), resourceSeed(check.Object.Spec.Type)
+	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace, shoot, seed)
 	if err != nil {
 		return nil, err
 	}
 	findings := contract.Findings{
-		systemComponentsHealthy:        managedresource.FindingOf(managedresource.Examine(found, look.Now, shoot), nil),
-		observabilityComponentsHealthy: managedresource.FindingOf(managedresource.Examine(found, look.Now, seed), nil),
+		systemComponentsHealthy:        managedresource.FindingOf(managedresource.FindProblems(found, check.Now, shoot), nil),
+		observabilityComponentsHealthy: managedresource.FindingOf(managedresource.FindProblems(found, check.Now, seed), nil),
 	}
-	stage := stateOf(look.Object).Stage
+	stage := stateOf(check.Object).Stage
 	switch {
-	case found[shoot] != nil && found[shoot].Annotations[annotationAsleep] == "true":
+	case found[shoot] != nil && found[shoot].Annotations[annotationHibernated] == "true":
 		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
 	case stage != nil && findings[systemComponentsHealthy].Healthy:
 		findings[systemComponentsHealthy] = contract.Finding{

@@ -34,14 +34,14 @@ func (r twoResources) Get(_ context.Context, key client.ObjectKey, object client
 	return apierrors.NewNotFound(resourcesv1alpha1.Resource("managedresources"), key.Name)
 }
 
-func TestHealth(t *testing.T) {
+func TestCheckHealth(t *testing.T) {
 	const inStage = `{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"painting doors","gate":{}}}`
-	well := contracttest.ManagedResource("well")
-	sick := contracttest.ManagedResource("sick", contracttest.ManagedResourceState{
+	healthy := contracttest.ManagedResource("well")
+	unhealthy := contracttest.ManagedResource("sick", contracttest.ManagedResourceState{
 		Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Reason: "DaemonSetUnhealthy", Message: "too few pods",
 	})
-	asleep := sick.DeepCopy()
-	asleep.Annotations = map[string]string{"network.trellis.garden/asleep": "true"}
+	hibernated := unhealthy.DeepCopy()
+	hibernated.Annotations = map[string]string{"network.trellis.garden/asleep": "true"}
 	const system, observability = gardencorev1beta1.ShootSystemComponentsHealthy, gardencorev1beta1.ShootObservabilityComponentsHealthy
 	for sentence, test := range map[string]struct {
 		found   twoResources
@@ -50,26 +50,26 @@ func TestHealth(t *testing.T) {
 		message map[gardencorev1beta1.ConditionType]string
 	}{
 		"everything is well": {
-			found: twoResources{shoot: well, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+			found: twoResources{shoot: healthy, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
 		},
 		"pods in the shoot are down": {
-			found: twoResources{shoot: sick, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
+			found: twoResources{shoot: unhealthy, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
 		},
 		"nobody watches": {
-			found: twoResources{shoot: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true},
+			found: twoResources{shoot: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true},
 			message: map[gardencorev1beta1.ConditionType]string{observability: `ManagedResource "extension-networking-barn-seed" does not exist.`},
 		},
 		"the shoot sleeps": {
-			found: twoResources{shoot: asleep, seed: well}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+			found: twoResources{shoot: hibernated, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: "The shoot is hibernated, nothing has to run."},
 		},
 		"nodes are to catch up": {
-			found: twoResources{shoot: well, seed: well}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
+			found: twoResources{shoot: healthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: "The network is well, and being changed: painting doors."},
 		},
 		"nodes are to catch up, and pods are down": {
-			found: twoResources{shoot: sick, seed: well}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
+			found: twoResources{shoot: unhealthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
 		},
 	} {
@@ -79,7 +79,7 @@ func TestHealth(t *testing.T) {
 			if test.state != "" {
 				object.Status.State = &runtime.RawExtension{Raw: []byte(test.state)}
 			}
-			findings, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Network]{
+			findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Network]{
 				Object: object, Reader: test.found, Now: contracttest.ManagedResourceTime(),
 			})
 			require.NoError(t, err)

@@ -13,36 +13,36 @@ import (
 )
 
 // readShoot gathers a driver's inputs, but for what is deployed.
-func readShoot(ctx context.Context, p *pass, vector images.Vector) (*Shoot, error) {
-	shoot := p.Cluster.Shoot
+func readShoot(ctx context.Context, rec *reconciliation, vector images.Vector) (*Shoot, error) {
+	shoot := rec.Cluster.Shoot
 	if shoot == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", p.Cluster.Name)
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot", rec.Cluster.Name)
 	}
-	apiServer, err := readAPIServer(ctx, p.Client, p.Object.Namespace, shoot)
+	apiServer, err := readAPIServer(ctx, rec.Client, rec.Object.Namespace, shoot)
 	if err != nil {
 		return nil, err
 	}
 	read := &Shoot{
-		Network:             p.Object.DeepCopy(),
-		TechnicalID:         p.TechnicalID(),
+		Network:             rec.Object.DeepCopy(),
+		TechnicalID:         rec.TechnicalID(),
 		KubernetesVersion:   shoot.Spec.Kubernetes.Version,
 		Infrastructure:      networking.InfrastructureOf(shoot.Spec.Provider.Type),
-		Families:            familiesNow(p.Object.Spec.IPFamilies, shoot.Status.Constraints),
+		Families:            currentFamilies(rec.Object.Spec.IPFamilies, shoot.Status.Constraints),
 		KubeProxy:           kubeProxyOf(shoot),
 		APIServerHost:       apiServer.host,
 		APIServerAddresses:  apiServer.addresses,
 		VerticalAutoscaling: v1beta1helper.ShootWantsVerticalPodAutoscaler(shoot),
 		NodeLocalDNS:        v1beta1helper.IsNodeLocalDNSEnabled(shoot.Spec.SystemComponents),
 		Hibernated:          v1beta1helper.HibernationIsEnabled(shoot) && shoot.DeletionTimestamp == nil,
-		Image:               images.For(vector, shoot.Spec.Kubernetes.Version),
+		Image:               images.ForKubernetesVersion(vector, shoot.Spec.Kubernetes.Version),
 	}
-	read.PodRanges, read.ServiceRanges, read.NodeRanges = rangesOf(p.Object, shoot)
+	read.PodRanges, read.ServiceRanges, read.NodeRanges = rangesOf(rec.Object, shoot)
 	return read, nil
 }
 
-// familiesNow leaves out the second family while the nodes of the shoot have no range of it yet: pods would get no address.
+// currentFamilies leaves out the second family while the nodes of the shoot have no range of it yet: pods would get no address.
 // gardenlet sets the constraint for as long as it moves the shoot to two families.
-func familiesNow(wanted []extensionsv1alpha1.IPFamily, constraints []gardencorev1beta1.Condition) []extensionsv1alpha1.IPFamily {
+func currentFamilies(wanted []extensionsv1alpha1.IPFamily, constraints []gardencorev1beta1.Condition) []extensionsv1alpha1.IPFamily {
 	if len(wanted) == 0 {
 		return []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}
 	}
@@ -69,18 +69,18 @@ func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
 // rangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for, and that to
 // what the Network says, which knows one family only.
 func rangesOf(object *extensionsv1alpha1.Network, shoot *gardencorev1beta1.Shoot) (pods, services, nodes []string) {
-	pods, services = given(object.Spec.PodCIDR), given(object.Spec.ServiceCIDR)
+	pods, services = nonEmptyList(object.Spec.PodCIDR), nonEmptyList(object.Spec.ServiceCIDR)
 	if spec := shoot.Spec.Networking; spec != nil {
-		pods, services = first(optional(spec.Pods), pods), first(optional(spec.Services), services)
+		pods, services = firstNonEmpty(optional(spec.Pods), pods), firstNonEmpty(optional(spec.Services), services)
 		nodes = optional(spec.Nodes)
 	}
 	if status := shoot.Status.Networking; status != nil {
-		pods, services, nodes = first(status.Pods, pods), first(status.Services, services), first(status.Nodes, nodes)
+		pods, services, nodes = firstNonEmpty(status.Pods, pods), firstNonEmpty(status.Services, services), firstNonEmpty(status.Nodes, nodes)
 	}
 	return pods, services, nodes
 }
 
-func given(value string) []string {
+func nonEmptyList(value string) []string {
 	if value == "" {
 		return nil
 	}
@@ -91,10 +91,10 @@ func optional(value *string) []string {
 	if value == nil {
 		return nil
 	}
-	return given(*value)
+	return nonEmptyList(*value)
 }
 
-func first(preferred, otherwise []string) []string {
+func firstNonEmpty(preferred, otherwise []string) []string {
 	if len(preferred) > 0 {
 		return preferred
 	}

@@ -21,7 +21,7 @@ const (
 	ipv6 = extensionsv1alpha1.IPFamilyIPv6
 )
 
-func TestFamiliesOfNow(t *testing.T) {
+func TestCurrentFamilies(t *testing.T) {
 	constraint := func(kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) []gardencorev1beta1.Condition {
 		return []gardencorev1beta1.Condition{
 			{Type: gardencorev1beta1.ShootHibernationPossible, Status: gardencorev1beta1.ConditionFalse}, {Type: kind, Status: status},
@@ -48,12 +48,12 @@ func TestFamiliesOfNow(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, test.want, familiesNow(test.wanted, test.constraints))
+			assert.Equal(t, test.want, currentFamilies(test.wanted, test.constraints))
 		})
 	}
 }
 
-func TestRanges(t *testing.T) {
+func TestRangesOf(t *testing.T) {
 	one := &extensionsv1alpha1.Network{Spec: extensionsv1alpha1.NetworkSpec{PodCIDR: "100.96.0.0/11", ServiceCIDR: "100.64.0.0/13"}}
 	type list = []string
 	for sentence, test := range map[string]struct {
@@ -85,7 +85,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestTheHostOfTheKubeAPIServer(t *testing.T) {
+func TestReadAPIServer_Host(t *testing.T) {
 	server := APIServer().Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestTheHostOfTheKubeAPIServer(t *testing.T) {
 	}
 }
 
-func TestTheAddressesOfTheKubeAPIServer(t *testing.T) {
+func TestReadAPIServer_Addresses(t *testing.T) {
 	server := APIServer().Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestTheAddressesOfTheKubeAPIServer(t *testing.T) {
 	}, found.addresses, "each once, in one order, and only those of the kube-apiserver")
 }
 
-func TestKubeProxy(t *testing.T) {
+func TestKubeProxyOf(t *testing.T) {
 	iptables, nftables := gardencorev1beta1.ProxyModeIPTables, gardencorev1beta1.ProxyMode("NFTables")
 	for sentence, test := range map[string]struct {
 		config *gardencorev1beta1.KubeProxyConfig
@@ -165,7 +165,7 @@ func TestKubeProxy(t *testing.T) {
 	}
 }
 
-func TestWhatDriversKnowOfTheShoot(t *testing.T) {
+func TestReadShoot(t *testing.T) {
 	server := APIServer().Get(t)
 	namespace, err := server.NewNamespace(t.Context())
 	require.NoError(t, err)
@@ -173,9 +173,9 @@ func TestWhatDriversKnowOfTheShoot(t *testing.T) {
 	shoot := &gardencorev1beta1.Shoot{}
 	shoot.Spec.Provider.Type = "azure"
 	shoot.Spec.Kubernetes.Version = "1.36.2"
-	p := &pass{Object: object, Client: server.Client, Cluster: &contract.Cluster{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Shoot: shoot}}
+	rec := &reconciliation{Object: object, Client: server.Client, Cluster: &contract.Cluster{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Shoot: shoot}}
 
-	read, err := readShoot(t.Context(), p, images.Vector{})
+	read, err := readShoot(t.Context(), rec, images.Vector{})
 	require.NoError(t, err)
 	assert.Equal(t, namespace, read.TechnicalID, "the namespace stands in for a technical ID that is not known yet")
 	assert.False(t, read.Infrastructure.IPIP)
@@ -184,17 +184,17 @@ func TestWhatDriversKnowOfTheShoot(t *testing.T) {
 
 	shoot.Status.TechnicalID = "shoot--dev--other"
 	shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
-	read, err = readShoot(t.Context(), p, images.Vector{})
+	read, err = readShoot(t.Context(), rec, images.Vector{})
 	require.NoError(t, err)
 	assert.Equal(t, "shoot--dev--other", read.TechnicalID)
 	assert.True(t, read.Hibernated)
 
 	shoot.DeletionTimestamp = new(metav1.Now())
-	read, err = readShoot(t.Context(), p, images.Vector{})
+	read, err = readShoot(t.Context(), rec, images.Vector{})
 	require.NoError(t, err)
 	assert.False(t, read.Hibernated, "a shoot wakes up to be deleted")
 
-	p.Cluster.Shoot = nil
-	_, err = readShoot(t.Context(), p, images.Vector{})
+	rec.Cluster.Shoot = nil
+	_, err = readShoot(t.Context(), rec, images.Vector{})
 	assert.EqualError(t, err, fmt.Sprintf("the Cluster resource %q lacks its shoot", namespace))
 }

@@ -18,51 +18,51 @@ import (
 )
 
 const (
-	// lookTimeout bounds one look at a shoot, which may not answer at all.
-	lookTimeout = 10 * time.Second
+	// gateCheckTimeout bounds one look at a shoot, which may not answer at all.
+	gateCheckTimeout = 10 * time.Second
 	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
 	maxStages = 16
 	// applyTimeout is how long a pass waits for gardener-resource-manager to apply what it deployed, or to say why it cannot. It applies one object after the
 	// other, and what is in the way may be deployed only after the Network: definitions of kinds, nodes. What takes longer the health check tells.
 	applyTimeout = 2 * time.Second
-	// annotationAsleep on the ManagedResource of the shoot says that there are no nodes, on purpose.
-	annotationAsleep = "network.trellis.garden/asleep"
+	// annotationHibernated on the ManagedResource of the shoot says that there are no nodes, on purpose.
+	annotationHibernated = "network.trellis.garden/asleep"
 )
 
 // deployment is one pass that brings a network plugin into a shoot.
 type deployment struct {
 	*rendered
-	pass      *pass
-	resources managedresource.Store
-	recorded  state
-	patience  time.Duration
+	rec         *reconciliation
+	resources   managedresource.Store
+	recorded    state
+	gateTimeout time.Duration
 	// waiting says what the current stage waits for; empty when there is none.
 	waiting string
 	// failed says what gardener-resource-manager could not apply, and why.
 	failed []string
-	// blind is true when routes were not waited for, because nobody could tell of them.
-	blind bool
+	// routesNotChecked is true when routes were not waited for, because nobody could tell of them.
+	routesNotChecked bool
 }
 
 // Reconcile hands to gardener-resource-manager what the driver has rendered, and waits for nobody: there may be no node yet. A
 // plugin that changes its form goes there stage by stage; what is left of the way when the pass ends is the sequel's.
-func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
-	resources := newStore(p)
-	rendered, err := a.render(ctx, p, resources)
+func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
+	resources := newStore(rec)
+	rendered, err := a.render(ctx, rec, resources)
 	if err != nil {
 		return err
 	}
-	d := &deployment{rendered: rendered, pass: p, resources: resources, recorded: stateOf(p.Object), patience: a.patience}
+	d := &deployment{rendered: rendered, rec: rec, resources: resources, recorded: stateOf(rec.Object), gateTimeout: a.gateTimeout}
 	graph := contract.NewGraph("reconciling network")
 	graph.Add(contract.Task{Name: "deploying the network plugin in the shoot", Do: d.deployShoot})
 	graph.Add(contract.Task{Name: "deploying monitoring of the network in the seed", Do: d.deploySeed})
-	if err := p.Track.Run(ctx, graph); err != nil {
+	if err := rec.StateRecorder.Run(ctx, graph); err != nil {
 		return err
 	}
 	if err := d.checkApplied(ctx); err != nil {
 		return err
 	}
-	return d.report()
+	return d.setStatus()
 }
 
 // deployShoot deploys stage after stage, and what is wanted when there is no stage left.
@@ -73,9 +73,9 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 			return err
 		}
 		if stage == nil {
-			return d.put(ctx, d.wanted, nil)
+			return d.deployRendering(ctx, d.wanted, nil)
 		}
-		if err := d.put(ctx, stage.Rendering, stage); err != nil {
+		if err := d.deployRendering(ctx, stage.Rendering, stage); err != nil {
 			return err
 		}
 		if d.waiting, err = d.waitForGate(ctx, stage.Gate); err != nil {
@@ -89,38 +89,38 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.shoot.Deployed = Deployed{Form: form, Settled: true}
+		d.shoot.Deployed = Deployed{Form: form, RolledOut: true}
 	}
 	return fmt.Errorf("the network plugin did not arrive at the wanted form within %d stages", maxStages)
 }
 
 // nextStage asks for the next stage where something is deployed, and nodes use it.
 func (d *deployment) nextStage() (*Stage, error) {
-	if d.shoot.Deployed.Nothing() || d.shoot.Hibernated {
+	if d.shoot.Deployed.IsEmpty() || d.shoot.Hibernated {
 		return nil, nil
 	}
 	stage, err := d.driver.Transition(d.shoot, d.wanted)
 	if err != nil {
 		return nil, fmt.Errorf("changing the network: %w", err)
 	}
-	if stage != nil && stage.Gate.Routes && !d.nodesTellOfRoutes() {
-		blind := *stage
-		blind.Gate.Routes, d.blind = false, true
-		stage = &blind
+	if stage != nil && stage.Gate.Routes && !d.nodesReportRoutes() {
+		withoutRoutes := *stage
+		withoutRoutes.Gate.Routes, d.routesNotChecked = false, true
+		stage = &withoutRoutes
 	}
 	return stage, nil
 }
 
-// nodesTellOfRoutes reports whether the condition NetworkUnavailable of nodes is a route controller's, and its alone. Without a
+// nodesReportRoutes reports whether the condition NetworkUnavailable of nodes is a route controller's, and its alone. Without a
 // policy that keeps them from it plugins write it, too, and the route controller leaves what they say: nobody can tell then
 // whether there is a route, and whoever waited for it would wait for ever.
-func (d *deployment) nodesTellOfRoutes() bool {
-	return d.shoot.Infrastructure.RoutesTold && contract.MutatingAdmissionPolicies(d.pass.Cluster.Shoot.Spec.Kubernetes) != ""
+func (d *deployment) nodesReportRoutes() bool {
+	return d.shoot.Infrastructure.RoutesReported && contract.MutatingAdmissionPolicies(d.rec.Cluster.Shoot.Spec.Kubernetes) != ""
 }
 
-// put deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
+// deployRendering deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
 // while one that nobody knows of would be changed without care.
-func (d *deployment) put(ctx context.Context, rendering *Rendering, stage *Stage) error {
+func (d *deployment) deployRendering(ctx context.Context, rendering *Rendering, stage *Stage) error {
 	next, err := newState(rendering, stage)
 	if err != nil {
 		return err
@@ -129,18 +129,18 @@ func (d *deployment) put(ctx context.Context, rendering *Rendering, stage *Stage
 		return err
 	}
 	if !next.same(d.recorded) {
-		if err := d.pass.Track.Intend(ctx, next); err != nil {
+		if err := d.rec.StateRecorder.RecordIntent(ctx, next); err != nil {
 			return err
 		}
 		d.recorded = next
 	}
 	return d.resources.Apply(ctx, managedresource.Resource{
-		Name: resourceShoot(d.pass.Object.Spec.Type), Objects: rendering.Shoot,
-		Annotations: map[string]string{annotationAsleep: asleep(d.shoot)},
+		Name: resourceShoot(d.rec.Object.Spec.Type), Objects: rendering.Shoot,
+		Annotations: map[string]string{annotationHibernated: hibernatedValue(d.shoot)},
 	})
 }
 
-func asleep(shoot *Shoot) string {
+func hibernatedValue(shoot *Shoot) string {
 	if shoot.Hibernated {
 		return "true"
 	}
@@ -153,7 +153,7 @@ func (d *deployment) removeRetired(ctx context.Context) error {
 		return nil
 	}
 	for _, object := range d.wanted.Retired {
-		if err := d.pass.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+		if err := d.rec.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting %T %s, which another extension left: %w", object, object.GetName(), err)
 		}
 	}
@@ -162,12 +162,12 @@ func (d *deployment) removeRetired(ctx context.Context) error {
 
 // waitForGate waits a little until the gate is open, and returns what it still waits for.
 func (d *deployment) waitForGate(ctx context.Context, gate Gate) (waiting string, err error) {
-	look := looker{reader: d.pass.Client, namespace: d.pass.Object.Namespace, networkType: d.pass.Object.Spec.Type}
-	end := time.Now().Add(d.patience)
+	checker := gateChecker{reader: d.rec.Client, namespace: d.rec.Object.Namespace, networkType: d.rec.Object.Spec.Type}
+	end := time.Now().Add(d.gateTimeout)
 	err = contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		ctx, cancel := context.WithTimeout(ctx, gateCheckTimeout)
 		defer cancel()
-		if waiting, err = look.at(ctx, gate); !time.Now().Before(end) {
+		if waiting, err = checker.check(ctx, gate); !time.Now().Before(end) {
 			return "", err
 		}
 		return waiting, err
@@ -177,7 +177,7 @@ func (d *deployment) waitForGate(ctx context.Context, gate Gate) (waiting string
 
 func (d *deployment) deploySeed(ctx context.Context) error {
 	return d.resources.Apply(ctx, managedresource.Resource{
-		Name: resourceSeed(d.pass.Object.Spec.Type), Seed: true, Objects: d.wanted.Seed,
+		Name: resourceSeed(d.rec.Object.Spec.Type), Seed: true, Objects: d.wanted.Seed,
 	})
 }
 
@@ -187,11 +187,11 @@ func (d *deployment) checkApplied(ctx context.Context) error {
 	if d.waiting != "" || d.shoot.Hibernated {
 		return nil
 	}
-	end := time.Now().Add(min(applyTimeout, d.patience))
+	end := time.Now().Add(min(applyTimeout, d.gateTimeout))
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		var waiting []string
 		d.failed = nil
-		for _, name := range []string{resourceShoot(d.pass.Object.Spec.Type), resourceSeed(d.pass.Object.Spec.Type)} {
+		for _, name := range []string{resourceShoot(d.rec.Object.Spec.Type), resourceSeed(d.rec.Object.Spec.Type)} {
 			resource, err := d.resources.Get(ctx, name)
 			if err != nil {
 				return "", err
@@ -201,10 +201,10 @@ func (d *deployment) checkApplied(ctx context.Context) error {
 				waiting, d.failed = append(waiting, missing), append(d.failed, missing)
 				continue
 			}
-			if reason := managedresource.StillToApply(resource); reason != "" {
+			if reason := managedresource.ApplyPendingReason(resource); reason != "" {
 				waiting = append(waiting, reason)
 			}
-			if reason := managedresource.FailedToApply(resource); reason != "" {
+			if reason := managedresource.ApplyFailureReason(resource); reason != "" {
 				d.failed = append(d.failed, reason)
 			}
 		}
@@ -215,22 +215,22 @@ func (d *deployment) checkApplied(ctx context.Context) error {
 	})
 }
 
-// report tells what is deployed now, and what is to come.
-func (d *deployment) report() error {
+// setStatus tells what is deployed now, and what is to come.
+func (d *deployment) setStatus() error {
 	status, err := encodeStatus(d.wanted.Status)
 	if err != nil {
 		return err
 	}
-	d.pass.Object.Status.ProviderStatus = status
-	d.pass.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
-	d.pass.Remarks = append(d.pass.Remarks, d.wanted.Remarks...)
-	d.pass.Remarks = append(d.pass.Remarks, d.failed...)
-	if d.blind {
-		d.pass.Remarks = append(d.pass.Remarks, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
+	d.rec.Object.Status.ProviderStatus = status
+	d.rec.Object.Status.IPFamilies = slices.Clone(d.shoot.Families)
+	d.rec.Messages = append(d.rec.Messages, d.wanted.Messages...)
+	d.rec.Messages = append(d.rec.Messages, d.failed...)
+	if d.routesNotChecked {
+		d.rec.Messages = append(d.rec.Messages, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
 			"and where the shoot's kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")
 	}
 	if d.waiting != "" {
-		d.pass.Remarks = append(d.pass.Remarks, "the network is being changed, "+d.waiting)
+		d.rec.Messages = append(d.rec.Messages, "the network is being changed, "+d.waiting)
 	}
 	return nil
 }
@@ -252,9 +252,9 @@ func encodeStatus(status runtime.Object) (*runtime.RawExtension, error) {
 // isBetweenStages reports whether the last pass left the plugin in a stage.
 func isBetweenStages(object *extensionsv1alpha1.Network) bool { return stateOf(object).Stage != nil }
 
-// mayGoOn reports whether the shoot's nodes have caught up with that stage. A shoot that cannot be looked at has not.
-func mayGoOn(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Network) (bool, error) {
-	look := looker{reader: reader, namespace: object.Namespace, networkType: object.Spec.Type}
-	waiting, err := look.at(ctx, stateOf(object).Stage.Gate)
+// isGateOpen reports whether the shoot's nodes have caught up with that stage. A shoot that cannot be looked at has not.
+func isGateOpen(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Network) (bool, error) {
+	checker := gateChecker{reader: reader, namespace: object.Namespace, networkType: object.Spec.Type}
+	waiting, err := checker.check(ctx, stateOf(object).Stage.Gate)
 	return waiting == "", err
 }

@@ -27,46 +27,46 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// fence is a plugin of one ConfigMap, and all that a plugin needs to be one.
-type fence struct {
-	// staged has changes go in a stage that waits for what the gate says.
-	staged *network.Gate
+// exampleNet is a plugin of one ConfigMap, and all that a plugin needs to be one.
+type exampleNet struct {
+	// stageGate has changes go in a stage that waits for what the gate says.
+	stageGate *network.Gate
 	// retired are the names of ConfigMaps that another extension leaves in the seed.
 	retired []string
 	// needsHost is that of network.Capabilities.NeedsAPIServerHost.
 	needsHost bool
-	// told keeps what the driver was told of what is deployed.
-	told *told
+	// transitions keeps what the driver was told of what is deployed.
+	transitions *transitionRecord
 }
 
-func (f fence) Capabilities(*network.Shoot) network.Capabilities {
+func (f exampleNet) Capabilities(*network.Shoot) network.Capabilities {
 	return network.Capabilities{NeedsAPIServerHost: f.needsHost}
 }
 
-func (fence) Validate(*network.Shoot) field.ErrorList { return nil }
+func (exampleNet) Validate(*network.Shoot) field.ErrorList { return nil }
 
-func (f fence) Render(shoot *network.Shoot) (*network.Rendering, error) {
-	rendering := &network.Rendering{Shoot: []client.Object{posts("kube-system", "fence")}, Form: "wooden"}
+func (f exampleNet) Render(shoot *network.Shoot) (*network.Rendering, error) {
+	rendering := &network.Rendering{Shoot: []client.Object{exampleConfigMap("kube-system", "fence")}, Form: "wooden"}
 	for _, name := range f.retired {
-		rendering.Retired = append(rendering.Retired, posts(shoot.Network.Namespace, name))
+		rendering.Retired = append(rendering.Retired, exampleConfigMap(shoot.Network.Namespace, name))
 	}
 	return rendering, nil
 }
 
-func (f fence) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
-	f.told.add(shoot.Deployed)
-	if f.staged == nil || shoot.Deployed.Settled {
+func (f exampleNet) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+	f.transitions.add(shoot.Deployed)
+	if f.stageGate == nil || shoot.Deployed.RolledOut {
 		return nil, nil
 	}
-	return &network.Stage{Name: "setting posts", Rendering: &network.Rendering{Shoot: wanted.Shoot, Form: "posts"}, Gate: *f.staged}, nil
+	return &network.Stage{Name: "setting posts", Rendering: &network.Rendering{Shoot: wanted.Shoot, Form: "posts"}, Gate: *f.stageGate}, nil
 }
 
-type told struct {
+type transitionRecord struct {
 	mutex    sync.Mutex
 	deployed []network.Deployed
 }
 
-func (t *told) add(deployed network.Deployed) {
+func (t *transitionRecord) add(deployed network.Deployed) {
 	if t == nil {
 		return
 	}
@@ -75,8 +75,8 @@ func (t *told) add(deployed network.Deployed) {
 	t.deployed = append(t.deployed, deployed)
 }
 
-// take returns what came since it was asked last.
-func (t *told) take() []network.Deployed {
+// takeAll returns what came since it was asked last.
+func (t *transitionRecord) takeAll() []network.Deployed {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	deployed := t.deployed
@@ -84,7 +84,7 @@ func (t *told) take() []network.Deployed {
 	return deployed
 }
 
-func posts(namespace, name string) *corev1.ConfigMap {
+func exampleConfigMap(namespace, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"posts": "4"},
@@ -107,7 +107,7 @@ func newSeed(t *testing.T, drivers map[string]network.Driver, changes ...func(*g
 	require.NoError(t, err)
 	s := &seed{
 		Client: server.Client, t: t, server: server, namespace: namespace,
-		manager: contracttest.NewResourceManager(server, namespace, contracttest.NewRecord()),
+		manager: contracttest.NewResourceManager(server, namespace, contracttest.NewObjectTracker()),
 	}
 	require.NoError(t, s.Create(t.Context(), s.clusterWith(changes...)))
 	s.start(drivers)
@@ -139,33 +139,33 @@ func (s *seed) changeShoot(changes ...func(*gardencorev1beta1.Shoot)) {
 func (s *seed) start(drivers map[string]network.Driver) {
 	s.t.Helper()
 	host := contracttest.Host{
-		Server: s.server, Namespace: s.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, Bystander: s.manager.Bystander,
+		Server: s.server, Namespace: s.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, OnWrite: s.manager.OnWrite,
 	}
 	const interval = 50 * time.Millisecond
-	life, err := host.Start(s.t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error {
+	instance, err := host.Start(s.t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error {
 		if err := network.AddToScheme(mgr.GetScheme()); err != nil {
 			return err
 		}
 		options := contract.Options{
 			Types: slices.Sorted(maps.Keys(drivers)), Retry: contract.Retry{Base: 5 * time.Millisecond, Max: interval}, HealthInterval: interval,
 		}
-		if err := network.AddPaced(mgr, drivers, images.Vector{}, options, network.Pace{Interval: interval}); err != nil {
+		if err := network.AddWithIntervals(mgr, drivers, images.Vector{}, options, network.Intervals{GateInterval: interval}); err != nil {
 			return err
 		}
 		return network.AddHealth(mgr, options)
 	})
 	require.NoError(s.t, err)
-	s.t.Cleanup(func() { assert.NoError(s.t, life.Stop()) })
+	s.t.Cleanup(func() { assert.NoError(s.t, instance.Stop()) })
 }
 
-// asked is a Network, and somebody who asks for it.
-type asked struct {
+// testNetwork is a Network, and somebody who asks for it.
+type testNetwork struct {
 	*contracttest.Gardenlet[*extensionsv1alpha1.Network]
 	seed *seed
 }
 
-// ask asks for a Network.
-func (s *seed) ask(name, networkType string) *asked {
+// requestNetwork asks for a Network.
+func (s *seed) requestNetwork(name, networkType string) *testNetwork {
 	s.t.Helper()
 	object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
 	object.Spec = extensionsv1alpha1.NetworkSpec{
@@ -174,27 +174,27 @@ func (s *seed) ask(name, networkType string) *asked {
 	}
 	gardenlet := contracttest.NewGardenlet(s.server, client.ObjectKeyFromObject(object), func() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Network{} })
 	require.NoError(s.t, gardenlet.Deploy(s.t.Context(), object, "reconcile"))
-	return &asked{Gardenlet: gardenlet, seed: s}
+	return &testNetwork{Gardenlet: gardenlet, seed: s}
 }
 
-// ready waits until the Network is.
-func (a *asked) ready() *extensionsv1alpha1.Network {
+// waitReady waits until the Network is.
+func (a *testNetwork) waitReady() *extensionsv1alpha1.Network {
 	a.seed.t.Helper()
 	object, err := a.WaitReady(a.seed.t.Context())
 	require.NoError(a.seed.t, err)
 	return object
 }
 
-// again orders a reconciliation and waits for it.
-func (a *asked) again() *extensionsv1alpha1.Network {
+// reconcileAgain orders a reconciliation and waits for it.
+func (a *testNetwork) reconcileAgain() *extensionsv1alpha1.Network {
 	a.seed.t.Helper()
-	require.NoError(a.seed.t, a.Age(a.seed.t.Context(), time.Minute))
+	require.NoError(a.seed.t, a.Backdate(a.seed.t.Context(), time.Minute))
 	require.NoError(a.seed.t, a.Request(a.seed.t.Context(), "reconcile"))
-	return a.ready()
+	return a.waitReady()
 }
 
-// failed waits until an error is told.
-func (a *asked) failed() *gardencorev1beta1.LastError {
+// waitFailed waits until an error is told.
+func (a *testNetwork) waitFailed() *gardencorev1beta1.LastError {
 	a.seed.t.Helper()
 	object, err := a.WaitFor(a.seed.t.Context(), func(object *extensionsv1alpha1.Network) error {
 		if object.Status.LastError != nil {
@@ -206,8 +206,8 @@ func (a *asked) failed() *gardencorev1beta1.LastError {
 	return object.Status.LastError
 }
 
-// healthy waits until all conditions are True.
-func (a *asked) healthy() {
+// waitHealthy waits until all conditions are True.
+func (a *testNetwork) waitHealthy() {
 	a.seed.t.Helper()
 	_, err := a.WaitFor(a.seed.t.Context(), func(object *extensionsv1alpha1.Network) error {
 		conditions := map[gardencorev1beta1.ConditionType]bool{}
@@ -222,8 +222,8 @@ func (a *asked) healthy() {
 	require.NoError(a.seed.t, err)
 }
 
-// upstreams makes what another extension has deployed for a type.
-func (s *seed) upstreams(networkType string, objects ...client.Object) {
+// deployUpstream makes what another extension has deployed for a type.
+func (s *seed) deployUpstream(networkType string, objects ...client.Object) {
 	s.t.Helper()
 	meta := metav1.ObjectMeta{Namespace: s.namespace, Name: "extension-networking-" + networkType + "-config"}
 	secret := &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{}}
@@ -236,11 +236,11 @@ func (s *seed) upstreams(networkType string, objects ...client.Object) {
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: meta}
 	resource.Spec.SecretRefs = []corev1.LocalObjectReference{{Name: meta.Name}}
 	require.NoError(s.t, s.Create(s.t.Context(), resource))
-	require.NoError(s.t, s.manager.ServeAll(s.t.Context()))
-	s.manager.Shoot().Forget()
+	require.NoError(s.t, s.manager.ReconcileAll(s.t.Context()))
+	s.manager.Shoot().ClearHistory()
 }
 
-func (s *seed) has(object client.Object) bool {
+func (s *seed) exists(object client.Object) bool {
 	s.t.Helper()
 	err := s.Get(s.t.Context(), client.ObjectKeyFromObject(object), object)
 	require.NoError(s.t, client.IgnoreNotFound(err))

@@ -31,12 +31,12 @@ const (
 
 // stateOf returns what the pass before has left. Somebody else's state counts as none.
 func stateOf(object *extensionsv1alpha1.Network) state {
-	var left state
+	var recorded state
 	raw := object.Status.State
-	if raw == nil || json.Unmarshal(raw.Raw, &left) != nil || left.APIVersion != stateVersion || left.Kind != stateKind {
+	if raw == nil || json.Unmarshal(raw.Raw, &recorded) != nil || recorded.APIVersion != stateVersion || recorded.Kind != stateKind {
 		return state{}
 	}
-	return left
+	return recorded
 }
 
 // newState tells of a rendering, and of the stage that it belongs to, nil for none.
@@ -65,12 +65,12 @@ func encode(form any) (json.RawMessage, error) {
 
 // same compares by content: the API server may have put the fields of a form into another order.
 func (s state) same(other state) bool {
-	mine, err := canonical(s)
+	own, err := canonical(s)
 	if err != nil {
 		return false
 	}
-	theirs, err := canonical(other)
-	return err == nil && bytes.Equal(mine, theirs)
+	others, err := canonical(other)
+	return err == nil && bytes.Equal(own, others)
 }
 
 // canonical writes maps in the order of their keys.

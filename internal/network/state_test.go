@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func TestSomebodyElsesStateCountsAsNone(t *testing.T) {
+func TestStateOf_FromUpstream(t *testing.T) {
 	ours := state{APIVersion: stateVersion, Kind: stateKind, Form: json.RawMessage(`{"a":1}`)}
 	for sentence, test := range map[string]struct {
 		raw  string
@@ -33,7 +33,7 @@ func TestSomebodyElsesStateCountsAsNone(t *testing.T) {
 	}
 }
 
-func TestStatesAreReadBack(t *testing.T) {
+func TestState_RoundTrip(t *testing.T) {
 	stage := &Stage{Name: "painting doors", Gate: Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "barn"}}, Routes: true}}
 	written, err := newState(&Rendering{Form: map[string]any{"doors": 4}}, stage)
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestStatesAreReadBack(t *testing.T) {
 	assert.ErrorContains(t, err, "encoding the form of the network")
 }
 
-func TestStatesAreComparedByContent(t *testing.T) {
+func TestState_Same(t *testing.T) {
 	of := func(form string) state { return state{Form: json.RawMessage(form)} }
 	assert.True(t, of(`{"a":1,"b":{"c":2,"d":3}}`).same(of(`{ "b": {"d":3,"c":2}, "a":1 }`)), "the order of fields says nothing")
 	assert.False(t, of(`{"a":1}`).same(of(`{"a":2}`)))

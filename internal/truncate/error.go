@@ -11,14 +11,14 @@ func Error(err error, limit int) error {
 	if text == whole {
 		return err
 	}
-	return &cutError{text: text, cause: err}
+	return &truncatedError{text: text, cause: err}
 }
 
-type cutError struct {
+type truncatedError struct {
 	text  string
 	cause error
 }
 
-func (e *cutError) Error() string { return e.text }
+func (e *truncatedError) Error() string { return e.text }
 
-func (e *cutError) Unwrap() error { return e.cause }
+func (e *truncatedError) Unwrap() error { return e.cause }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// MaxForeign is the length in bytes to which a text from outside is cut where it is read: an answer of a cloud, a status of a workload.
-	MaxForeign = 1 << 10
+	// MaxExternal is the length in bytes to which a text from outside is cut where it is read: an answer of a cloud, a status of a workload.
+	MaxExternal = 1 << 10
 	// MaxEvent is the length in bytes of an Event's note. The API server refuses notes of more than 1,024 bytes.
 	MaxEvent = 1000
 	// MaxStatus is the length in bytes of a text in the status of an object, however many foreign texts it is composed of.

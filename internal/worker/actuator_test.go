@@ -22,13 +22,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-func TestWhichAnswerHoldsForAPoolThatIsTakenOver(t *testing.T) {
+func TestUpstreamChecker_UsesUpstream(t *testing.T) {
 	p := newPlan()
 	without := p.machines()
 	p.securityGroups = append(p.securityGroups, "wool")
 	with := p.machines()
-	with.Former = &Former{Machines: *without}
-	shoot, _ := p.given()
+	with.UpstreamMachines = &UpstreamMachines{Machines: *without}
+	shoot, _ := p.inputs()
 	names := func(machines *Machines) []string {
 		names, err := classNames(shoot.TechnicalID, &p.pool, &p.shoot, machines)
 		require.NoError(t, err)
@@ -64,14 +64,14 @@ func TestWhichAnswerHoldsForAPoolThatIsTakenOver(t *testing.T) {
 		"where no machines come along":                   {machines: with, saved: &machineState{}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			holds, err := former{classes: test.classes, saved: test.saved, shoot: shoot}.holds(&p.pool, test.machines)
+			holds, err := upstreamChecker{classes: test.classes, saved: test.saved, shoot: shoot}.usesUpstream(&p.pool, test.machines)
 			require.NoError(t, err)
 			assert.Equal(t, test.holds, holds)
 		})
 	}
 }
 
-func TestReadingWhatWasSavedOfMachines(t *testing.T) {
+func TestSavedMachines(t *testing.T) {
 	packed := func(text string, cut int) []byte {
 		var buffer bytes.Buffer
 		writer := gzip.NewWriter(&buffer)
@@ -131,7 +131,7 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.Client {
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
 
-func TestAManagerThatIsStuckGetsAnotherPodOnce(t *testing.T) {
+func TestRestartManager(t *testing.T) {
 	pod := func(name, role string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: name, Labels: map[string]string{"role": role}}}
 	}
@@ -151,11 +151,11 @@ func TestAManagerThatIsStuckGetsAnotherPodOnce(t *testing.T) {
 		"one that is to sleep":                 {now: isStuck, asleep: true, left: []string{"manager", "other"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := &reconciliation{
+			r := &reconcileFlow{
 				store: store{client: newFakeClient(t, pod("manager", roleManager), pod("other", "other")), namespace: "shoot--dev--one"},
-				pass:  &pass{Log: logr.Discard()}, asleep: test.asleep, revived: test.revived,
+				rec:   &reconciliation{Log: logr.Discard()}, hibernated: test.asleep, managerRestarted: test.revived,
 			}
-			require.NoError(t, r.revive(t.Context(), test.now))
+			require.NoError(t, r.restartManager(t.Context(), test.now))
 			var left corev1.PodList
 			require.NoError(t, r.client.List(t.Context(), &left))
 			assert.Equal(t, test.left, namesOf(left.Items))
@@ -163,7 +163,7 @@ func TestAManagerThatIsStuckGetsAnotherPodOnce(t *testing.T) {
 	}
 }
 
-func TestSayingWhatIsLeftOfMachines(t *testing.T) {
+func TestDeletionReason(t *testing.T) {
 	now := time.Now()
 	machine := func(name, code, what string) machinev1alpha1.Machine {
 		m := machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -198,14 +198,14 @@ func TestSayingWhatIsLeftOfMachines(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			test.rest.at = now
-			reason, err := leaving(test.rest, now)
+			reason, err := deletionReason(test.rest, now)
 			assert.Equal(t, test.reason, reason)
 			assert.Equal(t, test.kind, cloud.KindOf(err))
 		})
 	}
 }
 
-func TestUserData(t *testing.T) {
+func TestReadUserData(t *testing.T) {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "init"}, Data: map[string][]byte{"script": []byte("x"), "none": {}},
 	}
@@ -226,7 +226,7 @@ func TestUserData(t *testing.T) {
 	}
 }
 
-func TestPodRanges(t *testing.T) {
+func TestPodRangesOf(t *testing.T) {
 	shoot := &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{Pods: new("100.96.0.0/11")}}}
 	assert.Equal(t, []string{"100.96.0.0/11"}, podRangesOf(shoot))
 	shoot.Status.Networking = &gardencorev1beta1.NetworkingStatus{Pods: []string{"2001:db8::/48", "100.64.0.0/11"}}
@@ -234,7 +234,7 @@ func TestPodRanges(t *testing.T) {
 	assert.Empty(t, podRangesOf(&gardencorev1beta1.Shoot{}))
 }
 
-func TestTheNearestDeploymentOfAClass(t *testing.T) {
+func TestNearest(t *testing.T) {
 	wanted := newPlan().deployments(t)
 	assert.Equal(t, "shoot--dev--one-cpu-z2", nearest(wanted, "shoot--dev--one-cpu-z2-00000").name())
 	assert.Equal(t, "shoot--dev--one-cpu-z1", nearest(wanted, "shoot--dev--one-gone-z1-00000").name())

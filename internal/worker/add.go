@@ -14,16 +14,16 @@ const (
 	Finalizer = "extensions.gardener.cloud/worker"
 	// timeout bounds one pass. gardenlet waits for a Worker half as long and then asks again.
 	timeout = 20 * time.Minute
-	// reviveAfter is how long machines are waited for before anybody looks whether machine-controller-manager is stuck.
-	reviveAfter = 5 * time.Minute
+	// restartManagerAfter is how long machines are waited for before anybody looks whether machine-controller-manager is stuck.
+	restartManagerAfter = 5 * time.Minute
 	// updatesInterval is the pause between two looks whether users have updated the last machine of a pool.
 	updatesInterval = 30 * time.Second
 )
 
-// Pace says how the contract waits.
-type Pace struct {
-	// ReviveAfter is how long machines are waited for before a machine-controller-manager that is stuck gets a new pod.
-	ReviveAfter time.Duration
+// Intervals says how the contract waits.
+type Intervals struct {
+	// RestartManagerAfter is how long machines are waited for before a machine-controller-manager that is stuck gets a new pod.
+	RestartManagerAfter time.Duration
 	// UpdatesInterval is the pause between two looks whether the last machine of a pool is updated whose users choose the moment.
 	UpdatesInterval time.Duration
 }
@@ -31,24 +31,24 @@ type Pace struct {
 // Add adds the Worker controller to a manager. drivers holds a driver for each type in options.Types. The manager's scheme must know
 // machine-controller-manager's types.
 func Add(mgr manager.Manager, drivers map[string]Driver, options contract.Options) error {
-	return AddPaced(mgr, drivers, options, Pace{ReviveAfter: reviveAfter, UpdatesInterval: updatesInterval})
+	return AddWithIntervals(mgr, drivers, options, Intervals{RestartManagerAfter: restartManagerAfter, UpdatesInterval: updatesInterval})
 }
 
-// AddPaced is Add at another pace.
-func AddPaced(mgr manager.Manager, drivers map[string]Driver, options contract.Options, pace Pace) error {
+// AddWithIntervals is Add at another pace.
+func AddWithIntervals(mgr manager.Manager, drivers map[string]Driver, options contract.Options, intervals Intervals) error {
 	if err := contract.RequireDrivers("worker", drivers, options.Types); err != nil {
 		return err
 	}
 	return contract.Add(mgr, contract.Contract[*extensionsv1alpha1.Worker]{
-		Name:      "worker",
-		Finalizer: Finalizer,
-		New:       func() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} },
-		Timeout:   timeout,
-		Actuator:  &actuator{drivers: drivers, pace: pace},
-		Stateless: true,
-		Renewed:   func(object *extensionsv1alpha1.Worker) { object.Status.MachineDeploymentsLastUpdateTime = nil },
-		Sequel: &contract.Sequel[*extensionsv1alpha1.Worker]{
-			Awaited: hasManualPools, Due: updatesToRecord, Interval: pace.UpdatesInterval,
+		Name:          "worker",
+		Finalizer:     Finalizer,
+		New:           func() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} },
+		Timeout:       timeout,
+		Actuator:      &actuator{drivers: drivers, intervals: intervals},
+		Stateless:     true,
+		ClearVolatile: func(object *extensionsv1alpha1.Worker) { object.Status.MachineDeploymentsLastUpdateTime = nil },
+		FollowUp: &contract.FollowUp[*extensionsv1alpha1.Worker]{
+			Required: hasManualPools, Due: updatesToRecord, Interval: intervals.UpdatesInterval,
 		},
 	}, options)
 }

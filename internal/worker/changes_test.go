@@ -21,7 +21,7 @@ import (
 
 // change is what may happen to a pool.
 type change struct {
-	does func(*plan)
+	mutate func(*plan)
 	// rolls says that it gives machines another identity: they are replaced, or updated in place where that is the pool's strategy.
 	rolls bool
 }
@@ -29,39 +29,39 @@ type change struct {
 // changesOfAnyPool are what may happen to any pool.
 func changesOfAnyPool() map[string]change {
 	return map[string]change{
-		"the node agent's secret has another name": {rolls: true, does: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
-		"a security group comes":                   {rolls: true, does: func(p *plan) { p.securityGroups = append(p.securityGroups, "wool") }},
+		"the node agent's secret has another name": {rolls: true, mutate: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
+		"a security group comes":                   {rolls: true, mutate: func(p *plan) { p.securityGroups = append(p.securityGroups, "wool") }},
 
-		"the limits grow":                    {does: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
-		"more machines may surge or be away": {does: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
-		"a label of nodes changes":           {does: func(p *plan) { p.pool.Labels["team"] = "dyers" }},
-		"an annotation of nodes goes":        {does: func(p *plan) { p.pool.Annotations = nil }},
-		"a taint comes": {does: func(p *plan) {
+		"the limits grow":                    {mutate: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
+		"more machines may surge or be away": {mutate: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
+		"a label of nodes changes":           {mutate: func(p *plan) { p.pool.Labels["team"] = "dyers" }},
+		"an annotation of nodes goes":        {mutate: func(p *plan) { p.pool.Annotations = nil }},
+		"a taint comes": {mutate: func(p *plan) {
 			p.pool.Taints = append(p.pool.Taints, corev1.Taint{Key: "new", Effect: corev1.TaintEffectNoExecute})
 		}},
-		"machines are given more time": {does: func(p *plan) {
+		"machines are given more time": {mutate: func(p *plan) {
 			p.pool.MachineControllerManagerSettings.MachineHealthTimeout = &metav1.Duration{Duration: 2 * time.Hour}
 		}},
-		"machines have no settings any more":  {does: func(p *plan) { p.pool.MachineControllerManagerSettings = nil }},
-		"fewer failed machines are preserved": {does: func(p *plan) { p.pool.MachineControllerManagerSettings.AutoPreserveFailedMachineMax = new(int32(1)) }},
-		"the autoscaler is told otherwise": {does: func(p *plan) {
+		"machines have no settings any more":  {mutate: func(p *plan) { p.pool.MachineControllerManagerSettings = nil }},
+		"fewer failed machines are preserved": {mutate: func(p *plan) { p.pool.MachineControllerManagerSettings.AutoPreserveFailedMachineMax = new(int32(1)) }},
+		"the autoscaler is told otherwise": {mutate: func(p *plan) {
 			p.pool.ClusterAutoscaler = &extensionsv1alpha1.ClusterAutoscalerOptions{MaxNodeProvisionTime: &metav1.Duration{Duration: time.Hour}}
 		}},
-		"the autoscaler is told nothing": {does: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
-		"the priority changes":           {does: func(p *plan) { p.pool.Priority = new(int32(7)) }},
-		"virtual capacity changes": {does: func(p *plan) {
+		"the autoscaler is told nothing": {mutate: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
+		"the priority changes":           {mutate: func(p *plan) { p.pool.Priority = new(int32(7)) }},
+		"virtual capacity changes": {mutate: func(p *plan) {
 			p.pool.NodeTemplate.VirtualCapacity["loom.example.com/shuttles"] = resource.MustParse("6")
 		}},
-		"the pool's capacity changes":          {does: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
-		"the driver's capacity changes":        {does: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
-		"the machine type leaves the profile":  {does: func(p *plan) { p.pool.NodeTemplate = nil }},
-		"nobody knows the capacity any more":   {does: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
-		"a thread that does not roll changes":  {does: func(p *plan) { p.threads["weft"] = "green" }},
-		"the credentials are in another place": {does: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
-		"the user data changes":                {does: func(p *plan) { p.userData = "#!/bin/bash\nweave faster\n" }},
+		"the pool's capacity changes":          {mutate: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
+		"the driver's capacity changes":        {mutate: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
+		"the machine type leaves the profile":  {mutate: func(p *plan) { p.pool.NodeTemplate = nil }},
+		"nobody knows the capacity any more":   {mutate: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
+		"a thread that does not roll changes":  {mutate: func(p *plan) { p.settings["weft"] = "green" }},
+		"the credentials are in another place": {mutate: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
+		"the user data changes":                {mutate: func(p *plan) { p.userData = "#!/bin/bash\nweave faster\n" }},
 		// gardenlet writes another node agent's secret for these.
-		"the machine type changes": {does: func(p *plan) { p.pool.MachineType = "narrow" }},
-		"the root volume grows":    {does: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
+		"the machine type changes": {mutate: func(p *plan) { p.pool.MachineType = "narrow" }},
+		"the root volume grows":    {mutate: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
 	}
 }
 
@@ -75,7 +75,7 @@ func changesThatDiffer() map[string]func(*plan) {
 	return map[string]func(*plan){
 		"Kubernetes' minor version changes": func(p *plan) { p.pool.KubernetesVersion = new("1.34.0") },
 		"the image's version changes":       func(p *plan) { p.pool.MachineImage.Version = "1877.4.0" },
-		"the kubelet reserves more":         func(p *plan) { p.pool.KubeletConfig = reserving("200m") },
+		"the kubelet reserves more":         func(p *plan) { p.pool.KubeletConfig = kubeReserved("200m") },
 		"certificate authorities are rotated": func(p *plan) {
 			rotated(p, gardencorev1beta1.ShootCredentialsRotation{CertificateAuthorities: &gardencorev1beta1.CARotation{LastInitiationTime: &began}})
 		},
@@ -89,12 +89,12 @@ func changesThatDiffer() map[string]func(*plan) {
 // threads replace machines, but need nothing of one that is updated in place.
 func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]change {
 	changes := changesOfAnyPool()
-	for sentence, does := range changesThatDiffer() {
-		changes[sentence] = change{does: does, rolls: strategy != nil}
+	for sentence, mutate := range changesThatDiffer() {
+		changes[sentence] = change{mutate: mutate, rolls: strategy != nil}
 	}
-	changes["Kubernetes' patch version changes"] = change{does: func(p *plan) { p.pool.KubernetesVersion = new("1.33.5") }}
-	changes["the group is another one"] = change{rolls: strategy == nil, does: func(p *plan) { p.group = "group-2" }}
-	changes["a thread that rolls changes"] = change{rolls: strategy == nil, does: func(p *plan) { p.threads["warp"] = "white" }}
+	changes["Kubernetes' patch version changes"] = change{mutate: func(p *plan) { p.pool.KubernetesVersion = new("1.33.5") }}
+	changes["the group is another one"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.group = "group-2" }}
+	changes["a thread that rolls changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.settings["warp"] = "white" }}
 	return changes
 }
 
@@ -104,7 +104,7 @@ func identity(d deployment) string {
 	return fmt.Sprint(d.object.Name, template.Labels, template.Annotations, template.Spec.Class.APIGroup, template.Spec.Class.Name)
 }
 
-func TestWhatGivesMachinesAnotherIdentityAndWhatDoesNot(t *testing.T) {
+func TestDeploymentsOf_MachineIdentity(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		strategy *gardencorev1beta1.MachineUpdateStrategy
 		golden   string
@@ -124,7 +124,7 @@ func TestWhatGivesMachinesAnotherIdentityAndWhatDoesNot(t *testing.T) {
 			changes := changesOf(tc.strategy)
 			for _, sentence := range slices.Sorted(maps.Keys(changes)) {
 				changed := planned()
-				changes[sentence].does(changed)
+				changes[sentence].mutate(changed)
 				after := changed.deployments(t)
 				require.Len(t, after, len(before))
 				for i := range after {
@@ -143,8 +143,8 @@ func differences(t *testing.T, before, after []deployment) string {
 	var report strings.Builder
 	old, current := map[string]string{}, map[string]string{}
 	for i := range before {
-		flatten(old, fmt.Sprintf("z%d", i+1), shown(t, before[i]))
-		flatten(current, fmt.Sprintf("z%d", i+1), shown(t, after[i]))
+		flatten(old, fmt.Sprintf("z%d", i+1), decodedJSON(t, before[i]))
+		flatten(current, fmt.Sprintf("z%d", i+1), decodedJSON(t, after[i]))
 	}
 	all := maps.Clone(old)
 	maps.Copy(all, current)
@@ -159,8 +159,8 @@ func differences(t *testing.T, before, after []deployment) string {
 	return report.String()
 }
 
-// shown is a deployment as anything that JSON can be.
-func shown(t *testing.T, d deployment) any {
+// decodedJSON is a deployment as anything that JSON can be.
+func decodedJSON(t *testing.T, d deployment) any {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{
 		"status": statusDeployments([]deployment{d})[0], "class": d.class, "secret": d.secret, "deployment": d.object,
@@ -193,7 +193,7 @@ func orNothing(value string) string {
 	return value
 }
 
-func reserving(cpu string) *gardencorev1beta1.KubeletConfig {
+func kubeReserved(cpu string) *gardencorev1beta1.KubeletConfig {
 	amount := resource.MustParse(cpu)
 	return &gardencorev1beta1.KubeletConfig{KubeReserved: &gardencorev1beta1.KubeletConfigReserved{CPU: &amount}}
 }

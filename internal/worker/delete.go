@@ -24,57 +24,57 @@ const (
 	namesInReason = 3
 )
 
-// deletion is one pass that has all machines removed.
-type deletion struct {
+// deleteFlow is one pass that has all machines removed.
+type deleteFlow struct {
 	store
-	pass   *pass
-	driver Driver
-	shoot  *Shoot
-	began  time.Time
+	rec       *reconciliation
+	driver    Driver
+	shoot     *Shoot
+	startedAt time.Time
 }
 
 // Delete has machine-controller-manager remove all machines, and waits until it has let go of everything. gardenlet sees to it that it
 // runs, also where the shoot was hibernated. A class stays as long as a machine is of it, and credentials as long as there are classes.
-func (a *actuator) Delete(ctx context.Context, p *pass) error {
-	driver, err := a.driver(p)
+func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
+	driver, err := a.driver(rec)
 	if err != nil {
 		return err
 	}
-	shoot, err := readShoot(ctx, p)
+	shoot, err := readShoot(ctx, rec)
 	if err != nil {
 		return err
 	}
-	d := &deletion{store: storeOf(p), pass: p, driver: driver, shoot: shoot, began: time.Now()}
+	d := &deleteFlow{store: storeOf(rec), rec: rec, driver: driver, shoot: shoot, startedAt: time.Now()}
 	graph := contract.NewGraph("deleting worker")
-	classes := graph.Add(contract.Task{Name: "readying machine classes for deletion", Do: d.readyClasses})
+	classes := graph.Add(contract.Task{Name: "readying machine classes for deletion", Do: d.prepareClasses})
 	taken := graph.Add(contract.Task{
-		Name: "waiting until machine-controller-manager knows all machines", Do: d.waitUntilKnown, After: []contract.TaskID{classes},
+		Name: "waiting until machine-controller-manager knows all machines", Do: d.waitForFinalizers, After: []contract.TaskID{classes},
 	})
 	machines := graph.Add(contract.Task{Name: "deleting machines", Do: d.deleteMachines, After: []contract.TaskID{taken}})
 	cleaned := graph.Add(contract.Task{Name: "deleting machine classes", Do: d.deleteClasses, After: []contract.TaskID{machines}})
 	released := graph.Add(contract.Task{
 		Name: "waiting until the credentials are released", Do: d.waitUntilReleased, After: []contract.TaskID{cleaned},
 	})
-	graph.Add(contract.Task{Name: "deleting what machines shared", Do: d.tidy, After: []contract.TaskID{released}})
-	return p.Track.Run(ctx, graph)
+	graph.Add(contract.Task{Name: "deleting what machines shared", Do: d.cleanup, After: []contract.TaskID{released}})
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// readyClasses makes anew the classes that machines refer to and that somebody has deleted, and refers those that there are to
+// prepareClasses makes anew the classes that machines refer to and that somebody has deleted, and refers those that there are to
 // the credentials of today: machine-controller-manager deletes nothing otherwise.
-func (d *deletion) readyClasses(ctx context.Context) error {
+func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	found, err := d.observe(ctx)
 	if err != nil || len(found.machines) == 0 {
 		return err
 	}
 	if d.shoot.Credentials == nil {
-		return fmt.Errorf("%w; %s left", errNoCredentials(d.pass.Object), machinesClause(found.machines))
+		return fmt.Errorf("%w; %s left", errNoCredentials(d.rec.Object), machinesClause(found.machines))
 	}
 	classes, err := d.classes(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range classes {
-		if err := d.put(ctx, &classes[i], nil, func(have client.Object) {
+		if err := d.createOrPatch(ctx, &classes[i], nil, func(have client.Object) {
 			if class, _ := have.(*machinev1alpha1.MachineClass); class.CredentialsSecretRef != nil {
 				class.CredentialsSecretRef = d.shoot.Worker.Spec.SecretRef.DeepCopy()
 			}
@@ -91,15 +91,15 @@ func (d *deletion) readyClasses(ctx context.Context) error {
 		return fmt.Errorf("making anew the machine classes %s, without which their machines cannot be deleted: %w",
 			strings.Join(missing, ", "), err)
 	}
-	var anew []classWithSecret
+	var toCreate []classWithSecret
 	for _, name := range missing {
-		anew = append(anew, nearest(wanted, name).classUnder(name))
+		toCreate = append(toCreate, nearest(wanted, name).classUnder(name))
 	}
-	return d.putClasses(ctx, anew, classes)
+	return d.createOrPatchClasses(ctx, toCreate, classes)
 }
 
 // missingClasses are the names of those that machines are of, each once.
-func (d *deletion) missingClasses(found observed, existing []machinev1alpha1.MachineClass) []string {
+func (d *deleteFlow) missingClasses(found observed, existing []machinev1alpha1.MachineClass) []string {
 	var missing []string
 	for i := range found.machines {
 		name := found.machines[i].Spec.Class.Name
@@ -111,13 +111,13 @@ func (d *deletion) missingClasses(found observed, existing []machinev1alpha1.Mac
 }
 
 // plan says what machines are like by what was recorded. There is at least one pool.
-func (d *deletion) plan(ctx context.Context) ([]deployment, error) {
+func (d *deleteFlow) plan(ctx context.Context) ([]deployment, error) {
 	var pools []pool
 	for i := range d.shoot.Worker.Spec.Pools {
 		p := &d.shoot.Worker.Spec.Pools[i]
 		userData, err := readUserData(ctx, d.client, d.namespace, p)
 		if err != nil {
-			d.pass.Log.V(1).Info("Continuing without user data", "reason", err.Error())
+			d.rec.Log.V(1).Info("Continuing without user data", "reason", err.Error())
 			userData = []byte(noUserData)
 		}
 		machines, err := d.driver.Machines(d.shoot, recordedStatus(d.shoot.Worker), p)
@@ -139,38 +139,38 @@ func nearest(wanted []deployment, class string) deployment {
 	return wanted[max(at, 0)]
 }
 
-// waitUntilKnown waits until no machine can go unseen: an object without a finalizer vanishes when it is deleted, and its server would
+// waitForFinalizers waits until no machine can go unseen: an object without a finalizer vanishes when it is deleted, and its server would
 // stay. Machines that were restored have none before machine-controller-manager has looked at them.
-func (d *deletion) waitUntilKnown(ctx context.Context) error {
+func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		found, err := d.observe(ctx)
 		if err != nil || len(found.machines) == 0 {
 			return "", err
 		}
-		unknown := slices.DeleteFunc(found.machines, func(m machinev1alpha1.Machine) bool { return !mayVanish(&m) })
+		unknown := slices.DeleteFunc(found.machines, func(m machinev1alpha1.Machine) bool { return !wouldOrphanServer(&m) })
 		if len(unknown) > 0 {
-			return d.unlessStopped(ctx, "machine-controller-manager has yet to look at "+machinesClause(unknown))
+			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to look at "+machinesClause(unknown))
 		}
-		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object, d.pass.Object.Spec.SecretRef)
+		secret, err := contract.ReadCredentials(ctx, d.client, d.rec.Object, d.rec.Object.Spec.SecretRef)
 		if err != nil {
 			return "", err
 		}
-		if secret != nil && !isClaimed(secret) {
-			return d.unlessStopped(ctx, "machine-controller-manager has yet to claim the credentials")
+		if secret != nil && !hasManagerFinalizer(secret) {
+			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to claim the credentials")
 		}
 		return "", nil
 	})
 }
 
-// mayVanish reports whether deleting the object would leave a server behind.
-func mayVanish(machine *machinev1alpha1.Machine) bool {
+// wouldOrphanServer reports whether deleting the object would leave a server behind.
+func wouldOrphanServer(machine *machinev1alpha1.Machine) bool {
 	hasServer := machine.Spec.ProviderID != "" || machine.Labels[machinev1alpha1.NodeLabelKey] != ""
 	return hasServer && !slices.Contains(machine.Finalizers, finalizerManager)
 }
 
-// unlessStopped returns the reason, or a better one if nobody is at work. gardenlet has taken machine-controller-manager away where the shoot
+// checkManagerRunning returns the reason, or a better one if nobody is at work. gardenlet has taken machine-controller-manager away where the shoot
 // is to go by force, and removes by itself what is waited for here.
-func (d *deletion) unlessStopped(ctx context.Context, reason string) (string, error) {
+func (d *deleteFlow) checkManagerRunning(ctx context.Context, reason string) (string, error) {
 	replicas, err := d.managerReplicas(ctx)
 	if err != nil || replicas > 0 {
 		return reason, err
@@ -185,31 +185,31 @@ func (d *deletion) unlessStopped(ctx context.Context, reason string) (string, er
 	return reason + ", and it does not run", nil
 }
 
-func (d *deletion) deleteMachines(ctx context.Context) error {
+func (d *deleteFlow) deleteMachines(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		rest, err := d.observe(ctx)
 		if err != nil {
 			return "", err
 		}
-		if err := d.force(ctx, rest.machines); err != nil {
+		if err := d.labelForForceDeletion(ctx, rest.machines); err != nil {
 			return "", err
 		}
-		if err := d.dissolve(ctx, rest); err != nil {
+		if err := d.deleteMachineObjects(ctx, rest); err != nil {
 			return "", err
 		}
 		if rest, err = d.observe(ctx); err != nil {
 			return "", err
 		}
-		reason, err := leaving(rest, d.began)
+		reason, err := deletionReason(rest, d.startedAt)
 		if err != nil || reason == "" {
 			return "", err
 		}
-		return d.unlessStopped(ctx, reason)
+		return d.checkManagerRunning(ctx, reason)
 	})
 }
 
-// dissolve deletes deployments, and what has no owner any more that would delete it.
-func (s store) dissolve(ctx context.Context, rest observed) error {
+// deleteMachineObjects deletes deployments, and what has no owner any more that would delete it.
+func (s store) deleteMachineObjects(ctx context.Context, rest observed) error {
 	objects := pointers(rest.deployments)
 	for i := range rest.sets {
 		set := &rest.sets[i]
@@ -220,7 +220,7 @@ func (s store) dissolve(ctx context.Context, rest observed) error {
 	for i := range rest.machines {
 		machine := &rest.machines[i]
 		hasSet := slices.ContainsFunc(rest.sets, func(set machinev1alpha1.MachineSet) bool { return isMachineOf(machine, set.Name) })
-		if !hasSet && !mayVanish(machine) {
+		if !hasSet && !wouldOrphanServer(machine) {
 			objects = append(objects, machine)
 		}
 	}
@@ -228,7 +228,7 @@ func (s store) dissolve(ctx context.Context, rest observed) error {
 }
 
 // deleteClasses deletes all classes of the namespace and their secrets, and waits until machine-controller-manager has let go of them.
-func (d *deletion) deleteClasses(ctx context.Context) error {
+func (d *deleteFlow) deleteClasses(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		rest, err := d.classObjects(ctx)
 		if err != nil || len(rest) == 0 {
@@ -240,7 +240,7 @@ func (d *deletion) deleteClasses(ctx context.Context) error {
 		if rest, err = d.classObjects(ctx); err != nil || len(rest) == 0 {
 			return "", err
 		}
-		return d.unlessStopped(ctx, "machine-controller-manager has yet to let go of machine classes")
+		return d.checkManagerRunning(ctx, "machine-controller-manager has yet to let go of machine classes")
 	})
 }
 
@@ -254,26 +254,26 @@ func (s store) classObjects(ctx context.Context) ([]client.Object, error) {
 	return append(pointers(classes), pointers(secrets)...), err
 }
 
-func (d *deletion) waitUntilReleased(ctx context.Context) error {
+func (d *deleteFlow) waitUntilReleased(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		secret, err := contract.ReadCredentials(ctx, d.client, d.pass.Object, d.pass.Object.Spec.SecretRef)
+		secret, err := contract.ReadCredentials(ctx, d.client, d.rec.Object, d.rec.Object.Spec.SecretRef)
 		if err != nil || secret == nil {
 			return "", err
 		}
-		if isClaimed(secret) {
-			return d.unlessStopped(ctx, "machine-controller-manager has yet to let go of the credentials")
+		if hasManagerFinalizer(secret) {
+			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to let go of the credentials")
 		}
 		return "", nil
 	})
 }
 
-// isClaimed reports whether machine-controller-manager needs the credentials. Old ones had one name for all of their finalizers.
-func isClaimed(secret *corev1.Secret) bool {
+// hasManagerFinalizer reports whether machine-controller-manager needs the credentials. Old ones had one name for all of their finalizers.
+func hasManagerFinalizer(secret *corev1.Secret) bool {
 	return slices.Contains(secret.Finalizers, finalizerController) || slices.Contains(secret.Finalizers, finalizerManager)
 }
 
-func (d *deletion) tidy(ctx context.Context) error {
-	_, err := d.driver.Tidy(ctx, d.shoot, recordedStatus(d.shoot.Worker))
+func (d *deleteFlow) cleanup(ctx context.Context) error {
+	_, err := d.driver.Cleanup(ctx, d.shoot, recordedStatus(d.shoot.Worker))
 	return err
 }
 

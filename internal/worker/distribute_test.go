@@ -88,7 +88,7 @@ func percentGrid(t *testing.T, zones int32) string {
 }
 
 // The rows are compared with Gardener's own functions where these are at hand, which is not here.
-func TestDistributionsAreThoseOfTheGoldenFile(t *testing.T) {
+func TestDistribute_Golden(t *testing.T) {
 	grid := map[string]string{}
 	for zones := int32(1); zones <= 7; zones++ {
 		grid[fmt.Sprint(zones)] = percentGrid(t, zones)
@@ -99,7 +99,7 @@ func TestDistributionsAreThoseOfTheGoldenFile(t *testing.T) {
 		fmt.Sprintf("{\n  \"rows\": [\n%s  ],\n  \"percentGrid\": %s\n}\n", linesOf(t, distributions(t)), sums))
 }
 
-func TestSharesOfZones(t *testing.T) {
+func TestDistribute(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 1868))
 	for range 20_000 {
 		amount, zones := random.Int32N(2000), 1+random.Int32N(12)
@@ -118,7 +118,7 @@ func TestSharesOfZones(t *testing.T) {
 	}
 }
 
-func TestPercentagesOfZonesAreNotSmallerOnAverage(t *testing.T) {
+func TestDistributePercent(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 1869))
 	for range 20_000 {
 		total, percent, zones := random.Int32N(500), random.IntN(101), 1+random.Int32N(9)
@@ -133,7 +133,7 @@ func TestPercentagesOfZonesAreNotSmallerOnAverage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAmountIsRefused(t *testing.T) {
+func TestDistributeIntOrPercent_Invalid(t *testing.T) {
 	for sentence, value := range map[string]string{
 		"nothing":             "",
 		"a sign alone":        "%",

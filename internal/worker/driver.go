@@ -27,10 +27,10 @@ type Driver interface {
 	// status is what Prepare has returned for the same shoot; in a deletion, where it may be asked for a class that is missing, it is what
 	// was recorded, as a *runtime.Unknown in JSON, nil when that is lost.
 	Machines(shoot *Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*Machines, error)
-	// Tidy removes what Prepare has brought into being for pools that are gone, and returns what remains to be said in the providerStatus.
+	// Cleanup removes what Prepare has brought into being for pools that are gone, and returns what remains to be said in the providerStatus.
 	// It runs when no machine uses these things any more. In a deletion all pools are gone: it removes everything, works with the status as
 	// it was recorded (see Machines) or without one, and a second time.
-	Tidy(ctx context.Context, shoot *Shoot, status runtime.Object) (runtime.Object, error)
+	Cleanup(ctx context.Context, shoot *Shoot, status runtime.Object) (runtime.Object, error)
 }
 
 // Machines is what the machines of one pool are like.
@@ -41,17 +41,17 @@ type Machines struct {
 	HashDataInPlace []string
 	// Classes has one class for each of the pool's zones, in their order.
 	Classes []Class
-	// Former is what another extension for this type makes of the same pool, where it leaves something out that counts here. It holds
+	// UpstreamMachines is what another extension for this type makes of the same pool, where it leaves something out that counts here. It holds
 	// for as long as the pool's machines are of classes which that extension has made: a shoot that changes hands keeps its nodes. nil
 	// when there is no difference.
-	Former *Former
+	UpstreamMachines *UpstreamMachines
 }
 
-// Former is the other answer to the same question.
-type Former struct {
+// UpstreamMachines is the other answer to the same question.
+type UpstreamMachines struct {
 	Machines
-	// Remark tells users what is left out, as a clause: "the data volumes of pool cpu come when its nodes are replaced".
-	Remark string
+	// Message tells users what is left out, as a clause: "the data volumes of pool cpu come when its nodes are replaced".
+	Message string
 }
 
 // Class is what the machines of a pool are like in one zone.

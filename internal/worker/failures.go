@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// patience is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries to create
+	// failureGracePeriod is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries to create
 	// machines again after three minutes, and until then it shows what the user may have mended.
-	patience = 4 * time.Minute
-	// longPatience is the same for deletions, which it tries again after ten minutes. gardenlet waits for as long, and is to be told before.
-	longPatience = 9 * time.Minute
-	// longestFailure is how many bytes of a driver's words are repeated.
-	longestFailure = 300
+	failureGracePeriod = 4 * time.Minute
+	// deletionFailureGracePeriod is the same for deletions, which it tries again after ten minutes. gardenlet waits for as long, and is to be told before.
+	deletionFailureGracePeriod = 9 * time.Minute
+	// maxFailureLength is how many bytes of a driver's words are repeated.
+	maxFailureLength = 300
 )
 
 // failure is what machine-controller-manager has failed to do with one machine. It tries again by itself.
 type failure struct {
 	machine string
 	kind    cloud.Kind
-	// what is what went wrong, in the words of the machine driver.
-	what string
+	// message is what went wrong, in the words of the machine driver.
+	message string
 	// at is when it was told first: a failure that repeats itself keeps its time for half an hour.
 	at time.Time
 	// deletion is true when it was to be deleted.
 	deletion bool
 }
 
-// patience is how long the failure may stand before it counts, when it is older than the pass.
-func (f failure) patience() time.Duration {
+// gracePeriod is how long the failure may stand before it counts, when it is older than the pass.
+func (f failure) gracePeriod() time.Duration {
 	if f.deletion {
-		return longPatience
+		return deletionFailureGracePeriod
 	}
-	return patience
+	return failureGracePeriod
 }
 
 // failuresOf returns the machines' failures, ordered by machine. A failed machine that a user wants to look at is none of them.
@@ -52,12 +52,12 @@ func failuresOf(machines []machinev1alpha1.Machine) []failure {
 			continue
 		}
 		operation := machine.Status.LastOperation
-		code, what := unwrapped(operation.Description)
+		code, what := parseDriverError(operation.Description)
 		if operation.ErrorCode != "" {
 			code = operation.ErrorCode
 		}
 		failures = append(failures, failure{
-			machine: machine.Name, kind: kindOf(code), what: what, at: operation.LastUpdateTime.Time,
+			machine: machine.Name, kind: kindOf(code), message: what, at: operation.LastUpdateTime.Time,
 			deletion: operation.Type == machinev1alpha1.MachineOperationDelete,
 		})
 	}
@@ -107,21 +107,21 @@ func kindOf(code string) cloud.Kind {
 	}
 }
 
-// hopeless returns an error when failures keep the machines from coming, or from going, so that waiting does not help. since is when the
-// pass began to change things. othersMove says that some machines are still on their way.
+// terminalError returns an error when failures keep the machines from coming, or from going, so that waiting does not help. since is when the
+// pass began to change things. othersInProgress says that some machines are still on their way.
 //
 // gardenlet takes any error for the end of its wait, and some codes turn the shoot to Failed, while machine-controller-manager
 // goes on trying. Therefore what may pass by itself is only told in the reason. What a user must mend ends the pass. A lack of room or
 // quota does once nothing else happens: machines that go may make room.
-func hopeless(failures []failure, since, now time.Time, othersMove bool) error {
+func terminalError(failures []failure, since, now time.Time, othersInProgress bool) error {
 	var final []failure
 	for _, f := range failures {
 		// Times in objects are whole seconds.
 		isFresh := !f.at.Before(since.Truncate(time.Second))
-		if !isFresh && now.Sub(since) < f.patience() {
+		if !isFresh && now.Sub(since) < f.gracePeriod() {
 			continue
 		}
-		if f.needsUser() || f.kind == cloud.Depleted && !othersMove {
+		if f.needsUser() || f.kind == cloud.Depleted && !othersInProgress {
 			final = append(final, f)
 		}
 	}
@@ -137,20 +137,20 @@ func hopeless(failures []failure, since, now time.Time, othersMove bool) error {
 
 // failuresClause tells of the first failure, and how many more there are.
 func failuresClause(failures []failure) string {
-	clause := fmt.Sprintf("machine %s: %s", failures[0].machine, failures[0].what)
+	clause := fmt.Sprintf("machine %s: %s", failures[0].machine, failures[0].message)
 	if more := len(failures) - 1; more > 0 {
 		clause += fmt.Sprintf("; %d more %s", more, plural(more, "machine fails", "machines fail"))
 	}
 	return clause
 }
 
-// unwrapped takes the code and the message out of the envelope in which machine-controller-manager carries a driver's error:
+// parseDriverError takes the code and the message out of the envelope in which machine-controller-manager carries a driver's error:
 // "... code = [X] message = [Y] ...", a format that it reads itself. Without one, there is no code and the text is the message.
-func unwrapped(description string) (code, message string) {
+func parseDriverError(description string) (code, message string) {
 	_, rest, hasCode := strings.Cut(description, "machine codes error: code = [")
 	code, rest, hasEnd := strings.Cut(rest, "] message = [")
 	if !hasCode || !hasEnd {
-		return "", truncate.Line(strings.TrimPrefix(description, "Cloud provider message - "), longestFailure)
+		return "", truncate.Line(strings.TrimPrefix(description, "Cloud provider message - "), maxFailureLength)
 	}
 	open := 1
 	for i, r := range rest {
@@ -161,10 +161,10 @@ func unwrapped(description string) (code, message string) {
 			open--
 		}
 		if open == 0 {
-			return code, truncate.Line(rest[:i], longestFailure)
+			return code, truncate.Line(rest[:i], maxFailureLength)
 		}
 	}
-	return code, truncate.Line(rest, longestFailure)
+	return code, truncate.Line(rest, maxFailureLength)
 }
 
 // plural returns the first form for one, else the second; without a second, the first with an s.
@@ -180,13 +180,13 @@ func plural(count int, forms ...string) string {
 }
 
 // partition splits a list in those that are meant and the others, and keeps their order.
-func partition[T any](list []T, isMeant func(T) bool) (meant, others []T) {
+func partition[T any](list []T, matches func(T) bool) (matching, others []T) {
 	for _, item := range list {
-		if isMeant(item) {
-			meant = append(meant, item)
+		if matches(item) {
+			matching = append(matching, item)
 		} else {
 			others = append(others, item)
 		}
 	}
-	return meant, others
+	return matching, others
 }

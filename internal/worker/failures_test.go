@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
+func TestFailuresOf(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		code, description string
 		kind              cloud.Kind
@@ -58,7 +58,7 @@ func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
 			machine.Status.LastOperation = machinev1alpha1.LastOperation{
 				State: machinev1alpha1.MachineStateFailed, ErrorCode: test.code, Description: test.description,
 			}
-			assert.Equal(t, []failure{{machine: "m", kind: test.kind, what: test.want}}, failuresOf([]machinev1alpha1.Machine{machine}))
+			assert.Equal(t, []failure{{machine: "m", kind: test.kind, message: test.want}}, failuresOf([]machinev1alpha1.Machine{machine}))
 			machine.DeletionTimestamp = new(metav1.Now())
 			assert.Len(t, failuresOf([]machinev1alpha1.Machine{machine}), 1)
 			machine.Status.LastOperation.Type = machinev1alpha1.MachineOperationCreate
@@ -70,7 +70,7 @@ func TestAFailureIsReadFromWhatMachineControllerManagerSays(t *testing.T) {
 	}
 }
 
-func TestTheWordsAreThoseOfMachineControllerManager(t *testing.T) {
+func TestKindOf(t *testing.T) {
 	kinds := map[codes.Code]cloud.Kind{
 		codes.Unauthenticated:   cloud.Unauthenticated,
 		codes.PermissionDenied:  cloud.Unauthorized,
@@ -84,21 +84,21 @@ func TestTheWordsAreThoseOfMachineControllerManager(t *testing.T) {
 		codes.Canceled:          cloud.Unavailable,
 	}
 	for code := codes.OK; code <= codes.Uninitialized; code++ {
-		got, words := unwrapped("before: " + status.Error(code, "some [odd] words").Error() + ". after")
+		got, words := parseDriverError("before: " + status.Error(code, "some [odd] words").Error() + ". after")
 		assert.Equal(t, code.String(), got)
 		assert.Equal(t, "some [odd] words", words)
 		assert.Equal(t, kinds[code], kindOf(got), got)
 	}
 }
 
-func TestEveryKindOfFailureBringsItsCode(t *testing.T) {
-	now := begun().Add(time.Minute)
-	err := hopeless([]failure{
-		{machine: "a", kind: cloud.Unauthenticated, what: "x", at: now},
-		{machine: "b", kind: cloud.Depleted, what: "y", at: now},
-		{machine: "c", kind: cloud.Unauthenticated, what: "x", at: now},
-		{machine: "d", kind: cloud.Unavailable, what: "z", at: now},
-	}, begun(), now, false)
+func TestTerminalError_Codes(t *testing.T) {
+	now := testStart().Add(time.Minute)
+	err := terminalError([]failure{
+		{machine: "a", kind: cloud.Unauthenticated, message: "x", at: now},
+		{machine: "b", kind: cloud.Depleted, message: "y", at: now},
+		{machine: "c", kind: cloud.Unauthenticated, message: "x", at: now},
+		{machine: "d", kind: cloud.Unavailable, message: "z", at: now},
+	}, testStart(), now, false)
 	require.EqualError(t, err, "machine a: x; 1 more machine fails\nmachine b: y")
 	assert.Equal(t, []string{"ERR_INFRA_UNAUTHENTICATED", "ERR_INFRA_RESOURCES_DEPLETED"}, texts(contract.Codes(err)))
 }
@@ -111,7 +111,7 @@ func texts[T ~string](values []T) []string {
 	return out
 }
 
-func TestMachineControllerManagerIsStuckWhenItMakesNoSet(t *testing.T) {
+func TestStuckReason(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		edit func(*zone)
 		want string
@@ -121,22 +121,22 @@ func TestMachineControllerManagerIsStuckWhenItMakesNoSet(t *testing.T) {
 		"there is an old one":      {func(z *zone) { z.sets[0].Spec.Template.Spec.Class.Name = "old" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
 		"there is somebody else's": {func(z *zone) { z.sets[0].OwnerReferences[0].Name = "other" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
 		"it is too early to say": {func(z *zone) {
-			z.sets, z.have.CreationTimestamp = nil, metav1.NewTime(begun())
+			z.sets, z.have.CreationTimestamp = nil, metav1.NewTime(testStart())
 		}, ""},
 		"it is not its affair": {func(z *zone) { z.sets, z.have.Finalizers = nil, nil }, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			z := newZone("cpu")
-			z.have.CreationTimestamp = metav1.NewTime(begun().Add(-time.Hour))
+			z.have.CreationTimestamp = metav1.NewTime(testStart().Add(-time.Hour))
 			z.have.Finalizers = []string{"machine.sapcloud.io/machine-controller-manager"}
-			_, now := seen(time.Minute, z.with(test.edit))
-			assert.Equal(t, test.want, stuck(now))
+			_, now := observedAfter(time.Minute, z.with(test.edit))
+			assert.Equal(t, test.want, stuckReason(now))
 		})
 	}
 }
 
-func TestAnOldFailureCountsWhenMachineControllerManagerShouldHaveTriedAgain(t *testing.T) {
-	old := begun().Add(-time.Minute)
+func TestTerminalError_GracePeriod(t *testing.T) {
+	old := testStart().Add(-time.Minute)
 	for sentence, test := range map[string]struct {
 		failure  failure
 		patience time.Duration
@@ -147,8 +147,8 @@ func TestAnOldFailureCountsWhenMachineControllerManagerShouldHaveTriedAgain(t *t
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			failures := []failure{test.failure}
-			require.NoError(t, hopeless(failures, begun(), begun().Add(test.patience-time.Second), false))
-			require.Error(t, hopeless(failures, begun(), begun().Add(test.patience), false))
+			require.NoError(t, terminalError(failures, testStart(), testStart().Add(test.patience-time.Second), false))
+			require.Error(t, terminalError(failures, testStart(), testStart().Add(test.patience), false))
 		})
 	}
 }

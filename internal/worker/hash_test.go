@@ -26,25 +26,25 @@ type hashed struct {
 	InPlaceHash     string                              `json:"inPlaceHash"`
 }
 
-func minimalPool(does func(*hashed)) hashed {
+func minimalPool(mutate func(*hashed)) hashed {
 	row := hashed{Pool: extensionsv1alpha1.WorkerPool{
 		Name: "cpu", MachineType: "wide", Minimum: 1, Maximum: 2, NodeAgentSecretName: new("gardener-node-agent-cpu-77ac3"),
 		KubernetesVersion: new("1.33.4"), MachineImage: extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: "1877.3.0"},
 	}}
-	does(&row)
+	mutate(&row)
 	return row
 }
 
 // hashInputs are pools of every kind that has something to do with hashes. Each is there three times: once for each strategy.
 func hashInputs() map[string]hashed {
 	rows := map[string]hashed{}
-	for sentence, does := range hashCases() {
+	for sentence, mutate := range hashCases() {
 		for strategy, name := range map[gardencorev1beta1.MachineUpdateStrategy]string{
 			"":                                    "",
 			gardencorev1beta1.AutoInPlaceUpdate:   ", updated in place",
 			gardencorev1beta1.ManualInPlaceUpdate: ", updated in place by hand",
 		} {
-			row := minimalPool(does)
+			row := minimalPool(mutate)
 			if strategy != "" {
 				row.Pool.UpdateStrategy = &strategy
 			}
@@ -54,7 +54,7 @@ func hashInputs() map[string]hashed {
 	}
 	for sentence, each := range changesOf(nil) {
 		changed := newPlan()
-		each.does(changed)
+		each.mutate(changed)
 		machines := changed.machines()
 		rows["when "+sentence] = hashed{
 			Sentence: "when " + sentence, Pool: changed.pool, Credentials: changed.shoot.Status.Credentials,
@@ -107,7 +107,7 @@ func hashCases() map[string]func(*hashed) {
 			}}
 		},
 		"a kubelet that says nothing":  func(row *hashed) { row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{} },
-		"a kubelet that reserves some": func(row *hashed) { row.Pool.KubeletConfig = reserving("80m") },
+		"a kubelet that reserves some": func(row *hashed) { row.Pool.KubeletConfig = kubeReserved("80m") },
 		"a kubelet that reserves everything": func(row *hashed) {
 			row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{KubeReserved: &gardencorev1beta1.KubeletConfigReserved{
 				CPU: quantity("1000m"), Memory: quantity("1024Mi"), PID: quantity("20k"), EphemeralStorage: quantity("1.5Gi"),
@@ -129,7 +129,7 @@ func hashCases() map[string]func(*hashed) {
 
 // A hash that differs from the golden file replaces the nodes of every shoot whose pool is like that. Gardener's own functions
 // are asked about the same rows where they are at hand, which is not here.
-func TestHashesAreThoseOfTheGoldenFile(t *testing.T) {
+func TestPoolHash_Golden(t *testing.T) {
 	inputs := hashInputs()
 	rows := make([]hashed, 0, len(inputs))
 	for _, sentence := range slices.Sorted(maps.Keys(inputs)) {
@@ -145,7 +145,7 @@ func TestHashesAreThoseOfTheGoldenFile(t *testing.T) {
 	checkGolden(t, "hashes.json", "[\n"+linesOf(t, rows)+"]\n")
 }
 
-func TestTimesAreHashedInUTC(t *testing.T) {
+func TestInPlaceHash_UTC(t *testing.T) {
 	at := time.Date(2026, time.March, 1, 1, 30, 15, 0, time.UTC)
 	hash := func(at time.Time) string {
 		row := minimalPool(func(*hashed) {})
@@ -162,8 +162,8 @@ func TestTimesAreHashedInUTC(t *testing.T) {
 	assert.NotEqual(t, hash(at), hash(at.Add(time.Second)))
 }
 
-func TestWithoutItsInputsThereIsNoHash(t *testing.T) {
-	for problem, does := range map[string]func(*hashed){
+func TestPoolHash_MissingInputs(t *testing.T) {
+	for problem, mutate := range map[string]func(*hashed){
 		`pool "cpu" has no nodeAgentSecretName to make a hash of`: func(row *hashed) { row.Pool.NodeAgentSecretName = nil },
 		`pool "cpu" has no kubernetesVersion to make a hash of`:   func(row *hashed) { row.Pool.KubernetesVersion = nil },
 		`reading the Kubernetes version of pool "cpu": could not parse "latest" as version`: func(row *hashed) {
@@ -171,7 +171,7 @@ func TestWithoutItsInputsThereIsNoHash(t *testing.T) {
 		},
 	} {
 		t.Run(problem, func(t *testing.T) {
-			row := minimalPool(does)
+			row := minimalPool(mutate)
 			row.Pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate)
 			_, err := poolHash(&row.Pool, &gardencorev1beta1.Shoot{}, &Machines{})
 			assert.EqualError(t, err, problem)
@@ -179,7 +179,7 @@ func TestWithoutItsInputsThereIsNoHash(t *testing.T) {
 	}
 }
 
-func TestClassesAreNamedByDeploymentAndHash(t *testing.T) {
+func TestClassNames(t *testing.T) {
 	row := minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-2", "north-1"} })
 	hash, err := poolHash(&row.Pool, &gardencorev1beta1.Shoot{}, &Machines{})
 	require.NoError(t, err)

@@ -27,8 +27,8 @@ const everyNodeReady = gardencorev1beta1.ShootEveryNodeReady
 const (
 	// joinGrace is how long machines may take to become nodes, and machine-controller-manager to get over a failure.
 	joinGrace = 5 * time.Minute
-	// troublesInMessage is how many troubles a condition tells of.
-	troublesInMessage = 2
+	// problemsInMessage is how many troubles a condition tells of.
+	problemsInMessage = 2
 )
 
 // AddHealth adds a controller to a manager that keeps the condition EveryNodeReady on Workers: whether the machines that are wanted have
@@ -44,33 +44,33 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 }
 
 // checkHealth costs one request: a deployment says which of its machines have failed, and why.
-func checkHealth(ctx context.Context, look contract.Look[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
+func checkHealth(ctx context.Context, input contract.CheckInput[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
 	found := &machinev1alpha1.MachineDeploymentList{}
-	if err := look.Reader.List(ctx, found, client.InNamespace(look.Object.Namespace)); err != nil {
+	if err := input.Reader.List(ctx, found, client.InNamespace(input.Object.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing the deployments of machines: %w", err)
 	}
-	return contract.Findings{everyNodeReady: findingOf(look.Object.Status.MachineDeployments, found.Items)}, nil
+	return contract.Findings{everyNodeReady: findingOf(input.Object.Status.MachineDeployments, found.Items)}, nil
 }
 
 // findingOf judges deployments of machines. recorded are those that the last pass wanted.
 func findingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
-	var troubles []trouble
+	var problems []problem
 	for _, wanted := range recorded {
 		if !slices.ContainsFunc(found, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == wanted.Name }) {
-			troubles = append(troubles, trouble{what: "MachineDeployment " + wanted.Name + " does not exist"})
+			problems = append(problems, problem{message: "MachineDeployment " + wanted.Name + " does not exist"})
 		}
 	}
 	machines := false
 	for i := range found {
 		d := &found[i]
 		machines = machines || d.Spec.Replicas > 0 || d.Status.Replicas > 0
-		if t := troubleOf(d); d.DeletionTimestamp.IsZero() && t.what != "" {
-			troubles = append(troubles, t)
+		if t := problemOf(d); d.DeletionTimestamp.IsZero() && t.message != "" {
+			problems = append(problems, t)
 		}
 	}
 	switch {
-	case len(troubles) > 0:
-		return verdict(troubles)
+	case len(problems) > 0:
+		return unhealthyFinding(problems)
 	case !machines:
 		return contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}
 	default:
@@ -78,73 +78,73 @@ func findingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev
 	}
 }
 
-// trouble is what is wrong with a deployment of machines.
-type trouble struct {
-	what string
+// problem is what is wrong with a deployment of machines.
+type problem struct {
+	message string
 	// kind is that of failed machines, which machine-controller-manager got from the machine driver.
 	kind  cloud.Kind
 	grace time.Duration
 }
 
-func verdict(troubles []trouble) contract.Finding {
+func unhealthyFinding(problems []problem) contract.Finding {
 	var words []string
 	var errs []error
-	grace := troubles[0].grace
-	for n, t := range troubles {
-		if n < troublesInMessage {
-			words = append(words, t.what)
+	grace := problems[0].grace
+	for n, t := range problems {
+		if n < problemsInMessage {
+			words = append(words, t.message)
 		}
-		errs = append(errs, cloud.Errorf(t.kind, "%s", t.what))
+		errs = append(errs, cloud.Errorf(t.kind, "%s", t.message))
 		grace = min(grace, t.grace)
 	}
-	if more := len(troubles) - troublesInMessage; more > 0 {
+	if more := len(problems) - problemsInMessage; more > 0 {
 		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	return contract.Finding{Message: strings.Join(words, "; ") + ".", Codes: contract.Codes(errors.Join(errs...)), Grace: grace}
 }
 
-// troubleOf says what is wrong with a deployment; nothing while machines are replaced or updated as they should.
-func troubleOf(d *machinev1alpha1.MachineDeployment) trouble {
+// problemOf says what is wrong with a deployment; nothing while machines are replaced or updated as they should.
+func problemOf(d *machinev1alpha1.MachineDeployment) problem {
 	status := d.Status
 	if d.Spec.Replicas == 0 && status.Replicas == 0 {
 		// While a shoot sleeps, machine-controller-manager does so as well, and looks at no change.
-		return trouble{}
+		return problem{}
 	}
 	pool := "pool " + d.Name
 	if name := d.Labels[v1beta1constants.LabelWorkerPool]; name != "" {
 		pool = "pool " + name
 	}
-	if failures := summarized(status.FailedMachines); len(failures) > 0 {
-		return failureTrouble(pool, failures)
+	if failures := failuresInSummaries(status.FailedMachines); len(failures) > 0 {
+		return failureProblem(pool, failures)
 	}
-	ailment := health.CheckMachineDeployment(d)
+	healthErr := health.CheckMachineDeployment(d)
 	// machine-controller-manager is content with as few as may be unavailable, which is right only while machines are replaced.
-	mayLack := ailment == nil && status.UpdatedReplicas < status.Replicas
+	mayBeUnavailable := healthErr == nil && status.UpdatedReplicas < status.Replicas
 	switch {
 	case status.ObservedGeneration < d.Generation:
-		return trouble{what: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
-	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayLack:
+		return problem{message: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
+	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayBeUnavailable:
 		// Without numbers: they would change with every machine that joins.
-		return trouble{what: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
-	case ailment != nil:
-		return trouble{what: pool + ": " + truncate.Line(ailment.Error(), truncate.MaxForeign), grace: joinGrace}
+		return problem{message: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
+	case healthErr != nil:
+		return problem{message: pool + ": " + truncate.Line(healthErr.Error(), truncate.MaxExternal), grace: joinGrace}
 	default:
-		return trouble{}
+		return problem{}
 	}
 }
 
-// failureTrouble tells of the worst failure. What a user must mend is bad at once.
-func failureTrouble(pool string, failures []failure) trouble {
+// failureProblem tells of the worst failure. What a user must mend is bad at once.
+func failureProblem(pool string, failures []failure) problem {
 	for _, f := range failures {
 		if f.needsUser() {
-			return trouble{what: pool + ": " + failuresClause([]failure{f}), kind: f.kind}
+			return problem{message: pool + ": " + failuresClause([]failure{f}), kind: f.kind}
 		}
 	}
-	return trouble{what: pool + ": " + failuresClause(failures[:1]), kind: failures[0].kind, grace: joinGrace}
+	return problem{message: pool + ": " + failuresClause(failures[:1]), kind: failures[0].kind, grace: joinGrace}
 }
 
-// summarized returns the failures that a deployment tells of.
-func summarized(summaries []*machinev1alpha1.MachineSummary) []failure {
+// failuresInSummaries returns the failures that a deployment tells of.
+func failuresInSummaries(summaries []*machinev1alpha1.MachineSummary) []failure {
 	machines := make([]machinev1alpha1.Machine, 0, len(summaries))
 	for _, summary := range summaries {
 		machine := machinev1alpha1.Machine{}

@@ -18,15 +18,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// seedOfDeployments answers with deployments of machines, and with nothing else.
-type seedOfDeployments struct {
+// deploymentReader answers with deployments of machines, and with nothing else.
+type deploymentReader struct {
 	client.Reader
 	found []machinev1alpha1.MachineDeployment
 	err   error
 	reads *int
 }
 
-func (s seedOfDeployments) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+func (s deploymentReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	*s.reads++
 	if s.err == nil {
 		list.(*machinev1alpha1.MachineDeploymentList).Items = s.found
@@ -34,8 +34,8 @@ func (s seedOfDeployments) List(_ context.Context, list client.ObjectList, _ ...
 	return s.err
 }
 
-// saying has the deployment itself tell of the machine that fails.
-func (z *zone) saying() *zone {
+// withFailureSummary has the deployment itself tell of the machine that fails.
+func (z *zone) withFailureSummary() *zone {
 	for _, summary := range z.have.Status.FailedMachines {
 		summary.LastOperation = z.machines[len(z.machines)-1].Status.LastOperation
 	}
@@ -43,9 +43,9 @@ func (z *zone) saying() *zone {
 	return z
 }
 
-func TestHealth(t *testing.T) {
+func TestCheckHealth(t *testing.T) {
 	const well = "All machines have become nodes and are well."
-	lacking := func(z *zone) {
+	unavailable := func(z *zone) {
 		z.have.Status.AvailableReplicas, z.have.Status.UnavailableReplicas = 1, 2
 		z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
 	}
@@ -56,7 +56,7 @@ func TestHealth(t *testing.T) {
 		codes   []string
 	}{
 		"all is well":             {zones: []*zone{newZone("cpu"), newZone("gpu")}, want: contract.Finding{Healthy: true, Message: well}},
-		"machines are replaced":   {zones: []*zone{newZone("cpu").rolls()}, want: contract.Finding{Healthy: true, Message: well}},
+		"machines are replaced":   {zones: []*zone{newZone("cpu").withRollingUpdate()}, want: contract.Finding{Healthy: true, Message: well}},
 		"there are no pools":      {want: contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}},
 		"a deployment is missing": {missing: "one-cpu-z1", want: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}},
 		"the shoot sleeps, and machine-controller-manager with it": {
@@ -67,19 +67,19 @@ func TestHealth(t *testing.T) {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: well},
 		},
 		"a pool is on its way out": {
-			zones: []*zone{newZone("cpu").with(lacking).with(func(z *zone) { z.have.DeletionTimestamp = new(metav1.Now()) })},
+			zones: []*zone{newZone("cpu").with(unavailable).with(func(z *zone) { z.have.DeletionTimestamp = new(metav1.Now()) })},
 			want:  contract.Finding{Healthy: true, Message: well},
 		},
 		"machines join": {
-			zones: []*zone{newZone("cpu").with(lacking).saying()},
+			zones: []*zone{newZone("cpu").with(unavailable).withFailureSummary()},
 			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
 		},
 		"a node is not ready, of which machine-controller-manager makes no fuss": {
-			zones: []*zone{newZone("cpu").saying().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
+			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
 			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
 		},
 		"machines are replaced, with fewer for the time": {
-			zones: []*zone{newZone("cpu").rolls().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
+			zones: []*zone{newZone("cpu").withRollingUpdate().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
 			want:  contract.Finding{Healthy: true, Message: well},
 		},
 		"nobody looks at a change": {
@@ -87,14 +87,14 @@ func TestHealth(t *testing.T) {
 			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has yet to take up the last change.", Grace: 5 * time.Minute},
 		},
 		"machine-controller-manager holds back": {
-			zones: []*zone{newZone("cpu").saying().with(func(z *zone) {
+			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) {
 				z.have.Status.Conditions[1].Status = machinev1alpha1.ConditionFalse
 				z.have.Status.Conditions[1].Reason, z.have.Status.Conditions[1].Message = "Deadline", "It takes too long."
 			})},
 			want: contract.Finding{Message: "pool cpu: It takes too long (Deadline).", Grace: 5 * time.Minute},
 		},
 		"a machine fails, which may pass": {
-			zones: []*zone{newZone("cpu").lacks(0, "ResourceExhausted", "quota exceeded for cores").saying(), newZone("gpu").with(lacking)},
+			zones: []*zone{newZone("cpu").withFailure(0, "ResourceExhausted", "quota exceeded for cores").withFailureSummary(), newZone("gpu").with(unavailable)},
 			want: contract.Finding{
 				Message: "pool cpu: machine one-cpu-z1-new-3: quota exceeded for cores; " +
 					"pool one-gpu-z1: some machines are not, or not yet, nodes that are ready.",
@@ -103,12 +103,12 @@ func TestHealth(t *testing.T) {
 			codes: []string{"ERR_INFRA_RESOURCES_DEPLETED"},
 		},
 		"a machine fails, which only a user can mend": {
-			zones: []*zone{newZone("cpu").lacks(0, "Unauthenticated", "wrong password").saying()},
+			zones: []*zone{newZone("cpu").withFailure(0, "Unauthenticated", "wrong password").withFailureSummary()},
 			want:  contract.Finding{Message: "pool cpu: machine one-cpu-z1-new-3: wrong password."},
 			codes: []string{"ERR_INFRA_UNAUTHENTICATED"},
 		},
 		"much is wrong": {
-			zones: []*zone{newZone("a").with(lacking).saying(), newZone("b").with(lacking).saying(), newZone("c").with(lacking), newZone("d").with(lacking)},
+			zones: []*zone{newZone("a").with(unavailable).withFailureSummary(), newZone("b").with(unavailable).withFailureSummary(), newZone("c").with(unavailable), newZone("d").with(unavailable)},
 			want: contract.Finding{
 				Message: "pool a: some machines are not, or not yet, nodes that are ready; pool b: some machines are not, or not yet, nodes that are ready; and 2 more.",
 				Grace:   5 * time.Minute,
@@ -116,7 +116,7 @@ func TestHealth(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, now := seen(time.Minute, test.zones...)
+			_, now := observedAfter(time.Minute, test.zones...)
 			worker := &extensionsv1alpha1.Worker{}
 			for _, name := range append([]string{test.missing}, recordedNames(now.deployments)...) {
 				if name != "" {
@@ -124,8 +124,8 @@ func TestHealth(t *testing.T) {
 				}
 			}
 			reads := 0
-			findings, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Worker]{
-				Object: worker, Reader: seedOfDeployments{found: now.deployments, reads: &reads},
+			findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{
+				Object: worker, Reader: deploymentReader{found: now.deployments, reads: &reads},
 			})
 			require.NoError(t, err)
 			require.Contains(t, findings, everyNodeReady)
@@ -136,8 +136,8 @@ func TestHealth(t *testing.T) {
 			assert.Equal(t, 1, reads)
 		})
 	}
-	_, err := checkHealth(t.Context(), contract.Look[*extensionsv1alpha1.Worker]{
-		Object: &extensionsv1alpha1.Worker{}, Reader: seedOfDeployments{err: errors.New("gone"), reads: new(int)},
+	_, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{
+		Object: &extensionsv1alpha1.Worker{}, Reader: deploymentReader{err: errors.New("gone"), reads: new(int)},
 	})
 	assert.EqualError(t, err, "listing the deployments of machines: gone")
 }
@@ -150,12 +150,12 @@ func recordedNames(deployments []machinev1alpha1.MachineDeployment) []string {
 	return names
 }
 
-func TestHealth_ForeignText(t *testing.T) {
+func TestProblemOf_SanitizedMessage(t *testing.T) {
 	z := newZone("cpu")
 	z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
 	z.have.Status.Conditions[0].Message = "\x1b[31m" + strings.Repeat("no room ", 600_000)
-	got := troubleOf(&z.have).what
-	assert.Less(t, len(got), truncate.MaxForeign+100)
+	got := problemOf(&z.have).message
+	assert.Less(t, len(got), truncate.MaxExternal+100)
 	assert.Contains(t, got, "[31mno room")
 	assert.NotContains(t, got, "\x1b")
 }

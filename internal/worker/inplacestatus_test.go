@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestHashesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
+func TestInPlaceHashes(t *testing.T) {
 	const auto, manual = gardencorev1beta1.AutoInPlaceUpdate, gardencorev1beta1.ManualInPlaceUpdate
 	hash := func() string {
 		row := minimalPool(func(*hashed) {})

@@ -18,8 +18,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-func TestObjectsAreThoseOfTheGoldenFiles(t *testing.T) {
-	for name, does := range map[string]func(*plan){
+func TestDeploymentsOf_Golden(t *testing.T) {
+	for name, mutate := range map[string]func(*plan){
 		"a-pool-that-uses-everything":       func(*plan) {},
 		"a-pool-that-updates-in-place":      func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) },
 		"a-pool-that-updates-when-users-do": func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate) },
@@ -30,7 +30,7 @@ func TestObjectsAreThoseOfTheGoldenFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan()
-			does(p)
+			mutate(p)
 			var documents []string
 			for _, d := range p.deployments(t) {
 				for _, object := range []any{d.class, d.secret, d.object, statusDeployments([]deployment{d})[0]} {
@@ -44,11 +44,11 @@ func TestObjectsAreThoseOfTheGoldenFiles(t *testing.T) {
 	}
 }
 
-func TestPoolsAreTakenInTheirOrderAndShareNothing(t *testing.T) {
+func TestDeploymentsOf_OrderAndCopies(t *testing.T) {
 	first, second := newPlan(), newPlan()
 	second.pool.Name = "gpu"
-	shoot, pools := first.given()
-	_, others := second.given()
+	shoot, pools := first.inputs()
+	_, others := second.inputs()
 	deployments, err := deploymentsOf(shoot, append(pools, others...))
 	require.NoError(t, err)
 	var names []string
@@ -76,7 +76,7 @@ func TestPoolsAreTakenInTheirOrderAndShareNothing(t *testing.T) {
 	assert.Equal(t, before[1], deployments[1])
 }
 
-func TestNodeTemplates(t *testing.T) {
+func TestNodeTemplate(t *testing.T) {
 	amounts := func(memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -112,7 +112,7 @@ func TestNodeTemplates(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			shoot, pools := newPlan().given()
+			shoot, pools := newPlan().inputs()
 			pools[0].NodeTemplate = tc.pool
 			pools[0].machines.Classes[0].NodeTemplate = tc.driver
 			deployments, err := deploymentsOf(shoot, pools)
@@ -122,7 +122,7 @@ func TestNodeTemplates(t *testing.T) {
 	}
 }
 
-func TestPoolsThatCannotBePlanned(t *testing.T) {
+func TestDeploymentsOf_InvalidPool(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		does    func(*Shoot, *pool)
 		problem string
@@ -150,7 +150,7 @@ func TestPoolsThatCannotBePlanned(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			shoot, pools := newPlan().given()
+			shoot, pools := newPlan().inputs()
 			tc.does(shoot, &pools[0])
 			_, err := deploymentsOf(shoot, pools)
 			assert.EqualError(t, err, `planning the machines of pool "cpu": `+tc.problem)
@@ -158,7 +158,7 @@ func TestPoolsThatCannotBePlanned(t *testing.T) {
 		})
 	}
 	t.Run("a pool without zones does not keep a shoot from being deleted", func(t *testing.T) {
-		shoot, pools := newPlan().given()
+		shoot, pools := newPlan().inputs()
 		shoot.Deleting = true
 		pools[0].Zones, pools[0].machines.Classes = nil, nil
 		deployments, err := deploymentsOf(shoot, pools)
@@ -167,7 +167,7 @@ func TestPoolsThatCannotBePlanned(t *testing.T) {
 	})
 }
 
-func TestMachineDeploymentsKeepWhatOthersHaveWritten(t *testing.T) {
+func TestApplyOnto_Existing(t *testing.T) {
 	p := newPlan()
 	p.pool.ClusterAutoscaler.ScaleDownUnneededTime = nil
 	wanted := p.deployments(t)[0].object
@@ -204,7 +204,7 @@ func TestMachineDeploymentsKeepWhatOthersHaveWritten(t *testing.T) {
 	assert.Empty(t, wanted.Spec.Template.Annotations, "what is wanted stays as it is")
 }
 
-func TestAnEmptyMachineDeploymentBecomesTheWantedOne(t *testing.T) {
+func TestApplyOnto_Empty(t *testing.T) {
 	wanted := newPlan().deployments(t)[1].object
 	created := &machinev1alpha1.MachineDeployment{}
 	applyOnto(created, wanted, 2)

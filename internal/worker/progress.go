@@ -12,54 +12,54 @@ import (
 // poolsInReason is how many pools a reason tells of.
 const poolsInReason = 2
 
-// examine says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
+// checkProgress says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
 // users such as "pool cpu: 2 of 3 machines joined", or an error when waiting does not help.
 //
 // now is what there is, read after the last change; since is when the pass began to change things. asleep says that the shoot is
 // to have no machines: then machine-controller-manager may be gone already, and what it says of itself does not count.
-func examine(wanted []deployment, now observed, since time.Time, asleep bool) (reason string, err error) {
-	standings := standingsOf(wanted, now)
+func checkProgress(wanted []deployment, now observed, since time.Time, hibernated bool) (reason string, err error) {
+	statuses := deploymentStatusesOf(wanted, now)
 	var failures []failure
-	for _, s := range standings {
+	for _, s := range statuses {
 		failures = append(failures, failuresOf(s.machines)...)
 	}
-	if err := hopeless(failures, since, now.at, slices.ContainsFunc(standings, standing.moves)); err != nil {
+	if err := terminalError(failures, since, now.at, slices.ContainsFunc(statuses, deploymentStatus.inProgress)); err != nil {
 		return "", err
 	}
-	if asleep {
-		return awakeReason(standings), nil
+	if hibernated {
+		return hibernationReason(statuses), nil
 	}
-	return poolsReason(standings), nil
+	return poolsReason(statuses), nil
 }
 
-func awakeReason(standings []standing) string {
-	awake := 0
-	for _, s := range standings {
+func hibernationReason(statuses []deploymentStatus) string {
+	running := 0
+	for _, s := range statuses {
 		replicas := 0
 		if s.have != nil {
 			replicas = int(s.have.Status.Replicas)
 		}
-		awake += max(replicas, len(s.machines))
+		running += max(replicas, len(s.machines))
 	}
-	switch awake {
+	switch running {
 	case 0:
 		return ""
 	case 1:
 		return "1 machine is still awake"
 	default:
-		return fmt.Sprintf("%d machines are still awake", awake)
+		return fmt.Sprintf("%d machines are still awake", running)
 	}
 }
 
 // poolsReason tells of the first pools that are not done, in their order.
-func poolsReason(standings []standing) string {
+func poolsReason(statuses []deploymentStatus) string {
 	var clauses []string
 	waiting := 0
-	for len(standings) > 0 {
-		pool := standings[0].wanted.pool
-		var zones []standing
-		zones, standings = partition(standings, func(s standing) bool { return s.wanted.pool == pool })
-		if !slices.ContainsFunc(zones, func(s standing) bool { return !s.done() }) {
+	for len(statuses) > 0 {
+		pool := statuses[0].wanted.pool
+		var zones []deploymentStatus
+		zones, statuses = partition(statuses, func(s deploymentStatus) bool { return s.wanted.pool == pool })
+		if !slices.ContainsFunc(zones, func(s deploymentStatus) bool { return !s.done() }) {
 			continue
 		}
 		waiting++
@@ -74,8 +74,8 @@ func poolsReason(standings []standing) string {
 }
 
 // poolClause says how far the zones of one pool have come, of which at least one is not done.
-func poolClause(zones []standing) string {
-	if slices.ContainsFunc(zones, func(s standing) bool { return !s.takenUp() }) {
+func poolClause(zones []deploymentStatus) string {
+	if slices.ContainsFunc(zones, func(s deploymentStatus) bool { return !s.isObserved() }) {
 		return "machine-controller-manager has yet to take up the change"
 	}
 	var pool poolNumbers
@@ -94,28 +94,28 @@ func poolClause(zones []standing) string {
 // poolNumbers are sums over the zones of a pool.
 type poolNumbers struct {
 	// joined are those of the wanted machines that are nodes, fresh those of them that are of the wanted class.
-	wanted, joined, fresh int32
+	wanted, joined, updated int32
 	// old are machines that are yet to be replaced or updated, without those that wait for a user. selected are those that a user has
 	// sent to be updated.
 	old, selected int32
 	inPlace       bool
-	// ailment is what machine-controller-manager itself complains of.
-	ailment error
+	// healthErr is what machine-controller-manager itself complains of.
+	healthErr error
 }
 
-func (n *poolNumbers) add(s standing) {
+func (n *poolNumbers) add(s deploymentStatus) {
 	status, wanted := s.have.Status, s.have.Spec.Replicas
 	n.wanted += wanted
 	n.joined += min(status.AvailableReplicas, wanted)
-	n.fresh += min(s.latest.Status.AvailableReplicas, wanted)
+	n.updated += min(s.latest.Status.AvailableReplicas, wanted)
 	n.inPlace = n.inPlace || isInPlace(s.have)
 	if isManual(s.have) {
 		n.selected += s.selected()
 	} else {
 		n.old += max(status.Replicas-status.UpdatedReplicas, 0)
 	}
-	if n.ailment == nil {
-		n.ailment = health.CheckMachineDeployment(s.have)
+	if n.healthErr == nil {
+		n.healthErr = health.CheckMachineDeployment(s.have)
 	}
 }
 
@@ -124,15 +124,15 @@ func (n *poolNumbers) clause() string {
 	case n.selected > 0:
 		return fmt.Sprintf("%d selected %s being updated in place", n.selected, plural(int(n.selected), "machine is", "machines are"))
 	case n.old > 0 && n.inPlace:
-		return fmt.Sprintf("%d of %d machines updated in place", n.fresh, n.wanted)
-	case n.old > 0 && n.fresh < n.wanted:
-		return fmt.Sprintf("%d of %d machines replaced", n.fresh, n.wanted)
+		return fmt.Sprintf("%d of %d machines updated in place", n.updated, n.wanted)
+	case n.old > 0 && n.updated < n.wanted:
+		return fmt.Sprintf("%d of %d machines replaced", n.updated, n.wanted)
 	case n.joined < n.wanted:
 		return fmt.Sprintf("%d of %d machines joined", n.joined, n.wanted)
 	case n.old > 0:
 		return fmt.Sprintf("%d old %s being drained and removed", n.old, plural(int(n.old), "machine is", "machines are"))
-	case n.ailment != nil:
-		return n.ailment.Error()
+	case n.healthErr != nil:
+		return n.healthErr.Error()
 	default:
 		return fmt.Sprintf("%d of %d machines joined, machine-controller-manager is catching up", n.joined, n.wanted)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-func TestAReasonSaysHowFarTheMachinesOfPoolsHaveCome(t *testing.T) {
+func TestCheckProgress(t *testing.T) {
 	joining := func(pool string) *zone {
 		return newZone(pool).with(func(z *zone) {
 			z.have.Status.AvailableReplicas, z.have.Status.UnavailableReplicas = 1, 2
@@ -31,11 +31,11 @@ func TestAReasonSaysHowFarTheMachinesOfPoolsHaveCome(t *testing.T) {
 		})}, ""},
 		"too many machines are none to wait for": {[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 2 })}, ""},
 		"what a user wants to look at is not waited for": {[]*zone{newZone("cpu").with(func(z *zone) {
-			z.lacks(0, "Internal", "broken")
+			z.withFailure(0, "Internal", "broken")
 			z.have.Status.FailedMachines, z.have.Status.PreservedFailedReplicas = nil, 1
 			z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionTrue
 			z.machines[2].Status.CurrentStatus = machinev1alpha1.CurrentStatus{
-				Phase: machinev1alpha1.MachineFailed, PreserveExpiryTime: new(metav1.NewTime(begun().Add(time.Hour))),
+				Phase: machinev1alpha1.MachineFailed, PreserveExpiryTime: new(metav1.NewTime(testStart().Add(time.Hour))),
 			}
 		})}, ""},
 		"a set that has no owner yet goes by its label": {[]*zone{newZone("cpu").with(func(z *zone) {
@@ -70,25 +70,25 @@ func TestAReasonSaysHowFarTheMachinesOfPoolsHaveCome(t *testing.T) {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 5 })}, "pool cpu: 3 of 5 machines joined",
 		},
 		"a machine fails, and may come yet": {
-			[]*zone{newZone("cpu").lacks(time.Second, "Unavailable", "the cloud has gone [for lunch]")},
+			[]*zone{newZone("cpu").withFailure(time.Second, "Unavailable", "the cloud has gone [for lunch]")},
 			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: the cloud has gone [for lunch]",
 		},
 		"several do": {
-			[]*zone{newZone("cpu").lacks(0, "Internal", "x").with(func(z *zone) {
+			[]*zone{newZone("cpu").withFailure(0, "Internal", "x").with(func(z *zone) {
 				z.machines[0], z.machines[2] = z.machines[2], z.machines[0]
-				z.lacks(0, "Internal", "y")
+				z.withFailure(0, "Internal", "y")
 			})},
 			"pool cpu: 1 of 3 machines joined; machine one-cpu-z1-new-1: y; 1 more machine fails",
 		},
 		"there is no room while another machine is on its way": {
-			[]*zone{newZone("cpu").lacks(time.Second, "ResourceExhausted", "quota exceeded for cores"), joining("gpu")},
+			[]*zone{newZone("cpu").withFailure(time.Second, "ResourceExhausted", "quota exceeded for cores"), joining("gpu")},
 			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: quota exceeded for cores; pool gpu: 1 of 3 machines joined",
 		},
 		"a user may have mended what is wrong since": {
-			[]*zone{newZone("cpu").lacks(-time.Hour, "Unauthenticated", "wrong password")},
+			[]*zone{newZone("cpu").withFailure(-time.Hour, "Unauthenticated", "wrong password")},
 			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: wrong password",
 		},
-		"machines are replaced": {[]*zone{newZone("cpu").rolls()}, "pool cpu: 1 of 3 machines replaced"},
+		"machines are replaced": {[]*zone{newZone("cpu").withRollingUpdate()}, "pool cpu: 1 of 3 machines replaced"},
 		"the old ones leave": {
 			[]*zone{newZone("cpu").with(func(z *zone) {
 				z.addSet("old", 1)
@@ -97,11 +97,11 @@ func TestAReasonSaysHowFarTheMachinesOfPoolsHaveCome(t *testing.T) {
 			"pool cpu: 1 old machine is being drained and removed",
 		},
 		"machines are updated in place": {
-			[]*zone{newZone("cpu").updatesInPlace(machinev1alpha1.OrchestrationTypeAuto)}, "pool cpu: 1 of 3 machines updated in place",
+			[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeAuto)}, "pool cpu: 1 of 3 machines updated in place",
 		},
-		"machines wait for a user to select them": {[]*zone{newZone("cpu").updatesInPlace(machinev1alpha1.OrchestrationTypeManual)}, ""},
+		"machines wait for a user to select them": {[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeManual)}, ""},
 		"a user has selected one": {
-			[]*zone{newZone("cpu").updatesInPlace(machinev1alpha1.OrchestrationTypeManual).with(func(z *zone) {
+			[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeManual).with(func(z *zone) {
 				z.machines[0].Status.Conditions[0].Reason = machinev1alpha1.SelectedForUpdate
 			})},
 			"pool cpu: 1 selected machine is being updated in place",
@@ -126,15 +126,15 @@ func TestAReasonSaysHowFarTheMachinesOfPoolsHaveCome(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			wanted, now := seen(time.Minute, test.zones...)
-			reason, err := examine(wanted, now, begun(), false)
+			wanted, now := observedAfter(time.Minute, test.zones...)
+			reason, err := checkProgress(wanted, now, testStart(), false)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, reason)
 		})
 	}
 }
 
-func TestAPassEndsWhenWaitingDoesNotHelp(t *testing.T) {
+func TestCheckProgress_TerminalError(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		after time.Duration
 		zones []*zone
@@ -143,33 +143,33 @@ func TestAPassEndsWhenWaitingDoesNotHelp(t *testing.T) {
 	}{
 		"the credentials are refused": {
 			time.Minute,
-			[]*zone{newZone("cpu").lacks(0, "Unauthenticated", "wrong password")},
+			[]*zone{newZone("cpu").withFailure(0, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
 		},
 		"they lack a role": {
 			time.Minute,
-			[]*zone{newZone("cpu").lacks(time.Second, "PermissionDenied", "no member of the project")},
+			[]*zone{newZone("cpu").withFailure(time.Second, "PermissionDenied", "no member of the project")},
 			cloud.Unauthorized, "machine one-cpu-z1-new-3: no member of the project",
 		},
 		"the input is wrong, even though others join": {
 			time.Minute,
-			[]*zone{newZone("cpu").lacks(time.Second, "InvalidArgument", "there is no flavor x"), newZone("gpu").rolls()},
+			[]*zone{newZone("cpu").withFailure(time.Second, "InvalidArgument", "there is no flavor x"), newZone("gpu").withRollingUpdate()},
 			cloud.Configuration, "machine one-cpu-z1-new-3: there is no flavor x",
 		},
 		"there is no room and nothing else happens": {
 			time.Minute,
-			[]*zone{newZone("cpu").lacks(time.Second, "ResourceExhausted", "quota exceeded for cores"), newZone("gpu")},
+			[]*zone{newZone("cpu").withFailure(time.Second, "ResourceExhausted", "quota exceeded for cores"), newZone("gpu")},
 			cloud.Depleted, "machine one-cpu-z1-new-3: quota exceeded for cores",
 		},
 		"what is as old has been tried again by now": {
 			4 * time.Minute,
-			[]*zone{newZone("cpu").lacks(-time.Hour, "Unauthenticated", "wrong password")},
+			[]*zone{newZone("cpu").withFailure(-time.Hour, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			wanted, now := seen(test.after, test.zones...)
-			reason, err := examine(wanted, now, begun(), false)
+			wanted, now := observedAfter(test.after, test.zones...)
+			reason, err := checkProgress(wanted, now, testStart(), false)
 			assert.Empty(t, reason)
 			require.EqualError(t, err, test.want)
 			assert.Equal(t, test.kind, cloud.KindOf(err))
@@ -177,7 +177,7 @@ func TestAPassEndsWhenWaitingDoesNotHelp(t *testing.T) {
 	}
 }
 
-func TestASleepingShootWaitsForItsMachinesToBeGone(t *testing.T) {
+func TestCheckProgress_Hibernated(t *testing.T) {
 	gone := func(z *zone) { z.sets, z.machines, z.have.Status.Replicas, z.have.Spec.Replicas = nil, nil, 0, 0 }
 	stale := func(z *zone) { z.have.Generation++ }
 	for sentence, test := range map[string]struct {
@@ -201,13 +201,13 @@ func TestASleepingShootWaitsForItsMachinesToBeGone(t *testing.T) {
 		"there never was one":                  {newZone("cpu").with(gone).with(func(z *zone) { z.have.Name = "" }), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			wanted, now := seen(time.Minute, test.zone)
-			reason, err := examine(wanted, now, begun(), true)
+			wanted, now := observedAfter(time.Minute, test.zone)
+			reason, err := checkProgress(wanted, now, testStart(), true)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, reason)
 		})
 	}
-	wanted, now := seen(time.Minute, newZone("cpu").lacks(0, "Unauthenticated", "wrong password"))
-	_, err := examine(wanted, now, begun(), true)
+	wanted, now := observedAfter(time.Minute, newZone("cpu").withFailure(0, "Unauthenticated", "wrong password"))
+	_, err := checkProgress(wanted, now, testStart(), true)
 	require.EqualError(t, err, "machine one-cpu-z1-new-3: wrong password")
 }

@@ -16,31 +16,31 @@ import (
 )
 
 // readShoot gathers a driver's inputs. Credentials that are missing are none in a deletion, which may not need any.
-func readShoot(ctx context.Context, p *pass) (*Shoot, error) {
-	if p.Cluster.Shoot == nil || p.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", p.Cluster.Name)
+func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
+	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
 	}
-	shoot := p.Cluster.Shoot
-	deleting := p.Object.DeletionTimestamp != nil
-	credentials, err := contract.ReadCredentials(ctx, p.Client, p.Object, p.Object.Spec.SecretRef)
+	shoot := rec.Cluster.Shoot
+	deleting := rec.Object.DeletionTimestamp != nil
+	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil && !deleting {
-		return nil, errNoCredentials(p.Object)
+		return nil, errNoCredentials(rec.Object)
 	}
-	uid, err := p.Cluster.ShootUID()
+	uid, err := rec.Cluster.ShootUID()
 	if err != nil {
 		return nil, err
 	}
 	read := &Shoot{
-		Worker:      p.Object.DeepCopy(),
-		Cluster:     p.Cluster,
-		TechnicalID: p.TechnicalID(),
+		Worker:      rec.Object.DeepCopy(),
+		Cluster:     rec.Cluster,
+		TechnicalID: rec.TechnicalID(),
 		UID:         uid,
 		PodRanges:   podRangesOf(shoot),
 		Deleting:    deleting,
-		Log:         p.Log,
+		Log:         rec.Log,
 	}
 	if credentials != nil {
 		read.Credentials = credentials.Data

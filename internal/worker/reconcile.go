@@ -14,20 +14,20 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
-// reconciliation is one pass that brings machines into being.
-type reconciliation struct {
+// reconcileFlow is one pass that brings machines into being.
+type reconcileFlow struct {
 	store
-	pass   *pass
-	driver Driver
-	shoot  *Shoot
-	pace   Pace
-	// began is when the pass did: what failed before may be mended.
-	began time.Time
-	// asleep is true when the shoot is to have no machines.
-	asleep bool
+	rec       *reconciliation
+	driver    Driver
+	shoot     *Shoot
+	intervals Intervals
+	// startedAt is when the pass did: what failed before may be mended.
+	startedAt time.Time
+	// hibernated is true when the shoot is to have no machines.
+	hibernated bool
 	// saved is what the machines were where the shoot comes from. nil but in a restore.
 	saved *machineState
 	// restoring is what of it is to be restored, by the name of the MachineDeployment.
@@ -37,13 +37,13 @@ type reconciliation struct {
 	wanted []deployment
 	// published is true when gardenlet can read already what is wanted.
 	published bool
-	// revived is true once machine-controller-manager has got another pod.
-	revived bool
+	// managerRestarted is true once machine-controller-manager has got another pod.
+	managerRestarted bool
 }
 
 // Reconcile brings about what machine-controller-manager makes machines of, and waits until it has.
-func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
-	r, err := a.begin(ctx, p)
+func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
+	r, err := a.newReconcileFlow(ctx, rec)
 	if err != nil {
 		return err
 	}
@@ -64,39 +64,39 @@ func (a *actuator) Reconcile(ctx context.Context, p *pass) error {
 		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{ready},
 	})
 	stopped := graph.Add(contract.Task{
-		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.asleep,
+		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.hibernated,
 		Do: func(ctx context.Context) error { return r.scaleManager(ctx, 0) },
 	})
 	graph.Add(contract.Task{Name: "concluding", Do: r.conclude, After: []contract.TaskID{stopped}})
-	return p.Track.Run(ctx, graph)
+	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// begin gathers what a pass works with. It asks nothing of the cloud.
-func (a *actuator) begin(ctx context.Context, p *pass) (*reconciliation, error) {
-	driver, err := a.driver(p)
+// newReconcileFlow gathers what a pass works with. It asks nothing of the cloud.
+func (a *actuator) newReconcileFlow(ctx context.Context, rec *reconciliation) (*reconcileFlow, error) {
+	driver, err := a.driver(rec)
 	if err != nil {
 		return nil, err
 	}
-	shoot, err := readShoot(ctx, p)
+	shoot, err := readShoot(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the pools cannot be fulfilled: %w", mistakes.Error(problems))
+		return nil, cloud.Errorf(cloud.Configuration, "the pools cannot be fulfilled: %w", fielderrors.Error(problems))
 	}
-	r := &reconciliation{
-		store: storeOf(p), pass: p, driver: driver, shoot: shoot, pace: a.pace, began: time.Now(),
-		asleep: v1beta1helper.HibernationIsEnabled(p.Cluster.Shoot),
+	r := &reconcileFlow{
+		store: storeOf(rec), rec: rec, driver: driver, shoot: shoot, intervals: a.intervals, startedAt: time.Now(),
+		hibernated: v1beta1helper.HibernationIsEnabled(rec.Cluster.Shoot),
 	}
-	if p.Operation == gardencorev1beta1.LastOperationTypeRestore {
-		if r.saved, err = savedMachines(p.Object); err != nil {
+	if rec.Operation == gardencorev1beta1.LastOperationTypeRestore {
+		if r.saved, err = savedMachines(rec.Object); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (r *reconciliation) prepare(ctx context.Context) error {
+func (r *reconcileFlow) prepare(ctx context.Context) error {
 	status, err := r.driver.Prepare(ctx, r.shoot)
 	if err != nil {
 		return err
@@ -106,14 +106,14 @@ func (r *reconciliation) prepare(ctx context.Context) error {
 }
 
 // plan asks what machines are like, and decides what is wanted.
-func (r *reconciliation) plan(ctx context.Context) error {
+func (r *reconcileFlow) plan(ctx context.Context) error {
 	classes, err := r.classes(ctx)
 	if err != nil {
 		return err
 	}
-	former := former{classes: classes, saved: r.saved, shoot: r.shoot}
+	checker := upstreamChecker{classes: classes, saved: r.saved, shoot: r.shoot}
 	pools := make([]pool, 0, len(r.shoot.Worker.Spec.Pools))
-	taken := map[string]bool{}
+	keptUpstream := map[string]bool{}
 	for i := range r.shoot.Worker.Spec.Pools {
 		p := &r.shoot.Worker.Spec.Pools[i]
 		userData, err := readUserData(ctx, r.client, r.namespace, p)
@@ -124,12 +124,12 @@ func (r *reconciliation) plan(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("planning the machines of pool %q: %w", p.Name, err)
 		}
-		if taken[p.Name], err = former.holds(p, machines); err != nil {
+		if keptUpstream[p.Name], err = checker.usesUpstream(p, machines); err != nil {
 			return err
 		}
-		if taken[p.Name] {
-			r.pass.Remarks = append(r.pass.Remarks, machines.Former.Remark)
-			machines = &machines.Former.Machines
+		if keptUpstream[p.Name] {
+			r.rec.Messages = append(r.rec.Messages, machines.UpstreamMachines.Message)
+			machines = &machines.UpstreamMachines.Machines
 		}
 		pools = append(pools, pool{WorkerPool: *p, machines: machines, userData: userData})
 	}
@@ -137,15 +137,15 @@ func (r *reconciliation) plan(ctx context.Context) error {
 		return err
 	}
 	for _, d := range r.wanted {
-		if taken[d.pool] {
-			leaveToFormer(d)
+		if keptUpstream[d.pool] {
+			omitOwnerLabel(d)
 		}
 	}
-	return noteInPlaceHashes(r.shoot, r.wanted)
+	return annotateInPlaceHashes(r.shoot, r.wanted)
 }
 
-func (r *reconciliation) deployClasses(ctx context.Context) error {
-	if err := r.waitWhileGoing(ctx, r.classesGoing); err != nil {
+func (r *reconcileFlow) deployClasses(ctx context.Context) error {
+	if err := r.waitWhileDeleting(ctx, r.classesBeingDeleted); err != nil {
 		return err
 	}
 	existing, err := r.classes(ctx)
@@ -156,34 +156,34 @@ func (r *reconciliation) deployClasses(ctx context.Context) error {
 	for _, d := range r.wanted {
 		wanted = append(wanted, classWithSecret{class: d.class, secret: d.secret})
 	}
-	return r.putClasses(ctx, append(wanted, r.savedClasses(existing)...), existing)
+	return r.createOrPatchClasses(ctx, append(wanted, r.savedClasses(existing)...), existing)
 }
 
 // deploy brings the MachineDeployments about. Before a shoot falls asleep, its machines are told not to wait for anybody.
-func (r *reconciliation) deploy(ctx context.Context) error {
+func (r *reconcileFlow) deploy(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {
 		return err
 	}
-	if r.asleep {
-		if err := r.force(ctx, found.machines); err != nil {
+	if r.hibernated {
+		if err := r.labelForForceDeletion(ctx, found.machines); err != nil {
 			return err
 		}
 	}
-	if err := r.waitWhileGoing(ctx, r.deploymentsGoing); err != nil {
+	if err := r.waitWhileDeleting(ctx, r.deploymentsBeingDeleted); err != nil {
 		return err
 	}
 	if found, err = r.observe(ctx); err != nil {
 		return err
 	}
 	return inParallel(ctx, r.wanted, func(ctx context.Context, d deployment) error {
-		return r.putDeployment(ctx, found, d, situation{hibernated: r.asleep})
+		return r.createOrPatchDeployment(ctx, found, d, replicaInput{hibernated: r.hibernated})
 	})
 }
 
 // output is what gardenlet deploys the cluster-autoscaler by. The time tells it that this is not what an earlier pass has left.
-func (r *reconciliation) output(status runtime.Object) error {
-	into := &r.pass.Object.Status
+func (r *reconcileFlow) output(status runtime.Object) error {
+	into := &r.rec.Object.Status
 	if status != nil {
 		raw, err := json.Marshal(status)
 		if err != nil {
@@ -199,14 +199,14 @@ func (r *reconciliation) output(status runtime.Object) error {
 }
 
 // publish tells gardenlet what is wanted, once there is something to wait for: it goes on meanwhile.
-func (r *reconciliation) publish(ctx context.Context) error {
+func (r *reconcileFlow) publish(ctx context.Context) error {
 	if r.published {
 		return nil
 	}
 	if err := r.output(r.status); err != nil {
 		return err
 	}
-	if err := r.pass.Publish(ctx); err != nil {
+	if err := r.rec.Publish(ctx); err != nil {
 		return fmt.Errorf("publishing what machines there will be: %w", err)
 	}
 	r.published = true
@@ -214,44 +214,44 @@ func (r *reconciliation) publish(ctx context.Context) error {
 }
 
 // recordUpdates says which pools' machines are of today's version. gardenlet waits for that, and not for machines that no pool wants.
-func (r *reconciliation) recordUpdates(now observed) error {
-	hashes, changed, err := inPlaceHashes(r.pass.Object, r.pass.Cluster.Shoot, now)
+func (r *reconcileFlow) recordUpdates(now observed) error {
+	hashes, changed, err := inPlaceHashes(r.rec.Object, r.rec.Cluster.Shoot, now)
 	if err != nil {
 		return err
 	}
 	if changed {
-		r.pass.Object.Status.InPlaceUpdates = &extensionsv1alpha1.InPlaceUpdatesWorkerStatus{WorkerPoolToHashMap: hashes}
+		r.rec.Object.Status.InPlaceUpdates = &extensionsv1alpha1.InPlaceUpdatesWorkerStatus{WorkerPoolToHashMap: hashes}
 	}
 	return nil
 }
 
 // conclude reports what has become of it all, and removes what machines have shared that are gone.
-func (r *reconciliation) conclude(ctx context.Context) error {
+func (r *reconcileFlow) conclude(ctx context.Context) error {
 	now, err := r.observe(ctx)
 	if err != nil {
 		return err
 	}
 	status := r.status
-	if r.usesWantedAlone(now) {
-		if status, err = r.driver.Tidy(ctx, r.shoot, r.status); err != nil {
+	if r.usesOnlyWantedClasses(now) {
+		if status, err = r.driver.Cleanup(ctx, r.shoot, r.status); err != nil {
 			return fmt.Errorf("removing what no machine uses any more: %w", err)
 		}
 	}
 	return r.output(status)
 }
 
-// usesWantedAlone reports whether no machine is of a class that is not wanted any more. Those of a pool whose users choose when
+// usesOnlyWantedClasses reports whether no machine is of a class that is not wanted any more. Those of a pool whose users choose when
 // they are updated may be for long.
-func (r *reconciliation) usesWantedAlone(now observed) bool {
+func (r *reconcileFlow) usesOnlyWantedClasses(now observed) bool {
 	for i := range now.machines {
-		if !r.wantsClass(now.machines[i].Spec.Class.Name) {
+		if !r.isWantedClass(now.machines[i].Spec.Class.Name) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reconciliation) wantsClass(name string) bool {
+func (r *reconcileFlow) isWantedClass(name string) bool {
 	for _, d := range r.wanted {
 		if d.class.Name == name {
 			return true
@@ -260,7 +260,7 @@ func (r *reconciliation) wantsClass(name string) bool {
 	return false
 }
 
-func (r *reconciliation) wantsDeployment(name string) bool {
+func (r *reconcileFlow) isWantedDeployment(name string) bool {
 	for _, d := range r.wanted {
 		if d.name() == name {
 			return true

@@ -27,20 +27,20 @@ type reconciled struct {
 	Status          []extensionsv1alpha1.MachineDeployment `json:"status"`
 }
 
-// occasion is a plan, and what there is when it is reconciled: so many of its zones, each as existing leaves it.
-type occasion struct {
+// reconcileCase is a plan, and what there is when it is reconciled: so many of its zones, each as existing leaves it.
+type reconcileCase struct {
 	plan       func(*plan)
 	hibernated bool
 	known      int
 	existing   func(*machinev1alpha1.MachineDeployment)
 }
 
-func occasions() map[string]occasion {
+func reconcileCases() map[string]reconcileCase {
 	scaledTo := func(replicas int32) func(*machinev1alpha1.MachineDeployment) {
 		return func(d *machinev1alpha1.MachineDeployment) { d.Spec.Replicas = replicas }
 	}
 	fixed := func(p *plan) { p.pool.Minimum, p.pool.Maximum = 5, 5 }
-	return map[string]occasion{
+	return map[string]reconcileCase{
 		"a new pool":                       {},
 		"a new pool that updates in place": {plan: func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) }},
 		"a new pool that updates when users choose to": {plan: func(p *plan) {
@@ -77,8 +77,8 @@ func occasions() map[string]occasion {
 	}
 }
 
-func TestReconciledDeploymentsAreThoseOfTheGoldenFile(t *testing.T) {
-	all := occasions()
+func TestReconciledDeployments_Golden(t *testing.T) {
+	all := reconcileCases()
 	rows := make([]reconciled, 0, len(all))
 	for _, sentence := range slices.Sorted(maps.Keys(all)) {
 		p, tc := newPlan(), all[sentence]
@@ -94,11 +94,11 @@ func TestReconciledDeploymentsAreThoseOfTheGoldenFile(t *testing.T) {
 		deployments := p.deployments(t)
 		row.Status = statusDeployments(deployments)
 		for i, d := range deployments {
-			object, replicas := &machinev1alpha1.MachineDeployment{}, replicasOf(d, nil, situation{hibernated: tc.hibernated})
+			object, replicas := &machinev1alpha1.MachineDeployment{}, replicasOf(d, nil, replicaInput{hibernated: tc.hibernated})
 			if i < tc.known {
 				object = existingOf(t, d, tc.existing)
 				row.Existing = append(row.Existing, *object.DeepCopy())
-				replicas = replicasOf(d, object, situation{hibernated: tc.hibernated})
+				replicas = replicasOf(d, object, replicaInput{hibernated: tc.hibernated})
 			}
 			applyOnto(object, d.object, replicas)
 			row.Want = append(row.Want, *object)

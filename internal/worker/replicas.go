@@ -4,8 +4,8 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// situation is what decides about replicas besides the pool and what there is.
-type situation struct {
+// replicaInput is what decides about replicas besides the pool and what there is.
+type replicaInput struct {
 	// hibernated is true when the shoot is to have no machines.
 	hibernated bool
 	// restored are the replicas that a MachineDeployment had where the shoot comes from, if it does.
@@ -17,12 +17,12 @@ type situation struct {
 //
 // The limits do the rest. Without an autoscaler they are the same number. A shoot that wakes up has no machines, and the minimum
 // lifts it.
-func replicasOf(wanted deployment, existing *machinev1alpha1.MachineDeployment, at situation) int32 {
+func replicasOf(wanted deployment, existing *machinev1alpha1.MachineDeployment, input replicaInput) int32 {
 	switch {
-	case at.hibernated:
+	case input.hibernated:
 		return 0
-	case existing == nil && at.restored != nil:
-		return *at.restored
+	case existing == nil && input.restored != nil:
+		return *input.restored
 	case existing == nil:
 		return wanted.minimum
 	default:

@@ -7,25 +7,25 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestReplicas(t *testing.T) {
+func TestReplicasOf(t *testing.T) {
 	of := func(replicas int32) *machinev1alpha1.MachineDeployment {
 		return &machinev1alpha1.MachineDeployment{Spec: machinev1alpha1.MachineDeploymentSpec{Replicas: replicas}}
 	}
 	for sentence, tc := range map[string]struct {
 		minimum, maximum int32
 		existing         *machinev1alpha1.MachineDeployment
-		at               situation
+		at               replicaInput
 		want             int32
 	}{
-		"a shoot that is to sleep has no machines":                                 {minimum: 2, maximum: 5, existing: of(3), at: situation{hibernated: true}, want: 0},
-		"a shoot that is made asleep has no machines":                              {minimum: 2, maximum: 5, at: situation{hibernated: true}, want: 0},
-		"a shoot that moves asleep brings no machines":                             {minimum: 2, maximum: 5, at: situation{hibernated: true, restored: new(int32(4))}, want: 0},
+		"a shoot that is to sleep has no machines":                                 {minimum: 2, maximum: 5, existing: of(3), at: replicaInput{hibernated: true}, want: 0},
+		"a shoot that is made asleep has no machines":                              {minimum: 2, maximum: 5, at: replicaInput{hibernated: true}, want: 0},
+		"a shoot that moves asleep brings no machines":                             {minimum: 2, maximum: 5, at: replicaInput{hibernated: true, restored: new(int32(4))}, want: 0},
 		"a new zone begins with its minimum":                                       {minimum: 2, maximum: 5, want: 2},
 		"a new zone may begin with nothing":                                        {minimum: 0, maximum: 5, want: 0},
-		"a shoot that moves brings its machines":                                   {minimum: 2, maximum: 5, at: situation{restored: new(int32(4))}, want: 4},
-		"a shoot that moves brings more machines than it may have now":             {minimum: 2, maximum: 3, at: situation{restored: new(int32(4))}, want: 4},
-		"a shoot that moves with nothing begins with nothing":                      {minimum: 2, maximum: 3, at: situation{restored: new(int32(0))}, want: 0},
-		"a second try of a move keeps what the first has made":                     {minimum: 2, maximum: 5, existing: of(3), at: situation{restored: new(int32(4))}, want: 3},
+		"a shoot that moves brings its machines":                                   {minimum: 2, maximum: 5, at: replicaInput{restored: new(int32(4))}, want: 4},
+		"a shoot that moves brings more machines than it may have now":             {minimum: 2, maximum: 3, at: replicaInput{restored: new(int32(4))}, want: 4},
+		"a shoot that moves with nothing begins with nothing":                      {minimum: 2, maximum: 3, at: replicaInput{restored: new(int32(0))}, want: 0},
+		"a second try of a move keeps what the first has made":                     {minimum: 2, maximum: 5, existing: of(3), at: replicaInput{restored: new(int32(4))}, want: 3},
 		"the autoscaler's choice stays":                                            {minimum: 2, maximum: 5, existing: of(4), want: 4},
 		"a higher minimum lifts":                                                   {minimum: 5, maximum: 9, existing: of(4), want: 5},
 		"a lower maximum lowers":                                                   {minimum: 1, maximum: 3, existing: of(4), want: 3},

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// managerOf is machine-controller-manager as gardenlet deploys it, as far as anybody here looks at it.
-func managerOf(target string, mounts ...corev1.VolumeMount) *appsv1.Deployment {
+// newManagerDeployment is machine-controller-manager as gardenlet deploys it, as far as anybody here looks at it.
+func newManagerDeployment(target string, mounts ...corev1.VolumeMount) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "machine-controller-manager"}}
 	deployment.Spec.Replicas = new(int32(1))
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{{
@@ -29,7 +29,7 @@ func managerOf(target string, mounts ...corev1.VolumeMount) *appsv1.Deployment {
 	return deployment
 }
 
-func TestTheMachineControllerServesTheSameClustersAsTheManager(t *testing.T) {
+func TestAddSidecar_TargetCluster(t *testing.T) {
 	kubeconfig := corev1.VolumeMount{Name: "kubeconfig", MountPath: "/var/run/kubeconfig", ReadOnly: true}
 	other := corev1.VolumeMount{Name: "other", MountPath: "/other"}
 	for sentence, test := range map[string]struct {
@@ -42,7 +42,7 @@ func TestTheMachineControllerServesTheSameClustersAsTheManager(t *testing.T) {
 		"a shoot that is about to run itself": {"none", []corev1.VolumeMount{other}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			deployment := managerOf(test.target, test.mounts...)
+			deployment := newManagerDeployment(test.target, test.mounts...)
 			before := deployment.DeepCopy()
 			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
 			containers := deployment.Spec.Template.Spec.Containers
@@ -59,16 +59,16 @@ func TestTheMachineControllerServesTheSameClustersAsTheManager(t *testing.T) {
 	}
 }
 
-func TestTheMachineControllerIsBroughtUpToDateInItsPlace(t *testing.T) {
-	deployment := managerOf("/kubeconfig")
-	foreign := corev1.Container{Name: "foreign", Image: "example.org/foreign"}
+func TestAddSidecar_Update(t *testing.T) {
+	deployment := newManagerDeployment("/kubeconfig")
+	other := corev1.Container{Name: "foreign", Image: "example.org/foreign"}
 	old := corev1.Container{
 		Name: "machine-controller-manager-provider-loom", Image: "example.org/loom:v0", Args: []string{"--old"},
 		Env:                    []corev1.EnvVar{{Name: "OLD"}},
 		TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 	}
 	pod := &deployment.Spec.Template.Spec
-	pod.Containers = append([]corev1.Container{old, foreign}, pod.Containers...)
+	pod.Containers = append([]corev1.Container{old, other}, pod.Containers...)
 	require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
 	require.Len(t, pod.Containers, 3)
 	updated := pod.Containers[0]
@@ -76,7 +76,7 @@ func TestTheMachineControllerIsBroughtUpToDateInItsPlace(t *testing.T) {
 	assert.NotContains(t, updated.Args, "--old")
 	assert.Empty(t, updated.Env)
 	assert.Equal(t, "/dev/termination-log", updated.TerminationMessagePath)
-	assert.Equal(t, foreign, pod.Containers[1])
+	assert.Equal(t, other, pod.Containers[1])
 
 	again := deployment.DeepCopy()
 	require.NoError(t, addSidecar(again, "loom", "example.org/loom:v1", resource.Quantity{}))
@@ -97,7 +97,7 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			deployment := managerOf("x")
+			deployment := newManagerDeployment("x")
 			// An earlier limit goes.
 			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.MustParse("2Gi")))
 			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", test.limit))
@@ -109,20 +109,20 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 	}
 }
 
-func TestAManagerOfAnotherShapeIsRefused(t *testing.T) {
-	deployment := managerOf("x")
+func TestAddSidecar_InvalidDeployment(t *testing.T) {
+	deployment := newManagerDeployment("x")
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
 	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
 	deployment.Spec.Template.Spec.Containers = nil
 	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), `there is no container "machine-controller-manager" to put the machine controller beside`)
 }
 
-func loomImage(string) (string, error) { return "example.org/loom:v1", nil }
+func exampleImage(string) (string, error) { return "example.org/loom:v1", nil }
 
-// answer asks the webhook of some name about an object that is created.
-func answer(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
+// callWebhook asks the webhook of some name about an object that is created.
+func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
 	t.Helper()
-	webhooks, err := Webhooks([]string{"loom"}, loomImage, resource.Quantity{})
+	webhooks, err := Webhooks([]string{"loom"}, exampleImage, resource.Quantity{})
 	require.NoError(t, err)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func answer(t *testing.T, name string, kind metav1.GroupVersionKind, object any)
 	return admission.Response{}
 }
 
-func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
+func TestWebhooks_Mutate(t *testing.T) {
 	deploymentKind := metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	vpaKind := metav1.GroupVersionKind{Group: "autoscaling.k8s.io", Version: "v1", Kind: "VerticalPodAutoscaler"}
 	const policy = `{"containerName":"machine-controller-manager-provider-loom","controlledValues":"RequestsOnly"}`
@@ -153,19 +153,19 @@ func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
 	ours := vpaautoscalingv1.ContainerResourcePolicy{
 		ContainerName: "machine-controller-manager-provider-loom", Mode: new(vpaautoscalingv1.ContainerScalingModeOff),
 	}
-	elsewhere := managerOf("x")
+	elsewhere := newManagerDeployment("x")
 	elsewhere.Name = "another"
 
-	response := answer(t, "machinecontrollermanager.loom", deploymentKind, managerOf("x"))
+	response := callWebhook(t, "machinecontrollermanager.loom", deploymentKind, newManagerDeployment("x"))
 	require.True(t, response.Allowed, "%+v", response.Result)
 	var operations []struct{ Op, Path string }
 	require.NoError(t, json.Unmarshal(response.Patch, &operations))
 	assert.Equal(t, []struct{ Op, Path string }{{"add", "/spec/template/spec/containers/1"}}, operations)
 
-	assert.Empty(t, answer(t, "machinecontrollermanager.loom", deploymentKind, elsewhere).Patch)
-	broken := managerOf("x")
+	assert.Empty(t, callWebhook(t, "machinecontrollermanager.loom", deploymentKind, elsewhere).Patch)
+	broken := newManagerDeployment("x")
 	broken.Spec.Template.Spec.Containers = nil
-	refused := answer(t, "machinecontrollermanager.loom", deploymentKind, broken)
+	refused := callWebhook(t, "machinecontrollermanager.loom", deploymentKind, broken)
 	assert.False(t, refused.Allowed)
 	assert.True(t, strings.HasPrefix(refused.Result.Message, "completing Deployment shoot--dev--one/machine-controller-manager: there is no"))
 
@@ -183,7 +183,7 @@ func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
 		"one of another name": {vpa("another", others), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := answer(t, "machinecontrollermanagervpa.loom", vpaKind, test.vpa)
+			got := callWebhook(t, "machinecontrollermanagervpa.loom", vpaKind, test.vpa)
 			require.True(t, got.Allowed)
 			if test.want == "" {
 				assert.Empty(t, got.Patch)
@@ -194,8 +194,8 @@ func TestTheWebhooksAddOneContainerAndOnePolicy(t *testing.T) {
 	}
 }
 
-func TestTheWebhooksAreDeclaredForEachType(t *testing.T) {
-	webhooks, err := Webhooks([]string{"loom", "mill"}, loomImage, resource.Quantity{})
+func TestWebhooks_PerType(t *testing.T) {
+	webhooks, err := Webhooks([]string{"loom", "mill"}, exampleImage, resource.Quantity{})
 	require.NoError(t, err)
 	var names []string
 	for _, webhook := range webhooks {

@@ -52,7 +52,7 @@ func managerWebhook(providerType, image string, memoryLimit resource.Quantity) m
 	version := appsv1.SchemeGroupVersion
 	webhook := mutation.Webhook{
 		Name:  webhookManager,
-		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "deployments"),
+		Rules: mutation.CreateAndUpdateRules(version.Group, version.Version, "deployments"),
 		ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
 			v1beta1constants.LabelExtensionProviderMutatedByControlplaneWebhook: "true",
 			v1beta1constants.LabelRole: roleManager,
@@ -67,7 +67,7 @@ func managerWebhook(providerType, image string, memoryLimit resource.Quantity) m
 			return nil
 		}),
 	}
-	webhook.AddressTo(v1beta1constants.LabelShootProvider, providerType)
+	webhook.SetProviderType(v1beta1constants.LabelShootProvider, providerType)
 	return webhook
 }
 
@@ -75,7 +75,7 @@ func managerVPAWebhook(providerType string) mutation.Webhook {
 	version := vpaautoscalingv1.SchemeGroupVersion
 	webhook := mutation.Webhook{
 		Name:  webhookManagerVPA,
-		Rules: mutation.CreationsAndUpdates(version.Group, version.Version, "verticalpodautoscalers"),
+		Rules: mutation.CreateAndUpdateRules(version.Group, version.Version, "verticalpodautoscalers"),
 		ObjectSelector: metav1.LabelSelector{MatchLabels: map[string]string{
 			v1beta1constants.LabelExtensionProviderMutatedByControlplaneWebhook: "true",
 		}},
@@ -87,6 +87,6 @@ func managerVPAWebhook(providerType string) mutation.Webhook {
 				return nil
 			}),
 	}
-	webhook.AddressTo(v1beta1constants.LabelShootProvider, providerType)
+	webhook.SetProviderType(v1beta1constants.LabelShootProvider, providerType)
 	return webhook
 }

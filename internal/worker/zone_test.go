@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func begun() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 700_000_000, time.UTC) }
+func testStart() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 700_000_000, time.UTC) }
 
 // zone is what is wanted and seen of a pool in one zone. It begins with three machines that have all joined.
 type zone struct {
@@ -59,8 +59,8 @@ func (z *zone) addSet(suffix string, machines int) {
 	}
 }
 
-// rolls has one of three machines replaced, with one more than wanted for the time.
-func (z *zone) rolls() *zone {
+// withRollingUpdate has one of three machines replaced, with one more than wanted for the time.
+func (z *zone) withRollingUpdate() *zone {
 	z.sets, z.machines = nil, nil
 	z.addSet("old", 3)
 	z.addSet("new", 1)
@@ -68,8 +68,8 @@ func (z *zone) rolls() *zone {
 	return z
 }
 
-// lacks has the last machine fail, at a time since the pass began.
-func (z *zone) lacks(after time.Duration, code, message string) *zone {
+// withFailure has the last machine fail, at a time since the pass began.
+func (z *zone) withFailure(after time.Duration, code, message string) *zone {
 	machine := &z.machines[len(z.machines)-1]
 	machine.Status.CurrentStatus.Phase = machinev1alpha1.MachineCrashLoopBackOff
 	machine.Status.LastOperation = machinev1alpha1.LastOperation{
@@ -77,7 +77,7 @@ func (z *zone) lacks(after time.Duration, code, message string) *zone {
 		ErrorCode:      code,
 		State:          machinev1alpha1.MachineStateFailed,
 		Type:           machinev1alpha1.MachineOperationCreate,
-		LastUpdateTime: metav1.NewTime(begun().Add(after).Truncate(time.Second)),
+		LastUpdateTime: metav1.NewTime(testStart().Add(after).Truncate(time.Second)),
 	}
 	z.have.Status.FailedMachines = append(z.have.Status.FailedMachines, &machinev1alpha1.MachineSummary{Name: machine.Name})
 	z.have.Status.AvailableReplicas--
@@ -91,8 +91,8 @@ func (z *zone) with(edit func(*zone)) *zone {
 	return z
 }
 
-func (z *zone) updatesInPlace(orchestration machinev1alpha1.OrchestrationType) *zone {
-	z.rolls()
+func (z *zone) withInPlaceUpdate(orchestration machinev1alpha1.OrchestrationType) *zone {
+	z.withRollingUpdate()
 	z.machines = z.machines[1:]
 	z.sets[0].Status.Replicas = 2
 	z.have.Status.Replicas = 3
@@ -108,9 +108,9 @@ func (z *zone) updatesInPlace(orchestration machinev1alpha1.OrchestrationType) *
 	return z
 }
 
-// seen puts zones together, some time after the pass began.
-func seen(after time.Duration, zones ...*zone) ([]deployment, observed) {
-	now := observed{at: begun().Add(after)}
+// observedAfter puts zones together, some time after the pass began.
+func observedAfter(after time.Duration, zones ...*zone) ([]deployment, observed) {
+	now := observed{at: testStart().Add(after)}
 	var wanted []deployment
 	for _, z := range zones {
 		wanted = append(wanted, z.wanted)

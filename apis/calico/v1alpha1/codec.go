@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/trellis-garden/trellis/apis/internal/amounts"
 	"github.com/trellis-garden/trellis/apis/internal/codec"
+	"github.com/trellis-garden/trellis/apis/internal/quantities"
 )
 
 // DecodeNetworkConfig decodes what a user wrote, strictly. The error names the field and what to do about it. Nothing
@@ -24,10 +24,12 @@ func decodeNetworkConfig(raw *runtime.RawExtension, mode codec.Mode) (*NetworkCo
 	if raw != nil {
 		var written struct {
 			AutoScaling struct {
-				Resources struct{ Node, Typha map[string]amounts.Amount }
+				Resources struct {
+					Node, Typha map[string]quantities.Quantity
+				}
 			}
 		}
-		if err := amounts.CheckIn(raw.Raw, &written); err != nil {
+		if err := quantities.CheckIn(raw.Raw, &written); err != nil {
 			return nil, fmt.Errorf("decoding NetworkConfig: autoScaling.resources: %w", err)
 		}
 	}

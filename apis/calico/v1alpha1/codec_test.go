@@ -23,7 +23,7 @@ func fields(t *testing.T, document []byte) map[string]any {
 	return result
 }
 
-func TestUpstreamDocumentsDecodeAndKeepEveryField(t *testing.T) {
+func TestDecodeNetworkConfig_UpstreamDocuments(t *testing.T) {
 	paths, err := filepath.Glob("testdata/upstream/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
@@ -43,7 +43,7 @@ func TestUpstreamDocumentsDecodeAndKeepEveryField(t *testing.T) {
 	}
 }
 
-func TestNothingIsAnEmptyConfiguration(t *testing.T) {
+func TestDecodeNetworkConfig_Empty(t *testing.T) {
 	for sentence, raw := range map[string]*runtime.RawExtension{
 		"no document":                    nil,
 		"an empty document":              {},
@@ -62,7 +62,7 @@ func TestNothingIsAnEmptyConfiguration(t *testing.T) {
 	}
 }
 
-func TestMistakesOfUsersAreNamed(t *testing.T) {
+func TestDecodeNetworkConfig_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		document string
 		want     []string
@@ -88,10 +88,10 @@ func TestMistakesOfUsersAreNamed(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestDecodeNetworkStatus(t *testing.T) {
 	t.Run("what is written is read again", func(t *testing.T) {
 		status := v1alpha1.NewNetworkStatus()
-		status.Effective, status.Overridden = config(t, `"backend":"none","ipv4":{"mode":"Always"}`).Default(anywhere())
+		status.Effective, status.Overridden = config(t, `"backend":"none","ipv4":{"mode":"Always"}`).Default(unrestrictedContext())
 		encoded, err := v1alpha1.Encode(status)
 		require.NoError(t, err)
 		read, err := v1alpha1.DecodeNetworkStatus(encoded)

@@ -66,15 +66,15 @@ func (c *NetworkConfig) Default(context DefaultingContext) (effective *NetworkCo
 type Override struct {
 	// Field is its path within the configuration, like ipv4.mode.
 	Field string
-	// Given is what the user wrote, InForce what holds instead.
-	Given, InForce string
-	// Because says why, in words that follow a colon.
-	Because string
+	// Given is what the user wrote, Effective what holds instead.
+	Given, Effective string
+	// Reason says why, in words that follow a colon.
+	Reason string
 }
 
 // String is a sentence for users.
 func (o Override) String() string {
-	return fmt.Sprintf("%s is %s instead of %s: %s", o.Field, o.InForce, o.Given, o.Because)
+	return fmt.Sprintf("%s is %s instead of %s: %s", o.Field, o.Effective, o.Given, o.Reason)
 }
 
 // DefaultWithOverrides is Default for those who look into what was overridden.
@@ -85,7 +85,7 @@ func (c *NetworkConfig) DefaultWithOverrides(context DefaultingContext) (effecti
 		d.config.TypeMeta = typeMeta("NetworkConfig")
 		d.vxlanWanted = c.VXLAN != nil && c.VXLAN.Enabled
 	}
-	d.takeDeprecated()
+	d.migrateDeprecatedFields()
 	d.routing()
 	d.ipam()
 	d.addresses()
@@ -102,9 +102,9 @@ func (c *NetworkConfig) ModeIPv4() *PoolMode {
 	return c.IPIP
 }
 
-// SaysWhatIsWrapped reports whether anything but the overlay switch says which packets are wrapped, and how. Where something does
+// SetsEncapsulation reports whether anything but the overlay switch says which packets are wrapped, and how. Where something does
 // there is no default for the switch, which would outrank it.
-func (c *NetworkConfig) SaysWhatIsWrapped() bool {
+func (c *NetworkConfig) SetsEncapsulation() bool {
 	return c.Backend != nil || c.ModeIPv4() != nil || c.IPv4 != nil && c.IPv4.Pool != nil || c.VXLAN != nil && c.VXLAN.Enabled
 }
 
@@ -136,15 +136,15 @@ func (d *defaulting) has(family gardencorev1beta1.IPFamily) bool {
 }
 
 // override sets a field, and says so if the user had put something else there.
-func override[Value comparable](d *defaulting, name string, field **Value, value Value, because string) {
+func override[Value comparable](d *defaulting, name string, field **Value, value Value, reason string) {
 	fill(field, value)
-	replace(d, name, *field, value, because)
+	replace(d, name, *field, value, reason)
 }
 
 // replace sets a field in which something stands that the user gave, and says so if it was something else.
-func replace[Value comparable](d *defaulting, name string, field *Value, value Value, because string) {
+func replace[Value comparable](d *defaulting, name string, field *Value, value Value, reason string) {
 	if *field != value {
-		d.overrides = append(d.overrides, Override{Field: name, Given: fmt.Sprint(*field), InForce: fmt.Sprint(value), Because: because})
+		d.overrides = append(d.overrides, Override{Field: name, Given: fmt.Sprint(*field), Effective: fmt.Sprint(value), Reason: reason})
 		*field = value
 	}
 }
@@ -156,8 +156,8 @@ func fill[Value any](field **Value, value Value) {
 	}
 }
 
-// takeDeprecated moves deprecated fields to where they belong now, and makes blocks for what is to be filled in.
-func (d *defaulting) takeDeprecated() {
+// migrateDeprecatedFields moves deprecated fields to where they belong now, and makes blocks for what is to be filled in.
+func (d *defaulting) migrateDeprecatedFields() {
 	config := d.config
 	mode, method := config.ModeIPv4(), config.AutoDetectionMethodIPv4()
 	fill(&config.IPv4, IPv4{})

@@ -13,14 +13,14 @@ func (d *defaulting) ipam() {
 	fill(&config.IPAM, IPAM{})
 	var (
 		ipam  = config.IPAM
-		vxlan = d.vxlanWanted || *config.IPv4.Pool == PoolVXLAN && config.IPv4.Mode.Wraps()
+		vxlan = d.vxlanWanted || *config.IPv4.Pool == PoolVXLAN && config.IPv4.Mode.Encapsulates()
 	)
 	switch {
 	case vxlan && !d.has(gardencorev1beta1.IPFamilyIPv6):
 		if ipam.Type == "" {
 			ipam.Type = IPAMCalico
 		}
-		replace(d, "ipam.type", &ipam.Type, IPAMCalico, becauseHostLocal)
+		replace(d, "ipam.type", &ipam.Type, IPAMCalico, reasonHostLocal)
 	case ipam.Type != "":
 	case d.DeployedIPAM == IPAMCalico:
 		ipam.Type = IPAMCalico

@@ -6,20 +6,20 @@ import (
 
 // Why something was overridden.
 const (
-	becauseOverlayOn  = "overlay.enabled is true"
-	becauseOverlayOff = "overlay.enabled is false"
-	becausePodRoutes  = "overlay.enabled is false and overlay.createPodRoutes true"
-	becauseNodesRoute = "overlay.enabled is false, and nodes make routes on this infrastructure unless overlay.createPodRoutes is false"
-	becauseIPv6       = "packets of shoots with IPv6 are not wrapped"
-	becauseNoTunnel   = "the infrastructure does not let packets that are wrapped so through"
-	becauseNoBackend  = "backend is none"
-	becauseVXLAN      = "vxlan.enabled is true"
-	becauseVXLANModes = "VXLAN pools know Always and Never"
-	becauseHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
-	becauseNoIPv6IPAM = "VXLAN needs calico-ipam, which does not serve shoots with IPv6"
-	becauseUpstream   = "the existing extension has deployed IP-in-IP, and that stays until vxlan.enabled is true"
-	becauseIPv4Only   = "IP-in-IP carries IPv4 alone"
-	becauseOnlyBird   = "nobody else makes routes for IP-in-IP"
+	reasonOverlayOn  = "overlay.enabled is true"
+	reasonOverlayOff = "overlay.enabled is false"
+	reasonPodRoutes  = "overlay.enabled is false and overlay.createPodRoutes true"
+	reasonNodesRoute = "overlay.enabled is false, and nodes make routes on this infrastructure unless overlay.createPodRoutes is false"
+	reasonIPv6       = "packets of shoots with IPv6 are not wrapped"
+	reasonNoTunnel   = "the infrastructure does not let packets that are wrapped so through"
+	reasonNoBackend  = "backend is none"
+	reasonVXLAN      = "vxlan.enabled is true"
+	reasonVXLANModes = "VXLAN pools know Always and Never"
+	reasonHostLocal  = "host-local has no addresses for the tunnels of VXLAN"
+	reasonNoIPv6IPAM = "VXLAN needs calico-ipam, which does not serve shoots with IPv6"
+	reasonUpstream   = "the existing extension has deployed IP-in-IP, and that stays until vxlan.enabled is true"
+	reasonIPv4Only   = "IP-in-IP carries IPv4 alone"
+	reasonOnlyBird   = "nobody else makes routes for IP-in-IP"
 )
 
 // routing decides overlay, backend, pools and modes, in the order in which they outrank each other.
@@ -28,9 +28,9 @@ func (d *defaulting) routing() {
 	d.overlay()
 	d.pool()
 	if config.Overlay != nil {
-		d.switched()
+		d.applyOverlaySwitch()
 	} else {
-		d.unswitched()
+		d.applyWithoutOverlaySwitch()
 	}
 	if d.IPIP {
 		fill(&config.Backend, DefaultBackend)
@@ -39,54 +39,54 @@ func (d *defaulting) routing() {
 	fill(&config.Backend, backendOf(pool))
 	fill(&config.IPv4.Mode, DefaultModeIPv4)
 
-	override(d, "ipv6.pool", &config.IPv6.Pool, DefaultPoolIPv6, becauseIPv4Only)
+	override(d, "ipv6.pool", &config.IPv6.Pool, DefaultPoolIPv6, reasonIPv4Only)
 	if d.has(gardencorev1beta1.IPFamilyIPv6) {
 		// VXLAN needs addresses for its tunnels, which calico-ipam alone gives, and that not with IPv6.
-		override(d, "ipv6.mode", &config.IPv6.Mode, DefaultModeIPv6, becauseIPv6)
+		override(d, "ipv6.mode", &config.IPv6.Mode, DefaultModeIPv6, reasonIPv6)
 	}
 	vxlan := d.has(gardencorev1beta1.IPFamilyIPv4) && pool == PoolVXLAN
-	if fill(&config.VXLAN, VXLAN{Enabled: vxlan && config.IPv4.Mode.Wraps()}); !vxlan {
+	if fill(&config.VXLAN, VXLAN{Enabled: vxlan && config.IPv4.Mode.Encapsulates()}); !vxlan {
 		replace(d, "vxlan.enabled", &config.VXLAN.Enabled, false, "no pool is one of VXLAN")
 	}
 	d.upstreamDNS()
 }
 
-// switched lets the overlay switch decide.
-func (d *defaulting) switched() {
+// applyOverlaySwitch lets the overlay switch decide.
+func (d *defaulting) applyOverlaySwitch() {
 	switch overlay := d.config.Overlay; {
 	case overlay.Enabled:
-		d.force(backendOf(*d.config.IPv4.Pool), PoolModeAlways, becauseOverlayOn)
+		d.setBackendAndMode(backendOf(*d.config.IPv4.Pool), PoolModeAlways, reasonOverlayOn)
 	case *overlay.CreatePodRoutes && d.podRoutesGiven:
-		d.force(BackendBird, PoolModeNever, becausePodRoutes)
+		d.setBackendAndMode(BackendBird, PoolModeNever, reasonPodRoutes)
 	case *overlay.CreatePodRoutes:
-		d.force(BackendBird, PoolModeNever, becauseNodesRoute)
+		d.setBackendAndMode(BackendBird, PoolModeNever, reasonNodesRoute)
 	default:
-		d.force(BackendNone, PoolModeNever, becauseOverlayOff)
+		d.setBackendAndMode(BackendNone, PoolModeNever, reasonOverlayOff)
 	}
 }
 
-// unswitched lets everything else decide.
-func (d *defaulting) unswitched() {
+// applyWithoutOverlaySwitch lets everything else decide.
+func (d *defaulting) applyWithoutOverlaySwitch() {
 	config, pool := d.config, *d.config.IPv4.Pool
 	switch {
 	case d.has(gardencorev1beta1.IPFamilyIPv6):
-		d.force(BackendNone, PoolModeNever, becauseIPv6)
+		d.setBackendAndMode(BackendNone, PoolModeNever, reasonIPv6)
 	case !d.allows(pool):
-		d.force(BackendNone, PoolModeNever, becauseNoTunnel)
+		d.setBackendAndMode(BackendNone, PoolModeNever, reasonNoTunnel)
 	case config.Backend != nil && *config.Backend == BackendNone:
-		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, becauseNoBackend)
-	case pool == PoolVXLAN && config.IPv4.Mode.Wraps():
-		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeAlways, becauseVXLANModes)
-	case pool == PoolIPIP && config.Backend != nil && (config.IPv4.Mode == nil || config.IPv4.Mode.Wraps()):
-		override(d, "backend", &config.Backend, BackendBird, becauseOnlyBird)
+		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeNever, reasonNoBackend)
+	case pool == PoolVXLAN && config.IPv4.Mode.Encapsulates():
+		override(d, "ipv4.mode", &config.IPv4.Mode, PoolModeAlways, reasonVXLANModes)
+	case pool == PoolIPIP && config.Backend != nil && (config.IPv4.Mode == nil || config.IPv4.Mode.Encapsulates()):
+		override(d, "backend", &config.Backend, BackendBird, reasonOnlyBird)
 	}
 }
 
-// force sets backend and mode. Without IPv4 nobody cares for the mode.
-func (d *defaulting) force(backend Backend, mode PoolMode, because string) {
-	override(d, "backend", &d.config.Backend, backend, because)
+// setBackendAndMode sets backend and mode. Without IPv4 nobody cares for the mode.
+func (d *defaulting) setBackendAndMode(backend Backend, mode PoolMode, reason string) {
+	override(d, "backend", &d.config.Backend, backend, reason)
 	if d.has(gardencorev1beta1.IPFamilyIPv4) {
-		override(d, "ipv4.mode", &d.config.IPv4.Mode, mode, because)
+		override(d, "ipv4.mode", &d.config.IPv4.Mode, mode, reason)
 	}
 }
 
@@ -111,31 +111,31 @@ func (d *defaulting) allows(pool Pool) bool {
 	}
 }
 
-// whyNot says why packets cannot be wrapped so.
-func (d *defaulting) whyNot(pool Pool) string {
+// encapsulationRefusedReason says why packets cannot be wrapped so.
+func (d *defaulting) encapsulationRefusedReason(pool Pool) string {
 	if pool == PoolVXLAN && d.VXLAN {
-		return becauseNoIPv6IPAM
+		return reasonNoIPv6IPAM
 	}
-	return becauseNoTunnel
+	return reasonNoTunnel
 }
 
 // overlay makes the switch say what will be, and leaves it out where there is none.
 func (d *defaulting) overlay() {
 	config := d.config
-	passes := d.allows(PoolIPIP) || d.allows(PoolVXLAN)
-	if config.Overlay == nil && d.DefaultOverlay != nil && !config.SaysWhatIsWrapped() && !d.has(gardencorev1beta1.IPFamilyIPv6) {
-		config.Overlay = &Overlay{Enabled: *d.DefaultOverlay && passes}
+	encapsulationAllowed := d.allows(PoolIPIP) || d.allows(PoolVXLAN)
+	if config.Overlay == nil && d.DefaultOverlay != nil && !config.SetsEncapsulation() && !d.has(gardencorev1beta1.IPFamilyIPv6) {
+		config.Overlay = &Overlay{Enabled: *d.DefaultOverlay && encapsulationAllowed}
 	}
 	if config.Overlay == nil {
 		return
 	}
 
 	overlay := config.Overlay
-	if !passes {
-		replace(d, "overlay.enabled", &overlay.Enabled, false, d.whyNot(PoolVXLAN))
+	if !encapsulationAllowed {
+		replace(d, "overlay.enabled", &overlay.Enabled, false, d.encapsulationRefusedReason(PoolVXLAN))
 	}
 	if overlay.Enabled {
-		override(d, "overlay.createPodRoutes", &overlay.CreatePodRoutes, false, becauseOverlayOn)
+		override(d, "overlay.createPodRoutes", &overlay.CreatePodRoutes, false, reasonOverlayOn)
 	}
 	d.podRoutesGiven = overlay.CreatePodRoutes != nil
 	fill(&overlay.CreatePodRoutes, d.PodRoutesByPlugin)
@@ -147,9 +147,9 @@ func (d *defaulting) pool() {
 	overlayOn := config.Overlay != nil && config.Overlay.Enabled
 	switch {
 	case overlayOn && d.vxlanWanted && d.allows(PoolVXLAN):
-		override(d, "ipv4.pool", &config.IPv4.Pool, PoolVXLAN, becauseVXLAN)
+		override(d, "ipv4.pool", &config.IPv4.Pool, PoolVXLAN, reasonVXLAN)
 	case overlayOn && d.DeployedByUpstreamAsIPIP && d.allows(PoolIPIP):
-		override(d, "ipv4.pool", &config.IPv4.Pool, PoolIPIP, becauseUpstream)
+		override(d, "ipv4.pool", &config.IPv4.Pool, PoolIPIP, reasonUpstream)
 	case d.vxlanWanted, config.Backend != nil && *config.Backend == BackendVXLAN:
 		fill(&config.IPv4.Pool, PoolVXLAN)
 	default:
@@ -163,7 +163,7 @@ func (d *defaulting) pool() {
 	if d.allows(PoolVXLAN) {
 		other = PoolVXLAN
 	}
-	override(d, "ipv4.pool", &config.IPv4.Pool, other, d.whyNot(*config.IPv4.Pool))
+	override(d, "ipv4.pool", &config.IPv4.Pool, other, d.encapsulationRefusedReason(*config.IPv4.Pool))
 }
 
 // upstreamDNS decides about source NAT to the nodes' DNS servers, which are out of reach of pods only without the overlay.

@@ -20,14 +20,18 @@ const (
 
 func families(list ...gardencorev1beta1.IPFamily) []gardencorev1beta1.IPFamily { return list }
 
-// anywhere is an infrastructure that forbids nothing; azure lets no IP-in-IP through; nowhere neither that nor VXLAN.
-func anywhere(list ...gardencorev1beta1.IPFamily) v1alpha1.DefaultingContext {
+// unrestrictedContext is an infrastructure that forbids nothing; azure lets no IP-in-IP through; nowhere neither that nor VXLAN.
+func unrestrictedContext(list ...gardencorev1beta1.IPFamily) v1alpha1.DefaultingContext {
 	return v1alpha1.DefaultingContext{IPFamilies: list, IPIP: true, VXLAN: true, VPA: true}
 }
 
-func azure() v1alpha1.DefaultingContext { return v1alpha1.DefaultingContext{VXLAN: true, VPA: true} }
+func azureContext() v1alpha1.DefaultingContext {
+	return v1alpha1.DefaultingContext{VXLAN: true, VPA: true}
+}
 
-func nowhere() v1alpha1.DefaultingContext { return v1alpha1.DefaultingContext{VPA: true} }
+func noEncapsulationContext() v1alpha1.DefaultingContext {
+	return v1alpha1.DefaultingContext{VPA: true}
+}
 
 func with(context v1alpha1.DefaultingContext, change func(*v1alpha1.DefaultingContext)) v1alpha1.DefaultingContext {
 	change(&context)
@@ -70,7 +74,7 @@ func routingOf(config *v1alpha1.NetworkConfig) routing {
 	return result
 }
 
-func TestRouting(t *testing.T) {
+func TestDefault_Routing(t *testing.T) {
 	const (
 		on, off    = `"overlay":{"enabled":true}`, `"overlay":{"enabled":false}`
 		host, ipam = v1alpha1.IPAMHostLocal, v1alpha1.IPAMCalico
@@ -83,35 +87,35 @@ func TestRouting(t *testing.T) {
 		overridden []string
 	}{
 		"nothing said, IPv4: IP-in-IP and bird": {
-			``, anywhere(ipv4), routing{backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
+			``, unrestrictedContext(ipv4), routing{backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
 		},
 		"no families are IPv4": {
-			``, anywhere(), routing{backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
+			``, unrestrictedContext(), routing{backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
 		},
 		"nothing said, IPv6: native": {
-			``, anywhere(ipv6), routing{backend: "none", modeIPv6: "Never", ipam: host}, nil,
+			``, unrestrictedContext(ipv6), routing{backend: "none", modeIPv6: "Never", ipam: host}, nil,
 		},
 		"nothing said, both: native": {
-			``, anywhere(ipv4, ipv6), routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host}, nil,
+			``, unrestrictedContext(ipv4, ipv6), routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host}, nil,
 		},
 		"nothing said where IP-in-IP does not pass: native": {
-			``, azure(), routing{backend: "none", pool: "ipip", mode: "Never", ipam: host}, nil,
+			``, azureContext(), routing{backend: "none", pool: "ipip", mode: "Never", ipam: host}, nil,
 		},
 		"the overlay on": {
-			on, anywhere(), routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
+			on, unrestrictedContext(), routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", ipam: host}, nil,
 		},
 		"the overlay on with VXLAN": {
-			on + `,"vxlan":{"enabled":true}`, anywhere(),
+			on + `,"vxlan":{"enabled":true}`, unrestrictedContext(),
 			routing{overlay: "on", backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam},
 			nil,
 		},
 		"the overlay on with a VXLAN pool": {
-			on + `,"ipv4":{"pool":"vxlan"}`, anywhere(),
+			on + `,"ipv4":{"pool":"vxlan"}`, unrestrictedContext(),
 			routing{overlay: "on", backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam},
 			nil,
 		},
 		"the overlay on outranks backend and mode": {
-			on + `,"backend":"none","ipv4":{"mode":"CrossSubnet"}`, anywhere(),
+			on + `,"backend":"none","ipv4":{"mode":"CrossSubnet"}`, unrestrictedContext(),
 			routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", ipam: host},
 			[]string{
 				"backend is bird instead of none: overlay.enabled is true",
@@ -119,22 +123,22 @@ func TestRouting(t *testing.T) {
 			},
 		},
 		"the overlay on with VXLAN outranks the pool": {
-			on + `,"vxlan":{"enabled":true},"ipv4":{"pool":"ipip"}`, anywhere(),
+			on + `,"vxlan":{"enabled":true},"ipv4":{"pool":"ipip"}`, unrestrictedContext(),
 			routing{overlay: "on", backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam},
 			[]string{"ipv4.pool is vxlan instead of ipip: vxlan.enabled is true"},
 		},
 		"the overlay on where only VXLAN passes": {
-			on, azure(),
+			on, azureContext(),
 			routing{overlay: "on", backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam},
 			[]string{"ipv4.pool is vxlan instead of ipip: the infrastructure does not let packets that are wrapped so through"},
 		},
 		"the overlay on where nothing passes": {
-			on, nowhere(),
+			on, noEncapsulationContext(),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true},
 			[]string{"overlay.enabled is false instead of true: the infrastructure does not let packets that are wrapped so through"},
 		},
 		"the overlay on has no use for pod routes and source NAT": {
-			`"overlay":{"enabled":true,"createPodRoutes":true},"snatToUpstreamDNS":{"enabled":true}`, anywhere(),
+			`"overlay":{"enabled":true,"createPodRoutes":true},"snatToUpstreamDNS":{"enabled":true}`, unrestrictedContext(),
 			routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", ipam: host},
 			[]string{
 				"overlay.createPodRoutes is false instead of true: overlay.enabled is true",
@@ -142,94 +146,94 @@ func TestRouting(t *testing.T) {
 			},
 		},
 		"the overlay off": {
-			off, anywhere(), routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true}, nil,
+			off, unrestrictedContext(), routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true}, nil,
 		},
 		"the overlay off in dual stack": {
-			off, anywhere(ipv4, ipv6),
+			off, unrestrictedContext(ipv4, ipv6),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host, dns: true},
 			nil,
 		},
 		"an overlay block that says nothing says off": {
-			`"overlay":{}`, anywhere(), routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true}, nil,
+			`"overlay":{}`, unrestrictedContext(), routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true}, nil,
 		},
 		"the overlay off with pod routes": {
-			`"overlay":{"enabled":false,"createPodRoutes":true}`, anywhere(),
+			`"overlay":{"enabled":false,"createPodRoutes":true}`, unrestrictedContext(),
 			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
 			nil,
 		},
 		"the overlay off where the infrastructure leaves routes to the network": {
-			off, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
+			off, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
 			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
 			nil,
 		},
 		"which outranks the backend, too": {
-			off + `,"backend":"none"`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
+			off + `,"backend":"none"`, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
 			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
 			[]string{"backend is bird instead of none: overlay.enabled is false, and nodes make routes on this infrastructure " +
 				"unless overlay.createPodRoutes is false"},
 		},
 		"pod routes outrank the backend": {
-			`"overlay":{"enabled":false,"createPodRoutes":true},"backend":"none"`, anywhere(),
+			`"overlay":{"enabled":false,"createPodRoutes":true},"backend":"none"`, unrestrictedContext(),
 			routing{overlay: "off", backend: "bird", pool: "ipip", mode: "Never", ipam: host, routes: true, dns: true},
 			[]string{"backend is bird instead of none: overlay.enabled is false and overlay.createPodRoutes true"},
 		},
 		"a user can do without pod routes there": {
-			`"overlay":{"enabled":false,"createPodRoutes":false}`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
+			`"overlay":{"enabled":false,"createPodRoutes":false}`, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.PodRoutesByPlugin = true }),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true},
 			nil,
 		},
 		"the overlay off outranks backend and mode, and Off is Never": {
-			off + `,"backend":"bird","ipv4":{"mode":"Off"},"snatToUpstreamDNS":{"enabled":false}`, anywhere(),
+			off + `,"backend":"bird","ipv4":{"mode":"Off"},"snatToUpstreamDNS":{"enabled":false}`, unrestrictedContext(),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host},
 			[]string{"backend is none instead of bird: overlay.enabled is false"},
 		},
 		"VXLAN with the overlay off keeps its addresses": {
-			off + `,"vxlan":{"enabled":true}`, anywhere(),
+			off + `,"vxlan":{"enabled":true}`, unrestrictedContext(),
 			routing{overlay: "off", backend: "none", pool: "vxlan", mode: "Never", ipam: ipam, dns: true},
 			nil,
 		},
 		"without a switch what the user says stands": {
-			`"backend":"bird","ipv4":{"pool":"ipip","mode":"CrossSubnet"},"ipam":{"type":"calico-ipam"}`, anywhere(),
+			`"backend":"bird","ipv4":{"pool":"ipip","mode":"CrossSubnet"},"ipam":{"type":"calico-ipam"}`, unrestrictedContext(),
 			routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: ipam},
 			nil,
 		},
 		"a mode of Never without a switch keeps bird": {
-			`"ipv4":{"mode":"Never"}`, anywhere(), routing{backend: "bird", pool: "ipip", mode: "Never", ipam: host}, nil,
+			`"ipv4":{"mode":"Never"}`, unrestrictedContext(), routing{backend: "bird", pool: "ipip", mode: "Never", ipam: host}, nil,
 		},
 		"the deprecated mode counts": {
-			`"ipip":"CrossSubnet"`, anywhere(), routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host}, nil,
+			`"ipip":"CrossSubnet"`, unrestrictedContext(), routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host}, nil,
 		},
 		"and gives way to the new one": {
-			`"ipip":"CrossSubnet","ipv4":{"mode":"Never"}`, anywhere(), routing{backend: "bird", pool: "ipip", mode: "Never", ipam: host}, nil,
+			`"ipip":"CrossSubnet","ipv4":{"mode":"Never"}`, unrestrictedContext(), routing{backend: "bird", pool: "ipip", mode: "Never", ipam: host}, nil,
 		},
 		"a backend of none wraps nothing": {
-			`"backend":"none","ipv4":{"mode":"Always"}`, anywhere(),
+			`"backend":"none","ipv4":{"mode":"Always"}`, unrestrictedContext(),
 			routing{backend: "none", pool: "ipip", mode: "Never", ipam: host},
 			[]string{"ipv4.mode is Never instead of Always: backend is none"},
 		},
 		"a backend of vxlan has VXLAN pools": {
-			`"backend":"vxlan"`, anywhere(), routing{backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam}, nil,
+			`"backend":"vxlan"`, unrestrictedContext(), routing{backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam}, nil,
 		},
 		"a VXLAN pool outranks host-local": {
-			`"ipv4":{"pool":"vxlan"},"ipam":{"type":"host-local"}`, anywhere(),
+			`"ipv4":{"pool":"vxlan"},"ipam":{"type":"host-local"}`, unrestrictedContext(),
 			routing{backend: "bird", pool: "vxlan", mode: "Always", ipam: ipam},
 			[]string{"ipam.type is calico-ipam instead of host-local: host-local has no addresses for the tunnels of VXLAN"},
 		},
 		"a VXLAN pool that wraps nothing does not": {
-			`"ipv4":{"pool":"vxlan","mode":"Never"},"ipam":{"type":"host-local"}`, anywhere(),
+			`"ipv4":{"pool":"vxlan","mode":"Never"},"ipam":{"type":"host-local"}`, unrestrictedContext(),
 			routing{backend: "bird", pool: "vxlan", mode: "Never", ipam: host},
 			nil,
 		},
 		"VXLAN that the user wants between subnets only": {
-			`"vxlan":{"enabled":true},"ipv4":{"mode":"CrossSubnet"}`, anywhere(),
+			`"vxlan":{"enabled":true},"ipv4":{"mode":"CrossSubnet"}`, unrestrictedContext(),
 			routing{backend: "bird", pool: "vxlan", mode: "Always", ipam: ipam},
 			[]string{"ipv4.mode is Always instead of CrossSubnet: VXLAN pools know Always and Never"},
 		},
 		"VXLAN passes where IP-in-IP does not": {
-			`"vxlan":{"enabled":true}`, azure(), routing{backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam}, nil,
+			`"vxlan":{"enabled":true}`, azureContext(), routing{backend: "vxlan", pool: "vxlan", mode: "Always", ipam: ipam}, nil,
 		},
 		"IP-in-IP where it does not pass": {
-			`"backend":"bird","ipv4":{"pool":"ipip","mode":"Always"}`, azure(),
+			`"backend":"bird","ipv4":{"pool":"ipip","mode":"Always"}`, azureContext(),
 			routing{backend: "none", pool: "ipip", mode: "Never", ipam: host},
 			[]string{
 				"backend is none instead of bird: the infrastructure does not let packets that are wrapped so through",
@@ -237,17 +241,17 @@ func TestRouting(t *testing.T) {
 			},
 		},
 		"IP-in-IP is bird's": {
-			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"CrossSubnet"}`, anywhere(),
+			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"CrossSubnet"}`, unrestrictedContext(),
 			routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host},
 			[]string{"backend is bird instead of vxlan: nobody else makes routes for IP-in-IP"},
 		},
 		"unless it wraps nothing": {
-			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, anywhere(),
+			`"backend":"vxlan","ipv4":{"pool":"ipip","mode":"Never"}`, unrestrictedContext(),
 			routing{backend: "vxlan", pool: "ipip", mode: "Never", ipam: host},
 			nil,
 		},
 		"the overlay on by VXLAN, which two families cannot have": {
-			on + `,"vxlan":{"enabled":true}`, anywhere(ipv4, ipv6),
+			on + `,"vxlan":{"enabled":true}`, unrestrictedContext(ipv4, ipv6),
 			routing{overlay: "on", backend: "bird", pool: "ipip", mode: "Always", modeIPv6: "Never", ipam: host},
 			[]string{
 				"ipv4.pool is ipip instead of vxlan: VXLAN needs calico-ipam, which does not serve shoots with IPv6",
@@ -255,12 +259,12 @@ func TestRouting(t *testing.T) {
 			},
 		},
 		"the same where nothing else passes": {
-			on, with(azure(), func(c *v1alpha1.DefaultingContext) { c.IPFamilies = families(ipv4, ipv6) }),
+			on, with(azureContext(), func(c *v1alpha1.DefaultingContext) { c.IPFamilies = families(ipv4, ipv6) }),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host, dns: true},
 			[]string{"overlay.enabled is false instead of true: VXLAN needs calico-ipam, which does not serve shoots with IPv6"},
 		},
 		"wrapping with IPv6": {
-			`"ipv4":{"mode":"Always"},"ipv6":{"mode":"Always"},"vxlan":{"enabled":false}`, anywhere(ipv6, ipv4),
+			`"ipv4":{"mode":"Always"},"ipv6":{"mode":"Always"},"vxlan":{"enabled":false}`, unrestrictedContext(ipv6, ipv4),
 			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},
 			[]string{
 				"ipv4.mode is Never instead of Always: packets of shoots with IPv6 are not wrapped",
@@ -268,32 +272,32 @@ func TestRouting(t *testing.T) {
 			},
 		},
 		"calico-ipam stays once it is deployed": {
-			off, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.DeployedIPAM = ipam }),
+			off, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.DeployedIPAM = ipam }),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: ipam, dns: true},
 			nil,
 		},
 		"unless the user says otherwise": {
-			`"ipam":{"type":"host-local"}`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.DeployedIPAM = ipam }),
+			`"ipam":{"type":"host-local"}`, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.DeployedIPAM = ipam }),
 			routing{backend: "bird", pool: "ipip", mode: "Always", ipam: host},
 			nil,
 		},
 		"the infrastructure's default for the overlay": {
-			``, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &no }),
+			``, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &no }),
 			routing{overlay: "off", backend: "none", pool: "ipip", mode: "Never", ipam: host, dns: true},
 			nil,
 		},
 		"that default gives way to whatever is said about wrapping": {
-			`"ipv4":{"mode":"CrossSubnet"}`, with(anywhere(), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &no }),
+			`"ipv4":{"mode":"CrossSubnet"}`, with(unrestrictedContext(), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &no }),
 			routing{backend: "bird", pool: "ipip", mode: "CrossSubnet", ipam: host},
 			nil,
 		},
 		"a pool of IP-in-IP for IPv6, which upstream accepts": {
-			`"ipv6":{"pool":"ipip"}`, anywhere(ipv4, ipv6),
+			`"ipv6":{"pool":"ipip"}`, unrestrictedContext(ipv4, ipv6),
 			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},
 			[]string{"ipv6.pool is vxlan instead of ipip: IP-in-IP carries IPv4 alone"},
 		},
 		"that default is not for IPv6": {
-			``, with(anywhere(ipv4, ipv6), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &yes }),
+			``, with(unrestrictedContext(ipv4, ipv6), func(c *v1alpha1.DefaultingContext) { c.DefaultOverlay = &yes }),
 			routing{backend: "none", pool: "ipip", mode: "Never", modeIPv6: "Never", ipam: host},
 			nil,
 		},
@@ -314,9 +318,9 @@ func TestRouting(t *testing.T) {
 	}
 }
 
-func TestOtherDefaults(t *testing.T) {
+func TestDefault_OtherFields(t *testing.T) {
 	nodes := []netip.Prefix{netip.MustParsePrefix("10.250.0.0/16"), netip.MustParsePrefix("2001:db8::/64"), netip.MustParsePrefix("10.180.0.0/16")}
-	both := with(anywhere(ipv4, ipv6), func(c *v1alpha1.DefaultingContext) { c.NodeRanges = nodes })
+	both := with(unrestrictedContext(ipv4, ipv6), func(c *v1alpha1.DefaultingContext) { c.NodeRanges = nodes })
 	for sentence, test := range map[string]struct {
 		config  string
 		context v1alpha1.DefaultingContext
@@ -326,16 +330,16 @@ func TestOtherDefaults(t *testing.T) {
 			``, both, `{"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16,10.180.0.0/16"},"ipv6":{"autoDetectionMethod":"cidr=2001:db8::/64"}}`,
 		},
 		"without node ranges they take the first": {
-			``, anywhere(ipv4, ipv6), `{"ipv4":{"autoDetectionMethod":"first-found"},"ipv6":{"autoDetectionMethod":"first-found"}}`,
+			``, unrestrictedContext(ipv4, ipv6), `{"ipv4":{"autoDetectionMethod":"first-found"},"ipv6":{"autoDetectionMethod":"first-found"}}`,
 		},
 		"which outrank a user's own method, as in upstream": {
 			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, both, `{"ipv4":{"autoDetectionMethod":"cidr=10.250.0.0/16,10.180.0.0/16"}}`,
 		},
 		"a user's own method counts where no node ranges are known": {
-			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, anywhere(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
+			`"ipv4":{"autoDetectionMethod":"interface=eth1"}`, unrestrictedContext(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
 		},
 		"so does one in the deprecated field, which moves": {
-			`"ipAutodetectionMethod":"interface=eth1","ipv4":{"autoDetectionMethod":""}`, anywhere(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
+			`"ipAutodetectionMethod":"interface=eth1","ipv4":{"autoDetectionMethod":""}`, unrestrictedContext(ipv4), `{"ipv4":{"autoDetectionMethod":"interface=eth1"}}`,
 		},
 		"WireGuard needs source NAT of IPv6": {
 			`"wireguardEncryption":true`, both, `{"ipv6":{"sourceNATEnabled":true}}`,
@@ -382,19 +386,19 @@ func requireContains(t *testing.T, want, got map[string]any, path string) {
 	}
 }
 
-func TestEveryFieldHasAValueInForce(t *testing.T) {
+func TestDefault_AllFieldsSet(t *testing.T) {
 	// Default's comment names these.
 	except := map[string]bool{
 		".Overlay": true, ".IPIP": true, ".IPAutoDetectionMethod": true, ".AutoScaling.Resources": true, ".KubeAPIServerEndpoints.Labels": true,
 	}
 	var none *v1alpha1.NetworkConfig
-	effective, _ := none.Default(anywhere(ipv4, ipv6))
+	effective, _ := none.Default(unrestrictedContext(ipv4, ipv6))
 	require.Equal(t, "NetworkConfig", effective.Kind)
 	require.Equal(t, v1alpha1.GroupVersion().String(), effective.APIVersion)
 	requireFilled(t, reflect.ValueOf(effective).Elem(), "", except)
 
 	for _, family := range families(ipv4, ipv6) {
-		effective, _ := none.Default(anywhere(family))
+		effective, _ := none.Default(unrestrictedContext(family))
 		require.Equal(t, family == ipv4, effective.IPv4 != nil)
 		require.Equal(t, family == ipv6, effective.IPv6 != nil)
 	}

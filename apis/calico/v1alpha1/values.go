@@ -32,8 +32,8 @@ const (
 	PoolModeOff         PoolMode = "Off"         // another word for Never
 )
 
-// Wraps reports whether any packets are wrapped. No mode wraps nothing.
-func (m *PoolMode) Wraps() bool {
+// Encapsulates reports whether any packets are wrapped. No mode wraps nothing.
+func (m *PoolMode) Encapsulates() bool {
 	return m != nil && (*m == PoolModeAlways || *m == PoolModeCrossSubnet)
 }
 

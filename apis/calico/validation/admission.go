@@ -15,7 +15,7 @@ import (
 // wishes about the data plane that Default overrides in these surroundings. The context's families are the shoot's, whether or not they
 // are deployed yet.
 func ValidateNewNetworkConfig(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
-	errs := validateWishes(config, context, fldPath)
+	errs := validateOverrides(config, context, fldPath)
 	errs = append(errs, validateAddresses(config, context.IPFamilies, fldPath)...)
 	return append(errs, validateSensibleMTU(config.VethMTU, context.IPFamilies, fldPath.Child("vethMTU"))...)
 }
@@ -25,7 +25,7 @@ func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingConte
 	var warnings []string
 	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
-		if path := writtenAt(override.Field, config, fldPath); path != nil && harmless(override.Field, config, effective) {
+		if path := originalPath(override.Field, config, fldPath); path != nil && harmless(override.Field, config, effective) {
 			override.Field = path.String()
 			warnings = append(warnings, override.String())
 		}
@@ -44,19 +44,19 @@ func harmless(name string, config, effective *v1alpha1.NetworkConfig) bool {
 	case "ipv4.autoDetectionMethod", "ipv6.autoDetectionMethod":
 		return true
 	case "overlay.createPodRoutes", "snatToUpstreamDNS.enabled":
-		return effective.IPv4 != nil && effective.IPv4.Mode.Wraps()
+		return effective.IPv4 != nil && effective.IPv4.Mode.Encapsulates()
 	default:
 		return false
 	}
 }
 
-func validateWishes(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
+func validateOverrides(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	effective, overrides := config.DefaultWithOverrides(context)
 	for _, override := range overrides {
-		if path := writtenAt(override.Field, config, fldPath); path != nil && !harmless(override.Field, config, effective) {
+		if path := originalPath(override.Field, config, fldPath); path != nil && !harmless(override.Field, config, effective) {
 			errs = append(errs, field.Invalid(path, override.Given,
-				fmt.Sprintf("would be %s: %s: write that, or remove the field", override.InForce, override.Because)))
+				fmt.Sprintf("would be %s: %s: write that, or remove the field", override.Effective, override.Reason)))
 		}
 	}
 	if !has(context.IPFamilies, gardencorev1beta1.IPFamilyIPv6) {
@@ -85,9 +85,9 @@ func addUnlessKnown(errs field.ErrorList, more ...*field.Error) field.ErrorList 
 	return errs
 }
 
-// writtenAt returns the path of a field where the user wrote it, which may be a deprecated field. It returns nil for what the user did not
+// originalPath returns the path of a field where the user wrote it, which may be a deprecated field. It returns nil for what the user did not
 // write, but other fields brought about: what is wrong is said of those.
-func writtenAt(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path) *field.Path {
+func originalPath(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path) *field.Path {
 	ipv4 := config.IPv4
 	if ipv4 == nil {
 		ipv4 = &v1alpha1.IPv4{}
@@ -111,7 +111,7 @@ func writtenAt(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path)
 func validateAddresses(config *v1alpha1.NetworkConfig, families []gardencorev1beta1.IPFamily, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, given := range detections(config, fldPath) {
-		if text, found := given.foreign(); found {
+		if text, found := given.otherFamily(); found {
 			errs = append(errs, field.Invalid(given.path, given.method, fmt.Sprintf("%s is of the other IP family: remove it there", text)))
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/validation"
 )
 
-// TestAllThatUsersCanSayAboutRouting goes through all combinations, on all infrastructures, and looks for configurations in
+// TestDefault_AllRoutingCombinations goes through all combinations, on all infrastructures, and looks for configurations in
 // force with which pods could not reach each other, or which are not final.
-func TestAllThatUsersCanSayAboutRouting(t *testing.T) {
-	knobs := [][]string{
+func TestDefault_AllRoutingCombinations(t *testing.T) {
+	choices := [][]string{
 		{``, `"overlay":{"enabled":true}`, `"overlay":{"enabled":false}`, `"overlay":{"enabled":true,"createPodRoutes":true}`, `"overlay":{"enabled":false,"createPodRoutes":true}`},
 		{``, `"backend":"bird"`, `"backend":"vxlan"`, `"backend":"none"`},
 		{
@@ -26,19 +26,19 @@ func TestAllThatUsersCanSayAboutRouting(t *testing.T) {
 		{``, `"ipam":{"type":"host-local"}`, `"ipam":{"type":"calico-ipam"}`},
 	}
 	tried := 0
-	for _, fields := range combinations(knobs) {
+	for _, fields := range combinations(choices) {
 		config := decode(t, fields)
-		for surroundings := range 256 {
-			if surroundings&(1<<5) != 0 || surroundings&(3<<6) == 1<<6 {
+		for bits := range 256 {
+			if bits&(1<<5) != 0 || bits&(3<<6) == 1<<6 {
 				continue // an autoscaler, or a default for the overlay that is not given, changes nothing
 			}
-			context := contextOf(byte(surroundings))
+			context := contextOf(byte(bits))
 			if len(validation.ValidateNetworkConfig(config, context.IPFamilies, field.NewPath("c"))) > 0 {
 				continue
 			}
 			effective, _ := config.Default(context)
-			if complaint := unsound(effective, context); complaint != "" {
-				t.Fatalf("%s: {%s} in %+v", complaint, fields, context)
+			if problem := inconsistency(effective, context); problem != "" {
+				t.Fatalf("%s: {%s} in %+v", problem, fields, context)
 			}
 			if twice, overridden := effective.Default(context); len(overridden) > 0 || !cmp.Equal(effective, twice) {
 				t.Fatalf("not final: {%s} in %+v: %v", fields, context, overridden)
@@ -50,12 +50,12 @@ func TestAllThatUsersCanSayAboutRouting(t *testing.T) {
 	require.Greater(t, tried, 50_000)
 }
 
-func combinations(knobs [][]string) []string {
+func combinations(choices [][]string) []string {
 	result := []string{""}
-	for _, knob := range knobs {
+	for _, choice := range choices {
 		var longer []string
 		for _, start := range result {
-			for _, value := range knob {
+			for _, value := range choice {
 				longer = append(longer, strings.Trim(start+","+value, ","))
 			}
 		}
@@ -64,23 +64,23 @@ func combinations(knobs [][]string) []string {
 	return result
 }
 
-// unsound says what is wrong with a configuration in force.
-func unsound(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext) string {
-	if config.IPv6 != nil && config.IPv6.Mode.Wraps() {
+// inconsistency says what is wrong with a configuration in force.
+func inconsistency(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext) string {
+	if config.IPv6 != nil && config.IPv6.Mode.Encapsulates() {
 		return "IPv6 packets are wrapped"
 	}
-	if complaint := disobedient(config); complaint != "" {
-		return complaint
+	if problem := overlayInconsistency(config); problem != "" {
+		return problem
 	}
-	if config.IPv4 == nil || !config.IPv4.Mode.Wraps() {
+	if config.IPv4 == nil || !config.IPv4.Mode.Encapsulates() {
 		return ""
 	}
 	vxlan := *config.IPv4.Pool == v1alpha1.PoolVXLAN
-	passes := map[bool]bool{false: context.IPIP, true: context.VXLAN}
+	allowed := map[bool]bool{false: context.IPIP, true: context.VXLAN}
 	switch {
 	case *config.Backend == v1alpha1.BackendNone:
 		return "packets are wrapped without a backend"
-	case !passes[vxlan]:
+	case !allowed[vxlan]:
 		return "packets are wrapped that do not pass"
 	case vxlan && config.IPAM.Type != v1alpha1.IPAMCalico:
 		return "VXLAN tunnels without addresses"
@@ -90,8 +90,8 @@ func unsound(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext)
 	return ""
 }
 
-// disobedient says what contradicts the overlay switch.
-func disobedient(config *v1alpha1.NetworkConfig) string {
+// overlayInconsistency says what contradicts the overlay switch.
+func overlayInconsistency(config *v1alpha1.NetworkConfig) string {
 	overlay := config.Overlay
 	if overlay == nil {
 		return ""
@@ -102,7 +102,7 @@ func disobedient(config *v1alpha1.NetworkConfig) string {
 		return "an overlay without a backend"
 	case !overlay.Enabled && none == *overlay.CreatePodRoutes:
 		return "the backend says something else than createPodRoutes"
-	case config.IPv4 != nil && overlay.Enabled != config.IPv4.Mode.Wraps():
+	case config.IPv4 != nil && overlay.Enabled != config.IPv4.Mode.Encapsulates():
 		return "the overlay switch says something else than the mode"
 	}
 	return ""

@@ -51,8 +51,8 @@ func validateDetections(config *v1alpha1.NetworkConfig, fldPath *field.Path) fie
 	for _, given := range detections(config, fldPath) {
 		if most := given.maxLength(); len(given.method) > most {
 			errs = append(errs, field.TooLong(given.path, given.method, most))
-		} else if complaint := given.complaint(); complaint != "" {
-			errs = append(errs, field.Invalid(given.path, given.method, complaint))
+		} else if problem := given.problem(); problem != "" {
+			errs = append(errs, field.Invalid(given.path, given.method, problem))
 		}
 	}
 	return errs
@@ -67,8 +67,8 @@ func (d detection) maxLength() int {
 	return maxMethod
 }
 
-// complaint says what is wrong with the method, and how to do it right.
-func (d detection) complaint() string {
+// problem says what is wrong with the method, and how to do it right.
+func (d detection) problem() string {
 	name, argument, hasArgument := strings.Cut(d.method, "=")
 	switch name {
 	case v1alpha1.DetectFirstFound, v1alpha1.DetectInternalIP:
@@ -103,8 +103,8 @@ func (d detection) complaint() string {
 	return ""
 }
 
-// foreign returns the first range of the method that is of the other family, if any.
-func (d detection) foreign() (text string, found bool) {
+// otherFamily returns the first range of the method that is of the other family, if any.
+func (d detection) otherFamily() (text string, found bool) {
 	argument, ok := strings.CutPrefix(d.method, v1alpha1.DetectCIDR)
 	if !ok {
 		return "", false

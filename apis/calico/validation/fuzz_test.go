@@ -25,7 +25,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"ipv4":{"autoDetectionMethod":"skip-interface=`+strings.Repeat(`[^a]{1000},`, 3000)+`"}}`), byte(0))
 	f.Add([]byte(`{"autoScaling":{"resources":{"typha":{"memory":1e2147483647}}}}`), byte(0))
 
-	f.Fuzz(func(t *testing.T, data []byte, surroundings byte) {
+	f.Fuzz(func(t *testing.T, data []byte, bits byte) {
 		config, err := v1alpha1.DecodeNetworkConfig(&runtime.RawExtension{Raw: data})
 		if err != nil {
 			require.Nil(t, config)
@@ -39,14 +39,14 @@ func FuzzConfig(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(encoded.Raw), string(again.Raw))
 
-		context := contextOf(surroundings)
+		context := contextOf(bits)
 		path := field.NewPath("providerConfig")
 		refused := validation.ValidateNetworkConfig(config, context.IPFamilies, path)
 		asWritten := validation.ValidateNewNetworkConfig(config, context, path)
 		warnings := validation.WarningsOf(config, context, path)
 
 		effective, overrides := config.Default(context)
-		if len(overrides) > 0 && wroteAboutRouting(config) && context.DefaultOverlay == nil {
+		if len(overrides) > 0 && configuresRouting(config) && context.DefaultOverlay == nil {
 			require.NotZero(t, len(refused)+len(asWritten)+len(warnings), "nobody is told: %v", overrides)
 		}
 		twice, overridden := effective.Default(context)
@@ -58,9 +58,9 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// wroteAboutRouting reports whether the user said more than that there is to be an overlay, which is then made as it goes.
-func wroteAboutRouting(config *v1alpha1.NetworkConfig) bool {
-	return config.Overlay == nil || config.SaysWhatIsWrapped() || config.IPAM != nil || config.SnatToUpstreamDNS != nil
+// configuresRouting reports whether the user said more than that there is to be an overlay, which is then made as it goes.
+func configuresRouting(config *v1alpha1.NetworkConfig) bool {
+	return config.Overlay == nil || config.SetsEncapsulation() || config.IPAM != nil || config.SnatToUpstreamDNS != nil
 }
 
 // contextOf makes surroundings of the bits of a byte.

@@ -39,7 +39,7 @@ func requireErrors(t *testing.T, want []string, got field.ErrorList) {
 	}
 }
 
-func TestMethodsHaveALength(t *testing.T) {
+func TestValidateNetworkConfig_MethodLength(t *testing.T) {
 	expressions := strings.Repeat("[^a]{1000},", 3000)
 	for sentence, test := range map[string]struct {
 		method string
@@ -66,7 +66,7 @@ func TestMethodsHaveALength(t *testing.T) {
 	}
 }
 
-func TestAmountsThatNobodyHas(t *testing.T) {
+func TestValidateNetworkConfig_ImplausibleQuantities(t *testing.T) {
 	for _, amount := range []string{`"1e-2147483640"`, `"1e2147483647"`, `1e2147483647`} {
 		for _, component := range []string{"node", "typha"} {
 			document := `{"autoScaling":{"resources":{"` + component + `":{"cpu":` + amount + `}}}}`
@@ -78,7 +78,7 @@ func TestAmountsThatNobodyHas(t *testing.T) {
 	}
 }
 
-func TestWhatCanNeverBeDeployed(t *testing.T) {
+func TestValidateNetworkConfig_Invalid(t *testing.T) {
 	both := families{ipv4, ipv6}
 	for sentence, test := range map[string]struct {
 		config   string
@@ -137,7 +137,7 @@ func TestWhatCanNeverBeDeployed(t *testing.T) {
 	}
 }
 
-func TestHowNodesFindTheirAddresses(t *testing.T) {
+func TestValidateNetworkConfig_AutoDetectionMethods(t *testing.T) {
 	for method, want := range map[string]string{
 		"":                                "",
 		"first-found":                     "",
@@ -183,7 +183,7 @@ func TestHowNodesFindTheirAddresses(t *testing.T) {
 	}
 }
 
-func TestShoots(t *testing.T) {
+func TestValidateShoot(t *testing.T) {
 	const proxyPath = "spec.kubernetes.kubeProxy.enabled"
 	off, on := false, true
 	nftables := gardencorev1beta1.ProxyModeNFTables

@@ -25,13 +25,13 @@ func ValidateShoot(config *v1alpha1.NetworkConfig, spec *gardencorev1beta1.Shoot
 	var errs field.ErrorList
 	if proxy := spec.Kubernetes.KubeProxy; proxy != nil && proxy.Enabled != nil && !*proxy.Enabled && !RoutesServices(config) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "kubernetes", "kubeProxy", "enabled"),
-			networking.WithoutKubeProxy(networking.Calico, ServiceRouting)))
+			networking.KubeProxyRequiredMessage(networking.Calico, ServiceRouting)))
 	}
 	if spec.Networking == nil {
 		return errs
 	}
 	if has(spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6) && !infrastructure.IPv6 {
-		errs = append(errs, field.Forbidden(familiesPath(), infrastructure.WithoutIPv6()))
+		errs = append(errs, field.Forbidden(familiesPath(), infrastructure.IPv6UnsupportedMessage()))
 	}
 	return append(errs, ValidateIPFamilies(spec.Networking.IPFamilies)...)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 	"github.com/trellis-garden/trellis/apis/networking"
-	"github.com/trellis-garden/trellis/apis/tightening"
+	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
 // ValidateShootNetwork judges all that a shoot asks of Calico on its infrastructure. It refuses what the Network controller refuses, in the same
@@ -21,49 +21,49 @@ import (
 // old is the shoot as it was, nil for a new one. What is wrong with it already is not said again: a shoot that has come to something does not
 // have to be repaired with the next change. The shoots have workers and networks of type calico.
 func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) (errs field.ErrorList, warnings []string) {
-	if old != nil && !changes(shoot, old, infrastructure) {
+	if old != nil && !hasChanged(shoot, old, infrastructure) {
 		return nil, nil
 	}
-	after := look(shoot, infrastructure)
+	after := evaluate(shoot, infrastructure)
 	if old == nil {
-		return append(after.errs, after.arrival()...), after.warnings
+		return append(after.errs, after.validateCreate()...), after.warnings
 	}
-	before := look(old, infrastructure)
-	errs = tightening.Introduced(before.errs, after.errs)
-	warnings = tightening.IntroducedWarnings(before.warnings, after.warnings)
+	before := evaluate(old, infrastructure)
+	errs = ratcheting.Introduced(before.errs, after.errs)
+	warnings = ratcheting.IntroducedWarnings(before.warnings, after.warnings)
 	// The controller comes to what changes once nothing else is wrong. Without nodes everything can change.
-	if len(errs) == 0 && !asleep(shoot, old) {
-		errs = tightening.Introduced(before.changeFrom(before), after.changeFrom(before))
+	if len(errs) == 0 && !staysHibernated(shoot, old) {
+		errs = ratcheting.Introduced(before.validateUpdate(before), after.validateUpdate(before))
 	}
 	return errs, warnings
 }
 
-// changes reports whether anything is different of what look goes by. Most writes of shoots are about something else.
-func changes(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) bool {
+// hasChanged reports whether anything is different of what look goes by. Most writes of shoots are about something else.
+func hasChanged(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) bool {
 	was, is := contextOf(old, infrastructure), contextOf(shoot, infrastructure)
 	if !slices.Equal(was.NodeRanges, is.NodeRanges) {
 		return true
 	}
 	was.NodeRanges, is.NodeRanges = nil, nil
 	return !equality.Semantic.DeepEqual(was, is) || !equality.Semantic.DeepEqual(old.Spec.Kubernetes.KubeProxy, shoot.Spec.Kubernetes.KubeProxy) ||
-		!bytes.Equal(written(old), written(shoot))
+		!bytes.Equal(rawConfig(old), rawConfig(shoot))
 }
 
-func written(shoot *gardencorev1beta1.Shoot) []byte {
+func rawConfig(shoot *gardencorev1beta1.Shoot) []byte {
 	if config := shoot.Spec.Networking.ProviderConfig; config != nil {
 		return config.Raw
 	}
 	return nil
 }
 
-// asleep reports whether the shoot has no nodes, on purpose, and is to go on so.
-func asleep(shoot, old *gardencorev1beta1.Shoot) bool {
+// staysHibernated reports whether the shoot has no nodes, on purpose, and is to go on so.
+func staysHibernated(shoot, old *gardencorev1beta1.Shoot) bool {
 	hibernation := shoot.Spec.Hibernation
 	return old.Status.IsHibernated && hibernation != nil && hibernation.Enabled != nil && *hibernation.Enabled
 }
 
-// view is what is seen of one shoot.
-type view struct {
+// evaluation is what is seen of one shoot.
+type evaluation struct {
 	// config is nil where it cannot be read at all.
 	config      *v1alpha1.NetworkConfig
 	context     v1alpha1.DefaultingContext
@@ -72,42 +72,42 @@ type view struct {
 	warnings    []string
 }
 
-func look(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) view {
+func evaluate(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) evaluation {
 	raw, path := shoot.Spec.Networking.ProviderConfig, configPath()
-	seen := view{context: contextOf(shoot, infrastructure), cloudRoutes: infrastructure.CloudRoutes}
+	result := evaluation{context: contextOf(shoot, infrastructure), cloudRoutes: infrastructure.CloudRoutes}
 	config, err := v1alpha1.DecodeNetworkConfig(raw)
 	if err != nil {
-		seen.errs = append(seen.errs, DecodingErrors(path, err)...)
+		result.errs = append(result.errs, DecodingErrors(path, err)...)
 		if config, err = v1alpha1.DecodeKnownFields(raw); err != nil {
-			return seen
+			return result
 		}
 	}
-	seen.config = config
-	seen.errs = append(seen.errs, ValidateNetworkConfig(config, seen.context.IPFamilies, path)...)
-	seen.errs = append(seen.errs, ValidateShoot(config, &shoot.Spec, infrastructure)...)
-	seen.errs = addUnlessKnown(seen.errs, ValidateNewNetworkConfig(config, seen.context, path)...)
-	seen.warnings = WarningsOf(config, seen.context, path)
-	return seen
+	result.config = config
+	result.errs = append(result.errs, ValidateNetworkConfig(config, result.context.IPFamilies, path)...)
+	result.errs = append(result.errs, ValidateShoot(config, &shoot.Spec, infrastructure)...)
+	result.errs = addUnlessKnown(result.errs, ValidateNewNetworkConfig(config, result.context, path)...)
+	result.warnings = WarningsOf(config, result.context, path)
+	return result
 }
 
-// arrival says why a new shoot cannot have its data plane.
-func (v view) arrival() field.ErrorList {
+// validateCreate says why a new shoot cannot have its data plane.
+func (v evaluation) validateCreate() field.ErrorList {
 	if v.config == nil || len(v.errs) > 0 {
 		return nil
 	}
 	effective, _ := v.config.Default(v.context)
-	return listOf(changeOf(nil, effective, v.cloudRoutes).Refusal())
+	return listOf(changeOf(nil, effective, v.cloudRoutes).Validate())
 }
 
-// changeFrom says why the shoot cannot come from what it was. Nothing is said of what cannot be read.
-func (v view) changeFrom(before view) field.ErrorList {
+// validateUpdate says why the shoot cannot come from what it was. Nothing is said of what cannot be read.
+func (v evaluation) validateUpdate(before evaluation) field.ErrorList {
 	if v.config == nil || before.config == nil {
 		return nil
 	}
 	was, _ := before.config.Default(before.context)
 	v.context.DeployedIPAM = was.IPAM.Type
 	will, _ := v.config.Default(v.context)
-	return listOf(changeOf(was, will, v.cloudRoutes).Refusal())
+	return listOf(changeOf(was, will, v.cloudRoutes).Validate())
 }
 
 func listOf(err *field.Error) field.ErrorList {

@@ -52,7 +52,7 @@ const (
 	calicoIPAM            = `"ipam":{"type":"calico-ipam"}`
 )
 
-func TestNewShoots(t *testing.T) {
+func TestValidateShootNetwork_Create(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		shoot          *gardencorev1beta1.Shoot
 		infrastructure string
@@ -116,7 +116,7 @@ func TestNewShoots(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotChangeIsNotLookedAt(t *testing.T) {
+func TestValidateShootNetwork_Unchanged(t *testing.T) {
 	infrastructure := networking.InfrastructureOf("aws")
 	before := shootWith(`"ipv4":{"autoDetectionMethod":"interface=` + strings.Repeat("[^a]{1000}", 20) + `"}`)
 	after := before.DeepCopy()
@@ -155,7 +155,7 @@ func firstOf(text, otherwise string) string {
 	return text
 }
 
-func TestChangedShoots(t *testing.T) {
+func TestValidateShootNetwork_Update(t *testing.T) {
 	const (
 		back        = "cannot go from calico-ipam back to host-local, which would give away addresses that pods have: set it to calico-ipam"
 		typeField   = configField + ".ipam.type"
@@ -223,7 +223,7 @@ func TestChangedShoots(t *testing.T) {
 	}
 }
 
-func TestErrorsOfShootsNameTheirFields(t *testing.T) {
+func TestValidateShootNetwork_ErrorFields(t *testing.T) {
 	errs, _ := validation.ValidateShootNetwork(
 		shootWith(`"overlay":{"enabled":true},"backend":"none","ipip":"Never","vethMTU":"1","ipam":{"cidr":"2001:db8::/32"}`, inFamilies(ipv4, ipv6)), nil,
 		networking.InfrastructureOf("azure"))

@@ -18,27 +18,27 @@ type DataPlane struct {
 	IPv6 bool
 }
 
-// leftToOthers reports whether nodes neither wrap packets nor make routes.
-func (p DataPlane) leftToOthers() bool { return p.Native && p.Backend == v1alpha1.BackendNone }
+// routedExternally reports whether nodes neither wrap packets nor make routes.
+func (p DataPlane) routedExternally() bool { return p.Native && p.Backend == v1alpha1.BackendNone }
 
 // Change is the way from one data plane to another, in a shoot with nodes. From is zero where there is none yet.
 type Change struct {
 	From, To DataPlane
 	// CloudRoutes is true when the way to pods is the cloud's to know in the end, which knows the ranges of nodes alone.
 	CloudRoutes bool
-	// Strands is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
+	// NoPodRoutes is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
 	// pods in the end.
-	Strands bool
+	NoPodRoutes bool
 }
 
-// Refusal says why there is no way; it is nil where there is one. Everything else may change: host-local to calico-ipam, for which Calico
+// Validate says why there is no way; it is nil where there is one. Everything else may change: host-local to calico-ipam, for which Calico
 // has an upgrade; the overlay on, off and away; backend, pools and modes; VXLAN on and off; the eBPF data plane; WireGuard; Typha; the ways
 // in which nodes find their addresses; MTU, scaling and the optional parts. What cannot change at once changes in stages, which the
 // controller sees to. What spec.networking may change, such as the families, is Gardener's to say.
-func (c Change) Refusal() *field.Error {
+func (c Change) Validate() *field.Error {
 	const was = v1alpha1.IPAMCalico
 	switch {
-	case c.Strands && !c.From.leftToOthers():
+	case c.NoPodRoutes && !c.From.routedExternally():
 		return field.Forbidden(familiesPath(), "cannot get a second family while nobody would make routes: with IPv6 packets go without a tunnel, and the "+
 			"cloud is told to route them only where spec.networking.providerConfig.overlay.enabled is false: set it, and then add the family")
 	case c.From.IPAM == was && c.To.IPAM != was:
@@ -47,7 +47,7 @@ func (c Change) Refusal() *field.Error {
 	case c.To.IPAM == was && c.To.IPv6:
 		return field.Forbidden(familiesPath(), "cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam "+
 			"(spec.networking.providerConfig.ipam.type): leave IPv6 out, or create a new shoot")
-	case c.To.IPAM == was && c.CloudRoutes && (c.From.IPAM != was || !c.From.leftToOthers()):
+	case c.To.IPAM == was && c.CloudRoutes && (c.From.IPAM != was || !c.From.routedExternally()):
 		return field.Forbidden(configPath().Child("overlay", "enabled"), "cannot be false in a shoot whose pods have addresses of calico-ipam "+
 			"(spec.networking.providerConfig.ipam.type), to which the cloud knows no routes: set it to true, or, if all nodes are in one subnet, "+
 			"set spec.networking.providerConfig.overlay.createPodRoutes to true")
@@ -65,7 +65,7 @@ func changeOf(before, after *v1alpha1.NetworkConfig, cloudRoutes bool) Change {
 		return c
 	}
 	c.From = dataPlaneOf(before)
-	c.Strands = !c.From.IPv6 && c.To.IPv6 && after.Overlay == nil && c.To.leftToOthers() && !c.CloudRoutes
+	c.NoPodRoutes = !c.From.IPv6 && c.To.IPv6 && after.Overlay == nil && c.To.routedExternally() && !c.CloudRoutes
 	// Of families that come or go no packets are under way.
 	if before.IPv4 == nil || after.IPv4 == nil {
 		c.From.Native = c.To.Native
@@ -76,7 +76,7 @@ func changeOf(before, after *v1alpha1.NetworkConfig, cloudRoutes bool) Change {
 func dataPlaneOf(effective *v1alpha1.NetworkConfig) DataPlane {
 	return DataPlane{
 		IPAM: effective.IPAM.Type, Backend: *effective.Backend,
-		Native: effective.IPv4 == nil || !effective.IPv4.Mode.Wraps(), // packets of IPv6 are never wrapped
+		Native: effective.IPv4 == nil || !effective.IPv4.Mode.Encapsulates(), // packets of IPv6 are never wrapped
 		IPv6:   effective.IPv6 != nil,
 	}
 }

@@ -30,8 +30,8 @@ func decode(t *testing.T, fields string) *v1alpha1.ControllerDeploymentConfig {
 	return config
 }
 
-// everything has all fields, though no ControllerDeployment could have them all.
-const everything = `
+// allFields has all fields, though no ControllerDeployment could have them all.
+const allFields = `
 	"chart": "H4sIAAAAAAAA",
 	"ociRepository": {
 		"ref": "a", "repository": "b", "tag": "c", "digest": "d", "pullSecretRef": {"name": "e"}, "caBundleSecretRef": {"name": "f"}
@@ -50,11 +50,11 @@ const everything = `
 	"uninstall": {"whileRequired": "Proceed"},
 	"historyLimit": 0`
 
-func TestEveryFieldSurvivesTheWay(t *testing.T) {
-	config := decode(t, everything)
+func TestDecodeControllerDeploymentConfig_RoundTrip(t *testing.T) {
+	config := decode(t, allFields)
 	encoded, err := v1alpha1.Encode(config)
 	require.NoError(t, err)
-	require.JSONEq(t, string(document(everything).Raw), string(encoded.Raw))
+	require.JSONEq(t, string(document(allFields).Raw), string(encoded.Raw))
 	again, err := v1alpha1.DecodeControllerDeploymentConfig(encoded)
 	require.NoError(t, err)
 	requireSame(t, config, again)
@@ -73,7 +73,7 @@ func requireSame(t *testing.T, want, got *v1alpha1.ControllerDeploymentConfig) {
 	})))
 }
 
-func TestAConfigurationWithoutKind(t *testing.T) {
+func TestDecodeControllerDeploymentConfig_WithoutKind(t *testing.T) {
 	const wanted = "apiVersion installation.trellis.garden/v1alpha1 and kind ControllerDeploymentConfig"
 	const toSet = "set apiVersion to installation.trellis.garden/v1alpha1 and kind to ControllerDeploymentConfig"
 	for sentence, test := range map[string]struct {
@@ -107,7 +107,7 @@ func TestAConfigurationWithoutKind(t *testing.T) {
 	})
 }
 
-func TestUnknownFieldsAreNamed(t *testing.T) {
+func TestDecodeControllerDeploymentConfig_UnknownFields(t *testing.T) {
 	const selector = `"seedSelector":`
 	for fields, want := range map[string]string{
 		`"rawChart":"H4sIAAAAAAAA"`:                                                    "rawChart",
@@ -139,7 +139,7 @@ func TestUnknownFieldsAreNamed(t *testing.T) {
 	})
 }
 
-func TestWrongTypesAreNamed(t *testing.T) {
+func TestDecodeControllerDeploymentConfig_WrongTypes(t *testing.T) {
 	for sentence, test := range map[string]struct{ fields, want string }{
 		"a chart that is not encoded":        {`"chart":"./chart.tgz"`, "give in chart the whole archive in base64"},
 		"a chart that is unpacked":           {`"chart":{"name":"a"}`, "chart must be a list, not a JSON object"},
@@ -168,7 +168,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestDecodeControllerInstallationStatus(t *testing.T) {
 	now := metav1.NewTime(time.Date(2030, 1, 31, 12, 0, 0, 0, time.Local))
 	kind := `{` + apiVersion + `,"kind":"ControllerInstallationStatus"`
 	t.Run("what is written is read again", func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-func TestDefaults(t *testing.T) {
+func TestDefault(t *testing.T) {
 	const (
 		rest    = `{"name":"rest","seedSelector":{},"soakTime":"5m","maxUnavailable":"25%"}`
 		gate    = `"maxFailures":0,"healthGate":{"deadline":"10m","tolerance":"1m","maxInterruptions":5,"maxWait":"10m"}`
@@ -57,7 +57,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreNobodyElses(t *testing.T) {
+func TestDefault_NotShared(t *testing.T) {
 	config := decode(t, `"rollout":{"waves":[{"name":"a","seedSelector":{}},{"name":"b","seedSelector":{}}]}`)
 	v1alpha1.Default(config)
 	waves := config.Rollout.Waves

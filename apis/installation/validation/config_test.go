@@ -36,7 +36,7 @@ func refused(t *testing.T, fields string) field.ErrorList {
 	return validation.ValidateControllerDeploymentConfig(decode(t, `"chart":"H4sIAAAAAAAA",`+fields), field.NewPath("c"))
 }
 
-func TestWhereTheChartComesFrom(t *testing.T) {
+func TestValidateControllerDeploymentConfig_Source(t *testing.T) {
 	const ref = `"ociRepository":{"ref":"registry.example.org/charts/name:1.0.0"}`
 	for sentence, test := range map[string]struct {
 		config string
@@ -56,7 +56,7 @@ func TestWhereTheChartComesFrom(t *testing.T) {
 	}
 }
 
-func TestValues(t *testing.T) {
+func TestValidateControllerDeploymentConfig_Values(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		values string
 		want   string
@@ -107,7 +107,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestOverlays(t *testing.T) {
+func TestValidateControllerDeploymentConfig_Overlays(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		overlays string
 		want     []string
@@ -146,7 +146,7 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-func TestWhatElseIsSaid(t *testing.T) {
+func TestValidateControllerDeploymentConfig_OtherFields(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		fields string
 		want   []string

@@ -38,13 +38,13 @@ func FuzzControllerDeploymentConfig(f *testing.F) {
 			require.Nil(t, config)
 			return
 		}
-		requireAnotherRound(t, config)
+		requireRoundTrip(t, config)
 
 		path := field.NewPath("providerConfig")
 		written := config.DeepCopy()
 		errs := validation.ValidateControllerDeploymentConfig(config, path)
 		require.Empty(t, cmp.Diff(written, config), "validation changes nothing")
-		requireSelectorsAsKubernetesHasThem(t, config)
+		requireSelectorsMatchKubernetes(t, config)
 
 		v1alpha1.Default(config)
 		twice := config.DeepCopy()
@@ -67,7 +67,7 @@ func FuzzControllerDeploymentConfig(f *testing.F) {
 	})
 }
 
-func requireAnotherRound(t *testing.T, config *v1alpha1.ControllerDeploymentConfig) {
+func requireRoundTrip(t *testing.T, config *v1alpha1.ControllerDeploymentConfig) {
 	t.Helper()
 	encoded, err := v1alpha1.Encode(config)
 	require.NoError(t, err)
@@ -78,8 +78,8 @@ func requireAnotherRound(t *testing.T, config *v1alpha1.ControllerDeploymentConf
 	require.Equal(t, string(encoded.Raw), string(again.Raw))
 }
 
-// requireSelectorsAsKubernetesHasThem accepts and refuses what Kubernetes' own function does.
-func requireSelectorsAsKubernetesHasThem(t *testing.T, config *v1alpha1.ControllerDeploymentConfig) {
+// requireSelectorsMatchKubernetes accepts and refuses what Kubernetes' own function does.
+func requireSelectorsMatchKubernetes(t *testing.T, config *v1alpha1.ControllerDeploymentConfig) {
 	t.Helper()
 	if config.Rollout == nil {
 		return
@@ -92,9 +92,9 @@ func requireSelectorsAsKubernetesHasThem(t *testing.T, config *v1alpha1.Controll
 			Chart:   []byte{0},
 			Rollout: &v1alpha1.Rollout{Waves: []v1alpha1.Wave{{Name: "a", SeedSelector: wave.SeedSelector}}},
 		}
-		ours := validation.ValidateControllerDeploymentConfig(alone, nil)
+		trellisErrors := validation.ValidateControllerDeploymentConfig(alone, nil)
 		kubernetes := metav1validation.ValidateLabelSelector(wave.SeedSelector, metav1validation.LabelSelectorValidationOptions{}, nil)
-		require.Equal(t, len(kubernetes) == 0, len(ours) == 0, "we say %v, Kubernetes says %v", ours, kubernetes)
+		require.Equal(t, len(kubernetes) == 0, len(trellisErrors) == 0, "we say %v, Kubernetes says %v", trellisErrors, kubernetes)
 	}
 }
 

@@ -46,12 +46,12 @@ func validateRef(repository *v1alpha1.OCIRepository, path *field.Path) field.Err
 		}
 	}
 	reference := parse(repository.Ref)
-	complaint := complaintAboutName(reference.name)
-	if complaint == "" {
-		complaint = reference.complaintAboutVersion()
+	problem := nameProblem(reference.name)
+	if problem == "" {
+		problem = reference.versionProblem()
 	}
-	if complaint != "" {
-		errs = append(errs, field.Invalid(path.Child("ref"), repository.Ref, complaint))
+	if problem != "" {
+		errs = append(errs, field.Invalid(path.Child("ref"), repository.Ref, problem))
 	}
 	return errs
 }
@@ -65,18 +65,18 @@ func validateParts(repository *v1alpha1.OCIRepository, path *field.Path) field.E
 	case reference.hasTag || reference.hasDigest:
 		errs = append(errs, field.Invalid(repositoryPath, repository.Repository, "move tag and digest to the fields tag and digest"))
 	default:
-		if complaint := complaintAboutName(reference.name); complaint != "" {
-			errs = append(errs, field.Invalid(repositoryPath, repository.Repository, complaint))
+		if problem := nameProblem(reference.name); problem != "" {
+			errs = append(errs, field.Invalid(repositoryPath, repository.Repository, problem))
 		}
 	}
 	if repository.Tag == "" && repository.Digest == "" {
 		errs = append(errs, field.Required(path.Child("tag"), "give the tag of the chart, or its digest in the field digest"))
 	}
-	if complaint := complaintAboutTag(repository.Tag); repository.Tag != "" && complaint != "" {
-		errs = append(errs, field.Invalid(path.Child("tag"), repository.Tag, complaint))
+	if problem := tagProblem(repository.Tag); repository.Tag != "" && problem != "" {
+		errs = append(errs, field.Invalid(path.Child("tag"), repository.Tag, problem))
 	}
-	if complaint := complaintAboutDigest(repository.Digest); repository.Digest != "" && complaint != "" {
-		errs = append(errs, field.Invalid(path.Child("digest"), repository.Digest, complaint))
+	if problem := digestProblem(repository.Digest); repository.Digest != "" && problem != "" {
+		errs = append(errs, field.Invalid(path.Child("digest"), repository.Digest, problem))
 	}
 	return errs
 }
@@ -112,24 +112,24 @@ func parse(text string) reference {
 	return result
 }
 
-// complaintAboutVersion wants a tag or a digest. Where there are both, which is usual to pin and to tell, both must be right.
-func (r reference) complaintAboutVersion() string {
+// versionProblem wants a tag or a digest. Where there are both, which is usual to pin and to tell, both must be right.
+func (r reference) versionProblem() string {
 	if !r.hasTag && !r.hasDigest {
 		return "append a tag or a digest, like :1.0.0 or @sha256:<64 hexadecimal digits>"
 	}
 	if r.hasTag {
-		if complaint := complaintAboutTag(r.tag); complaint != "" {
-			return complaint
+		if problem := tagProblem(r.tag); problem != "" {
+			return problem
 		}
 	}
 	if r.hasDigest {
-		return complaintAboutDigest(r.digest)
+		return digestProblem(r.digest)
 	}
 	return ""
 }
 
-// complaintAboutName says what is wrong with registry/repository, and how to do it right.
-func complaintAboutName(name string) string {
+// nameProblem says what is wrong with registry/repository, and how to do it right.
+func nameProblem(name string) string {
 	registry, repository, _ := strings.Cut(name, "/")
 	if !isRegistry(registry) || repository == "" {
 		return "begin with the address of the registry and a slash, like registry.example.org/charts/name"
@@ -159,14 +159,14 @@ func isRegistry(text string) bool {
 	return len(validation.IsDNS1123Subdomain(strings.ToLower(host))) == 0 && (hasPort || host == "localhost" || strings.Contains(host, "."))
 }
 
-func complaintAboutTag(tag string) string {
+func tagProblem(tag string) string {
 	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(tag) || len(tag) > maxTagLength {
 		return "a tag has at most 128 letters, digits, dots, dashes and underscores, which also stand for a + in a version: correct it"
 	}
 	return ""
 }
 
-func complaintAboutDigest(digest string) string {
+func digestProblem(digest string) string {
 	digits, ok := strings.CutPrefix(digest, sha256Prefix)
 	if !ok || len(digits) != hexDigitsOfSHA || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "a digest is sha256: and 64 hexadecimal digits, in lower case: correct it"

@@ -25,7 +25,7 @@ func refusedRepository(t *testing.T, fields string) field.ErrorList {
 	return validation.ValidateControllerDeploymentConfig(decode(t, `"ociRepository":{`+fields+`}`), field.NewPath("c"))
 }
 
-func TestOCIRepositories(t *testing.T) {
+func TestValidateOCIRepository(t *testing.T) {
 	const ref, repository = `"ref":"registry.example.org/charts/name:1.0.0"`, `"repository":"registry.example.org/charts/name"`
 	for sentence, test := range map[string]struct {
 		fields string
@@ -86,7 +86,7 @@ func TestOCIRepositories(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) {
+func TestValidateOCIRepository_References(t *testing.T) {
 	const registry = "registry.example.org"
 	for ref, want := range map[string]string{
 		registry + "/charts/name:1.0.0":                           "",

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRollouts(t *testing.T) {
+func TestValidateRollout(t *testing.T) {
 	const name, selector = "c.rollout.waves[0].name", `"seedSelector":{}`
 	for sentence, test := range map[string]struct {
 		rollout string
@@ -49,7 +49,7 @@ func TestRollouts(t *testing.T) {
 	}
 }
 
-func TestDurations(t *testing.T) {
+func TestValidateRollout_Durations(t *testing.T) {
 	for path, test := range map[string]struct {
 		fields           string // around the duration
 		accepted, beyond []string
@@ -83,7 +83,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-func TestMaxUnavailable(t *testing.T) {
+func TestValidateRollout_MaxUnavailable(t *testing.T) {
 	for text, right := range map[string]bool{
 		`1`: true, `2147483647`: true, `"1%"`: true, `"25%"`: true, `"100%"`: true,
 		`0`: false, `-1`: false, `"0%"`: false, `"101%"`: false, `"-5%"`: false, `"+5%"`: false, `"5"`: false, `"5.5%"`: false,
@@ -104,7 +104,7 @@ func TestMaxUnavailable(t *testing.T) {
 	}
 }
 
-func TestMaxFailures(t *testing.T) {
+func TestValidateRollout_MaxFailures(t *testing.T) {
 	for text, right := range map[string]bool{
 		`0`: true, `1`: true, `2147483647`: true, `"0%"`: true, `"25%"`: true, `"100%"`: true,
 		`-1`: false, `"101%"`: false, `"-5%"`: false, `"5"`: false, `""`: false, `"all"`: false,
@@ -119,7 +119,7 @@ func TestMaxFailures(t *testing.T) {
 	}
 }
 
-func TestMaxInterruptions(t *testing.T) {
+func TestValidateRollout_MaxInterruptions(t *testing.T) {
 	for text, right := range map[string]bool{`0`: true, `5`: true, `100`: true, `-1`: false, `101`: false} {
 		t.Run(text, func(t *testing.T) {
 			var want []string
@@ -131,7 +131,7 @@ func TestMaxInterruptions(t *testing.T) {
 	}
 }
 
-func TestSeedSelectors(t *testing.T) {
+func TestValidateRollout_SeedSelectors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		selector string
 		want     []string

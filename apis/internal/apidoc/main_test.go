@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPageOfASample(t *testing.T) {
+func TestRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "page.md")
 	require.NoError(t, run("testdata/sample", "testdata/sample/examples", out, "Sample"))
 
@@ -20,7 +20,7 @@ func TestPageOfASample(t *testing.T) {
 	require.Empty(t, cmp.Diff(string(want), string(page)))
 }
 
-func TestPackagesThatGetNoPage(t *testing.T) {
+func TestRun_InvalidPackages(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		source string // no file if empty
 		want   []string
@@ -54,7 +54,7 @@ func TestPackagesThatGetNoPage(t *testing.T) {
 	}
 }
 
-func TestExamplesThatGetNoPage(t *testing.T) {
+func TestRun_InvalidExamples(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		source string // no file if empty
 		want   string

@@ -177,7 +177,7 @@ func FieldErrors(path *field.Path, err error) field.ErrorList {
 func explain(kind string, err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("decoding %s: %s must be %s, not a JSON %s: correct the value",
-			kind, wrongType.Field, inWords(wrongType.Type), wrongType.Value)
+			kind, wrongType.Field, jsonTypeName(wrongType.Type), wrongType.Value)
 	}
 	if strictErr, ok := runtime.AsStrictDecodingError(err); ok {
 		return &StrictError{kind: kind, causes: strictErr.Errors()}
@@ -185,7 +185,7 @@ func explain(kind string, err error) error {
 	return fmt.Errorf("decoding %s: %w", kind, err)
 }
 
-func inWords(kind reflect.Type) string {
+func jsonTypeName(kind reflect.Type) string {
 	switch kind.Kind() {
 	case reflect.Bool:
 		return "true or false"

@@ -13,7 +13,7 @@ import (
 )
 
 func TestDecode_NoObject(t *testing.T) {
-	for document, says := range map[string]string{
+	for document, want := range map[string]string{
 		`"text"`:              "not a JSON object with apiVersion and kind, but a JSON string",
 		`5`:                   "not a JSON object with apiVersion and kind, but a JSON number",
 		`true`:                "not a JSON object with apiVersion and kind, but a JSON bool",
@@ -28,7 +28,7 @@ func TestDecode_NoObject(t *testing.T) {
 			for _, mode := range []codec.Mode{{}, {IgnoreUnknownFields: true}, {KindOptional: true}} {
 				_, err := codec.Decode(v1alpha1.AddToScheme, raw, &v1alpha1.WorkerConfig{}, mode)
 				require.ErrorContains(t, err, "decoding WorkerConfig: ")
-				assert.ErrorContains(t, err, says)
+				assert.ErrorContains(t, err, want)
 				for _, goWord := range []string{"Go ", "struct", "v1alpha1.", "unmarshal"} {
 					assert.NotContains(t, err.Error(), goWord)
 				}
@@ -45,8 +45,8 @@ func TestFieldErrors(t *testing.T) {
 	_, err := v1alpha1.DecodeControlPlaneConfig(&runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1",
 		"kind":"ControlPlaneConfig","one":1,"loadBalancerClasses":[{"two":2}],"loadBalancerProvider":"a","loadBalancerProvider":"b"}`)})
 	var texts []string
-	for _, mistake := range codec.FieldErrors(path, err) {
-		texts = append(texts, mistake.Error())
+	for _, fieldError := range codec.FieldErrors(path, err) {
+		texts = append(texts, fieldError.Error())
 	}
 	const start, end = "spec.providerConfig: Invalid value: decoding ControlPlaneConfig: ", ": correct the name or remove the field"
 	assert.ElementsMatch(t, []string{

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/trellis-garden/trellis/apis/internal/amounts"
 	"github.com/trellis-garden/trellis/apis/internal/codec"
+	"github.com/trellis-garden/trellis/apis/internal/quantities"
 )
 
 // The modes in which documents are read.
@@ -60,9 +60,11 @@ func DecodeStoredWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) 
 func decodeWorkerConfig(raw *runtime.RawExtension, mode codec.Mode) (*WorkerConfig, error) {
 	if raw != nil {
 		var written struct {
-			NodeTemplate struct{ Capacity, VirtualCapacity map[string]amounts.Amount }
+			NodeTemplate struct {
+				Capacity, VirtualCapacity map[string]quantities.Quantity
+			}
 		}
-		if err := amounts.CheckIn(raw.Raw, &written); err != nil {
+		if err := quantities.CheckIn(raw.Raw, &written); err != nil {
 			return nil, fmt.Errorf("decoding WorkerConfig: nodeTemplate: %w", err)
 		}
 	}
@@ -75,8 +77,8 @@ func DecodeCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, e
 	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, lenient())
 }
 
-// DecodeWrittenCloudProfileConfig decodes what an admin writes into a CloudProfile, strictly. The error names the field and what to do about it.
-func DecodeWrittenCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
+// DecodeCloudProfileConfigStrictly decodes what an admin writes into a CloudProfile, strictly. The error names the field and what to do about it.
+func DecodeCloudProfileConfigStrictly(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
 	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, strict())
 }
 

@@ -50,7 +50,7 @@ func anyOf[Document runtime.Object](decode func(*runtime.RawExtension) (Document
 	}
 }
 
-func TestUpstreamDocumentsDecodeAndKeepEveryField(t *testing.T) {
+func TestDecode_UpstreamDocuments(t *testing.T) {
 	for kind, decoder := range decoders() {
 		t.Run(kind, func(t *testing.T) {
 			document := upstreamDocument(t, kind)
@@ -71,7 +71,7 @@ func TestUpstreamDocumentsDecodeAndKeepEveryField(t *testing.T) {
 	}
 }
 
-func TestUnknownFields(t *testing.T) {
+func TestDecode_UnknownFields(t *testing.T) {
 	for kind, decoder := range decoders() {
 		t.Run(kind, func(t *testing.T) {
 			document := fields(t, upstreamDocument(t, kind))
@@ -90,7 +90,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-func TestMistakesOfUsersAreNamed(t *testing.T) {
+func TestDecode_Invalid(t *testing.T) {
 	const start = `{` + apiVersion + `,"kind":"InfrastructureConfig",`
 	for sentence, test := range map[string]struct {
 		document string
@@ -155,7 +155,7 @@ func TestMistakesOfUsersAreNamed(t *testing.T) {
 	}
 }
 
-func TestNothingDecodesToNothing(t *testing.T) {
+func TestDecode_Empty(t *testing.T) {
 	for kind, decoder := range decoders() {
 		for sentence, raw := range map[string]*runtime.RawExtension{
 			"no document": nil, "an empty document": {}, "null": {Raw: []byte("null")},
@@ -177,14 +177,14 @@ func TestNothingDecodesToNothing(t *testing.T) {
 	require.NotNil(t, state.Data, "a driver writes into it")
 }
 
-func TestAStateWithoutDataCanBeWrittenTo(t *testing.T) {
+func TestDecodeInfrastructureState_WithoutData(t *testing.T) {
 	raw := &runtime.RawExtension{Raw: []byte(`{` + apiVersion + `,"kind":"InfrastructureState","data":null}`)}
 	state, err := v1alpha1.DecodeInfrastructureState(raw)
 	require.NoError(t, err)
 	require.NotNil(t, state.Data)
 }
 
-func TestDocumentsThatAreObjectsAlready(t *testing.T) {
+func TestDecode_DecodedObjects(t *testing.T) {
 	status := v1alpha1.NewInfrastructureStatus()
 	status.Networks.ID = "a"
 	decoded, err := v1alpha1.DecodeInfrastructureStatus(&runtime.RawExtension{Object: status})
@@ -192,7 +192,7 @@ func TestDocumentsThatAreObjectsAlready(t *testing.T) {
 	require.Empty(t, cmp.Diff(status, decoded))
 }
 
-func TestEncodeSetsAPIVersionAndKindOnACopy(t *testing.T) {
+func TestEncode_SetsTypeMetaOnCopy(t *testing.T) {
 	state := &v1alpha1.InfrastructureState{Data: map[string]string{v1alpha1.StateKeyRouter: "a"}}
 	raw, err := v1alpha1.Encode(state)
 	require.NoError(t, err)
@@ -200,12 +200,12 @@ func TestEncodeSetsAPIVersionAndKindOnACopy(t *testing.T) {
 	require.Empty(t, state.Kind, "the caller's object is left alone")
 }
 
-func TestEncodeRefusesForeignKinds(t *testing.T) {
+func TestEncode_UnknownKind(t *testing.T) {
 	_, err := v1alpha1.Encode(&runtime.Unknown{})
 	require.Error(t, err)
 }
 
-func TestAnEmptyListOfNodePortSourcesStaysEmpty(t *testing.T) {
+func TestEncode_EmptyNodePortSourceRanges(t *testing.T) {
 	raw := &runtime.RawExtension{Raw: []byte(`{` + apiVersion + `,"kind":"InfrastructureConfig","networks":{"nodePortSourceRanges":[]}}`)}
 	config, err := v1alpha1.DecodeInfrastructureConfig(raw)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-func TestStoredDocumentsMayKnowMoreThanWeDo(t *testing.T) {
+func TestDecodeStored_UnknownFields(t *testing.T) {
 	document := func(kind, rest string) *runtime.RawExtension {
 		return &runtime.RawExtension{Raw: []byte(`{` + apiVersion + `,"kind":"` + kind + `",` + rest + `}`)}
 	}

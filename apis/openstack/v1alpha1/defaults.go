@@ -17,11 +17,11 @@ func (c *InfrastructureConfig) Default() {
 	}
 	// The rules of a given security group are not ours, so nothing is opened there.
 	if networks.NodePortSourceRanges == nil && networks.SecurityGroupID == nil {
-		networks.NodePortSourceRanges = everywhere(networks.IPv6 != nil)
+		networks.NodePortSourceRanges = allAddressRanges(networks.IPv6 != nil)
 	}
 }
 
-func everywhere(dualStack bool) []string {
+func allAddressRanges(dualStack bool) []string {
 	if dualStack {
 		return []string{"0.0.0.0/0", "::/0"}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-func TestDefaults(t *testing.T) {
+func TestDefault(t *testing.T) {
 	open := []string{"0.0.0.0/0"}
 	off := &v1alpha1.ShareNetwork{}
 	for sentence, test := range map[string]struct{ given, want v1alpha1.Networks }{

@@ -109,7 +109,7 @@ func TestSubnetPattern(t *testing.T) {
 	}
 }
 
-func TestSubnetPatternMustCompile(t *testing.T) {
+func TestParseSubnetPattern_Invalid(t *testing.T) {
 	for _, pattern := range []string{"~(", "!~(", "~*", "~)("} {
 		_, err := v1alpha1.ParseSubnetPattern(pattern)
 		require.Error(t, err, pattern)

@@ -65,7 +65,7 @@ func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage 
 	})
 	candidates = preferred(candidates, definitions)
 	for i, candidate := range candidates {
-		candidates[i] = query.remembered(candidate)
+		candidates[i] = query.inStatus(candidate)
 	}
 	return candidates
 }
@@ -80,7 +80,7 @@ func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
 		}
 		image.Capabilities = image.capabilities()
 		if areCompatible(image.Capabilities, capabilities, definitions) {
-			found := query.remembered(image)
+			found := query.inStatus(image)
 			return &found
 		}
 	}
@@ -188,8 +188,8 @@ func (i *MachineImage) capabilities() gardencorev1beta1.Capabilities {
 	return ofArchitecture(architecture)
 }
 
-// remembered writes an image down in the form that goes with the CloudProfile.
-func (q ImageQuery) remembered(image MachineImage) MachineImage {
+// inStatus writes an image down in the form that goes with the CloudProfile.
+func (q ImageQuery) inStatus(image MachineImage) MachineImage {
 	image.Architecture = nil
 	if len(q.Definitions) > 0 {
 		return image

@@ -107,13 +107,13 @@ func TestFindMachineImage(t *testing.T) {
 			assert.Empty(t, cmp.Diff(&tc.want, found))
 			assert.Empty(t, cmp.Diff(images(t), profile), "the CloudProfile is everybody's")
 
-			remembered := &v1alpha1.WorkerStatus{MachineImages: []v1alpha1.MachineImage{{Name: "gardenlinux", Version: "other"}, *found}}
-			assert.Empty(t, cmp.Diff(found, remembered.FindMachineImage(tc.query)), "what was found is found again when the CloudProfile lacks it")
+			workerStatus := &v1alpha1.WorkerStatus{MachineImages: []v1alpha1.MachineImage{{Name: "gardenlinux", Version: "other"}, *found}}
+			assert.Empty(t, cmp.Diff(found, workerStatus.FindMachineImage(tc.query)), "what was found is found again when the CloudProfile lacks it")
 		})
 	}
 }
 
-func TestFindNoMachineImage(t *testing.T) {
+func TestFindMachineImage_NotFound(t *testing.T) {
 	type query = v1alpha1.ImageQuery
 	for sentence, tc := range map[string]struct {
 		query query
@@ -139,7 +139,7 @@ func TestFindNoMachineImage(t *testing.T) {
 }
 
 // A CloudProfile may begin to work with capabilities, or end it, while an image is in use that it maps no longer.
-func TestRememberedImagesOutliveTheCloudProfilesHabits(t *testing.T) {
+func TestFindMachineImage_CapabilitiesChanged(t *testing.T) {
 	status := &v1alpha1.WorkerStatus{MachineImages: []v1alpha1.MachineImage{
 		{Name: "gardenlinux", Version: "1", ID: "old"},
 		{Name: "gardenlinux", Version: "1", ID: "old-arm", Architecture: new("arm64")},

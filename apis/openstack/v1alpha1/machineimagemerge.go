@@ -38,12 +38,12 @@ func MergeProviderConfigs(parent, own *runtime.RawExtension) (*runtime.RawExtens
 		return parent, nil
 	}
 	images := mergeImages(ofParent, ofOwn, imageShape[map[string]any, any]{
-		name: func(image map[string]any) string { return textIn(image, "name") },
+		name: func(image map[string]any) string { return stringField(image, "name") },
 		versions: func(image map[string]any) []any {
 			versions, _ := image["versions"].([]any)
 			return versions
 		},
-		version: func(version any) string { return textIn(version, "version") },
+		version: func(version any) string { return stringField(version, "version") },
 		with:    withVersions,
 	})
 	if merged["machineImages"], err = json.Marshal(images); err != nil {
@@ -76,7 +76,7 @@ func imageDocuments(config *runtime.RawExtension) (fields map[string]json.RawMes
 	return fields, images, nil
 }
 
-func textIn(document any, key string) string {
+func stringField(document any, key string) string {
 	fields, _ := document.(map[string]any)
 	text, _ := fields[key].(string)
 	return text

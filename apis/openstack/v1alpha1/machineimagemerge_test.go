@@ -63,7 +63,7 @@ func TestMergeMachineImages(t *testing.T) {
 	}
 }
 
-func TestMergingMachineImagesIsTheSameEachTime(t *testing.T) {
+func TestMergeMachineImages_Deterministic(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	several := func(to string) []v1alpha1.MachineImages {
 		var images []v1alpha1.MachineImages
@@ -102,7 +102,7 @@ func providerConfig(fields string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: []byte(`{` + apiVersion + `,"kind":"CloudProfileConfig"` + fields + `}`)}
 }
 
-func TestMergingConfigsKeepsWhatItDoesNotKnow(t *testing.T) {
+func TestMergeProviderConfigs_UnknownFields(t *testing.T) {
 	for sentence, test := range map[string]struct{ parent, own, want string }{
 		"unknown fields at every depth": {
 			parent: `,"new":{"a":[1.50]},"keystoneURL":"https://k","machineImages":[{"name":"a","new":1,"versions":[{"version":"1","image":"p","new":2},{"version":"2","new":3}]}]`,
@@ -124,7 +124,7 @@ func TestMergingConfigsKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestConfigsThatCannotBeReadAreNotMerged(t *testing.T) {
+func TestMergeProviderConfigs_Invalid(t *testing.T) {
 	fine := providerConfig("")
 	other := &runtime.RawExtension{Raw: []byte(`{` + apiVersion + `,"kind":"WorkerConfig"}`)}
 	_, err := v1alpha1.MergeProviderConfigs(other, fine)

@@ -53,7 +53,7 @@ type (
 	}
 )
 
-func TestUpstreamDecodesWhatWeWrite(t *testing.T) {
+func TestEncode_DecodedByUpstream(t *testing.T) {
 	t.Run("a state with keys of ours", func(t *testing.T) {
 		state := v1alpha1.NewInfrastructureState()
 		state.Data[v1alpha1.StateKeyRouter] = "a"
@@ -61,7 +61,7 @@ func TestUpstreamDecodesWhatWeWrite(t *testing.T) {
 		state.Data[v1alpha1.StateKeyOwnership] = `{"router":"given"}`
 
 		var there upstreamState
-		decodeThere(t, state, &there)
+		decodeUpstream(t, state, &there)
 		require.Equal(t, state.Data, there.Data)
 	})
 
@@ -71,7 +71,7 @@ func TestUpstreamDecodesWhatWeWrite(t *testing.T) {
 		status.TypeMeta = v1alpha1.NewInfrastructureStatus().TypeMeta
 
 		var there upstreamStatus
-		decodeThere(t, status, &there)
+		decodeUpstream(t, status, &there)
 		require.Equal(t, "InfrastructureStatus", there.Kind)
 		require.Equal(t, status.Networks.Router.ExternalFixedIPs, there.Networks.Router.ExternalFixedIPs)
 		require.Equal(t, status.Networks.Subnets[0].CIDR, there.Networks.Subnets[0].CIDR)
@@ -81,14 +81,14 @@ func TestUpstreamDecodesWhatWeWrite(t *testing.T) {
 	})
 }
 
-func TestKeysOfOursCarryThePrefix(t *testing.T) {
+func TestStateKeys_Prefix(t *testing.T) {
 	for _, key := range []string{v1alpha1.StateKeyIntents, v1alpha1.StateKeyOwnership} {
 		require.True(t, strings.HasPrefix(key, v1alpha1.StateKeyPrefix), key)
 		require.NotContains(t, key, "/", "upstream takes a slash for nesting")
 	}
 }
 
-func decodeThere(t *testing.T, object, into any) {
+func decodeUpstream(t *testing.T, object, into any) {
 	t.Helper()
 	data, err := json.Marshal(object)
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func ValidateCloudProfileControlPlane(profile *v1alpha1.CloudProfileConfig, fldP
 	errs := validateProviders(profile.Constraints.LoadBalancerProviders, fldPath.Child("constraints", "loadBalancerProviders"))
 	for i, pool := range profile.Constraints.FloatingPools {
 		path := fldPath.Child("constraints", "floatingPools").Index(i).Child("loadBalancerClasses")
-		errs = append(errs, validateLoadBalancerClasses(pool.LoadBalancerClasses, nil, ofAdmins, path)...)
+		errs = append(errs, validateLoadBalancerClasses(pool.LoadBalancerClasses, nil, ownedByAdmin, path)...)
 	}
 	errs = append(errs, validateStorageClasses(profile.StorageClasses, fldPath.Child("storageClasses"))...)
 	if timeout := profile.RequestTimeout; timeout != nil && timeout.Duration <= 0 {
@@ -65,7 +65,7 @@ func validateStorageClasses(classes []v1alpha1.StorageClassDefinition, path *fie
 	byDefault := ""
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if names.again(class.Name) {
+		if names.isDuplicate(class.Name) {
 			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
 		}
 		if class.Default != nil && *class.Default {

@@ -26,7 +26,7 @@ func poolClasses(classes ...v1alpha1.LoadBalancerClass) func(*v1alpha1.CloudProf
 	}
 }
 
-func TestCloudProfilesThatAreFineForControlPlanes(t *testing.T) {
+func TestValidateCloudProfileControlPlane_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(*v1alpha1.CloudProfileConfig){
 		"a provider and nothing else": func(*v1alpha1.CloudProfileConfig) {},
 		"a class for each purpose":    poolClasses(withPurpose("a", "default"), withPurpose("b", "private"), withPurpose("c", "vpn")),
@@ -54,7 +54,7 @@ func TestCloudProfilesThatAreFineForControlPlanes(t *testing.T) {
 	}
 }
 
-func TestCloudProfilesThatAreRefusedForControlPlanes(t *testing.T) {
+func TestValidateCloudProfileControlPlane_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change        func(*v1alpha1.CloudProfileConfig)
 		field, remedy string

@@ -35,7 +35,7 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		return field.ErrorList{field.Required(path, "give at least one external network that shoots may use, or the name *")}
 	}
 	var errs field.ErrorList
-	known := seen[spelled]{}
+	known := seen[optionalTexts]{}
 	for i, pool := range pools {
 		poolPath := path.Index(i)
 		errs = append(errs, validateName(pool.Name, "the name of an external network, in which * stands for any characters", poolPath.Child("name"))...)
@@ -44,7 +44,7 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		if pattern := pool.DefaultFloatingSubnet; pattern != nil {
 			errs = append(errs, validateDefaultSubnet(*pattern, poolPath.Child("defaultFloatingSubnet"))...)
 		}
-		if known.again(spell(&pool.Name, pool.Region, pool.Domain)) {
+		if known.isDuplicate(newOptionalTexts(&pool.Name, pool.Region, pool.Domain)) {
 			errs = append(errs, duplicate(poolPath.Child("name"), pool.Name))
 		}
 	}
@@ -68,10 +68,10 @@ func validateDefaultSubnet(pattern string, path *field.Path) field.ErrorList {
 
 func validateProviderRegions(providers []v1alpha1.LoadBalancerProvider, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[spelled]{}
+	known := seen[optionalTexts]{}
 	for i, provider := range providers {
 		errs = append(errs, validateScope(provider.Region, "region", path.Index(i).Child("region"))...)
-		if known.again(spell(&provider.Name, provider.Region)) {
+		if known.isDuplicate(newOptionalTexts(&provider.Name, provider.Region)) {
 			errs = append(errs, duplicate(path.Index(i).Child("name"), provider.Name))
 		}
 	}
@@ -93,7 +93,7 @@ func validateKeystone(config *v1alpha1.CloudProfileConfig, offered []gardencorev
 		switch {
 		case regional.Region == "":
 			errs = append(errs, field.Required(path.Child("region"), "give the region that the URL is for; one for all others goes to keystoneURL"))
-		case regions.again(regional.Region):
+		case regions.isDuplicate(regional.Region):
 			errs = append(errs, duplicate(path.Child("region"), regional.Region))
 		}
 		errs = append(errs, validateKeystoneURL(regional.URL, path.Child("url"))...)
@@ -146,7 +146,7 @@ func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
 		switch {
 		case err != nil || address.Zone() != "":
 			errs = append(errs, field.Invalid(path.Index(i), server, "give the IP address of a DNS server, like 10.10.10.11 or 2001:db8::53"))
-		case known.again(address): // which Neutron refuses
+		case known.isDuplicate(address): // which Neutron refuses
 			errs = append(errs, duplicate(path.Index(i), server))
 		}
 	}
@@ -161,7 +161,7 @@ func validateServerGroupPolicies(policies []string, path *field.Path) field.Erro
 		switch {
 		case !slices.Contains(supported, policy):
 			errs = append(errs, field.Invalid(path.Index(i), policy, "Nova has no such policy: choose one of "+strings.Join(quoted(supported), ", ")))
-		case known.again(policy):
+		case known.isDuplicate(policy):
 			errs = append(errs, duplicate(path.Index(i), policy))
 		}
 	}

@@ -24,14 +24,14 @@ import (
 
 const glanceID = "42345678-abcd-4eef-88af-0123456789ab"
 
-// landscape is a CloudProfile of two regions and what stands in it for OpenStack.
-type landscape struct {
+// cloudProfile is a CloudProfile of two regions and what stands in it for OpenStack.
+type cloudProfile struct {
 	config *v1alpha1.CloudProfileConfig
 	spec   *gardencorev1beta1.CloudProfileSpec
 }
 
-// newLandscape is fine: everything that the upstream extension's documentation shows, filled in.
-func newLandscape(t *testing.T) *landscape {
+// newCloudProfile is fine: everything that the upstream extension's documentation shows, filled in.
+func newCloudProfile(t *testing.T) *cloudProfile {
 	t.Helper()
 	document := `{
 		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
@@ -51,9 +51,9 @@ func newLandscape(t *testing.T) *landscape {
 				{"version": "1.0.0", "image": "gardenlinux-1", "regions": [
 					{"name": "europe", "id": "` + glanceID + `"}, {"name": "europe", "id": "52345678-abcd-4eef-88af-0123456789ab", "architecture": "arm64"}]},
 				{"version": "0.9.0", "image": "left-over"}]}]}`
-	config, err := v1alpha1.DecodeWrittenCloudProfileConfig(&runtime.RawExtension{Raw: []byte(document)})
+	config, err := v1alpha1.DecodeCloudProfileConfigStrictly(&runtime.RawExtension{Raw: []byte(document)})
 	require.NoError(t, err)
-	return &landscape{config: config, spec: &gardencorev1beta1.CloudProfileSpec{
+	return &cloudProfile{config: config, spec: &gardencorev1beta1.CloudProfileSpec{
 		Type: "openstack", Regions: []gardencorev1beta1.Region{{Name: "europe"}, {Name: "asia"}},
 		MachineImages: []gardencorev1beta1.MachineImage{
 			{Name: "coreos", Versions: []gardencorev1beta1.MachineImageVersion{offeredVersion("2135.6.0", "amd64")}},
@@ -67,24 +67,26 @@ func offeredVersion(version string, architectures ...string) gardencorev1beta1.M
 }
 
 // gardenlinux is the mapping of the version of that name that is on offer.
-func (l *landscape) gardenlinux() *v1alpha1.MachineImageVersion {
+func (l *cloudProfile) gardenlinux() *v1alpha1.MachineImageVersion {
 	return &l.config.MachineImages[1].Versions[0]
 }
 
-func (l *landscape) offered() *gardencorev1beta1.MachineImageVersion {
+func (l *cloudProfile) offered() *gardencorev1beta1.MachineImageVersion {
 	return &l.spec.MachineImages[1].Versions[0]
 }
 
-func (l *landscape) pools(pools ...v1alpha1.FloatingPool) { l.config.Constraints.FloatingPools = pools }
+func (l *cloudProfile) pools(pools ...v1alpha1.FloatingPool) {
+	l.config.Constraints.FloatingPools = pools
+}
 
-func (l *landscape) validate() field.ErrorList {
+func (l *cloudProfile) validate() field.ErrorList {
 	return validation.ValidateCloudProfileConfig(l.config, l.spec, field.NewPath("spec", "providerConfig"))
 }
 
 type capabilitySet = gardencorev1beta1.Capabilities
 
 // withCapabilities makes the landscape one that works with capabilities: images boot amd64 by both ways, and arm64 by uefi.
-func (l *landscape) withCapabilities() {
+func (l *cloudProfile) withCapabilities() {
 	l.spec.MachineCapabilities = []gardencorev1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "boot", Values: []string{"uefi", "bios"}},
 	}
@@ -98,100 +100,100 @@ func (l *landscape) withCapabilities() {
 	version.Image, version.Regions = "", nil
 }
 
-func TestCloudProfilesThatAreFine(t *testing.T) {
+func TestValidateCloudProfileConfig_Valid(t *testing.T) {
 	certificate := selfSigned(t)
-	for sentence, change := range map[string]func(*landscape){
-		"all that upstream's documentation shows":         func(*landscape) {},
-		"one that works with capabilities":                (*landscape).withCapabilities,
-		"a Keystone for each region, and none for others": func(l *landscape) { l.config.KeyStoneURL = "" },
-		"a Keystone for all regions":                      func(l *landscape) { l.config.KeyStoneURLs = nil },
-		"certificates, with words between them": func(l *landscape) {
+	for sentence, change := range map[string]func(*cloudProfile){
+		"all that upstream's documentation shows":         func(*cloudProfile) {},
+		"one that works with capabilities":                (*cloudProfile).withCapabilities,
+		"a Keystone for each region, and none for others": func(l *cloudProfile) { l.config.KeyStoneURL = "" },
+		"a Keystone for all regions":                      func(l *cloudProfile) { l.config.KeyStoneURLs = nil },
+		"certificates, with words between them": func(l *cloudProfile) {
 			l.config.KeyStoneCACert = new("ours:\n" + certificate + certificate)
 			l.config.KeyStoneURLs[0].CACert, l.config.KeyStoneURLs[1].CACert = new(certificate), new("")
 		},
-		"one name in two regions": func(l *landscape) {
+		"one name in two regions": func(l *cloudProfile) {
 			l.pools(v1alpha1.FloatingPool{Name: "a", Region: new("europe")}, v1alpha1.FloatingPool{Name: "a", Region: new("asia")}, v1alpha1.FloatingPool{Name: "a"})
 		},
-		"a region that there is not, which harms nobody": func(l *landscape) { l.config.Constraints.FloatingPools[1].Region = new("mars") },
-		"a version that is not on offer any more": func(l *landscape) {
+		"a region that there is not, which harms nobody": func(l *cloudProfile) { l.config.Constraints.FloatingPools[1].Region = new("mars") },
+		"a version that is not on offer any more": func(l *cloudProfile) {
 			l.config.MachineImages[0].Versions = append(l.config.MachineImages[0].Versions, v1alpha1.MachineImageVersion{Version: "1.1.1", Image: "old"})
 		},
-		"an image that is in one region yet": func(l *landscape) {
+		"an image that is in one region yet": func(l *cloudProfile) {
 			l.gardenlinux().Image = ""
 		},
-		"a version in two entries, one for each architecture": func(l *landscape) {
+		"a version in two entries, one for each architecture": func(l *cloudProfile) {
 			version := *l.gardenlinux()
 			version.Regions, l.gardenlinux().Regions = version.Regions[1:], version.Regions[:1]
 			l.config.MachineImages[1].Versions = append(l.config.MachineImages[1].Versions, version)
 		},
-		"a version twice, of which the first entry counts": func(l *landscape) {
+		"a version twice, of which the first entry counts": func(l *cloudProfile) {
 			l.config.MachineImages[0].Versions = append(l.config.MachineImages[0].Versions, v1alpha1.MachineImageVersion{Version: "2135.6.0", Image: "b"})
 		},
-		"a name for both architectures, of which one has an ID nowhere": func(l *landscape) {
+		"a name for both architectures, of which one has an ID nowhere": func(l *cloudProfile) {
 			l.gardenlinux().Regions[0].ID = ""
 			l.gardenlinux().Regions[1].ID = ""
 		},
-		"the same ID twice": func(l *landscape) {
+		"the same ID twice": func(l *cloudProfile) {
 			l.gardenlinux().Regions = append(l.gardenlinux().Regions, l.gardenlinux().Regions[0])
 		},
-		"no ID in a region, but a name": func(l *landscape) {
+		"no ID in a region, but a name": func(l *cloudProfile) {
 			l.gardenlinux().Regions[0].ID = ""
 		},
-		"an offer without architectures, which means the usual one": func(l *landscape) { l.spec.MachineImages[0].Versions[0].Architectures = nil },
-		"capabilities of a mapping that the CloudProfile does not work with any more": func(l *landscape) {
+		"an offer without architectures, which means the usual one": func(l *cloudProfile) { l.spec.MachineImages[0].Versions[0].Architectures = nil },
+		"capabilities of a mapping that the CloudProfile does not work with any more": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.spec.MachineCapabilities, l.offered().CapabilityFlavors = nil, nil
 		},
-		"a mapping by architecture where the CloudProfile works with capabilities": func(l *landscape) {
+		"a mapping by architecture where the CloudProfile works with capabilities": func(l *cloudProfile) {
 			mapping := *l.gardenlinux()
 			l.withCapabilities()
 			*l.gardenlinux() = mapping
 		},
-		"an offer by architecture where the CloudProfile works with capabilities": func(l *landscape) {
+		"an offer by architecture where the CloudProfile works with capabilities": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.offered().CapabilityFlavors = nil
 			l.gardenlinux().CapabilityFlavors[1].Capabilities = capabilitySet{"architecture": {"arm64"}}
 		},
-		"an offer without flavors, of which there is one architecture": func(l *landscape) {
+		"an offer without flavors, of which there is one architecture": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.spec.MachineCapabilities[0].Values = []string{"amd64"}
 			l.offered().CapabilityFlavors, l.offered().Architectures = nil, nil
 			l.gardenlinux().CapabilityFlavors = l.gardenlinux().CapabilityFlavors[:1]
 		},
-		"an offer without flavors, which Gardener refuses": func(l *landscape) {
+		"an offer without flavors, which Gardener refuses": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.offered().CapabilityFlavors, l.offered().Architectures = nil, nil
 		},
-		"a flavor that two images share": func(l *landscape) {
+		"a flavor that two images share": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.gardenlinux().CapabilityFlavors = append(l.gardenlinux().CapabilityFlavors,
 				v1alpha1.MachineImageFlavor{Image: "b", Capabilities: capabilitySet{"architecture": {"amd64"}, "boot": {"bios"}}})
 			l.gardenlinux().CapabilityFlavors[0].Capabilities = capabilitySet{"architecture": {"amd64"}, "boot": {"uefi"}}
 		},
-		"an image that can do more than is on offer": func(l *landscape) {
+		"an image that can do more than is on offer": func(l *cloudProfile) {
 			l.withCapabilities()
 			l.gardenlinux().CapabilityFlavors[1].Capabilities = capabilitySet{"architecture": {"arm64"}}
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			l := newLandscape(t)
+			l := newCloudProfile(t)
 			change(l)
 			require.Empty(t, l.validate())
 		})
 	}
 }
 
-func TestTheExampleOfTheRepositoryIsFineButForItsCertificatesAndDoubleMapping(t *testing.T) {
+func TestValidateCloudProfileConfig_UpstreamExample(t *testing.T) {
 	document, err := readTestdata("cloudprofileconfig.yaml")
 	require.NoError(t, err)
 	raw, err := yaml.YAMLToJSON(document)
 	require.NoError(t, err)
-	config, err := v1alpha1.DecodeWrittenCloudProfileConfig(&runtime.RawExtension{Raw: raw})
+	config, err := v1alpha1.DecodeCloudProfileConfigStrictly(&runtime.RawExtension{Raw: raw})
 	require.NoError(t, err)
 	errs := validation.ValidateCloudProfileConfig(config, &gardencorev1beta1.CloudProfileSpec{}, field.NewPath("a"))
 	var fields []string
-	for _, mistake := range errs {
-		fields = append(fields, mistake.Field)
+	for _, fieldError := range errs {
+		fields = append(fields, fieldError.Field)
 	}
 	assert.Equal(t, []string{
 		"a.keystoneCACert", "a.keystoneURLs[0].caCert", "a.machineImages[0].versions[0].image", "a.machineImages[0].versions[0].regions",
@@ -210,13 +212,13 @@ func selfSigned(t *testing.T) string {
 
 func TestCloudProfileWarnings(t *testing.T) {
 	path := field.NewPath("p")
-	complete := func() *landscape {
-		l := newLandscape(t)
+	complete := func() *cloudProfile {
+		l := newCloudProfile(t)
 		l.gardenlinux().Regions = append(l.gardenlinux().Regions, v1alpha1.RegionIDMapping{Name: "asia", ID: glanceID, Architecture: new("arm64")})
 		return l
 	}
-	assert.Empty(t, validation.CloudProfileWarnings(newLandscape(t).config, newLandscape(t).spec, path), "an image's name is good for the architectures that it lists")
-	nameless := newLandscape(t)
+	assert.Empty(t, validation.CloudProfileWarnings(newCloudProfile(t).config, newCloudProfile(t).spec, path), "an image's name is good for the architectures that it lists")
+	nameless := newCloudProfile(t)
 	nameless.gardenlinux().Image = ""
 	assert.Contains(t, validation.CloudProfileWarnings(nameless.config, nameless.spec, path), `p.machineImages: no image for gardenlinux 1.0.0 for arm64 in region "asia"`)
 
@@ -242,8 +244,8 @@ func TestCloudProfileWarnings(t *testing.T) {
 	assert.Contains(t, strings.Join(validation.CloudProfileWarnings(l.config, l.spec, path), "\n"), `loadBalancerProviders[2].region: the CloudProfile has no region "asia"`)
 }
 
-func TestVersionsThatHaveExpiredAreMappedLikeOthers(t *testing.T) {
-	l := newLandscape(t)
+func TestValidateCloudProfileConfig_ExpiredVersions(t *testing.T) {
+	l := newCloudProfile(t)
 	l.offered().Lifecycle = []gardencorev1beta1.LifecycleStage{{Classification: gardencorev1beta1.ClassificationExpired, StartTime: &metav1.Time{Time: time.Unix(0, 0)}}}
 	l.config.MachineImages = slices.Delete(l.config.MachineImages, 1, 2)
 	require.Len(t, l.validate(), 2, "machines are made of them as long as shoots have not left them")

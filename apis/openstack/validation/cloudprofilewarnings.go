@@ -19,7 +19,7 @@ func CloudProfileWarnings(config *v1alpha1.CloudProfileConfig, spec *gardencorev
 	for _, image := range spec.MachineImages {
 		for _, version := range image.Versions {
 			for _, need := range needsOf(&version, spec.MachineCapabilities) {
-				available := lookUp(mapped, image.Name, version.Version, need, spec)
+				available := findImages(mapped, image.Name, version.Version, need, spec)
 				if len(available.found) > 0 && len(available.missing) > 0 {
 					warnings = append(warnings, fmt.Sprintf("%s: no image for %s in region %s", fldPath.Child("machineImages"), available.title,
 						strings.Join(quoted(available.missing), ", ")))
@@ -32,7 +32,7 @@ func CloudProfileWarnings(config *v1alpha1.CloudProfileConfig, spec *gardencorev
 
 func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1beta1.Region, fldPath *field.Path) []string {
 	var warnings []string
-	look := func(region string, path *field.Path) {
+	check := func(region string, path *field.Path) {
 		isRegion := func(known gardencorev1beta1.Region) bool { return known.Name == region }
 		if region != "" && !slices.ContainsFunc(regions, isRegion) {
 			warnings = append(warnings, fmt.Sprintf("%s: the CloudProfile has no region %q", path, region))
@@ -41,16 +41,16 @@ func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1b
 	constraints := fldPath.Child("constraints")
 	for i, pool := range config.Constraints.FloatingPools {
 		if pool.Region != nil {
-			look(*pool.Region, constraints.Child("floatingPools").Index(i).Child("region"))
+			check(*pool.Region, constraints.Child("floatingPools").Index(i).Child("region"))
 		}
 	}
 	for i, provider := range config.Constraints.LoadBalancerProviders {
 		if provider.Region != nil {
-			look(*provider.Region, constraints.Child("loadBalancerProviders").Index(i).Child("region"))
+			check(*provider.Region, constraints.Child("loadBalancerProviders").Index(i).Child("region"))
 		}
 	}
 	for i, regional := range config.KeyStoneURLs {
-		look(regional.Region, fldPath.Child("keystoneURLs").Index(i).Child("region"))
+		check(regional.Region, fldPath.Child("keystoneURLs").Index(i).Child("region"))
 	}
 	return append(warnings, unknownImageRegions(config.MachineImages, regions, fldPath.Child("machineImages"))...)
 }
@@ -66,7 +66,7 @@ func unknownImageRegions(images []v1alpha1.MachineImages, regions []gardencorev1
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors() {
 				for _, mapping := range flavor.Regions {
-					if !known.again(mapping.Name) {
+					if !known.isDuplicate(mapping.Name) {
 						unknown = append(unknown, mapping.Name)
 					}
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// ControlPlaneSurroundings is what a ControlPlaneConfig has to fit.
-type ControlPlaneSurroundings struct {
+// ControlPlaneValidationContext is what a ControlPlaneConfig has to fit.
+type ControlPlaneValidationContext struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
 	// FloatingPoolName is the shoot's external network as the InfrastructureConfig names it, Region its region, and Domain
@@ -36,7 +36,7 @@ type ControlPlaneSurroundings struct {
 // before, but that it was accepted, gives config twice.
 //
 // Names of feature gates are checked for their form only: which there are in a version of Kubernetes is Gardener's to know, and the callers ask it.
-func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneSurroundings, fldPath *field.Path) field.ErrorList {
+func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneValidationContext, fldPath *field.Path) field.ErrorList {
 	var oldClasses []v1alpha1.LoadBalancerClass
 	if oldConfig != nil {
 		oldClasses = oldConfig.LoadBalancerClasses
@@ -44,7 +44,7 @@ func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, 
 	classesPath := fldPath.Child("loadBalancerClasses")
 
 	errs := validateLoadBalancerProvider(config, oldConfig, in, fldPath.Child("loadBalancerProvider"))
-	errs = append(errs, validateLoadBalancerClasses(config.LoadBalancerClasses, oldClasses, ofUsers, classesPath)...)
+	errs = append(errs, validateLoadBalancerClasses(config.LoadBalancerClasses, oldClasses, ownedByUser, classesPath)...)
 	errs = append(errs, validateOfferedClasses(config.LoadBalancerClasses, oldClasses, in, classesPath)...)
 	errs = append(errs, validateLoadBalancerConfig(config.LoadBalancer, fldPath.Child("loadBalancer"))...)
 	errs = append(errs, validateNodeAddresses(config.NodeAddresses, in.IPv6, fldPath.Child("nodeAddresses"))...)
@@ -62,7 +62,7 @@ func manilaOf(config *v1alpha1.ControlPlaneConfig) *v1alpha1.CSIManila {
 	return config.Storage.CSIManila
 }
 
-func validateManila(manila, oldManila *v1alpha1.CSIManila, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+func validateManila(manila, oldManila *v1alpha1.CSIManila, in ControlPlaneValidationContext, path *field.Path) field.ErrorList {
 	if manila == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func validateManila(manila, oldManila *v1alpha1.CSIManila, in ControlPlaneSurrou
 	return errs
 }
 
-func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig, in ControlPlaneValidationContext, path *field.Path) field.ErrorList {
 	offered := loadBalancerProviders(in.Profile, in.Region)
 	provider := config.LoadBalancerProvider
 	switch {
@@ -158,7 +158,7 @@ func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *f
 	for i, text := range addresses.SortOrder {
 		_, invalid := parseRange(text, path.Child("sortOrder").Index(i))
 		errs = append(errs, invalid...)
-		if known.again(text) {
+		if known.isDuplicate(text) {
 			errs = append(errs, duplicate(path.Child("sortOrder").Index(i), text))
 		}
 	}
@@ -173,7 +173,7 @@ func validateNetworkNames(names []string, path *field.Path) field.ErrorList {
 	known := seen[string]{}
 	for i, name := range names {
 		errs = append(errs, validateLine(name, "the name of a network", path.Index(i))...)
-		if known.again(name) {
+		if known.isDuplicate(name) {
 			errs = append(errs, duplicate(path.Index(i), name))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // controlPlane is what the sentences below change: a valid configuration and what it has to fit.
 type controlPlane struct {
 	config, old *v1alpha1.ControlPlaneConfig
-	in          validation.ControlPlaneSurroundings
+	in          validation.ControlPlaneValidationContext
 }
 
 func newControlPlane() *controlPlane {
@@ -31,7 +31,7 @@ func newControlPlane() *controlPlane {
 	}
 	return &controlPlane{
 		config: &v1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"},
-		in:     validation.ControlPlaneSurroundings{Profile: profile, FloatingPoolName: "public", Region: "europe", Domain: "default"},
+		in:     validation.ControlPlaneValidationContext{Profile: profile, FloatingPoolName: "public", Region: "europe", Domain: "default"},
 	}
 }
 
@@ -43,8 +43,8 @@ func (c *controlPlane) classes(classes ...v1alpha1.LoadBalancerClass) {
 	c.config.LoadBalancerClasses = classes
 }
 
-// livesWith makes what the configuration says the state in which the shoot has been all along.
-func (c *controlPlane) livesWith(change func(*controlPlane)) {
+// acceptedBefore makes what the configuration says the state in which the shoot has been all along.
+func (c *controlPlane) acceptedBefore(change func(*controlPlane)) {
 	change(c)
 	c.old = c.config.DeepCopy()
 }
@@ -89,15 +89,15 @@ func manila(changes ...func(*controlPlane, *v1alpha1.CSIManila)) func(*controlPl
 
 func withoutCredentials(_ *controlPlane, config *v1alpha1.CSIManila) { config.CredentialsRef = nil }
 
-func TestControlPlaneConfigsThatAreFine(t *testing.T) {
+func TestValidateControlPlaneConfig_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(*controlPlane){
 		"a provider and nothing else":                        func(*controlPlane) {},
 		"the second of the region's own providers":           func(s *controlPlane) { s.in.Region, s.config.LoadBalancerProvider = "asia", "a10" },
 		"a feature gate":                                     func(s *controlPlane) { s.config.CloudControllerManager = gates("ContextualLogging") },
 		"Manila with a share network and its credentials":    manila(),
-		"a living shoot that has Manila without credentials": func(s *controlPlane) { s.livesWith(manila(withoutCredentials)) },
+		"a living shoot that has Manila without credentials": func(s *controlPlane) { s.acceptedBefore(manila(withoutCredentials)) },
 		"a living shoot that gives Manila its credentials": func(s *controlPlane) {
-			s.livesWith(manila(withoutCredentials))
+			s.acceptedBefore(manila(withoutCredentials))
 			manila()(s)
 		},
 		"Manila switched off, without anything that it needs": manila(withoutCredentials, func(s *controlPlane, config *v1alpha1.CSIManila) {
@@ -116,13 +116,15 @@ func TestControlPlaneConfigsThatAreFine(t *testing.T) {
 			s.in.IPv6 = true
 			addresses(v1alpha1.NodeAddresses{IPv6Disabled: new(false)})(s)
 		},
-		"a living shoot whose provider is not offered now": func(s *controlPlane) { s.livesWith(func(s *controlPlane) { s.config.LoadBalancerProvider = "gone" }) },
-		"a living shoot whose classes are not offered now": func(s *controlPlane) { s.livesWith(notOffered) },
+		"a living shoot whose provider is not offered now": func(s *controlPlane) {
+			s.acceptedBefore(func(s *controlPlane) { s.config.LoadBalancerProvider = "gone" })
+		},
+		"a living shoot whose classes are not offered now": func(s *controlPlane) { s.acceptedBefore(notOffered) },
 		"a living shoot with a class that only upstream had": func(s *controlPlane) {
-			s.livesWith(class(func(c *v1alpha1.LoadBalancerClass) { c.SubnetID = new("by name") }))
+			s.acceptedBefore(class(func(c *v1alpha1.LoadBalancerClass) { c.SubnetID = new("by name") }))
 		},
 		"a good class beside one that only upstream had": func(s *controlPlane) {
-			s.livesWith(class(func(c *v1alpha1.LoadBalancerClass) { c.SubnetID = new("by name") }))
+			s.acceptedBefore(class(func(c *v1alpha1.LoadBalancerClass) { c.SubnetID = new("by name") }))
 			s.classes(append(s.config.LoadBalancerClasses, withPurpose("new", "default"))...)
 		},
 		"a floating pool that the CloudProfile does not know, which another function reports": func(s *controlPlane) { s.in.FloatingPoolName = "gone"; s.classes(internet()) },
@@ -169,7 +171,7 @@ func fullAddresses() v1alpha1.NodeAddresses {
 	}
 }
 
-func TestControlPlaneConfigsThatAreRefused(t *testing.T) {
+func TestValidateControlPlaneConfig_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change        func(*controlPlane)
 		field, remedy string
@@ -198,7 +200,7 @@ func TestControlPlaneConfigsThatAreRefused(t *testing.T) {
 		},
 		"a living shoot that changes to a provider that is not offered": {
 			func(s *controlPlane) {
-				s.livesWith(func(*controlPlane) {})
+				s.acceptedBefore(func(*controlPlane) {})
 				s.config.LoadBalancerProvider = "f5"
 			},
 			"config.loadBalancerProvider", `choose one of "amphora", "ovn"`,
@@ -217,14 +219,14 @@ func TestControlPlaneConfigsThatAreRefused(t *testing.T) {
 		},
 		"Manila without credentials of its own, switched on in a living shoot (D20)": {
 			func(s *controlPlane) {
-				s.livesWith(func(*controlPlane) {})
+				s.acceptedBefore(func(*controlPlane) {})
 				manila(withoutCredentials)(s)
 			},
 			"config.storage.csiManila.credentialsRef", "credentials for Manila alone",
 		},
 		"Manila's credentials, taken away from a living shoot (D20)": {
 			func(s *controlPlane) {
-				s.livesWith(manila())
+				s.acceptedBefore(manila())
 				manila(withoutCredentials)(s)
 			},
 			"config.storage.csiManila.credentialsRef", "credentials for Manila alone",
@@ -293,7 +295,7 @@ func TestControlPlaneConfigsThatAreRefused(t *testing.T) {
 		},
 		"a living shoot that adds a class that is not offered": {
 			func(s *controlPlane) {
-				s.livesWith(notOffered)
+				s.acceptedBefore(notOffered)
 				s.classes(append(s.config.LoadBalancerClasses, v1alpha1.LoadBalancerClass{Name: "more"})...)
 			},
 			"config.loadBalancerClasses[1]", "does not allow these networks",

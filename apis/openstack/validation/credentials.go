@@ -47,14 +47,14 @@ type credentials struct {
 // than Keystone's, bytes that are no text, and an insecure that is neither true nor false. Where Keystone is may be left to the CloudProfile.
 func ValidateCredentials(data map[string][]byte, fldPath *field.Path) field.ErrorList {
 	given := credentials{data: data, path: fldPath}
-	errs := given.formMistakes()
+	errs := given.validateForm()
 	for _, key := range credentialKeys() {
 		path := fldPath.Key(key)
-		missing := slices.ContainsFunc(errs, func(mistake *field.Error) bool { return mistake.Field == path.String() })
+		missing := slices.ContainsFunc(errs, func(fieldError *field.Error) bool { return fieldError.Field == path.String() })
 		if _, there := data[key]; !there || missing {
 			continue
 		}
-		if detail := given.valueMistake(key); detail != "" {
+		if detail := given.valueProblem(key); detail != "" {
 			errs = append(errs, field.Invalid(path, field.OmitValueType{}, detail))
 		}
 	}
@@ -112,18 +112,18 @@ func (c credentials) required(detail string, keys ...string) field.ErrorList {
 	return field.ErrorList{field.Required(c.path.Key(keys[0]), detail)}
 }
 
-// formMistakes checks that the keys make one of the three forms of a login.
-func (c credentials) formMistakes() field.ErrorList {
+// validateForm checks that the keys make one of the three forms of a login.
+func (c credentials) validateForm() field.ErrorList {
 	switch {
 	case c.has(keyPassword) && c.has(keyAppCredSecret):
 		return field.ErrorList{field.Forbidden(c.path.Key(keyAppCredSecret),
 			"nobody could tell who is meant to log in: remove it, or "+keyPassword)}
 	case c.has(keyPassword):
-		return append(c.userMistakes(), c.projectMistakes()...)
+		return append(c.validateUser(), c.validateProject()...)
 	case c.has(keyAppCredSecret) && c.has(keyAppCredID):
 		return nil
 	case c.has(keyAppCredSecret) && c.has(keyAppCredName):
-		return c.userMistakes()
+		return c.validateUser()
 	case c.has(keyAppCredSecret):
 		return c.required(fmt.Sprintf("whose secret is it? Set it, or %s and %s", keyAppCredName, keyUsername), keyAppCredID)
 	case c.has(keyAppCredID), c.has(keyAppCredName):
@@ -136,13 +136,13 @@ func (c credentials) formMistakes() field.ErrorList {
 	}
 }
 
-func (c credentials) userMistakes() field.ErrorList {
+func (c credentials) validateUser() field.ErrorList {
 	return append(c.required("add the user's name", keyUsername),
 		c.required(fmt.Sprintf("the user's domain is missing: set %s or %s", keyDomainName, keyDomainID),
 			keyDomainName, keyDomainID, keyUserDomainName, keyUserDomainID)...)
 }
 
-func (c credentials) projectMistakes() field.ErrorList {
+func (c credentials) validateProject() field.ErrorList {
 	if !c.has(keyTenantName) || c.has(keyTenantID) {
 		return c.required(fmt.Sprintf("the project is missing: set %s or %s", keyTenantName, keyTenantID), keyTenantName, keyTenantID)
 	}

@@ -48,7 +48,7 @@ func certificate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-func TestCredentialsThatAreFine(t *testing.T) {
+func TestValidateCredentials_Valid(t *testing.T) {
 	for sentence, data := range map[string]map[string][]byte{
 		"user and password, by names":                     login(),
 		"user and password, by IDs":                       pairs("username", "u", "password", "p", "domainID", "D", "tenantID", "T"),
@@ -74,7 +74,7 @@ func TestCredentialsThatAreFine(t *testing.T) {
 	}
 }
 
-func TestCredentialsThatAreRefused(t *testing.T) {
+func TestValidateCredentials_Invalid(t *testing.T) {
 	invalid := func(key, detail string) string { return "data[" + key + "]: Invalid value: " + detail }
 	for sentence, test := range map[string]struct {
 		data map[string][]byte
@@ -144,9 +144,9 @@ func TestCredentialsThatAreRefused(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			before := maps.Clone(test.data)
 			var got []string
-			for _, mistake := range validation.ValidateCredentials(test.data, field.NewPath("data")) {
-				got = append(got, mistake.Error())
-				assert.NotContains(t, mistake.Error(), "hidden")
+			for _, fieldError := range validation.ValidateCredentials(test.data, field.NewPath("data")) {
+				got = append(got, fieldError.Error())
+				assert.NotContains(t, fieldError.Error(), "hidden")
 			}
 			assert.Empty(t, cmp.Diff(test.want, got))
 			assert.Empty(t, cmp.Diff(before, test.data))
@@ -154,7 +154,7 @@ func TestCredentialsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyReadsIsToldInOrder(t *testing.T) {
+func TestCredentialsWarnings(t *testing.T) {
 	path := field.NewPath("data")
 	assert.Empty(t, validation.CredentialsWarnings(login("insecure", "true"), path))
 	assert.Equal(t, []string{
@@ -166,13 +166,13 @@ func TestWhatNobodyReadsIsToldInOrder(t *testing.T) {
 		"tenantname", "t", "region", "one", "applicationCredentialID", "i", "applicationCredentialName", "n"), path))
 }
 
-func TestTheNameOfTheDomainIsReadAsTheControllersDo(t *testing.T) {
+func TestDomainName(t *testing.T) {
 	assert.Equal(t, "d", validation.DomainName(login("domainName", " d\n")))
 	assert.Empty(t, validation.DomainName(login("domainName", "-", "domainID", "D")))
 	assert.Empty(t, validation.DomainName(nil))
 }
 
-func TestCredentialsKeepTheirProject(t *testing.T) {
+func TestValidateCredentialsUpdate(t *testing.T) {
 	ids := func(keysAndValues ...string) map[string][]byte {
 		data := login("tenantID", "T", "domainID", "D")
 		maps.Copy(data, pairs(keysAndValues...))
@@ -220,7 +220,7 @@ func TestCredentialsKeepTheirProject(t *testing.T) {
 	}
 }
 
-func TestAMoveSaysWhatHelpsWhenItIsNone(t *testing.T) {
+func TestValidateCredentialsUpdate_Remedy(t *testing.T) {
 	errs := validation.ValidateCredentialsUpdate(
 		login("authURL", "https://a/v3"), login("authURL", "https://b/v3", "tenantName", "u", "domainName", "e"), field.NewPath("data"))
 	require.Len(t, errs, 2)

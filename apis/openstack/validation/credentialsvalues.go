@@ -13,14 +13,14 @@ import (
 // credentials may be called more.
 const maxKeystoneNameLength = 64
 
-// valueMistake returns what is wrong with the value of a key, and what to do about it, or nothing. It must not say the value.
-func (c credentials) valueMistake(key string) string {
+// valueProblem returns what is wrong with the value of a key, and what to do about it, or nothing. It must not say the value.
+func (c credentials) valueProblem(key string) string {
 	value := string(c.data[key])
 	switch {
 	case !c.has(key):
 		return "is empty: give it a value, or remove the key"
 	case key == keyCACert:
-		return caCertMistake(c.text(key))
+		return caCertProblem(c.text(key))
 	case !utf8.ValidString(value):
 		return "is no text in UTF-8: type it anew"
 	case strings.ContainsAny(value, "\r\n"):
@@ -32,15 +32,15 @@ func (c credentials) valueMistake(key string) string {
 	case strings.ContainsFunc(value, unicode.IsControl):
 		return "contains control characters: remove them"
 	case key == keyAuthURL:
-		return authURLMistake(value)
+		return authURLProblem(value)
 	case key == keyInsecure:
-		return insecureMistake(value)
+		return insecureProblem(value)
 	default:
-		return lengthMistake(key, value)
+		return lengthProblem(key, value)
 	}
 }
 
-func lengthMistake(key, value string) string {
+func lengthProblem(key, value string) string {
 	longest := maxKeystoneNameLength
 	if key == keyUsername || key == keyAppCredName {
 		longest = maxNameLength
@@ -51,14 +51,14 @@ func lengthMistake(key, value string) string {
 	return fmt.Sprintf("has more than %d characters, which Keystone does not take: correct it", longest)
 }
 
-func insecureMistake(value string) string {
+func insecureProblem(value string) string {
 	if strings.EqualFold(value, "true") || strings.EqualFold(value, "false") {
 		return ""
 	}
 	return "must be true or false: correct it, or remove the key"
 }
 
-func authURLMistake(value string) string {
+func authURLProblem(value string) string {
 	parsed, err := url.Parse(value)
 	switch {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
@@ -70,7 +70,7 @@ func authURLMistake(value string) string {
 	}
 }
 
-func caCertMistake(value string) string {
+func caCertProblem(value string) string {
 	if x509.NewCertPool().AppendCertsFromPEM([]byte(value)) {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
 )
 
-func TestFloatingPoolMustBeAllowed(t *testing.T) {
+func TestValidateFloatingPool(t *testing.T) {
 	profile := &v1alpha1.CloudProfileConfig{}
 	profile.Constraints.FloatingPools = []v1alpha1.FloatingPool{
 		{Name: "private", Region: new("asia")},
@@ -40,7 +40,7 @@ func TestFloatingPoolMustBeAllowed(t *testing.T) {
 	}
 }
 
-func TestFloatingPoolWithoutAnyInTheProfile(t *testing.T) {
+func TestValidateFloatingPool_NoneInProfile(t *testing.T) {
 	config := &v1alpha1.InfrastructureConfig{FloatingPoolName: "public"}
 	errs := validation.ValidateFloatingPool(config, &v1alpha1.CloudProfileConfig{}, "europe", "default", field.NewPath("config"))
 	require.Len(t, errs, 1)

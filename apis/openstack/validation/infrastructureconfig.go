@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/apis/tightening"
+	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
 // ValidateInfrastructureConfig checks a configuration by itself and against the networking of its shoot. Errors about the
@@ -17,15 +17,15 @@ import (
 // admits, or admitted once, what this function does not. A shoot that lives with that shall go on living. Whoever does not know
 // what was before, but that it was accepted, gives config twice. The shoot's networking is always checked.
 func ValidateInfrastructureConfig(config, oldConfig *v1alpha1.InfrastructureConfig, networking *gardencorev1beta1.Networking, fldPath *field.Path) field.ErrorList {
-	errs := validateInfrastructureConfigAlone(config, fldPath)
+	errs := validateInfrastructureConfigFields(config, fldPath)
 	if oldConfig != nil {
-		errs = tightening.Introduced(validateInfrastructureConfigAlone(oldConfig, fldPath), errs)
+		errs = ratcheting.Introduced(validateInfrastructureConfigFields(oldConfig, fldPath), errs)
 	}
 	return append(errs, validateInNetworking(&config.Networks, networking, fldPath.Child("networks"))...)
 }
 
-// validateInfrastructureConfigAlone leaves out what depends on the shoot's networking.
-func validateInfrastructureConfigAlone(config *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
+// validateInfrastructureConfigFields leaves out what depends on the shoot's networking.
+func validateInfrastructureConfigFields(config *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
 	networks := &config.Networks
 	path := fldPath.Child("networks")
 
@@ -129,7 +129,7 @@ func validateZones(zones []string, path *field.Path) field.ErrorList {
 	known := seen[string]{}
 	for i, zone := range zones {
 		errs = append(errs, validateName(zone, "the name of an availability zone", path.Index(i))...)
-		if known.again(zone) {
+		if known.isDuplicate(zone) {
 			errs = append(errs, duplicate(path.Index(i), zone))
 		}
 	}
@@ -153,7 +153,7 @@ func validateNodePortSources(networks *v1alpha1.Networks, path *field.Path) fiel
 		if parsed.Addr().Is6() && networks.IPv6 == nil {
 			errs = append(errs, field.Invalid(path.Index(i), text, "nodes have no IPv6 addresses: remove the range, or set networks.ipv6"))
 		}
-		if known.again(text) {
+		if known.isDuplicate(text) {
 			errs = append(errs, duplicate(path.Index(i), text))
 		}
 	}

@@ -55,7 +55,7 @@ func (s spec) validate() field.ErrorList {
 	return validation.ValidateInfrastructureConfig(s.config, nil, s.networking, field.NewPath("config"))
 }
 
-func TestInfrastructureConfigsThatAreFine(t *testing.T) {
+func TestValidateInfrastructureConfig_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(spec){
 		"a managed network, as small as it gets":                    func(spec) {},
 		"a range that fills the range of the nodes":                 func(s spec) { s.networks.Workers = "10.250.0.0/16" },
@@ -105,7 +105,7 @@ func TestInfrastructureConfigsThatAreFine(t *testing.T) {
 	}
 }
 
-func TestInfrastructureConfigsThatAreRefused(t *testing.T) {
+func TestValidateInfrastructureConfig_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(spec)
 		field  string
@@ -264,7 +264,7 @@ func TestValidateInfrastructureConfig_AcceptedBeforeInOtherNetworking(t *testing
 	}
 }
 
-func TestAllErrorsAreReportedTogether(t *testing.T) {
+func TestValidateInfrastructureConfig_AllErrors(t *testing.T) {
 	s := newSpec()
 	s.config.FloatingPoolName = ""
 	s.networks.Workers = "10.251.0.0/30"
@@ -281,7 +281,7 @@ func TestAllErrorsAreReportedTogether(t *testing.T) {
 	}, fields)
 }
 
-func TestNetworkingIsRequired(t *testing.T) {
+func TestValidateInfrastructureConfig_NetworkingRequired(t *testing.T) {
 	s := newSpec()
 	s.networking = nil
 	errs := s.validate()

@@ -28,14 +28,14 @@ func validateIPFamilies(config *v1alpha1.IPv6Config, networking *gardencorev1bet
 	}
 	var (
 		familiesPath = field.NewPath("spec", "networking", "ipFamilies")
-		wantsIPv6    = slices.Contains(families, gardencorev1beta1.IPFamilyIPv6)
-		wantsIPv4    = len(families) == 0 || slices.Contains(families, gardencorev1beta1.IPFamilyIPv4)
+		hasIPv6      = slices.Contains(families, gardencorev1beta1.IPFamilyIPv6)
+		hasIPv4      = len(families) == 0 || slices.Contains(families, gardencorev1beta1.IPFamilyIPv4)
 		errs         field.ErrorList
 	)
-	if wantsIPv6 && !wantsIPv4 {
+	if hasIPv6 && !hasIPv4 {
 		errs = append(errs, field.Invalid(familiesPath, families, "shoots with IPv6 alone are not supported: use [IPv4] or [IPv4, IPv6]"))
 	}
-	if config == nil && wantsIPv6 {
+	if config == nil && hasIPv6 {
 		errs = append(errs, field.Required(path, "say where the IPv6 ranges of the dual-stack shoot come from: set subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR"))
 	}
 	return errs

@@ -14,16 +14,16 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// whose says who wrote load balancer classes.
-type whose bool
+// classOwner says who wrote load balancer classes.
+type classOwner bool
 
 const (
-	ofUsers  whose = false // in a ControlPlaneConfig
-	ofAdmins whose = true  // in a CloudProfile
+	ownedByUser  classOwner = false // in a ControlPlaneConfig
+	ownedByAdmin classOwner = true  // in a CloudProfile
 )
 
 // validateLoadBalancerClasses checks classes as far as they are not among the old ones.
-func validateLoadBalancerClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, by whose, path *field.Path) field.ErrorList {
+func validateLoadBalancerClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, by classOwner, path *field.Path) field.ErrorList {
 	if equality.Semantic.DeepEqual(classes, oldClasses) {
 		return nil
 	}
@@ -31,32 +31,32 @@ func validateLoadBalancerClasses(classes, oldClasses []v1alpha1.LoadBalancerClas
 	names, purposes, known := seen[string]{}, seen[string]{}, classesOf(oldClasses)
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if names.again(class.Name) {
+		if names.isDuplicate(class.Name) {
 			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
 		}
-		if class.Purpose != nil && purposes.again(*class.Purpose) {
+		if class.Purpose != nil && purposes.isDuplicate(*class.Purpose) {
 			errs = append(errs, field.Invalid(classPath.Child("purpose"), *class.Purpose, "another class has this purpose: remove it from one of the two"))
 		}
-		if !known[spelledOut(class)] {
+		if !known[classKey(class)] {
 			errs = append(errs, validateLoadBalancerClass(class, by, classPath)...)
 		}
 	}
 	return errs
 }
 
-func spelledOut(class v1alpha1.LoadBalancerClass) spelled {
-	return spell(&class.Name, class.Purpose, class.FloatingSubnetID, class.FloatingSubnetTags, class.FloatingSubnetName, class.FloatingNetworkID, class.SubnetID)
+func classKey(class v1alpha1.LoadBalancerClass) optionalTexts {
+	return newOptionalTexts(&class.Name, class.Purpose, class.FloatingSubnetID, class.FloatingSubnetTags, class.FloatingSubnetName, class.FloatingNetworkID, class.SubnetID)
 }
 
-func classesOf(classes []v1alpha1.LoadBalancerClass) map[spelled]bool {
-	set := make(map[spelled]bool, len(classes))
+func classesOf(classes []v1alpha1.LoadBalancerClass) map[optionalTexts]bool {
+	set := make(map[optionalTexts]bool, len(classes))
 	for _, class := range classes {
-		set[spelledOut(class)] = true
+		set[classKey(class)] = true
 	}
 	return set
 }
 
-func validateLoadBalancerClass(class v1alpha1.LoadBalancerClass, by whose, path *field.Path) field.ErrorList {
+func validateLoadBalancerClass(class v1alpha1.LoadBalancerClass, by classOwner, path *field.Path) field.ErrorList {
 	errs := validateLine(class.Name, "the name by which Services choose the class", path.Child("name"))
 	if class.Purpose != nil {
 		errs = append(errs, validatePurpose(*class.Purpose, by, path.Child("purpose"))...)
@@ -93,9 +93,9 @@ func validateLoadBalancerClass(class v1alpha1.LoadBalancerClass, by whose, path 
 	return append(errs, validateSubnetSelection(class, path)...)
 }
 
-func validatePurpose(purpose string, by whose, path *field.Path) field.ErrorList {
+func validatePurpose(purpose string, by classOwner, path *field.Path) field.ErrorList {
 	supported := []string{v1alpha1.LoadBalancerPurposeDefault, v1alpha1.LoadBalancerPurposePrivate}
-	if by == ofAdmins {
+	if by == ownedByAdmin {
 		supported = append(supported, v1alpha1.LoadBalancerPurposeVPN)
 	}
 	if slices.Contains(supported, purpose) {
@@ -122,7 +122,7 @@ func validateSubnetSelection(class v1alpha1.LoadBalancerClass, path *field.Path)
 
 // validateOfferedClasses wants a user's class to be one of those that the CloudProfile's floating pool lists, if it lists
 // any. How a class is called and what it is for is the user's business.
-func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in ControlPlaneSurroundings, path *field.Path) field.ErrorList {
+func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in ControlPlaneValidationContext, path *field.Path) field.ErrorList {
 	if in.Profile == nil {
 		return nil
 	}
@@ -131,26 +131,26 @@ func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in
 		return nil
 	}
 	var names []string
-	offered := map[spelled]bool{}
+	offered := map[optionalTexts]bool{}
 	for _, class := range pool.LoadBalancerClasses {
 		names = append(names, class.Name)
-		offered[networksOf(class)] = true
+		offered[networksKey(class)] = true
 	}
 	detail := fmt.Sprintf("the CloudProfile does not allow these networks with floating pool %q: "+
 		"take those of one of its classes %s, or leave loadBalancerClasses out to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))
 	var errs field.ErrorList
 	known := classesOf(oldClasses)
 	for i, class := range classes {
-		if !known[spelledOut(class)] && !offered[networksOf(class)] {
+		if !known[classKey(class)] && !offered[networksKey(class)] {
 			errs = append(errs, field.Invalid(path.Index(i), class.Name, detail))
 		}
 	}
 	return errs
 }
 
-func networksOf(class v1alpha1.LoadBalancerClass) spelled {
+func networksKey(class v1alpha1.LoadBalancerClass) optionalTexts {
 	class.Name, class.Purpose = "", nil
-	return spelledOut(class)
+	return classKey(class)
 }
 
 func validateLoadBalancerConfig(config *v1alpha1.LoadBalancerConfig, path *field.Path) field.ErrorList {

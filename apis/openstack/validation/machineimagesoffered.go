@@ -61,7 +61,7 @@ func validateOfferedVersion(mapped mappings, name string, version *gardencorev1b
 ) field.ErrorList {
 	var errs field.ErrorList
 	for _, need := range needsOf(version, in.MachineCapabilities) {
-		availability := lookUp(mapped, name, version.Version, need, in)
+		availability := findImages(mapped, name, version.Version, need, in)
 		switch {
 		case len(availability.ambiguous) > 0:
 			errs = append(errs, field.Invalid(path, availability.title, fmt.Sprintf("several images in region %q fit alike: keep one of them, or tell them apart by their capabilities",
@@ -80,11 +80,11 @@ type availability struct {
 	found, ambiguous, missing []string
 }
 
-// lookUp asks as the controllers do, for machines that have nothing but what they need.
-func lookUp(mapped mappings, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
+// findImages asks as the controllers do, for machines that have nothing but what they need.
+func findImages(mapped mappings, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
 	query := v1alpha1.ImageQuery{Name: name, Version: version, Capabilities: need, Definitions: in.MachineCapabilities}
 	config := mapped[imageVersion{name, version}] // empty when there is none
-	result := availability{title: fmt.Sprintf("%s %s for %s", name, version, inWords(need, in.MachineCapabilities))}
+	result := availability{title: fmt.Sprintf("%s %s for %s", name, version, describeCapabilities(need, in.MachineCapabilities))}
 	for _, region := range in.Regions {
 		query.Region = region.Name
 		switch len(config.BestMachineImages(query)) {
@@ -99,17 +99,17 @@ func lookUp(mapped mappings, name, version string, need gardencorev1beta1.Capabi
 	return result
 }
 
-func inWords(need gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) string {
+func describeCapabilities(need gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) string {
 	if len(definitions) == 0 {
 		return strings.Join(need[v1beta1constants.ArchitectureName], ", ")
 	}
-	var words []string
+	var parts []string
 	for _, definition := range definitions {
 		if values := need[definition.Name]; len(values) > 0 {
-			words = append(words, definition.Name+" "+strings.Join(values, " or "))
+			parts = append(parts, definition.Name+" "+strings.Join(values, " or "))
 		}
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // needsOf lists the capabilities that machines may have which boot a version of an image, as far as the CloudProfile says so: machines of one value

@@ -10,11 +10,11 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/apis/tightening"
+	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
-// ShootSurroundings is what a Shoot has to fit.
-type ShootSurroundings struct {
+// ShootValidationContext is what a Shoot has to fit.
+type ShootValidationContext struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
 	// Spec is the CloudProfile itself. Without it, images are not looked for.
@@ -32,14 +32,14 @@ type ShootSurroundings struct {
 //
 // It has nothing to say of a Shoot that has no infrastructure: one without workers, or a self-hosted one that brings its
 // own machines. Gardener itself refuses configurations in the former.
-func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootSurroundings) field.ErrorList {
+func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootValidationContext) field.ErrorList {
 	if !hasInfrastructure(shoot) {
 		return nil
 	}
 	if oldShoot == nil || !hasInfrastructure(oldShoot) {
 		return append(in.validateConfigs(shoot, nil), in.validatePools(shoot, nil)...)
 	}
-	errs := tightening.Introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
+	errs := ratcheting.Introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
 	errs = append(errs, validateShootInfrastructureUpdate(shoot, oldShoot)...)
 	return append(errs, in.validatePools(shoot, oldShoot)...)
 }
@@ -54,7 +54,7 @@ func hasInfrastructure(shoot *gardencorev1beta1.Shoot) bool {
 func providerPath(name string) *field.Path { return field.NewPath("spec", "provider", name) }
 
 // validateConfigs checks the configurations of infrastructure and control plane. accepted is the Shoot with those that were accepted before.
-func (in ShootSurroundings) validateConfigs(shoot, accepted *gardencorev1beta1.Shoot) field.ErrorList {
+func (in ShootValidationContext) validateConfigs(shoot, accepted *gardencorev1beta1.Shoot) field.ErrorList {
 	path := providerPath("infrastructureConfig")
 	infrastructure, errs := readShootConfig(shoot.Spec.Provider.InfrastructureConfig, path, "InfrastructureConfig",
 		v1alpha1.DecodeInfrastructureConfig, v1alpha1.DecodeStoredInfrastructureConfig)
@@ -98,10 +98,10 @@ func readShootConfig[Config any](
 // DecodingErrors turns what a Decode function of v1alpha1 says of a document into errors about path: one for each field that is wrong.
 func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }
 
-func (in ShootSurroundings) validateControlPlane(
+func (in ShootValidationContext) validateControlPlane(
 	config, oldConfig *v1alpha1.ControlPlaneConfig, infrastructure *v1alpha1.InfrastructureConfig, shoot *gardencorev1beta1.Shoot,
 ) field.ErrorList {
-	surroundings := ControlPlaneSurroundings{
+	validationContext := ControlPlaneValidationContext{
 		Profile: in.Profile,
 		Region:  shoot.Spec.Region,
 		// An infrastructure that cannot be read is mistake enough.
@@ -110,12 +110,12 @@ func (in ShootSurroundings) validateControlPlane(
 		IPv6:         shoot.Spec.Networking != nil && slices.Contains(shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6),
 	}
 	if infrastructure != nil {
-		surroundings.FloatingPoolName = infrastructure.FloatingPoolName
+		validationContext.FloatingPoolName = infrastructure.FloatingPoolName
 	}
 	var best field.ErrorList
-	for i, domain := range in.domainsWithPool(surroundings.FloatingPoolName, shoot.Spec.Region) {
-		surroundings.Domain = domain
-		if errs := ValidateControlPlaneConfig(config, oldConfig, surroundings, providerPath("controlPlaneConfig")); i == 0 || len(errs) < len(best) {
+	for i, domain := range in.domainsWithPool(validationContext.FloatingPoolName, shoot.Spec.Region) {
+		validationContext.Domain = domain
+		if errs := ValidateControlPlaneConfig(config, oldConfig, validationContext, providerPath("controlPlaneConfig")); i == 0 || len(errs) < len(best) {
 			best = errs
 		}
 	}
@@ -133,7 +133,7 @@ func secretsOfShoot(shoot *gardencorev1beta1.Shoot) []string {
 }
 
 // domains are those in which the shoot's project may be, as far as that makes a difference. There is always one, maybe without a name.
-func (in ShootSurroundings) domains() []string {
+func (in ShootValidationContext) domains() []string {
 	domains := []string{in.Domain}
 	if in.Domain != "" || in.Profile == nil {
 		return domains
@@ -147,7 +147,7 @@ func (in ShootSurroundings) domains() []string {
 }
 
 // domainsWithPool are those of the domains in which the CloudProfile allows the floating pool, or all if there is none.
-func (in ShootSurroundings) domainsWithPool(name, region string) []string {
+func (in ShootValidationContext) domainsWithPool(name, region string) []string {
 	all := in.domains()
 	var domains []string
 	for _, domain := range all {
@@ -162,7 +162,7 @@ func (in ShootSurroundings) domainsWithPool(name, region string) []string {
 }
 
 // validatePools checks the pools and goes by their names, since others move up when a pool is removed.
-func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
+func (in ShootValidationContext) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
 	var errs field.ErrorList
 	oldWorkers, known := poolsByName(oldShoot), map[machine]bool{}
 	for _, oldWorker := range oldWorkers {
@@ -180,7 +180,7 @@ func (in ShootSurroundings) validatePools(shoot, oldShoot *gardencorev1beta1.Sho
 			continue
 		}
 		oldPool := PoolOfShoot(oldWorker)
-		errs = append(errs, tightening.Introduced(
+		errs = append(errs, ratcheting.Introduced(
 			ValidateWorkerPool(&oldPool, &oldPool, in.Profile, path), ValidateWorkerPool(&pool, &oldPool, in.Profile, path))...)
 		errs = append(errs, ValidateWorkerPoolUpdate(&oldPool, &pool, path)...)
 	}

@@ -20,7 +20,7 @@ type cluster struct {
 	infra   *v1alpha1.InfrastructureConfig
 	control *v1alpha1.ControlPlaneConfig
 	pools   []*v1alpha1.WorkerConfig
-	in      validation.ShootSurroundings
+	in      validation.ShootValidationContext
 	// afterwards changes documents that cannot be written with the types.
 	afterwards []func(*gardencorev1beta1.Provider)
 }
@@ -31,7 +31,7 @@ func newCluster() *cluster {
 		Shoot:   &gardencorev1beta1.Shoot{},
 		infra:   config.config,
 		control: &v1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"},
-		in:      validation.ShootSurroundings{Profile: newControlPlane().in.Profile, Domain: "default"},
+		in:      validation.ShootValidationContext{Profile: newControlPlane().in.Profile, Domain: "default"},
 	}
 	c.in.Profile.ServerGroupPolicies = []string{"affinity", "soft-anti-affinity"}
 	c.in.Profile.Constraints.FloatingPools = append(c.in.Profile.Constraints.FloatingPools, v1alpha1.FloatingPool{Name: "inner", Domain: new("weavers")})
@@ -124,7 +124,7 @@ func (c *cluster) withoutConfigs() {
 	c.afterwards = append(c.afterwards, func(p *gardencorev1beta1.Provider) { p.InfrastructureConfig, p.ControlPlaneConfig = nil, nil })
 }
 
-func TestNewShootsThatAreFine(t *testing.T) {
+func TestValidateShoot_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(*cluster){
 		"one as small as it gets":                      func(*cluster) {},
 		"one with dual stack":                          (*cluster).dualStack,
@@ -157,15 +157,15 @@ func TestNewShootsThatAreFine(t *testing.T) {
 			c := newCluster()
 			change(c)
 			require.Empty(t, validation.ValidateShoot(c.write(t), nil, c.in))
-			require.Empty(t, validation.ValidateShoot(c.Shoot, nil, validation.ShootSurroundings{}), "and without a profile")
+			require.Empty(t, validation.ValidateShoot(c.Shoot, nil, validation.ShootValidationContext{}), "and without a profile")
 		})
 	}
 }
 
-// mistake is what is expected of a field.
-type mistake struct{ field, remedy string }
+// expectedError is what is expected of a field.
+type expectedError struct{ field, remedy string }
 
-func requireMistakes(t *testing.T, errs field.ErrorList, want ...mistake) {
+func requireFieldErrors(t *testing.T, errs field.ErrorList, want ...expectedError) {
 	t.Helper()
 	require.Len(t, errs, len(want), "exactly this should be wrong: %v", errs.ToAggregate())
 	for i, w := range want {
@@ -174,7 +174,7 @@ func requireMistakes(t *testing.T, errs field.ErrorList, want ...mistake) {
 	}
 }
 
-func TestNewShootsThatAreRefused(t *testing.T) {
+func TestValidateShoot_Invalid(t *testing.T) {
 	const (
 		infra   = "spec.provider.infrastructureConfig"
 		control = "spec.provider.controlPlaneConfig"
@@ -245,7 +245,7 @@ func TestNewShootsThatAreRefused(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster()
 			test.change(c)
-			requireMistakes(t, validation.ValidateShoot(c.write(t), nil, c.in), mistake{test.field, test.remedy})
+			requireFieldErrors(t, validation.ValidateShoot(c.write(t), nil, c.in), expectedError{test.field, test.remedy})
 		})
 	}
 }
@@ -256,17 +256,17 @@ func drop(c *cluster, document func(*gardencorev1beta1.Provider) **runtime.RawEx
 	c.afterwards = append(c.afterwards, func(p *gardencorev1beta1.Provider) { *document(p) = nil })
 }
 
-func TestAMisspeltFieldHidesNoOtherMistake(t *testing.T) {
+func TestValidateShoot_UnknownFieldAndOtherErrors(t *testing.T) {
 	c := newCluster()
 	c.infra.Networks.Workers = ""
 	c.misspell(infraOf, `"networks":{`, `"networks":{"wokers":"10.250.0.0/19"`)
 	c.pools[0].ServerGroup = &v1alpha1.ServerGroup{Policy: "harmony"}
 	c.misspell(firstPool, `{`, `{"machineLabel":[],`)
-	requireMistakes(
+	requireFieldErrors(
 		t, validation.ValidateShoot(c.write(t), nil, c.in),
-		mistake{"spec.provider.infrastructureConfig", `unknown field "networks.wokers"`},
-		mistake{"spec.provider.infrastructureConfig.networks.workers", "give the range of the node subnet"},
-		mistake{"spec.provider.workers[0].providerConfig", `unknown field "machineLabel"`},
-		mistake{"spec.provider.workers[0].providerConfig.serverGroup.policy", "choose one of"},
+		expectedError{"spec.provider.infrastructureConfig", `unknown field "networks.wokers"`},
+		expectedError{"spec.provider.infrastructureConfig.networks.workers", "give the range of the node subnet"},
+		expectedError{"spec.provider.workers[0].providerConfig", `unknown field "machineLabel"`},
+		expectedError{"spec.provider.workers[0].providerConfig.serverGroup.policy", "choose one of"},
 	)
 }

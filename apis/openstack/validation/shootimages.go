@@ -30,7 +30,7 @@ func machineOf(worker *gardencorev1beta1.Worker) machine {
 
 // validateImage refuses a version of an image that the CloudProfile has in other regions alone, since images are rolled out region by region. It asks as
 // the Worker's controller does. It is for machines that the shoot does not have yet: the controller remembers the images of the others.
-func (in ShootSurroundings) validateImage(wanted machine, region string, path *field.Path) field.ErrorList {
+func (in ShootValidationContext) validateImage(wanted machine, region string, path *field.Path) field.ErrorList {
 	if in.Profile == nil || in.Spec == nil || wanted.Version == "" {
 		return nil
 	}

@@ -22,7 +22,7 @@ func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	if !hasInfrastructure(shoot) {
 		return false
 	}
-	return oldShoot == nil || !hasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(judgedOf(shoot), judgedOf(oldShoot))
+	return oldShoot == nil || !hasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(validatedFieldsOf(shoot), validatedFieldsOf(oldShoot))
 }
 
 // CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that says it.
@@ -38,8 +38,8 @@ func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProf
 	return reference, field.NewPath("spec", "cloudProfileName")
 }
 
-// judged is what is judged of a Shoot.
-type judged struct {
+// validatedFields is what is judged of a Shoot.
+type validatedFields struct {
 	CloudProfile                             gardencorev1beta1.CloudProfileReference
 	Region                                   string
 	InfrastructureConfig, ControlPlaneConfig *runtime.RawExtension
@@ -49,9 +49,9 @@ type judged struct {
 	Pools                                    []WorkerPool
 }
 
-func judgedOf(shoot *gardencorev1beta1.Shoot) judged {
+func validatedFieldsOf(shoot *gardencorev1beta1.Shoot) validatedFields {
 	spec := &shoot.Spec
-	result := judged{
+	result := validatedFields{
 		Region:               spec.Region,
 		InfrastructureConfig: canonical(spec.Provider.InfrastructureConfig),
 		ControlPlaneConfig:   canonical(spec.Provider.ControlPlaneConfig),

@@ -19,7 +19,7 @@ func inPlace(c *cluster) {
 	c.worker(1).UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate)
 }
 
-func TestChangesOfShootsThatAreFine(t *testing.T) {
+func TestValidateShoot_ValidUpdate(t *testing.T) {
 	broken := func(c *cluster) { c.misspell(infraOf, `"networks":{`, `"networks":{"mtu":"many",`) }
 	for sentence, test := range map[string]struct{ before, after func(*cluster) }{
 		"no change": {unchanged, unchanged},
@@ -41,8 +41,8 @@ func TestChangesOfShootsThatAreFine(t *testing.T) {
 		"the MTU, next to a router by its name":       {func(c *cluster) { named(c) }, func(c *cluster) { named(c); c.infra.Networks.MTU = new(1400) }},
 		"what a broken document leaves alone":         {broken, func(c *cluster) { broken(c); c.pool("tpu") }},
 		"a broken document, which is mended":          {broken, unchanged},
-		"what is next to a field that nobody knows":   {unheardOf, func(c *cluster) { unheardOf(c); c.infra.Networks.MTU = new(1400) }},
-		"a field that nobody knows, which is removed": {unheardOf, unchanged},
+		"what is next to a field that nobody knows":   {unknownField, func(c *cluster) { unknownField(c); c.infra.Networks.MTU = new(1400) }},
+		"a field that nobody knows, which is removed": {unknownField, unchanged},
 		"one of two fields that nobody knows, which is removed": {
 			func(c *cluster) {
 				c.misspell(controlOf, `{`, `{"colour":"red","size":"big",`)
@@ -57,10 +57,10 @@ func TestChangesOfShootsThatAreFine(t *testing.T) {
 			func(c *cluster) { c.Spec.Networking.Nodes = new("10.99.0.0/16") }, func(c *cluster) { c.Spec.Networking.Nodes = new("10.98.0.0/15") },
 		},
 		"more, where nobody knows a field and a policy is gone": {
-			func(c *cluster) { unheardOf(c); badPool(c) }, func(c *cluster) { unheardOf(c); badPool(c); c.pools[1].ConfigDrive = new(true) },
+			func(c *cluster) { unknownField(c); badPool(c) }, func(c *cluster) { unknownField(c); badPool(c); c.pools[1].ConfigDrive = new(true) },
 		},
 		"no configurations, where there were none":      {(*cluster).withoutConfigs, func(c *cluster) { c.withoutConfigs(); c.pool("tpu") }},
-		"an unknown field of nodes updated in place":    {func(c *cluster) { inPlace(c); unheardOf(c) }, inPlace},
+		"an unknown field of nodes updated in place":    {func(c *cluster) { inPlace(c); unknownField(c) }, inPlace},
 		"machines from here, for one that hosts itself": {func(c *cluster) { c.selfHosted(); c.withoutCredentials(); c.withoutConfigs() }, (*cluster).selfHosted},
 		"the provider to one that is offered, without any binding, which is not to be taken for a panic": {
 			(*cluster).withoutCredentials, func(c *cluster) { c.withoutCredentials(); c.control.LoadBalancerProvider = "ovn" },
@@ -71,21 +71,21 @@ func TestChangesOfShootsThatAreFine(t *testing.T) {
 			test.before(before)
 			test.after(after)
 			require.Empty(t, validation.ValidateShoot(after.write(t), before.write(t), after.in))
-			require.Empty(t, validation.ValidateShoot(after.Shoot, before.Shoot, validation.ShootSurroundings{}), "and without a profile")
+			require.Empty(t, validation.ValidateShoot(after.Shoot, before.Shoot, validation.ShootValidationContext{}), "and without a profile")
 		})
 	}
 }
 
 func named(c *cluster) { c.infra.Networks.Router = &v1alpha1.Router{ID: "mine"} }
 
-// unheardOf adds to all documents a field that another version may have known.
-func unheardOf(c *cluster) {
+// unknownField adds to all documents a field that another version may have known.
+func unknownField(c *cluster) {
 	c.misspell(infraOf, `"networks":{`, `"networks":{"colour":"red",`)
 	c.misspell(controlOf, `{`, `{"colour":"red",`)
 	c.misspell(lastPool, `{`, `{"colour":"red",`)
 }
 
-func TestChangesOfShootsThatAreRefused(t *testing.T) {
+func TestValidateShoot_InvalidUpdate(t *testing.T) {
 	const (
 		infra   = "spec.provider.infrastructureConfig"
 		control = "spec.provider.controlPlaneConfig"
@@ -93,23 +93,23 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 	)
 	for sentence, test := range map[string]struct {
 		before, after func(*cluster)
-		mistakes      []mistake
+		mistakes      []expectedError
 	}{
 		"another range of the nodes": {
 			unchanged, func(c *cluster) { c.infra.Networks.Workers = "10.250.32.0/19" },
-			[]mistake{{infra + ".networks.workers", `is immutable: set it back to "10.250.0.0/19", or create a new shoot`}},
+			[]expectedError{{infra + ".networks.workers", `is immutable: set it back to "10.250.0.0/19", or create a new shoot`}},
 		},
 		"another floating pool": {
 			unchanged, func(c *cluster) { c.infra.FloatingPoolName = "classy" },
-			[]mistake{{infra + ".floatingPoolName", `set it back to "public"`}},
+			[]expectedError{{infra + ".floatingPoolName", `set it back to "public"`}},
 		},
 		"another range, next to a field that nobody knows": {
-			unheardOf, func(c *cluster) { unheardOf(c); c.infra.Networks.Workers = "10.250.32.0/19" },
-			[]mistake{{infra + ".networks.workers", `set it back to "10.250.0.0/19"`}},
+			unknownField, func(c *cluster) { unknownField(c); c.infra.Networks.Workers = "10.250.32.0/19" },
+			[]expectedError{{infra + ".networks.workers", `set it back to "10.250.0.0/19"`}},
 		},
 		"a field that nobody knows": {
-			unchanged, unheardOf,
-			[]mistake{
+			unchanged, unknownField,
+			[]expectedError{
 				{infra, `unknown field "networks.colour"`},
 				{control, `unknown field "colour"`},
 				{workers + "[1].providerConfig", `unknown field "colour": correct the name or remove the field`},
@@ -117,41 +117,41 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 		},
 		"another field that nobody knows": {
 			func(c *cluster) { c.misspell(controlOf, `{`, `{"colour":"red",`) }, func(c *cluster) { c.misspell(controlOf, `{`, `{"size":"big",`) },
-			[]mistake{{control, `unknown field "size"`}},
+			[]expectedError{{control, `unknown field "size"`}},
 		},
 		"no infrastructureConfig any more": {
-			unchanged, func(c *cluster) { drop(c, infraOf) }, []mistake{{infra, "give one with apiVersion"}},
+			unchanged, func(c *cluster) { drop(c, infraOf) }, []expectedError{{infra, "give one with apiVersion"}},
 		},
 		"a mistake instead of another one": {
 			named, func(c *cluster) { c.infra.Networks.MTU = new(1); named(c) },
-			[]mistake{{infra + ".networks.mtu", "choose a number of bytes between 1280 and 9216"}},
+			[]expectedError{{infra + ".networks.mtu", "choose a number of bytes between 1280 and 9216"}},
 		},
 		"dual stack without a range": {
 			unchanged, func(c *cluster) { c.dualStack(); c.infra.Networks.IPv6 = nil },
-			[]mistake{{infra + ".networks.ipv6", "say where the IPv6 ranges of the dual-stack shoot come from"}},
+			[]expectedError{{infra + ".networks.ipv6", "say where the IPv6 ranges of the dual-stack shoot come from"}},
 		},
 		"no range of dual stack any more": {
-			(*cluster).dualStack, unchanged, []mistake{{infra + ".networks.ipv6", "is immutable: set it back to"}},
+			(*cluster).dualStack, unchanged, []expectedError{{infra + ".networks.ipv6", "is immutable: set it back to"}},
 		},
 		"nodes elsewhere": {
 			unchanged, func(c *cluster) { c.Spec.Networking.Nodes = new("10.99.0.0/16") },
-			[]mistake{{infra + ".networks.workers", "must lie within spec.networking.nodes (10.99.0.0/16)"}},
+			[]expectedError{{infra + ".networks.workers", "must lie within spec.networking.nodes (10.99.0.0/16)"}},
 		},
 		"Manila without credentials, later": {
 			unchanged, func(c *cluster) { c.manila("") },
-			[]mistake{{control + ".storage.csiManila.credentialsRef", "give the name of a Secret"}},
+			[]expectedError{{control + ".storage.csiManila.credentialsRef", "give the name of a Secret"}},
 		},
 		"Manila whose Secret is not referred to any more": {
 			func(c *cluster) { c.manila("manila") }, func(c *cluster) { c.manila("manila"); c.Spec.Resources = nil },
-			[]mistake{{control + ".storage.csiManila.credentialsRef.name", "add it there, or correct the name"}},
+			[]expectedError{{control + ".storage.csiManila.credentialsRef.name", "add it there, or correct the name"}},
 		},
 		"no share network any more": {
 			func(c *cluster) { c.infra.Networks.ShareNetwork = &v1alpha1.ShareNetwork{Enabled: true} }, unchanged,
-			[]mistake{{infra + ".networks.shareNetwork.enabled", "set it back to true"}},
+			[]expectedError{{infra + ".networks.shareNetwork.enabled", "set it back to true"}},
 		},
 		"a provider that is not offered, without any binding, which is not to be taken for a panic": {
 			(*cluster).withoutCredentials, func(c *cluster) { c.withoutCredentials(); c.control.LoadBalancerProvider = "f5" },
-			[]mistake{{control + ".loadBalancerProvider", `choose one of "amphora", "ovn"`}},
+			[]expectedError{{control + ".loadBalancerProvider", `choose one of "amphora", "ovn"`}},
 		},
 		"a class that is not offered, without any binding": {
 			func(c *cluster) { c.withoutCredentials(); c.infra.FloatingPoolName = "classy" },
@@ -159,7 +159,7 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 				c.withoutCredentials()
 				c.infra.FloatingPoolName, c.control.LoadBalancerClasses = "classy", []v1alpha1.LoadBalancerClass{{Name: "mine"}}
 			},
-			[]mistake{{control + ".loadBalancerClasses[0]", "take those of one of its classes"}},
+			[]expectedError{{control + ".loadBalancerClasses[0]", "take those of one of its classes"}},
 		},
 		"a class that keeps its mistake when it changes": {
 			func(c *cluster) {
@@ -168,19 +168,19 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 			func(c *cluster) {
 				c.control.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "b", SubnetID: new("mine")}}
 			},
-			[]mistake{{control + ".loadBalancerClasses[0].subnetID", "not its name: a UUID"}},
+			[]expectedError{{control + ".loadBalancerClasses[0].subnetID", "not its name: a UUID"}},
 		},
 		"another order of zones": {
 			unchanged, func(c *cluster) { c.worker(1).Zones = []string{"north-2", "north-1"} },
-			[]mistake{{workers + "[1].zones", `zones can only be added at the end: set it back to ["north-1","north-2"], or create a new pool`}},
+			[]expectedError{{workers + "[1].zones", `zones can only be added at the end: set it back to ["north-1","north-2"], or create a new pool`}},
 		},
 		"fewer zones of a pool that moved up": {
 			unchanged, func(c *cluster) { c.remove(0); c.worker(0).Zones = []string{"north-1"} },
-			[]mistake{{workers + "[0].zones", "zones can only be added at the end"}},
+			[]expectedError{{workers + "[0].zones", "zones can only be added at the end"}},
 		},
 		"another policy that is not offered": {
 			badPool, func(c *cluster) { c.pools[1].ServerGroup = &v1alpha1.ServerGroup{Policy: "peace"} },
-			[]mistake{{workers + "[1].providerConfig.serverGroup.policy", `choose one of "affinity", "soft-anti-affinity"`}},
+			[]expectedError{{workers + "[1].providerConfig.serverGroup.policy", `choose one of "affinity", "soft-anti-affinity"`}},
 		},
 		"a new pool with a mistake that another one has already": {
 			badPool, func(c *cluster) {
@@ -188,28 +188,28 @@ func TestChangesOfShootsThatAreRefused(t *testing.T) {
 				c.pool("tpu")
 				c.pools[2].ServerGroup = &v1alpha1.ServerGroup{Policy: "harmony"}
 			},
-			[]mistake{{workers + "[2].providerConfig.serverGroup.policy", "choose one of"}},
+			[]expectedError{{workers + "[2].providerConfig.serverGroup.policy", "choose one of"}},
 		},
 		"another configuration of nodes that are updated in place": {
 			inPlace, func(c *cluster) { inPlace(c); c.pools[1].ConfigDrive = new(true) },
-			[]mistake{{workers + "[1].providerConfig", "set it back to what it was, or create a new pool"}},
+			[]expectedError{{workers + "[1].providerConfig", "set it back to what it was, or create a new pool"}},
 		},
 		"machines from here without a configuration, for one that hosts itself": {
 			func(c *cluster) { c.selfHosted(); c.withoutCredentials(); c.withoutConfigs() },
 			func(c *cluster) { c.selfHosted(); c.withoutConfigs() },
-			[]mistake{{infra, "give one with apiVersion"}, {control, "give one with apiVersion"}},
+			[]expectedError{{infra, "give one with apiVersion"}, {control, "give one with apiVersion"}},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before, after := newCluster(), newCluster()
 			test.before(before)
 			test.after(after)
-			requireMistakes(t, validation.ValidateShoot(after.write(t), before.write(t), after.in), test.mistakes...)
+			requireFieldErrors(t, validation.ValidateShoot(after.write(t), before.write(t), after.in), test.mistakes...)
 		})
 	}
 }
 
-func TestWritesThatNeedNoValidation(t *testing.T) {
+func TestShootNeedsValidation(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(*cluster)
 		needed bool

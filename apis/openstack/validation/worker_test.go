@@ -43,7 +43,7 @@ func profileOfWorkers() *v1alpha1.CloudProfileConfig {
 
 func poolPath() *field.Path { return field.NewPath("spec", "provider", "workers").Index(0) }
 
-func TestPoolsThatAreFine(t *testing.T) {
+func TestValidateWorkerPool_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(*worker){
 		"a pool that says nothing":                  func(*worker) {},
 		"a root volume":                             func(w *worker) { w.Volume = &gardencorev1beta1.Volume{VolumeSize: "50Gi", Type: new("fast")} },
@@ -77,7 +77,7 @@ func TestPoolsThatAreFine(t *testing.T) {
 	}
 }
 
-func TestPoolsThatAreNot(t *testing.T) {
+func TestValidateWorkerPool_Invalid(t *testing.T) {
 	labels := func(names ...string) func(*worker) {
 		return func(w *worker) {
 			for _, name := range names {
@@ -154,7 +154,7 @@ func TestPoolsThatAreNot(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatNobodyUnderstands(t *testing.T) {
+func TestValidateWorkerPool_UndecodableConfig(t *testing.T) {
 	pool := newWorker().pool(t)
 	pool.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","servrGroup":{}}`)}
 	errs := validation.ValidateWorkerPool(pool, nil, profileOfWorkers(), poolPath())
@@ -164,7 +164,7 @@ func TestAConfigurationThatNobodyUnderstands(t *testing.T) {
 }
 
 // A shoot that the upstream extension has admitted, or that a CloudProfile allowed once, goes on living.
-func TestWhatWasAcceptedBeforeIsAccepted(t *testing.T) {
+func TestValidateWorkerPool_AcceptedBefore(t *testing.T) {
 	w := newWorker()
 	w.Volume = &gardencorev1beta1.Volume{VolumeSize: "50Gi", Encrypted: new(true)}
 	w.DataVolumes = []gardencorev1beta1.DataVolume{{Name: "a", VolumeSize: "1Gi", Encrypted: new(true)}}
@@ -175,7 +175,7 @@ func TestWhatWasAcceptedBeforeIsAccepted(t *testing.T) {
 	assert.Empty(t, validation.ValidateWorkerPool(pool, pool, profileOfWorkers(), poolPath()))
 }
 
-func TestUpdatesOfPools(t *testing.T) {
+func TestValidateWorkerPoolUpdate(t *testing.T) {
 	inPlace := func(w *worker) { w.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) }
 	manual := func(w *worker) { w.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate) }
 	nothing := func(*worker) {}
@@ -216,7 +216,7 @@ func TestUpdatesOfPools(t *testing.T) {
 	}
 }
 
-func TestAPoolIsTheSameInShootAndWorker(t *testing.T) {
+func TestPoolOfShoot_SameAsPoolOfWorker(t *testing.T) {
 	w := newWorker()
 	w.Labels = nil
 	w.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate)
@@ -230,7 +230,7 @@ func TestAPoolIsTheSameInShootAndWorker(t *testing.T) {
 	}))
 }
 
-func TestSizesInGiB(t *testing.T) {
+func TestSizeInGiB(t *testing.T) {
 	for size, want := range map[string]int{"50Gi": 50, "1Ti": 1024, "50G": 47, "1": 1, "1025Mi": 2, "64Gi": 64} {
 		got, err := validation.SizeInGiB(size)
 		require.NoError(t, err, size)

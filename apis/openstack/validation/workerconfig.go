@@ -20,8 +20,8 @@ const maxResourceName = 317
 // policyAffinity keeps all servers of a group on one host.
 const policyAffinity = "affinity"
 
-// PoolSurroundings is what a WorkerConfig has to fit.
-type PoolSurroundings struct {
+// PoolValidationContext is what a WorkerConfig has to fit.
+type PoolValidationContext struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
 	// Zones and Labels are the pool's.
@@ -31,7 +31,7 @@ type PoolSurroundings struct {
 
 // ValidateWorkerConfig checks a configuration by itself and against its pool and the CloudProfile. oldConfig is the one that was accepted
 // before, nil for a new pool; see ValidateWorkerPool.
-func ValidateWorkerConfig(config, oldConfig *v1alpha1.WorkerConfig, in PoolSurroundings, fldPath *field.Path) field.ErrorList {
+func ValidateWorkerConfig(config, oldConfig *v1alpha1.WorkerConfig, in PoolValidationContext, fldPath *field.Path) field.ErrorList {
 	if oldConfig == nil {
 		oldConfig = &v1alpha1.WorkerConfig{}
 	}
@@ -67,7 +67,7 @@ func validateCapacity(capacity corev1.ResourceList, whole bool, path *field.Path
 }
 
 // validateServerGroup looks into the CloudProfile for a policy that was not there before.
-func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolSurroundings, path *field.Path) field.ErrorList {
+func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolValidationContext, path *field.Path) field.ErrorList {
 	if group == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map
 		}
 		_, isOfPool := ofPool[label.Name]
 		switch {
-		case names.again(label.Name):
+		case names.isDuplicate(label.Name):
 			errs = append(errs, duplicate(name, label.Name))
 		case isOfPool:
 			errs = append(errs, field.Invalid(name, label.Name, "is a label of the pool, which is in the metadata anyway: remove one of the two"))
@@ -124,7 +124,7 @@ func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
 	known := seen[string]{}
 	for i, group := range groups {
 		errs = append(errs, validateLine(group, "the name of a security group", path.Index(i))...)
-		if known.again(group) {
+		if known.isDuplicate(group) {
 			errs = append(errs, duplicate(path.Index(i), group))
 		}
 	}
@@ -144,7 +144,7 @@ func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *fie
 		default:
 			errs = append(errs, validateLine(network.Name, "the ID of the network, or its name", entry.Child("name"))...)
 		}
-		if known.again(network) {
+		if known.isDuplicate(network) {
 			errs = append(errs, duplicate(entry, network.ID+network.Name))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/trellis-garden/trellis/apis/internal/amounts"
+	"github.com/trellis-garden/trellis/apis/internal/quantities"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -90,7 +90,7 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 		// What cannot be read was not accepted, so everything is checked.
 		oldConfig, _ = v1alpha1.DecodeStoredWorkerConfig(oldPool.ProviderConfig)
 	}
-	return append(errs, ValidateWorkerConfig(config, oldConfig, PoolSurroundings{
+	return append(errs, ValidateWorkerConfig(config, oldConfig, PoolValidationContext{
 		Profile: profile, Zones: pool.Zones, Labels: pool.Labels,
 	}, path)...)
 }
@@ -149,7 +149,7 @@ func validateVolumes(pool, oldPool *WorkerPool, fldPath *field.Path) field.Error
 	for i := range pool.DataVolumes {
 		volume, path := &pool.DataVolumes[i], fldPath.Child("dataVolumes").Index(i)
 		errs = append(errs, validateName(volume.Name, "a name that tells the volumes of a machine apart", path.Child("name"))...)
-		if names.again(volume.Name) {
+		if names.isDuplicate(volume.Name) {
 			errs = append(errs, duplicate(path.Child("name"), volume.Name))
 		}
 		errs = append(errs, validateSize(volume.Size, path.Child("size"))...)
@@ -181,7 +181,7 @@ func isTrue(value *bool) bool { return value != nil && *value }
 
 // SizeInGiB reads the size of a volume. Cinder counts in GiB, so that what is left over is rounded up.
 func SizeInGiB(size string) (int, error) {
-	if err := amounts.Check(size); err != nil {
+	if err := quantities.Check(size); err != nil {
 		return 0, err
 	}
 	quantity, err := resource.ParseQuantity(size)

@@ -46,7 +46,7 @@ func unreadyInstallation() *gardencorev1beta1.ControllerInstallation {
 	return installation
 }
 
-func TestCheckEndsAsTheGardenIs(t *testing.T) {
+func TestCheck_ExitCode(t *testing.T) {
 	doubled := &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "worker-openstack"}}
 	doubled.Spec.Resources = []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "openstack"}}
 	unserved := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: "cat"}}
@@ -102,7 +102,7 @@ spec:
   networking: {type: calico}
 `
 
-func TestCheckOfManifests(t *testing.T) {
+func TestCheck_Manifests(t *testing.T) {
 	registrations, planned := "../../registrations", file(t, "plan.yaml", plan)
 	got := command(t, "check", "--manifests", registrations, "--manifests", planned)
 	assert.Equal(t, exitFailed, got.code)
@@ -125,5 +125,5 @@ func TestCheckOfManifests(t *testing.T) {
 `, got.out)
 
 	got = command(t, "check", "--manifests", planned, "--kubeconfig", "x")
-	assert.Equal(t, result{exitNotUnderstood, "", "registrations check: --manifests stands for a virtual garden; leave out --kubeconfig and --context\n"}, got)
+	assert.Equal(t, result{exitUsage, "", "registrations check: --manifests stands for a virtual garden; leave out --kubeconfig and --context\n"}, got)
 }

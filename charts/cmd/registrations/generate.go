@@ -102,7 +102,7 @@ func generate(args []string, out io.Writer) error {
 	if err := f.writeCharts(catalogue); err != nil {
 		return err
 	}
-	f.say(out, catalogue)
+	f.printSummary(out, catalogue)
 	return nil
 }
 
@@ -138,8 +138,8 @@ func (f *generateFlags) readImageDigests(binaries []string) error {
 	return nil
 }
 
-// say tells what there is now.
-func (f *generateFlags) say(out io.Writer, catalogue registration.Catalogue) {
+// printSummary tells what there is now.
+func (f *generateFlags) printSummary(out io.Writer, catalogue registration.Catalogue) {
 	for _, e := range catalogue.Registrations {
 		fmt.Fprintf(out, "%s/%s: %s of type %s by %s %s\n", f.out, e.Name, e.Kind, strings.Join(e.Types, ", "), e.Chart, f.options.Version)
 	}

@@ -23,9 +23,9 @@ const usage = `Usage: registrations COMMAND [flags]
 
 // Exit codes.
 const (
-	exitDone = iota
+	exitOK = iota
 	exitFailed
-	exitNotUnderstood
+	exitUsage
 )
 
 // errFound ends a check that has printed what is wrong.
@@ -39,10 +39,10 @@ func main() {
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, out, complaints io.Writer) int {
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprint(complaints, usage)
-		return exitNotUnderstood
+		fmt.Fprint(errOut, usage)
+		return exitUsage
 	}
 	var err error
 	switch args[0] {
@@ -52,22 +52,22 @@ func run(ctx context.Context, args []string, out, complaints io.Writer) int {
 		err = check(ctx, args[1:], out)
 	case "help", "--help", "-help", "-h":
 		fmt.Fprint(out, usage)
-		return exitDone
+		return exitOK
 	default:
-		fmt.Fprintf(complaints, "registrations: there is no command %q\n\n%s", args[0], usage)
-		return exitNotUnderstood
+		fmt.Fprintf(errOut, "registrations: there is no command %q\n\n%s", args[0], usage)
+		return exitUsage
 	}
 	var misuse usageError
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
-		return exitDone
+		return exitOK
 	case errors.As(err, &misuse):
-		fmt.Fprintf(complaints, "registrations %s: %v\n", args[0], err)
-		return exitNotUnderstood
+		fmt.Fprintf(errOut, "registrations %s: %v\n", args[0], err)
+		return exitUsage
 	case errors.Is(err, errFound):
 		return exitFailed // said in the output
 	default:
-		fmt.Fprintf(complaints, "registrations %s: %v\n", args[0], err)
+		fmt.Fprintf(errOut, "registrations %s: %v\n", args[0], err)
 		return exitFailed
 	}
 }

@@ -16,15 +16,15 @@ import (
 
 // result is what a command line leads to.
 type result struct {
-	code            int
-	out, complaints string
+	code        int
+	out, errOut string
 }
 
 func command(t *testing.T, args ...string) result {
 	t.Helper()
-	var out, complaints bytes.Buffer
-	code := run(t.Context(), args, &out, &complaints)
-	return result{code, out.String(), complaints.String()}
+	var out, errOut bytes.Buffer
+	code := run(t.Context(), args, &out, &errOut)
+	return result{code, out.String(), errOut.String()}
 }
 
 func file(t *testing.T, name, content string) string {
@@ -38,11 +38,11 @@ func TestHelp(t *testing.T) {
 	for want, args := range map[string][]string{
 		usage: {"--help"}, generateHelp: {"generate", "--help"}, checkHelp: {"check", "-h"},
 	} {
-		assert.Equal(t, result{exitDone, want, ""}, command(t, args...))
+		assert.Equal(t, result{exitOK, want, ""}, command(t, args...))
 	}
 }
 
-func TestWhatIsNotUnderstood(t *testing.T) {
+func TestRun_InvalidArguments(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		args []string
 		want string
@@ -61,7 +61,7 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, result{exitNotUnderstood, "", c.want}, command(t, c.args...))
+			assert.Equal(t, result{exitUsage, "", c.want}, command(t, c.args...))
 		})
 	}
 }
@@ -71,7 +71,7 @@ func TestGenerate(t *testing.T) {
 	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--chart-repository=registry.example.org/charts",
 		"--image-repository=registry.example.org/images",
 		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network-calico="+file(t, "calico.yaml", "logLevel: debug"))
-	require.Equal(t, exitDone, got.code, got.complaints)
+	require.Equal(t, exitOK, got.code, got.errOut)
 	assert.Contains(t, got.out, folder+"/network-calico: Network of type calico by network-controller v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/admission: admission of openstack, calico, registrations v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/controllerinstallation: installer of type trellis v1.2.3\n")
@@ -101,7 +101,7 @@ func TestGenerate_ImageDigests(t *testing.T) {
 	list := file(t, "digests.txt", "registry.example.org/images/network-controller:v1.2.3@"+first+"\nregistry.example.org/images/machine-controller:v1.2.3@"+first+"\n")
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--image-digests", list, "--image-digest=machine-controller="+second)
-	require.Equal(t, exitDone, got.code, got.complaints)
+	require.Equal(t, exitOK, got.code, got.errOut)
 	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(calico), "digest: "+first)
@@ -110,14 +110,14 @@ func TestGenerate_ImageDigests(t *testing.T) {
 	assert.Contains(t, string(worker), "digest: "+second, "the flag counts")
 
 	got = command(t, "generate", "--out", t.TempDir(), "--version=v1.2.4", "--image-digests", list)
-	assert.NotEqual(t, exitDone, got.code)
-	assert.Contains(t, got.complaints, "network-controller has version v1.2.3, and the registrations are to have v1.2.4")
+	assert.NotEqual(t, exitOK, got.code)
+	assert.Contains(t, got.errOut, "network-controller has version v1.2.3, and the registrations are to have v1.2.4")
 	got = command(t, "generate", "--out", t.TempDir(), "--image-digests", file(t, "digests.txt", "latest\n"))
-	assert.Contains(t, got.complaints, `"latest" is no image with version and digest`)
+	assert.Contains(t, got.errOut, `"latest" is no image with version and digest`)
 }
 
 // The list of "make images" has all binaries.
-func TestGenerate_ImageDigestsOfASmallerCatalogue(t *testing.T) {
+func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
 	var list strings.Builder
 	for _, binary := range []string{
@@ -142,10 +142,10 @@ func TestGenerate_ImageDigestsOfASmallerCatalogue(t *testing.T) {
 			got := command(t, args...)
 			if test.want != "" {
 				assert.Equal(t, exitFailed, got.code)
-				assert.Contains(t, got.complaints, test.want)
+				assert.Contains(t, got.errOut, test.want)
 				return
 			}
-			require.Equal(t, exitDone, got.code, got.complaints)
+			require.Equal(t, exitOK, got.code, got.errOut)
 			calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
 			require.NoError(t, err)
 			assert.Contains(t, string(calico), "digest: "+digest)
@@ -153,11 +153,11 @@ func TestGenerate_ImageDigestsOfASmallerCatalogue(t *testing.T) {
 	}
 }
 
-func TestGenerateTellsTheInstallerHowToRollOut(t *testing.T) {
+func TestGenerate_InstallerConfig(t *testing.T) {
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--config", file(t, "all.yaml", "rollout: {soakTime: 1h}\nhistoryLimit: 3"),
 		"--config-file", "network-calico="+file(t, "calico.yaml", "rollout: {paused: true}"))
-	require.Equal(t, exitDone, got.code, got.complaints)
+	require.Equal(t, exitOK, got.code, got.errOut)
 	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "trellis.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(calico), `
@@ -179,10 +179,10 @@ type: trellis
 	assert.NotContains(t, string(worker), "paused")
 }
 
-func TestGenerateWritesCharts(t *testing.T) {
+func TestGenerate_Charts(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "charts")
 	got := command(t, "generate", "--out", t.TempDir(), "--charts", folder, "--version=v1.2.3")
-	require.Equal(t, exitDone, got.code, got.complaints)
+	require.Equal(t, exitOK, got.code, got.errOut)
 	written, err := filepath.Glob(filepath.Join(folder, "*"))
 	require.NoError(t, err)
 	all := slices.Concat(charts.Names(), charts.AdmissionNames(), charts.InstallationNames())
@@ -196,7 +196,7 @@ func TestGenerateWritesCharts(t *testing.T) {
 	}
 }
 
-func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
+func TestGenerate_WritesNothingOnError(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.yaml")
 	broken := file(t, "catalogue.yaml", "registrations:\n- {name: x, chart: worker-controller, kind: Worker}\n")
 	for sentence, c := range map[string]struct {
@@ -232,14 +232,14 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 	}
 }
 
-func TestValuesMustBeAMapping(t *testing.T) {
+func TestGenerate_ValuesNotAMapping(t *testing.T) {
 	got := command(t, "generate", "--out", t.TempDir(), "--values", file(t, "values.yaml", "- a"))
-	assert.NotEqual(t, exitDone, got.code)
-	assert.True(t, strings.HasPrefix(got.complaints, "registrations generate: reading values: "), got.complaints)
-	assert.Contains(t, got.complaints, "values.yaml must be a mapping in YAML")
+	assert.NotEqual(t, exitOK, got.code)
+	assert.True(t, strings.HasPrefix(got.errOut, "registrations generate: reading values: "), got.errOut)
+	assert.Contains(t, got.errOut, "values.yaml must be a mapping in YAML")
 }
 
-func TestCheckNeedsAKubeconfig(t *testing.T) {
+func TestCheck_WithoutKubeconfig(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "kubeconfig")
 	got := command(t, "check", "--kubeconfig", missing)
 	assert.Equal(t, result{exitFailed, "", "registrations check: reading the kubeconfig: stat " + missing + ": no such file or directory\n"}, got)

@@ -49,8 +49,8 @@ func section(t *testing.T, page, heading string) string {
 	return regexp.MustCompile(`(?m)^#{2,`+string(rune('0'+len(level)))+`} `).Split(after, 2)[0]
 }
 
-// TestInstallBlocks follows the pages that say how to install as far as no registry is needed: images and registrations are of one version and one registry.
-func TestInstallBlocks(t *testing.T) {
+// TestPages_InstallBlocks follows the pages that say how to install as far as no registry is needed: images and registrations are of one version and one registry.
+func TestPages_InstallBlocks(t *testing.T) {
 	landscape := readPage(t, "docs", "landscape.md")
 	for name, part := range map[string]string{
 		"the page on landscapes":  blocksOf(section(t, landscape, "## Install"), "console")[0],
@@ -71,7 +71,7 @@ func TestInstallBlocks(t *testing.T) {
 			folder := t.TempDir()
 			arguments := strings.Fields(strings.ReplaceAll(written[2], "$REPOSITORY", one[2]))
 			got := command(t, append([]string{"generate", "--version", one[1], "--out", folder}, arguments...)...)
-			require.Equal(t, exitDone, got.code, got.complaints)
+			require.Equal(t, exitOK, got.code, got.errOut)
 			content, err := os.ReadFile(filepath.Join(folder, file))
 			require.NoError(t, err)
 			assert.Contains(t, string(content), "# Version: "+one[1]+"\n")
@@ -80,12 +80,12 @@ func TestInstallBlocks(t *testing.T) {
 	}
 }
 
-// TestMoveTakesRegistrationsOfAVersion runs the first block of a move from upstream's extensions, which looks at what the others are going to apply.
-func TestMoveTakesRegistrationsOfAVersion(t *testing.T) {
+// TestPages_MoveWithVersion runs the first block of a move from upstream's extensions, which looks at what the others are going to apply.
+func TestPages_MoveWithVersion(t *testing.T) {
 	steps := section(t, readPage(t, "docs", "landscape.md"), "### Step 0: where things are")
 	require.Len(t, blocksOf(steps, "sh"), 1)
 	ofVersion := t.TempDir()
-	require.Equal(t, exitDone, command(t, "generate", "--version", "v0.1.0", "--out", ofVersion).code)
+	require.Equal(t, exitOK, command(t, "generate", "--version", "v0.1.0", "--out", ofVersion).code)
 	committed, err := filepath.Abs(filepath.Join(root, "charts", "registrations"))
 	require.NoError(t, err)
 	for sentence, c := range map[string]struct {
@@ -107,17 +107,17 @@ func TestMoveTakesRegistrationsOfAVersion(t *testing.T) {
 			bash := exec.CommandContext(t.Context(), "bash", "-s")
 			bash.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GARDEN=garden", "SEEDS=seed"}, c.environment...)
 			bash.Stdin = strings.NewReader(blocksOf(steps, "sh")[0])
-			var said bytes.Buffer
-			bash.Stdout, bash.Stderr = &said, &said
+			var output bytes.Buffer
+			bash.Stdout, bash.Stderr = &output, &output
 			err := bash.Run()
-			assert.Equal(t, c.refused, err != nil, said.String())
-			assert.Contains(t, said.String(), c.says)
+			assert.Equal(t, c.refused, err != nil, output.String())
+			assert.Contains(t, output.String(), c.says)
 		})
 	}
 }
 
-// TestBlocksAreShell lets bash read all blocks of the page that somebody pastes.
-func TestBlocksAreShell(t *testing.T) {
+// TestPages_ShellBlocks lets bash read all blocks of the page that somebody pastes.
+func TestPages_ShellBlocks(t *testing.T) {
 	page := readPage(t, "docs", "landscape.md")
 	blocks := append(blocksOf(page, "sh"), blocksOf(page, "console")...)
 	require.Greater(t, len(blocks), 10)
@@ -130,22 +130,22 @@ func TestBlocksAreShell(t *testing.T) {
 	}
 }
 
-// TestFreshLandscape holds what a landscape that never had upstream's extensions registers besides against what Trellis registers: nothing of OpenStack is
+// TestPages_FreshLandscape holds what a landscape that never had upstream's extensions registers besides against what Trellis registers: nothing of OpenStack is
 // served twice or by nobody, and of upstream's controllers those are off whose kinds are ours.
-func TestFreshLandscape(t *testing.T) {
+func TestPages_FreshLandscape(t *testing.T) {
 	var deployment gardencorev1.ControllerDeployment
-	var theirs gardencorev1beta1.ControllerRegistration
+	var upstreamRegistration gardencorev1beta1.ControllerRegistration
 	documents := strings.Split(readPage(t, "docs", "examples", "openstack", "provider-openstack.yaml"), "\n---\n")
 	require.Len(t, documents, 2)
 	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[0]), &deployment))
-	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[1]), &theirs))
+	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[1]), &upstreamRegistration))
 	catalogue, err := registration.Read(charts.Catalogue())
 	require.NoError(t, err)
 
 	// What upstream's registration has (its example/controller-registration.yaml).
 	upstream := []string{"BackupBucket", "BackupEntry", "Bastion", "ControlPlane", "DNSRecord", "Infrastructure", "Worker"}
 	var all, off []string
-	for _, resource := range theirs.Spec.Resources {
+	for _, resource := range upstreamRegistration.Spec.Resources {
 		all = append(all, resource.Kind)
 	}
 	for _, entry := range catalogue.Registrations {

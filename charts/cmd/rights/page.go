@@ -11,10 +11,10 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
-// words are what no chart says: what the rights are for, and what they come to.
+// pageTemplate are what no chart says: what the rights are for, and what they come to.
 //
 //go:embed page.md.tmpl
-var words string
+var pageTemplate string
 
 func page() (string, error) {
 	var all []rights
@@ -25,11 +25,11 @@ func page() (string, error) {
 		}
 		all = append(all, one)
 	}
-	parsed, err := template.New("page").Option("missingkey=error").Parse(words)
+	parsed, err := template.New("page").Option("missingkey=error").Parse(pageTemplate)
 	if err != nil {
 		return "", fmt.Errorf("reading the words of the page: %w", err)
 	}
-	garden, err := rightsOfAdmission(judged()...)
+	garden, err := rightsOfAdmission(admissionTypes()...)
 	if err != nil {
 		return "", err
 	}
@@ -39,13 +39,13 @@ func page() (string, error) {
 	}
 	var text strings.Builder
 	err = parsed.Execute(&text, map[string]string{
-		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
-		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.at }),
-		"Garden":     table(garden, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
-		"InGarden":   table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.at }),
+		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
+		"Garden":     table(garden, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"InGarden":   table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
 
-		"Installer":           table([]rights{installer}, func(r rights) []rbacv1.PolicyRule { return r.everywhere }),
-		"InstallerNamespaces": table(namespaces, func(r rights) []rbacv1.PolicyRule { return r.at }),
+		"Installer":           table([]rights{installer}, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"InstallerNamespaces": table(namespaces, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
 	})
 	if err != nil {
 		return "", fmt.Errorf("writing the page: %w", err)
@@ -53,5 +53,5 @@ func page() (string, error) {
 	return text.String(), nil
 }
 
-// judged are all types that admission has.
-func judged() []string { return []string{"openstack", "calico", "registrations"} }
+// admissionTypes are all types that admission has.
+func admissionTypes() []string { return []string{"openstack", "calico", "registrations"} }

@@ -19,10 +19,10 @@ const namespace = "NAMESPACE"
 
 // rights are those of one controller, or of what works for the garden in one cluster: in all namespaces, and beyond that in its own.
 type rights struct {
-	who            string
-	everywhere, at []rbacv1.PolicyRule
-	// elsewhere are those in other namespaces, by their names.
-	elsewhere map[string][]rbacv1.PolicyRule
+	subject                  string
+	clusterWide, inNamespace []rbacv1.PolicyRule
+	// otherNamespaces are those in other namespaces, by their names.
+	otherNamespaces map[string][]rbacv1.PolicyRule
 	// bound are the names of roles that no chart describes.
 	bound []string
 }
@@ -37,7 +37,7 @@ func rightsOf(controller string) (rights, error) {
 	if err != nil {
 		return one, err
 	}
-	return one, one.refuseElsewhere()
+	return one, one.rejectOtherNamespaces()
 }
 
 // typesOf lists the types that the catalogue has a controller serve.
@@ -54,13 +54,13 @@ func typesOf(controller string) (types []string, err error) {
 	return types, nil
 }
 
-// refuseElsewhere keeps the page from being silent about rights that it has no place for.
-func (r *rights) refuseElsewhere() error {
-	for name := range r.elsewhere {
-		return fmt.Errorf("chart %s: namespace %s is neither all nor its own", r.who, name)
+// rejectOtherNamespaces keeps the page from being silent about rights that it has no place for.
+func (r *rights) rejectOtherNamespaces() error {
+	for name := range r.otherNamespaces {
+		return fmt.Errorf("chart %s: namespace %s is neither all nor its own", r.subject, name)
 	}
 	if len(r.bound) > 0 {
-		return fmt.Errorf("chart %s: nobody knows what may be done by %s", r.who, strings.Join(r.bound, ", "))
+		return fmt.Errorf("chart %s: nobody knows what may be done by %s", r.subject, strings.Join(r.bound, ", "))
 	}
 	return nil
 }
@@ -72,10 +72,10 @@ func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
 	if err != nil {
 		return garden, nil, err
 	}
-	if err := runtimeHalf.refuseElsewhere(); err != nil {
+	if err := runtimeHalf.rejectOtherNamespaces(); err != nil {
 		return garden, nil, err
 	}
-	if len(runtimeHalf.everywhere) > 0 {
+	if len(runtimeHalf.clusterWide) > 0 {
 		return garden, nil, fmt.Errorf("chart %s: the page has no place for rights in all namespaces of the runtime cluster", charts.InstallationRuntime)
 	}
 	garden, err = rightsIn(charts.InstallationApplication,
@@ -83,10 +83,10 @@ func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
 	if err != nil {
 		return garden, nil, err
 	}
-	garden.who = "virtual garden"
-	namespaces = []rights{{who: "`garden` of the runtime cluster", at: runtimeHalf.at}}
-	for _, name := range slices.Sorted(maps.Keys(garden.elsewhere)) {
-		namespaces = append(namespaces, rights{who: "`" + name + "` of the virtual garden", at: garden.elsewhere[name]})
+	garden.subject = "virtual garden"
+	namespaces = []rights{{subject: "`garden` of the runtime cluster", inNamespace: runtimeHalf.inNamespace}}
+	for _, name := range slices.Sorted(maps.Keys(garden.otherNamespaces)) {
+		namespaces = append(namespaces, rights{subject: "`" + name + "` of the virtual garden", inNamespace: garden.otherNamespaces[name]})
 	}
 	return garden, namespaces, nil
 }
@@ -108,17 +108,17 @@ func rightsOfAdmission(types ...string) ([]rights, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := one.refuseElsewhere(); err != nil {
+		if err := one.rejectOtherNamespaces(); err != nil {
 			return nil, err
 		}
-		one.who = half.cluster
+		one.subject = half.cluster
 		both = append(both, one)
 	}
 	return both, nil
 }
 
 func rightsIn(chart string, release charts.Release, types []string) (rights, error) {
-	r := rights{who: chart, elsewhere: map[string][]rbacv1.PolicyRule{}}
+	r := rights{subject: chart, otherNamespaces: map[string][]rbacv1.PolicyRule{}}
 	archive, err := charts.Archive(chart, "v0.0.0")
 	if err != nil {
 		return r, fmt.Errorf("packing chart %s: %w", chart, err)
@@ -139,13 +139,13 @@ func rightsIn(chart string, release charts.Release, types []string) (rights, err
 func (r *rights) add(object *unstructured.Unstructured, own string, all []*unstructured.Unstructured) error {
 	switch kind := object.GetKind(); {
 	case kind == "ClusterRole":
-		return appendRules(&r.everywhere, object)
+		return appendRules(&r.clusterWide, object)
 	case kind == "Role" && object.GetNamespace() == own:
-		return appendRules(&r.at, object)
+		return appendRules(&r.inNamespace, object)
 	case kind == "Role":
-		rules := r.elsewhere[object.GetNamespace()]
+		rules := r.otherNamespaces[object.GetNamespace()]
 		err := appendRules(&rules, object)
-		r.elsewhere[object.GetNamespace()] = rules
+		r.otherNamespaces[object.GetNamespace()] = rules
 		return err
 	case kind == "ClusterRoleBinding" || kind == "RoleBinding":
 		role, _, err := unstructured.NestedStringMap(object.Object, "roleRef")
@@ -178,7 +178,7 @@ func table(all []rights, pick func(rights) []rbacv1.PolicyRule) string {
 				if cells[resource] == nil {
 					cells[resource] = map[string][]string{}
 				}
-				cells[resource][one.who] = append(cells[resource][one.who], cell(rule))
+				cells[resource][one.subject] = append(cells[resource][one.subject], cell(rule))
 			}
 		}
 	}
@@ -190,13 +190,13 @@ func table(all []rights, pick func(rights) []rbacv1.PolicyRule) string {
 	var text strings.Builder
 	text.WriteString("| |")
 	for _, one := range all {
-		fmt.Fprintf(&text, " %s |", one.who)
+		fmt.Fprintf(&text, " %s |", one.subject)
 	}
 	text.WriteString("\n|---|" + strings.Repeat("---|", len(all)) + "\n")
 	for _, row := range rows {
 		fmt.Fprintf(&text, "| %s |", row)
 		for _, one := range all {
-			fmt.Fprintf(&text, " %s |", strings.Join(cells[row][one.who], "; "))
+			fmt.Fprintf(&text, " %s |", strings.Join(cells[row][one.subject], "; "))
 		}
 		text.WriteString("\n")
 	}

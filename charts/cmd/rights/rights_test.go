@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
-func TestPageIsUpToDate(t *testing.T) {
+func TestPage_UpToDate(t *testing.T) {
 	want, err := page()
 	require.NoError(t, err)
 	got, err := os.ReadFile("../../../docs/reference/rights.md")
@@ -20,20 +20,20 @@ func TestPageIsUpToDate(t *testing.T) {
 	assert.Equal(t, want, string(got), "write it anew: cd charts && go generate ./cmd/rights")
 }
 
-// TestWordsHold holds what the page says in words against the charts.
-func TestWordsHold(t *testing.T) {
+// TestPage_Statements holds what the page says in words against the charts.
+func TestPage_Statements(t *testing.T) {
 	for _, name := range charts.Names() {
 		one, err := rightsOf(name)
 		require.NoError(t, err)
-		assert.NotEmpty(t, one.at, name)
-		for _, rule := range append(one.everywhere, one.at...) {
+		assert.NotEmpty(t, one.inNamespace, name)
+		for _, rule := range append(one.clusterWide, one.inNamespace...) {
 			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
 				assert.NotContains(t, words, "*", "%s has a wildcard", name)
 			}
 			assert.Empty(t, rule.NonResourceURLs, name)
 		}
 		may := func(verb, resource string) bool {
-			for _, rule := range one.everywhere {
+			for _, rule := range one.clusterWide {
 				if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
 					return true
 				}
@@ -48,9 +48,9 @@ func TestWordsHold(t *testing.T) {
 	}
 }
 
-// TestNamesAreBound makes sure that what has a name beforehand can be touched under this name alone. What is created has none then, and what is listed
+// TestPage_BoundNames makes sure that what has a name beforehand can be touched under this name alone. What is created has none then, and what is listed
 // may have any.
-func TestNamesAreBound(t *testing.T) {
+func TestPage_BoundNames(t *testing.T) {
 	const (
 		manager, calico = "machine-controller-manager", "extension-networking-calico-"
 		controlPlane    = "extension-controlplane-"
@@ -76,7 +76,7 @@ func TestNamesAreBound(t *testing.T) {
 		one, err := rightsOf(what.controller)
 		require.NoError(t, err)
 		given := 0
-		for _, rule := range one.everywhere {
+		for _, rule := range one.clusterWide {
 			if slices.Contains(rule.Resources, what.resource) && slices.Contains(rule.Verbs, what.verb) {
 				given++
 				assert.Equal(t, want, rule.ResourceNames, "%v", what)
@@ -86,70 +86,70 @@ func TestNamesAreBound(t *testing.T) {
 	}
 }
 
-// TestWordsOnAdmissionHold holds what the page says in words on admission against its charts.
-func TestWordsOnAdmissionHold(t *testing.T) {
+// TestPage_AdmissionStatements holds what the page says in words on admission against its charts.
+func TestPage_AdmissionStatements(t *testing.T) {
 	for kind, of := range map[string]string{
 		"secrets": "openstack", "internalsecrets": "openstack", "cloudprofiles": "openstack", "shoots": "openstack",
 		"controllerregistrations": "registrations", "extensions": "registrations",
 	} {
-		for _, given := range judged() {
+		for _, given := range admissionTypes() {
 			both, err := rightsOfAdmission(given)
 			require.NoError(t, err)
 			var may []string
 			for _, one := range both {
-				for _, rule := range one.everywhere {
+				for _, rule := range one.clusterWide {
 					may = append(may, rule.Resources...)
 				}
 			}
 			assert.Equal(t, given == of, slices.Contains(may, kind), "%s for type %s", kind, given)
 		}
 	}
-	both, err := rightsOfAdmission(judged()...)
+	both, err := rightsOfAdmission(admissionTypes()...)
 	require.NoError(t, err)
 	for _, one := range both {
-		for _, rule := range append(one.everywhere, one.at...) {
+		for _, rule := range append(one.clusterWide, one.inNamespace...) {
 			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
-				assert.NotContains(t, words, "*", "%s: a wildcard", one.who)
+				assert.NotContains(t, words, "*", "%s: a wildcard", one.subject)
 			}
-			if slices.Contains(rule.Resources, "secrets") && one.who == "virtual garden" {
+			if slices.Contains(rule.Resources, "secrets") && one.subject == "virtual garden" {
 				assert.Equal(t, []string{"get"}, rule.Verbs, "no list of Secrets in the garden")
 			}
 			for _, verb := range []string{"watch", "patch", "update"} {
-				if slices.Contains(rule.Verbs, verb) && one.who == "virtual garden" {
+				if slices.Contains(rule.Verbs, verb) && one.subject == "virtual garden" {
 					assert.Equal(t, []string{"gardener-extension-admission"}, rule.ResourceNames, "what it judges, it only reads")
 				}
 			}
 		}
 	}
-	assert.NotEmpty(t, both[0].at)
-	assert.Empty(t, both[1].at)
+	assert.NotEmpty(t, both[0].inNamespace)
+	assert.Empty(t, both[1].inNamespace)
 }
 
-// TestWordsOnTheOperatorHold holds what the page says in words on the operator against its charts.
-func TestWordsOnTheOperatorHold(t *testing.T) {
+// TestPage_InstallerStatements holds what the page says in words on the operator against its charts.
+func TestPage_InstallerStatements(t *testing.T) {
 	bound, err := boundInSeed()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"cluster-admin"}, bound)
 
 	garden, namespaces, err := rightsOfInstaller()
 	require.NoError(t, err)
-	assert.Empty(t, garden.at, "nothing in the namespace of the release")
+	assert.Empty(t, garden.inNamespace, "nothing in the namespace of the release")
 	assert.Empty(t, garden.bound)
-	all := append([]rights{{who: "everywhere", at: garden.everywhere}}, namespaces...)
+	all := append([]rights{{subject: "everywhere", inNamespace: garden.clusterWide}}, namespaces...)
 	may := func(verb, resource string) (where []string) {
 		for _, one := range all {
-			for _, rule := range one.at {
+			for _, rule := range one.inNamespace {
 				if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
-					where = append(where, one.who)
+					where = append(where, one.subject)
 				}
 			}
 		}
 		return where
 	}
 	for _, one := range all {
-		for _, rule := range one.at {
+		for _, rule := range one.inNamespace {
 			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
-				assert.NotContains(t, words, "*", "%s: a wildcard", one.who)
+				assert.NotContains(t, words, "*", "%s: a wildcard", one.subject)
 			}
 		}
 	}
@@ -171,16 +171,16 @@ func TestWordsOnTheOperatorHold(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	all := []rights{
-		{who: "one", everywhere: []rbacv1.PolicyRule{
+		{subject: "one", clusterWide: []rbacv1.PolicyRule{
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get"}},
 			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "delete"}},
 		}},
-		{who: "two", everywhere: []rbacv1.PolicyRule{
+		{subject: "two", clusterWide: []rbacv1.PolicyRule{
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create"}},
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"a"}, Verbs: []string{"get"}},
 		}},
 	}
 	assert.Equal(t, "| | one | two |\n|---|---|---|\n"+
 		"| `pods` | list, delete |  |\n"+
-		"| `deployments` (apps) | get | create; get of `a` |\n", table(all, func(r rights) []rbacv1.PolicyRule { return r.everywhere }))
+		"| `deployments` (apps) | get | create; get of `a` |\n", table(all, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }))
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func fields(words string) []string { return strings.Fields(words) }
+func fields(text string) []string { return strings.Fields(text) }
 
 func bucket(name, seed, typ string) gardencorev1beta1.BackupBucket {
 	return gardencorev1beta1.BackupBucket{
@@ -25,8 +25,8 @@ func entry(name, seed, bucket string) gardencorev1beta1.BackupEntry {
 }
 
 // resource is written Kind/type, with a leading "~" for a secondary.
-func resource(words string) gardencorev1beta1.ControllerResource {
-	id, secondary := strings.CutPrefix(words, "~")
+func resource(text string) gardencorev1beta1.ControllerResource {
+	id, secondary := strings.CutPrefix(text, "~")
 	kind, typ, _ := strings.Cut(id, "/")
 	result := gardencorev1beta1.ControllerResource{Kind: kind, Type: typ}
 	if secondary {
@@ -45,8 +45,8 @@ func deployed(r gardencorev1beta1.ControllerRegistration) gardencorev1beta1.Cont
 
 func registers(name string, resources string) gardencorev1beta1.ControllerRegistration {
 	var all []gardencorev1beta1.ControllerResource
-	for words := range strings.FieldsSeq(resources) {
-		all = append(all, resource(words))
+	for text := range strings.FieldsSeq(resources) {
+		all = append(all, resource(text))
 	}
 	return registration(name, all...)
 }

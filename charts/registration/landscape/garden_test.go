@@ -58,7 +58,7 @@ func newClient(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) 
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
 }
 
-func TestReadFindsAllThatCounts(t *testing.T) {
+func TestRead(t *testing.T) {
 	objects := append(objectsOf(served()),
 		&gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: "os-gardenlinux"}},
 		&gardencorev1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}},
@@ -82,7 +82,7 @@ func TestReadFindsAllThatCounts(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, g.Domains))
 }
 
-func TestReadLooksAtNoSecretWhenTheSeedNamesItsDomains(t *testing.T) {
+func TestRead_DomainsInSeed(t *testing.T) {
 	explicit := seed(func(s *gardencorev1beta1.Seed) {
 		s.Spec.DNS.Internal = &gardencorev1beta1.SeedDNSProviderConfig{Type: "designate", Domain: "internal.example.org"}
 		s.Spec.DNS.Defaults = []gardencorev1beta1.SeedDNSProviderConfig{{Type: "route53", Domain: "example.org"}}
@@ -96,7 +96,7 @@ func TestReadLooksAtNoSecretWhenTheSeedNamesItsDomains(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, g.Domains))
 }
 
-func TestReadSaysThatItMayNotSeeDomains(t *testing.T) {
+func TestRead_SecretsForbidden(t *testing.T) {
 	g, err := landscape.Read(t.Context(), newClient(t, withoutSecrets(), new(seed())))
 	require.NoError(t, err)
 	assert.Equal(t, "DNSRecords of shoots: unknown. The seed names no domains (spec.dns.internal, spec.dns.defaults), and the Secrets with them "+
@@ -107,12 +107,12 @@ func TestReadSaysThatItMayNotSeeDomains(t *testing.T) {
 	assert.Contains(t, report.Seeds[0].Notes, g.Domains["eu1"].Unknown)
 }
 
-func TestReadNamesWhatItMayNotList(t *testing.T) {
+func TestRead_ListForbidden(t *testing.T) {
 	_, err := landscape.Read(t.Context(), newClient(t, forbidding("*v1beta1.ShootList")))
 	assert.ErrorContains(t, err, "listing shoots of all namespaces in the virtual garden: ")
 }
 
-func TestReadKnowsThatItIsInTheWrongCluster(t *testing.T) {
+func TestRead_NotAGarden(t *testing.T) {
 	elsewhere := interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "core.gardener.cloud", Kind: "ControllerRegistration"}}
 	}}
@@ -132,7 +132,7 @@ func forbidding(typ string) interceptor.Funcs {
 	}}
 }
 
-func TestReadLooksForWhatDeploymentsReferTo(t *testing.T) {
+func TestRead_References(t *testing.T) {
 	deployment := func(name string, references ...landscape.Reference) *gardencorev1.ControllerDeployment {
 		g := &landscape.Garden{Deployments: []gardencorev1.ControllerDeployment{{ObjectMeta: metav1.ObjectMeta{Name: name}}}}
 		refersTo(references...)(g)

@@ -93,7 +93,7 @@ func TestReadManifests(t *testing.T) {
 }
 
 // Both types of ControllerDeployments may be in one repository, in either version.
-func TestManifestsOfBothTypes(t *testing.T) {
+func TestReadManifests_BothTypes(t *testing.T) {
 	folder := t.TempDir()
 	const deployments = `
 apiVersion: core.gardener.cloud/v1beta1
@@ -126,7 +126,7 @@ helm: {rawChart: H4s=}
 	assert.NotNil(t, g.Deployments[2].Helm)
 }
 
-func TestManifestsThatCannotBeRead(t *testing.T) {
+func TestReadManifests_Invalid(t *testing.T) {
 	folder := t.TempDir()
 	wrong := filepath.Join(folder, "seed.yaml")
 	require.NoError(t, os.WriteFile(wrong, []byte("apiVersion: core.gardener.cloud/v1beta1\nkind: Seed\nspec: {provider: openstack}\n"), 0o600))

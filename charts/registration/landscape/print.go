@@ -59,7 +59,7 @@ func (p *printer) seed(seed SeedReport, planned bool) {
 func (p *printer) table(rows []Row, planned bool) {
 	lines := [][]string{{"KIND", "TYPE", "SERVED BY", "ON THE SEED", "WANTED BY"}}
 	for _, row := range rows {
-		first := []string{row.Kind, row.Type, "NOBODY", "missing", wanters(row.Wanters)}
+		first := []string{row.Kind, row.Type, "NOBODY", "missing", requirersText(row.RequiredBy)}
 		if len(row.Servers) > 0 {
 			first[2], first[3] = nameOf(row.Servers[0]), string(row.Servers[0].State)
 		}
@@ -90,7 +90,7 @@ func (p *printer) table(rows []Row, planned bool) {
 
 func nameOf(s Server) string {
 	name := s.Registration
-	if s.Ours {
+	if s.Trellis {
 		name += " *"
 	}
 	if !s.Primary {
@@ -100,12 +100,12 @@ func nameOf(s Server) string {
 }
 
 func (p *printer) summary(r Report) {
-	ours := slices.ContainsFunc(r.Seeds, func(s SeedReport) bool {
+	trellis := slices.ContainsFunc(r.Seeds, func(s SeedReport) bool {
 		return slices.ContainsFunc(s.Rows, func(row Row) bool {
-			return slices.ContainsFunc(row.Servers, func(server Server) bool { return server.Ours })
+			return slices.ContainsFunc(row.Servers, func(server Server) bool { return server.Trellis })
 		})
 	})
-	if ours {
+	if trellis {
 		p.linef("* of Trellis")
 	}
 	problems := len(r.Problems)
@@ -126,8 +126,8 @@ func (p *printer) summary(r Report) {
 	}
 }
 
-// wanters names two, the seed before all others, and how many more there are.
-func wanters(all []string) string {
+// requirersText names two, the seed before all others, and how many more there are.
+func requirersText(all []string) string {
 	const shown = 2
 	all = slices.SortedFunc(slices.Values(all), func(a, b string) int {
 		return cmp.Or(-compareBool(a == theSeed, b == theSeed), strings.Compare(a, b))
@@ -138,11 +138,11 @@ func wanters(all []string) string {
 	return strings.Join(all[:shown], ", ") + fmt.Sprintf(" and %d more", len(all)-shown)
 }
 
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
+func list(items []string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
 func count(n int, what string) string {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	standstill = "Gardener installs, updates and removes nothing on this seed"
-	wholeSeed  = ": until it is, " + standstill
+	seedBlocked   = "Gardener installs, updates and removes nothing on this seed"
+	untilResolved = ": until it is, " + seedBlocked
 )
 
 // registered is what counts of a registration.
@@ -23,7 +23,7 @@ type registered struct {
 	primary  map[ID]bool
 	policy   gardencorev1beta1.ControllerDeploymentPolicy
 	selector *metav1.LabelSelector
-	ours     bool
+	trellis  bool
 	deleting bool
 	// installer is the type of its deployment.
 	installer string
@@ -62,7 +62,7 @@ func register(g *Garden) registry {
 				}
 			}
 		}
-		r.ours = isOurs(registration, deployment)
+		r.trellis = isTrellis(registration, deployment)
 		if deployment != nil {
 			r.installer, r.references = installerOf(deployment), referencesOf(deployment)
 		}
@@ -98,9 +98,9 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// doubled finds kinds and types with more than one primary, also where none is wanted now: the first shoot that wants one would
+// duplicates finds kinds and types with more than one primary, also where none is wanted now: the first shoot that wants one would
 // have them both.
-func (r registry) doubled() []string {
+func (r registry) duplicates() []string {
 	var problems []string
 	for _, id := range slices.SortedFunc(maps.Keys(r.serving), ID.compare) {
 		var primaries []string
@@ -122,7 +122,7 @@ func (r registry) problemOf(id ID) string {
 	servers := r.serving[id]
 	switch {
 	case len(servers) == 0:
-		return "is registered by nobody" + wholeSeed + "; register an extension for it"
+		return "is registered by nobody" + untilResolved + "; register an extension for it"
 	case !slices.ContainsFunc(servers, func(s *registered) bool { return s.primary[id] }):
 		return "is registered by secondaries only (" + servers[0].name + "): nobody fulfils its objects; register a primary"
 	case !slices.ContainsFunc(servers, func(s *registered) bool { return s.primary[id] && !s.deleting }):

@@ -37,15 +37,15 @@ type SeedReport struct {
 type Row struct {
 	ID
 	// Servers are the registrations for it, the primary first.
-	Servers []Server
-	Wanters []string
+	Servers    []Server
+	RequiredBy []string
 }
 
 // Server is a registration as it stands on a seed.
 type Server struct {
-	Registration  string
-	Primary, Ours bool
-	State         State
+	Registration     string
+	Primary, Trellis bool
+	State            State
 }
 
 // State is how far an installation has come.
@@ -83,7 +83,7 @@ func (r Report) Ready() bool {
 // Inspect looks at the seeds of these names, all without any, in the order of their names. An unknown name is an error.
 func Inspect(g *Garden, seeds ...string) (Report, error) {
 	registered := register(g)
-	report := Report{Problems: registered.doubled(), Hints: hints(g, registered), Planned: len(g.Installations) == 0}
+	report := Report{Problems: registered.duplicates(), Hints: hints(g, registered), Planned: len(g.Installations) == 0}
 	unseen := slices.Clone(seeds)
 	for i := range g.Seeds {
 		seed := &g.Seeds[i]
@@ -108,28 +108,28 @@ func inspectSeed(g *Garden, registered registry, seed *gardencorev1beta1.Seed) S
 		}
 	}
 	here := installationsOn(g, seed.Name)
-	wants := Wanted(g, seed)
-	for _, id := range wants.IDs() {
-		row := Row{ID: id, Wanters: wants[id]}
+	requirements := Required(g, seed)
+	for _, id := range requirements.IDs() {
+		row := Row{ID: id, RequiredBy: requirements[id]}
 		for _, r := range registered.serving[id] {
 			row.Servers = append(row.Servers, Server{
-				Registration: r.name, Primary: r.primary[id], Ours: r.ours, State: stateOn(seed, r, here[r.name]),
+				Registration: r.name, Primary: r.primary[id], Trellis: r.trellis, State: stateOn(seed, r, here[r.name]),
 			})
 		}
 		report.Rows = append(report.Rows, row)
 		if problem := registered.problemOf(id); problem != "" {
-			report.Problems = append(report.Problems, fmt.Sprintf("%s %s. Wanted by %s", id, problem, wanters(row.Wanters)))
+			report.Problems = append(report.Problems, fmt.Sprintf("%s %s. Wanted by %s", id, problem, requirersText(row.RequiredBy)))
 		}
 	}
-	problems, unknown := blockers(g, registered, wantedOn(g, registered, seed, report, here), here)
+	problems, unknown := blockers(g, registered, requiredOn(g, registered, seed, report, here), here)
 	report.Problems = append(report.Problems, problems...)
-	report.Notes = slices.Concat(notes(g, report, here, g.Domains[seed.Name].Unknown), unknown, unsound(registered, here))
+	report.Notes = slices.Concat(notes(g, report, here, g.Domains[seed.Name].Unknown), unknown, installationProblems(registered, here))
 	return report
 }
 
-// unsound tells of installations that whoever installs them found fault with, or has not looked at: with a type of its own, a deployment waits for an
+// installationProblems tells of installations that whoever installs them found fault with, or has not looked at: with a type of its own, a deployment waits for an
 // operator that may not be there.
-func unsound(registered registry, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
+func installationProblems(registered registry, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
 	var notes []string
 	for _, name := range sortedKeys(here) {
 		r, conditions := registered.byName[name], here[name].Status.Conditions

@@ -141,20 +141,20 @@ func TestInspect(t *testing.T) {
 			ok:     true, ready: true, says: []string{"also installed, though nothing above is theirs: another (Always)"},
 		},
 		"one of a type of its own, which its operator serves": {
-			change: func(g *landscape.Garden) { deployOtherwise(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
+			change: func(g *landscape.Garden) { setValidCondition(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
 		},
 		"one of a type of its own, which has a mistake": {
 			change: func(g *landscape.Garden) {
-				deployOtherwise(g, "False", "ValuesInvalid", "values: additional property x")
+				setValidCondition(g, "False", "ValuesInvalid", "values: additional property x")
 			},
 			ok: true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (ValuesInvalid): values: additional property x"},
 		},
 		"one of a type of its own, whose seed the operator does not reach": {
-			change: func(g *landscape.Garden) { deployOtherwise(g, "Unknown", "SeedUnreachable", "no answer") },
+			change: func(g *landscape.Garden) { setValidCondition(g, "Unknown", "SeedUnreachable", "no answer") },
 			ok:     true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (SeedUnreachable): no answer"},
 		},
 		"one of a type of its own, which nobody serves": {
-			change: func(g *landscape.Garden) { deployOtherwise(g, "", "", "") },
+			change: func(g *landscape.Garden) { setValidCondition(g, "", "", "") },
 			ok:     true, ready: true, says: []string{"infrastructure-openstack is of type trellis, and no operator for that type says anything of its " +
 				"installation; let one serve this seed, or apply another form of the registration"},
 		},
@@ -165,17 +165,17 @@ func TestInspect(t *testing.T) {
 			assert.Equal(t, c.ok, report.OK(), "ok")
 			assert.Equal(t, c.ready, report.Ready(), "ready")
 
-			said := append(append(report.Problems, report.Seeds[0].Problems...), report.Seeds[0].Notes...)
-			require.Len(t, said, len(c.says), strings.Join(said, "\n"))
+			got := append(append(report.Problems, report.Seeds[0].Problems...), report.Seeds[0].Notes...)
+			require.Len(t, got, len(c.says), strings.Join(got, "\n"))
 			for i, want := range c.says {
-				assert.True(t, strings.HasPrefix(said[i], want), "%q", said[i])
+				assert.True(t, strings.HasPrefix(got[i], want), "%q", got[i])
 			}
 		})
 	}
 }
 
-// deployOtherwise makes the first registration one that gardenlet leaves alone, with what an operator says of its installation, if anything.
-func deployOtherwise(g *landscape.Garden, valid gardencorev1beta1.ConditionStatus, reason, message string) {
+// setValidCondition makes the first registration one that gardenlet leaves alone, with what an operator says of its installation, if anything.
+func setValidCondition(g *landscape.Garden, valid gardencorev1beta1.ConditionStatus, reason, message string) {
 	g.Registrations[0] = deployed(g.Registrations[0])
 	g.Deployments = append(g.Deployments, gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{
 		Name: g.Registrations[0].Name, Annotations: map[string]string{gardencorev1.MigrationControllerDeploymentType: "trellis"},
@@ -192,7 +192,7 @@ func deleteFirstInstallation(g *landscape.Garden) {
 	g.Installations[0].DeletionTimestamp = new(metav1.Now())
 }
 
-func TestInspectSomeSeeds(t *testing.T) {
+func TestInspect_SomeSeeds(t *testing.T) {
 	g := served(func(g *landscape.Garden) {
 		g.Seeds = append(g.Seeds, seed(func(s *gardencorev1beta1.Seed) { s.Name = "asia1" }))
 	})

@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// api is as much of a kube-apiserver as Calico's code needs: it keeps what it is given, without schemas or rights, and knows
+// fakeAPIServer is as much of a kube-apiserver as Calico's code needs: it keeps what it is given, without schemas or rights, and knows
 // names, resource versions and merge patches. A real one tells whether objects are valid; this one lets Calico's own clients run.
-type api struct {
+type fakeAPIServer struct {
 	server *httptest.Server
 
 	lock    sync.Mutex
@@ -28,32 +28,32 @@ type api struct {
 	objects map[string]map[string]any
 }
 
-func newAPI() *api {
-	a := &api{objects: map[string]map[string]any{}}
+func newFakeAPIServer() *fakeAPIServer {
+	a := &fakeAPIServer{objects: map[string]map[string]any{}}
 	a.server = httptest.NewServer(a)
 	return a
 }
 
-func (a *api) close() {
+func (a *fakeAPIServer) close() {
 	a.server.CloseClientConnections() // of watches
 	a.server.Close()
 }
 
 // put keeps an object under its path, e.g. /api/v1/nodes/node-1.
-func (a *api) put(path string, object map[string]any) {
+func (a *fakeAPIServer) put(path string, object map[string]any) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.store(path, object)
 }
 
-// under returns the objects of a collection, e.g. /api/v1/nodes, sorted by name.
-func (a *api) under(collection string) []map[string]any {
+// collection returns the objects of a collection, e.g. /api/v1/nodes, sorted by name.
+func (a *fakeAPIServer) collection(collection string) []map[string]any {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	return a.list(collection)
 }
 
-func (a *api) list(collection string) []map[string]any {
+func (a *fakeAPIServer) list(collection string) []map[string]any {
 	found := []map[string]any{}
 	for _, path := range slices.Sorted(maps.Keys(a.objects)) {
 		if name, ok := strings.CutPrefix(path, collection+"/"); ok && !strings.Contains(name, "/") {
@@ -63,7 +63,7 @@ func (a *api) list(collection string) []map[string]any {
 	return found
 }
 
-func (a *api) store(path string, object map[string]any) {
+func (a *fakeAPIServer) store(path string, object map[string]any) {
 	object = clone(object) // the caller's stays as it is
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -91,11 +91,11 @@ func clone(object map[string]any) map[string]any {
 	return copied
 }
 
-func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+func (a *fakeAPIServer) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	writer.Header().Set("Content-Type", "application/json")
 	path := strings.TrimSuffix(request.URL.Path, "/status")
 	if path == "/version" {
-		answer(writer, http.StatusOK, map[string]any{"major": "1", "minor": "29", "gitVersion": "v1.29.15"})
+		writeJSON(writer, http.StatusOK, map[string]any{"major": "1", "minor": "29", "gitVersion": "v1.29.15"})
 		return
 	}
 	if request.URL.Query().Get("watch") == "true" {
@@ -106,7 +106,7 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	}
 	body, err := read(request)
 	if err != nil {
-		refuse(writer, http.StatusBadRequest, "BadRequest", err.Error())
+		writeError(writer, http.StatusBadRequest, "BadRequest", err.Error())
 		return
 	}
 	a.lock.Lock()
@@ -117,19 +117,19 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	case http.MethodPost:
 		path += "/" + nameOf(body)
 		if _, exists := a.objects[path]; exists {
-			refuse(writer, http.StatusConflict, "AlreadyExists", path)
+			writeError(writer, http.StatusConflict, "AlreadyExists", path)
 			return
 		}
 		a.store(path, body)
-		answer(writer, http.StatusCreated, a.objects[path])
+		writeJSON(writer, http.StatusCreated, a.objects[path])
 	default:
 		a.change(writer, request, path, body)
 	}
 }
 
-func (a *api) get(writer http.ResponseWriter, request *http.Request, path string) {
+func (a *fakeAPIServer) get(writer http.ResponseWriter, request *http.Request, path string) {
 	if object, exists := a.objects[path]; exists {
-		answer(writer, http.StatusOK, object)
+		writeJSON(writer, http.StatusOK, object)
 		return
 	}
 	// A path of a collection has an odd number of segments after the version, or the namespace.
@@ -142,7 +142,7 @@ func (a *api) get(writer http.ResponseWriter, request *http.Request, path string
 		base += 2
 	}
 	if len(segments) != base+1 {
-		refuse(writer, http.StatusNotFound, "NotFound", path)
+		writeError(writer, http.StatusNotFound, "NotFound", path)
 		return
 	}
 	items := a.list(path)
@@ -155,7 +155,7 @@ func (a *api) get(writer http.ResponseWriter, request *http.Request, path string
 	} else {
 		list["apiVersion"], list["kind"] = "v1", "List"
 	}
-	answer(writer, http.StatusOK, list)
+	writeJSON(writer, http.StatusOK, list)
 }
 
 // read returns the body of a request that has one. Built-in kinds come as JSON or in Kubernetes' binary form.
@@ -178,20 +178,20 @@ func read(request *http.Request) (map[string]any, error) {
 	return body, err
 }
 
-func (a *api) change(writer http.ResponseWriter, request *http.Request, path string, body map[string]any) {
+func (a *fakeAPIServer) change(writer http.ResponseWriter, request *http.Request, path string, body map[string]any) {
 	existing, exists := a.objects[path]
 	if !exists {
-		refuse(writer, http.StatusNotFound, "NotFound", path)
+		writeError(writer, http.StatusNotFound, "NotFound", path)
 		return
 	}
 	switch request.Method {
 	case http.MethodDelete:
 		delete(a.objects, path)
-		answer(writer, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+		writeJSON(writer, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 		return
 	case http.MethodPut:
 		if version := versionOf(body); version != "" && version != versionOf(existing) {
-			refuse(writer, http.StatusConflict, "Conflict", path)
+			writeError(writer, http.StatusConflict, "Conflict", path)
 			return
 		}
 		a.store(path, body)
@@ -200,10 +200,10 @@ func (a *api) change(writer http.ResponseWriter, request *http.Request, path str
 		merge(merged, body)
 		a.store(path, merged)
 	default:
-		refuse(writer, http.StatusMethodNotAllowed, "MethodNotAllowed", request.Method)
+		writeError(writer, http.StatusMethodNotAllowed, "MethodNotAllowed", request.Method)
 		return
 	}
-	answer(writer, http.StatusOK, a.objects[path])
+	writeJSON(writer, http.StatusOK, a.objects[path])
 }
 
 func merge(into, patch map[string]any) {
@@ -231,7 +231,7 @@ func fieldOf(object map[string]any, field string) string {
 	return value
 }
 
-func answer(writer http.ResponseWriter, code int, body map[string]any) {
+func writeJSON(writer http.ResponseWriter, code int, body map[string]any) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		http.Error(writer, err.Error(), http.StatusInternalServerError)
@@ -241,8 +241,8 @@ func answer(writer http.ResponseWriter, code int, body map[string]any) {
 	_, _ = writer.Write(raw)
 }
 
-func refuse(writer http.ResponseWriter, code int, reason, message string) {
-	answer(writer, code, map[string]any{
+func writeError(writer http.ResponseWriter, code int, reason, message string) {
+	writeJSON(writer, code, map[string]any{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
 	})
 }

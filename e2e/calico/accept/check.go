@@ -24,7 +24,7 @@ type Check struct {
 	needs func(Object) bool
 	// inputs is what of these objects matters, when not all does. Renderings that have it in common are checked once.
 	inputs func(Rendering) any
-	run    func(context.Context, Rendering, *Newer) ([]Problem, error)
+	run    func(context.Context, Rendering, *NewerFeatures) ([]Problem, error)
 }
 
 // Checks lists all checks.
@@ -52,7 +52,7 @@ func isOneOf(kinds ...string) func(Object) bool {
 }
 
 // Run holds a rendering against the check.
-func (c Check) Run(ctx context.Context, rendering Rendering, newer *Newer) ([]Problem, error) {
+func (c Check) Run(ctx context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	return c.run(ctx, c.relevant(rendering), newer)
 }
 

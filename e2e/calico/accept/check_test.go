@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const good = "testdata/good"
+const validMatrixDir = "testdata/good"
 
 // What is right is accepted, by every check; and what is newer is found.
-func TestGood(t *testing.T) {
-	matrix, err := Load(good)
+func TestCheck_Valid(t *testing.T) {
+	matrix, err := Load(validMatrixDir)
 	require.NoError(t, err)
 	require.Len(t, matrix.Cases, 2)
-	newer := &Newer{Features: []Feature{
+	newer := &NewerFeatures{Features: []Feature{
 		{componentFelix, "FELIX_NFTABLESMODE", "v3.29"},
 		{componentKubeControllers, "loadbalancer", "v3.30"},
 		{componentCustomResources, "GlobalNetworkSet.spec.labels", "never"},
@@ -36,13 +36,13 @@ func TestGood(t *testing.T) {
 }
 
 // The list of what is newer cannot hide what v3.28.5 knows.
-func TestNewer(t *testing.T) {
-	matrix, err := Load(good)
+func TestCheck_NewerFeatures(t *testing.T) {
+	matrix, err := Load(validMatrixDir)
 	require.NoError(t, err)
 	for _, feature := range []Feature{
 		{componentFelix, "FELIX_HEALTHENABLED", "v3.29"}, {componentTypha, "TYPHA_LOGFILEPATH", "v3.29"},
 	} {
-		newer := &Newer{Features: []Feature{feature}}
+		newer := &NewerFeatures{Features: []Feature{feature}}
 		for _, check := range Checks()[:2] {
 			for _, group := range check.Groups(matrix) {
 				_, err := check.Run(t.Context(), group.Rendering, newer)
@@ -54,34 +54,34 @@ func TestNewer(t *testing.T) {
 	for _, feature := range []Feature{
 		{componentKubeControllers, "node", "v3.30"}, {componentCustomResources, "IPPool.spec.blockSize", "v3.30"},
 	} {
-		var said []string
-		newer := &Newer{Features: []Feature{feature, {componentKubeControllers, "loadbalancer", "v3.30"}}}
+		var messages []string
+		newer := &NewerFeatures{Features: []Feature{feature, {componentKubeControllers, "loadbalancer", "v3.30"}}}
 		for _, check := range Checks()[2:4] {
 			for _, group := range check.Groups(matrix) {
 				problems, err := check.Run(t.Context(), group.Rendering, newer)
 				require.NoError(t, err)
 				for _, problem := range problems {
-					said = append(said, problem.String())
+					messages = append(messages, problem.String())
 				}
 			}
 		}
-		assert.Contains(t, fmt.Sprint(said), "on the list of what is newer", feature)
+		assert.Contains(t, fmt.Sprint(messages), "on the list of what is newer", feature)
 	}
 }
 
-type broken struct {
+type invalidCase struct {
 	file, old, new string
 	// check is who must see it, and says a part of what it says.
 	check, says string
 }
 
-func wrong() map[string]broken {
+func invalidCases() map[string]invalidCase {
 	const (
 		node, dual = "daemonset-host-local.yaml", "daemonset-calico-ipam.yaml"
 		config     = "configmap-host-local.yaml"
 		configDual = "configmap-calico-ipam.yaml"
 	)
-	return map[string]broken{
+	return map[string]invalidCase{
 		"an unknown parameter of Felix":                       {node, "FELIX_HEALTHENABLED", "FELIX_HEALTHENABLE", "Felix", "FELIX_HEALTHENABLE: unknown to Felix"},
 		"a value that Felix replaces by the default":          {node, `"32768:65535"`, `"65535:32768"`, "Felix", "FELIX_NATPORTRANGE: Replacing invalid value with default"},
 		"a word that Felix does not have":                     {node, "ACCEPT", "PASS", "Felix", "FELIX_DEFAULTENDPOINTTOHOSTACTION"},
@@ -145,11 +145,11 @@ func wrong() map[string]broken {
 }
 
 // What is wrong is refused, by the check that it concerns, with the name of the field. A check that cannot fail is worthless.
-func TestWrong(t *testing.T) {
-	for sentence, each := range wrong() {
+func TestCheck_Invalid(t *testing.T) {
+	for sentence, each := range invalidCases() {
 		t.Run(sentence, func(t *testing.T) {
 			folder := t.TempDir()
-			require.NoError(t, os.CopyFS(folder, os.DirFS(good)))
+			require.NoError(t, os.CopyFS(folder, os.DirFS(validMatrixDir)))
 			file := filepath.Join(folder, "objects", each.file)
 			raw, err := os.ReadFile(file)
 			require.NoError(t, err)
@@ -160,16 +160,16 @@ func TestWrong(t *testing.T) {
 			position := slices.IndexFunc(Checks(), func(check Check) bool { return check.Name == each.check })
 			require.GreaterOrEqual(t, position, 0)
 			check := Checks()[position]
-			var said []string
+			var messages []string
 			for _, group := range check.Groups(matrix) {
-				problems, err := check.Run(t.Context(), group.Rendering, KnownNewer())
+				problems, err := check.Run(t.Context(), group.Rendering, KnownNewerFeatures())
 				require.NoError(t, err)
 				for _, problem := range problems {
-					said = append(said, problem.String())
+					messages = append(messages, problem.String())
 				}
 			}
-			assert.Contains(t, fmt.Sprint(said), each.says)
-			t.Log(said)
+			assert.Contains(t, fmt.Sprint(messages), each.says)
+			t.Log(messages)
 		})
 	}
 }

@@ -23,8 +23,8 @@ const (
 
 // newCluster returns an API server with the pools of a rendering and one node, which has a range of each family that pods get
 // addresses of.
-func newCluster(rendering Rendering) (*api, []netip.Prefix, error) {
-	server := newAPI()
+func newCluster(rendering Rendering) (*fakeAPIServer, []netip.Prefix, error) {
+	server := newFakeAPIServer()
 	var ranges []netip.Prefix
 	for _, object := range rendering {
 		if object.GetKind() != "IPPool" {
@@ -84,9 +84,9 @@ func podRange(pool Object) (netip.Prefix, bool, error) {
 }
 
 // poolNames lists the pools that there are.
-func poolNames(server *api) string {
+func poolNames(server *fakeAPIServer) string {
 	var names []string
-	for _, pool := range server.under(poolsPath) {
+	for _, pool := range server.collection(poolsPath) {
 		names = append(names, nameOf(pool))
 	}
 	return strings.Join(names, ", ")

@@ -26,7 +26,7 @@ const installer = "install-cni"
 
 // checkCNI lets the installer write the configuration as it does on a node, reads it as kubelets' runtimes and the plugin do, and then
 // lets the plugin add a pod, up to the moment when it would touch a network namespace: by then it has an address.
-func checkCNI(ctx context.Context, rendering Rendering, _ *Newer) ([]Problem, error) {
+func checkCNI(ctx context.Context, rendering Rendering, _ *NewerFeatures) ([]Problem, error) {
 	found, exists, err := findWorkload(rendering, "DaemonSet", "calico-node")
 	if err != nil || !exists {
 		return nil, err
@@ -47,17 +47,17 @@ func checkCNI(ctx context.Context, rendering Rendering, _ *Newer) ([]Problem, er
 	if err := putBinary(root); err != nil {
 		return nil, err
 	}
-	switch _, _, err := container(ctx, roleInstall, root, variables); {
+	switch _, _, err := runContainer(ctx, roleInstall, root, variables); {
 	case isExit(err):
 		return []Problem{found.problem(installer, "env", "%v", err)}, nil
 	case err != nil:
 		return nil, err
 	}
-	return judgeConfiguration(ctx, found, root, variables)
+	return validateConfiguration(ctx, found, root, variables)
 }
 
-// judgeConfiguration looks at what the installer wrote.
-func judgeConfiguration(ctx context.Context, found workload, root string, variables environment) ([]Problem, error) {
+// validateConfiguration looks at what the installer wrote.
+func validateConfiguration(ctx context.Context, found workload, root string, variables environment) ([]Problem, error) {
 	refuse := func(field, format string, arguments ...any) []Problem {
 		return []Problem{found.problem(installer, field, format, arguments...)}
 	}
@@ -83,12 +83,12 @@ func judgeConfiguration(ctx context.Context, found workload, root string, variab
 	if mtu := variables["CNI_MTU"]; mtu != "" && mtu != fmt.Sprint(config.MTU) {
 		problems = append(problems, refuse("CNI_NETWORK_CONFIG, mtu", "CNI_MTU is %s, but it is %d", mtu, config.MTU)...)
 	}
-	complaint, err := addPod(ctx, found.rendering, list)
+	problem, err := addPod(ctx, found.rendering, list)
 	if err != nil {
 		return nil, err
 	}
-	if complaint != "" {
-		problems = append(problems, refuse("CNI_NETWORK_CONFIG", "the plugin: %s", complaint)...)
+	if problem != "" {
+		problems = append(problems, refuse("CNI_NETWORK_CONFIG", "the plugin: %s", problem)...)
 	}
 	return problems, nil
 }
@@ -149,7 +149,7 @@ func readPlugin(list *libcni.NetworkConfigList) (config plugintypes.NetConf, fie
 		// Calico's own word for the range of the node: the plugin replaces it, which addPod sees.
 		section = bytes.ReplaceAll(bytes.ReplaceAll(section, []byte(`"usePodCidrIPv6"`), []byte(`"2001:db8::/80"`)), []byte(`"usePodCidr"`), []byte(`"192.0.2.0/24"`))
 	}
-	if err := strict(section, ipam); err != nil {
+	if err := decodeStrict(section, ipam); err != nil {
 		return config, "plugins[0].ipam", err
 	}
 	delete(fields, "ipam")
@@ -157,10 +157,10 @@ func readPlugin(list *libcni.NetworkConfigList) (config plugintypes.NetConf, fie
 	if err != nil {
 		return config, "plugins[0]", err
 	}
-	return config, "plugins[0]", strict(rest, &plugintypes.NetConf{})
+	return config, "plugins[0]", decodeStrict(rest, &plugintypes.NetConf{})
 }
 
-func strict(raw []byte, into any) error {
+func decodeStrict(raw []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(into)
@@ -178,7 +178,7 @@ func (e executor) ExecPlugin(ctx context.Context, path string, stdin []byte, env
 
 // addPod lets a container runtime's library add a pod, and says what went wrong before the network namespace. Paths on the node are
 // replaced by those of a folder.
-func addPod(ctx context.Context, rendering Rendering, list *libcni.NetworkConfigList) (complaint string, err error) {
+func addPod(ctx context.Context, rendering Rendering, list *libcni.NetworkConfigList) (problem string, err error) {
 	server, ranges, err := newCluster(rendering)
 	if err != nil {
 		return "", err
@@ -196,7 +196,7 @@ func addPod(ctx context.Context, rendering Rendering, list *libcni.NetworkConfig
 	if err := fillNode(folder, server); err != nil {
 		return "", err
 	}
-	moved, err := move(list, folder)
+	moved, err := rewritePaths(list, folder)
 	if err != nil {
 		return "", err
 	}
@@ -211,10 +211,10 @@ func addPod(ctx context.Context, rendering Rendering, list *libcni.NetworkConfig
 	if err != nil {
 		return "", err
 	}
-	return judge(calls, addErr, ranges, strings.Contains(string(list.Bytes), "usePodCidr")), nil
+	return validateCalls(calls, addErr, ranges, strings.Contains(string(list.Bytes), "usePodCidr")), nil
 }
 
-func fillNode(folder string, server *api) error {
+func fillNode(folder string, server *fakeAPIServer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -230,8 +230,8 @@ func fillNode(folder string, server *api) error {
 	return kubeconfig(filepath.Join(folder, "kubeconfig"), server.server.URL)
 }
 
-// move replaces the paths in a configuration.
-func move(list *libcni.NetworkConfigList, folder string) (*libcni.NetworkConfigList, error) {
+// rewritePaths replaces the paths in a configuration.
+func rewritePaths(list *libcni.NetworkConfigList, folder string) (*libcni.NetworkConfigList, error) {
 	var document map[string]any
 	if err := json.Unmarshal(list.Bytes, &document); err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ func move(list *libcni.NetworkConfigList, folder string) (*libcni.NetworkConfigL
 	return libcni.ConfListFromBytes(raw)
 }
 
-// judge compares what the pod got with the ranges that it should be of.
-func judge(calls []ipamCall, addErr error, ranges []netip.Prefix, ofNode bool) string {
+// validateCalls compares what the pod got with the ranges that it should be of.
+func validateCalls(calls []ipamCall, addErr error, ranges []netip.Prefix, ofNode bool) string {
 	position := slices.IndexFunc(calls, func(call ipamCall) bool { return call.Command == "ADD" })
 	switch {
 	case addErr == nil:
@@ -268,10 +268,10 @@ func judge(calls []ipamCall, addErr error, ranges []netip.Prefix, ofNode bool) s
 	case !strings.Contains(addErr.Error(), "netns"):
 		return "it had an address, but failed before the network namespace: " + addErr.Error()
 	}
-	return judgeAddresses(calls[position].Stdout, ranges, ofNode)
+	return validateAddresses(calls[position].Stdout, ranges, ofNode)
 }
 
-func judgeAddresses(stdout string, ranges []netip.Prefix, ofNode bool) string {
+func validateAddresses(stdout string, ranges []netip.Prefix, ofNode bool) string {
 	parsed, err := cniversion.NewResult(cniversionOf(stdout), []byte(stdout))
 	if err != nil {
 		return err.Error()

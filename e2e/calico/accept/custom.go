@@ -57,7 +57,7 @@ func kindOf[T any](choose func(clientv3.Interface) create[T]) kind {
 		sample: func() any { return new(T) },
 		create: func(ctx context.Context, client clientv3.Interface, raw []byte) error {
 			object := new(T)
-			if err := strict(raw, object); err != nil {
+			if err := decodeStrict(raw, object); err != nil {
 				return err
 			}
 			_, err := choose(client)(ctx, object, options.SetOptions{})
@@ -68,14 +68,14 @@ func kindOf[T any](choose func(clientv3.Interface) create[T]) kind {
 
 func knowsField(sample any, field string) bool {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{field: nil}})
-	return err == nil && strict(raw, sample) == nil
+	return err == nil && decodeStrict(raw, sample) == nil
 }
 
 // checkCustomResources creates the objects of a rendering through libcalico-go, all in one cluster: pools that overlap are
 // refused. What libcalico-go stores of a pool that gives addresses must be what was rendered: a default that is not written is seen
 // here.
-func checkCustomResources(ctx context.Context, rendering Rendering, newer *Newer) ([]Problem, error) {
-	server := newAPI()
+func checkCustomResources(ctx context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
+	server := newFakeAPIServer()
 	defer server.close()
 	config := apiconfig.NewCalicoAPIConfig()
 	config.Spec.DatastoreType = apiconfig.Kubernetes
@@ -115,7 +115,7 @@ func checkCustomResources(ctx context.Context, rendering Rendering, newer *Newer
 }
 
 // withoutNewer returns the object as Calico's clients see it, without the fields of spec that they need not know, and those.
-func withoutNewer(object Object, newer *Newer) (converted map[string]any, exempted []string) {
+func withoutNewer(object Object, newer *NewerFeatures) (converted map[string]any, exempted []string) {
 	converted = clone(object.Object)
 	converted["apiVersion"] = apiv3.GroupVersionCurrent
 	spec, _ := converted["spec"].(map[string]any)
@@ -140,8 +140,8 @@ func refusals(object Object, err error) []Problem {
 	return problems
 }
 
-func compareStored(object Object, written map[string]any, server *api) []Problem {
-	for _, stored := range server.under(poolsPath) {
+func compareStored(object Object, written map[string]any, server *fakeAPIServer) []Problem {
+	for _, stored := range server.collection(poolsPath) {
 		if nameOf(stored) != object.GetName() {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // checkKubeControllers lets kube-controllers make its configuration of its environment and of the KubeControllersConfiguration.
-func checkKubeControllers(ctx context.Context, rendering Rendering, newer *Newer) ([]Problem, error) {
+func checkKubeControllers(ctx context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	found, exists, err := findWorkload(rendering, "Deployment", "calico-kube-controllers")
 	if err != nil || !exists {
 		return nil, err
@@ -74,7 +74,7 @@ func kubeControllersInputs(rendering Rendering) any {
 }
 
 // withoutNewerControllers returns the controllers that v3.28.5 must know, and the others.
-func withoutNewerControllers(enabled string, newer *Newer) (known, exempted []string) {
+func withoutNewerControllers(enabled string, newer *NewerFeatures) (known, exempted []string) {
 	for controller := range strings.SplitSeq(enabled, ",") {
 		if newer.exempts(componentKubeControllers, controller) {
 			exempted = append(exempted, controller)
@@ -86,7 +86,7 @@ func withoutNewerControllers(enabled string, newer *Newer) (known, exempted []st
 }
 
 func runControllers(ctx context.Context, rendering Rendering, variables environment) (*kubecontrollers.RunConfig, error) {
-	server := newAPI()
+	server := newFakeAPIServer()
 	defer server.close()
 	for _, object := range rendering {
 		if object.GetKind() == "KubeControllersConfiguration" {
@@ -98,10 +98,10 @@ func runControllers(ctx context.Context, rendering Rendering, variables environm
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	if err := enterCluster(root, server); err != nil {
+	if err := writeClusterAccess(root, server); err != nil {
 		return nil, err
 	}
-	output, _, err := container(ctx, roleKubeControllers, root, variables.with(map[string]string{"KUBECONFIG": "/tmp/kubeconfig"}))
+	output, _, err := runContainer(ctx, roleKubeControllers, root, variables.with(map[string]string{"KUBECONFIG": "/tmp/kubeconfig"}))
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestMatrix(t *testing.T) {
 			require.Contains(t, names(rendering), must, sentence)
 		}
 	}
-	newer := KnownNewer()
+	newer := KnownNewerFeatures()
 	for _, check := range Checks() {
 		t.Run(check.Name, func(t *testing.T) {
 			groups := check.Groups(renderings)

@@ -62,20 +62,20 @@ func typhaParser() parser {
 	}
 }
 
-func checkFelix(_ context.Context, rendering Rendering, newer *Newer) ([]Problem, error) {
+func checkFelix(_ context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	// What the image's own script tells Felix besides.
 	return felixParser().check(rendering, "DaemonSet", "calico-node", "calico-node", newer, map[string]string{
 		"FELIX_FELIXHOSTNAME": "NODENAME", "FELIX_DATASTORETYPE": "DATASTORE_TYPE",
 	})
 }
 
-func checkTypha(_ context.Context, rendering Rendering, newer *Newer) ([]Problem, error) {
+func checkTypha(_ context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	return typhaParser().check(rendering, "Deployment", "calico-typha-deploy", "calico-typha", newer, nil)
 }
 
 // check parses the parameters one by one, so that complaints have a name, and then together. The map names further parameters
 // and the variables that they are taken from.
-func (p parser) check(rendering Rendering, kind, name, container string, newer *Newer, copied map[string]string) ([]Problem, error) {
+func (p parser) check(rendering Rendering, kind, name, container string, newer *NewerFeatures, copied map[string]string) ([]Problem, error) {
 	found, exists, err := findWorkload(rendering, kind, name)
 	if err != nil || !exists {
 		return nil, err
@@ -87,12 +87,12 @@ func (p parser) check(rendering Rendering, kind, name, container string, newer *
 	variables, problems := found.environment(spec)
 	var all []string
 	for _, variable := range variables.withPrefix(p.prefix) {
-		complaint, known := p.one(variable, variables[variable])
+		problem, known := p.parseOne(variable, variables[variable])
 		switch {
 		case !known && newer.exempts(p.component, variable):
 			continue
-		case complaint != "":
-			problems = append(problems, found.problem(container, variable, "%s", complaint))
+		case problem != "":
+			problems = append(problems, found.problem(container, variable, "%s", problem))
 		}
 		all = append(all, variable+"="+variables[variable])
 	}
@@ -105,7 +105,7 @@ func (p parser) check(rendering Rendering, kind, name, container string, newer *
 	if len(problems) > 0 {
 		return problems, nil
 	}
-	warnings := listen(func() {
+	warnings := captureWarnings(func() {
 		var config any
 		if config, _, err = p.parse(all); err == nil {
 			err = p.validate(config)
@@ -120,15 +120,15 @@ func (p parser) check(rendering Rendering, kind, name, container string, newer *
 	return problems, nil
 }
 
-// one returns what is wrong with a parameter, and whether the component knows it.
-func (p parser) one(variable, value string) (complaint string, known bool) {
+// parseOne returns what is wrong with a parameter, and whether the component knows it.
+func (p parser) parseOne(variable, value string) (problem string, known bool) {
 	if value == "" {
 		return "an empty value is passed over", true
 	}
 	var config any
 	var read map[string]string
 	var err error
-	warnings := listen(func() { config, read, err = p.parse([]string{variable + "=" + value}) })
+	warnings := captureWarnings(func() { config, read, err = p.parse([]string{variable + "=" + value}) })
 	if err != nil {
 		return err.Error(), true
 	}
@@ -143,30 +143,32 @@ func (p parser) one(variable, value string) (complaint string, known bool) {
 	return "unknown to " + p.component, false
 }
 
-// listen returns what is logged as a warning or worse meanwhile.
-func listen(during func()) []string {
+// captureWarnings returns what is logged as a warning or worse meanwhile.
+func captureWarnings(run func()) []string {
 	logger := logrus.StandardLogger()
 	output, hooks := logger.Out, logger.Hooks
-	ear := &ear{}
+	hook := &warningHook{}
 	logger.SetOutput(io.Discard)
-	logger.ReplaceHooks(logrus.LevelHooks{logrus.WarnLevel: {ear}, logrus.ErrorLevel: {ear}})
+	logger.ReplaceHooks(logrus.LevelHooks{logrus.WarnLevel: {hook}, logrus.ErrorLevel: {hook}})
 	defer func() { logger.SetOutput(output); logger.ReplaceHooks(hooks) }()
-	during()
-	return ear.heard
+	run()
+	return hook.messages
 }
 
-type ear struct{ heard []string }
+type warningHook struct{ messages []string }
 
-func (*ear) Levels() []logrus.Level { return []logrus.Level{logrus.WarnLevel, logrus.ErrorLevel} }
+func (*warningHook) Levels() []logrus.Level {
+	return []logrus.Level{logrus.WarnLevel, logrus.ErrorLevel}
+}
 
-func (e *ear) Fire(entry *logrus.Entry) error {
-	said := []string{entry.Message}
+func (h *warningHook) Fire(entry *logrus.Entry) error {
+	message := []string{entry.Message}
 	for _, field := range []string{logrus.ErrorKey, "default"} {
 		if value, ok := entry.Data[field]; ok {
-			said = append(said, fmt.Sprintf("%s: %v", field, value))
+			message = append(message, fmt.Sprintf("%s: %v", field, value))
 		}
 	}
-	e.heard = append(e.heard, strings.Join(said, ", "))
+	h.messages = append(h.messages, strings.Join(message, ", "))
 	return nil
 }
 

@@ -44,7 +44,7 @@ const (
 // It returns when the process is a test.
 func Main() {
 	if role := os.Getenv(roleVariable); role != "" {
-		if err := play(role, os.Getenv(rootVariable)); err != nil {
+		if err := runRole(role, os.Getenv(rootVariable)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -67,8 +67,8 @@ func Main() {
 	os.Exit(0)
 }
 
-// play is what happens in the process of a container: root becomes its file system.
-func play(role, root string) error {
+// runRole is what happens in the process of a container: root becomes its file system.
+func runRole(role, root string) error {
 	if root != "" {
 		if err := syscall.Chroot(root); err != nil {
 			return fmt.Errorf("changing the root: %w", err)
@@ -121,9 +121,9 @@ func runKubeControllersConfig() error {
 	}
 }
 
-// container starts the test binary in a role, with an environment and a file system of its own. It returns what the process
+// runContainer starts the test binary in a role, with an environment and a file system of its own. It returns what the process
 // printed; the error has the end of its log.
-func container(ctx context.Context, role, root string, variables environment) (output, log string, err error) {
+func runContainer(ctx context.Context, role, root string, variables environment) (output, log string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	self, err := os.Executable()
@@ -153,21 +153,21 @@ func container(ctx context.Context, role, root string, variables environment) (o
 // lastLines are the complaints of a log, or its end.
 func lastLines(log string) string {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
-	var complaints []string
+	var problems []string
 	for _, line := range lines {
 		if strings.Contains(line, "level=error") || strings.Contains(line, "level=fatal") || strings.Contains(line, "[ERROR]") ||
 			strings.Contains(line, "[FATAL]") || strings.Contains(line, "level=warning") || strings.Contains(line, "[WARNING]") {
-			complaints = append(complaints, line)
+			problems = append(problems, line)
 		}
 	}
-	if len(complaints) == 0 {
-		complaints = lines
+	if len(problems) == 0 {
+		problems = lines
 	}
-	complaints = complaints[max(0, len(complaints)-4):]
-	if end := lines[len(lines)-1]; !slices.Contains(complaints, end) { // messages may have several lines
-		complaints = append(complaints, end)
+	problems = problems[max(0, len(problems)-4):]
+	if end := lines[len(lines)-1]; !slices.Contains(problems, end) { // messages may have several lines
+		problems = append(problems, end)
 	}
-	return strings.Join(complaints, " | ")
+	return strings.Join(problems, " | ")
 }
 
 // isExit tells a process that refused from one that could not be started.

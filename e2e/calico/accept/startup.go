@@ -14,13 +14,13 @@ import (
 
 // checkStartup lets each container that starts a node do so, as the process of v3.28.5, in a cluster that has the pools. It must not make
 // pools of its own, and must leave the node as nodes with this kind of networking are.
-func checkStartup(ctx context.Context, rendering Rendering, _ *Newer) ([]Problem, error) {
+func checkStartup(ctx context.Context, rendering Rendering, _ *NewerFeatures) ([]Problem, error) {
 	found, exists, err := findWorkload(rendering, "DaemonSet", "calico-node")
 	if err != nil || !exists {
 		return nil, err
 	}
 	var problems []Problem
-	for _, container := range starters(found) {
+	for _, container := range startupContainers(found) {
 		variables, unresolved := found.environment(container)
 		if len(unresolved) > 0 {
 			return unresolved, nil
@@ -34,12 +34,12 @@ func checkStartup(ctx context.Context, rendering Rendering, _ *Newer) ([]Problem
 	return problems, nil
 }
 
-// starters are the containers that start a node. -complete-startup, which is newer, is something else: it only sets the condition.
-func starters(found workload) []corev1.Container {
+// startupContainers are the containers that start a node. -complete-startup, which is newer, is something else: it only sets the condition.
+func startupContainers(found workload) []corev1.Container {
 	starts := regexp.MustCompile(`calico-node\s+-startup\b`)
 	return slices.DeleteFunc(slices.Clone(found.pod.Containers), func(container corev1.Container) bool {
-		says := strings.Join(slices.Concat(container.Command, container.Args), " ")
-		return container.Name != "calico-node" && !starts.MatchString(says)
+		command := strings.Join(slices.Concat(container.Command, container.Args), " ")
+		return container.Name != "calico-node" && !starts.MatchString(command)
 	})
 }
 
@@ -50,7 +50,7 @@ func startupInputs(rendering Rendering) any {
 		return nil
 	}
 	var all []any
-	for _, container := range starters(found) {
+	for _, container := range startupContainers(found) {
 		inputs := found.inputs(container, "FELIX_")
 		if inputs == nil {
 			return nil
@@ -79,10 +79,10 @@ func startNode(ctx context.Context, found workload, spec corev1.Container, varia
 	if err != nil {
 		return nil, err
 	}
-	if err := enterCluster(root, server); err != nil {
+	if err := writeClusterAccess(root, server); err != nil {
 		return nil, err
 	}
-	output, log, err := container(ctx, roleStartup, root, variables.with(onThisNode(variables)))
+	output, log, err := runContainer(ctx, roleStartup, root, variables.with(hostOverrides(variables)))
 	switch {
 	case isExit(err):
 		return append(problems, found.problem(spec.Name, "calico-node -startup", "%v", err)), nil
@@ -100,17 +100,17 @@ func startNode(ctx context.Context, found workload, spec corev1.Container, varia
 	return append(problems, checkNode(found, spec, variables, server)...), nil
 }
 
-// enterCluster gives a container what leads to the API server, and makes it believe in IPv6: Calico makes a pool of it otherwise only
+// writeClusterAccess gives a container what leads to the API server, and makes it believe in IPv6: Calico makes a pool of it otherwise only
 // on machines that have it.
-func enterCluster(root string, server *api) error {
+func writeClusterAccess(root string, server *fakeAPIServer) error {
 	if err := os.MkdirAll(filepath.Join(root, "proc", "sys", "net", "ipv6"), 0o755); err != nil {
 		return err
 	}
 	return kubeconfig(filepath.Join(root, "tmp", "kubeconfig"), server.server.URL)
 }
 
-// onThisNode are the variables that differ on the machine of the test: which addresses it has is not the rendering's fault.
-func onThisNode(variables environment) map[string]string {
+// hostOverrides are the variables that differ on the machine of the test: which addresses it has is not the rendering's fault.
+func hostOverrides(variables environment) map[string]string {
 	replaced := map[string]string{"KUBECONFIG": "/tmp/kubeconfig"}
 	if variables["IP"] == "autodetect" {
 		replaced["IP"] = "192.0.2.10/24"
@@ -129,7 +129,7 @@ func checkDetection(ctx context.Context, found workload, spec corev1.Container, 
 		if !set {
 			continue
 		}
-		output, log, err := container(ctx, roleDetection, "", environment{"METHOD": method})
+		output, log, err := runContainer(ctx, roleDetection, "", environment{"METHOD": method})
 		switch {
 		case isExit(err):
 			problems = append(problems, found.problem(spec.Name, variable, "%v", err))
@@ -146,9 +146,9 @@ func checkDetection(ctx context.Context, found workload, spec corev1.Container, 
 }
 
 // checkNode compares what is on the Node with what the environment asks for.
-func checkNode(found workload, spec corev1.Container, variables environment, server *api) []Problem {
+func checkNode(found workload, spec corev1.Container, variables environment, server *fakeAPIServer) []Problem {
 	networked := variables["CALICO_NETWORKING_BACKEND"] != "none"
-	node := server.under(nodesPath)[0]
+	node := server.collection(nodesPath)[0]
 	metadata, _ := node["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	want := map[string]bool{

@@ -29,8 +29,8 @@ const (
 	reviews, atOnce, fewer = 2000, 50, 200
 	// admissionNamespace is the binary's own in the runtime cluster, and owns what it registers in the garden.
 	admissionNamespace = "garden"
-	// admissionPatience bounds how long the binary has to end, or to register its webhooks.
-	admissionPatience = time.Minute
+	// admissionTimeout bounds how long the binary has to end, or to register its webhooks.
+	admissionTimeout = time.Minute
 )
 
 // admissionBench measures what a Shoot costs in admission. It stands in for the garden's API server, which would add its own time: reviews
@@ -123,7 +123,7 @@ func (b *admissionBench) startBinary(ctx context.Context) (string, error) {
 
 // endpoints are where the binary wants to be asked about new Shoots, as it has registered it.
 func (b *admissionBench) endpoints(ctx context.Context) ([]endpoint, error) {
-	ctx, cancel := context.WithTimeout(ctx, admissionPatience)
+	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
 	defer cancel()
 	for {
 		mutating, validating := &admissionregistrationv1.MutatingWebhookConfigurationList{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}
@@ -167,7 +167,7 @@ func appendShoots(endpoints []endpoint, name string, config admissionregistratio
 func (b *admissionBench) stop() error {
 	var failures []error
 	if b.process != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), admissionPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), admissionTimeout)
 		defer cancel()
 		failures = append(failures, b.process.Terminate(ctx))
 	}

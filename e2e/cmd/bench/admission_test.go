@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-func TestPercentilesAreThoseOfTheSortedTimes(t *testing.T) {
+func TestPercentile(t *testing.T) {
 	var times []time.Duration
 	for i := range 100 {
 		times = append(times, time.Duration(100-i)*time.Millisecond)
@@ -22,7 +22,7 @@ func TestPercentilesAreThoseOfTheSortedTimes(t *testing.T) {
 	assert.Zero(t, percentile(nil, 99))
 }
 
-func TestTheLargestDocumentsFit(t *testing.T) {
+func TestAdmissionObjects_Size(t *testing.T) {
 	const bound = 64 << 10
 	for _, shoot := range []*gardencorev1beta1.Shoot{withGroups(6000, numbered), withGroups(21000, func(string, int) string { return "" })} {
 		size := len(shoot.Spec.Provider.Workers[0].ProviderConfig.Raw)
@@ -31,8 +31,8 @@ func TestTheLargestDocumentsFit(t *testing.T) {
 	}
 }
 
-func TestFiguresOfAdmissionAreInColumns(t *testing.T) {
-	lines := answersTable([]answers{{of: "shoot.openstack, new", times: []time.Duration{1500 * time.Microsecond}, wall: time.Second}})
+func TestResponseTable(t *testing.T) {
+	lines := responseTable([]responseTimes{{request: "shoot.openstack, new", times: []time.Duration{1500 * time.Microsecond}, wall: time.Second}})
 	assert.Regexp(t, `^shoot\.openstack, new +1\.5 ms +1\.5 ms +1\.5 ms +1$`, lines[1])
 	memory := process.Memory{All: 30 * megabyte, Private: 6 * megabyte}
 	assert.Regexp(t, `^at most, while it is asked +6 MB +30 MB$`, admissionFootprint(40*megabyte, memory, memory, memory)[3])

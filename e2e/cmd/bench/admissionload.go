@@ -22,12 +22,12 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// answers are how long the binary took, one by one, for reviews of a kind.
-type answers struct {
-	of    string
-	times []time.Duration
-	wall  time.Duration
-	peak  process.Memory // while it was asked
+// responseTimes are how long the binary took, one by one, for reviews of a kind.
+type responseTimes struct {
+	request string
+	times   []time.Duration
+	wall    time.Duration
+	peak    process.Memory // while it was asked
 }
 
 // measure asks every webhook, and prints what it took.
@@ -42,19 +42,19 @@ func (b *admissionBench) measure(ctx context.Context) error {
 	}
 	var idle, after process.Memory
 	err = b.screen.Step("at rest", func(io.Writer) (_ string, err error) {
-		idle, err = b.rest(ctx)
+		idle, err = b.settledMemory(ctx)
 		return "memory of the process", err
 	})
 	if err != nil {
 		return err
 	}
-	var all []answers
+	var all []responseTimes
 	for _, endpoint := range endpoints {
 		for _, kind := range reviewsOf() {
 			err := b.screen.Step(endpoint.name, func(io.Writer) (string, error) {
-				answered, err := b.ask(ctx, endpoint, kind)
-				answered.of = endpoint.name + ", " + kind.name
-				all = append(all, answered)
+				measured, err := b.call(ctx, endpoint, kind)
+				measured.request = endpoint.name + ", " + kind.name
+				all = append(all, measured)
 				return fmt.Sprintf("%d times: %s", kind.times, kind.name), err
 			})
 			if err != nil {
@@ -62,18 +62,18 @@ func (b *admissionBench) measure(ctx context.Context) error {
 			}
 		}
 	}
-	if after, err = b.rest(ctx); err != nil {
+	if after, err = b.settledMemory(ctx); err != nil {
 		return err
 	}
 	b.screen.Heading(fmt.Sprintf("%d reviews each, %d at a time, or %d one by one", reviews, atOnce, fewer))
-	for _, line := range append(answersTable(all), admissionFootprint(info.Size(), idle, peakOf(all), after)...) {
+	for _, line := range append(responseTable(all), admissionFootprint(info.Size(), idle, peakOf(all), after)...) {
 		b.screen.Linef("  %s", line)
 	}
 	return nil
 }
 
-// rest lets the process come to rest before it looks.
-func (b *admissionBench) rest(ctx context.Context) (process.Memory, error) {
+// settledMemory lets the process come to rest before it looks.
+func (b *admissionBench) settledMemory(ctx context.Context) (process.Memory, error) {
 	select {
 	case <-time.After(3 * time.Second):
 	case <-ctx.Done():
@@ -82,11 +82,11 @@ func (b *admissionBench) rest(ctx context.Context) (process.Memory, error) {
 	return b.process.Memory()
 }
 
-// ask sends the same review again and again. Each has to get the answer that is meant.
-func (b *admissionBench) ask(ctx context.Context, where endpoint, what reviewed) (answers, error) {
+// call sends the same review again and again. Each has to get the answer that is meant.
+func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed) (responseTimes, error) {
 	body, err := json.Marshal(what.review)
 	if err != nil {
-		return answers{}, err
+		return responseTimes{}, err
 	}
 	authorities := x509.NewCertPool()
 	authorities.AppendCertsFromPEM(where.ca)
@@ -94,11 +94,11 @@ func (b *admissionBench) ask(ctx context.Context, where endpoint, what reviewed)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	asking := &http.Client{Transport: transport}
-	if err := askOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil { // whoever connects first takes longer
-		return answers{}, err
+	if err := callOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil { // whoever connects first takes longer
+		return responseTimes{}, err
 	}
-	result := answers{times: make([]time.Duration, what.times)}
-	watched := b.watch(ctx)
+	result := responseTimes{times: make([]time.Duration, what.times)}
+	peakMemory := b.watchMemory(ctx)
 	var (
 		next    atomic.Int64
 		workers errgroup.Group
@@ -108,7 +108,7 @@ func (b *admissionBench) ask(ctx context.Context, where endpoint, what reviewed)
 		workers.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(what.times); i = next.Add(1) - 1 {
 				began := time.Now()
-				if err := askOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil {
+				if err := callOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil {
 					return err
 				}
 				result.times[i] = time.Since(began)
@@ -117,41 +117,41 @@ func (b *admissionBench) ask(ctx context.Context, where endpoint, what reviewed)
 		})
 	}
 	err = workers.Wait()
-	result.wall, result.peak = time.Since(start), watched()
+	result.wall, result.peak = time.Since(start), peakMemory()
 	return result, err
 }
 
-func askOnce(ctx context.Context, asking *http.Client, url string, body []byte, allowed bool) error {
+func callOnce(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := asking.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return fmt.Errorf("asking %s: %w", url, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer := &admissionv1.AdmissionReview{}
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+	reviewResponse := &admissionv1.AdmissionReview{}
+	if err := json.NewDecoder(response.Body).Decode(reviewResponse); err != nil {
 		return fmt.Errorf("reading the answer of %s (%s): %w", url, response.Status, err)
 	}
 	switch {
-	case answer.Response == nil:
+	case reviewResponse.Response == nil:
 		return errors.New("an answer without a response")
-	case answer.Response.Allowed != allowed:
-		return fmt.Errorf("the Shoot is refused, or should be: %+v", answer.Response.Result)
+	case reviewResponse.Response.Allowed != allowed:
+		return fmt.Errorf("the Shoot is refused, or should be: %+v", reviewResponse.Response.Result)
 	default:
 		return nil
 	}
 }
 
-// watch looks at the memory of the process until the function that it returns is called, which tells the most of it.
-func (b *admissionBench) watch(ctx context.Context) func() process.Memory {
+// watchMemory looks at the memory of the process until the function that it returns is called, which tells the most of it.
+func (b *admissionBench) watchMemory(ctx context.Context) func() process.Memory {
 	ctx, cancel := context.WithCancel(ctx)
 	var most process.Memory
-	var looking sync.WaitGroup
-	looking.Go(func() {
+	var sampling sync.WaitGroup
+	sampling.Go(func() {
 		for tick := time.NewTicker(20 * time.Millisecond); ; {
 			if now, err := b.process.Memory(); err == nil {
 				most = larger(most, now)
@@ -166,7 +166,7 @@ func (b *admissionBench) watch(ctx context.Context) func() process.Memory {
 	})
 	return func() process.Memory {
 		cancel()
-		looking.Wait()
+		sampling.Wait()
 		return most
 	}
 }
@@ -175,7 +175,7 @@ func larger(a, b process.Memory) process.Memory {
 	return process.Memory{All: max(a.All, b.All), Private: max(a.Private, b.Private)}
 }
 
-func peakOf(all []answers) process.Memory {
+func peakOf(all []responseTimes) process.Memory {
 	var most process.Memory
 	for _, one := range all {
 		most = larger(most, one.peak)
@@ -192,12 +192,12 @@ func percentile(times []time.Duration, percent int) time.Duration {
 	return sorted[min(len(sorted)*percent/100, len(sorted)-1)]
 }
 
-func answersTable(all []answers) []string {
+func responseTable(all []responseTimes) []string {
 	const layout = "%-50s %9s %9s %9s %10s"
 	inMilliseconds := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 	lines := []string{fmt.Sprintf(layout, "", "p50", "p99", "longest", "in one s")}
 	for _, one := range all {
-		lines = append(lines, fmt.Sprintf(layout, one.of, inMilliseconds(percentile(one.times, 50)), inMilliseconds(percentile(one.times, 99)),
+		lines = append(lines, fmt.Sprintf(layout, one.request, inMilliseconds(percentile(one.times, 50)), inMilliseconds(percentile(one.times, 99)),
 			inMilliseconds(percentile(one.times, 100)), fmt.Sprintf("%.0f", float64(len(one.times))/one.wall.Seconds())))
 	}
 	return lines

@@ -102,7 +102,7 @@ func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options
 	screen.Heading("The process")
 	b.print(footprintTable(taken))
 	screen.Linef("\n%s", footnote)
-	return b.secondColumn(ctx, o, standIn)
+	return b.addRealCloudColumn(ctx, o, standIn)
 }
 
 func (b bench) print(lines []string) {
@@ -115,7 +115,7 @@ func (b bench) print(lines []string) {
 func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cost, error) {
 	costs := map[string]cost{}
 	err := b.screen.Step("measuring", func(io.Writer) (string, error) {
-		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.whileItRuns(ctx, func(ctx context.Context) (err error) {
+		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.whileControllerRuns(ctx, func(ctx context.Context) (err error) {
 			if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
 				return err
 			}
@@ -128,8 +128,8 @@ func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cos
 	return costs, nil
 }
 
-// whileItRuns does something that the controller has a part in, and does not wait for one that has ended.
-func (b bench) whileItRuns(ctx context.Context, do func(context.Context) error) error {
+// whileControllerRuns does something that the controller has a part in, and does not wait for one that has ended.
+func (b bench) whileControllerRuns(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	exited := b.Infrastructure.Exited()
@@ -153,7 +153,7 @@ func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, erro
 	if err != nil {
 		return cost{}, err
 	}
-	first, err := measure(where, func() error { return b.fulfil(ctx, shoot) })
+	first, err := measure(where, func() error { return b.deploy(ctx, shoot) })
 	if err != nil {
 		return cost{}, err
 	}
@@ -169,7 +169,7 @@ func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[s
 	for _, step := range []struct {
 		row string
 		do  func(context.Context, *gardenlet.Shoot) error
-	}{{rowFirst, b.fulfil}, {rowNoOp, b.fulfil}, {rowDelete, b.destroy}} {
+	}{{rowFirst, b.deploy}, {rowNoOp, b.deploy}, {rowDelete, b.destroy}} {
 		// Gardener tells orders from results by whole seconds.
 		select {
 		case <-time.After(time.Second):
@@ -194,7 +194,7 @@ func measure(where landscape.Place, do func() error) (cost, error) {
 	return cost{calls: len(calls), logins: calls.Logins(), wall: time.Since(start), log: calls}, nil
 }
 
-func (b bench) fulfil(ctx context.Context, shoot *gardenlet.Shoot) error {
+func (b bench) deploy(ctx context.Context, shoot *gardenlet.Shoot) error {
 	component := b.Gardenlet.Infrastructure(shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err

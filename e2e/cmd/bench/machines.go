@@ -81,7 +81,7 @@ func (b *machineBench) prepare(ctx context.Context) error {
 		// The controlplane-controller, which has no part in this, would add where the cloud is.
 		b.shoot.Credentials["authURL"] = []byte(b.Place.Cloud.AuthURL())
 		for _, resource := range []string{"instances", "cores", "ram", "port"} {
-			if err := b.Place.Cloud.StandIn.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
+			if err := b.Place.Cloud.Fake.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
 				return "", err
 			}
 		}
@@ -115,7 +115,7 @@ func (b *machineBench) prepareInfrastructure(ctx context.Context) error {
 func (b *machineBench) pool(size int32) func(context.Context) error {
 	return func(ctx context.Context) error {
 		b.shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool("cpu", size, size)}
-		return b.FulfilWorker(ctx)
+		return b.ReconcileWorker(ctx)
 	}
 }
 

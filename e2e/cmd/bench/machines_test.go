@@ -9,9 +9,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestMachinesAreHeldAgainstTheirBudget(t *testing.T) {
+func TestWithinBudget(t *testing.T) {
 	login := wire.Call{Service: wire.Keystone, Method: "POST", Path: "/v3/auth/tokens"}
-	look := wire.Call{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
+	listServers := wire.Call{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
 	made := wire.Calls{login}
 	for range machines {
 		made = append(made, wire.Call{Service: wire.Neutron, Method: "POST", Path: "/v2.0/ports"},
@@ -25,12 +25,12 @@ func TestMachinesAreHeldAgainstTheirBudget(t *testing.T) {
 		return calls
 	}
 
-	require.NoError(t, withinBudget(with(look, 199)))
+	require.NoError(t, withinBudget(with(listServers, 199)))
 	for sentence, test := range map[string]struct {
 		calls wire.Calls
 		says  string
 	}{
-		"a look-up too many":       {with(look, 200), "100 machines cost 401 calls, at most 4 for each are allowed"},
+		"a look-up too many":       {with(listServers, 200), "100 machines cost 401 calls, at most 4 for each are allowed"},
 		"a login too many":         {with(login, 1), "100 machines cost 2 logins, at most 1 are allowed"},
 		"a server that came twice": {with(wire.Call{Service: wire.Nova, Method: "POST", Path: "/v2.1/servers"}, 1), "100 machines cost 101 times nova POST /v2.1/servers"},
 		"nothing that was made":    {nil, "100 machines cost 0 times neutron POST /v2.0/ports"},

@@ -22,12 +22,12 @@ import (
 const (
 	// cleanUpTimeout bounds each step of a retreat from a real cloud.
 	cleanUpTimeout = 2 * time.Minute
-	// greetTimeout bounds the first look at a real cloud.
-	greetTimeout = 30 * time.Second
+	// reachableTimeout bounds the first look at a real cloud.
+	reachableTimeout = 30 * time.Second
 )
 
-// secondColumn measures on a real cloud, where there is one, and prints it beside the stand-in.
-func (b bench) secondColumn(ctx context.Context, o options, standIn map[string]cost) error {
+// addRealCloudColumn measures on a real cloud, where there is one, and prints it beside the stand-in.
+func (b bench) addRealCloudColumn(ctx context.Context, o options, standIn map[string]cost) error {
 	target, why, err := find(ctx, o)
 	if err != nil {
 		return err
@@ -78,26 +78,26 @@ func discover(ctx context.Context, path string) (target *conformance.Cloud, why 
 	if err != nil {
 		return nil, "", err
 	}
-	err = greet(ctx, found.AuthURL)
+	err = checkReachable(ctx, found.AuthURL)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, fmt.Sprintf("the real cloud does not run: %v", err), nil
 	}
 	return &found, "", err
 }
 
-// greet fails when nobody listens at a URL.
-func greet(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+// checkReachable fails when nobody listens at a URL.
+func checkReachable(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, reachableTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
 // onRealCloud measures on the second cloud, in an account of its own. Nothing is added to the time of a call there.
@@ -117,18 +117,18 @@ func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs
 	costs, err = b.costs(ctx, where)
 	if err != nil {
 		b.screen.Linef("  removing project %q and what is in it", account.Project)
-		err = errors.Join(err, b.retreat(ctx, where))
+		err = errors.Join(err, b.cleanUp(ctx, where))
 	}
 	return costs, errors.Join(err, detached(ctx, account.Remove))
 }
 
-// retreat empties the account after a measurement that was cut short, as far as the controller still can. The controller
+// cleanUp empties the account after a measurement that was cut short, as far as the controller still can. The controller
 // has ended afterwards, so what is left then stays as it is.
-func (b bench) retreat(ctx context.Context, where landscape.Place) error {
+func (b bench) cleanUp(ctx context.Context, where landscape.Place) error {
 	var failures []error
 	for _, name := range []string{coldShoot, warmShoot} {
 		err := detached(ctx, func(ctx context.Context) error {
-			return b.whileItRuns(ctx, func(ctx context.Context) error {
+			return b.whileControllerRuns(ctx, func(ctx context.Context) error {
 				return b.destroy(ctx, openstack.NewShoot(name, where.Cloud, where.Account))
 			})
 		})

@@ -69,31 +69,31 @@ func startCloud(t *testing.T) *fake.Cloud {
 	return cloud
 }
 
-func TestFindingTheSecondCloud(t *testing.T) {
-	theirs, ours := t.TempDir()+"/clouds.yaml", t.TempDir()
-	writeClouds(t, theirs, "https://keystone.example.org/v3")
-	t.Setenv("OS_CLIENT_CONFIG_FILE", theirs)
+func TestFind(t *testing.T) {
+	userConfig, stateDir := t.TempDir()+"/clouds.yaml", t.TempDir()
+	writeClouds(t, userConfig, "https://keystone.example.org/v3")
+	t.Setenv("OS_CLIENT_CONFIG_FILE", userConfig)
 	t.Setenv("OS_CLOUD", "mine")
 
-	target, _, err := find(t.Context(), options{entry: "mine", dir: ours})
+	target, _, err := find(t.Context(), options{entry: "mine", dir: stateDir})
 	require.NoError(t, err)
 	assert.Equal(t, "https://keystone.example.org/v3", target.AuthURL)
-	_, _, err = find(t.Context(), options{entry: "another", dir: ours})
+	_, _, err = find(t.Context(), options{entry: "another", dir: stateDir})
 	require.ErrorContains(t, err, `cloud "another"`)
 
-	target, why, err := find(t.Context(), options{dir: ours})
+	target, why, err := find(t.Context(), options{dir: stateDir})
 	require.NoError(t, err)
 	assert.Nil(t, target, "OS_CLOUD alone leads nowhere")
 	assert.Contains(t, why, "has brought no real cloud up")
 
 	cloud := startCloud(t)
-	writeClouds(t, ours+"/clouds.yaml", cloud.AuthURL())
-	target, _, err = find(t.Context(), options{dir: ours})
+	writeClouds(t, stateDir+"/clouds.yaml", cloud.AuthURL())
+	target, _, err = find(t.Context(), options{dir: stateDir})
 	require.NoError(t, err)
 	assert.Equal(t, cloud.AuthURL(), target.AuthURL)
 }
 
-func TestNoSecondColumn(t *testing.T) {
+func TestRealCloudColumn_Unavailable(t *testing.T) {
 	t.Setenv("OS_CLIENT_CONFIG_FILE", "") // is set meanwhile
 	for sentence, c := range map[string]struct {
 		prepare func(t *testing.T, dir string)
@@ -117,7 +117,7 @@ func TestNoSecondColumn(t *testing.T) {
 			dir := t.TempDir()
 			c.prepare(t, dir)
 			screen, read := newScreen(t)
-			require.NoError(t, bench{screen: screen}.secondColumn(t.Context(), options{dir: dir}, nil))
+			require.NoError(t, bench{screen: screen}.addRealCloudColumn(t.Context(), options{dir: dir}, nil))
 			assert.Contains(t, read(), c.says)
 		})
 	}
@@ -139,13 +139,13 @@ func newScreen(t *testing.T) (screen *terminal.Screen, read func() string) {
 // content is all that a cloud has, and its projects.
 func content(t *testing.T, cloud *fake.Cloud) []any {
 	t.Helper()
-	projects, err := cloud.Operate(fake.AdminProject, http.MethodGet, wire.Keystone, "/v3/projects", nil)
+	projects, err := cloud.DoAsOperator(fake.AdminProject, http.MethodGet, wire.Keystone, "/v3/projects", nil)
 	require.NoError(t, err)
 	return []any{cloud.State(""), projects}
 }
 
-// TestTheSecondCloudIsLeftAsItWas takes another stand-in for the real cloud.
-func TestTheSecondCloudIsLeftAsItWas(t *testing.T) {
+// TestRealCloud_CleansUp takes another stand-in for the real cloud.
+func TestRealCloud_CleansUp(t *testing.T) {
 	cloud := startCloud(t)
 	target := conformance.Cloud{
 		Name: "real", AuthURL: cloud.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
@@ -189,7 +189,7 @@ func startBench(t *testing.T, screen *terminal.Screen) bench {
 // atFirstCreate does something when the first network exists and nobody knows yet.
 func atFirstCreate(cloud *fake.Cloud, do func()) {
 	var once sync.Once
-	cloud.SetHook(func(event wire.Event) wire.Verdict {
+	cloud.SetHook(func(event wire.Event) wire.HookResult {
 		if event.Phase == wire.After && event.Call.Method == http.MethodPost && event.Call.Path == "/v2.0/networks" {
 			once.Do(do)
 		}

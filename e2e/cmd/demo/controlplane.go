@@ -23,12 +23,12 @@ func (d *demo) startCluster(ctx context.Context) error {
 		return err
 	}
 	var err error
-	d.before, err = takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+	d.before, err = listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
 	return err
 }
 
-func (d *demo) controlPlane() watched {
-	return watched{name: "controlplane/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+func (d *demo) controlPlane() shownObject {
+	return shownObject{name: "controlplane/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Gardenlet.GetControlPlane(ctx, d.shoot)
 	}}
 }
@@ -41,24 +41,24 @@ func (d *demo) createControlPlane(ctx context.Context) error {
 		return err
 	}
 	d.shoot.InfrastructureStatus = infrastructure.Status.ProviderStatus
-	cost, err := d.measure(ctx, d.controlPlane(), d.fulfilControlPlane)
+	cost, err := d.measure(ctx, d.controlPlane(), d.deployControlPlane)
 	if err != nil {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("What exists in the seed, in namespace " + d.shoot.Namespace())
-	if err := d.exhibitSeed(ctx); err != nil {
+	if err := d.showSeed(ctx); err != nil {
 		return err
 	}
 	d.screen.Heading("What exists in the shoot")
-	return d.exhibitShoot(ctx)
+	return d.showShoot(ctx)
 }
 
 func (d *demo) reconcileControlPlane(ctx context.Context) error {
-	return d.again(ctx, d.ControlPlane.Name(), d.controlPlane(), d.fulfilControlPlane)
+	return d.reconcileAgain(ctx, d.ControlPlane.Name(), d.controlPlane(), d.deployControlPlane)
 }
 
-func (d *demo) fulfilControlPlane(ctx context.Context) error {
+func (d *demo) deployControlPlane(ctx context.Context) error {
 	component := d.Gardenlet.ControlPlane(d.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
@@ -66,8 +66,8 @@ func (d *demo) fulfilControlPlane(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// awaitHealth shows the conditions while they become good.
-func (d *demo) awaitHealth(ctx context.Context) error {
+// waitHealthy shows the conditions while they become good.
+func (d *demo) waitHealthy(ctx context.Context) error {
 	d.screen.Heading("The controllers watch over what they have deployed, every half minute")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
 	defer cancel()
@@ -97,12 +97,12 @@ func (d *demo) awaitHealth(ctx context.Context) error {
 // health says how all that is looked after is, and whether that is well.
 func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err error) {
 	healthy = true
-	for _, watched := range []watched{d.controlPlane(), d.network(), d.worker()} {
-		object, err := watched.get(ctx)
+	for _, shown := range []shownObject{d.controlPlane(), d.network(), d.worker()} {
+		object, err := shown.get(ctx)
 		if err != nil {
 			return nil, false, err
 		}
-		itsLines, well := conditionLines(watched.name, object.GetExtensionStatus().GetConditions())
+		itsLines, well := conditionLines(shown.name, object.GetExtensionStatus().GetConditions())
 		lines, healthy = append(lines, itsLines...), healthy && well
 	}
 	return lines, healthy, nil
@@ -142,28 +142,28 @@ func (d *demo) deleteControlPlane(ctx context.Context) error {
 	}
 	d.screen.Linef("  %s", cost)
 	if err := d.nothingLeftInSeed(ctx, func(name string) bool {
-		return !d.before.Has(name) && !d.traces.garbage.Has(name)
+		return !d.before.Has(name) && !d.machines.garbage.Has(name)
 	}); err != nil {
 		return err
 	}
-	d.done("the shoot's namespace holds nothing more than before the ControlPlane" + butGarbage(len(d.traces.garbage)))
+	d.done("the shoot's namespace holds nothing more than before the ControlPlane" + exceptGarbage(len(d.machines.garbage)))
 	garbage, err := d.nothingLeftInShoot(ctx, d.applied)
 	if err != nil {
 		return err
 	}
-	d.done("neither does the shoot" + butGarbage(garbage))
+	d.done("neither does the shoot" + exceptGarbage(garbage))
 	return nil
 }
 
-// butGarbage makes an exception of what is collected later.
-func butGarbage(things int) string {
+// exceptGarbage makes an exception of what is collected later.
+func exceptGarbage(things int) string {
 	if things == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", but for %s that gardener-resource-manager collects later", count(things, "config"))
 }
 
-func (d *demo) retireCluster(ctx context.Context) error {
+func (d *demo) stopCluster(ctx context.Context) error {
 	d.screen.Heading("gardenlet takes the shoot's API server away")
 	return d.RetireCluster(ctx)
 }

@@ -27,16 +27,16 @@ type demo struct {
 	before inventory
 	// applied is what the ManagedResources of the ControlPlane brought to the shoot.
 	applied []resourcesv1alpha1.ObjectReference
-	// traces are those of machines.
-	traces traces
+	// machines are those of machines.
+	machines machineInventory
 	// container is what initializes nodes.
 	container *workload.Container
 	// containerAddress is where that serves.
 	containerAddress string
 }
 
-// act is a part of the showing.
-type act func(context.Context) error
+// step is a part of the showing.
+type step func(context.Context) error
 
 // run shows everything and stops everything, in whatever way it ends.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
@@ -48,17 +48,17 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 	defer func() { err = errors.Join(err, l.Stop()) }()
 	d := &demo{Landscape: l, screen: screen}
 	defer func() { err = d.stopPods(err) }()
-	acts := []act{
+	acts := []step{
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
 		d.startCluster, d.createControlPlane, d.reconcileControlPlane,
 		d.createNetwork, d.reconcileNetwork,
 		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool,
-		d.initializeNodes, d.changeShoot, d.awaitHealth,
+		d.initializeNodes, d.changeShoot, d.waitHealthy,
 	}
 	if exit {
-		acts = append(acts, d.deleteNetworkAndWorker, d.deleteControlPlane, d.retireCluster, d.deleteInfrastructure)
+		acts = append(acts, d.deleteNetworkAndWorker, d.deleteControlPlane, d.stopCluster, d.deleteInfrastructure)
 	} else {
-		acts = append(acts, d.stay)
+		acts = append(acts, d.waitForInterrupt)
 	}
 	for _, act := range acts {
 		if err := act(ctx); err != nil {
@@ -78,9 +78,9 @@ func (d *demo) prepare(ctx context.Context) error {
 	})
 }
 
-func (d *demo) stay(ctx context.Context) error {
+func (d *demo) waitForInterrupt(ctx context.Context) error {
 	d.screen.Heading("Look further")
-	d.lookFurther()
+	d.printCommands()
 	select {
 	case <-ctx.Done():
 		d.screen.Linef("\nStopping.")
@@ -100,7 +100,7 @@ func endedByItself(c *landscape.Controller) error {
 	return fmt.Errorf("the %s has ended by itself; its log was %s", c.Name(), c.Log)
 }
 
-func (d *demo) lookFurther() {
+func (d *demo) printCommands() {
 	of := "kubectl -n " + d.shoot.Namespace()
 	for _, part := range []struct {
 		title string
@@ -139,10 +139,10 @@ func (d *demo) lookFurther() {
 }
 
 // measure shows an object while do is under way, and returns what it cost as a sentence.
-func (d *demo) measure(ctx context.Context, object watched, do func(context.Context) error) (string, error) {
+func (d *demo) measure(ctx context.Context, object shownObject, do func(context.Context) error) (string, error) {
 	d.Place.Cloud.ResetLog()
 	start := time.Now()
-	if err := d.show(ctx, []watched{object}, do); err != nil {
+	if err := d.show(ctx, []shownObject{object}, do); err != nil {
 		return "", err
 	}
 	return costOf(d.Place.Cloud.Log(), time.Since(start)), nil

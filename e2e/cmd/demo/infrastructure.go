@@ -52,31 +52,31 @@ func (d *demo) addedCredentials(ctx context.Context) (string, error) {
 	return ", to which a webhook has added " + strings.Join(added, ", "), nil
 }
 
-func (d *demo) infrastructure() watched {
-	return watched{name: "infrastructure/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+func (d *demo) infrastructure() shownObject {
+	return shownObject{name: "infrastructure/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Gardenlet.Get(ctx, d.shoot)
 	}}
 }
 
 func (d *demo) createInfrastructure(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the Infrastructure")
-	cost, err := d.measure(ctx, d.infrastructure(), d.fulfilInfrastructure)
+	cost, err := d.measure(ctx, d.infrastructure(), d.deployInfrastructure)
 	if err != nil {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("What exists in the cloud")
-	for _, line := range openstack.Draw(d.Place.Cloud.StandIn.State("")) {
+	for _, line := range openstack.Draw(d.Place.Cloud.Fake.State("")) {
 		d.screen.Linef("  %s", line)
 	}
 	return nil
 }
 
 func (d *demo) reconcileInfrastructure(ctx context.Context) error {
-	return d.again(ctx, d.Infrastructure.Name(), d.infrastructure(), d.fulfilInfrastructure)
+	return d.reconcileAgain(ctx, d.Infrastructure.Name(), d.infrastructure(), d.deployInfrastructure)
 }
 
-func (d *demo) fulfilInfrastructure(ctx context.Context) error {
+func (d *demo) deployInfrastructure(ctx context.Context) error {
 	component := d.Gardenlet.Infrastructure(d.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err

@@ -25,11 +25,11 @@ const emptyTimeout = 30 * time.Second
 // inventory is what a namespace holds, each as "Kind name".
 type inventory = sets.Set[string]
 
-// passing are kinds that nobody takes away: they go with the time.
-func passing() []string { return []string{"Event", "Lease"} }
+// transientKinds are kinds that nobody takes away: they go with the time.
+func transientKinds() []string { return []string{"Event", "Lease"} }
 
-// takeInventory lists all that a namespace holds, of every kind that the API server knows.
-func takeInventory(ctx context.Context, config *rest.Config, c client.Client, namespace string) (inventory, error) {
+// listInventory lists all that a namespace holds, of every kind that the API server knows.
+func listInventory(ctx context.Context, config *rest.Config, c client.Client, namespace string) (inventory, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func takeInventory(ctx context.Context, config *rest.Config, c client.Client, na
 			return nil, err
 		}
 		for _, resource := range group.APIResources {
-			if !slices.Contains(resource.Verbs, "list") || slices.Contains(passing(), resource.Kind) {
+			if !slices.Contains(resource.Verbs, "list") || slices.Contains(transientKinds(), resource.Kind) {
 				continue
 			}
 			list := &metav1.PartialObjectMetadataList{}
@@ -64,7 +64,7 @@ func takeInventory(ctx context.Context, config *rest.Config, c client.Client, na
 // nothingLeftInSeed fails unless the shoot's namespace holds nothing any more that should be gone.
 func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
 	for end := time.Now().Add(emptyTimeout); ; {
-		now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+		now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
 		if err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name str
 
 // nothingLeftInShoot fails if anything that was brought to the shoot is still there. It counts what is left to the collector of
 // garbage there: gardener-resource-manager deletes nothing that pods may mount, but collects it later.
-func (d *demo) nothingLeftInShoot(ctx context.Context, brought []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
+func (d *demo) nothingLeftInShoot(ctx context.Context, applied []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
 	var failures []error
-	for _, ref := range brought {
+	for _, ref := range applied {
 		object := &metav1.PartialObjectMetadata{}
 		object.SetGroupVersionKind(ref.GroupVersionKind())
 		err := d.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)

@@ -16,35 +16,35 @@ const networkResource = "extension-networking-calico-config"
 // appliedTimeout bounds what gardener-resource-manager does. Nobody else waits for it: the Network is done when it is told what to do.
 const appliedTimeout = time.Minute
 
-func (d *demo) network() watched {
-	return watched{name: "network/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+func (d *demo) network() shownObject {
+	return shownObject{name: "network/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Gardenlet.GetNetwork(ctx, d.shoot)
 	}}
 }
 
 func (d *demo) createNetwork(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the Network")
-	cost, err := d.measure(ctx, d.network(), d.fulfilNetwork)
+	cost, err := d.measure(ctx, d.network(), d.deployNetwork)
 	if err != nil {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	if err := d.awaitApplied(ctx); err != nil {
+	if err := d.waitApplied(ctx); err != nil {
 		return err
 	}
 	d.screen.Heading("What has come to the shoot")
-	if err := d.exhibitPlugin(ctx); err != nil {
+	if err := d.showPlugin(ctx); err != nil {
 		return err
 	}
 	d.screen.Heading("What is in force, by the status of the Network")
-	return d.exhibitEffective(ctx)
+	return d.showEffective(ctx)
 }
 
 func (d *demo) reconcileNetwork(ctx context.Context) error {
-	return d.again(ctx, d.Network.Name(), d.network(), d.fulfilNetwork)
+	return d.reconcileAgain(ctx, d.Network.Name(), d.network(), d.deployNetwork)
 }
 
-func (d *demo) fulfilNetwork(ctx context.Context) error {
+func (d *demo) deployNetwork(ctx context.Context) error {
 	component, err := d.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func (d *demo) fulfilNetwork(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// awaitApplied waits until the shoot has what the ManagedResource of the Network says.
-func (d *demo) awaitApplied(ctx context.Context) error {
+// waitApplied waits until the shoot has what the ManagedResource of the Network says.
+func (d *demo) waitApplied(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, appliedTimeout)
 	defer cancel()
 	for {
@@ -70,7 +70,7 @@ func (d *demo) awaitApplied(ctx context.Context) error {
 				return nil
 			}
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []r
 	if err != nil {
 		return err
 	}
-	d.done("neither does the shoot" + butGarbage(garbage))
+	d.done("neither does the shoot" + exceptGarbage(garbage))
 	return nil
 }
 

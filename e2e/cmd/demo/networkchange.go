@@ -36,7 +36,7 @@ func (d *demo) changeShoot(ctx context.Context) error {
 	image.Version = new(openstack.LatestImage)
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
-	if err := d.orderWithoutOverlay(ctx); err != nil {
+	if err := d.requestWithoutOverlay(ctx); err != nil {
 		return err
 	}
 	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
@@ -62,8 +62,8 @@ func (d *demo) changeShoot(ctx context.Context) error {
 		name string
 		do   func(context.Context) (string, error)
 	}{
-		{"routes", d.awaitRoutes},
-		{"network", d.awaitArrival},
+		{"routes", d.waitRoutes},
+		{"network", d.waitNetworkChanged},
 	} {
 		if err := d.screen.Step(part.name, func(io.Writer) (string, error) { return part.do(ctx) }); err != nil {
 			return err
@@ -72,9 +72,9 @@ func (d *demo) changeShoot(ctx context.Context) error {
 	return d.showPools(ctx)
 }
 
-// orderWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure lets packets of pods through, the
+// requestWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure lets packets of pods through, the
 // control plane makes routes for them, and the network waits for those.
-func (d *demo) orderWithoutOverlay(ctx context.Context) error {
+func (d *demo) requestWithoutOverlay(ctx context.Context) error {
 	d.shoot.NetworkConfig = map[string]any{
 		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
 		"overlay": map[string]any{"enabled": false, "createPodRoutes": false},
@@ -83,14 +83,14 @@ func (d *demo) orderWithoutOverlay(ctx context.Context) error {
 		return err
 	}
 	for _, part := range []struct {
-		object watched
+		object shownObject
 		do     func(context.Context) error
 	}{
-		{d.infrastructure(), d.fulfilInfrastructure},
-		{d.controlPlane(), d.fulfilControlPlane},
-		{d.network(), d.fulfilNetwork},
+		{d.infrastructure(), d.deployInfrastructure},
+		{d.controlPlane(), d.deployControlPlane},
+		{d.network(), d.deployNetwork},
 	} {
-		if err := d.show(ctx, []watched{part.object}, part.do); err != nil {
+		if err := d.show(ctx, []shownObject{part.object}, part.do); err != nil {
 			return err
 		}
 	}
@@ -108,8 +108,8 @@ func (d *demo) showPools(ctx context.Context) error {
 	return nil
 }
 
-// awaitRoutes waits until the shoot's router knows the way to the pods of all nodes.
-func (d *demo) awaitRoutes(ctx context.Context) (string, error) {
+// waitRoutes waits until the shoot's router knows the way to the pods of all nodes.
+func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return "", err
@@ -123,41 +123,41 @@ func (d *demo) awaitRoutes(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for {
-		answer, err := d.Place.Account.AsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
+		response, err := d.Place.Account.DoAsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
 		if err != nil {
 			return "", err
 		}
 		hops := map[string]string{}
-		for _, route := range answer.Objects("router.routes") {
+		for _, route := range response.Objects("router.routes") {
 			hops[route.Text("destination")] = route.Text("nexthop")
 		}
 		if !slices.ContainsFunc(found, func(node corev1.Node) bool { return hops[node.Spec.PodCIDR] == "" }) {
 			first := found[0].Spec.PodCIDR
 			return fmt.Sprintf("%s in the shoot's router, e.g. %s via %s", count(len(found), "route"), first, hops[first]), nil
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return "", err
 		}
 	}
 }
 
-// awaitArrival waits until the Network tells of no change any more.
-func (d *demo) awaitArrival(ctx context.Context) (string, error) {
+// waitNetworkChanged waits until the Network tells of no change any more.
+func (d *demo) waitNetworkChanged(ctx context.Context) (string, error) {
 	for {
 		network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
 		if err != nil {
 			return "", err
 		}
-		if last := network.Status.LastOperation; hasArrived(last) {
-			return last.Description, d.awaitApplied(ctx)
+		if last := network.Status.LastOperation; isChangeDone(last) {
+			return last.Description, d.waitApplied(ctx)
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return "", err
 		}
 	}
 }
 
-// hasArrived reports whether the last pass has left nothing to do.
-func hasArrived(last *gardencorev1beta1.LastOperation) bool {
+// isChangeDone reports whether the last pass has left nothing to do.
+func isChangeDone(last *gardencorev1beta1.LastOperation) bool {
 	return last.State == gardencorev1beta1.LastOperationStateSucceeded && !strings.Contains(last.Description, beingChanged)
 }

@@ -37,8 +37,8 @@ func (d *demo) initializeNodes(ctx context.Context) error {
 		do   func(context.Context) (string, error)
 	}{
 		{"process", d.startContainer},
-		{"initialized", d.awaitInitialized},
-		{"ready", d.awaitReady},
+		{"initialized", d.waitInitialized},
+		{"ready", d.waitReady},
 	} {
 		if err := d.screen.Step(part.name, func(io.Writer) (string, error) { return part.do(ctx) }); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (d *demo) initializeNodes(ctx context.Context) error {
 	return err
 }
 
-// awaitReady waits until Calico's pods are ready on all nodes.
-func (d *demo) awaitReady(ctx context.Context) (string, error) {
+// waitReady waits until Calico's pods are ready on all nodes.
+func (d *demo) waitReady(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
 		if err != nil {
@@ -65,7 +65,7 @@ func (d *demo) awaitReady(ctx context.Context) (string, error) {
 		if ready := readyOn(found, pods.Items, calicoNode); ready == len(found) {
 			return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", calicoNode, ready, len(found)), nil
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return "", err
 		}
 	}
@@ -113,7 +113,7 @@ func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return d.awaitContainer(ctx)
+	return d.waitContainer(ctx)
 }
 
 // restartContainer does what the Deployment's new pod does.
@@ -121,10 +121,10 @@ func (d *demo) restartContainer(ctx context.Context) (string, error) {
 	if err := d.container.Restart(ctx); err != nil {
 		return "", err
 	}
-	return d.awaitContainer(ctx)
+	return d.waitContainer(ctx)
 }
 
-func (d *demo) awaitContainer(ctx context.Context) (string, error) {
+func (d *demo) waitContainer(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, pid %d", ccmProgram, d.container.PID()), d.container.WaitForTLS(ctx, "https://"+d.containerAddress+"/healthz")
 }
 
@@ -135,24 +135,24 @@ func (d *demo) stopContainer() {
 	}
 }
 
-// awaitInitialized waits until the cloud-controller-manager has found out about all nodes.
-func (d *demo) awaitInitialized(ctx context.Context) (string, error) {
+// waitInitialized waits until the cloud-controller-manager has found out about all nodes.
+func (d *demo) waitInitialized(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
 		if err != nil {
 			return "", err
 		}
-		if len(found) > 0 && !slices.ContainsFunc(found, isBare) {
+		if len(found) > 0 && !slices.ContainsFunc(found, isUninitialized) {
 			return count(len(found), "node"), nil
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return "", err
 		}
 	}
 }
 
-// isBare tells a node that no cloud-controller-manager has seen. One that it has seen has more addresses than its name.
-func isBare(node corev1.Node) bool {
+// isUninitialized tells a node that no cloud-controller-manager has seen. One that it has seen has more addresses than its name.
+func isUninitialized(node corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized }) ||
 		!slices.ContainsFunc(node.Status.Addresses, func(address corev1.NodeAddress) bool { return address.Type == corev1.NodeInternalIP })
 }

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	glance   = 50 * time.Millisecond
+	interval = 50 * time.Millisecond
 	barWidth = 20
 	columns  = "  %-22s %-10s %-11s %s %5s  %s"
-	// tale is how much of a description is shown; the rest is in the object.
-	tale = 110
+	// maxDescription is how much of a description is shown; the rest is in the object.
+	maxDescription = 110
 )
 
-// watched is an extension object that is shown while somebody works on it.
-type watched struct {
+// shownObject is an extension object that is shown while somebody works on it.
+type shownObject struct {
 	// name is how it is called on the screen.
 	name string
 	get  func(context.Context) (extensionsv1alpha1.Object, error)
@@ -30,7 +30,7 @@ type watched struct {
 
 // show does something and shows the objects meanwhile that somebody works on: on a terminal as a table that is refreshed in place,
 // else as a line for everything that changes.
-func (d *demo) show(ctx context.Context, objects []watched, do func(context.Context) error) error {
+func (d *demo) show(ctx context.Context, objects []shownObject, do func(context.Context) error) error {
 	last := rowsOf(ctx, objects)
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
@@ -42,35 +42,35 @@ func (d *demo) show(ctx context.Context, objects []watched, do func(context.Cont
 		case err := <-done:
 			block.End(d.lastRows(ctx, objects, heading, last)...)
 			return err
-		case <-time.After(glance):
+		case <-time.After(interval):
 		}
 		rows := rowsOf(ctx, objects)
-		if news := newsIn(rows, last); !d.screen.IsLive() {
-			for _, row := range news {
+		if changed := changedRows(rows, last); !d.screen.IsLive() {
+			for _, row := range changed {
 				d.screen.Linef("%s", row)
 			}
-		} else if len(news) > 0 {
+		} else if len(changed) > 0 {
 			block.Update(append([]string{heading}, rows...)...)
 		}
 		last = rows
 	}
 }
 
-// newsIn returns the rows that say something else than before.
-func newsIn(rows, last []string) (news []string) {
+// changedRows returns the rows that say something else than before.
+func changedRows(rows, last []string) (changed []string) {
 	for i, row := range rows {
 		if row != "" && row != last[i] {
-			news = append(news, row)
+			changed = append(changed, row)
 		}
 	}
-	return news
+	return changed
 }
 
 // lastRows is what stays on the screen.
-func (d *demo) lastRows(ctx context.Context, objects []watched, heading string, last []string) []string {
+func (d *demo) lastRows(ctx context.Context, objects []shownObject, heading string, last []string) []string {
 	rows := rowsOf(ctx, objects)
 	if !d.screen.IsLive() {
-		return newsIn(rows, last)
+		return changedRows(rows, last)
 	}
 	for i, row := range rows {
 		if row == "" {
@@ -80,7 +80,7 @@ func (d *demo) lastRows(ctx context.Context, objects []watched, heading string, 
 	return append(append([]string{heading}, rows...), "")
 }
 
-func rowsOf(ctx context.Context, objects []watched) []string {
+func rowsOf(ctx context.Context, objects []shownObject) []string {
 	rows := make([]string, len(objects))
 	for i, object := range objects {
 		rows[i] = object.row(ctx)
@@ -89,7 +89,7 @@ func rowsOf(ctx context.Context, objects []watched) []string {
 }
 
 // row describes the object as it is now, or nothing when it does not exist or nobody looks any more.
-func (w watched) row(ctx context.Context) string {
+func (w shownObject) row(ctx context.Context) string {
 	object, err := w.get(ctx)
 	if apierrors.IsNotFound(err) || ctx.Err() != nil {
 		return ""
@@ -105,7 +105,7 @@ func rowOf(name string, operation *gardencorev1beta1.LastOperation) string {
 		operation = &gardencorev1beta1.LastOperation{Type: "-", State: gardencorev1beta1.LastOperationStatePending}
 	}
 	return strings.TrimRight(fmt.Sprintf(columns, name, operation.Type, operation.State,
-		bar(operation.Progress), fmt.Sprintf("%d %%", operation.Progress), cut(operation.Description, tale)), " ")
+		bar(operation.Progress), fmt.Sprintf("%d %%", operation.Progress), cut(operation.Description, maxDescription)), " ")
 }
 
 // cut shortens a text to a number of characters.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestRow(t *testing.T) {
+func TestRowOf(t *testing.T) {
 	assert.Equal(t, "  infrastructure/demo    -          Pending     ░░░░░░░░░░░░░░░░░░░░   0 %", rowOf("infrastructure/demo", nil))
 	assert.Equal(t, "  controlplane/demo      Create     Processing  ██████████░░░░░░░░░░  54 %  issuing certificates",
 		rowOf("controlplane/demo", &gardencorev1beta1.LastOperation{
@@ -19,8 +19,8 @@ func TestRow(t *testing.T) {
 	assert.Equal(t, "short", cut("short", 5))
 }
 
-func TestOnlyNewsIsWritten(t *testing.T) {
-	assert.Equal(t, []string{"c"}, newsIn([]string{"a", "c"}, []string{"a", "b"}))
-	assert.Empty(t, newsIn([]string{"", "b"}, []string{"a", "b"}), "what is gone says nothing")
-	assert.Equal(t, []string{"a", "b"}, newsIn([]string{"a", "b"}, []string{"", ""}))
+func TestChangedRows(t *testing.T) {
+	assert.Equal(t, []string{"c"}, changedRows([]string{"a", "c"}, []string{"a", "b"}))
+	assert.Empty(t, changedRows([]string{"", "b"}, []string{"a", "b"}), "what is gone says nothing")
+	assert.Equal(t, []string{"a", "b"}, changedRows([]string{"a", "b"}, []string{"", ""}))
 }

@@ -34,8 +34,8 @@ const (
 	rolled  = "mem"
 )
 
-// traces are what there was before the first machine, and what came with machines.
-type traces struct {
+// machineInventory are what there was before the first machine, and what came with machines.
+type machineInventory struct {
 	inSeed  inventory
 	inCloud []string
 	parts   inventory
@@ -69,23 +69,23 @@ func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 // prepareMachines says what is real of machines, and what is not.
 func (d *demo) prepareMachines(ctx context.Context) (err error) {
 	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. What is played:")
-	beside := nodes.BesideCloudControllerManager()
+	beside := nodes.WithCloudControllerManager()
 	for _, duty := range nodes.Duties(beside) {
 		d.screen.Linef("  · %s", duty)
 	}
 	d.screen.Linef("")
-	if d.traces.inSeed, err = takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace()); err != nil {
+	if d.machines.inSeed, err = listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace()); err != nil {
 		return err
 	}
-	d.traces.inCloud = d.inCloud()
+	d.machines.inCloud = d.inCloud()
 	return d.StartMachines(ctx, beside)
 }
 
 // inCloud names all that the shoot's account has.
-func (d *demo) inCloud() []string { return d.Place.Cloud.StandIn.State(d.Place.Account.Project).List() }
+func (d *demo) inCloud() []string { return d.Place.Cloud.Fake.State(d.Place.Account.Project).List() }
 
-func (d *demo) worker() watched {
-	return watched{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
+func (d *demo) worker() shownObject {
+	return shownObject{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Gardenlet.GetWorker(ctx, d.shoot)
 	}}
 }
@@ -93,14 +93,14 @@ func (d *demo) worker() watched {
 func (d *demo) createWorker(ctx context.Context) error {
 	d.screen.Heading(fmt.Sprintf("gardenlet deploys machine-controller-manager and the Worker: pool %s with %d machines, pool %s with %d",
 		growing, d.pool(growing).Minimum, rolled, d.pool(rolled).Minimum))
-	cost, err := d.measure(ctx, d.worker(), d.FulfilWorker)
+	cost, err := d.measure(ctx, d.worker(), d.ReconcileWorker)
 	if err != nil {
 		return err
 	}
 	calls := d.Place.Cloud.Log()
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("Servers in the cloud, and the Nodes that they are in the shoot")
-	servers, err := d.exhibitServers(ctx)
+	servers, err := d.showServers(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,24 +112,24 @@ func (d *demo) createWorker(ctx context.Context) error {
 }
 
 func (d *demo) reconcileWorker(ctx context.Context) error {
-	if err := d.again(ctx, d.Worker.Name(), d.worker(), d.FulfilWorker); err != nil {
+	if err := d.reconcileAgain(ctx, d.Worker.Name(), d.worker(), d.ReconcileWorker); err != nil {
 		return err
 	}
 	// One look at what the pool's machines share, and none at machines: those are machine-controller-manager's.
-	d.tell(d.Place.Cloud.Log())
+	d.printCalls(d.Place.Cloud.Log())
 	return nil
 }
 
-// tell lists calls in their order.
-func (d *demo) tell(calls wire.Calls) {
+// printCalls lists calls in their order.
+func (d *demo) printCalls(calls wire.Calls) {
 	for _, call := range calls {
 		d.screen.Linef("    %s", call)
 	}
 }
 
-// noteParts remembers what the machines have brought to the seed, while nothing else has come.
-func (d *demo) noteParts(ctx context.Context) error {
-	now, err := takeInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+// recordMachineObjects remembers what the machines have brought to the seed, while nothing else has come.
+func (d *demo) recordMachineObjects(ctx context.Context) error {
+	now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
 	if err != nil {
 		return err
 	}
@@ -138,11 +138,11 @@ func (d *demo) noteParts(ctx context.Context) error {
 	if err := d.Seed.Client.List(ctx, collected, client.InNamespace(d.shoot.Namespace()), ofGarbage); err != nil {
 		return err
 	}
-	d.traces.parts, d.traces.garbage = now.Difference(d.traces.inSeed), inventory{}
+	d.machines.parts, d.machines.garbage = now.Difference(d.machines.inSeed), inventory{}
 	for _, secret := range collected.Items {
-		if name := "Secret " + secret.Name; d.traces.parts.Has(name) {
-			d.traces.parts.Delete(name)
-			d.traces.garbage.Insert(name)
+		if name := "Secret " + secret.Name; d.machines.parts.Has(name) {
+			d.machines.parts.Delete(name)
+			d.machines.garbage.Insert(name)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
 		return err
 	}
 	start, servers := time.Now(), d.servers("")
-	err = d.show(ctx, []watched{d.network(), d.worker()}, func(ctx context.Context) error {
+	err = d.show(ctx, []shownObject{d.network(), d.worker()}, func(ctx context.Context) error {
 		both, ctx := errgroup.WithContext(ctx)
 		both.Go(func() error { return d.destroyNetwork(ctx) })
 		both.Go(func() error { return d.DestroyWorker(ctx) })
@@ -191,10 +191,10 @@ func (d *demo) proveNoMachines(ctx context.Context) error {
 		}
 		d.done(check.of)
 	}
-	if err := d.nothingLeftInSeed(ctx, d.traces.parts.Has); err != nil {
+	if err := d.nothingLeftInSeed(ctx, d.machines.parts.Has); err != nil {
 		return err
 	}
-	d.done("the shoot's namespace holds nothing more than before the Worker" + butGarbage(len(d.traces.garbage)))
+	d.done("the shoot's namespace holds nothing more than before the Worker" + exceptGarbage(len(d.machines.garbage)))
 	return d.StopMachines()
 }
 
@@ -242,7 +242,7 @@ func (d *demo) serversLeft(context.Context) (left []string, err error) {
 		isPart := slices.ContainsFunc([]string{"server ", "port ", "volume ", "server group "}, func(kind string) bool {
 			return strings.HasPrefix(name, kind)
 		})
-		if isPart && !slices.Contains(d.traces.inCloud, name) {
+		if isPart && !slices.Contains(d.machines.inCloud, name) {
 			left = append(left, name)
 		}
 	}

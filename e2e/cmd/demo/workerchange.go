@@ -10,41 +10,41 @@ import (
 // scalePool adds a machine to a pool. Those that are there stay.
 func (d *demo) scalePool(ctx context.Context) error {
 	pool := d.pool(growing)
-	former := pool.Minimum
-	pool.Minimum, pool.Maximum = former+1, former+1
-	d.screen.Heading(fmt.Sprintf("The user wants %d machines in pool %s, not %d", pool.Minimum, growing, former))
+	previous := pool.Minimum
+	pool.Minimum, pool.Maximum = previous+1, previous+1
+	d.screen.Heading(fmt.Sprintf("The user wants %d machines in pool %s, not %d", pool.Minimum, growing, previous))
 	before := d.servers("")
-	cost, err := d.measure(ctx, d.worker(), d.FulfilWorker)
+	cost, err := d.measure(ctx, d.worker(), d.ReconcileWorker)
 	if err != nil {
 		return err
 	}
 	d.screen.Linef("  %s:", cost)
-	d.tell(d.Place.Cloud.Log())
+	d.printCalls(d.Place.Cloud.Log())
 	after := d.servers("")
-	if kept := stayed(before, after); len(kept) != len(before) || len(after) != len(before)+1 {
-		return fmt.Errorf("scaling pool %s from %d to %d machines: of servers %q there are now %q", growing, former, pool.Minimum, before, after)
+	if kept := inBoth(before, after); len(kept) != len(before) || len(after) != len(before)+1 {
+		return fmt.Errorf("scaling pool %s from %d to %d machines: of servers %q there are now %q", growing, previous, pool.Minimum, before, after)
 	}
 	d.done(fmt.Sprintf("one server more, the other %d are the same", len(before)))
-	return d.noteParts(ctx)
+	return d.recordMachineObjects(ctx)
 }
 
 // rollPool lets machines of a pool be replaced that are to have another image, and proves that no others are.
 func (d *demo) rollPool(ctx context.Context) error {
 	others, replaced := d.servers(growing), d.servers(rolled)
-	if err := d.show(ctx, []watched{d.network(), d.worker()}, d.FulfilWorker); err != nil {
+	if err := d.show(ctx, []shownObject{d.network(), d.worker()}, d.ReconcileWorker); err != nil {
 		return err
 	}
 	d.screen.Linef("")
-	if _, err := d.exhibitServers(ctx); err != nil {
+	if _, err := d.showServers(ctx); err != nil {
 		return err
 	}
 	d.screen.Linef("")
-	if kept := stayed(others, d.servers(growing)); len(kept) != len(others) {
+	if kept := inBoth(others, d.servers(growing)); len(kept) != len(others) {
 		return fmt.Errorf("rolling pool %s: pool %s has kept %d of its %d servers", rolled, growing, len(kept), len(others))
 	}
 	d.done(fmt.Sprintf("pool %s has all of its %s, by their IDs", growing, count(len(others), "server")))
 	now := d.servers(rolled)
-	if kept := stayed(replaced, now); len(kept) > 0 || len(now) != len(replaced) {
+	if kept := inBoth(replaced, now); len(kept) > 0 || len(now) != len(replaced) {
 		return fmt.Errorf("rolling pool %s: of its servers %q it has now %q", rolled, replaced, now)
 	}
 	d.done(fmt.Sprintf("pool %s has none of its former servers, and %d new", rolled, len(now)))
@@ -54,7 +54,7 @@ func (d *demo) rollPool(ctx context.Context) error {
 // servers returns the IDs of the servers of a pool, or of all.
 func (d *demo) servers(pool string) []string {
 	ids := map[string]bool{}
-	for _, server := range d.Place.Cloud.StandIn.State(d.Place.Account.Project).Servers {
+	for _, server := range d.Place.Cloud.Fake.State(d.Place.Account.Project).Servers {
 		if poolOf(server.Name, d.shoot.Namespace()) == pool || pool == "" {
 			ids[server.ID] = true
 		}
@@ -62,7 +62,7 @@ func (d *demo) servers(pool string) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// stayed returns those that are still there.
-func stayed(before, after []string) []string {
+// inBoth returns those that are still there.
+func inBoth(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(before), func(id string) bool { return !slices.Contains(after, id) })
 }

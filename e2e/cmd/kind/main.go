@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch args[0] {
 	case "needs":
-		return tellNeeds(ctx, os.Stdout)
+		return reportNeeds(ctx, os.Stdout)
 	case "node-image":
 		return nodeImage(ctx, args[1:])
 	default:

@@ -38,12 +38,12 @@ type finding struct {
 	optional bool
 }
 
-// tellNeeds looks at this machine and fails if clusters cannot be made on it.
-func tellNeeds(ctx context.Context, out io.Writer) error {
-	return tell(out, look(ctx, thisMachine()))
+// reportNeeds looks at this machine and fails if clusters cannot be made on it.
+func reportNeeds(ctx context.Context, out io.Writer) error {
+	return printFindings(out, checkMachine(ctx, thisMachine()))
 }
 
-func tell(out io.Writer, findings []finding) error {
+func printFindings(out io.Writer, findings []finding) error {
 	essential := 0
 	for _, f := range findings {
 		switch {
@@ -66,8 +66,8 @@ func tell(out io.Writer, findings []finding) error {
 	return nil
 }
 
-// look asks one thing after another. What depends on Docker is not asked where there is none.
-func look(ctx context.Context, m machine) []finding {
+// checkMachine asks one thing after another. What depends on Docker is not asked where there is none.
+func checkMachine(ctx context.Context, m machine) []finding {
 	findings := []finding{{what: "operating system", good: runtime.GOOS + "/" + runtime.GOARCH}}
 	if runtime.GOOS != "linux" {
 		findings[0].bad = runtime.GOOS + ": pods reach processes of the host by Docker's network, which takes Linux"

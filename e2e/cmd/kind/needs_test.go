@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// able is a machine that has all.
-func able() machine {
+// capableMachine is a machine that has all.
+func capableMachine() machine {
 	return machine{
 		run: func(_ context.Context, name string, args ...string) (string, error) {
 			if strings.Contains(strings.Join(args, " "), "DefaultRuntime") {
@@ -32,7 +32,7 @@ func without(program string) func(context.Context, string, ...string) (string, e
 		if strings.HasPrefix(name+" "+strings.Join(args, " "), program) {
 			return "", errors.New("not found")
 		}
-		return able().run(ctx, name, args...)
+		return capableMachine().run(ctx, name, args...)
 	}
 }
 
@@ -82,12 +82,12 @@ func TestNeeds(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := able()
+			m := capableMachine()
 			if test.change != nil {
 				test.change(&m)
 			}
 			var out strings.Builder
-			err := tell(&out, look(t.Context(), m))
+			err := printFindings(&out, checkMachine(t.Context(), m))
 			assert.Equal(t, test.fails, err != nil, out.String())
 			for _, says := range test.says {
 				assert.Contains(t, out.String(), says)

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, forward string) error {
 			return dial(ctx, target)
 		}
 		if port, found := strings.CutPrefix(arg, healthFlag); found {
-			if err := answer(ctx, ":"+port); err != nil {
+			if err := serveHealth(ctx, ":"+port); err != nil {
 				return err
 			}
 		}
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, forward string) error {
 		if !isPair {
 			return fmt.Errorf("%s must be [HOST]:PORT=HOST:PORT, not %q", forwardVariable, forward)
 		}
-		if err := handOn(ctx, own, target); err != nil {
+		if err := proxy(ctx, own, target); err != nil {
 			return err
 		}
 	}
@@ -73,8 +73,8 @@ func dial(ctx context.Context, target string) error {
 	return connection.Close()
 }
 
-// answer says that all is well to whoever asks at an address.
-func answer(ctx context.Context, address string) error {
+// serveHealth says that all is well to whoever asks at an address.
+func serveHealth(ctx context.Context, address string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listening for probes: %w", err)
@@ -85,8 +85,8 @@ func answer(ctx context.Context, address string) error {
 	return nil
 }
 
-// handOn connects whoever comes to an address with a server elsewhere.
-func handOn(ctx context.Context, own, target string) error {
+// proxy connects whoever comes to an address with a server elsewhere.
+func proxy(ctx context.Context, own, target string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", own)
 	if err != nil {
 		return fmt.Errorf("listening for what is handed on to %s: %w", target, err)
@@ -114,13 +114,13 @@ func connect(ctx context.Context, caller net.Conn, target string) {
 	}
 	defer func() { _ = server.Close() }()
 	var both sync.WaitGroup
-	both.Go(func() { pass(server, caller) })
-	both.Go(func() { pass(caller, server) })
+	both.Go(func() { copyOneWay(server, caller) })
+	both.Go(func() { copyOneWay(caller, server) })
 	both.Wait()
 }
 
-// pass copies what one says to the other, and says that there is no more.
-func pass(to, from net.Conn) {
+// copyOneWay copies what one says to the other, and says that there is no more.
+func copyOneWay(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil && !errors.Is(err, net.ErrClosed) {
 		_ = to.Close() // whoever waits for more need not
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// patience bounds every wait.
-const patience = 10 * time.Second
+// timeout bounds every wait.
+const timeout = 10 * time.Second
 
 // TestStandIn probes a stand-in, and talks through it to another server, until it is told to end.
 func TestStandIn(t *testing.T) {
@@ -46,7 +46,7 @@ func TestStandIn(t *testing.T) {
 	require.Eventually(t, func() bool {
 		connection, err = new(net.Dialer).DialContext(t.Context(), "tcp", own)
 		return err == nil
-	}, patience, patience/100)
+	}, timeout, timeout/100)
 	_, err = io.WriteString(connection, "hello\n")
 	require.NoError(t, err)
 	half, can := connection.(*net.TCPConn)

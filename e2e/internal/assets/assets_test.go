@@ -67,14 +67,14 @@ func TestStamp(t *testing.T) {
 	assert.ErrorContains(t, err, "k8s.io/kubernetes/cmd/kube-apiserver")
 }
 
-func TestEnsureRefusesUnknownPrograms(t *testing.T) {
+func TestEnsure_UnknownProgram(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
 	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
 		`kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 
-func TestEnsureIsQuietWhenThereIsNothingToDo(t *testing.T) {
+func TestEnsure_UpToDate(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(DirVariable, dir)
 	source := mustSource(t)
@@ -85,11 +85,11 @@ func TestEnsureIsQuietWhenThereIsNothingToDo(t *testing.T) {
 		require.NoError(t, os.WriteFile(b.target(), nil, 0o755))
 		require.NoError(t, os.WriteFile(b.stampFile(), []byte(wanted.String()), 0o644))
 	}
-	var said recorder
-	got, err := Ensure(t.Context(), &said, APIServer()...)
+	var output recorder
+	got, err := Ensure(t.Context(), &output, APIServer()...)
 	require.NoError(t, err)
 	assert.Equal(t, dir, got)
-	assert.Empty(t, said)
+	assert.Empty(t, output)
 }
 
 func mustSource(t *testing.T) string {

@@ -81,7 +81,7 @@ type Request struct {
 // WithoutProgress leaves out of the writes of one pass what is to show people that it takes its time, for on a busy machine any pass may take
 // longer than a second: what comes into the status from the first time it says that the operation is under way to its end, which then says so.
 func WithoutProgress(writes []Write) []Write {
-	told := false
+	reported := false
 	return slices.DeleteFunc(slices.Clone(writes), func(write Write) bool {
 		var sent struct {
 			Status struct {
@@ -92,8 +92,8 @@ func WithoutProgress(writes []Write) []Write {
 			return false
 		}
 		state := sent.Status.LastOperation.State
-		told = told || state == gardencorev1beta1.LastOperationStateProcessing
-		return told && (state == "" || state == gardencorev1beta1.LastOperationStateProcessing)
+		reported = reported || state == gardencorev1beta1.LastOperationStateProcessing
+		return reported && (state == "" || state == gardencorev1beta1.LastOperationStateProcessing)
 	})
 }
 
@@ -124,9 +124,9 @@ func (l Log) Users() ([]string, error) {
 	return slices.Sorted(maps.Keys(known)), err
 }
 
-// Refused returns what a user has asked for without having the right, as "verb resource namespace/name" or "verb path", each once and in
+// Forbidden returns what a user has asked for without having the right, as "verb resource namespace/name" or "verb path", each once and in
 // the order in which it was asked for first. The API server logs a request right after it has answered, and a watch when it ends.
-func (l Log) Refused(user string) ([]string, error) {
+func (l Log) Forbidden(user string) ([]string, error) {
 	var refused []string
 	err := l.eachEvent(func(e event) {
 		if e.User.Username != user || e.ResponseStatus.Code != http.StatusForbidden {
@@ -139,9 +139,9 @@ func (l Log) Refused(user string) ([]string, error) {
 	return refused, err
 }
 
-// RefusedForGood is Refused without what was granted later, as "verb resource namespace": a program may be started before all its rights
+// PermanentlyForbidden is Refused without what was granted later, as "verb resource namespace": a program may be started before all its rights
 // have come, and an API server takes a moment to learn of new ones. A right to watch counts as one to list, and names don't count.
-func (l Log) RefusedForGood(user string) ([]string, error) {
+func (l Log) PermanentlyForbidden(user string) ([]string, error) {
 	var refused []string
 	err := l.eachEvent(func(e event) {
 		if e.User.Username != user || e.ObjectRef.Resource == "" {

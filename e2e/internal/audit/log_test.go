@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestProgressIsNoneOfTheWritesThatAPassMayCost(t *testing.T) {
-	order := Write{Resource: "networks", Body: json.RawMessage(`{"metadata":{"annotations":{"gardener.cloud/operation":null}}}`)}
+func TestWithoutProgress(t *testing.T) {
+	operationPatch := Write{Resource: "networks", Body: json.RawMessage(`{"metadata":{"annotations":{"gardener.cloud/operation":null}}}`)}
 	secret := Write{Resource: "secrets", Body: json.RawMessage(`{"data":{"one":"dHdv"}}`)}
 	status := func(body string) Write { return Write{Resource: "networks/status", Body: json.RawMessage(body)} }
 	first := status(`{"status":{"lastOperation":{"state":"Processing","progress":10}}}`)
@@ -21,10 +21,10 @@ func TestProgressIsNoneOfTheWritesThatAPassMayCost(t *testing.T) {
 	ended := status(`{"status":{"lastOperation":{"state":"Succeeded","progress":100}}}`)
 	quick := status(`{"status":{"lastOperation":{"lastUpdateTime":"2026-01-02T03:04:05Z"}}}`)
 	tests := map[string]struct{ writes, want []Write }{
-		"a quick pass":                      {[]Write{order, quick}, []Write{order, quick}},
-		"a quick pass that writes twice":    {[]Write{order, quick, quick}, []Write{order, quick, quick}},
-		"a slow pass":                       {[]Write{order, first, second, ended}, []Write{order, ended}},
-		"a slow pass that changes a Secret": {[]Write{order, first, secret, ended}, []Write{order, secret, ended}},
+		"a quick pass":                      {[]Write{operationPatch, quick}, []Write{operationPatch, quick}},
+		"a quick pass that writes twice":    {[]Write{operationPatch, quick, quick}, []Write{operationPatch, quick, quick}},
+		"a slow pass":                       {[]Write{operationPatch, first, second, ended}, []Write{operationPatch, ended}},
+		"a slow pass that changes a Secret": {[]Write{operationPatch, first, secret, ended}, []Write{operationPatch, secret, ended}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestProgressIsNoneOfTheWritesThatAPassMayCost(t *testing.T) {
 	}
 }
 
-func TestLog_RefusedForGood(t *testing.T) {
+func TestLog_PermanentlyForbidden(t *testing.T) {
 	const user = "system:serviceaccount:kube-system:one"
 	line := func(who, verb, resource, name string, code int) string {
 		return fmt.Sprintf(`{"verb":%q,"user":{"username":%q},"objectRef":{"resource":%q,"name":%q,"namespace":"a"},"responseStatus":{"code":%d}}`,
@@ -62,7 +62,7 @@ func TestLog_RefusedForGood(t *testing.T) {
 				content += "\n"
 			}
 			require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-			refused, err := Log(path).RefusedForGood(user)
+			refused, err := Log(path).PermanentlyForbidden(user)
 			require.NoError(t, err)
 			assert.ElementsMatch(t, test.want, refused)
 		})

@@ -40,7 +40,7 @@ func roleOf(b Binary) (seed.Role, error) {
 		case "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 			// That of the status is about everybody else, and tests write a status as anybody.
 			if strings.HasPrefix(object.GetName(), "secrets.") {
-				role.Policies = append(role.Policies, aboutUser(object, b.Name))
+				role.Policies = append(role.Policies, policyForUser(object, b.Name))
 			}
 		case "ClusterRole":
 			err = appendRules(&role.Cluster, object)
@@ -57,8 +57,8 @@ func roleOf(b Binary) (seed.Role, error) {
 	return role, nil
 }
 
-// aboutUser turns a policy about the ServiceAccount of a chart into one about the user that tests have in its place.
-func aboutUser(policy *unstructured.Unstructured, name string) *unstructured.Unstructured {
+// policyForUser turns a policy about the ServiceAccount of a chart into one about the user that tests have in its place.
+func policyForUser(policy *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	account := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", name, name)
 	conditions, found, err := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
 	if err != nil || !found {

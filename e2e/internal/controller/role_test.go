@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestRolesAreTheCharts(t *testing.T) {
+func TestRole_SameAsChart(t *testing.T) {
 	for _, what := range []Binary{Infrastructure(), ControlPlane(), Network(), Worker()} {
 		assert.Contains(t, what.Role.Cluster, rbacv1.PolicyRule{
 			APIGroups: []string{"extensions.gardener.cloud"}, Resources: []string{"clusters"}, Verbs: []string{"get"},

@@ -20,13 +20,13 @@ import (
 
 const (
 	objects = "/api/v1/namespaces/garden/secrets"
-	patient = 30 * time.Second
+	timeout = 30 * time.Second
 )
 
-func TestAProcessIsToBeKilledAtTheWriteOfChoice(t *testing.T) {
-	for sentence, tt := range map[string]struct {
+func TestInjector_KillAtWrite(t *testing.T) {
+	for description, tt := range map[string]struct {
 		n      int
-		moment Moment
+		moment Phase
 		effect []string // what the API servers have seen of "first", "second" and "third"
 	}{
 		"before the first": {1, Before, nil},
@@ -34,80 +34,80 @@ func TestAProcessIsToBeKilledAtTheWriteOfChoice(t *testing.T) {
 		"before the third": {3, Before, []string{"first", "second"}},
 		"after the third":  {3, After, []string{"first", "second", "third"}},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			garden, seed := newServer(t), newServer(t)
-			trap := newTrap(t)
-			life := trap.Set(tt.n, tt.moment)
+			injector := newInjector(t)
+			run := injector.Set(tt.n, tt.moment)
 			p := newProcess(t)
-			gardenFront, seedFront := front(t, trap, "garden", garden), front(t, trap, "seed", seed)
+			gardenFront, seedFront := startProxy(t, injector, "garden", garden), startProxy(t, injector, "seed", seed)
 			for i, name := range []string{"first", "second", "third"} {
 				to := gardenFront
 				if i == 1 {
 					to = seedFront // writes are counted over all API servers
 				}
-				assert.NoError(t, p.ask(http.MethodGet, to, objects+"/read"))
-				assert.NoError(t, p.ask(http.MethodPost, to, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"))
-				assert.NoError(t, p.ask(http.MethodPatch, to, objects+"/dry?dryRun=All"))
-				assert.NoError(t, p.ask(http.MethodPut, to, "/apis/coordination.k8s.io/v1/namespaces/garden/leases/leader"))
+				assert.NoError(t, p.request(http.MethodGet, to, objects+"/read"))
+				assert.NoError(t, p.request(http.MethodPost, to, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"))
+				assert.NoError(t, p.request(http.MethodPatch, to, objects+"/dry?dryRun=All"))
+				assert.NoError(t, p.request(http.MethodPut, to, "/apis/coordination.k8s.io/v1/namespaces/garden/leases/leader"))
 				if i+1 == tt.n {
-					p.askInTheBackground(http.MethodPatch, to, objects+"/"+name)
+					p.requestInBackground(http.MethodPatch, to, objects+"/"+name)
 					break
 				}
-				require.NoError(t, p.ask(http.MethodPatch, to, objects+"/"+name))
+				require.NoError(t, p.request(http.MethodPatch, to, objects+"/"+name))
 			}
-			await(t, life.Sprung(), "the trap has sprung")
-			p.askInTheBackground(http.MethodPatch, seedFront, objects+"/too-late")
-			assert.Len(t, life.Writes(), tt.n)
+			await(t, run.Reached(), "the trap has sprung")
+			p.requestInBackground(http.MethodPatch, seedFront, objects+"/too-late")
+			assert.Len(t, run.Writes(), tt.n)
 			p.kill()
 
 			assert.ElementsMatch(t, tt.effect, slices.Concat(garden.written(objects), seed.written(objects)))
-			assert.Zero(t, p.heard(), "of what it asked for last")
-			trap.Set(0, Before)
-			assert.NoError(t, newProcess(t).ask(http.MethodPatch, gardenFront, objects+"/next"), "another life")
+			assert.Zero(t, p.responses(), "of what it asked for last")
+			injector.Set(0, Before)
+			assert.NoError(t, newProcess(t).request(http.MethodPatch, gardenFront, objects+"/next"), "another life")
 		})
 	}
 }
 
-func TestOfTwoWritesAtOnceOneIsTheLast(t *testing.T) {
+func TestInjector_ConcurrentWrites(t *testing.T) {
 	server := newServer(t)
-	trap := newTrap(t)
-	to, life, p := front(t, trap, "garden", server), trap.Set(1, After), newProcess(t)
+	injector := newInjector(t)
+	to, run, p := startProxy(t, injector, "garden", server), injector.Set(1, After), newProcess(t)
 	for i := range 20 {
-		p.askInTheBackground(http.MethodPost, to, fmt.Sprintf("%s/%d", objects, i))
+		p.requestInBackground(http.MethodPost, to, fmt.Sprintf("%s/%d", objects, i))
 	}
-	await(t, life.Sprung(), "the trap has sprung")
+	await(t, run.Reached(), "the trap has sprung")
 	p.kill()
 	assert.Len(t, server.written(objects), 1)
-	assert.Zero(t, p.heard())
+	assert.Zero(t, p.responses())
 }
 
-func TestWhatADeadProcessHasLeftOnTheWayGetsNoFurther(t *testing.T) {
+func TestInjector_RequestsOfKilledProcess(t *testing.T) {
 	server := newServer(t)
-	trap := newTrap(t)
-	to, dead := front(t, trap, "garden", server), newProcess(t)
-	require.NoError(t, dead.ask(http.MethodPatch, to, objects+"/alive"))
-	trap.Set(0, Before)
-	require.Error(t, dead.ask(http.MethodGet, to, objects+"/ghost"))
-	require.NoError(t, newProcess(t).ask(http.MethodPatch, to, objects+"/next"))
+	injector := newInjector(t)
+	to, dead := startProxy(t, injector, "garden", server), newProcess(t)
+	require.NoError(t, dead.request(http.MethodPatch, to, objects+"/alive"))
+	injector.Set(0, Before)
+	require.Error(t, dead.request(http.MethodGet, to, objects+"/ghost"))
+	require.NoError(t, newProcess(t).request(http.MethodPatch, to, objects+"/next"))
 	assert.Equal(t, []string{"alive", "next"}, server.written(objects))
 }
 
-func TestAnAPIServerThatIsAwayIsNoEnd(t *testing.T) {
+func TestProxy_APIServerUnavailable(t *testing.T) {
 	server := newServer(t)
-	trap := newTrap(t)
-	to, life, p := front(t, trap, "garden", server), trap.Set(1, After), newProcess(t)
+	injector := newInjector(t)
+	to, run, p := startProxy(t, injector, "garden", server), injector.Set(1, After), newProcess(t)
 	server.Close()
-	require.NoError(t, p.ask(http.MethodGet, to, objects), "it is said to be a bad gateway")
-	p.askInTheBackground(http.MethodPatch, to, objects+"/lost")
-	await(t, life.Sprung(), "the trap has sprung all the same")
+	require.NoError(t, p.request(http.MethodGet, to, objects), "it is said to be a bad gateway")
+	p.requestInBackground(http.MethodPatch, to, objects+"/lost")
+	await(t, run.Reached(), "the trap has sprung all the same")
 	p.kill()
-	assert.Zero(t, p.heard())
+	assert.Zero(t, p.responses())
 }
 
-func TestWhatIsWatchedComesAtOnce(t *testing.T) {
+func TestProxy_Watch(t *testing.T) {
 	server := newServer(t)
-	trap := newTrap(t)
-	to, p := front(t, trap, "garden", server), newProcess(t)
+	injector := newInjector(t)
+	to, p := startProxy(t, injector, "garden", server), newProcess(t)
 	request, err := http.NewRequestWithContext(p.ctx, http.MethodGet, to.config.Host+"/watch", nil)
 	require.NoError(t, err)
 	response, err := p.clientOf(to).Do(request)
@@ -159,26 +159,26 @@ func (s *server) written(path string) []string {
 	return names
 }
 
-// way is a front as a process sees it.
-type way struct {
+// endpoint is a front as a process sees it.
+type endpoint struct {
 	name   string
 	config *rest.Config
 }
 
-func newTrap(t *testing.T) *Trap {
+func newInjector(t *testing.T) *Injector {
 	t.Helper()
-	trap := NewTrap()
-	t.Cleanup(func() { assert.NoError(t, trap.Close()) })
-	return trap
+	injector := NewInjector()
+	t.Cleanup(func() { assert.NoError(t, injector.Close()) })
+	return injector
 }
 
-func front(t *testing.T, trap *Trap, name string, s *server) way {
+func startProxy(t *testing.T, injector *Injector, name string, s *server) endpoint {
 	t.Helper()
-	front, err := trap.Front(name, &rest.Config{Host: s.URL})
+	front, err := injector.Proxy(name, &rest.Config{Host: s.URL})
 	require.NoError(t, err)
 	config, err := clientcmd.RESTConfigFromKubeConfig(front.Kubeconfig())
 	require.NoError(t, err)
-	return way{name, config}
+	return endpoint{name, config}
 }
 
 // process is one as far as an API server can tell: what it has asked for is broken off when it is killed.
@@ -186,22 +186,22 @@ type process struct {
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // it is the process's life
 
-	end     context.CancelFunc
-	running sync.WaitGroup
-	mutex   sync.Mutex
-	clients map[string]*http.Client
-	answers int
+	end      context.CancelFunc
+	running  sync.WaitGroup
+	mutex    sync.Mutex
+	clients  map[string]*http.Client
+	received int
 }
 
 func newProcess(t *testing.T) *process {
 	t.Helper()
 	p := &process{t: t, clients: map[string]*http.Client{}}
-	p.ctx, p.end = context.WithTimeout(t.Context(), patient)
+	p.ctx, p.end = context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(p.kill)
 	return p
 }
 
-func (p *process) clientOf(to way) *http.Client {
+func (p *process) clientOf(to endpoint) *http.Client {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.clients[to.name] == nil {
@@ -214,7 +214,7 @@ func (p *process) clientOf(to way) *http.Client {
 	return p.clients[to.name]
 }
 
-func (p *process) ask(method string, to way, path string) error {
+func (p *process) request(method string, to endpoint, path string) error {
 	request, err := http.NewRequestWithContext(p.ctx, method, to.config.Host+path, strings.NewReader("{}"))
 	if err != nil {
 		return err
@@ -226,13 +226,13 @@ func (p *process) ask(method string, to way, path string) error {
 	return response.Body.Close()
 }
 
-// askInTheBackground asks for what is not answered.
-func (p *process) askInTheBackground(method string, to way, path string) {
+// requestInBackground asks for what is not answered.
+func (p *process) requestInBackground(method string, to endpoint, path string) {
 	p.running.Go(func() {
-		if p.ask(method, to, path) == nil {
+		if p.request(method, to, path) == nil {
 			p.mutex.Lock()
 			defer p.mutex.Unlock()
-			p.answers++
+			p.received++
 		}
 	})
 }
@@ -248,17 +248,17 @@ func (p *process) kill() {
 	}
 }
 
-func (p *process) heard() int {
+func (p *process) responses() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.answers
+	return p.received
 }
 
-func await(t *testing.T, what <-chan struct{}, sentence string) {
+func await(t *testing.T, what <-chan struct{}, description string) {
 	t.Helper()
 	select {
 	case <-what:
-	case <-time.After(patient):
-		require.FailNow(t, "waited in vain until "+sentence)
+	case <-time.After(timeout):
+		require.FailNow(t, "waited in vain until "+description)
 	}
 }

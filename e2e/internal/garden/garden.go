@@ -32,8 +32,8 @@ const (
 	// A machine that compiles something else at the same time takes its time.
 	startTimeout = 5 * time.Minute
 	stopTimeout  = 2 * time.Minute
-	// again is when gardenlet looks again whether what it deletes has gone. Otherwise that would be after 5 s, twice for each installation.
-	again = 500 * time.Millisecond
+	// retryInterval is when gardenlet looks again whether what it deletes has gone. Otherwise that would be after 5 s, twice for each installation.
+	retryInterval = 500 * time.Millisecond
 )
 
 // Garden is a running garden cluster.
@@ -44,11 +44,11 @@ type Garden struct {
 	Kubeconfig string
 	Config     *rest.Config
 
-	dir         string
-	features    []string // feature gates of gardener-apiserver that are switched on
-	audited     bool
-	care        time.Duration // between two looks of gardenlets at installations; zero means gardenlet's default
-	environment *gardenerenvtest.GardenerTestEnvironment
+	dir          string
+	features     []string // feature gates of gardener-apiserver that are switched on
+	audited      bool
+	careInterval time.Duration // between two looks of gardenlets at installations; zero means gardenlet's default
+	environment  *gardenerenvtest.GardenerTestEnvironment
 
 	mutex    sync.Mutex
 	managers []*runner // in the order in which they were started
@@ -62,9 +62,9 @@ func WithFeature(name string) Option {
 	return func(g *Garden) { g.features = append(g.features, name+"=true") }
 }
 
-// WithCare has gardenlets look at installations more often than every 30 s: it may take them as long to notice what they have overwritten themselves.
-func WithCare(period time.Duration) Option {
-	return func(g *Garden) { g.care = period }
+// WithCareInterval has gardenlets look at installations more often than every 30 s: it may take them as long to notice what they have overwritten themselves.
+func WithCareInterval(period time.Duration) Option {
+	return func(g *Garden) { g.careInterval = period }
 }
 
 // Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it serves. It has the project
@@ -77,7 +77,7 @@ func Start(ctx context.Context, programs, dir string, options ...Option) (*Garde
 		return nil, fmt.Errorf("starting a second garden in this process: %w", err)
 	}
 	gardenletfeatures.RegisterFeatureGates() // no more can be added once gardener-apiserver runs
-	controllerinstallation.RequeueDurationWhenResourceDeletionStillPresent = again
+	controllerinstallation.RequeueDurationWhenResourceDeletionStillPresent = retryInterval
 	g := &Garden{dir: dir}
 	for _, option := range options {
 		option(g)

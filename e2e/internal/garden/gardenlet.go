@@ -65,7 +65,7 @@ func (g *Garden) StartGardenlet(ctx context.Context, seedName string, seedConfig
 	if err := createGardenNamespace(ctx, mgr.GetConfig()); err != nil {
 		return nil, err
 	}
-	if err := addControllersOfInstallations(ctx, mgr, garden, seedName, g.care); err != nil {
+	if err := addControllersOfInstallations(ctx, mgr, garden, seedName, g.careInterval); err != nil {
 		return nil, fmt.Errorf("preparing %s: %w", name, err)
 	}
 	started, err := run(ctx, name, mgr)

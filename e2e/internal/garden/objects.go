@@ -106,5 +106,5 @@ func cloudCredentials(namespace string) []client.Object {
 	}
 }
 
-// admission bounds how long something may take to get around in the garden: gardener-apiserver's admission plugins look at caches.
-const admission = 5 * time.Second
+// admissionTimeout bounds how long something may take to get around in the garden: gardener-apiserver's admission plugins look at caches.
+const admissionTimeout = 5 * time.Second

@@ -112,7 +112,7 @@ func orElse(value, otherwise string) string {
 
 // create creates an object whose needs may have been met only a moment ago: gardener-apiserver refuses it until its caches know.
 func (g *Garden) create(ctx context.Context, object client.Object) error {
-	for end := time.Now().Add(admission); ; {
+	for end := time.Now().Add(admissionTimeout); ; {
 		err := g.Client.Create(ctx, object)
 		if !apierrors.IsForbidden(err) || time.Now().After(end) {
 			return err

@@ -105,15 +105,15 @@ func (g *Gardenlet) prepareAccess(ctx context.Context, shoot *Shoot, apiServer A
 	}
 	for _, name := range []string{v1beta1constants.SecretNameGardener, v1beta1constants.SecretNameGardenerInternal} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: shoot.Namespace()}}
-		if err := g.until(ctx, secret, func() (bool, error) { return tokenrequest.IsTokenPopulated(secret) }); err != nil {
+		if err := g.waitUntil(ctx, secret, func() (bool, error) { return tokenrequest.IsTokenPopulated(secret) }); err != nil {
 			return fmt.Errorf("waiting for the token in Secret %s of shoot %s: %w", name, shoot.Name, err)
 		}
 	}
 	return nil
 }
 
-// until reads an object until it is as it should be.
-func (g *Gardenlet) until(ctx context.Context, object client.Object, fits func() (bool, error)) error {
+// waitUntil reads an object until it is as it should be.
+func (g *Gardenlet) waitUntil(ctx context.Context, object client.Object, fits func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, g.Timeout)
 	defer cancel()
 	tick := time.NewTicker(g.Interval)
@@ -152,7 +152,7 @@ func (g *Gardenlet) ScaleAPIServer(ctx context.Context, shoot *Shoot, replicas i
 		return fmt.Errorf("scaling the API server of shoot %s: %w", shoot.Name, err)
 	}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace}}
-	if err := g.until(ctx, deployment, func() (bool, error) {
+	if err := g.waitUntil(ctx, deployment, func() (bool, error) {
 		status := deployment.Status
 		return status.ObservedGeneration == deployment.Generation && status.Replicas == replicas && status.AvailableReplicas == replicas, nil
 	}); err != nil {

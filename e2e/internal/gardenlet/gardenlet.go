@@ -75,9 +75,9 @@ func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// Forget deletes what Prepare has made, as gardenlet does at the end of a shoot. The namespace goes with all that is still in it, in its
+// Cleanup deletes what Prepare has made, as gardenlet does at the end of a shoot. The namespace goes with all that is still in it, in its
 // own time.
-func (g *Gardenlet) Forget(ctx context.Context, shoot *Shoot) error {
+func (g *Gardenlet) Cleanup(ctx context.Context, shoot *Shoot) error {
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}},
 		&extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}},
@@ -95,16 +95,16 @@ func (g *Gardenlet) Infrastructure(shoot *Shoot) infrastructure.Interface {
 	return g.component(shoot, true)
 }
 
-// InfrastructureUnordered returns a component whose Deploy changes the spec without asking for a reconciliation: what
+// InfrastructureWithoutOperation returns a component whose Deploy changes the spec without asking for a reconciliation: what
 // gardenlet does outside of a shoot's maintenance window.
-func (g *Gardenlet) InfrastructureUnordered(shoot *Shoot) infrastructure.Interface {
+func (g *Gardenlet) InfrastructureWithoutOperation(shoot *Shoot) infrastructure.Interface {
 	return g.component(shoot, false)
 }
 
-func (g *Gardenlet) component(shoot *Shoot, order bool) infrastructure.Interface {
+func (g *Gardenlet) component(shoot *Shoot, withOperation bool) infrastructure.Interface {
 	return infrastructure.New(logr.Discard(), g.Seed, &infrastructure.Values{
 		Namespace: shoot.Namespace(), Name: shoot.Name, Type: shoot.ProviderType, Region: shoot.Region,
-		ProviderConfig: raw(shoot.InfrastructureConfig), SSHPublicKey: shoot.SSHPublicKey, AnnotateOperation: order,
+		ProviderConfig: raw(shoot.InfrastructureConfig), SSHPublicKey: shoot.SSHPublicKey, AnnotateOperation: withOperation,
 	}, g.Interval, g.SevereThreshold, g.Timeout)
 }
 

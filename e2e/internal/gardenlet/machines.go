@@ -113,7 +113,7 @@ func (g *Gardenlet) RemoveMachineControllerManager(ctx context.Context, shoot *S
 		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: shoot.Namespace()}},
 		&resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: "shoot-core-" + name, Namespace: shoot.Namespace()}},
 	} {
-		err := g.until(ctx, object, func() (bool, error) { return false, nil })
+		err := g.waitUntil(ctx, object, func() (bool, error) { return false, nil })
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("waiting until machine-controller-manager of shoot %s is gone: %w", shoot.Name, err)
 		}

@@ -22,11 +22,11 @@ func (g *Gardenlet) Network(shoot *Shoot) (network.Interface, error) {
 		values.IPFamilies = append(values.IPFamilies, extensionsv1alpha1.IPFamily(family))
 	}
 	component := network.New(logr.Discard(), g.Seed, values, g.Interval, g.SevereThreshold, g.Timeout)
-	pods, err := parsed(*object.Spec.Networking.Pods, object.Status.Networking.Pods)
+	pods, err := parseRanges(*object.Spec.Networking.Pods, object.Status.Networking.Pods)
 	if err != nil {
 		return nil, err
 	}
-	services, err := parsed(*object.Spec.Networking.Services, object.Status.Networking.Services)
+	services, err := parseRanges(*object.Spec.Networking.Services, object.Status.Networking.Services)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +35,8 @@ func (g *Gardenlet) Network(shoot *Shoot) (network.Interface, error) {
 	return component, nil
 }
 
-// parsed reads the ranges of a shoot's status, or else the one of its spec, as gardenlet does.
-func parsed(spec string, status []string) ([]net.IPNet, error) {
+// parseRanges reads the ranges of a shoot's status, or else the one of its spec, as gardenlet does.
+func parseRanges(spec string, status []string) ([]net.IPNet, error) {
 	if len(status) == 0 {
 		status = []string{spec}
 	}

@@ -53,7 +53,7 @@ func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 		configs := operatingSystemConfigs(shoot, version, pool)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: *configs.Init.SecretName, Namespace: shoot.Namespace()}}
 		if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, secret, func() error {
-			secret.Labels = ofUserData()
+			secret.Labels = userDataLabels()
 			secret.Data = map[string][]byte{
 				extensionsv1alpha1.OperatingSystemConfigSecretDataKey: []byte("#!/bin/bash\n# gardener-node-init of pool " + pool.Name + "\n"),
 			}
@@ -67,15 +67,15 @@ func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 
 // RemoveUserData removes what PrepareWorker has made, of all pools that there ever were, as gardenlet does after a Worker's deletion.
 func (g *Gardenlet) RemoveUserData(ctx context.Context, shoot *Shoot) error {
-	err := g.Seed.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(shoot.Namespace()), client.MatchingLabels(ofUserData()))
+	err := g.Seed.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(shoot.Namespace()), client.MatchingLabels(userDataLabels()))
 	if err != nil {
 		return fmt.Errorf("removing the user data of shoot %s: %w", shoot.Name, err)
 	}
 	return nil
 }
 
-// ofUserData are the labels by which what was played is found again.
-func ofUserData() map[string]string {
+// userDataLabels are the labels by which what was played is found again.
+func userDataLabels() map[string]string {
 	return map[string]string{"e2e.trellis.garden/purpose": "user-data"}
 }
 

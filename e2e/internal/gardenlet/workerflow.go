@@ -14,8 +14,8 @@ func (g *Gardenlet) PrepareMachines(ctx context.Context, shoot *Shoot, server AP
 	return g.DeployMachineControllerManager(ctx, shoot, server)
 }
 
-// FulfilWorker orders the shoot's Worker after PrepareMachines, and waits for what it says as well as for its machines.
-func (g *Gardenlet) FulfilWorker(ctx context.Context, shoot *Shoot) error {
+// ReconcileWorker orders the shoot's Worker after PrepareMachines, and waits for what it says as well as for its machines.
+func (g *Gardenlet) ReconcileWorker(ctx context.Context, shoot *Shoot) error {
 	component, err := g.Worker(shoot)
 	if err != nil {
 		return err

@@ -13,52 +13,52 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
 // testAdoption takes over what the upstream extension made.
-func testAdoption(t *testing.T, r *rig.Rig) {
+func testAdoption(t *testing.T, f *testenv.Fixture) {
 	t.Run("makes and changes nothing, and deletes all of it in the end", func(t *testing.T) {
-		w := r.NewWorld(t)
-		shoot := upstreamShoot(w, "adopted")
-		before, existing := facts(w), w.Inventory()
-		w.StartController()
+		env := f.NewEnv(t)
+		shoot := upstreamShoot(env, "adopted")
+		before, existing := stableResources(env), env.Inventory()
+		env.StartController()
 
-		w.Cloud.ResetLog()
-		w.Fulfil(shoot)
-		assertNothingWritten(w)
-		assert.Equal(t, existing, w.Inventory())
-		assertStays(w, before)
-		assert.Equal(t, gardencorev1beta1.LastOperationTypeReconcile, w.Get(shoot).Status.LastOperation.Type)
+		env.Cloud.ResetLog()
+		env.Reconcile(shoot)
+		assertNothingWritten(env)
+		assert.Equal(t, existing, env.Inventory())
+		assertStays(env, before)
+		assert.Equal(t, gardencorev1beta1.LastOperationTypeReconcile, env.Get(shoot).Status.LastOperation.Type)
 		var status openstackv1alpha1.InfrastructureStatus
-		require.NoError(t, json.Unmarshal(w.Get(shoot).Status.ProviderStatus.Raw, &status))
+		require.NoError(t, json.Unmarshal(env.Get(shoot).Status.ProviderStatus.Raw, &status))
 		assert.Equal(t, shoot.Namespace(), status.Node.KeyName)
 
-		w.Destroy(shoot)
-		assertEmpty(w)
+		env.Destroy(shoot)
+		assertEmpty(env)
 	})
 	t.Run("deletes all of it without having reconciled before", func(t *testing.T) {
-		w := r.NewWorld(t)
-		shoot := upstreamShoot(w, "adopted-late")
-		w.StartController()
-		w.Destroy(shoot)
-		assertEmpty(w)
+		env := f.NewEnv(t)
+		shoot := upstreamShoot(env, "adopted-late")
+		env.StartController()
+		env.Destroy(shoot)
+		assertEmpty(env)
 	})
 }
 
 // upstreamShoot makes a shoot as the upstream extension leaves it: the resources in the cloud with the names that it gives,
 // and the object with its finalizer and its state.
-func upstreamShoot(w *rig.World, name string) *gardenlet.Shoot {
-	w.T.Helper()
-	shoot := w.Shoot(name)
+func upstreamShoot(env *testenv.Env, name string) *gardenlet.Shoot {
+	env.T.Helper()
+	shoot := env.Shoot(name)
 	id := shoot.Namespace()
-	network := makeNetwork(w, id)
-	subnet := makeSubnet(w, id, network, "10.250.0.0/19", rig.Body{"dns_nameservers": []string{"1.1.1.1", "9.9.9.9"}})
-	router := makeRouter(w, id)
-	connect(w, router, subnet)
-	group := makeGroup(w, id, "Cluster Nodes")
-	for _, rule := range []rig.Body{
+	network := makeNetwork(env, id)
+	subnet := makeSubnet(env, id, network, "10.250.0.0/19", testenv.Body{"dns_nameservers": []string{"1.1.1.1", "9.9.9.9"}})
+	router := makeRouter(env, id)
+	connect(env, router, subnet)
+	group := makeGroup(env, id, "Cluster Nodes")
+	for _, rule := range []testenv.Body{
 		{"description": "IPv4: allow all incoming traffic within the same security group", "remote_group_id": group},
 		{
 			"description": "IPv4: allow all incoming tcp traffic with port range 30000-32767",
@@ -70,33 +70,33 @@ func upstreamShoot(w *rig.World, name string) *gardenlet.Shoot {
 		},
 	} {
 		rule["security_group_id"], rule["direction"], rule["ethertype"] = group, "ingress", "IPv4"
-		w.Make(conformance.Network, rules, rig.Body{"security_group_rule": rule})
+		env.Make(conformance.Network, rules, testenv.Body{"security_group_rule": rule})
 	}
-	w.Make(conformance.Compute, keyPairs, rig.Body{"keypair": rig.Body{"name": id, "public_key": string(shoot.SSHPublicKey)}})
+	env.Make(conformance.Compute, keyPairs, testenv.Body{"keypair": testenv.Body{"name": id, "public_key": string(shoot.SSHPublicKey)}})
 
-	plantObject(w, shoot, map[string]string{
+	createUpstreamObject(env, shoot, map[string]string{
 		"Network": network, "NetworkName": id, "Subnet": subnet, "Router": router, "KeyPair": id,
 		"SecurityGroup": group, "SecurityGroupName": id,
-		"FloatingNetwork": w.ExternalNetwork(), "FloatingNetworkName": w.Cloud.ExternalNetwork(),
+		"FloatingNetwork": env.ExternalNetwork(), "FloatingNetworkName": env.Cloud.ExternalNetwork(),
 	})
 	return shoot
 }
 
-// plantObject makes the Infrastructure of a shoot that was fulfilled some time ago, with what its state knows.
-func plantObject(w *rig.World, shoot *gardenlet.Shoot, known map[string]string) {
-	w.T.Helper()
-	object := w.Gardenlet.Object(shoot)
+// createUpstreamObject makes the Infrastructure of a shoot that was fulfilled some time ago, with what its state knows.
+func createUpstreamObject(env *testenv.Env, shoot *gardenlet.Shoot, known map[string]string) {
+	env.T.Helper()
+	object := env.Gardenlet.Object(shoot)
 	object.Finalizers = []string{"extensions.gardener.cloud/infrastructure"}
-	require.NoError(w.T, w.Seed.Client.Create(w.T.Context(), object))
+	require.NoError(env.T, env.Seed.Client.Create(env.T.Context(), object))
 	patch := client.MergeFrom(object.DeepCopy())
 	state, err := json.Marshal(openstackv1alpha1.InfrastructureState{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureState"}, Data: known,
 	})
-	require.NoError(w.T, err)
+	require.NoError(env.T, err)
 	object.Status.State = &runtime.RawExtension{Raw: state}
 	object.Status.LastOperation = &gardencorev1beta1.LastOperation{
 		Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded,
 		Description: "Successfully reconciled infrastructure", Progress: 100, LastUpdateTime: metav1.Now(),
 	}
-	require.NoError(w.T, w.Seed.Client.Status().Patch(w.T.Context(), object, patch))
+	require.NoError(env.T, env.Seed.Client.Status().Patch(env.T.Context(), object, patch))
 }

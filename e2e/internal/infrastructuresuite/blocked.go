@@ -7,28 +7,28 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
 // testBlocked puts something of somebody else's into a shoot's network. The deletion names it, and goes on by itself when
 // it is gone.
-func testBlocked(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
-	shoot := w.Fulfilled("blocked")
-	port := makePort(w, "precious", w.Find("network").ID)
+func testBlocked(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
+	shoot := env.NewReconciledShoot("blocked")
+	port := makePort(env, "precious", env.Find("network").ID)
 
-	w.OrderDeletion(shoot)
-	object := w.WaitForError(shoot)
+	env.RequestDeletion(shoot)
+	object := env.WaitForError(shoot)
 	t.Log(object.Status.LastError.Description)
 	assert.Contains(t, object.Status.LastError.Description, port)
 	assert.Contains(t, object.Status.LastError.Description, "precious")
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}, object.Status.LastError.Codes)
 	assert.Equal(t, gardencorev1beta1.LastOperationTypeDelete, object.Status.LastOperation.Type)
-	w.Do(http.MethodGet, conformance.Network, ports+"/"+port, nil) // it is there
+	env.Do(http.MethodGet, conformance.Network, ports+"/"+port, nil) // it is there
 
-	remove(w, ports+"/"+port)
-	w.WaitGone(shoot)
-	assertEmpty(w)
+	remove(env, ports+"/"+port)
+	env.WaitGone(shoot)
+	assertEmpty(env)
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
 // drift is something that somebody changes about a shoot's infrastructure.
 type drift struct {
-	sentence string
-	cause    func(*rig.World, *gardenlet.Shoot)
-	// there reports whether the infrastructure has drifted.
-	there func(*rig.World) bool
+	name  string
+	cause func(*testenv.Env, *gardenlet.Shoot)
+	// present reports whether the infrastructure has drifted.
+	present func(*testenv.Env) bool
 	// stays says that it is nobody's harm, and is left alone.
 	stays bool
 }
@@ -25,90 +25,90 @@ type drift struct {
 func drifts() []drift {
 	return []drift{
 		{
-			sentence: "a network that was switched off",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				change(w, networks, w.Find("network").ID, "network", rig.Body{"admin_state_up": false})
+			name: "a network that was switched off",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				change(env, networks, env.Find("network").ID, "network", testenv.Body{"admin_state_up": false})
 			},
-			there: func(w *rig.World) bool { return w.Find("network").Object["admin_state_up"] == false },
+			present: func(env *testenv.Env) bool { return env.Find("network").Object["admin_state_up"] == false },
 		},
 		{
-			sentence: "a router that lost its gateway",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				change(w, routers, w.Find("router").ID, "router", rig.Body{"external_gateway_info": nil})
+			name: "a router that lost its gateway",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				change(env, routers, env.Find("router").ID, "router", testenv.Body{"external_gateway_info": nil})
 			},
-			there: func(w *rig.World) bool { return w.Find("router").Object["external_gateway_info"] == nil },
+			present: func(env *testenv.Env) bool { return env.Find("router").Object["external_gateway_info"] == nil },
 		},
 		{
-			sentence: "DNS servers that were replaced",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				change(w, subnets, w.Find("subnet").ID, "subnet", rig.Body{"dns_nameservers": []string{"192.0.2.53"}})
+			name: "DNS servers that were replaced",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				change(env, subnets, env.Find("subnet").ID, "subnet", testenv.Body{"dns_nameservers": []string{"192.0.2.53"}})
 			},
-			there: func(w *rig.World) bool {
-				return !assert.ObjectsAreEqual([]string{"1.1.1.1", "9.9.9.9"}, w.Find("subnet").Object.Texts("dns_nameservers"))
+			present: func(env *testenv.Env) bool {
+				return !assert.ObjectsAreEqual([]string{"1.1.1.1", "9.9.9.9"}, env.Find("subnet").Object.Texts("dns_nameservers"))
 			},
 		},
 		{
-			sentence: "an interface that was removed",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				disconnect(w, w.Find("router").ID, w.Find("subnet").ID)
+			name: "an interface that was removed",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				disconnect(env, env.Find("router").ID, env.Find("subnet").ID)
 			},
-			there: func(w *rig.World) bool { return w.Kinds()["port"] == 0 },
+			present: func(env *testenv.Env) bool { return env.CountByKind()["port"] == 0 },
 		},
 		{
-			sentence: "a rule that was removed",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				for _, resource := range w.There() {
+			name: "a rule that was removed",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				for _, resource := range env.Resources() {
 					if resource.Kind == "security group rule" && resource.Object.Text("protocol") == "tcp" {
-						remove(w, rules+"/"+resource.ID)
+						remove(env, rules+"/"+resource.ID)
 					}
 				}
 			},
-			there: func(w *rig.World) bool { return w.Kinds()["security group rule"] < 5 },
+			present: func(env *testenv.Env) bool { return env.CountByKind()["security group rule"] < 5 },
 		},
 		{
-			sentence: "a key pair that was removed",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				w.Do(http.MethodDelete, conformance.Compute, keyPairs+"/"+w.Find("key pair").ID, nil)
+			name: "a key pair that was removed",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				env.Do(http.MethodDelete, conformance.Compute, keyPairs+"/"+env.Find("key pair").ID, nil)
 			},
-			there: func(w *rig.World) bool { return w.Kinds()["key pair"] == 0 },
+			present: func(env *testenv.Env) bool { return env.CountByKind()["key pair"] == 0 },
 		},
 		{
-			sentence: "a description that was rewritten",
-			cause: func(w *rig.World, _ *gardenlet.Shoot) {
-				change(w, networks, w.Find("network").ID, "network", rig.Body{"description": "mine, I think"})
+			name: "a description that was rewritten",
+			cause: func(env *testenv.Env, _ *gardenlet.Shoot) {
+				change(env, networks, env.Find("network").ID, "network", testenv.Body{"description": "mine, I think"})
 			},
-			there: func(w *rig.World) bool { return w.Find("network").Object.Text("description") == "mine, I think" },
-			stays: true,
+			present: func(env *testenv.Env) bool { return env.Find("network").Object.Text("description") == "mine, I think" },
+			stays:   true,
 		},
 	}
 }
 
-func change(w *rig.World, collection, id, kind string, attributes rig.Body) {
-	w.T.Helper()
-	w.Do(http.MethodPut, conformance.Network, collection+"/"+id, rig.Body{kind: attributes})
+func change(env *testenv.Env, collection, id, kind string, attributes testenv.Body) {
+	env.T.Helper()
+	env.Do(http.MethodPut, conformance.Network, collection+"/"+id, testenv.Body{kind: attributes})
 }
 
 // testDrift changes one thing after another about a shoot's infrastructure. The next reconcile repairs it, and makes nothing
 // anew that is there.
-func testDrift(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
-	shoot := w.Fulfilled("drift")
-	network, subnet, router := w.Find("network").ID, w.Find("subnet").ID, w.Find("router").ID
+func testDrift(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
+	shoot := env.NewReconciledShoot("drift")
+	network, subnet, router := env.Find("network").ID, env.Find("subnet").ID, env.Find("router").ID
 	for _, drift := range drifts() {
-		t.Run(drift.sentence, func(t *testing.T) {
-			w := w.In(t)
-			drift.cause(w, shoot)
-			require.True(t, drift.there(w), "the test itself causes no drift")
-			w.FulfilAgain(shoot)
-			assert.Equal(t, drift.stays, drift.there(w))
-			assertOneOfEach(w)
-			assert.Equal(t, []string{network, subnet, router}, []string{w.Find("network").ID, w.Find("subnet").ID, w.Find("router").ID})
-			w.Cloud.ResetLog()
-			w.FulfilAgain(shoot)
-			assertNothingWritten(w)
+		t.Run(drift.name, func(t *testing.T) {
+			env := env.WithT(t)
+			drift.cause(env, shoot)
+			require.True(t, drift.present(env), "the test itself causes no drift")
+			env.ReconcileAgain(shoot)
+			assert.Equal(t, drift.stays, drift.present(env))
+			assertOneOfEach(env)
+			assert.Equal(t, []string{network, subnet, router}, []string{env.Find("network").ID, env.Find("subnet").ID, env.Find("router").ID})
+			env.Cloud.ResetLog()
+			env.ReconcileAgain(shoot)
+			assertNothingWritten(env)
 		})
 	}
-	w.Destroy(shoot)
-	assertEmpty(w)
+	env.Destroy(shoot)
+	assertEmpty(env)
 }

@@ -15,58 +15,58 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // testLifecycle lets gardenlet's component create, reconcile, change and delete an Infrastructure, and reads what
 // gardenlet reads.
-func testLifecycle(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
-	shoot := w.Shoot("lifecycle")
+func testLifecycle(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
+	shoot := env.Shoot("lifecycle")
 
-	component := w.Gardenlet.Infrastructure(shoot)
+	component := env.Gardenlet.Infrastructure(shoot)
 	require.NoError(t, component.Deploy(t.Context()))
 	require.NoError(t, component.Wait(t.Context()))
 	assert.Equal(t, []string{"10.250.0.0/16"}, component.NodesCIDRs()[:1])
 	assert.Equal(t, []string{"100.96.0.0/11"}, component.PodsCIDRs())
 	assert.Equal(t, []string{"100.64.0.0/13"}, component.ServicesCIDRs())
-	router := w.Find("router")
+	router := env.Find("router")
 	assert.Equal(t, addressesOf(router.Object), component.EgressCIDRs(), "the addresses of the router")
 
-	object := w.Get(shoot)
+	object := env.Get(shoot)
 	assert.Equal(t, gardencorev1beta1.LastOperationTypeCreate, object.Status.LastOperation.Type)
 	assert.EqualValues(t, 100, object.Status.LastOperation.Progress)
 	assert.Equal(t, []string{"extensions.gardener.cloud/infrastructure"}, object.Finalizers)
 	var status openstackv1alpha1.InfrastructureStatus
 	require.NoError(t, yaml.UnmarshalStrict(component.ProviderStatus().Raw, &status))
-	assert.Equal(t, w.Find("network").ID, status.Networks.ID)
+	assert.Equal(t, env.Find("network").ID, status.Networks.ID)
 	assert.Equal(t, router.ID, status.Networks.Router.ID)
-	assert.Equal(t, w.Find("key pair").ID, status.Node.KeyName)
+	assert.Equal(t, env.Find("key pair").ID, status.Node.KeyName)
 	require.Len(t, status.Networks.Subnets, 1)
-	assert.Equal(t, w.Find("subnet").ID, status.Networks.Subnets[0].ID)
+	assert.Equal(t, env.Find("subnet").ID, status.Networks.Subnets[0].ID)
 	require.Len(t, status.SecurityGroups, 1)
-	assert.Equal(t, w.Find("security group").ID, status.SecurityGroups[0].ID)
+	assert.Equal(t, env.Find("security group").ID, status.SecurityGroups[0].ID)
 	var state openstackv1alpha1.InfrastructureState
 	require.NoError(t, yaml.UnmarshalStrict(object.Status.State.Raw, &state))
 	assert.Equal(t, status.Networks.ID, state.Data[openstackv1alpha1.StateKeyNetwork])
-	assertOneOfEach(w)
+	assertOneOfEach(env)
 
-	shoot.InfrastructureConfig = w.Config(func(config *openstackv1alpha1.InfrastructureConfig) {
+	shoot.InfrastructureConfig = env.Config(func(config *openstackv1alpha1.InfrastructureConfig) {
 		config.Networks.NodePortSourceRanges = []string{"192.0.2.0/24"}
 	})
-	w.Fulfil(shoot)
-	object = w.Get(shoot)
+	env.Reconcile(shoot)
+	object = env.Get(shoot)
 	assert.Equal(t, gardencorev1beta1.LastOperationTypeReconcile, object.Status.LastOperation.Type)
 	assert.Equal(t, object.Generation, object.Status.ObservedGeneration)
-	assertOneOfEach(w)
-	rules := w.Do(http.MethodGet, conformance.Network, "/v2.0/security-group-rules?remote_ip_prefix=192.0.2.0/24", nil)
+	assertOneOfEach(env)
+	rules := env.Do(http.MethodGet, conformance.Network, "/v2.0/security-group-rules?remote_ip_prefix=192.0.2.0/24", nil)
 	assert.Len(t, rules.Objects("security_group_rules"), 2, "the changed configuration reached the cloud")
 
-	w.Destroy(shoot)
-	assertEmpty(w)
+	env.Destroy(shoot)
+	assertEmpty(env)
 }
 
 // addressesOf returns the outer addresses of a router as ranges.
@@ -83,31 +83,31 @@ func addressesOf(router conformance.Object) []string {
 }
 
 // testNoOp counts what a reconcile costs that finds nothing to do.
-func testNoOp(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
-	shoot := w.Fulfilled("no-op")
-	w.StopController()
-	before := len(w.Writes(shoot))
-	w.StartController()
+func testNoOp(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
+	shoot := env.NewReconciledShoot("no-op")
+	env.StopController()
+	before := len(env.Writes(shoot))
+	env.StartController()
 
-	w.PassSecond(shoot)
-	w.Cloud.ResetLog()
-	w.Fulfil(shoot)
-	w.StopController()
+	env.WaitNextSecond(shoot)
+	env.Cloud.ResetLog()
+	env.Reconcile(shoot)
+	env.StopController()
 
-	writes := withoutProgress(t, w.Writes(shoot)[before:])
+	writes := withoutProgress(t, env.Writes(shoot)[before:])
 	if assert.Len(t, writes, 2, "order taken, result reported; no third write, and no Event") {
 		assert.Equal(t, "patch infrastructures", writes[0].Verb+" "+writes[0].Resource)
 		assert.Equal(t, "patch infrastructures/status", writes[1].Verb+" "+writes[1].Resource)
 	}
-	calls := w.Cloud.Log()
+	calls := env.Cloud.Log()
 	assert.Equal(t, 1, calls.Logins(), "the process is new")
 	for _, call := range calls {
-		assert.Truef(t, call.IsLogin() || !call.Writes(), "nothing is written to the cloud: %s", call)
+		assert.Truef(t, call.IsLogin() || !call.IsWrite(), "nothing is written to the cloud: %s", call)
 	}
-	w.StartController()
-	w.Destroy(shoot)
+	env.StartController()
+	env.Destroy(shoot)
 }
 
 // withoutProgress leaves out what is written to show people that a slow cloud is waited for, not before a second is over.
@@ -135,19 +135,19 @@ func reportsProgress(t *testing.T, write audit.Write) bool {
 
 // testBudget counts the calls of one shoot by their names. The figures are the driver's own, for a default shoot and a
 // session that is there; on every cloud they must be the same.
-func testBudget(t *testing.T, r *rig.Rig) {
-	w := r.NewWorld(t)
-	w.StartController()
-	w.Destroy(w.Fulfilled("budget-login")) // from here on the session is there
-	w.Cloud.ResetLog()
+func testBudget(t *testing.T, f *testenv.Fixture) {
+	env := f.NewEnv(t)
+	env.StartController()
+	env.Destroy(env.NewReconciledShoot("budget-login")) // from here on the session is there
+	env.Cloud.ResetLog()
 
 	costs := func(what string, want map[string]int) {
 		t.Helper()
-		calls := w.Cloud.Log()
+		calls := env.Cloud.Log()
 		assert.Equal(t, want, calls.Count(), "%s:\n%s", what, calls)
-		w.Cloud.ResetLog()
+		env.Cloud.ResetLog()
 	}
-	shoot := w.Fulfilled("budget")
+	shoot := env.NewReconciledShoot("budget")
 	costs("first", map[string]int{
 		"neutron GET /v2.0/networks":                          1, // the floating network
 		"neutron POST /v2.0/networks":                         1,
@@ -158,7 +158,7 @@ func testBudget(t *testing.T, r *rig.Rig) {
 		"neutron POST /v2.0/subnets":                          1,
 		"neutron PUT /v2.0/routers/{id}/add_router_interface": 1,
 	})
-	w.FulfilAgain(shoot)
+	env.ReconcileAgain(shoot)
 	costs("no-op", map[string]int{
 		"neutron GET /v2.0/networks":        1,
 		"neutron GET /v2.0/routers":         1,
@@ -167,7 +167,7 @@ func testBudget(t *testing.T, r *rig.Rig) {
 		"neutron GET /v2.0/security-groups": 1,
 		"nova GET /v2.1/os-keypairs/{id}":   1,
 	})
-	w.Destroy(shoot)
+	env.Destroy(shoot)
 	costs("delete", map[string]int{
 		"nova GET /v2.1/os-keypairs/{id}":                        1,
 		"nova DELETE /v2.1/os-keypairs/{id}":                     1,
@@ -182,9 +182,9 @@ func testBudget(t *testing.T, r *rig.Rig) {
 }
 
 // assertNothingWritten makes sure that nothing was written to the cloud since the log was reset.
-func assertNothingWritten(w *rig.World) {
-	w.T.Helper()
-	calls := w.Cloud.Log()
-	assert.NotEmpty(w.T, calls, "somebody looked")
-	assert.Empty(w.T, calls.Where(func(call wire.Call) bool { return call.Writes() && !call.IsLogin() }), "%s", calls)
+func assertNothingWritten(env *testenv.Env) {
+	env.T.Helper()
+	calls := env.Cloud.Log()
+	assert.NotEmpty(env.T, calls, "somebody looked")
+	assert.Empty(env.T, calls.Where(func(call wire.Call) bool { return call.IsWrite() && !call.IsLogin() }), "%s", calls)
 }

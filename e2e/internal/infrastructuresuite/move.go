@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
 // testMove moves a shoot's control plane to another seed. All that goes along is the ShootState as Gardener computes it.
-func testMove(t *testing.T, r *rig.Rig) {
+func testMove(t *testing.T, f *testenv.Fixture) {
 	t.Run("with the source seed's help", func(t *testing.T) {
-		source := r.NewWorld(t)
+		source := f.NewEnv(t)
 		source.StartController()
-		shoot := source.Fulfilled("move")
+		shoot := source.NewReconciledShoot("move")
 		state, err := source.Gardenlet.ShootState(t.Context(), shoot)
 		require.NoError(t, err)
 
@@ -31,22 +31,22 @@ func testMove(t *testing.T, r *rig.Rig) {
 		source.Destroy(shoot)
 		assert.Empty(t, source.Cloud.Log(), "the source leaves the cloud alone")
 
-		destination := moveTo(r, source, shoot, state)
+		destination := moveTo(f, source, shoot, state)
 		assert.Equal(t, known.ProviderStatus, destination.Get(shoot).Status.ProviderStatus, "ControlPlane and Worker read the same as before")
 		assert.Equal(t, existing, source.Inventory(), "the cloud is as it was")
 		destination.Destroy(shoot)
 		assertEmpty(source)
 	})
 	t.Run("after the source seed was lost", func(t *testing.T) {
-		source := r.NewWorld(t)
+		source := f.NewEnv(t)
 		source.StartController()
-		shoot := source.Fulfilled("move-lost")
+		shoot := source.NewReconciledShoot("move-lost")
 		state, err := source.Gardenlet.ShootState(t.Context(), shoot)
 		require.NoError(t, err)
 		source.KillController()
 		existing := source.Inventory()
 
-		destination := moveTo(r, source, shoot, state)
+		destination := moveTo(f, source, shoot, state)
 		assert.Equal(t, existing, source.Inventory(), "the cloud is as it was")
 		destination.Destroy(shoot)
 		assertEmpty(source) // what was made from one seed is removed from the other
@@ -54,10 +54,10 @@ func testMove(t *testing.T, r *rig.Rig) {
 }
 
 // moveTo restores the shoot on the destination seed and returns the world there.
-func moveTo(r *rig.Rig, source *rig.World, shoot *gardenlet.Shoot, state *gardencorev1beta1.ShootState) *rig.World {
+func moveTo(f *testenv.Fixture, source *testenv.Env, shoot *gardenlet.Shoot, state *gardencorev1beta1.ShootState) *testenv.Env {
 	t := source.T
 	t.Helper()
-	destination := r.MoveTo(t, source)
+	destination := f.MoveTo(t, source)
 	destination.StartController()
 	destination.Prepare(shoot)
 	component := destination.Gardenlet.Infrastructure(shoot)

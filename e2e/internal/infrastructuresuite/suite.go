@@ -9,34 +9,34 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/trellis-garden/trellis/e2e/internal/rig"
+	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
 // Run plays all scenarios, one after another.
-func Run(t *testing.T, r *rig.Rig) {
+func Run(t *testing.T, f *testenv.Fixture) {
 	t.Helper()
 	for _, scenario := range []struct {
 		name string
-		play func(*testing.T, *rig.Rig)
+		play func(*testing.T, *testenv.Fixture)
 	}{
 		{"Lifecycle", testLifecycle},
 		{"NoOp", testNoOp},
 		{"Budget", testBudget},
 		{"Login", testLogin},
-		{"Given", testGiven},
+		{"Given", testExisting},
 		{"Adoption", testAdoption},
 		{"DualStack", testDualStack},
 		{"Drift", testDrift},
 		{"Move", testMove},
-		{"Trouble", testTrouble},
+		{"Trouble", testCloudFailures},
 		{"Crash", testCrash},
-		{"HalfMade", testHalfMade},
+		{"HalfMade", testPartialCreation},
 		{"Blocked", testBlocked},
 		{"Leftovers", testLeftovers},
 		{"ForceDelete", testForceDelete},
 		{"EveryCall", testEveryCall},
 	} {
-		t.Run(scenario.name, func(t *testing.T) { scenario.play(t, r) })
+		t.Run(scenario.name, func(t *testing.T) { scenario.play(t, f) })
 	}
 }
 
@@ -49,13 +49,13 @@ func oneOfEach() map[string]int {
 }
 
 // assertOneOfEach makes sure that nothing was made twice for the only shoot in the account.
-func assertOneOfEach(w *rig.World) {
-	w.T.Helper()
-	assert.Equal(w.T, oneOfEach(), w.Kinds())
+func assertOneOfEach(env *testenv.Env) {
+	env.T.Helper()
+	assert.Equal(env.T, oneOfEach(), env.CountByKind())
 }
 
 // assertEmpty makes sure that nothing is left of the only shoot in the account.
-func assertEmpty(w *rig.World) {
-	w.T.Helper()
-	assert.Empty(w.T, w.Inventory(), "nothing is left in the cloud")
+func assertEmpty(env *testenv.Env) {
+	env.T.Helper()
+	assert.Empty(env.T, env.Inventory(), "nothing is left in the cloud")
 }

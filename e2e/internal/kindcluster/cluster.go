@@ -81,7 +81,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	c.provider = cluster.NewProvider(cluster.ProviderWithDocker(), cluster.ProviderWithLogger(c.log))
 	if err := c.start(ctx, options); err != nil {
-		return nil, errors.Join(fmt.Errorf("creating cluster %s: %w", c.Name, err), c.bury())
+		return nil, errors.Join(fmt.Errorf("creating cluster %s: %w", c.Name, err), c.deleteFailed())
 	}
 	return c, nil
 }
@@ -138,8 +138,8 @@ func (c *Cluster) create(ctx context.Context, options Options) error {
 	}
 }
 
-// bury keeps the logs of a cluster that did not come up, and deletes it.
-func (c *Cluster) bury() error {
+// deleteFailed keeps the logs of a cluster that did not come up, and deletes it.
+func (c *Cluster) deleteFailed() error {
 	logs := filepath.Join(c.dir, "logs")
 	var failures []error
 	if nodes, err := c.provider.ListNodes(c.Name); err == nil && len(nodes) > 0 {

@@ -24,13 +24,13 @@ func TestConfiguration(t *testing.T) {
 	assert.Len(t, configuration(1, "/somewhere", false).ContainerdConfigPatches, 2)
 }
 
-func TestAuditPolicyIsValid(t *testing.T) {
+func TestAuditPolicy(t *testing.T) {
 	policy := &auditinternal.Policy{}
 	require.NoError(t, yaml.UnmarshalStrict([]byte(auditPolicy), policy))
 	assert.Len(t, policy.Rules, 5)
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestOptions_Validate(t *testing.T) {
 	for what, options := range map[string]Options{
 		"no name":              {Image: "i", Dir: "d"},
 		"no image":             {Name: "n", Dir: "d"},
@@ -44,13 +44,13 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestCapabilities(t *testing.T) {
+func TestHasResourceCapability(t *testing.T) {
 	assert.True(t, hasResourceCapability("Name:\tinit\nCapBnd:\t000001ffffffffff\n"))
 	assert.False(t, hasResourceCapability("Name:\tinit\nCapBnd:\t000001fffeffffff\nCapAmb:\t0\n"))
 	assert.True(t, hasResourceCapability("Name:\tinit\n"), "a kernel that does not tell")
 }
 
-func TestProgressHasALineForEachStep(t *testing.T) {
+func TestLogger_Steps(t *testing.T) {
 	var out bytes.Buffer
 	l := newLogger(&out)
 	l.V(0).Infof(" • %s  ...\n", "Writing configuration 📜")

@@ -19,22 +19,22 @@ const (
 )
 
 // startCloud runs the OpenStack stand-in in a pod on the network of the control plane's node.
-func (w *World) startCloud(ctx context.Context) error {
+func (env *Env) startCloud(ctx context.Context) error {
 	for _, create := range []func() error{
 		func() error {
-			return w.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cloudNamespace}})
+			return env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cloudNamespace}})
 		},
-		func() error { return w.Client.Create(ctx, cloudPod()) },
+		func() error { return env.Client.Create(ctx, cloudPod()) },
 	} {
 		if err := create(); err != nil {
 			return fmt.Errorf("creating the cloud's pod: %w", err)
 		}
 	}
-	node, err := w.NodeAddress()
+	node, err := env.NodeAddress()
 	if err != nil {
 		return err
 	}
-	w.Cloud, w.Dials, err = openstack.Attach(ctx, "http://"+net.JoinHostPort(node, strconv.Itoa(cloudPort)))
+	env.Cloud, env.Remote, err = openstack.Attach(ctx, "http://"+net.JoinHostPort(node, strconv.Itoa(cloudPort)))
 	return err
 }
 
@@ -62,6 +62,6 @@ func cloudPod() *corev1.Pod {
 }
 
 // NewAccount makes an account in the cloud.
-func (w *World) NewAccount(ctx context.Context, name string) (*openstack.Account, error) {
-	return w.Cloud.NewAccount(ctx, name)
+func (env *Env) NewAccount(ctx context.Context, name string) (*openstack.Account, error) {
+	return env.Cloud.NewAccount(ctx, name)
 }

@@ -28,12 +28,12 @@ import (
 // others is a registration for what a seed and a shoot of type openstack need besides ours. Its chart is empty.
 const others = "others"
 
-func (w *World) startGarden(ctx context.Context) error {
-	dir, err := w.folder("garden")
+func (env *Env) startGarden(ctx context.Context) error {
+	dir, err := env.folder("garden")
 	if err != nil {
 		return err
 	}
-	w.Garden, err = garden.Start(ctx, w.Programs, dir)
+	env.Garden, err = garden.Start(ctx, env.Programs, dir)
 	return err
 }
 
@@ -52,23 +52,23 @@ func Registrations() (map[string]registration.Entry, error) {
 
 // Install registers all controllers of ours in the garden, adds the Seed and a Shoot that make them necessary, and waits until gardenlet
 // has found them well. Build must have made the images of that version. It may be called once.
-func (w *World) Install(ctx context.Context, version string) error {
-	return w.phase(ctx, "controllers "+version, func(ctx context.Context) error {
+func (env *Env) Install(ctx context.Context, version string) error {
+	return env.phase(ctx, "controllers "+version, func(ctx context.Context) error {
 		entries, err := Registrations()
 		if err != nil {
 			return err
 		}
-		if err := w.register(ctx, version); err != nil {
+		if err := env.register(ctx, version); err != nil {
 			return err
 		}
-		if err := w.Garden.Register(ctx, otherNeeds()); err != nil {
+		if err := env.Garden.Register(ctx, otherResources()); err != nil {
 			return err
 		}
-		if err := w.addSeed(ctx); err != nil {
+		if err := env.addSeed(ctx); err != nil {
 			return err
 		}
 		for binary := range entries {
-			if err := w.AwaitInstalled(ctx, binary); err != nil {
+			if err := env.AwaitInstalled(ctx, binary); err != nil {
 				return err
 			}
 		}
@@ -76,23 +76,23 @@ func (w *World) Install(ctx context.Context, version string) error {
 	})
 }
 
-func (w *World) addSeed(ctx context.Context) error {
-	networks, err := w.networks(ctx)
+func (env *Env) addSeed(ctx context.Context) error {
+	networks, err := env.networks(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Garden.AddSeed(ctx, SeedName, garden.SeedOptions{Networks: networks}); err != nil {
+	if _, err := env.Garden.AddSeed(ctx, SeedName, garden.SeedOptions{Networks: networks}); err != nil {
 		return err
 	}
-	if _, err := w.Garden.StartGardenlet(ctx, SeedName, w.Config); err != nil {
+	if _, err := env.Garden.StartGardenlet(ctx, SeedName, env.Config); err != nil {
 		return err
 	}
-	_, err = w.Garden.CreateShoot(ctx, garden.ShootOptions{Name: "needs", Seed: SeedName})
+	_, err = env.Garden.CreateShoot(ctx, garden.ShootOptions{Name: "needs", Seed: SeedName})
 	return err
 }
 
 // register does what an admin does with the manifests of our registrations that have the chart inside.
-func (w *World) register(ctx context.Context, version string) error {
+func (env *Env) register(ctx context.Context, version string) error {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
 		return fmt.Errorf("reading the catalogue of registrations: %w", err)
@@ -112,7 +112,7 @@ func (w *World) register(ctx context.Context, version string) error {
 			return fmt.Errorf("reading %s: %w", file.Path, err)
 		}
 		for _, object := range objects {
-			if err := w.Garden.Client.Create(ctx, object); err != nil {
+			if err := env.Garden.Client.Create(ctx, object); err != nil {
 				return fmt.Errorf("creating %s of %s: %w", object.GetKind(), file.Path, err)
 			}
 		}
@@ -139,28 +139,28 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 
 // ChangeDeployment changes the chart, and the values, that a controller is installed from, e.g. for an upgrade or more replicas. It does
 // not wait.
-func (w *World) ChangeDeployment(ctx context.Context, binary string, change func(helm *gardencorev1.HelmControllerDeployment) error) error {
+func (env *Env) ChangeDeployment(ctx context.Context, binary string, change func(helm *gardencorev1.HelmControllerDeployment) error) error {
 	name, err := registrationOf(binary)
 	if err != nil {
 		return err
 	}
 	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := w.Garden.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
+	if err := env.Garden.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
 		return fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
 	}
 	before := deployment.DeepCopy()
 	if err := change(deployment.Helm); err != nil {
 		return err
 	}
-	if err := w.Garden.Client.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
+	if err := env.Garden.Client.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
 		return fmt.Errorf("changing ControllerDeployment %s: %w", name, err)
 	}
 	return nil
 }
 
 // SetValues merges values into those that a controller's chart is rendered with, on the first level. It does not wait.
-func (w *World) SetValues(ctx context.Context, binary string, values map[string]any) error {
-	return w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
+func (env *Env) SetValues(ctx context.Context, binary string, values map[string]any) error {
+	return env.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
 		all := map[string]any{}
 		if err := json.Unmarshal(helm.Values.Raw, &all); err != nil {
 			return fmt.Errorf("reading the values of %s: %w", binary, err)
@@ -173,8 +173,8 @@ func (w *World) SetValues(ctx context.Context, binary string, values map[string]
 }
 
 // Upgrade has a controller installed from the chart of another version, or the same controller of an older one. It does not wait.
-func (w *World) Upgrade(ctx context.Context, binary, version string) error {
-	return w.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) (err error) {
+func (env *Env) Upgrade(ctx context.Context, binary, version string) error {
+	return env.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) (err error) {
 		helm.RawChart, err = charts.Archive(binary, version)
 		return err
 	})
@@ -193,13 +193,13 @@ func registrationOf(binary string) (string, error) {
 }
 
 // Installation reads the ControllerInstallation of a controller; it is nil while there is none.
-func (w *World) Installation(ctx context.Context, binary string) (*gardencorev1beta1.ControllerInstallation, error) {
+func (env *Env) Installation(ctx context.Context, binary string) (*gardencorev1beta1.ControllerInstallation, error) {
 	name, err := registrationOf(binary)
 	if err != nil {
 		return nil, err
 	}
 	list := &gardencorev1beta1.ControllerInstallationList{}
-	if err := w.Garden.Client.List(ctx, list, client.MatchingFields{"spec.registrationRef.name": name}); err != nil {
+	if err := env.Garden.Client.List(ctx, list, client.MatchingFields{"spec.registrationRef.name": name}); err != nil {
 		return nil, fmt.Errorf("listing the installations of %s: %w", name, err)
 	}
 	if len(list.Items) == 0 {
@@ -210,14 +210,14 @@ func (w *World) Installation(ctx context.Context, binary string) (*gardencorev1b
 
 // AwaitInstalled waits until gardenlet says of a controller that it is installed and well and does not change, as it does before it
 // touches any shoot.
-func (w *World) AwaitInstalled(ctx context.Context, binary string) error {
+func (env *Env) AwaitInstalled(ctx context.Context, binary string) error {
 	var found *gardencorev1beta1.ControllerInstallation
-	err := w.until(ctx, func(ctx context.Context) (_ bool, err error) {
-		found, err = w.Installation(ctx, binary)
+	err := env.waitUntil(ctx, func(ctx context.Context) (_ bool, err error) {
+		found, err = env.Installation(ctx, binary)
 		return found != nil && v1beta1helper.IsControllerInstallationSuccessful(*found), err
 	})
 	if err != nil && found != nil {
-		return fmt.Errorf("waiting for the installation of %s: %w; it says %v", binary, err, sayings(found.Status.Conditions))
+		return fmt.Errorf("waiting for the installation of %s: %w; it says %v", binary, err, describeConditions(found.Status.Conditions))
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for the installation of %s: %w", binary, err)
@@ -225,7 +225,7 @@ func (w *World) AwaitInstalled(ctx context.Context, binary string) error {
 	return nil
 }
 
-func sayings(conditions []gardencorev1beta1.Condition) []string {
+func describeConditions(conditions []gardencorev1beta1.Condition) []string {
 	var all []string
 	for _, condition := range conditions {
 		all = append(all, fmt.Sprintf("%s=%s: %s", condition.Type, condition.Status, condition.Message))
@@ -234,8 +234,8 @@ func sayings(conditions []gardencorev1beta1.Condition) []string {
 }
 
 // Namespace is that of an installed controller in the seed.
-func (w *World) Namespace(ctx context.Context, binary string) (string, error) {
-	found, err := w.Installation(ctx, binary)
+func (env *Env) Namespace(ctx context.Context, binary string) (string, error) {
+	found, err := env.Installation(ctx, binary)
 	if err != nil {
 		return "", err
 	}

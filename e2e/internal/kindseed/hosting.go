@@ -20,44 +20,44 @@ import (
 )
 
 // hosted lists the shoots whose clusters run.
-func (w *World) hosted() []*Shoot {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	return slices.Clone(w.shoots)
+func (env *Env) hosted() []*Shoot {
+	env.lock.Lock()
+	defer env.lock.Unlock()
+	return slices.Clone(env.shoots)
 }
 
 // Host starts the shoot's cluster, and does what gardenlet does before a ControlPlane is created: its API server can be reached in the
 // seed, a gardener-resource-manager works for it, and there are kubeconfigs for those who need it. The Account's servers become its nodes.
 func (s *Shoot) Host(ctx context.Context) error {
-	etcd, err := s.world.sharedEtcd()
+	etcd, err := s.env.sharedEtcd()
 	if err != nil {
 		return err
 	}
-	name := s.Namespace() + fmt.Sprintf("-%d", s.world.number())
-	dir, err := s.world.folder(filepath.Join("shoots", name))
+	name := s.Namespace() + fmt.Sprintf("-%d", s.env.nextNumber())
+	dir, err := s.env.folder(filepath.Join("shoots", name))
 	if err != nil {
 		return err
 	}
-	s.world.add(s)
+	s.env.add(s)
 	dns := s.apiServerName()
-	listening := shoot.ListeningAt(s.world.Gateway, dns, dns+".cluster.local")
-	if s.Cluster, err = shoot.Start(ctx, s.world.Programs, dir, etcd, listening); err != nil {
+	listening := shoot.WithAddress(s.env.Gateway, dns, dns+".cluster.local")
+	if s.Cluster, err = shoot.Start(ctx, s.env.Programs, dir, etcd, listening); err != nil {
 		return fmt.Errorf("starting the cluster of shoot %s: %w", s.Name, err)
 	}
-	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+	if err := s.env.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
 		return err
 	}
 	if err := s.expose(ctx); err != nil {
 		return err
 	}
 	manager := filepath.Join(dir, grm.Name)
-	if s.manager, err = grm.ForShoot(ctx, s.world.Programs, manager, s.world.Kubeconfig, s.Namespace(), s.Cluster.Kubeconfig); err != nil {
+	if s.manager, err = grm.ForShoot(ctx, s.env.Programs, manager, s.env.Kubeconfig, s.Namespace(), s.Cluster.Kubeconfig); err != nil {
 		return err
 	}
-	if err := s.world.Gardenlet.PrepareControlPlane(ctx, s.Shoot, s.apiServer()); err != nil {
+	if err := s.env.Gardenlet.PrepareControlPlane(ctx, s.Shoot, s.apiServer()); err != nil {
 		return err
 	}
-	return s.world.awaitDeployment(ctx, s.Namespace(), v1beta1constants.DeploymentNameKubeAPIServer)
+	return s.env.awaitDeployment(ctx, s.Namespace(), v1beta1constants.DeploymentNameKubeAPIServer)
 }
 
 // apiServerName is the name of the shoot's API server in the seed, and apiServer how pods there know it.
@@ -73,7 +73,7 @@ func (s *Shoot) apiServer() gardenlet.APIServer {
 func (s *Shoot) expose(ctx context.Context) error {
 	noIstio := func() []string { return nil }
 	component := apiserverexposure.NewService(
-		logr.Discard(), s.world.Client, s.Namespace(), &apiserverexposure.ServiceValues{}, func() client.ObjectKey { return client.ObjectKey{} },
+		logr.Discard(), s.env.Client, s.Namespace(), &apiserverexposure.ServiceValues{}, func() client.ObjectKey { return client.ObjectKey{} },
 		nil, nil, nil, noIstio,
 	)
 	if err := component.Deploy(ctx); err != nil {
@@ -82,12 +82,12 @@ func (s *Shoot) expose(ctx context.Context) error {
 	return nil
 }
 
-// standInForAPIServer has the pods of a shoot's API server hand connections on to the process on this machine. They need to reach it.
-func (w *World) standInForAPIServer(of *gardenlet.Shoot, pod *corev1.PodTemplateSpec) {
+// forwardAPIServer has the pods of a shoot's API server hand connections on to the process on this machine. They need to reach it.
+func (env *Env) forwardAPIServer(of *gardenlet.Shoot, pod *corev1.PodTemplateSpec) {
 	pod.Labels[v1beta1constants.LabelNetworkPolicyToPrivateNetworks] = v1beta1constants.LabelNetworkPolicyAllowed
 	container := &pod.Spec.Containers[0]
 	container.Image, container.Command = standInImage, nil
-	for _, s := range w.hosted() {
+	for _, s := range env.hosted() {
 		if s.Shoot == of {
 			container.Env = append(container.Env, corev1.EnvVar{Name: "STANDIN_FORWARD", Value: ":443=" + s.Cluster.Address()})
 		}
@@ -95,13 +95,13 @@ func (w *World) standInForAPIServer(of *gardenlet.Shoot, pod *corev1.PodTemplate
 }
 
 // sharedEtcd starts an etcd for the clusters of all shoots, unless there is one.
-func (w *World) sharedEtcd() (string, error) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	if w.etcd != nil {
-		return w.etcd.URL.String(), nil
+func (env *Env) sharedEtcd() (string, error) {
+	env.lock.Lock()
+	defer env.lock.Unlock()
+	if env.etcd != nil {
+		return env.etcd.URL.String(), nil
 	}
-	dir, err := w.folder("etcd")
+	dir, err := env.folder("etcd")
 	if err != nil {
 		return "", err
 	}
@@ -109,31 +109,31 @@ func (w *World) sharedEtcd() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("creating the log of etcd: %w", err)
 	}
-	etcd := &envtest.Etcd{Path: filepath.Join(w.Programs, "etcd"), DataDir: dir, Out: log, Err: log, StartTimeout: patience}
+	etcd := &envtest.Etcd{Path: filepath.Join(env.Programs, "etcd"), DataDir: dir, Out: log, Err: log, StartTimeout: timeout}
 	etcd.Configure().Append("unsafe-no-fsync")
 	if err := etcd.Start(); err != nil {
 		return "", fmt.Errorf("starting etcd: %w", err)
 	}
-	w.etcd = etcd
+	env.etcd = etcd
 	return etcd.URL.String(), nil
 }
 
-func (w *World) add(s *Shoot) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.shoots = append(w.shoots, s)
+func (env *Env) add(s *Shoot) {
+	env.lock.Lock()
+	defer env.lock.Unlock()
+	env.shoots = append(env.shoots, s)
 }
 
-func (w *World) remove(s *Shoot) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.shoots = slices.DeleteFunc(w.shoots, func(other *Shoot) bool { return other == s })
+func (env *Env) remove(s *Shoot) {
+	env.lock.Lock()
+	defer env.lock.Unlock()
+	env.shoots = slices.DeleteFunc(env.shoots, func(other *Shoot) bool { return other == s })
 }
 
-// number counts what has a folder of its own.
-func (w *World) number() int {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.started++
-	return w.started
+// nextNumber counts what has a folder of its own.
+func (env *Env) nextNumber() int {
+	env.lock.Lock()
+	defer env.lock.Unlock()
+	env.started++
+	return env.started
 }

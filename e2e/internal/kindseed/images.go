@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// ours is how the names of our images begin, as charts and image vectors have it.
-	ours = "ghcr.io/trellis-garden/trellis/"
+	// imagePrefix is how the names of our images begin, as charts and image vectors have it.
+	imagePrefix = "ghcr.io/trellis-garden/trellis/"
 
 	cloudName = "fakecloud"
 	// cloudImage and standInImage are those of the two commands of this module.
@@ -38,7 +38,7 @@ const (
 )
 
 // Image is the name of our image of a binary.
-func Image(binary, version string) string { return ours + binary + ":" + version }
+func Image(binary, version string) string { return imagePrefix + binary + ":" + version }
 
 // Binaries are ours that run in pods.
 func Binaries() []string {
@@ -63,8 +63,8 @@ func newBinaries() (*binaries, error) {
 	return &binaries{cache: cache, base: layer}, err
 }
 
-// packSurroundings makes images of what is not ours, and of what stands in for others.
-func (w *World) packSurroundings(ctx context.Context) error {
+// packDependencies makes images of what is not ours, and of what stands in for others.
+func (env *Env) packDependencies(ctx context.Context) error {
 	for _, program := range []struct {
 		name, target string
 		image        func() (string, error)
@@ -77,7 +77,7 @@ func (w *World) packSurroundings(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.pack(filepath.Join(w.Programs, program.name), []string{program.target}, name); err != nil {
+		if err := env.pack(filepath.Join(env.Programs, program.name), []string{program.target}, name); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (w *World) packSurroundings(ctx context.Context) error {
 		return err
 	}
 	for _, command := range []struct{ name, path string }{{name: "fakecloud"}, {name: "standin"}} {
-		if command.path, err = w.binaries.buildCommand(ctx, command.name); err != nil {
+		if command.path, err = env.binaries.buildCommand(ctx, command.name); err != nil {
 			return err
 		}
 		targets, names := []string{"/" + command.name}, []string{"localhost/" + command.name + ":e2e"}
@@ -95,33 +95,33 @@ func (w *World) packSurroundings(ctx context.Context) error {
 			targets = append(targets, "/bin/cinder-csi-plugin", "/bin/manila-csi-plugin")
 			names = append(names, absent...)
 		}
-		if err := w.pack(command.path, targets, names...); err != nil {
+		if err := env.pack(command.path, targets, names...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *World) pack(path string, targets []string, names ...string) error {
-	archive, err := w.binaries.pack(path, targets, names...)
-	w.packed = append(w.packed, archive)
+func (env *Env) pack(path string, targets []string, names ...string) error {
+	archive, err := env.binaries.pack(path, targets, names...)
+	env.packed = append(env.packed, archive)
 	return err
 }
 
-func (w *World) loadSurroundings(ctx context.Context) error { return w.Load(ctx, w.packed...) }
+func (env *Env) loadDependencies(ctx context.Context) error { return env.Load(ctx, env.packed...) }
 
-func (w *World) packVersions(ctx context.Context) error {
-	for _, version := range w.options.Versions {
-		if _, err := w.packOurs(ctx, version, Binaries()...); err != nil {
+func (env *Env) packVersions(ctx context.Context) error {
+	for _, version := range env.options.Versions {
+		if _, err := env.packControllers(ctx, version, Binaries()...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *World) loadVersions(ctx context.Context) error {
-	for _, version := range w.options.Versions {
-		if err := w.Build(ctx, version, Binaries()...); err != nil {
+func (env *Env) loadVersions(ctx context.Context) error {
+	for _, version := range env.options.Versions {
+		if err := env.Build(ctx, version, Binaries()...); err != nil {
 			return err
 		}
 	}
@@ -130,22 +130,22 @@ func (w *World) loadVersions(ctx context.Context) error {
 
 // Build builds binaries of ours as they are shipped, and makes their images known to the nodes under that version. Where only the version
 // is another, so is the binary: each prints its own.
-func (w *World) Build(ctx context.Context, version string, names ...string) error {
-	archives, err := w.packOurs(ctx, version, names...)
+func (env *Env) Build(ctx context.Context, version string, names ...string) error {
+	archives, err := env.packControllers(ctx, version, names...)
 	if err != nil {
 		return err
 	}
-	return w.Load(ctx, archives...)
+	return env.Load(ctx, archives...)
 }
 
-// packOurs makes archives of our binaries, or finds them made.
-func (w *World) packOurs(ctx context.Context, version string, names ...string) (archives []string, err error) {
+// packControllers makes archives of our binaries, or finds them made.
+func (env *Env) packControllers(ctx context.Context, version string, names ...string) (archives []string, err error) {
 	for _, name := range names {
-		path, err := w.binaries.build(ctx, name, version)
+		path, err := env.binaries.build(ctx, name, version)
 		if err != nil {
 			return nil, err
 		}
-		archive, err := w.binaries.pack(path, []string{"/" + name}, Image(name, version))
+		archive, err := env.binaries.pack(path, []string{"/" + name}, Image(name, version))
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (b *binaries) pack(program string, targets []string, names ...string) (stri
 	if _, err := images.WriteArchive(archive, all); err != nil {
 		return "", fmt.Errorf("packing %s: %w", program, err)
 	}
-	return archive, b.dropOthers(archive, filepath.Base(program))
+	return archive, b.removeOlderArchives(archive, filepath.Base(program))
 }
 
 // archiveOf names an archive by its content.
@@ -236,7 +236,7 @@ func (b *binaries) archiveOf(program string, details []string) (string, error) {
 // keptArchives is how many archives of a program are kept, the newest: those of the versions that one run takes.
 const keptArchives = 4
 
-func (b *binaries) dropOthers(archive, program string) error {
+func (b *binaries) removeOlderArchives(archive, program string) error {
 	paths, err := filepath.Glob(filepath.Join(b.cache, program+"-????????????????.tar"))
 	if err != nil {
 		return err

@@ -16,12 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// patience bounds each wait. It is generous, because it only costs time when something has failed.
-const patience = 4 * time.Minute
+// timeout bounds each wait. It is generous, because it only costs time when something has failed.
+const timeout = 4 * time.Minute
 
-// until waits for a condition. An error ends it.
-func (w *World) until(ctx context.Context, holds func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// waitUntil waits for a condition. An error ends it.
+func (env *Env) waitUntil(ctx context.Context, holds func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		if done, err := holds(ctx); err != nil || done {
@@ -36,21 +36,21 @@ func (w *World) until(ctx context.Context, holds func(context.Context) (bool, er
 }
 
 // Pods lists the pods of an installed controller.
-func (w *World) Pods(ctx context.Context, binary string) ([]corev1.Pod, error) {
-	namespace, err := w.Namespace(ctx, binary)
+func (env *Env) Pods(ctx context.Context, binary string) ([]corev1.Pod, error) {
+	namespace, err := env.Namespace(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
 	list := &corev1.PodList{}
-	if err := w.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": binary}); err != nil {
+	if err := env.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": binary}); err != nil {
 		return nil, fmt.Errorf("listing the pods of %s: %w", binary, err)
 	}
 	return list.Items, nil
 }
 
 // ReadyPods lists those that are ready and not about to end.
-func (w *World) ReadyPods(ctx context.Context, binary string) ([]corev1.Pod, error) {
-	pods, err := w.Pods(ctx, binary)
+func (env *Env) ReadyPods(ctx context.Context, binary string) ([]corev1.Pod, error) {
+	pods, err := env.Pods(ctx, binary)
 	var ready []corev1.Pod
 	for _, pod := range pods {
 		if pod.DeletionTimestamp == nil && isReady(pod) {
@@ -70,13 +70,13 @@ func isReady(pod corev1.Pod) bool {
 }
 
 // Deployment reads the Deployment of an installed controller.
-func (w *World) Deployment(ctx context.Context, binary string) (*appsv1.Deployment, error) {
-	namespace, err := w.Namespace(ctx, binary)
+func (env *Env) Deployment(ctx context.Context, binary string) (*appsv1.Deployment, error) {
+	namespace, err := env.Namespace(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
 	deployment := &appsv1.Deployment{}
-	err = w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ObjectName(binary)}, deployment)
+	err = env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ObjectName(binary)}, deployment)
 	return deployment, err
 }
 
@@ -84,25 +84,25 @@ func (w *World) Deployment(ctx context.Context, binary string) (*appsv1.Deployme
 func ObjectName(binary string) string { return "gardener-extension-" + binary }
 
 // Lease reads a Lease in the namespace of an installed controller.
-func (w *World) Lease(ctx context.Context, binary, name string) (*coordinationv1.Lease, error) {
-	namespace, err := w.Namespace(ctx, binary)
+func (env *Env) Lease(ctx context.Context, binary, name string) (*coordinationv1.Lease, error) {
+	namespace, err := env.Namespace(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
 	lease := &coordinationv1.Lease{}
-	err = w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, lease)
+	err = env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, lease)
 	return lease, err
 }
 
 // Leader returns the pod of a controller that leads, once one does.
-func (w *World) Leader(ctx context.Context, binary string) (*corev1.Pod, error) {
+func (env *Env) Leader(ctx context.Context, binary string) (*corev1.Pod, error) {
 	var leader *corev1.Pod
-	err := w.until(ctx, func(ctx context.Context) (bool, error) {
-		lease, err := w.Lease(ctx, binary, binary+"-leader-election")
+	err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
+		lease, err := env.Lease(ctx, binary, binary+"-leader-election")
 		if client.IgnoreNotFound(err) != nil {
 			return false, err
 		}
-		pods, err := w.ReadyPods(ctx, binary)
+		pods, err := env.ReadyPods(ctx, binary)
 		for i := range pods {
 			if lease.Spec.HolderIdentity != nil && strings.HasPrefix(*lease.Spec.HolderIdentity, pods[i].Name) {
 				leader = &pods[i]
@@ -117,17 +117,17 @@ func (w *World) Leader(ctx context.Context, binary string) (*corev1.Pod, error) 
 }
 
 // Kill ends a pod as the loss of its node would, without a word to it.
-func (w *World) Kill(ctx context.Context, namespace, name string) error {
+func (env *Env) Kill(ctx context.Context, namespace, name string) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-	if err := w.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
+	if err := env.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
 		return fmt.Errorf("killing pod %s: %w", name, err)
 	}
 	return nil
 }
 
 // Logs returns what a container has printed, and with previous what the one before it had, after it ended in the same pod.
-func (w *World) Logs(ctx context.Context, namespace, pod, container string, previous bool) (string, error) {
-	clients, err := kubernetes.NewForConfig(w.Config)
+func (env *Env) Logs(ctx context.Context, namespace, pod, container string, previous bool) (string, error) {
+	clients, err := kubernetes.NewForConfig(env.Config)
 	if err != nil {
 		return "", fmt.Errorf("creating a client: %w", err)
 	}
@@ -142,9 +142,9 @@ func (w *World) Logs(ctx context.Context, namespace, pod, container string, prev
 
 // Report tells of all pods outside kube-system what they are at, and of those that are not well what they printed last. It is for whoever
 // looks for the cause of a failure.
-func (w *World) Report(ctx context.Context, lines int) string {
+func (env *Env) Report(ctx context.Context, lines int) string {
 	list := &corev1.PodList{}
-	if err := w.Client.List(ctx, list); err != nil {
+	if err := env.Client.List(ctx, list); err != nil {
 		return "listing pods: " + err.Error()
 	}
 	var report strings.Builder
@@ -158,7 +158,7 @@ func (w *World) Report(ctx context.Context, lines int) string {
 			continue
 		}
 		for _, container := range pod.Spec.Containers {
-			log, err := w.Logs(ctx, pod.Namespace, pod.Name, container.Name, false)
+			log, err := env.Logs(ctx, pod.Namespace, pod.Name, container.Name, false)
 			if err != nil {
 				log = err.Error()
 			}

@@ -22,12 +22,12 @@ type policies struct {
 }
 
 // startPolicies runs the controller that denies everything in Gardener's namespaces but what pods are labeled for.
-func (w *World) startPolicies(ctx context.Context) error {
-	networks, err := w.networks(ctx)
+func (env *Env) startPolicies(ctx context.Context) error {
+	networks, err := env.networks(ctx)
 	if err != nil {
 		return err
 	}
-	mgr, err := manager.New(w.Config, manager.Options{
+	mgr, err := manager.New(env.Config, manager.Options{
 		Scheme:     kubernetes.SeedScheme,
 		Logger:     logr.Discard(),
 		Metrics:    server.Options{BindAddress: "0"},
@@ -43,15 +43,15 @@ func (w *World) startPolicies(ctx context.Context) error {
 		end()
 		return fmt.Errorf("preparing gardenlet's controller of network policies: %w", err)
 	}
-	w.policies = &policies{end: end, ended: make(chan error, 1)}
-	go func() { w.policies.ended <- mgr.Start(running) }()
+	env.policies = &policies{end: end, ended: make(chan error, 1)}
+	go func() { env.policies.ended <- mgr.Start(running) }()
 	select {
 	case <-mgr.Elected(): // once it works
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-w.policies.ended:
-		w.policies = nil
+	case err := <-env.policies.ended:
+		env.policies = nil
 		return errors.Join(errors.New("gardenlet's controller of network policies has ended"), err)
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Reaches tells whether a pod of a namespace, with these labels, can connect to an address such as "10.96.0.1:443". The pod comes and goes.
-func (w *World) Reaches(ctx context.Context, namespace string, labels map[string]string, address string) (bool, error) {
+// CanReach tells whether a pod of a namespace, with these labels, can connect to an address such as "10.96.0.1:443". The pod comes and goes.
+func (env *Env) CanReach(ctx context.Context, namespace string, labels map[string]string, address string) (bool, error) {
 	pod := dialer(namespace, labels, address)
-	if err := w.Client.Create(ctx, pod); err != nil {
+	if err := env.Client.Create(ctx, pod); err != nil {
 		return false, fmt.Errorf("creating a pod that connects to %s: %w", address, err)
 	}
-	err := w.until(ctx, func(ctx context.Context) (bool, error) {
-		err := w.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+	err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
+		err := env.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	})
 	if err != nil {
 		return false, fmt.Errorf("waiting for a pod that connects to %s: %w: %s", address, err, state(*pod))
 	}
-	if err := w.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
+	if err := env.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
 		return false, fmt.Errorf("deleting a pod that has connected to %s: %w", address, err)
 	}
 	return pod.Status.Phase == corev1.PodSucceeded, nil

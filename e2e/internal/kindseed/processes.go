@@ -11,7 +11,7 @@ import (
 )
 
 // Users lists the IDs of the users as whom processes of a program run on the node of a pod: what its kernel says, not what was asked for.
-func (w *World) Users(ctx context.Context, pod corev1.Pod, program string) ([]string, error) {
+func (env *Env) Users(ctx context.Context, pod corev1.Pod, program string) ([]string, error) {
 	output, err := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "ps", "-e", "-o", "uid=,args=").Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing the processes of node %s: %w", pod.Spec.NodeName, err)

@@ -26,7 +26,7 @@ import (
 )
 
 // define makes the cluster know what a seed knows before anything runs in it.
-func (w *World) define(ctx context.Context) error {
+func (env *Env) define(ctx context.Context) error {
 	objects := append(seed.PriorityClasses(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: v1beta1constants.GardenNamespace, Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenNamespace},
@@ -35,17 +35,17 @@ func (w *World) define(ctx context.Context) error {
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameSeedSystemCritical}, Value: 999998950},
 	)
 	for _, object := range objects {
-		if err := w.Client.Create(ctx, object); err != nil {
+		if err := env.Client.Create(ctx, object); err != nil {
 			return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 		}
 	}
-	return seed.Define(ctx, w.Client)
+	return seed.Define(ctx, env.Client)
 }
 
 // deployResourceManager does it as gardenlet does for its seed (pkg/gardenlet/controller/seed/seed in Gardener).
-func (w *World) deployResourceManager(ctx context.Context) error {
+func (env *Env) deployResourceManager(ctx context.Context) error {
 	manager, err := secretsmanager.New(
-		ctx, logr.Discard(), clock.RealClock{}, w.Client, v1beta1constants.SecretManagerIdentityGardenlet,
+		ctx, logr.Discard(), clock.RealClock{}, env.Client, v1beta1constants.SecretManagerIdentityGardenlet,
 		secretsmanager.WithCASecretAutoRotation(), secretsmanager.WithNamespaces(v1beta1constants.GardenNamespace),
 	)
 	if err != nil {
@@ -78,13 +78,13 @@ func (w *World) deployResourceManager(ctx context.Context) error {
 		},
 		VPAInPlaceUpdatesEnabled: true,
 	}
-	deployer, err := componentshared.NewRuntimeGardenerResourceManager(w.Client, v1beta1constants.GardenNamespace, manager, values)
+	deployer, err := componentshared.NewRuntimeGardenerResourceManager(env.Client, v1beta1constants.GardenNamespace, manager, values)
 	if err != nil {
 		return fmt.Errorf("preparing gardener-resource-manager: %w", err)
 	}
 	// Its last objects meet its own webhooks, which do not run yet: gardenlet comes back then, and so is it done here.
 	var last error
-	if err := w.until(ctx, func(ctx context.Context) (bool, error) {
+	if err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		last = deployer.Deploy(ctx)
 		return last == nil, nil
 	}); err != nil {
@@ -106,10 +106,10 @@ func resourceManagerImage() (string, error) {
 }
 
 // networks are those of the cluster as a Seed describes them, without nodes: see the package comment.
-func (w *World) networks(ctx context.Context) (gardencorev1beta1.SeedNetworks, error) {
+func (env *Env) networks(ctx context.Context) (gardencorev1beta1.SeedNetworks, error) {
 	config := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}
-	if err := w.Client.Get(ctx, key, config); err != nil {
+	if err := env.Client.Get(ctx, key, config); err != nil {
 		return gardencorev1beta1.SeedNetworks{}, fmt.Errorf("reading how the cluster was made: %w", err)
 	}
 	var made struct {

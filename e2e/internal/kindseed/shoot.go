@@ -29,19 +29,19 @@ type Shoot struct {
 	// Cluster is nothing until Host has started it.
 	Cluster *shoot.Cluster
 
-	world   *World
+	env     *Env
 	manager *process.Process
 	nodes   *nodes.Nodes
 }
 
 // NewShoot describes a shoot with an account of its own and one pool of two machines, and fills its namespace in the seed.
-func (w *World) NewShoot(ctx context.Context, name string) (*Shoot, error) {
-	account, err := w.NewAccount(ctx, name)
+func (env *Env) NewShoot(ctx context.Context, name string) (*Shoot, error) {
+	account, err := env.NewAccount(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	s := &Shoot{Shoot: openstack.NewShoot(name, w.Cloud, account), Account: account, world: w}
-	openstack.OfferMachines(s.Shoot, w.Cloud)
+	s := &Shoot{Shoot: openstack.NewShoot(name, env.Cloud, account), Account: account, env: env}
+	openstack.OfferMachines(s.Shoot, env.Cloud)
 	s.Workers = []gardencorev1beta1.Worker{openstack.NewPool("pool", 2, 2)}
 	return s, s.prepare(ctx)
 }
@@ -49,8 +49,8 @@ func (w *World) NewShoot(ctx context.Context, name string) (*Shoot, error) {
 // prepare fills the shoot's namespace. A webhook is registered a moment before nodes know the way to its Service: one tries again.
 func (s *Shoot) prepare(ctx context.Context) error {
 	var last error
-	err := s.world.until(ctx, func(ctx context.Context) (bool, error) {
-		if last = s.world.Gardenlet.Prepare(ctx, s.Shoot); apierrors.IsInternalError(last) {
+	err := s.env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
+		if last = s.env.Gardenlet.Prepare(ctx, s.Shoot); apierrors.IsInternalError(last) {
 			return false, nil
 		}
 		return true, last
@@ -67,9 +67,9 @@ type step struct {
 	do   func(context.Context) error
 }
 
-func (s *Shoot) follow(ctx context.Context, steps ...step) error {
+func (s *Shoot) runSteps(ctx context.Context, steps ...step) error {
 	for _, step := range steps {
-		if err := s.world.phase(ctx, "shoot "+s.Name+": "+step.name, step.do); err != nil {
+		if err := s.env.phase(ctx, "shoot "+s.Name+": "+step.name, step.do); err != nil {
 			return err
 		}
 	}
@@ -78,12 +78,12 @@ func (s *Shoot) follow(ctx context.Context, steps ...step) error {
 
 // Create leads the shoot from nothing to nodes, in gardenlet's order.
 func (s *Shoot) Create(ctx context.Context) error {
-	return s.follow(ctx,
+	return s.runSteps(ctx,
 		step{"cluster", s.Host},
-		step{"Infrastructure", s.OrderInfrastructure},
-		step{"ControlPlane", s.OrderControlPlane},
-		step{"Network", s.OrderNetwork},
-		step{"Worker", s.OrderWorker},
+		step{"Infrastructure", s.ReconcileInfrastructure},
+		step{"ControlPlane", s.ReconcileControlPlane},
+		step{"Network", s.RequestNetwork},
+		step{"Worker", s.ReconcileWorker},
 		step{"network is ready", s.AwaitNetwork},
 	)
 }
@@ -92,7 +92,7 @@ func (s *Shoot) Create(ctx context.Context) error {
 func (s *Shoot) Delete(ctx context.Context) error {
 	s.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
 	s.LastOperationState = gardencorev1beta1.LastOperationStateProcessing
-	return s.follow(ctx,
+	return s.runSteps(ctx,
 		step{"no Worker", s.DestroyWorker},
 		step{"no Network", s.DestroyNetwork},
 		step{"no ControlPlane", s.DestroyControlPlane},
@@ -101,12 +101,12 @@ func (s *Shoot) Delete(ctx context.Context) error {
 	)
 }
 
-// OrderInfrastructure orders the Infrastructure as the shoot is now described, waits for it, and passes on what it says.
-func (s *Shoot) OrderInfrastructure(ctx context.Context) error {
-	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+// ReconcileInfrastructure orders the Infrastructure as the shoot is now described, waits for it, and passes on what it says.
+func (s *Shoot) ReconcileInfrastructure(ctx context.Context) error {
+	if err := s.env.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
 		return err
 	}
-	component := s.world.Gardenlet.Infrastructure(s.Shoot)
+	component := s.env.Gardenlet.Infrastructure(s.Shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
@@ -117,21 +117,21 @@ func (s *Shoot) OrderInfrastructure(ctx context.Context) error {
 	return nil
 }
 
-// OrderControlPlane orders the ControlPlane and waits for it.
-func (s *Shoot) OrderControlPlane(ctx context.Context) error {
-	if err := s.world.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
+// ReconcileControlPlane orders the ControlPlane and waits for it.
+func (s *Shoot) ReconcileControlPlane(ctx context.Context) error {
+	if err := s.env.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
 		return err
 	}
-	component := s.world.Gardenlet.ControlPlane(s.Shoot)
+	component := s.env.Gardenlet.ControlPlane(s.Shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
 	return component.Wait(ctx)
 }
 
-// OrderNetwork orders the Network, and does not wait: it may wait for nodes. AwaitNetwork does.
-func (s *Shoot) OrderNetwork(ctx context.Context) error {
-	component, err := s.world.Gardenlet.Network(s.Shoot)
+// RequestNetwork orders the Network, and does not wait: it may wait for nodes. AwaitNetwork does.
+func (s *Shoot) RequestNetwork(ctx context.Context) error {
+	component, err := s.env.Gardenlet.Network(s.Shoot)
 	if err != nil {
 		return err
 	}
@@ -140,30 +140,30 @@ func (s *Shoot) OrderNetwork(ctx context.Context) error {
 
 // AwaitNetwork waits for the Network.
 func (s *Shoot) AwaitNetwork(ctx context.Context) error {
-	component, err := s.world.Gardenlet.Network(s.Shoot)
+	component, err := s.env.Gardenlet.Network(s.Shoot)
 	if err != nil {
 		return err
 	}
 	return component.Wait(ctx)
 }
 
-// OrderWorker deploys machine-controller-manager, orders the Worker and waits for it. Servers become nodes from now on.
-func (s *Shoot) OrderWorker(ctx context.Context) error {
+// ReconcileWorker deploys machine-controller-manager, orders the Worker and waits for it. Servers become nodes from now on.
+func (s *Shoot) ReconcileWorker(ctx context.Context) error {
 	if err := s.prepareMachines(ctx); err != nil {
 		return err
 	}
 	if s.nodes == nil {
 		var err error
-		servers := s.Account.Servers(s.Shoot, s.world.Cloud.Region())
-		if s.nodes, err = nodes.Start(ctx, s.Cluster.Config, servers, nodes.BesideCloudControllerManager()); err != nil {
+		servers := s.Account.Servers(s.Shoot, s.env.Cloud.Region())
+		if s.nodes, err = nodes.Start(ctx, s.Cluster.Config, servers, nodes.WithCloudControllerManager()); err != nil {
 			return err
 		}
 	}
-	return s.world.Gardenlet.FulfilWorker(ctx, s.Shoot)
+	return s.env.Gardenlet.ReconcileWorker(ctx, s.Shoot)
 }
 
 func (s *Shoot) prepareMachines(ctx context.Context) error {
-	return s.world.Gardenlet.PrepareMachines(ctx, s.Shoot, s.apiServer())
+	return s.env.Gardenlet.PrepareMachines(ctx, s.Shoot, s.apiServer())
 }
 
 // DestroyWorker deletes the Worker, waits until it is gone, and removes what was there for its sake.
@@ -171,12 +171,12 @@ func (s *Shoot) DestroyWorker(ctx context.Context) error {
 	if err := s.prepareMachines(ctx); err != nil {
 		return err
 	}
-	return s.world.Gardenlet.DestroyWorker(ctx, s.Shoot)
+	return s.env.Gardenlet.DestroyWorker(ctx, s.Shoot)
 }
 
 // DestroyNetwork deletes the Network and waits until it is gone.
 func (s *Shoot) DestroyNetwork(ctx context.Context) error {
-	component, err := s.world.Gardenlet.Network(s.Shoot)
+	component, err := s.env.Gardenlet.Network(s.Shoot)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Shoot) DestroyNetwork(ctx context.Context) error {
 
 // DestroyControlPlane deletes the ControlPlane and waits until it is gone.
 func (s *Shoot) DestroyControlPlane(ctx context.Context) error {
-	component := s.world.Gardenlet.ControlPlane(s.Shoot)
+	component := s.env.Gardenlet.ControlPlane(s.Shoot)
 	if err := component.Destroy(ctx); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Shoot) DestroyControlPlane(ctx context.Context) error {
 
 // DestroyInfrastructure deletes the Infrastructure and waits until it is gone.
 func (s *Shoot) DestroyInfrastructure(ctx context.Context) error {
-	component := s.world.Gardenlet.Infrastructure(s.Shoot)
+	component := s.env.Gardenlet.Infrastructure(s.Shoot)
 	if err := component.Destroy(ctx); err != nil {
 		return err
 	}
@@ -208,26 +208,26 @@ func (s *Shoot) DestroyInfrastructure(ctx context.Context) error {
 // until both are gone.
 func (s *Shoot) Release(ctx context.Context) error {
 	if s.Cluster != nil {
-		if err := s.world.Gardenlet.RemoveAccess(ctx, s.Shoot); err != nil {
+		if err := s.env.Gardenlet.RemoveAccess(ctx, s.Shoot); err != nil {
 			return err
 		}
 		if err := s.end(); err != nil {
 			return err
 		}
 	}
-	if err := s.world.Gardenlet.Forget(ctx, s.Shoot); err != nil {
+	if err := s.env.Gardenlet.Cleanup(ctx, s.Shoot); err != nil {
 		return err
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace()}}
-	return s.world.until(ctx, func(ctx context.Context) (bool, error) {
-		err := s.world.Client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+	return s.env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
+		err := s.env.Client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		return err != nil, client.IgnoreNotFound(err)
 	})
 }
 
 // end ends all processes of the shoot at once.
 func (s *Shoot) end() error {
-	s.world.remove(s)
+	s.env.remove(s)
 	if s.nodes != nil {
 		s.nodes.Stop()
 	}
@@ -253,14 +253,14 @@ func (s *Shoot) Nodes(ctx context.Context) ([]corev1.Node, error) {
 
 // AwaitDeployment waits until a Deployment in the shoot's namespace has all its pods.
 func (s *Shoot) AwaitDeployment(ctx context.Context, name string) error {
-	return s.world.awaitDeployment(ctx, s.Namespace(), name)
+	return s.env.awaitDeployment(ctx, s.Namespace(), name)
 }
 
-func (w *World) awaitDeployment(ctx context.Context, namespace, name string) error {
+func (env *Env) awaitDeployment(ctx context.Context, namespace, name string) error {
 	last := errors.New("not there yet")
-	if err := w.until(ctx, func(ctx context.Context) (bool, error) {
+	if err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		deployment := &appsv1.Deployment{}
-		err := w.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment)
+		err := env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment)
 		if err == nil {
 			last = health.CheckDeployment(deployment)
 		}

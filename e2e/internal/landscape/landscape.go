@@ -17,8 +17,8 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -62,7 +62,7 @@ type Landscape struct {
 
 	options Options
 	screen  *terminal.Screen
-	hosting *ground.Seed // nothing without clusters
+	hosting *clusters.Seed // nothing without clusters
 	hosted  *gardenlet.Shoot
 	nodes   *nodes.Nodes
 }
@@ -153,7 +153,7 @@ func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, 
 		l.Gardenlet = gardenlet.New(l.Seed.Client)
 		return "API server with Gardener's CRDs", nil
 	}
-	if l.hosting, err = ground.StartSeed(ctx, l.Programs, dir); err != nil {
+	if l.hosting, err = clusters.StartSeed(ctx, l.Programs, dir); err != nil {
 		return "", err
 	}
 	l.Seed, l.Gardenlet = l.hosting.Seed, l.hosting.Gardenlet

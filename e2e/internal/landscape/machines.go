@@ -19,8 +19,8 @@ const ServerTime = 500 * time.Millisecond
 // as soon as gardenlet deploys it, with our machine controller, and what runs on machines is played.
 func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) error {
 	return l.do(ctx, step{"machines", func(ctx context.Context, _ io.Writer) (string, error) {
-		l.Place.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: ServerTime})
-		l.Place.Cloud.StandIn.SetTransition(fake.ServerDelete, fake.Transition{After: ServerTime})
+		l.Place.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: ServerTime})
+		l.Place.Cloud.Fake.SetTransition(fake.ServerDelete, fake.Transition{After: ServerTime})
 		dir, err := l.folder("machines")
 		if err != nil {
 			return "", err
@@ -33,12 +33,12 @@ func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) 
 	}})
 }
 
-// FulfilWorker orders the hosted shoot's Worker as the shoot is now described, and waits for it, as gardenlet does.
-func (l *Landscape) FulfilWorker(ctx context.Context) error {
+// ReconcileWorker orders the hosted shoot's Worker as the shoot is now described, and waits for it, as gardenlet does.
+func (l *Landscape) ReconcileWorker(ctx context.Context) error {
 	if err := l.prepareMachines(ctx); err != nil {
 		return err
 	}
-	return l.Gardenlet.FulfilWorker(ctx, l.hosted)
+	return l.Gardenlet.ReconcileWorker(ctx, l.hosted)
 }
 
 // DestroyWorker deletes the hosted shoot's Worker, waits until it is gone, and removes what was there for its sake, as gardenlet does.

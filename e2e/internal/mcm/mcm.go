@@ -29,11 +29,11 @@ const (
 	MachineController = "machine-controller-manager-provider-openstack"
 )
 
-// glance is how often pods are looked for, and processes that have ended.
-const glance = 200 * time.Millisecond
+// interval is how often pods are looked for, and processes that have ended.
+const interval = 200 * time.Millisecond
 
-// patience bounds how long a pod is waited for that waits for its files.
-const patience = 10 * time.Second
+// timeout bounds how long a pod is waited for that waits for its files.
+const timeout = 10 * time.Second
 
 // Options say what is run and how.
 type Options struct {
@@ -83,20 +83,20 @@ func (p *Pods) Stop() error {
 
 func (p *Pods) run(ctx context.Context) {
 	defer close(p.ended)
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			p.look(ctx)
+			p.sync(ctx)
 		}
 	}
 }
 
-// look brings processes and pods together.
-func (p *Pods) look(ctx context.Context) {
+// sync brings processes and pods together.
+func (p *Pods) sync(ctx context.Context) {
 	list := &corev1.PodList{}
 	if err := p.seed.Client.List(ctx, list, client.MatchingLabels{v1beta1constants.LabelRole: Manager}); err != nil {
 		return // until the next look
@@ -118,17 +118,17 @@ func (p *Pods) look(ctx context.Context) {
 		}
 	}
 	for _, pod := range p.running {
-		if err := p.revive(ctx, pod); err != nil && ctx.Err() == nil {
+		if err := p.startMissing(ctx, pod); err != nil && ctx.Err() == nil {
 			p.fail(err)
 		}
 	}
 }
 
-// revive starts what does not run of a pod. What a pod waits for may come later, and the pod may have gone in the meantime.
-func (p *Pods) revive(ctx context.Context, pod *pod) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// startMissing starts what does not run of a pod. What a pod waits for may come later, and the pod may have gone in the meantime.
+func (p *Pods) startMissing(ctx context.Context, pod *pod) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := pod.revive(ctx, p)
+	err := pod.startMissing(ctx, p)
 	if apierrors.IsNotFound(err) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -169,8 +169,8 @@ func (p *Pods) Kill(namespace, container string) int {
 	return killed
 }
 
-// Lose kills all containers of a pod and forgets the pod, as when its node is lost. Its Deployment makes another.
-func (p *Pods) Lose(ctx context.Context, namespace, name string) error {
+// SimulateNodeLoss kills all containers of a pod and forgets the pod, as when its node is lost. Its Deployment makes another.
+func (p *Pods) SimulateNodeLoss(ctx context.Context, namespace, name string) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for _, pod := range p.running {

@@ -28,10 +28,10 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -39,29 +39,29 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// TestFormerClass has machine-controller-manager and our machine controller serve machines of a class as the existing machine driver has
+// TestUpstreamMachineClass has machine-controller-manager and our machine controller serve machines of a class as the existing machine driver has
 // it, without any controller of ours for Workers: some that are new, and one whose server that driver has made.
-func TestFormerClass(t *testing.T) {
-	s := newScene(t)
+func TestUpstreamMachineClass(t *testing.T) {
+	s := newEnvironment(t)
 	s.makeClass(t)
 	adopted := s.makeServer(t, "adopted")
 	s.makeMachine(t, "adopted")
 	s.makeDeployment(t, 2)
 	before := time.Now()
-	groundtest.Eventually(t, "all machines run", func() bool { return s.running(t) == 3 })
+	clusterstest.Eventually(t, "all machines run", func() bool { return s.running(t) == 3 })
 
 	t.Logf("the machines took %s", time.Since(before).Round(time.Second))
 	servers := s.servers()
 	require.Len(t, servers, 3)
 	machine := &machinev1alpha1.Machine{ObjectMeta: s.named("adopted")}
-	require.True(t, groundtest.Get(t, s.Source.Client, machine))
+	require.True(t, clusterstest.Get(t, s.Source.Client, machine))
 	assert.Equal(t, "openstack:///"+s.Cloud.Region()+"/"+adopted, machine.Spec.ProviderID)
 
 	before = time.Now()
 	require.NoError(t, s.Source.Client.Delete(t.Context(), machine))
 	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: s.named("pool")}
 	require.NoError(t, s.Source.Client.Delete(t.Context(), deployment))
-	groundtest.Eventually(t, "no machine is left", func() bool { return s.running(t) == 0 && len(s.machines(t)) == 0 })
+	clusterstest.Eventually(t, "no machine is left", func() bool { return s.running(t) == 0 && len(s.machines(t)) == 0 })
 	t.Logf("their deletion took %s", time.Since(before).Round(time.Second))
 	assert.Empty(t, s.servers())
 	assert.Equal(t, s.empty, s.inventory(), "neither a port nor a volume is left")
@@ -70,23 +70,23 @@ func TestFormerClass(t *testing.T) {
 	assert.Empty(t, list.Items)
 }
 
-// scene is a shoot whose infrastructure is ready, with machine-controller-manager and our machine controller.
-type scene struct {
-	*ground.Ground
+// environment is a shoot whose infrastructure is ready, with machine-controller-manager and our machine controller.
+type environment struct {
+	*clusters.Clusters
 	status openstackv1alpha1.InfrastructureStatus
 	empty  []string
 }
 
-func newScene(t *testing.T) *scene {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
 	require.NoError(t, err)
-	s := &scene{Ground: groundtest.New(t, ground.Options{})}
+	s := &environment{Clusters: clusterstest.New(t, clusters.Options{})}
 	path, err := controller.Machine().Build(t.Context(), false)
 	require.NoError(t, err)
-	s.status = groundtest.MakeInfrastructure(t, s.Ground)
+	s.status = clusterstest.MakeInfrastructure(t, s.Clusters)
 	s.empty = s.inventory()
-	s.Cloud.StandIn.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
+	s.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
 
 	seed, namespace := s.Source.Gardenlet, s.Shoot.Namespace()
 	require.NoError(t, seed.DeployMachineControllerManager(t.Context(), s.Shoot, gardenlet.APIServer{URL: s.Cluster.URL(), CA: s.Cluster.CA}))
@@ -94,13 +94,13 @@ func newScene(t *testing.T) *scene {
 	pods := mcm.Start(t.Context(), s.Source.Seed, mcm.Options{
 		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: path, Dir: t.TempDir(),
 	})
-	playing, err := nodes.Start(t.Context(), s.Cluster.Config, s.Account.Servers(s.Shoot, s.Cloud.Region()))
+	simulated, err := nodes.Start(t.Context(), s.Cluster.Config, s.Account.Servers(s.Shoot, s.Cloud.Region()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		playing.Stop()
+		simulated.Stop()
 		assert.NoError(t, pods.Stop())
-		groundtest.AwaitNothingRefused(t, s.Source.AuditLog(), audit.UserOf(namespace, mcm.Manager))
-		groundtest.AwaitNothingRefused(t, s.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
+		clusterstest.AwaitNothingForbidden(t, s.Source.AuditLog(), audit.UserOf(namespace, mcm.Manager))
+		clusterstest.AwaitNothingForbidden(t, s.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
 		if t.Failed() {
 			t.Log(pods.Tails(60))
 		}
@@ -109,10 +109,10 @@ func newScene(t *testing.T) *scene {
 }
 
 // addSidecar does what the webhook of an extension does.
-func (s *scene) addSidecar(t *testing.T) {
+func (s *environment) addSidecar(t *testing.T) {
 	t.Helper()
 	deployment := &appsv1.Deployment{ObjectMeta: s.named(mcm.Manager)}
-	require.True(t, groundtest.Get(t, s.Source.Client, deployment))
+	require.True(t, clusterstest.Get(t, s.Source.Client, deployment))
 	patch := client.MergeFrom(deployment.DeepCopy())
 	containers := &deployment.Spec.Template.Spec.Containers
 	*containers = append(*containers, machinecontrollermanager.ProviderSidecarContainer(
@@ -121,18 +121,18 @@ func (s *scene) addSidecar(t *testing.T) {
 	require.NoError(t, s.Source.Client.Patch(t.Context(), deployment, patch))
 }
 
-func (s *scene) named(name string) metav1.ObjectMeta {
+func (s *environment) named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: s.Shoot.Namespace()}
 }
 
-func (s *scene) tags() map[string]string {
+func (s *environment) tags() map[string]string {
 	return map[string]string{
 		openstackmachinev1alpha1.TagClusterPrefix + s.Shoot.Namespace(): "1", openstackmachinev1alpha1.TagRolePrefix + "node": "1",
 	}
 }
 
 // makeClass makes the class and its Secret.
-func (s *scene) makeClass(t *testing.T) {
+func (s *environment) makeClass(t *testing.T) {
 	t.Helper()
 	spec := map[string]any{
 		"apiVersion": "openstack.machine.gardener.cloud/v1alpha1", "kind": "MachineProviderConfig",
@@ -159,13 +159,13 @@ func (s *scene) makeClass(t *testing.T) {
 	require.NoError(t, s.Source.Client.Create(t.Context(), class))
 	// The existing driver finds Keystone in the credentials.
 	credentials := &corev1.Secret{ObjectMeta: s.named(v1beta1constants.SecretNameCloudProvider)}
-	require.True(t, groundtest.Get(t, s.Source.Client, credentials))
+	require.True(t, clusterstest.Get(t, s.Source.Client, credentials))
 	credentials.Data["authURL"] = []byte(s.Cloud.AuthURL())
 	require.NoError(t, s.Source.Client.Update(t.Context(), credentials))
 }
 
 // makeServer makes a port and a server as the existing driver does, and returns the server's ID.
-func (s *scene) makeServer(t *testing.T, name string) string {
+func (s *environment) makeServer(t *testing.T, name string) string {
 	t.Helper()
 	port := s.asMember(t, http.MethodPost, conformance.Network, "/v2.0/ports", conformance.Body{"port": conformance.Body{
 		"name": name, "network_id": s.status.Networks.ID, "security_groups": []string{s.status.SecurityGroups[0].ID},
@@ -179,7 +179,7 @@ func (s *scene) makeServer(t *testing.T, name string) string {
 	}}).Text("server.id")
 }
 
-func (s *scene) makeMachine(t *testing.T, name string) {
+func (s *environment) makeMachine(t *testing.T, name string) {
 	t.Helper()
 	machine := &machinev1alpha1.Machine{ObjectMeta: s.named(name)}
 	machine.Labels = map[string]string{"name": name}
@@ -187,7 +187,7 @@ func (s *scene) makeMachine(t *testing.T, name string) {
 	require.NoError(t, s.Source.Client.Create(t.Context(), machine))
 }
 
-func (s *scene) makeDeployment(t *testing.T, replicas int32) {
+func (s *environment) makeDeployment(t *testing.T, replicas int32) {
 	t.Helper()
 	labels := map[string]string{"name": "pool"}
 	one, none := intstr.FromInt32(1), intstr.FromInt32(0)
@@ -208,7 +208,7 @@ func (s *scene) makeDeployment(t *testing.T, replicas int32) {
 	require.NoError(t, s.Source.Client.Create(t.Context(), deployment))
 }
 
-func (s *scene) machines(t *testing.T) []machinev1alpha1.Machine {
+func (s *environment) machines(t *testing.T) []machinev1alpha1.Machine {
 	t.Helper()
 	list := &machinev1alpha1.MachineList{}
 	require.NoError(t, s.Source.Client.List(t.Context(), list, client.InNamespace(s.Shoot.Namespace())))
@@ -216,7 +216,7 @@ func (s *scene) machines(t *testing.T) []machinev1alpha1.Machine {
 }
 
 // running counts the machines that run.
-func (s *scene) running(t *testing.T) (running int) {
+func (s *environment) running(t *testing.T) (running int) {
 	t.Helper()
 	for _, machine := range s.machines(t) {
 		if machine.Status.CurrentStatus.Phase == machinev1alpha1.MachineRunning {
@@ -226,23 +226,23 @@ func (s *scene) running(t *testing.T) (running int) {
 	return running
 }
 
-func (s *scene) servers() []fake.Server { return s.Cloud.StandIn.State(s.Account.Project).Servers }
+func (s *environment) servers() []fake.Server { return s.Cloud.Fake.State(s.Account.Project).Servers }
 
-func (s *scene) inventory() []string {
-	names := s.Cloud.StandIn.State(s.Account.Project).List()
+func (s *environment) inventory() []string {
+	names := s.Cloud.Fake.State(s.Account.Project).List()
 	slices.Sort(names)
 	return names
 }
 
-func (s *scene) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+func (s *environment) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
-	answer, err := s.Account.AsMember(context.WithoutCancel(t.Context()), method, service, path, body)
+	response, err := s.Account.DoAsMember(context.WithoutCancel(t.Context()), method, service, path, body)
 	require.NoError(t, err)
-	return answer
+	return response
 }
 
 // pick returns the ID of the thing with a name.
-func (s *scene) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+func (s *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
 	for _, object := range s.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
 		if strings.EqualFold(object.Text("name"), name) {

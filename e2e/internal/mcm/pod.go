@@ -35,8 +35,8 @@ func newPod(found *corev1.Pod, dir string) *pod {
 	return p
 }
 
-// revive starts the containers that do not run.
-func (p *pod) revive(ctx context.Context, pods *Pods) error {
+// startMissing starts the containers that do not run.
+func (p *pod) startMissing(ctx context.Context, pods *Pods) error {
 	for _, name := range p.wanted {
 		if c := p.containers[name]; c != nil {
 			select {

@@ -26,8 +26,8 @@ func packages() []string {
 	}
 }
 
-// needless are patterns of what a node does not use, and of what comes from this machine.
-func needless() []string {
+// unusedFiles are patterns of what a node does not use, and of what comes from this machine.
+func unusedFiles() []string {
 	return []string{
 		"var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*", "dev/*", "run/*", "tmp/*",
 		"usr/share/doc/*", "usr/share/man/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/lintian", "usr/share/bash-completion",
@@ -42,7 +42,7 @@ func needless() []string {
 // debian returns the folder of a file system with Debian in it.
 func (b *build) debian(ctx context.Context) (string, error) {
 	tree := b.cached("debian")
-	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages(), needless()), " ")
+	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages(), unusedFiles()), " ")
 	return tree, b.keyedStage("debian", key, tree, func() error {
 		temporary := tree + ".new"
 		for _, dir := range []string{temporary, tree} {
@@ -55,7 +55,7 @@ func (b *build) debian(ctx context.Context) (string, error) {
 			"unshare", "--mount", "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
 			return fmt.Errorf("%w\n%s", err, lastLines(filepath.Join(temporary, "debootstrap", "debootstrap.log")))
 		}
-		for _, pattern := range needless() {
+		for _, pattern := range unusedFiles() {
 			if err := removeAll(filepath.Join(temporary, pattern)); err != nil {
 				return err
 			}

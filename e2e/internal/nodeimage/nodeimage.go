@@ -31,8 +31,8 @@ const (
 	checkoutLabel = "trellis.checkout"
 	official      = "kindest/node"
 	registry      = "https://registry-1.docker.io/v2/"
-	// patience is how long the registry may take to answer.
-	patience = 5 * time.Second
+	// registryTimeout is how long the registry may take to answer.
+	registryTimeout = 5 * time.Second
 )
 
 // Ensure returns the name of a node image that Docker has: the one that the environment names, the one of our own if it has been
@@ -144,7 +144,7 @@ func (b *build) run(ctx context.Context) error {
 		return err
 	}
 	start := time.Now()
-	b.sayf("building the node image %s (8 to 12 minutes the first time)", b.image)
+	b.logf("building the node image %s (8 to 12 minutes the first time)", b.image)
 	if err := b.buildPrograms(ctx); err != nil {
 		return err
 	}
@@ -160,11 +160,11 @@ func (b *build) run(ctx context.Context) error {
 		return err
 	}
 	b.removeOlder(ctx)
-	b.sayf("the node image is there after %.0f s", time.Since(start).Seconds())
+	b.logf("the node image is there after %.0f s", time.Since(start).Seconds())
 	return nil
 }
 
-func (b *build) sayf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
+func (b *build) logf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
 
 // stage does one of several things, and tells how long it took.
 func (b *build) stage(name string, do func() error) error {
@@ -172,7 +172,7 @@ func (b *build) stage(name string, do func() error) error {
 	if err := do(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	b.sayf("  %-28s %5.1f s", name, time.Since(start).Seconds())
+	b.logf("  %-28s %5.1f s", name, time.Since(start).Seconds())
 	return nil
 }
 
@@ -199,7 +199,7 @@ func hasImage(ctx context.Context, image string) bool {
 
 // pull reports whether an image could be pulled. It gives up at once where the registry cannot be reached.
 func pull(ctx context.Context, progress io.Writer, image string) bool {
-	if !RegistryAnswers(ctx) {
+	if !RegistryReachable(ctx) {
 		return false
 	}
 	fmt.Fprintf(progress, "pulling %s\n", image)
@@ -207,9 +207,9 @@ func pull(ctx context.Context, progress io.Writer, image string) bool {
 	return err == nil
 }
 
-// RegistryAnswers reports whether the registry with the official image can be reached. That takes seconds at most.
-func RegistryAnswers(ctx context.Context) bool {
-	client := &http.Client{Timeout: patience}
+// RegistryReachable reports whether the registry with the official image can be reached. That takes seconds at most.
+func RegistryReachable(ctx context.Context) bool {
+	client := &http.Client{Timeout: registryTimeout}
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, registry, nil)
 	if err != nil {

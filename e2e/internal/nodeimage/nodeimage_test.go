@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-func TestNamedImageIsTaken(t *testing.T) {
+func TestEnsure_ImageFromEnvironment(t *testing.T) {
 	t.Setenv(Variable, "mirror.example/kindest/node:v1")
 	image, err := Ensure(t.Context(), t.Output())
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestNamedImageIsTaken(t *testing.T) {
 	assert.Equal(t, image, Present(t.Context()))
 }
 
-func TestDigestIsOfWhatAnImageIsMadeFrom(t *testing.T) {
+func TestDigest(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
@@ -45,7 +45,7 @@ func TestDigestIsOfWhatAnImageIsMadeFrom(t *testing.T) {
 }
 
 // The versions of what kubeadm deploys are compared when the image is built; that all are pinned can be told before.
-func TestEverythingIsPinned(t *testing.T) {
+func TestPinned(t *testing.T) {
 	b := sources(t)
 	programs, err := b.programs()
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestEverythingIsPinned(t *testing.T) {
 }
 
 // Kubernetes in nodes is the Kubernetes of the API servers that other suites start.
-func TestNodesHaveTheKubernetesOfOtherSuites(t *testing.T) {
+func TestPinned_Kubernetes(t *testing.T) {
 	b := sources(t)
 	binaries, err := repo.Path("e2e", "binaries")
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestNodesHaveTheKubernetesOfOtherSuites(t *testing.T) {
 	}
 }
 
-func TestFilesOfKind(t *testing.T) {
+func TestKindFiles(t *testing.T) {
 	files, err := sources(t).kindFiles(t.Context(), []string{"registry.k8s.io/pause:9"})
 	require.NoError(t, err)
 	modes := map[string]os.FileMode{}
@@ -93,14 +93,14 @@ func TestFilesOfKind(t *testing.T) {
 	assert.NotContains(t, modes, "/usr/local/bin/clean-install")
 }
 
-func TestPauseImageHasToBeKnown(t *testing.T) {
+func TestWithPause_UnknownImage(t *testing.T) {
 	_, err := withPause([]byte("version = 2\n"), []string{"registry.k8s.io/pause:9"})
 	assert.ErrorContains(t, err, "names no image for pods")
 	_, err = withPause([]byte("sandbox_image = \"x\"\n"), nil)
 	assert.Error(t, err)
 }
 
-func TestContainersStartFromKindsSpecification(t *testing.T) {
+func TestContainerSpec(t *testing.T) {
 	got, err := withHook([]byte(`{"ociVersion": "1.2.0", "process": {"rlimits": [{}], "cwd": "/"}}`))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"ociVersion": "1.2.0", "process": {"cwd": "/"}, "hooks": {"createContainer": [{"path": "/kind/bin/mount-product-files.sh"}]}}`, string(got))
@@ -108,13 +108,13 @@ func TestContainersStartFromKindsSpecification(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestMirrorIsTheOneOfApt(t *testing.T) {
+func TestMirrorIn(t *testing.T) {
 	assert.Equal(t, "http://mirror/debian", mirrorIn("bookworm-security stable-security Debian http://security\nbookworm oldstable Debian http://mirror/debian\n"))
 	assert.Equal(t, "http://mirror/debian", mirrorIn("stable bookworm http://mirror/debian\n"), "a mirror that does not name its origin")
 	assert.Empty(t, mirrorIn("bookworm stable Docker http://docker\nnoble stable Ubuntu http://ubuntu\n"))
 }
 
-func TestProgramsComeWithTheirLibraries(t *testing.T) {
+func TestWithLibraries(t *testing.T) {
 	files, err := withLibraries("/", "/usr/bin/env") // of this machine, if it is a Debian
 	require.NoError(t, err)
 	var paths []string
@@ -129,7 +129,7 @@ func TestProgramsComeWithTheirLibraries(t *testing.T) {
 	assert.ErrorContains(t, err, "taking /etc/passwd")
 }
 
-func TestManifestsCanBeRead(t *testing.T) {
+func TestManifests(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, content := range [][]byte{networkManifest, storageManifest} {
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
@@ -151,7 +151,7 @@ func sources(t *testing.T) *build {
 	return &build{sources: dir, version: "v1.36.3"}
 }
 
-func TestStageIsDoneOnce(t *testing.T) {
+func TestKeyedStage(t *testing.T) {
 	dir := t.TempDir()
 	b := &build{cache: dir, progress: t.Output()}
 	result := filepath.Join(dir, "result")

@@ -21,7 +21,7 @@ const (
 	runc       = "github.com/opencontainers/runc"
 	cniPlugins = "github.com/containernetworking/plugins/plugins"
 	criTools   = "sigs.k8s.io/cri-tools"
-	own        = "github.com/trellis-garden/trellis/e2e/nodeimage"
+	ownModule  = "github.com/trellis-garden/trellis/e2e/nodeimage"
 )
 
 // programs lists all. Names with a folder are those of plugins.
@@ -35,13 +35,13 @@ func (b *build) programs() ([]program, error) {
 		versions[module] = version
 	}
 	list := []program{
-		{name: "kubernetes", module: "kubernetes", pkg: own + "/kubernetes", flags: kubernetesFlags(b.version)},
+		{name: "kubernetes", module: "kubernetes", pkg: ownModule + "/kubernetes", flags: kubernetesFlags(b.version)},
 		{name: "etcd", module: "kubernetes", pkg: "go.etcd.io/etcd/server/v3"},
 		{name: "runc", module: "runc", pkg: runc, cgo: true, tags: "seccomp urfave_cli_no_docs netgo osusergo", flags: "-linkmode external -extldflags -static"},
 		{name: "crictl", module: "crictl", pkg: criTools + "/cmd/crictl", flags: "-X " + criTools + "/pkg/version.Version=" + versions["crictl"]},
-		{name: "coredns", module: "coredns", pkg: own + "/coredns"},
-		{name: "podnet", module: "programs", pkg: own + "/programs/podnet"},
-		{name: "pause", module: "programs", pkg: own + "/programs/pause"},
+		{name: "coredns", module: "coredns", pkg: ownModule + "/coredns"},
+		{name: "podnet", module: "programs", pkg: ownModule + "/programs/podnet"},
+		{name: "pause", module: "programs", pkg: ownModule + "/programs/pause"},
 	}
 	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
 		list = append(list, program{

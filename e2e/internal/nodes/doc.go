@@ -17,7 +17,7 @@ func Duties(options ...Option) []string {
 		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing",
 		"an operator, where a test or a show asks for it: selects a node for a manual update in place by the label node.machine.sapcloud.io/selected-for-update",
 	}
-	if n.beside {
+	if n.realCloudControllerManager {
 		return append(duties, "kube-controller-manager (node IPAM): gives each Node a range for its pods")
 	}
 	return append(duties, "cloud-controller-manager: writes the Node's provider ID, zone and region; deletes the Node of a server that is gone")

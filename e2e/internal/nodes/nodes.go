@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// glance is the time between two looks at servers and Nodes.
-	glance = 250 * time.Millisecond
-	// boot is how long a machine takes after the cloud has said ACTIVE, at least.
-	boot = 500 * time.Millisecond
+	// interval is the time between two looks at servers and Nodes.
+	interval = 250 * time.Millisecond
+	// bootDuration is how long a machine takes after the cloud has said ACTIVE, at least.
+	bootDuration = 500 * time.Millisecond
 	// heartbeat is how often a kubelet says that it is there.
 	heartbeat = 10 * time.Second
-	// silence is how long a Node whose server is gone is unknown, before it is deleted.
-	silence = time.Second
+	// deletionDelay is how long a Node whose server is gone is unknown, before it is deleted.
+	deletionDelay = time.Second
 )
 
 // Server is a server of the cloud as far as it matters to its Node.
@@ -37,11 +37,11 @@ type Server struct {
 
 // Nodes plays the nodes of one shoot.
 type Nodes struct {
-	client  client.Client
-	servers func(context.Context) ([]Server, error)
-	stop    context.CancelFunc
-	ended   chan struct{}
-	beside  bool // a real cloud-controller-manager
+	client                     client.Client
+	servers                    func(context.Context) ([]Server, error)
+	stop                       context.CancelFunc
+	ended                      chan struct{}
+	realCloudControllerManager bool // a real cloud-controller-manager
 
 	lock    sync.Mutex
 	held    bool
@@ -102,7 +102,7 @@ func (n *Nodes) SelectForUpdate(ctx context.Context, name string) error {
 
 func (n *Nodes) run(ctx context.Context) {
 	defer close(n.ended)
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
@@ -110,13 +110,13 @@ func (n *Nodes) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			// A cluster or a cloud that does not answer is asked again. Whoever misses a Node asks why.
-			_ = n.look(ctx)
+			_ = n.sync(ctx)
 		}
 	}
 }
 
-// look brings Nodes and servers together.
-func (n *Nodes) look(ctx context.Context) error {
+// sync brings Nodes and servers together.
+func (n *Nodes) sync(ctx context.Context) error {
 	servers, err := n.servers(ctx)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (n *Nodes) look(ctx context.Context) error {
 			failures = append(failures, n.join(ctx, server, taken))
 		default:
 			delete(n.missed, node.Name)
-			failures = append(failures, n.live(ctx, node))
+			failures = append(failures, n.updateNode(ctx, node))
 		}
 		delete(nodes, server.Name)
 	}
@@ -155,17 +155,17 @@ func (n *Nodes) join(ctx context.Context, server Server, taken ranges) error {
 	if !known {
 		n.seen[server.ID] = time.Now()
 	}
-	if !known || n.held || time.Since(since) < boot {
+	if !known || n.held || time.Since(since) < bootDuration {
 		return nil
 	}
 	node := newNode(server)
-	if n.beside {
-		undress(node, taken)
+	if n.realCloudControllerManager {
+		removeCloudFields(node, taken)
 	}
 	if err := n.client.Create(ctx, node); err != nil {
 		return fmt.Errorf("registering node %s: %w", node.Name, err)
 	}
-	return n.patchStatus(ctx, node, func() { n.report(node, server) })
+	return n.patchStatus(ctx, node, func() { n.initStatus(node, server) })
 }
 
 // leave does what others do about a Node whose server is gone.
@@ -173,9 +173,9 @@ func (n *Nodes) leave(ctx context.Context, node *corev1.Node) error {
 	since, known := n.missed[node.Name]
 	if !known {
 		n.missed[node.Name] = time.Now()
-		return n.patchStatus(ctx, node, func() { say(node, corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown") })
+		return n.patchStatus(ctx, node, func() { setCondition(node, corev1.NodeReady, corev1.ConditionUnknown, "NodeStatusUnknown") })
 	}
-	if n.beside || time.Since(since) < silence || node.DeletionTimestamp != nil {
+	if n.realCloudControllerManager || time.Since(since) < deletionDelay || node.DeletionTimestamp != nil {
 		return nil
 	}
 	return client.IgnoreNotFound(n.client.Delete(ctx, node))

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// TestLife looks again and again, as time does.
-func TestLife(t *testing.T) {
+// TestNodes_Lifecycle looks again and again, as time does.
+func TestNodes_Lifecycle(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
 	server := Server{ID: "id", Name: "machine-1", Status: "BUILD", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3", KubernetesVersion: "1.36.3"}
 	there := true
@@ -38,7 +38,7 @@ func TestLife(t *testing.T) {
 		return node, err == nil
 	}
 	look := func() (*corev1.Node, bool) {
-		require.NoError(t, n.look(t.Context()))
+		require.NoError(t, n.sync(t.Context()))
 		return find()
 	}
 
@@ -47,7 +47,7 @@ func TestLife(t *testing.T) {
 	server.Status = "ACTIVE"
 	_, found = look()
 	assert.False(t, found, "it boots")
-	n.seen[server.ID] = time.Now().Add(-boot)
+	n.seen[server.ID] = time.Now().Add(-bootDuration)
 	n.Hold()
 	_, found = look()
 	assert.False(t, found, "it is held")
@@ -80,12 +80,12 @@ func TestLife(t *testing.T) {
 	there = false
 	node, _ = look()
 	assert.Equal(t, corev1.ConditionUnknown, condition(node, corev1.NodeReady).Status, "it has fallen silent")
-	n.missed[server.Name] = time.Now().Add(-silence)
+	n.missed[server.Name] = time.Now().Add(-deletionDelay)
 	_, found = look()
 	assert.False(t, found, "nobody waits for it any longer")
 }
 
-func TestBesideACloudControllerManagerNodesJoinBare(t *testing.T) {
+func TestNodes_WithCloudControllerManager(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
 	servers := []Server{
 		{ID: "1", Name: "machine-1", Status: "ACTIVE", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3"},
@@ -96,9 +96,9 @@ func TestBesideACloudControllerManagerNodesJoinBare(t *testing.T) {
 		client: c, seen: map[string]time.Time{"1": long, "2": long}, missed: map[string]time.Time{},
 		servers: func(context.Context) ([]Server, error) { return servers, nil },
 	}
-	BesideCloudControllerManager()(n)
+	WithCloudControllerManager()(n)
 	read := func() []corev1.Node {
-		require.NoError(t, n.look(t.Context()))
+		require.NoError(t, n.sync(t.Context()))
 		list := &corev1.NodeList{}
 		require.NoError(t, c.List(t.Context(), list))
 		return list.Items

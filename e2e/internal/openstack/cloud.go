@@ -16,26 +16,26 @@ import (
 type Cloud struct {
 	// Proxy is nothing where Attach has made the cloud, which has dials of its own.
 	*proxy.Proxy
-	// StandIn is behind the proxy, or nothing where a real cloud is, or a stand-in of another process.
-	StandIn *fake.Cloud
+	// Fake is behind the proxy, or nothing where a real cloud is, or a stand-in of another process.
+	Fake *fake.Cloud
 
-	behind conformance.Cloud
+	backend conformance.Cloud
 }
 
 // New returns a cloud in front of one that is there already and stays.
-func New(behind conformance.Cloud) (*Cloud, error) {
+func New(backend conformance.Cloud) (*Cloud, error) {
 	var options []proxy.Option
-	if behind.TLS != nil {
-		options = append(options, proxy.WithTLS(behind.TLS))
+	if backend.TLS != nil {
+		options = append(options, proxy.WithTLS(backend.TLS))
 	}
-	front, err := proxy.New(behind.AuthURL, options...)
+	recorder, err := proxy.New(backend.AuthURL, options...)
 	if err != nil {
 		return nil, err
 	}
-	if err := front.Start("127.0.0.1:0"); err != nil {
+	if err := recorder.Start("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	return &Cloud{Proxy: front, behind: behind}, nil
+	return &Cloud{Proxy: recorder, backend: backend}, nil
 }
 
 // NewFake starts a stand-in and returns a cloud in front of it. Both end together.
@@ -51,26 +51,26 @@ func NewFake(options ...fake.Option) (*Cloud, error) {
 	if err != nil {
 		return nil, errors.Join(err, standIn.Close())
 	}
-	c.StandIn = standIn
+	c.Fake = standIn
 	return c, nil
 }
 
 // AuthURL is the address of Keystone for shoots, with its version.
 func (c *Cloud) AuthURL() string {
 	if c.Proxy == nil {
-		return c.behind.AuthURL
+		return c.backend.AuthURL
 	}
 	return c.Proxy.AuthURL()
 }
 
 // Name is for people.
-func (c *Cloud) Name() string { return c.behind.Name }
+func (c *Cloud) Name() string { return c.backend.Name }
 
 // Region is where the shoots are.
-func (c *Cloud) Region() string { return c.behind.Region }
+func (c *Cloud) Region() string { return c.backend.Region }
 
 // ExternalNetwork is the name of the network behind the shoots' routers.
-func (c *Cloud) ExternalNetwork() string { return c.behind.ExternalNetwork }
+func (c *Cloud) ExternalNetwork() string { return c.backend.ExternalNetwork }
 
 // Close ends what was started.
 func (c *Cloud) Close() error {
@@ -78,8 +78,8 @@ func (c *Cloud) Close() error {
 	if c.Proxy != nil {
 		err = c.Proxy.Close()
 	}
-	if c.StandIn != nil {
-		err = errors.Join(err, c.StandIn.Close())
+	if c.Fake != nil {
+		err = errors.Join(err, c.Fake.Close())
 	}
 	return err
 }
@@ -90,7 +90,7 @@ type Account struct{ *conformance.Tenant }
 
 // NewAccount makes an account. The name is free in the cloud.
 func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
-	tenant, err := conformance.NewTenant(ctx, c.behind, name)
+	tenant, err := conformance.NewTenant(ctx, c.backend, name)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *Account) Credentials() map[string][]byte {
 // ApplicationCredential makes one, and returns the data of a Secret that holds it, and its ID.
 func (a *Account) ApplicationCredential(ctx context.Context, name string) (secret map[string][]byte, id string, err error) {
 	const word = "application-credential-secret"
-	answer, err := a.AsMember(ctx, "POST", conformance.Identity, "/v3/users/"+a.UserID+"/application_credentials", conformance.Body{
+	answer, err := a.DoAsMember(ctx, "POST", conformance.Identity, "/v3/users/"+a.UserID+"/application_credentials", conformance.Body{
 		"application_credential": conformance.Body{"name": name, "secret": word},
 	})
 	if err != nil {

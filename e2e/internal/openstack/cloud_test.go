@@ -13,20 +13,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// TestNothingIsLeftOfAnAccountThatNobodyWaitsFor lets the caller give up at one of the calls that make an account.
-func TestNothingIsLeftOfAnAccountThatNobodyWaitsFor(t *testing.T) {
-	for sentence, at := range map[string]wire.Event{
+// TestNewAccount_ContextCanceled lets the caller give up at one of the calls that make an account.
+func TestNewAccount_ContextCanceled(t *testing.T) {
+	for description, at := range map[string]wire.Event{
 		"before the project is made":       {Phase: wire.Before, Call: wire.Call{Method: http.MethodPost, Path: "/v3/projects"}},
 		"before the project's ID is known": {Phase: wire.After, Call: wire.Call{Method: http.MethodPost, Path: "/v3/projects"}},
 		"before the user's ID is known":    {Phase: wire.After, Call: wire.Call{Method: http.MethodPost, Path: "/v3/users"}},
 		"when its roles are looked up":     {Phase: wire.Before, Call: wire.Call{Method: http.MethodGet, Path: "/v3/roles"}},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			cloud, err := NewFake()
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
 			ctx, cancel := context.WithCancel(t.Context())
-			cloud.StandIn.SetHook(func(event wire.Event) wire.Verdict {
+			cloud.Fake.SetHook(func(event wire.Event) wire.HookResult {
 				if event.Phase == at.Phase && event.Call.Method == at.Call.Method && event.Call.Path == at.Call.Path {
 					cancel()
 				}
@@ -36,11 +36,11 @@ func TestNothingIsLeftOfAnAccountThatNobodyWaitsFor(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			require.ErrorIs(t, ctx.Err(), context.Canceled)
 
-			cloud.StandIn.SetHook(nil)
-			looker, err := cloud.NewAccount(t.Context(), "looker")
+			cloud.Fake.SetHook(nil)
+			observer, err := cloud.NewAccount(t.Context(), "looker")
 			require.NoError(t, err)
 			for _, kind := range []string{"projects", "users"} {
-				answer, err := looker.AsOperator(t.Context(), http.MethodGet, conformance.Identity, "/v3/"+kind, nil)
+				answer, err := observer.DoAsOperator(t.Context(), http.MethodGet, conformance.Identity, "/v3/"+kind, nil)
 				require.NoError(t, err)
 				require.NotEmpty(t, answer.Objects(kind))
 				for _, object := range answer.Objects(kind) {

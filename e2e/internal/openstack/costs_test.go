@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestCostsAreToldByNameAndPerMachine(t *testing.T) {
+func TestCosts(t *testing.T) {
 	login := wire.Call{Service: wire.Keystone, Method: "POST", Path: "/v3/auth/tokens"}
 	server := wire.Call{Service: wire.Nova, Method: "POST", Path: "/v2.1/servers"}
 	port := wire.Call{Service: wire.Neutron, Method: "POST", Path: "/v2.0/ports"}

@@ -20,7 +20,7 @@ type node struct {
 func Draw(state fake.State) []string {
 	d := drawing{state}
 	var lines []string
-	for _, top := range slices.Concat(d.externalNetworks(), d.lonelyNetworks(), d.standingAlone()) {
+	for _, top := range slices.Concat(d.externalNetworks(), d.unroutedNetworks(), d.unattachedResources()) {
 		lines = append(lines, top.lines()...)
 	}
 	return lines
@@ -105,8 +105,8 @@ func (d drawing) subnet(subnet fake.Subnet) node {
 	return drawn
 }
 
-// lonelyNetworks are networks that no router leads to.
-func (d drawing) lonelyNetworks() []node {
+// unroutedNetworks are networks that no router leads to.
+func (d drawing) unroutedNetworks() []node {
 	reached := map[string]bool{}
 	for _, port := range d.Ports {
 		if strings.HasPrefix(port.DeviceOwner, "network:router_interface") {
@@ -122,7 +122,7 @@ func (d drawing) lonelyNetworks() []node {
 	return nodes
 }
 
-func (d drawing) standingAlone() []node {
+func (d drawing) unattachedResources() []node {
 	var nodes []node
 	for _, group := range d.SecurityGroups {
 		if group.Name != "default" {

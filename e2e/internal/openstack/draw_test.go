@@ -18,7 +18,7 @@ func TestDraw(t *testing.T) {
 	assert.Equal(t, []string{"public  external network"}, Draw(empty))
 
 	plant := func(collection string, attrs fake.Attrs) string {
-		id, err := cloud.Plant(fake.DefaultProject, collection, attrs)
+		id, err := cloud.CreateResource(fake.DefaultProject, collection, attrs)
 		require.NoError(t, err)
 		return id
 	}
@@ -30,7 +30,7 @@ func TestDraw(t *testing.T) {
 	router := plant("routers", fake.Attrs{
 		"name": "gate", "external_gateway_info": map[string]any{"network_id": empty.Networks[0].ID},
 	})
-	_, err := cloud.Operate(fake.DefaultProject, http.MethodPut, wire.Neutron,
+	_, err := cloud.DoAsOperator(fake.DefaultProject, http.MethodPut, wire.Neutron,
 		"/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	require.NoError(t, err)
 	plant("security-groups", fake.Attrs{"name": "group"})

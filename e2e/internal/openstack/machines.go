@@ -21,9 +21,9 @@ import (
 const (
 	Zone = "zone-a"
 
-	MachineImage = "gardenlinux"
-	FormerImage  = "1877.5.0"
-	LatestImage  = "1877.6.0"
+	MachineImage  = "gardenlinux"
+	PreviousImage = "1877.5.0"
+	LatestImage   = "1877.6.0"
 
 	SmallMachine = "m1.small"
 	LargeMachine = "m1.medium"
@@ -32,27 +32,27 @@ const (
 // OfferMachines lets the cloud profile of a shoot of NewShoot offer what the stand-in has for machines, and adds to the stand-in what it
 // has not. One of another process must have the image of LatestImage.
 func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
-	if cloud.StandIn != nil {
-		cloud.StandIn.AddImage(GlanceImage(LatestImage), "x86_64")
+	if cloud.Fake != nil {
+		cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")
 	}
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{
 		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
 		{Name: LargeMachine, CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
 	}
 	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: MachineImage, Versions: []gardencorev1beta1.MachineImageVersion{
-		machineImageVersion(FormerImage), machineImageVersion(LatestImage),
+		machineImageVersion(PreviousImage), machineImageVersion(LatestImage),
 	}}}
 	profile := cloudProfileConfig(cloud)
 	profile.ServerGroupPolicies = []string{"soft-anti-affinity", "anti-affinity"}
 	profile.MachineImages = []openstackv1alpha1.MachineImages{{Name: MachineImage, Versions: []openstackv1alpha1.MachineImageVersion{
-		{Version: FormerImage, Image: GlanceImage(FormerImage)}, {Version: LatestImage, Image: GlanceImage(LatestImage)},
+		{Version: PreviousImage, Image: GlanceImage(PreviousImage)}, {Version: LatestImage, Image: GlanceImage(LatestImage)},
 	}}}
 	shoot.CloudProfileConfig = profile
 }
 
 // GlanceImage is the name in the cloud of a version of the operating system.
 func GlanceImage(version string) string {
-	if version == FormerImage {
+	if version == PreviousImage {
 		return MachineImage // which the stand-in has
 	}
 	return MachineImage + "-" + version
@@ -71,7 +71,7 @@ func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(0)),
 		Machine: gardencorev1beta1.Machine{
 			Type: SmallMachine, Architecture: new(v1beta1constants.ArchitectureAMD64),
-			Image: &gardencorev1beta1.ShootMachineImage{Name: MachineImage, Version: new(FormerImage)},
+			Image: &gardencorev1beta1.ShootMachineImage{Name: MachineImage, Version: new(PreviousImage)},
 		},
 		CRI:              &gardencorev1beta1.CRI{Name: gardencorev1beta1.CRINameContainerD},
 		UpdateStrategy:   new(gardencorev1beta1.AutoRollingUpdate),
@@ -83,7 +83,7 @@ func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Context) ([]nodes.Server, error) {
 	version := shoot.KubernetesVersion // tests change it while others ask for servers
 	return func(ctx context.Context) ([]nodes.Server, error) {
-		answer, err := a.AsMember(ctx, http.MethodGet, conformance.Compute, "/v2.1/servers/detail", nil)
+		answer, err := a.DoAsMember(ctx, http.MethodGet, conformance.Compute, "/v2.1/servers/detail", nil)
 		if err != nil {
 			return nil, fmt.Errorf("listing the servers of shoot %s: %w", shoot.Name, err)
 		}

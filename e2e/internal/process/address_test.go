@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFreeAddressCanBeListenedOn(t *testing.T) {
+func TestFreeAddress_Available(t *testing.T) {
 	address, err := FreeAddress()
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", address)
@@ -19,9 +19,9 @@ func TestFreeAddressCanBeListenedOn(t *testing.T) {
 	require.NoError(t, listener.Close())
 }
 
-func TestNobodyIsToldTheSamePort(t *testing.T) {
+func TestFreeAddress_Unique(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "port")
-	var told sync.Map
+	var reported sync.Map
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
@@ -30,7 +30,7 @@ func TestNobodyIsToldTheSamePort(t *testing.T) {
 				if !assert.NoError(t, err) {
 					return
 				}
-				_, twice := told.LoadOrStore(address, true)
+				_, twice := reported.LoadOrStore(address, true)
 				assert.False(t, twice, address)
 			}
 		})
@@ -38,7 +38,7 @@ func TestNobodyIsToldTheSamePort(t *testing.T) {
 	group.Wait()
 }
 
-func TestAPortThatIsTakenIsPassedOver(t *testing.T) {
+func TestFreeAddress_PortInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "port")
 	first, err := nextFreeAddress("127.0.0.1", path)
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestAPortThatIsTakenIsPassedOver(t *testing.T) {
 	assert.NotEqual(t, first, second)
 }
 
-func TestAfterTheLastPortComesTheFirst(t *testing.T) {
+func TestFreeAddress_WrapAround(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "port")
 	require.NoError(t, os.WriteFile(path, []byte("27999"), 0o600))
 	address, err := nextFreeAddress("127.0.0.2", path)
@@ -59,7 +59,7 @@ func TestAfterTheLastPortComesTheFirst(t *testing.T) {
 	assert.Equal(t, "127.0.0.2:20000", address)
 }
 
-func TestNoAddressOfThisMachine(t *testing.T) {
+func TestFreeAddress_UnknownIP(t *testing.T) {
 	_, err := nextFreeAddress("192.0.2.1", filepath.Join(t.TempDir(), "port"))
 	assert.ErrorContains(t, err, "cannot assign requested address")
 }

@@ -24,12 +24,12 @@ func shell(t *testing.T, script string) *Process {
 
 func TestTerminate(t *testing.T) {
 	const ready = `echo "$GREETING"; `
-	for sentence, test := range map[string]struct{ script, want string }{
+	for description, test := range map[string]struct{ script, want string }{
 		"a process that ends cleanly is fine":      {script: `trap 'exit 0' TERM; ` + ready + `while :; do sleep 0.01; done`},
 		"a process that ends with an error is not": {script: `trap 'exit 3' TERM; ` + ready + `while :; do sleep 0.01; done`, want: "exit status 3"},
 		"a process that does not listen is killed": {script: `trap '' TERM; ` + ready + `while :; do sleep 0.01; done`, want: "was killed"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			p := shell(t, test.script)
 			require.Eventually(t, func() bool {
 				output, err := p.Output()
@@ -65,7 +65,7 @@ func TestWaitForOK(t *testing.T) {
 	assert.ErrorContains(t, err, "exit status 2\nno such flag", "the output says why")
 }
 
-func TestWaitForTLSAsksWhomNobodyKnows(t *testing.T) {
+func TestWaitForTLS_UnknownCA(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
@@ -75,12 +75,12 @@ func TestWaitForTLSAsksWhomNobodyKnows(t *testing.T) {
 	require.NoError(t, shell(t, "sleep 60").WaitForTLS(t.Context(), server.URL))
 }
 
-func TestEndDoesNotMindHow(t *testing.T) {
-	for sentence, script := range map[string]string{
+func TestEnd_ExitError(t *testing.T) {
+	for description, script := range map[string]string{
 		"a process that ends with an error": `trap 'exit 3' TERM; echo hello; while :; do sleep 0.01; done`,
 		"a process that does not listen":    `trap '' TERM; echo hello; while :; do sleep 0.01; done`,
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			p := shell(t, script)
 			require.Eventually(t, func() bool {
 				output, err := p.Output()
@@ -94,7 +94,7 @@ func TestEndDoesNotMindHow(t *testing.T) {
 	}
 }
 
-func TestStartBareHasNoOtherEnvironment(t *testing.T) {
+func TestStartBare_Environment(t *testing.T) {
 	p, err := StartBare("/usr/bin/env", nil, []string{"GREETING=hello"}, filepath.Join(t.TempDir(), "output"))
 	require.NoError(t, err)
 	<-p.Exited()

@@ -35,7 +35,7 @@ type Registry struct {
 	user, password,
 	token string // handed out for the password, where tokens are asked for
 	server *http.Server
-	leave  chan struct{} // closed by Close, for those that are kept waiting
+	closed chan struct{} // closed by Close, for those that are kept waiting
 
 	mutex     sync.Mutex
 	blobs     map[string][]byte            // by digest
@@ -59,7 +59,7 @@ func WithTokens(user, password string) Option {
 
 // Start starts an empty registry. Close ends it.
 func Start(options ...Option) (*Registry, error) {
-	r := &Registry{leave: make(chan struct{}), blobs: map[string][]byte{}, manifests: map[string]map[string][]byte{}}
+	r := &Registry{closed: make(chan struct{}), blobs: map[string][]byte{}, manifests: map[string]map[string][]byte{}}
 	for _, option := range options {
 		option(r)
 	}
@@ -87,7 +87,7 @@ func Start(options ...Option) (*Registry, error) {
 
 // Close ends the registry and all connections to it.
 func (r *Registry) Close() error {
-	close(r.leave)
+	close(r.closed)
 	if err := r.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("ending the registry: %w", err)
 	}

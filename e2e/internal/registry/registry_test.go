@@ -19,8 +19,8 @@ import (
 )
 
 // What Gardener itself pulls charts with understands the registry.
-func TestAChartIsPulled(t *testing.T) {
-	for sentence, tt := range map[string]struct {
+func TestRegistry_Pull(t *testing.T) {
+	for description, tt := range map[string]struct {
 		options []Option
 		user    string // who pulls
 		refused bool
@@ -33,7 +33,7 @@ func TestAChartIsPulled(t *testing.T) {
 		"by nobody without credentials":             {options: []Option{WithCredentials("user", "password")}, refused: true},
 		"by nobody without credentials for a token": {options: []Option{WithTokens("user", "password")}, refused: true},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			r := start(t, tt.options...)
 			_, err := r.Push("charts/one", "v1", []byte("old"))
 			require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestAChartIsPulled(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsNotFound(t *testing.T) {
+func TestRegistry_NotFound(t *testing.T) {
 	r := start(t)
 	_, err := r.Push("charts/gone", "v1", []byte("chart"))
 	require.NoError(t, err)
@@ -70,17 +70,17 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	assert.Contains(t, r.Requests(), "GET /v2/charts/unheard-of/manifests/v1")
 }
 
-func TestFaultsComeAndGo(t *testing.T) {
+func TestRegistry_SetFault(t *testing.T) {
 	r := start(t)
 	digest, err := r.Push("charts/one", "v1", []byte("chart"))
 	require.NoError(t, err)
 	manifest, blob := "/v2/charts/one/manifests/"+digest, "/v2/charts/one/blobs/"+digestOf([]byte("chart"))
 
-	r.Break(Fault{Status: http.StatusServiceUnavailable})
+	r.SetFault(Fault{Status: http.StatusServiceUnavailable})
 	status, _ := get(t.Context(), t, r, manifest)
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 
-	r.Break(Fault{Corrupt: true})
+	r.SetFault(Fault{Corrupt: true})
 	status, content := get(t.Context(), t, r, blob)
 	assert.Equal(t, http.StatusOK, status)
 	assert.Len(t, content, len("chart"))
@@ -88,17 +88,17 @@ func TestFaultsComeAndGo(t *testing.T) {
 	_, content = get(t.Context(), t, r, manifest)
 	assert.Equal(t, digest, digestOf([]byte(content)), "manifests are whole")
 
-	r.Break(Fault{Hang: true})
-	impatient, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	r.SetFault(Fault{Hang: true})
+	shortCtx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	status, _ = get(impatient, t, r, blob)
+	status, _ = get(shortCtx, t, r, blob)
 	assert.Zero(t, status, "there is no answer")
 	answered := make(chan string)
 	go func() {
 		_, content := get(t.Context(), t, r, blob)
 		answered <- content
 	}()
-	r.Heal()
+	r.ClearFault()
 	assert.Equal(t, "chart", <-answered)
 }
 

@@ -17,22 +17,22 @@ type Fault struct {
 	// Corrupt hands out layers that are not what their digests say.
 	Corrupt bool
 
-	healed chan struct{}
+	cleared chan struct{}
 }
 
-// Break brings a fault about, in place of the one before.
-func (r *Registry) Break(fault Fault) {
+// SetFault brings a fault about, in place of the one before.
+func (r *Registry) SetFault(fault Fault) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.fault.healed != nil {
-		close(r.fault.healed)
+	if r.fault.cleared != nil {
+		close(r.fault.cleared)
 	}
-	fault.healed = make(chan struct{})
+	fault.cleared = make(chan struct{})
 	r.fault = fault
 }
 
-// Heal takes it away. Who was kept waiting is answered.
-func (r *Registry) Heal() { r.Break(Fault{}) }
+// ClearFault takes it away. Who was kept waiting is answered.
+func (r *Registry) ClearFault() { r.SetFault(Fault{}) }
 
 func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
 	r.mutex.Lock()
@@ -41,10 +41,10 @@ func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
 	r.mutex.Unlock()
 	if fault.Hang {
 		select {
-		case <-fault.healed:
+		case <-fault.cleared:
 		case <-request.Context().Done():
 			return
-		case <-r.leave:
+		case <-r.closed:
 			return
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
 		refuse(response, fault.Status, "UNAVAILABLE", "the registry is out of order")
 	case request.URL.Path == "/token":
 		r.serveToken(response, request)
-	case !r.knows(request):
+	case !r.isAuthorized(request):
 		r.challenge(response)
 	case request.Method != http.MethodGet && request.Method != http.MethodHead:
 		refuse(response, http.StatusMethodNotAllowed, "UNSUPPORTED", "nobody pushes here")
@@ -62,8 +62,8 @@ func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// knows tells whether whoever asks may pull.
-func (r *Registry) knows(request *http.Request) bool {
+// isAuthorized tells whether whoever asks may pull.
+func (r *Registry) isAuthorized(request *http.Request) bool {
 	if r.token != "" {
 		return request.Header.Get("Authorization") == "Bearer "+r.token
 	}

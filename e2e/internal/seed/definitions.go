@@ -52,7 +52,7 @@ func installedKinds() map[string][]string {
 
 // define makes kinds known to the API server.
 func (s *Seed) define(ctx context.Context) error {
-	if s.knowing {
+	if s.controlPlaneKinds {
 		return define(ctx, s.Client, s.gardener, hostingKinds())
 	}
 	return define(ctx, s.Client, s.gardener)

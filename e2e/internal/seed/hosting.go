@@ -18,21 +18,21 @@ import (
 // Option adds something to a seed.
 type Option func(*Seed)
 
-// KnowingControlPlanes makes a seed that knows all kinds that components of control planes consist of. It runs none of them.
-func KnowingControlPlanes() Option {
-	return func(s *Seed) { s.knowing = true }
+// WithControlPlaneKinds makes a seed that knows all kinds that components of control planes consist of. It runs none of them.
+func WithControlPlaneKinds() Option {
+	return func(s *Seed) { s.controlPlaneKinds = true }
 }
 
-// HostingControlPlanes makes a seed in which control planes of shoots run: it knows all kinds that their components consist
+// WithControlPlaneHosting makes a seed in which control planes of shoots run: it knows all kinds that their components consist
 // of, has Gardener's priority classes, turns Deployments into pods, and pods into running ones. A pod needs its ServiceAccount
 // and its priority class, as in any seed.
-func HostingControlPlanes() Option {
-	return func(s *Seed) { s.knowing, s.hosting = true, &hosting{} }
+func WithControlPlaneHosting() Option {
+	return func(s *Seed) { s.controlPlaneKinds, s.hosting = true, &hosting{} }
 }
 
-// OfGardener makes a seed that another release of Gardener has set up, as far as an API server can tell: its CRDs are those in the
+// WithGardenerSource makes a seed that another release of Gardener has set up, as far as an API server can tell: its CRDs are those in the
 // source in the folder dir.
-func OfGardener(dir string) Option {
+func WithGardenerSource(dir string) Option {
 	return func(s *Seed) { s.gardener = dir }
 }
 

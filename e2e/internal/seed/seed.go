@@ -31,12 +31,12 @@ type Seed struct {
 	Kubeconfig string
 	Config     *rest.Config
 
-	dir         string
-	audit       string
-	environment *envtest.Environment
-	gardener    string   // the source of the Gardener whose CRDs it has; empty for that of this module
-	knowing     bool     // the kinds of control planes' components
-	hosting     *hosting // nothing where no control planes run
+	dir               string
+	audit             string
+	environment       *envtest.Environment
+	gardener          string   // the source of the Gardener whose CRDs it has; empty for that of this module
+	controlPlaneKinds bool     // the kinds of control planes' components
+	hosting           *hosting // nothing where no control planes run
 }
 
 // Start starts an API server from the programs in the folder programs, and installs Gardener's CRDs. Everything it writes

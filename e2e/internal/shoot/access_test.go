@@ -20,51 +20,51 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testTokens logs in to the shoot with what the seed has been given for it.
-func testTokens(t *testing.T, g *stage) {
+func testTokens(t *testing.T, env *environment) {
 	namespaces := &corev1.NamespaceList{}
-	admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.SecretNameGardener, Namespace: g.shoot.Namespace()}}
-	require.True(t, groundtest.Get(t, g.seed.Client, admin))
+	admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.SecretNameGardener, Namespace: env.shoot.Namespace()}}
+	require.True(t, clusterstest.Get(t, env.seed.Client, admin))
 	config, err := clientcmd.RESTConfigFromKubeConfig(admin.Data[kubernetes.KubeConfig])
 	require.NoError(t, err)
-	groundtest.Eventually(t, "Gardener has all rights", func() bool { return clientFor(t, config).List(t.Context(), namespaces) == nil })
+	clusterstest.Eventually(t, "Gardener has all rights", func() bool { return clientFor(t, config).List(t.Context(), namespaces) == nil })
 
-	access := gardenerutils.NewShootAccessSecret("component", g.shoot.Namespace())
-	require.NoError(t, access.Reconcile(t.Context(), g.seed.Client))
-	first := g.awaitToken(t, access.Secret, "")
-	require.True(t, groundtest.Get(t, g.cluster.Client, &corev1.ServiceAccount{
+	access := gardenerutils.NewShootAccessSecret("component", env.shoot.Namespace())
+	require.NoError(t, access.Reconcile(t.Context(), env.seed.Client))
+	first := env.awaitToken(t, access.Secret, "")
+	require.True(t, clusterstest.Get(t, env.cluster.Client, &corev1.ServiceAccount{
 		ObjectMeta: metav1.ObjectMeta{Name: "component", Namespace: metav1.NamespaceSystem},
 	}))
-	component := g.genericConfig(t)
+	component := env.genericConfig(t)
 	component.BearerToken = first
 	err = clientFor(t, component).List(t.Context(), namespaces)
 	assert.True(t, apierrors.IsForbidden(err), "known, but without a right: %v", err)
 	assert.ErrorContains(t, err, "system:serviceaccount:kube-system:component")
-	groundtest.Eventually(t, "the refusal is recorded", func() bool { return slices.Contains(g.refused(t, "component"), "list namespaces /") })
+	clusterstest.Eventually(t, "the refusal is recorded", func() bool { return slices.Contains(env.forbidden(t, "component"), "list namespaces /") })
 
-	require.NoError(t, tokenrequest.RenewAccessSecrets(t.Context(), g.seed.Client, client.InNamespace(g.shoot.Namespace())))
-	component.BearerToken = g.awaitToken(t, access.Secret, first)
+	require.NoError(t, tokenrequest.RenewAccessSecrets(t.Context(), env.seed.Client, client.InNamespace(env.shoot.Namespace())))
+	component.BearerToken = env.awaitToken(t, access.Secret, first)
 	assert.True(t, apierrors.IsForbidden(clientFor(t, component).List(t.Context(), namespaces)), "a new token is as good")
 }
 
 // genericKubeconfig returns the name of the Secret with it, which the Cluster says.
-func (g *stage) genericKubeconfig(t *testing.T) string {
+func (env *environment) genericKubeconfig(t *testing.T) string {
 	t.Helper()
-	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
-	require.True(t, groundtest.Get(t, g.seed.Client, cluster))
+	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: env.shoot.Namespace()}}
+	require.True(t, clusterstest.Get(t, env.seed.Client, cluster))
 	return cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]
 }
 
 // genericConfig reads the generic kubeconfig, which leaves it to everybody to bring a token.
-func (g *stage) genericConfig(t *testing.T) *rest.Config {
+func (env *environment) genericConfig(t *testing.T) *rest.Config {
 	t.Helper()
-	name := g.genericKubeconfig(t)
+	name := env.genericKubeconfig(t)
 	assert.Regexp(t, "^generic-token-kubeconfig-[0-9a-f]{8}$", name)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	require.True(t, groundtest.Get(t, g.seed.Client, secret))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: env.shoot.Namespace()}}
+	require.True(t, clusterstest.Get(t, env.seed.Client, secret))
 	kubeconfig, err := clientcmd.Load(secret.Data[kubernetes.KubeConfig])
 	require.NoError(t, err)
 	user := kubeconfig.AuthInfos[kubeconfig.Contexts[kubeconfig.CurrentContext].AuthInfo]
@@ -76,19 +76,19 @@ func (g *stage) genericConfig(t *testing.T) *rest.Config {
 }
 
 // awaitToken returns the token in a Secret once it is another one.
-func (g *stage) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
+func (env *environment) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
 	t.Helper()
-	groundtest.Eventually(t, "there is a new token", func() bool {
-		require.True(t, groundtest.Get(t, g.seed.Client, secret))
+	clusterstest.Eventually(t, "there is a new token", func() bool {
+		require.True(t, clusterstest.Get(t, env.seed.Client, secret))
 		token = string(secret.Data["token"])
 		return token != than
 	})
 	return token
 }
 
-func (g *stage) refused(t *testing.T, serviceAccount string) []string {
+func (env *environment) forbidden(t *testing.T, serviceAccount string) []string {
 	t.Helper()
-	refused, err := g.cluster.AuditLog().Refused(audit.UserOf(metav1.NamespaceSystem, serviceAccount))
+	refused, err := env.cluster.AuditLog().Forbidden(audit.UserOf(metav1.NamespaceSystem, serviceAccount))
 	require.NoError(t, err)
 	return refused
 }
@@ -101,23 +101,23 @@ func clientFor(t *testing.T, config *rest.Config) client.Client {
 }
 
 // testHibernation sends the shoot's API server to sleep, and wakes it; then the shoot goes for ever.
-func testHibernation(t *testing.T, g *stage) {
+func testHibernation(t *testing.T, env *environment) {
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made-before", Namespace: metav1.NamespaceDefault}}
-	require.NoError(t, g.cluster.Client.Create(t.Context(), made))
-	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 0))
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.DeploymentNameKubeAPIServer, Namespace: g.shoot.Namespace()}}
-	require.True(t, groundtest.Get(t, g.seed.Client, deployment))
+	require.NoError(t, env.cluster.Client.Create(t.Context(), made))
+	require.NoError(t, env.gardenlet.ScaleAPIServer(t.Context(), env.shoot, 0))
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.DeploymentNameKubeAPIServer, Namespace: env.shoot.Namespace()}}
+	require.True(t, clusterstest.Get(t, env.seed.Client, deployment))
 	assert.Zero(t, deployment.Status.Replicas)
-	assert.Zero(t, groundtest.Pods(t, g.seed.Client, g.shoot.Namespace(), deployment.Spec.Selector.MatchLabels))
-	require.NoError(t, g.cluster.Sleep())
-	require.Error(t, g.cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(made), made))
+	assert.Zero(t, clusterstest.Pods(t, env.seed.Client, env.shoot.Namespace(), deployment.Spec.Selector.MatchLabels))
+	require.NoError(t, env.cluster.Hibernate())
+	require.Error(t, env.cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(made), made))
 
-	require.NoError(t, g.cluster.Wake(t.Context()))
-	require.NoError(t, g.gardenlet.ScaleAPIServer(t.Context(), g.shoot, 1))
-	assert.True(t, groundtest.Get(t, g.cluster.Client, made), "nothing is lost")
-	require.NoError(t, g.gardenlet.RemoveAccess(t.Context(), g.shoot), "the resource manager has found the shoot again")
+	require.NoError(t, env.cluster.WakeUp(t.Context()))
+	require.NoError(t, env.gardenlet.ScaleAPIServer(t.Context(), env.shoot, 1))
+	assert.True(t, clusterstest.Get(t, env.cluster.Client, made), "nothing is lost")
+	require.NoError(t, env.gardenlet.RemoveAccess(t.Context(), env.shoot), "the resource manager has found the shoot again")
 
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.shoot.Namespace()}}
-	require.NoError(t, g.seed.Client.Delete(t.Context(), namespace))
-	groundtest.Eventually(t, "the shoot's namespace is gone", func() bool { return !groundtest.Get(t, g.seed.Client, namespace) })
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: env.shoot.Namespace()}}
+	require.NoError(t, env.seed.Client.Delete(t.Context(), namespace))
+	clusterstest.Eventually(t, "the shoot's namespace is gone", func() bool { return !clusterstest.Get(t, env.seed.Client, namespace) })
 }

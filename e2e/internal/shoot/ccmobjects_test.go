@@ -16,7 +16,7 @@ import (
 )
 
 // allowCloudControllerManager gives it the rights in the shoot that it needs, and a Secret for a token.
-func (g *stage) allowCloudControllerManager(t *testing.T) {
+func (env *environment) allowCloudControllerManager(t *testing.T) {
 	t.Helper()
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
@@ -44,18 +44,18 @@ func (g *stage) allowCloudControllerManager(t *testing.T) {
 			ObjectMeta: local, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: ccm},
 		},
 	} {
-		require.NoError(t, g.cluster.Client.Create(t.Context(), object))
+		require.NoError(t, env.cluster.Client.Create(t.Context(), object))
 	}
-	require.NoError(t, gardenerutils.NewShootAccessSecret(ccm, g.shoot.Namespace()).Reconcile(t.Context(), g.seed.Client))
+	require.NoError(t, gardenerutils.NewShootAccessSecret(ccm, env.shoot.Namespace()).Reconcile(t.Context(), env.seed.Client))
 }
 
 // deployCloudControllerManager creates its Deployment, and the Secrets that this mounts.
-func (g *stage) deployCloudControllerManager(t *testing.T, site site) *appsv1.Deployment {
+func (env *environment) deployCloudControllerManager(t *testing.T, site site) *appsv1.Deployment {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(ccm, nil, nil)
 	require.NoError(t, err)
 	meta := func(name string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}
+		return metav1.ObjectMeta{Name: name, Namespace: env.shoot.Namespace()}
 	}
 	labels := map[string]string{"app": "kubernetes", "role": ccm}
 	deployment := &appsv1.Deployment{ObjectMeta: meta(ccm), Spec: appsv1.DeploymentSpec{
@@ -65,7 +65,7 @@ func (g *stage) deployCloudControllerManager(t *testing.T, site site) *appsv1.De
 	container := &spec.Containers[0]
 	container.Name, container.Image = ccm, "registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.36.0"
 	container.Command = []string{"/bin/openstack-cloud-controller-manager"}
-	container.Args = g.ccmArgs()
+	container.Args = env.ccmArgs()
 	container.Env = []corev1.EnvVar{{Name: "WHO", Value: "a-test"}}
 	for secret, path := range map[string]string{"cloud-config": "/etc/kubernetes/cloudprovider", "server": "/var/lib/cloud-controller-manager-server"} {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{
@@ -73,22 +73,22 @@ func (g *stage) deployCloudControllerManager(t *testing.T, site site) *appsv1.De
 		})
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: secret, MountPath: path})
 	}
-	require.NoError(t, gardenerutils.InjectGenericKubeconfig(deployment, g.genericKubeconfig(t), "shoot-access-"+ccm))
+	require.NoError(t, gardenerutils.InjectGenericKubeconfig(deployment, env.genericKubeconfig(t), "shoot-access-"+ccm))
 	for _, object := range []client.Object{
-		&corev1.Secret{ObjectMeta: meta(ccm + "-cloud-config"), Data: map[string][]byte{"cloudprovider.conf": g.cloudConf(site)}},
+		&corev1.Secret{ObjectMeta: meta(ccm + "-cloud-config"), Data: map[string][]byte{"cloudprovider.conf": env.cloudConf(site)}},
 		&corev1.Secret{ObjectMeta: meta(ccm + "-server"), Data: map[string][]byte{"tls.crt": certificate, "tls.key": key}},
 		deployment,
 	} {
-		require.NoError(t, g.seed.Client.Create(t.Context(), object))
+		require.NoError(t, env.seed.Client.Create(t.Context(), object))
 	}
 	return deployment
 }
 
-func (g *stage) ccmArgs() []string {
+func (env *environment) ccmArgs() []string {
 	return []string{
 		"--cloud-provider=openstack",
 		"--cloud-config=/etc/kubernetes/cloudprovider/cloudprovider.conf",
-		"--cluster-name=" + g.shoot.Namespace(),
+		"--cluster-name=" + env.shoot.Namespace(),
 		"--allocate-node-cidrs=true",
 		"--cluster-cidr=100.96.0.0/11",
 		"--configure-cloud-routes=true",
@@ -99,13 +99,13 @@ func (g *stage) ccmArgs() []string {
 		"--secure-port=10258",
 		"--tls-cert-file=/var/lib/cloud-controller-manager-server/tls.crt",
 		"--tls-private-key-file=/var/lib/cloud-controller-manager-server/tls.key",
-		"--user-agent=" + g.shoot.Namespace(),
+		"--user-agent=" + env.shoot.Namespace(),
 		"--user-agent=$(WHO)",
 		"--v=2",
 	}
 }
 
-func (g *stage) cloudConf(site site) []byte {
+func (env *environment) cloudConf(site site) []byte {
 	return fmt.Appendf(nil, `[Global]
 auth-url=%q
 region=%q
@@ -120,5 +120,5 @@ floating-network-id=%q
 subnet-id=%q
 [Route]
 router-id=%q
-`, g.cloud.AuthURL(), g.cloud.Region(), g.account.Project, g.account.User, g.account.Password, site.external, site.subnet, site.router)
+`, env.cloud.AuthURL(), env.cloud.Region(), env.account.Project, env.account.User, env.account.Password, site.external, site.subnet, site.router)
 }

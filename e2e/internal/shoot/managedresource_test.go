@@ -19,12 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testManagedResourceForShoot applies to the shoot what a control plane leaves there: a daemon on every node.
-func testManagedResourceForShoot(t *testing.T, g *stage) {
-	shoot := g.cluster.Client
+func testManagedResourceForShoot(t *testing.T, env *environment) {
+	shoot := env.cluster.Client
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}
 	require.NoError(t, shoot.Create(t.Context(), node))
 	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "daemon", Namespace: metav1.NamespaceSystem}}
@@ -38,27 +38,27 @@ func testManagedResourceForShoot(t *testing.T, g *stage) {
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "daemon", Namespace: metav1.NamespaceSystem}}, daemon,
 	)
 	require.NoError(t, err)
-	require.NoError(t, managedresources.CreateForShoot(t.Context(), g.seed.Client, g.shoot.Namespace(), "daemons", "test", false, data))
-	g.awaitRolledOut(t, "daemons")
-	require.True(t, groundtest.Get(t, shoot, daemon))
+	require.NoError(t, managedresources.CreateForShoot(t.Context(), env.seed.Client, env.shoot.Namespace(), "daemons", "test", false, data))
+	env.awaitRolledOut(t, "daemons")
+	require.True(t, clusterstest.Get(t, shoot, daemon))
 	assert.EqualValues(t, 1, daemon.Status.NumberReady, "one for the only node")
-	assert.Equal(t, 1, groundtest.Pods(t, shoot, metav1.NamespaceSystem, labels))
+	assert.Equal(t, 1, clusterstest.Pods(t, shoot, metav1.NamespaceSystem, labels))
 
-	g.cluster.Kubelets().Hold(metav1.NamespaceSystem, "daemon")
-	g.awaitCondition(t, "daemons", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
-	g.cluster.Kubelets().Release(metav1.NamespaceSystem, "daemon")
-	g.awaitRolledOut(t, "daemons")
+	env.cluster.Kubelets().Hold(metav1.NamespaceSystem, "daemon")
+	env.awaitCondition(t, "daemons", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
+	env.cluster.Kubelets().Release(metav1.NamespaceSystem, "daemon")
+	env.awaitRolledOut(t, "daemons")
 
-	require.NoError(t, managedresources.DeleteForShoot(t.Context(), g.seed.Client, g.shoot.Namespace(), "daemons"))
-	g.awaitGone(t, "daemons")
-	assert.False(t, groundtest.Get(t, shoot, daemon))
-	assert.Zero(t, groundtest.Pods(t, shoot, metav1.NamespaceSystem, labels), "garbage is collected")
+	require.NoError(t, managedresources.DeleteForShoot(t.Context(), env.seed.Client, env.shoot.Namespace(), "daemons"))
+	env.awaitGone(t, "daemons")
+	assert.False(t, clusterstest.Get(t, shoot, daemon))
+	assert.Zero(t, clusterstest.Pods(t, shoot, metav1.NamespaceSystem, labels), "garbage is collected")
 	require.NoError(t, shoot.Delete(t.Context(), node))
 }
 
 // testManagedResourceForSeed applies to the seed what a component of a control plane consists of.
-func testManagedResourceForSeed(t *testing.T, g *stage) {
-	namespace := g.shoot.Namespace()
+func testManagedResourceForSeed(t *testing.T, env *environment) {
+	namespace := env.shoot.Namespace()
 	labels := map[string]string{"app": "component"}
 	meta := metav1.ObjectMeta{Name: "component", Namespace: namespace}
 	deployment := &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
@@ -78,41 +78,41 @@ func testManagedResourceForSeed(t *testing.T, g *stage) {
 	}
 	data, err := managedresources.NewRegistry(kubernetes.SeedScheme, kubernetes.SeedCodec, kubernetes.SeedSerializer).AddAllAndSerialize(objects...)
 	require.NoError(t, err)
-	require.NoError(t, managedresources.CreateForSeed(t.Context(), g.seed.Client, namespace, "components", false, data))
-	g.awaitRolledOut(t, "components")
+	require.NoError(t, managedresources.CreateForSeed(t.Context(), env.seed.Client, namespace, "components", false, data))
+	env.awaitRolledOut(t, "components")
 	for _, object := range objects {
-		assert.True(t, groundtest.Get(t, g.seed.Client, object), "%T", object)
+		assert.True(t, clusterstest.Get(t, env.seed.Client, object), "%T", object)
 	}
-	assert.False(t, groundtest.Get(t, g.seed.Client, ofKind(meta, "druid.gardener.cloud/v1alpha1", "Etcd", nil)), "the kind is known, there is none")
+	assert.False(t, clusterstest.Get(t, env.seed.Client, ofKind(meta, "druid.gardener.cloud/v1alpha1", "Etcd", nil)), "the kind is known, there is none")
 	assert.EqualValues(t, 2, deployment.Status.AvailableReplicas)
-	assert.Equal(t, 2, groundtest.Pods(t, g.seed.Client, namespace, labels))
+	assert.Equal(t, 2, clusterstest.Pods(t, env.seed.Client, namespace, labels))
 
-	g.seed.Kubelets().Hold(namespace, "component")
-	g.awaitCondition(t, "components", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
-	g.seed.Kubelets().Release(namespace, "component")
-	g.awaitRolledOut(t, "components")
+	env.seed.Kubelets().Hold(namespace, "component")
+	env.awaitCondition(t, "components", resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionFalse)
+	env.seed.Kubelets().Release(namespace, "component")
+	env.awaitRolledOut(t, "components")
 
-	require.NoError(t, managedresources.DeleteForSeed(t.Context(), g.seed.Client, namespace, "components"))
-	g.awaitGone(t, "components")
+	require.NoError(t, managedresources.DeleteForSeed(t.Context(), env.seed.Client, namespace, "components"))
+	env.awaitGone(t, "components")
 	for _, object := range objects {
-		assert.False(t, groundtest.Get(t, g.seed.Client, object), "%T", object)
+		assert.False(t, clusterstest.Get(t, env.seed.Client, object), "%T", object)
 	}
 }
 
-// testDemands makes sure that the seed is as strict as a real one: a pod needs what it names.
-func testDemands(t *testing.T, g *stage) {
-	for sentence, template := range map[string]corev1.PodTemplateSpec{
+// testPodRequirements makes sure that the seed is as strict as a real one: a pod needs what it names.
+func testPodRequirements(t *testing.T, env *environment) {
+	for description, template := range map[string]corev1.PodTemplateSpec{
 		"a ServiceAccount that nobody made": podTemplate(nil, "nobody", v1beta1constants.PriorityClassNameShootControlPlane300),
 		"a priority that Gardener has not":  podTemplate(nil, "default", "gardener-system-1000"),
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			labels := map[string]string{"app": "demanding"}
 			template.Labels = labels
-			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "demanding", Namespace: g.shoot.Namespace()}}
+			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "demanding", Namespace: env.shoot.Namespace()}}
 			deployment.Spec = appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template}
-			require.NoError(t, g.seed.Client.Create(t.Context(), deployment))
-			groundtest.Eventually(t, "it is said that no pod can be made", func() bool {
-				require.True(t, groundtest.Get(t, g.seed.Client, deployment))
+			require.NoError(t, env.seed.Client.Create(t.Context(), deployment))
+			clusterstest.Eventually(t, "it is said that no pod can be made", func() bool {
+				require.True(t, clusterstest.Get(t, env.seed.Client, deployment))
 				for _, condition := range deployment.Status.Conditions {
 					if condition.Type == appsv1.DeploymentReplicaFailure {
 						return condition.Status == corev1.ConditionTrue
@@ -120,8 +120,8 @@ func testDemands(t *testing.T, g *stage) {
 				}
 				return false
 			})
-			require.NoError(t, g.seed.Client.Delete(t.Context(), deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
-			groundtest.Eventually(t, "it is gone", func() bool { return !groundtest.Get(t, g.seed.Client, deployment) })
+			require.NoError(t, env.seed.Client.Delete(t.Context(), deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
+			clusterstest.Eventually(t, "it is gone", func() bool { return !clusterstest.Get(t, env.seed.Client, deployment) })
 		})
 	}
 }
@@ -140,25 +140,25 @@ func ofKind(meta metav1.ObjectMeta, version, kind string, spec map[string]any) *
 	return object
 }
 
-func (g *stage) awaitRolledOut(t *testing.T, name string) {
+func (env *environment) awaitRolledOut(t *testing.T, name string) {
 	t.Helper()
-	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
-	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
-	g.awaitCondition(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
+	env.awaitCondition(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
+	env.awaitCondition(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
+	env.awaitCondition(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
 }
 
-func (g *stage) awaitCondition(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
+func (env *environment) awaitCondition(t *testing.T, name string, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) {
 	t.Helper()
-	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	groundtest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
-		require.True(t, groundtest.Get(t, g.seed.Client, resource))
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: env.shoot.Namespace()}}
+	clusterstest.Eventually(t, "ManagedResource "+name+" says "+string(kind)+"="+string(status), func() bool {
+		require.True(t, clusterstest.Get(t, env.seed.Client, resource))
 		condition := helper.GetCondition(resource.Status.Conditions, kind)
 		return condition != nil && condition.Status == status
 	})
 }
 
-func (g *stage) awaitGone(t *testing.T, name string) {
+func (env *environment) awaitGone(t *testing.T, name string) {
 	t.Helper()
-	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: g.shoot.Namespace()}}
-	groundtest.Eventually(t, "ManagedResource "+name+" is gone", func() bool { return !groundtest.Get(t, g.seed.Client, resource) })
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: env.shoot.Namespace()}}
+	clusterstest.Eventually(t, "ManagedResource "+name+" is gone", func() bool { return !clusterstest.Get(t, env.seed.Client, resource) })
 }

@@ -12,19 +12,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
 // testNodes holds the nodes that are played against what DaemonSets and Deployments are to others.
-func testNodes(t *testing.T, g *stage) {
-	shoot, kubelets := g.cluster.Client, g.cluster.Kubelets()
+func testNodes(t *testing.T, env *environment) {
+	shoot, kubelets := env.cluster.Client, env.cluster.Kubelets()
 	labels := map[string]string{"app": "mobile"}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "mobile", Namespace: metav1.NamespaceDefault}}
 	deployment.Spec = appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: podTemplate(labels, "default", "")}
 	require.NoError(t, shoot.Create(t.Context(), deployment))
-	groundtest.Eventually(t, "there is a pod, without a node", func() bool { return maps.Equal(g.podsByNode(t, labels), map[string]bool{"": false}) })
+	clusterstest.Eventually(t, "there is a pod, without a node", func() bool { return maps.Equal(env.podsByNode(t, labels), map[string]bool{"": false}) })
 	require.NoError(t, kubelets.Join(t.Context(), "one", "100.96.0.0/24", "2001:db8::/64"))
-	groundtest.Eventually(t, "it runs", func() bool { return maps.Equal(g.podsByNode(t, labels), map[string]bool{"one": true}) })
+	clusterstest.Eventually(t, "it runs", func() bool { return maps.Equal(env.podsByNode(t, labels), map[string]bool{"one": true}) })
 
 	everywhere := map[string]string{"app": "everywhere"}
 	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "everywhere", Namespace: metav1.NamespaceDefault}}
@@ -35,13 +35,13 @@ func testNodes(t *testing.T, g *stage) {
 	require.NoError(t, kubelets.Join(t.Context(), "two"))
 	require.NoError(t, shoot.Create(t.Context(), daemon))
 	awaitDaemons := func(what string, wanted map[string]bool) {
-		groundtest.Eventually(t, what, func() bool { return maps.Equal(g.podsByNode(t, everywhere), wanted) })
+		clusterstest.Eventually(t, what, func() bool { return maps.Equal(env.podsByNode(t, everywhere), wanted) })
 	}
 	awaitDaemons("each node has one", map[string]bool{"one": true, "two": true})
 
 	kubelets.HoldNode("two")
 	awaitDaemons("those that run go on", map[string]bool{"one": true, "two": true})
-	require.True(t, groundtest.Get(t, shoot, daemon))
+	require.True(t, clusterstest.Get(t, shoot, daemon))
 	before := daemon.DeepCopy() // its controller may write the status at any time
 	daemon.Spec.Template.Spec.Containers[0].Image = "registry.k8s.io/pause:3.11"
 	require.NoError(t, shoot.Patch(t.Context(), daemon, client.MergeFrom(before)))
@@ -49,9 +49,9 @@ func testNodes(t *testing.T, g *stage) {
 	kubelets.ReleaseNode("two")
 	awaitDaemons("it does", map[string]bool{"one": true, "two": true})
 
-	require.NoError(t, kubelets.Say(t.Context(), "two", corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady"))
+	require.NoError(t, kubelets.SetNodeCondition(t.Context(), "two", corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady"))
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "two"}}
-	require.True(t, groundtest.Get(t, shoot, node))
+	require.True(t, clusterstest.Get(t, shoot, node))
 	assert.True(t, slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady }))
 	require.NoError(t, kubelets.Leave(t.Context(), "two"))
 	awaitDaemons("it has left", map[string]bool{"one": true})
@@ -59,15 +59,15 @@ func testNodes(t *testing.T, g *stage) {
 	require.NoError(t, shoot.Delete(t.Context(), daemon, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	require.NoError(t, shoot.Delete(t.Context(), deployment, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	awaitDaemons("they are buried", map[string]bool{})
-	groundtest.Eventually(t, "nothing is left", func() bool { return len(g.podsByNode(t, labels)) == 0 })
+	clusterstest.Eventually(t, "nothing is left", func() bool { return len(env.podsByNode(t, labels)) == 0 })
 	require.NoError(t, kubelets.Leave(t.Context(), "one"))
 }
 
 // podsByNode tells whether the pods with these labels are ready, by the nodes that they are on.
-func (g *stage) podsByNode(t *testing.T, labels map[string]string) map[string]bool {
+func (env *environment) podsByNode(t *testing.T, labels map[string]string) map[string]bool {
 	t.Helper()
 	list := &corev1.PodList{}
-	require.NoError(t, g.cluster.Client.List(t.Context(), list, client.MatchingLabels(labels)))
+	require.NoError(t, env.cluster.Client.List(t.Context(), list, client.MatchingLabels(labels)))
 	found := map[string]bool{}
 	for _, pod := range list.Items {
 		ready := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {

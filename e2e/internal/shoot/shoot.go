@@ -23,8 +23,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
 
-// patience bounds how long a process takes to start, on a machine that compiles something else at the same time, or to end.
-const patience = 2 * time.Minute
+// timeout bounds how long a process takes to start, on a machine that compiles something else at the same time, or to end.
+const timeout = 2 * time.Minute
 
 // Cluster is the cluster of one shoot.
 type Cluster struct {
@@ -48,9 +48,9 @@ type Cluster struct {
 // Option changes how a cluster is started.
 type Option func(*Cluster)
 
-// ListeningAt has the API server listen at an IP address of this machine instead of loopback, and be known by further DNS names, so that
+// WithAddress has the API server listen at an IP address of this machine instead of loopback, and be known by further DNS names, so that
 // it can be reached from elsewhere.
-func ListeningAt(address string, names ...string) Option {
+func WithAddress(address string, names ...string) Option {
 	return func(c *Cluster) { c.address, c.names = address, names }
 }
 
@@ -71,7 +71,7 @@ func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (
 	if c.Client, err = client.New(c.Config, client.Options{Scheme: kubernetes.ShootScheme}); err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
-	if err := c.Wake(ctx); err != nil {
+	if err := c.WakeUp(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
@@ -101,9 +101,9 @@ func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (stri
 // Kubelets are those of the shoot's nodes. They are others after each Wake.
 func (c *Cluster) Kubelets() *workload.Kubelets { return c.kubelets }
 
-// Wake starts what Sleep has ended. Nothing is lost in between, and the address is the same.
-func (c *Cluster) Wake(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// WakeUp starts what Sleep has ended. Nothing is lost in between, and the address is the same.
+func (c *Cluster) WakeUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var err error
 	if c.apiServer, err = process.Start(filepath.Join(c.programs, apiServer), c.args(), nil, c.path(apiServer+".log")); err != nil {
@@ -119,9 +119,9 @@ func (c *Cluster) Wake(ctx context.Context) error {
 	return err
 }
 
-// Sleep ends all processes, as when a shoot hibernates. The API server is not asked: it would wait a minute for all who watch
+// Hibernate ends all processes, as when a shoot hibernates. The API server is not asked: it would wait a minute for all who watch
 // something to leave, and loses nothing.
-func (c *Cluster) Sleep() error {
+func (c *Cluster) Hibernate() error {
 	var err error
 	if c.kubelets != nil {
 		err = c.kubelets.Stop()
@@ -136,6 +136,6 @@ func (c *Cluster) Sleep() error {
 }
 
 // Stop is Sleep for ever.
-func (c *Cluster) Stop() error { return c.Sleep() }
+func (c *Cluster) Stop() error { return c.Hibernate() }
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }

@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/ground"
-	"github.com/trellis-garden/trellis/e2e/internal/ground/groundtest"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// stage is a seed, and a shoot whose control plane runs there.
-type stage struct {
+// environment is a seed, and a shoot whose control plane runs there.
+type environment struct {
 	programs  string
 	seed      *seed.Seed
 	cluster   *shoot.Cluster
@@ -28,27 +28,27 @@ type stage struct {
 // gardener-resource-manager applies, tokens, pods, and a cloud-controller-manager. Nothing of ours runs. All parts share the API
 // servers and follow one another.
 func TestControlPlaneInSeed(t *testing.T) {
-	g := newStage(t)
+	env := newEnvironment(t)
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *stage)
+		play func(*testing.T, *environment)
 	}{
 		{"ManagedResourceForShoot", testManagedResourceForShoot},
 		{"ManagedResourceForSeed", testManagedResourceForSeed},
 		{"Nodes", testNodes},
 		{"Tokens", testTokens},
-		{"Demands", testDemands},
+		{"Demands", testPodRequirements},
 		{"CloudControllerManager", testCloudControllerManager},
 		{"Hibernation", testHibernation},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.play(t, g) })
+		t.Run(part.name, func(t *testing.T) { part.play(t, env) })
 	}
 }
 
-func newStage(t *testing.T) *stage {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	found := groundtest.New(t, ground.Options{})
-	return &stage{
+	found := clusterstest.New(t, clusters.Options{})
+	return &environment{
 		programs: found.Programs, seed: found.Source.Seed, cluster: found.Cluster, gardenlet: found.Source.Gardenlet, shoot: found.Shoot,
 		cloud: found.Cloud, account: found.Account,
 	}

@@ -16,26 +16,26 @@ type site struct {
 }
 
 // makeSite makes what an infrastructure consists of, and a server.
-func (g *stage) makeSite(t *testing.T) site {
+func (env *environment) makeSite(t *testing.T) site {
 	t.Helper()
 	s := site{
-		external:   g.pick(t, conformance.Network, "/v2.0/networks", "networks", g.cloud.ExternalNetwork()),
+		external:   env.pick(t, conformance.Network, "/v2.0/networks", "networks", env.cloud.ExternalNetwork()),
 		serverName: "node-1", flavorName: "m1.small",
 	}
-	s.network = g.create(t, conformance.Network, "/v2.0/networks", "network", conformance.Body{"name": "nodes"})
-	s.subnet = g.create(t, conformance.Network, "/v2.0/subnets", "subnet", conformance.Body{
+	s.network = env.create(t, conformance.Network, "/v2.0/networks", "network", conformance.Body{"name": "nodes"})
+	s.subnet = env.create(t, conformance.Network, "/v2.0/subnets", "subnet", conformance.Body{
 		"name": "nodes", "network_id": s.network, "ip_version": 4, "cidr": "10.250.0.0/24",
 	})
-	s.router = g.create(t, conformance.Network, "/v2.0/routers", "router", conformance.Body{
+	s.router = env.create(t, conformance.Network, "/v2.0/routers", "router", conformance.Body{
 		"name": "nodes", "external_gateway_info": conformance.Body{"network_id": s.external},
 	})
-	g.do(t, http.MethodPut, conformance.Network, "/v2.0/routers/"+s.router+"/add_router_interface", conformance.Body{"subnet_id": s.subnet})
-	s.server = g.create(t, conformance.Compute, "/v2.1/servers", "server", conformance.Body{
+	env.do(t, http.MethodPut, conformance.Network, "/v2.0/routers/"+s.router+"/add_router_interface", conformance.Body{"subnet_id": s.subnet})
+	s.server = env.create(t, conformance.Compute, "/v2.1/servers", "server", conformance.Body{
 		"name": s.serverName, "networks": []conformance.Body{{"uuid": s.network}},
-		"flavorRef": g.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", s.flavorName),
-		"imageRef":  g.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
+		"flavorRef": env.pick(t, conformance.Compute, "/v2.1/flavors", "flavors", s.flavorName),
+		"imageRef":  env.pick(t, conformance.Image, "/v2/images", "images", "tiny"),
 	})
-	server := g.do(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+s.server, nil)
+	server := env.do(t, http.MethodGet, conformance.Compute, "/v2.1/servers/"+s.server, nil)
 	s.zone = server.Text("server.OS-EXT-AZ:availability_zone")
 	s.address = server.Objects("server.addresses.nodes")[0].Text("addr")
 	require.NotEmpty(t, s.zone)
@@ -43,41 +43,41 @@ func (g *stage) makeSite(t *testing.T) site {
 }
 
 // routes lists the router's own, as "range via address".
-func (g *stage) routes(t *testing.T, s site) (routes []string) {
+func (env *environment) routes(t *testing.T, s site) (routes []string) {
 	t.Helper()
-	for _, route := range g.do(t, http.MethodGet, conformance.Network, "/v2.0/routers/"+s.router, nil).Objects("router.routes") {
+	for _, route := range env.do(t, http.MethodGet, conformance.Network, "/v2.0/routers/"+s.router, nil).Objects("router.routes") {
 		routes = append(routes, route.Text("destination")+" via "+route.Text("nexthop"))
 	}
 	return routes
 }
 
 // loadBalancers lists their names.
-func (g *stage) loadBalancers(t *testing.T) (names []string) {
+func (env *environment) loadBalancers(t *testing.T) (names []string) {
 	t.Helper()
-	for _, balancer := range g.do(t, http.MethodGet, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers", nil).Objects("loadbalancers") {
+	for _, balancer := range env.do(t, http.MethodGet, conformance.LoadBalancer, "/v2.0/lbaas/loadbalancers", nil).Objects("loadbalancers") {
 		names = append(names, balancer.Text("name"))
 	}
 	return names
 }
 
 // do makes a request as the shoot's account.
-func (g *stage) do(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
+func (env *environment) do(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
-	answer, err := g.account.AsMember(t.Context(), method, service, path, body)
+	answer, err := env.account.DoAsMember(t.Context(), method, service, path, body)
 	require.NoError(t, err)
 	return answer
 }
 
 // create makes a thing and returns its ID.
-func (g *stage) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
+func (env *environment) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
 	t.Helper()
-	return g.do(t, http.MethodPost, service, path, conformance.Body{kind: attributes}).Text(kind + ".id")
+	return env.do(t, http.MethodPost, service, path, conformance.Body{kind: attributes}).Text(kind + ".id")
 }
 
 // pick returns the ID of the thing with a name.
-func (g *stage) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
+func (env *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
-	for _, object := range g.do(t, http.MethodGet, service, path, nil).Objects(kind) {
+	for _, object := range env.do(t, http.MethodGet, service, path, nil).Objects(kind) {
 		if object.Text("name") == name {
 			return object.ID()
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// lookAtAPI is the pause between two calls that wait for something.
-const lookAtAPI = 500 * time.Millisecond
+// apiPollInterval is the pause between two calls that wait for something.
+const apiPollInterval = 500 * time.Millisecond
 
 // Zones are the availability zones of compute. Each has one hypervisor.
 func Zones() []string { return []string{"zone-a", "zone-b", "zone-c"} }
@@ -124,7 +124,7 @@ func waitForHypervisors(ctx context.Context, c *client) error {
 		if !slices.ContainsFunc(Zones(), func(zone string) bool { return find(providers, object{"name": hostOf(zone)}) == nil }) {
 			return nil
 		}
-		if err := pause(ctx, lookAtAPI); err != nil {
+		if err := pause(ctx, apiPollInterval); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func ensureZone(ctx context.Context, c *client, v21, zone string) error {
 		if no := (*refusal)(nil); !errors.As(err, &no) || no.status != http.StatusNotFound {
 			return err
 		}
-		if err := pause(ctx, lookAtAPI); err != nil {
+		if err := pause(ctx, apiPollInterval); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // One test can run against the fake and against this cloud because both start with the same content.
-func TestTheContentIsThatOfTheFake(t *testing.T) {
+func TestContent_SameAsFake(t *testing.T) {
 	cloud := fake.New()
 	require.NoError(t, cloud.Start(IP+":0"))
 	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
@@ -60,7 +60,7 @@ func TestTheContentIsThatOfTheFake(t *testing.T) {
 	assert.Equal(t, theirZones, Zones())
 }
 
-func TestTheCatalogIsWrittenAsThatOfTheFake(t *testing.T) {
+func TestCatalog_SameAsFake(t *testing.T) {
 	cloud := fake.New()
 	require.NoError(t, cloud.Start(IP+":0"))
 	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })

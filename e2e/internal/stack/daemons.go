@@ -161,15 +161,15 @@ func (l layout) answering(name string) func(context.Context) bool {
 	}
 }
 
-// patience is how long anything may take to become ready.
-const patience = 5 * time.Minute
+// startTimeout is how long anything may take to become ready.
+const startTimeout = 5 * time.Minute
 
 // startAndWait starts a daemon that isn't running, and waits until it serves. It fails when the daemon dies.
 func (l layout) startAndWait(ctx context.Context, d daemon) error {
 	if err := l.start(d); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(startTimeout); ; {
 		if d.ready == nil || d.ready(ctx) {
 			return nil
 		}
@@ -179,9 +179,9 @@ func (l layout) startAndWait(ctx context.Context, d daemon) error {
 		case !l.isRunning(d.name):
 			return fmt.Errorf("%s has ended by itself%s", d.name, lastLines(l.log(d.name)))
 		case time.Now().After(deadline):
-			return fmt.Errorf("%s does not serve after %s%s", d.name, patience, lastLines(l.log(d.name)))
+			return fmt.Errorf("%s does not serve after %s%s", d.name, startTimeout, lastLines(l.log(d.name)))
 		}
-		if err := pause(ctx, glance); err != nil {
+		if err := pause(ctx, processPollInterval); err != nil {
 			return err
 		}
 	}

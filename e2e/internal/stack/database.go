@@ -27,7 +27,7 @@ func databases() []string {
 const (
 	schemaDone    = "schema"
 	mariadbDone   = "mariadb"
-	codeOfSchemas = 1 // to be raised when fillDatabases makes something else than before
+	schemaVersion = 1 // to be raised when fillDatabases makes something else than before
 )
 
 // initialise makes MariaDB's own files.
@@ -44,11 +44,11 @@ func (l layout) initialise(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("initialising MariaDB: %w", err)
 	}
-	return l.note(mariadbDone)
+	return l.recordDone(mariadbDone)
 }
 
 // fillDatabases brings all schemas and Keystone's first content into being, from the cache if it has them.
-func (l layout) fillDatabases(ctx context.Context, cache string, tell io.Writer) error {
+func (l layout) fillDatabases(ctx context.Context, cache string, progress io.Writer) error {
 	if l.isDone(schemaDone) {
 		return nil
 	}
@@ -64,16 +64,16 @@ func (l layout) fillDatabases(ctx context.Context, cache string, tell io.Writer)
 		return err
 	}
 	if loaded {
-		return l.note(schemaDone)
+		return l.recordDone(schemaDone)
 	}
-	fmt.Fprintln(tell, "no dump for these package versions yet: running all migrations")
+	fmt.Fprintln(progress, "no dump for these package versions yet: running all migrations")
 	if err := l.migrate(ctx); err != nil {
 		return err
 	}
 	if err := l.save(ctx, dump); err != nil {
 		return err
 	}
-	return l.note(schemaDone)
+	return l.recordDone(schemaDone)
 }
 
 // emptyDatabases is the script that makes all databases and the account of the services. Its password is public, and
@@ -166,7 +166,7 @@ func dumpFile(ctx context.Context, cache string) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
 		fmt.Fprintln(key, name, versions[name])
 	}
-	fmt.Fprintln(key, codeOfSchemas, databases(), databaseURL("", ""), brokerURL(), urlOf("keystone"), fake.AdminPassword)
+	fmt.Fprintln(key, schemaVersion, databases(), databaseURL("", ""), brokerURL(), urlOf("keystone"), fake.AdminPassword)
 	return filepath.Join(cache, fmt.Sprintf("databases-%x.sql.gz", key.Sum(nil)[:8])), nil
 }
 

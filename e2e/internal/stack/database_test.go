@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestThePublicAccountHasRightsToItsDatabasesOnly(t *testing.T) {
+func TestEmptyDatabases_Grants(t *testing.T) {
 	script := emptyDatabases()
 	var granted []string
 	for _, match := range regexp.MustCompile("(?m)^GRANT ALL ON `(.+)`\\.\\* TO 'openstack'@'%';$").FindAllStringSubmatch(script, -1) {

@@ -14,13 +14,13 @@ import (
 
 // How long processes may take to end before they are killed.
 const (
-	graceOfServices = 5 * time.Second
-	graceOfStores   = 30 * time.Second // they write down what they hold in memory
+	serviceGracePeriod = 5 * time.Second
+	storeGracePeriod   = 30 * time.Second // they write down what they hold in memory
 )
 
 // Down ends all processes of the cloud, and removes its state unless keep says otherwise.
 func (s *Stack) Down(ctx context.Context, keep bool) error {
-	there, err := s.layout.recognise()
+	there, err := s.layout.verify()
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,21 @@ func (l layout) stop(ctx context.Context, keep bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	grace := graceOfServices
+	grace := serviceGracePeriod
 	if keep {
-		grace = graceOfStores
+		grace = storeGracePeriod
 	}
 	isStore := func(name string) bool {
 		return slices.ContainsFunc(l.stores(), func(d daemon) bool { return d.name == name })
 	}
 	services := slices.DeleteFunc(slices.Clone(names), isStore)
 	stores := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isStore(name) })
-	err = errors.Join(l.stopRecorded(ctx, graceOfServices, services), l.stopRecorded(ctx, grace, stores))
+	err = errors.Join(l.stopRecorded(ctx, serviceGracePeriod, services), l.stopRecorded(ctx, grace, stores))
 	if err != nil {
 		return "", err
 	}
 	// What left its session, or was started in the moment before this program was killed.
-	if err := end(ctx, graceOfServices, func() []status { return marked(l.dir, processes()) }); err != nil {
+	if err := end(ctx, serviceGracePeriod, func() []status { return markedProcesses(l.dir, processes()) }); err != nil {
 		return "", fmt.Errorf("ending what is left: %w", err)
 	}
 	return fmt.Sprintf("%d daemons ended", len(names)), nil

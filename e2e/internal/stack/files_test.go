@@ -42,7 +42,7 @@ func TestConfiguration(t *testing.T) {
 }
 
 // Every address in files and commands is a port of the table, and every port is told to somebody.
-func TestPortsAreSaidOnce(t *testing.T) {
+func TestConfiguration_Ports(t *testing.T) {
 	l := newTestLayout(t)
 	files, err := l.render()
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestPortsAreSaidOnce(t *testing.T) {
 	}
 }
 
-func TestEveryDaemonFindsItsFiles(t *testing.T) {
+func TestDaemons_Files(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	require.NoError(t, l.writeFiles())
@@ -93,7 +93,7 @@ func TestWriteFiles_KeysOfKeystone(t *testing.T) {
 	}
 }
 
-func TestKeysOutliveAnotherUp(t *testing.T) {
+func TestWriteFiles_KeepsKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "fernet")
 	require.NoError(t, writeKeys(dir))
 	first, err := os.ReadFile(filepath.Join(dir, "1"))

@@ -14,8 +14,8 @@ type identity struct {
 	start uint64 // when the process began, in clock ticks since the machine did
 }
 
-// era is within what a process number and a start mean something: a boot of the machine, and a namespace of numbers.
-func era() (string, error) {
+// bootID is within what a process number and a start mean something: a boot of the machine, and a namespace of numbers.
+func bootID() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("asking which boot this is: %w", err)

@@ -11,7 +11,7 @@ import (
 
 func TestParseStatus(t *testing.T) {
 	const tail = " 1 4242 4200 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876543 10 11"
-	for sentence, test := range map[string]struct {
+	for description, test := range map[string]struct {
 		line string
 		want status
 		fail bool
@@ -27,7 +27,7 @@ func TestParseStatus(t *testing.T) {
 		"the number of a session must be a number":    {line: "4242 (uwsgi) S 1 4242 x 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 9876543", fail: true},
 		"the beginning of a process must be a number": {line: "4242 (uwsgi) S 1 4242 4200 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 x", fail: true},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			got, err := parseStatus(test.line)
 			if test.fail {
 				assert.Error(t, err)
@@ -61,10 +61,10 @@ func TestAncestors(t *testing.T) {
 	_ = child.Wait()
 }
 
-func TestEra(t *testing.T) {
-	first, err := era()
+func TestBootID(t *testing.T) {
+	first, err := bootID()
 	require.NoError(t, err)
-	second, err := era()
+	second, err := bootID()
 	require.NoError(t, err)
 	assert.Equal(t, first, second)
 	assert.Regexp(t, `^[0-9a-f-]{36}/pid:\[\d+\]$`, first)

@@ -16,8 +16,8 @@ const (
 // markerText is what the file that marks a state directory says.
 const markerText = "The state of an OpenStack for tests. It goes when the cloud is brought down.\n"
 
-// longestSocket is how long the path of a Unix socket may be, without the byte that ends it.
-const longestSocket = 107
+// maxSocketPath is how long the path of a Unix socket may be, without the byte that ends it.
+const maxSocketPath = 107
 
 // layout says what lies where below the state directory.
 type layout struct{ dir string }
@@ -45,24 +45,24 @@ func newLayout(dir string) (layout, error) {
 		return layout{}, fmt.Errorf("finding the state directory %s: %w", dir, err)
 	}
 	l := layout{dir: absolute}
-	if tooLong := len(l.socket()) - longestSocket; tooLong > 0 {
+	if tooLong := len(l.socket()) - maxSocketPath; tooLong > 0 {
 		return layout{}, fmt.Errorf("the path of the state directory %s is too long by %d bytes: a Unix socket in it could not be reached", absolute, tooLong)
 	}
 	return l, nil
 }
 
-// errForeign says that a directory is not ours.
-var errForeign = errors.New("is no state directory of this program, and is left alone")
+// errNotStateDir says that a directory is not ours.
+var errNotStateDir = errors.New("is no state directory of this program, and is left alone")
 
-// recognise fails unless the directory is one that create made. An empty directory is as good as none.
-func (l layout) recognise() (there bool, err error) {
+// verify fails unless the directory is one that create made. An empty directory is as good as none.
+func (l layout) verify() (there bool, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
 		return false, nil
 	}
 	content, err := os.ReadFile(l.marker())
 	if errors.Is(err, os.ErrNotExist) || err == nil && string(content) != markerText {
-		return true, fmt.Errorf("%s %w", l.dir, errForeign)
+		return true, fmt.Errorf("%s %w", l.dir, errNotStateDir)
 	}
 	if err != nil {
 		return true, fmt.Errorf("looking whether %s is a state directory: %w", l.dir, err)
@@ -73,7 +73,7 @@ func (l layout) recognise() (there bool, err error) {
 // create makes the state directory, unless it is there. Nobody but its owner may look into it: all daemons run as root,
 // and believe whoever reaches a socket or a file in it.
 func (l layout) create() error {
-	there, err := l.recognise()
+	there, err := l.verify()
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (l layout) isDone(what string) bool {
 	return err == nil
 }
 
-func (l layout) note(what string) error {
+func (l layout) recordDone(what string) error {
 	if err := os.WriteFile(l.done(what), nil, 0o600); err != nil {
 		return fmt.Errorf("noting that %s is done: %w", what, err)
 	}

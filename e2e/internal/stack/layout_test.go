@@ -17,8 +17,8 @@ func newTestLayout(t *testing.T) layout {
 	return l
 }
 
-func TestRecognise(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestLayout_Verify(t *testing.T) {
+	for description, test := range map[string]struct {
 		prepare func(*testing.T, layout)
 		there   bool
 		foreign bool
@@ -40,14 +40,14 @@ func TestRecognise(t *testing.T) {
 			there:   true, foreign: true,
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			l := newTestLayout(t)
 			test.prepare(t, l)
-			there, err := l.recognise()
+			there, err := l.verify()
 			assert.Equal(t, test.there, there)
 			if test.foreign {
-				require.ErrorIs(t, err, errForeign)
-				require.ErrorIs(t, l.create(), errForeign)
+				require.ErrorIs(t, err, errNotStateDir)
+				require.ErrorIs(t, l.create(), errNotStateDir)
 				return
 			}
 			require.NoError(t, err)
@@ -56,8 +56,8 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-func TestNobodyElseLooksIntoTheStateDirectory(t *testing.T) {
-	for sentence, prepare := range map[string]func(*testing.T, layout){
+func TestLayout_CreatePermissions(t *testing.T) {
+	for description, prepare := range map[string]func(*testing.T, layout){
 		"a new one":          func(*testing.T, layout) {},
 		"one that was empty": func(t *testing.T, l layout) { require.NoError(t, os.Mkdir(l.dir, 0o755)) },
 		"one of an older build": func(t *testing.T, l layout) {
@@ -65,7 +65,7 @@ func TestNobodyElseLooksIntoTheStateDirectory(t *testing.T) {
 			require.NoError(t, os.Chmod(l.dir, 0o755))
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			l := newTestLayout(t)
 			prepare(t, l)
 			require.NoError(t, l.create())
@@ -76,7 +76,7 @@ func TestNobodyElseLooksIntoTheStateDirectory(t *testing.T) {
 	}
 }
 
-func TestWhateverIsLeftOfARemovalIsRecognised(t *testing.T) {
+func TestLayout_VerifyPartialRemoval(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	release, err := l.acquire()
@@ -86,7 +86,7 @@ func TestWhateverIsLeftOfARemovalIsRecognised(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, paths, l.data())
 	for _, path := range paths {
-		there, err := l.recognise()
+		there, err := l.verify()
 		require.NoError(t, err, "before %s", path)
 		assert.Equal(t, path != l.dir, there, "only an empty directory is as good as none")
 		require.NoError(t, os.RemoveAll(path))
@@ -94,17 +94,17 @@ func TestWhateverIsLeftOfARemovalIsRecognised(t *testing.T) {
 	assert.NoDirExists(t, l.dir)
 }
 
-func TestAStateDirectoryWhoseSocketsNobodyCouldReach(t *testing.T) {
+func TestNewLayout_SocketPathTooLong(t *testing.T) {
 	const suffix = "/run/mariadb.sock"
-	fits := "/" + strings.Repeat("d", longestSocket-len(suffix)-1)
+	fits := "/" + strings.Repeat("d", maxSocketPath-len(suffix)-1)
 	l, err := newLayout(fits)
 	require.NoError(t, err)
-	assert.Len(t, l.socket(), longestSocket)
+	assert.Len(t, l.socket(), maxSocketPath)
 	_, err = newLayout(fits + "d")
 	assert.ErrorContains(t, err, "too long by 1 bytes")
 }
 
-func TestOneAtATime(t *testing.T) {
+func TestAcquire_Concurrent(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	release, err := l.acquire()

@@ -37,8 +37,8 @@ func thisMachine() machine {
 	}
 }
 
-// lacks are the sentences about what is missing.
-func (m machine) lacks() []string {
+// unmetRequirements are the sentences about what is missing.
+func (m machine) unmetRequirements() []string {
 	if m.system != "linux" {
 		return []string{fmt.Sprintf("needs Debian 12 (this is %s)", m.system)}
 	}
@@ -79,8 +79,8 @@ func parseRelease(content []byte) map[string]string {
 	return variables
 }
 
-// taken are the sentences about ports that somebody else listens on. Ours are those of processes that run.
-func taken(ports []Port, isOurs func(name string) bool, isTaken func(address string) bool) []string {
+// portsInUse are the sentences about ports that somebody else listens on. Ours are those of processes that run.
+func portsInUse(ports []Port, isOurs func(name string) bool, isTaken func(address string) bool) []string {
 	var needs []string
 	for _, p := range ports {
 		if address := addressOf(p.Name); !isOurs(p.Name) && isTaken(address) {

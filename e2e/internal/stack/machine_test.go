@@ -12,9 +12,9 @@ const (
 	noble    = "PRETTY_NAME='Ubuntu 24.04 LTS'\n# a comment=\nVERSION_ID=24.04\nID=ubuntu\nID_LIKE=debian\n"
 )
 
-func TestWhatAMachineLacks(t *testing.T) {
+func TestMachine_UnmetRequirements(t *testing.T) {
 	all := func(string) bool { return true }
-	for sentence, test := range map[string]struct {
+	for description, test := range map[string]struct {
 		machine machine
 		want    []string
 	}{
@@ -29,17 +29,17 @@ func TestWhatAMachineLacks(t *testing.T) {
 			[]string{"needs apt-get (it is not in PATH)"},
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, test.want, test.machine.lacks())
+		t.Run(description, func(t *testing.T) {
+			assert.Equal(t, test.want, test.machine.unmetRequirements())
 		})
 	}
 }
 
-func TestTakenPorts(t *testing.T) {
+func TestPortsInUse(t *testing.T) {
 	ports := Ports()[:3]
 	isTaken := func(address string) bool { return address != addressOf("placement") }
 	isOurs := func(name string) bool { return name == "glance" }
-	assert.Equal(t, []string{"needs 127.0.0.1:28000 for keystone (another program listens there)"}, taken(ports, isOurs, isTaken))
+	assert.Equal(t, []string{"needs 127.0.0.1:28000 for keystone (another program listens there)"}, portsInUse(ports, isOurs, isTaken))
 }
 
 func TestUnfitError(t *testing.T) {

@@ -37,15 +37,15 @@ func program(t *testing.T, dir, name, script string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700))
 }
 
-func TestInstalledDaemonsDoNotRun(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestInstall_DaemonsNotStarted(t *testing.T) {
+	for description, test := range map[string]struct {
 		end  string
 		fail bool
 	}{
 		"when all is installed":           {end: "exit 0"},
 		"when apt-get fails half the way": {end: "exit 100", fail: true},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 			t.Setenv("MACHINE", dir)
@@ -76,7 +76,7 @@ func TestInstalledDaemonsDoNotRun(t *testing.T) {
 	}
 }
 
-func TestOnlyFilesAreUnits(t *testing.T) {
+func TestIsFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "a.service"), filepath.Join(dir, "b.service")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -86,7 +86,7 @@ func TestOnlyFilesAreUnits(t *testing.T) {
 	assert.False(t, isFile(filepath.Join(dir, "c.service")))
 }
 
-func TestThePolicyIsPutBackAsItWas(t *testing.T) {
+func TestPolicyFile_Restore(t *testing.T) {
 	const theirs = "#!/bin/sh\nexit 0\n"
 	put := func(t *testing.T, p policyFile) { require.NoError(t, os.WriteFile(string(p), []byte(theirs), 0o700)) }
 	read := func(t *testing.T, p policyFile) string {
@@ -94,7 +94,7 @@ func TestThePolicyIsPutBackAsItWas(t *testing.T) {
 		require.NoError(t, err)
 		return string(content)
 	}
-	for sentence, prepare := range map[string]func(*testing.T, policyFile){
+	for description, prepare := range map[string]func(*testing.T, policyFile){
 		"there was one":  put,
 		"there was none": func(*testing.T, policyFile) {},
 		"an earlier run was killed over one": func(t *testing.T, p policyFile) {
@@ -103,7 +103,7 @@ func TestThePolicyIsPutBackAsItWas(t *testing.T) {
 		},
 		"an earlier run was killed over none": func(t *testing.T, p policyFile) { require.NoError(t, p.forbid()) },
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			p := policyFile(filepath.Join(t.TempDir(), "policy-rc.d"))
 			prepare(t, p)
 			_, err := os.Stat(p.saved())
@@ -129,7 +129,7 @@ func TestThePolicyIsPutBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestAPolicyThatSomebodyHasWrittenSinceStays(t *testing.T) {
+func TestPolicyFile_RestoreChanged(t *testing.T) {
 	p := policyFile(filepath.Join(t.TempDir(), "policy-rc.d"))
 	require.NoError(t, os.WriteFile(string(p), []byte("earlier"), 0o600))
 	require.NoError(t, p.forbid())

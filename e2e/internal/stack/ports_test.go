@@ -22,7 +22,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func TestEveryPortBelongsToADaemon(t *testing.T) {
+func TestPorts_Daemons(t *testing.T) {
 	l, err := newLayout(t.TempDir())
 	assert.NoError(t, err)
 	for _, p := range Ports() {

@@ -14,34 +14,34 @@ import (
 	"time"
 )
 
-// mark is the environment variable by which a process tells what state directory it belongs to. Nobody sets one of this
+// processMarker is the environment variable by which a process tells what state directory it belongs to. Nobody sets one of this
 // name for another purpose: who carries it is killed.
-const mark = "TRELLIS_OPENSTACK_PROCESS_OF"
+const processMarker = "TRELLIS_OPENSTACK_PROCESS_OF"
 
-// glance is the pause between two looks at something that will change soon.
-const glance = 100 * time.Millisecond
+// processPollInterval is the pause between two looks at something that will change soon.
+const processPollInterval = 100 * time.Millisecond
 
-// carriesMark reports whether the environment of a process says that it belongs to a state directory.
-func carriesMark(pid int, dir string) bool {
+// hasMarker reports whether the environment of a process says that it belongs to a state directory.
+func hasMarker(pid int, dir string) bool {
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		return false
 	}
 	for variable := range bytes.SplitSeq(environment, []byte{0}) {
-		if string(variable) == mark+"="+dir {
+		if string(variable) == processMarker+"="+dir {
 			return true
 		}
 	}
 	return false
 }
 
-// marked are the living processes that carry the mark of a state directory. This program and those above it are never
+// markedProcesses are the living processes that carry the mark of a state directory. This program and those above it are never
 // among them: they may have got the mark from whoever looks into a process of the cloud.
-func marked(dir string, all []status) []status {
+func markedProcesses(dir string, all []status) []status {
 	spared := withAncestors(os.Getpid())
 	var found []status
 	for _, s := range all {
-		if !s.dead && !spared[s.pid] && carriesMark(s.pid, dir) {
+		if !s.dead && !spared[s.pid] && hasMarker(s.pid, dir) {
 			found = append(found, s)
 		}
 	}
@@ -59,7 +59,7 @@ func (l layout) owns(pid int) bool {
 	if err == nil && (where == dir || strings.HasPrefix(where, dir+"/")) {
 		return true
 	}
-	return carriesMark(pid, l.dir)
+	return hasMarker(pid, l.dir)
 }
 
 // session are the living processes of the session that a process has led, even when the leader has ended. Its number may
@@ -81,7 +81,7 @@ func (l layout) record(name string) string { return filepath.Join(l.run(), name+
 
 // remember records a process under a name. A state directory outlives a reboot, so that the era belongs to it.
 func (l layout) remember(name string, i identity) error {
-	era, err := era()
+	era, err := bootID()
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (l layout) recorded(name string) (identity, bool) {
 		return identity{}, false
 	}
 	if fields := strings.Fields(string(content)); len(fields) > 2 {
-		if now, err := era(); err != nil || fields[2] != now {
+		if now, err := bootID(); err != nil || fields[2] != now {
 			return identity{}, false
 		}
 	}
@@ -122,7 +122,7 @@ func (l layout) isRunning(name string) bool {
 func (l layout) environment(more ...string) []string {
 	return append([]string{
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + l.dir,
-		"PYTHONPATH=" + l.python(), "PYTHONUNBUFFERED=1", mark + "=" + l.dir,
+		"PYTHONPATH=" + l.python(), "PYTHONUNBUFFERED=1", processMarker + "=" + l.dir,
 	}, more...)
 }
 
@@ -195,8 +195,8 @@ func lastLines(path string) string {
 	return fmt.Sprintf("\nthe end of %s:\n    %s", path, strings.Join(lines, "\n    "))
 }
 
-// graceAfterKill is how long the kernel may take to end what was killed. Who hangs in a call to a disk takes for ever.
-const graceAfterKill = 10 * time.Second
+// killTimeout is how long the kernel may take to end what was killed. Who hangs in a call to a disk takes for ever.
+const killTimeout = 10 * time.Second
 
 // end ends processes: it asks for it, waits for as long as grace, and kills what is left. members looks who is left.
 func end(ctx context.Context, grace time.Duration, members func() []status) error {
@@ -208,7 +208,7 @@ func end(ctx context.Context, grace time.Duration, members func() []status) erro
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	left, err = await(ctx, graceAfterKill, func() []status {
+	left, err = await(ctx, killTimeout, func() []status {
 		all := members() // among them may be some that began since
 		for _, s := range all {
 			_ = syscall.Kill(s.pid, syscall.SIGKILL)
@@ -222,17 +222,17 @@ func end(ctx context.Context, grace time.Duration, members func() []status) erro
 	for _, s := range left {
 		numbers = append(numbers, strconv.Itoa(s.pid))
 	}
-	return fmt.Errorf("still there %s after they were killed: processes %s", graceAfterKill, strings.Join(numbers, ", "))
+	return fmt.Errorf("still there %s after they were killed: processes %s", killTimeout, strings.Join(numbers, ", "))
 }
 
 // await waits until no members are left, but not longer than patience. It returns those that are left.
-func await(ctx context.Context, patience time.Duration, members func() []status) ([]status, error) {
-	for deadline := time.Now().Add(patience); ; {
+func await(ctx context.Context, timeout time.Duration, members func() []status) ([]status, error) {
+	for deadline := time.Now().Add(timeout); ; {
 		left := members()
 		if len(left) == 0 || time.Now().After(deadline) {
 			return left, nil
 		}
-		if err := pause(ctx, glance); err != nil {
+		if err := pause(ctx, processPollInterval); err != nil {
 			return left, err
 		}
 	}

@@ -31,15 +31,15 @@ func waitForLog(t *testing.T, l layout, name, want string) {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-func TestDownEndsEverything(t *testing.T) {
-	for sentence, script := range map[string]string{
+func TestDown_AllProcesses(t *testing.T) {
+	for description, script := range map[string]string{
 		"a daemon that ends when asked":                 `trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`,
 		"a daemon that does not listen, nor its child":  `trap '' TERM; sh -c 'trap "" TERM; while :; do sleep 0.01; done' & echo ready; wait; while :; do sleep 0.01; done`,
 		"a child whose parent has gone":                 `sh -c 'while :; do sleep 0.01; done' & echo ready`,
 		"a child that has moved into another session":   `setsid sh -c 'while :; do sleep 0.01; done' & echo ready`,
 		"a daemon that has ended by itself, leaving no": `echo ready`,
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			l := newTestLayout(t)
 			require.NoError(t, l.create())
 			require.NoError(t, l.start(shell("daemon", script)))
@@ -47,18 +47,18 @@ func TestDownEndsEverything(t *testing.T) {
 
 			_, err := l.stop(t.Context(), false)
 			require.NoError(t, err)
-			assert.Empty(t, marked(l.dir, processes()))
+			assert.Empty(t, markedProcesses(l.dir, processes()))
 			assert.NoFileExists(t, l.record("daemon"))
 		})
 	}
 }
 
 // A record that doesn't mean what it says must neither show a stranger as ours nor end it.
-func TestStrangersAreNotTouched(t *testing.T) {
-	now, err := era()
+func TestDown_OtherProcesses(t *testing.T) {
+	now, err := bootID()
 	require.NoError(t, err)
 	const forever = "while :; do sleep 0.01; done"
-	for sentence, test := range map[string]struct {
+	for description, test := range map[string]struct {
 		script string
 		record func(bystander identity) string
 	}{
@@ -78,7 +78,7 @@ func TestStrangersAreNotTouched(t *testing.T) {
 			return fmt.Sprintf("%d %d\n", i.pid, i.start)
 		}},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			l, other := newTestLayout(t), newTestLayout(t)
 			require.NoError(t, l.create())
 			require.NoError(t, other.create())
@@ -98,13 +98,13 @@ func TestStrangersAreNotTouched(t *testing.T) {
 			assert.NotEmpty(t, other.session(bystander, processes()), "they live on")
 			_, err = other.stop(t.Context(), false)
 			require.NoError(t, err)
-			assert.Empty(t, marked(other.dir, processes()))
+			assert.Empty(t, markedProcesses(other.dir, processes()))
 		})
 	}
 }
 
 // An older build wrote another mark and no era. Some daemons have lost their environment.
-func TestARecordWithoutAnEraStillCounts(t *testing.T) {
+func TestRecorded_WithoutBootID(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	older := exec.Command("/bin/sh", "-c", "while :; do sleep 0.01; done")
@@ -123,8 +123,8 @@ func TestARecordWithoutAnEraStillCounts(t *testing.T) {
 }
 
 // The test runs itself once more, below a shell, both with the mark in their environment.
-func TestDownSparesWhoCallsIt(t *testing.T) {
-	if dir := os.Getenv(mark); dir != "" {
+func TestDown_Caller(t *testing.T) {
+	if dir := os.Getenv(processMarker); dir != "" {
 		l := layout{dir: dir}
 		require.NoError(t, l.create())
 		require.NoError(t, l.start(shell("daemon", "while :; do sleep 0.01; done")))
@@ -135,7 +135,7 @@ func TestDownSparesWhoCallsIt(t *testing.T) {
 	l := newTestLayout(t)
 	command := exec.Command("/bin/sh", "-c", `sleep 60 & "$0" -test.run="^$1\$" -test.count=1 && echo the shell is there; wait; echo the sleeper is gone`,
 		os.Args[0], t.Name())
-	command.Env = append(os.Environ(), mark+"="+l.dir)
+	command.Env = append(os.Environ(), processMarker+"="+l.dir)
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
 	assert.Contains(t, string(output), "PASS")
@@ -143,7 +143,7 @@ func TestDownSparesWhoCallsIt(t *testing.T) {
 	assert.Contains(t, string(output), "the sleeper is gone", "beside them, the mark says who belongs to the cloud")
 }
 
-func TestStartingTwiceStartsOnce(t *testing.T) {
+func TestStart_AlreadyRunning(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	d := shell("daemon", "while :; do sleep 0.01; done")
@@ -156,7 +156,7 @@ func TestStartingTwiceStartsOnce(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestADaemonThatDiesIsNamedWithItsLog(t *testing.T) {
+func TestStartAndWait_DaemonExits(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	d := shell("neutron", "echo no such option; exit 1")
@@ -166,11 +166,11 @@ func TestADaemonThatDiesIsNamedWithItsLog(t *testing.T) {
 	require.ErrorContains(t, err, l.log("neutron"))
 	require.ErrorContains(t, err, "no such option")
 
-	require.NoError(t, l.forgetDead(t.Context()))
+	require.NoError(t, l.cleanUpDead(t.Context()))
 	assert.NoFileExists(t, l.record("neutron"))
 }
 
-func TestAToolThatFailsIsNamedWithItsLog(t *testing.T) {
+func TestTool_Failure(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	err := l.tool(t.Context(), "schema", []string{"GREETING=hello"}, "/bin/sh", "-c", `echo "$GREETING"; exit 3`)
@@ -202,7 +202,7 @@ func TestDown(t *testing.T) {
 	assert.NoDirExists(t, dir)
 
 	require.NoError(t, write(filepath.Join(dir, "letters"), []byte("dear")))
-	require.ErrorIs(t, s.Down(t.Context(), false), errForeign)
+	require.ErrorIs(t, s.Down(t.Context(), false), errNotStateDir)
 	assert.FileExists(t, filepath.Join(dir, "letters"))
 
 	_, err = file.Seek(0, io.SeekStart)
@@ -213,18 +213,18 @@ func TestDown(t *testing.T) {
 	assert.Contains(t, string(output), dir+" is gone")
 }
 
-func TestEndDoesNotWaitForEver(t *testing.T) {
+func TestEnd_Timeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const beyondAllNumbers = 1 << 30
 		stubborn := []status{{identity: identity{pid: beyondAllNumbers}}, {identity: identity{pid: beyondAllNumbers + 1}}}
 		begin := time.Now()
 		err := end(t.Context(), time.Minute, func() []status { return stubborn })
 		require.ErrorContains(t, err, "processes 1073741824, 1073741825")
-		assert.InDelta(t, time.Minute+graceAfterKill, time.Since(begin), float64(time.Second))
+		assert.InDelta(t, time.Minute+killTimeout, time.Since(begin), float64(time.Second))
 	})
 }
 
-func TestEndGivesTimeBeforeItKills(t *testing.T) {
+func TestEnd_GracePeriod(t *testing.T) {
 	l := newTestLayout(t)
 	require.NoError(t, l.create())
 	require.NoError(t, l.start(shell("slow", `trap 'sleep 0.5; echo tidy; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)))

@@ -9,7 +9,7 @@ import (
 
 // Status prints what runs, and reports whether all of it does.
 func (s *Stack) Status() (bool, error) {
-	there, err := s.layout.recognise()
+	there, err := s.layout.verify()
 	if err != nil {
 		return false, err
 	}

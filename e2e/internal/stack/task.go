@@ -16,7 +16,7 @@ type task struct {
 }
 
 // runTasks does tasks, as many at once as their needs allow, and tells of each that is done. The first failure ends all.
-func runTasks(ctx context.Context, tasks []task, tell func(name string, took time.Duration)) error {
+func runTasks(ctx context.Context, tasks []task, report func(name string, took time.Duration)) error {
 	finished := map[string]chan struct{}{}
 	for _, t := range tasks {
 		finished[t.name] = make(chan struct{})
@@ -39,7 +39,7 @@ func runTasks(ctx context.Context, tasks []task, tell func(name string, took tim
 			if err := t.do(ctx); err != nil {
 				return err
 			}
-			tell(t.name, time.Since(start))
+			report(t.name, time.Since(start))
 			close(finished[t.name])
 			return nil
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTasksWaitForWhatTheyNeed(t *testing.T) {
+func TestRunTasks_Dependencies(t *testing.T) {
 	var mutex sync.Mutex
 	var order []string
 	do := func(name string, needs ...string) task {
@@ -23,18 +23,18 @@ func TestTasksWaitForWhatTheyNeed(t *testing.T) {
 			return nil
 		}}
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	err := runTasks(t.Context(), []task{do("roof", "walls"), do("walls", "ground"), do("ground")}, func(name string, _ time.Duration) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		told[name] = true
+		reported[name] = true
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ground", "walls", "roof"}, order)
-	assert.Len(t, told, 3)
+	assert.Len(t, reported, 3)
 }
 
-func TestAFailureEndsAllTasks(t *testing.T) {
+func TestRunTasks_Failure(t *testing.T) {
 	broken := errors.New("the ground gives way")
 	err := runTasks(t.Context(), []task{
 		{"ground", nil, func(context.Context) error { return broken }},
@@ -44,12 +44,12 @@ func TestAFailureEndsAllTasks(t *testing.T) {
 	assert.ErrorIs(t, err, broken)
 }
 
-func TestANeedThatNobodyMeets(t *testing.T) {
+func TestRunTasks_UnknownDependency(t *testing.T) {
 	err := runTasks(t.Context(), []task{{"roof", []string{"walls"}, nil}}, nil)
 	assert.ErrorContains(t, err, "roof needs walls, which is no task")
 }
 
-func TestThePlanCanBeCarriedOut(t *testing.T) {
+func TestPlan(t *testing.T) {
 	l := newTestLayout(t)
 	var mutex sync.Mutex
 	done := map[string]bool{}

@@ -16,15 +16,15 @@ import (
 //
 // The directory cache keeps a dump of the fresh databases for the next time; "" does without.
 func (s *Stack) Up(ctx context.Context, cache string) error {
-	if needs := thisMachine().lacks(); len(needs) > 0 {
+	if needs := thisMachine().unmetRequirements(); len(needs) > 0 {
 		return &UnfitError{needs}
 	}
-	there, err := s.layout.recognise()
+	there, err := s.layout.verify()
 	if err != nil {
 		return err
 	}
 	if !there {
-		if needs := s.layout.taken(); len(needs) > 0 {
+		if needs := s.layout.portsInUse(); len(needs) > 0 {
 			return &UnfitError{needs}
 		}
 	}
@@ -36,10 +36,10 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 		return err
 	}
 	defer release()
-	if err := s.layout.forgetDead(ctx); err != nil {
+	if err := s.layout.cleanUpDead(ctx); err != nil {
 		return err
 	}
-	if needs := s.layout.taken(); len(needs) > 0 {
+	if needs := s.layout.portsInUse(); len(needs) > 0 {
 		return &UnfitError{needs}
 	}
 
@@ -56,23 +56,23 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	return s.screen.Step("clouds.yaml", func(io.Writer) (string, error) { return s.Clouds(), s.layout.writeClouds(ctx) })
 }
 
-// taken are the sentences about ports that somebody else listens on.
-func (l layout) taken() []string {
+// portsInUse are the sentences about ports that somebody else listens on.
+func (l layout) portsInUse() []string {
 	// RabbitMQ opens two ports.
 	isOurs := func(name string) bool { return l.isRunning(strings.TrimSuffix(name, "-cluster")) }
-	return taken(Ports(), isOurs, listens)
+	return portsInUse(Ports(), isOurs, listens)
 }
 
-// forgetDead forgets daemons that have died, and ends what they have left.
-func (l layout) forgetDead(ctx context.Context) error {
+// cleanUpDead forgets daemons that have died, and ends what they have left.
+func (l layout) cleanUpDead(ctx context.Context) error {
 	names, err := l.recordedNames()
 	if err != nil {
 		return err
 	}
-	return l.stopRecorded(ctx, graceOfServices, slices.DeleteFunc(names, l.isRunning))
+	return l.stopRecorded(ctx, serviceGracePeriod, slices.DeleteFunc(names, l.isRunning))
 }
 
-func (s *Stack) installPackages(ctx context.Context, tell io.Writer) (string, error) {
+func (s *Stack) installPackages(ctx context.Context, progress io.Writer) (string, error) {
 	if err := s.policy.restore(); err != nil { // an earlier run may have been killed while it installed
 		return "", err
 	}
@@ -84,41 +84,41 @@ func (s *Stack) installPackages(ctx context.Context, tell io.Writer) (string, er
 		return fmt.Sprintf("all %d are installed", len(packages())), nil
 	}
 	log := s.layout.log("apt")
-	fmt.Fprintf(tell, "installing %s\n", strings.Join(missing, " "))
-	fmt.Fprintf(tell, "follow it with: tail -f %s\n", log)
+	fmt.Fprintf(progress, "installing %s\n", strings.Join(missing, " "))
+	fmt.Fprintf(progress, "follow it with: tail -f %s\n", log)
 	return fmt.Sprintf("%d installed", len(missing)), install(ctx, missing, s.policy, log)
 }
 
 // startCloud starts all processes and fills all services. It returns how many processes there are.
-func (l layout) startCloud(ctx context.Context, cache string, tell io.Writer) (string, error) {
+func (l layout) startCloud(ctx context.Context, cache string, progress io.Writer) (string, error) {
 	begin := time.Now()
 	running := map[string]bool{}
 	for _, d := range l.daemons() {
 		running[d.name] = l.isRunning(d.name)
 	}
-	ctx, stop := l.guard(ctx)
+	ctx, stop := l.cancelOnExit(ctx)
 	defer stop()
-	err := runTasks(ctx, l.plan(cache, tell), func(name string, took time.Duration) {
-		if running[name] || took < glance {
+	err := runTasks(ctx, l.plan(cache, progress), func(name string, took time.Duration) {
+		if running[name] || took < processPollInterval {
 			return // it was so before
 		}
-		fmt.Fprintf(tell, "%5.1f s  %s (%.1f s)\n", time.Since(begin).Seconds(), name, took.Seconds())
+		fmt.Fprintf(progress, "%5.1f s  %s (%.1f s)\n", time.Since(begin).Seconds(), name, took.Seconds())
 	})
 	if err != nil {
 		return "", cmp.Or(context.Cause(ctx), err)
 	}
-	return fmt.Sprintf("%d daemons", len(l.daemons())), l.dead(l.daemons())
+	return fmt.Sprintf("%d daemons", len(l.daemons())), l.checkRunning(l.daemons())
 }
 
-// guard returns a context that ends, with the reason as its cause, when a daemon that was started has died: whoever waits
+// cancelOnExit returns a context that ends, with the reason as its cause, when a daemon that was started has died: whoever waits
 // for what it should do would wait in vain.
-func (l layout) guard(ctx context.Context) (guarded context.Context, stop func()) {
+func (l layout) cancelOnExit(ctx context.Context) (guarded context.Context, stop func()) {
 	guarded, end := context.WithCancelCause(ctx)
 	go func() {
 		daemons := l.daemons()
 		for pause(guarded, time.Second) == nil {
 			started := slices.DeleteFunc(slices.Clone(daemons), func(d daemon) bool { _, found := l.recorded(d.name); return !found })
-			if err := l.dead(started); err != nil {
+			if err := l.checkRunning(started); err != nil {
 				end(err)
 			}
 		}
@@ -126,8 +126,8 @@ func (l layout) guard(ctx context.Context) (guarded context.Context, stop func()
 	return guarded, func() { end(nil) }
 }
 
-// dead returns an error about those daemons that don't run.
-func (l layout) dead(daemons []daemon) error {
+// checkRunning returns an error about those daemons that don't run.
+func (l layout) checkRunning(daemons []daemon) error {
 	var all []error
 	for _, d := range daemons {
 		if !l.isRunning(d.name) {
@@ -148,13 +148,13 @@ const (
 )
 
 // plan says what needs what.
-func (l layout) plan(cache string, tell io.Writer) []task {
+func (l layout) plan(cache string, progress io.Writer) []task {
 	start := func(d daemon, needs ...string) task {
 		return task{d.name, needs, func(ctx context.Context) error { return l.startAndWait(ctx, d) }}
 	}
 	fill := func(name string, do func(context.Context, *client) error, needs ...string) task {
 		return task{name, append(needs, taskIdentity), func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, startTimeout)
 			defer cancel()
 			c, err := administrator(ctx)
 			if err != nil {
@@ -166,7 +166,7 @@ func (l layout) plan(cache string, tell io.Writer) []task {
 	needsOfStore := map[string][]string{"mariadb": {taskInitialise}, "rabbitmq": {"epmd"}}
 	tasks := []task{
 		{taskInitialise, nil, l.initialise},
-		{taskDatabases, []string{"mariadb"}, func(ctx context.Context) error { return l.fillDatabases(ctx, cache, tell) }},
+		{taskDatabases, []string{"mariadb"}, func(ctx context.Context) error { return l.fillDatabases(ctx, cache, progress) }},
 		start(l.keystone(), taskDatabases, "memcached"),
 		{taskIdentity, []string{"keystone"}, fillKeystone},
 		fill(taskNova, fillNova, "nova-api", "placement"),

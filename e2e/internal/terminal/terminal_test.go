@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStepsInAFile(t *testing.T) {
+func TestStep_File(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
 	screen := New(file)
@@ -31,7 +31,7 @@ func TestStepsInAFile(t *testing.T) {
 	assert.Equal(t, "    building etcd\n  ✓ seed         https://127.0.0.1:1\n  ✗ cloud\n", string(written))
 }
 
-func TestBlockOnATerminal(t *testing.T) {
+func TestBlock_Terminal(t *testing.T) {
 	var out strings.Builder
 	screen := &Screen{out: &out, live: true, colour: true}
 	block := screen.Block()

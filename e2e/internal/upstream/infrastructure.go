@@ -41,7 +41,7 @@ func (s *Shoot) Infrastructure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.fulfil(ctx, object, &object.Status.DefaultStatus, "infrastructure", func() {
+	if err := s.markSucceeded(ctx, object, &object.Status.DefaultStatus, "infrastructure", func() {
 		object.Status.State = &runtime.RawExtension{Raw: encodedState}
 		object.Status.ProviderStatus = &runtime.RawExtension{Raw: encodedStatus}
 	}); err != nil {
@@ -52,7 +52,7 @@ func (s *Shoot) Infrastructure(ctx context.Context) error {
 }
 
 func (s *Shoot) makeInfrastructure(ctx context.Context) (*openstackv1alpha1.InfrastructureState, *openstackv1alpha1.InfrastructureStatus, error) {
-	m := &maker{ctx: ctx, shoot: s}
+	m := &creator{ctx: ctx, shoot: s}
 	id, external := s.Namespace(), m.externalNetwork()
 	network := m.neutron("network", body{"name": id})
 	subnet := m.neutron("subnet", body{
@@ -100,22 +100,22 @@ func (s *Shoot) makeInfrastructure(ctx context.Context) (*openstackv1alpha1.Infr
 	return state, status, m.err
 }
 
-// maker makes things in a cloud until one fails.
-type maker struct {
+// creator makes things in a cloud until one fails.
+type creator struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one method
 	shoot *Shoot
 	err   error
 }
 
-func (m *maker) do(method string, service conformance.Service, path string, content any) (answer conformance.Object) {
+func (m *creator) do(method string, service conformance.Service, path string, content any) (response conformance.Object) {
 	if m.err == nil {
-		answer, m.err = m.shoot.Account.AsMember(m.ctx, method, service, path, content)
+		response, m.err = m.shoot.Account.DoAsMember(m.ctx, method, service, path, content)
 	}
-	return answer
+	return response
 }
 
 // neutron makes something of a kind and returns its ID.
-func (m *maker) neutron(kind string, content body) string {
+func (m *creator) neutron(kind string, content body) string {
 	paths := map[string]string{
 		"network": "networks", "subnet": "subnets", "router": "routers", "security_group": "security-groups",
 		"security_group_rule": "security-group-rules",
@@ -123,18 +123,18 @@ func (m *maker) neutron(kind string, content body) string {
 	return m.do(http.MethodPost, conformance.Network, "/v2.0/"+paths[kind], body{kind: content}).Text(kind + ".id")
 }
 
-func (m *maker) externalNetwork() string {
-	answer := m.do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+url.QueryEscape(m.shoot.Cloud.ExternalNetwork()), nil)
-	for _, network := range answer.Objects("networks") {
+func (m *creator) externalNetwork() string {
+	response := m.do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+url.QueryEscape(m.shoot.Cloud.ExternalNetwork()), nil)
+	for _, network := range response.Objects("networks") {
 		return network.ID()
 	}
 	return ""
 }
 
 // addressOf is the first address of a router on the external network.
-func (m *maker) addressOf(router string) string {
-	answer := m.do(http.MethodGet, conformance.Network, "/v2.0/routers/"+router, nil)
-	for _, address := range answer.Objects("router.external_gateway_info.external_fixed_ips") {
+func (m *creator) addressOf(router string) string {
+	response := m.do(http.MethodGet, conformance.Network, "/v2.0/routers/"+router, nil)
+	for _, address := range response.Objects("router.external_gateway_info.external_fixed_ips") {
 		return address.Text("ip_address")
 	}
 	return ""

@@ -50,7 +50,7 @@ func (s *Shoot) ControlPlane(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.fulfil(ctx, object, &object.Status.DefaultStatus, "controlplane", func() {}); err != nil {
+	if err := s.markSucceeded(ctx, object, &object.Status.DefaultStatus, "controlplane", func() {}); err != nil {
 		return err
 	}
 	return component.Wait(ctx)
@@ -173,7 +173,7 @@ func (s *Shoot) Network(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.fulfil(ctx, object, &object.Status.DefaultStatus, "network", func() {
+	if err := s.markSucceeded(ctx, object, &object.Status.DefaultStatus, "network", func() {
 		object.Status.IPFamilies = []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}
 	}); err != nil {
 		return err

@@ -24,8 +24,8 @@ type Shoot struct {
 	Cloud     *openstack.Cloud
 }
 
-// fulfil has an object be fulfilled on paper: with a finalizer, without an order, and with what is said of success.
-func (s *Shoot) fulfil(ctx context.Context, object client.Object, status *extensionsv1alpha1.DefaultStatus, what string, more func()) error {
+// markSucceeded has an object be fulfilled on paper: with a finalizer, without an order, and with what is said of success.
+func (s *Shoot) markSucceeded(ctx context.Context, object client.Object, status *extensionsv1alpha1.DefaultStatus, what string, more func()) error {
 	patch := client.MergeFrom(object.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // it is one
 	object.SetFinalizers([]string{"extensions.gardener.cloud/" + what})
 	annotations := object.GetAnnotations()

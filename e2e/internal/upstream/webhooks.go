@@ -61,7 +61,7 @@ func StartWebhooks(ctx context.Context, seed client.Client, address, image strin
 	secured := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	w.done.Go(func() { _ = w.server.Serve(secured) })
 	ctx, w.end = context.WithCancel(context.WithoutCancel(ctx))
-	w.done.Go(func() { w.play(ctx) })
+	w.done.Go(func() { w.run(ctx) })
 	return w, nil
 }
 
@@ -104,13 +104,13 @@ func configuration(address string, ca []byte) *admissionregistrationv1.MutatingW
 	}
 }
 
-// play looks what pods there are. Each registers the webhooks once, when it starts.
-func (w *Webhooks) play(ctx context.Context) {
+// run looks what pods there are. Each registers the webhooks once, when it starts.
+func (w *Webhooks) run(ctx context.Context) {
 	started := map[string]bool{}
 	for ; ctx.Err() == nil; sleep(ctx, 300*time.Millisecond) {
 		pods := &corev1.PodList{}
 		if err := w.client.List(ctx, pods, client.MatchingLabels{"app.kubernetes.io/name": ProviderOpenStackDeployment}); err != nil {
-			w.note(ctx, fmt.Errorf("listing the pods of %s: %w", ProviderOpenStack, err))
+			w.recordError(ctx, fmt.Errorf("listing the pods of %s: %w", ProviderOpenStack, err))
 			continue
 		}
 		serving := false
@@ -121,7 +121,7 @@ func (w *Webhooks) play(ctx context.Context) {
 			serving = true
 			if !started[string(pod.UID)] && pod.DeletionTimestamp == nil {
 				if err := w.register(ctx, pod.Namespace); err != nil {
-					w.note(ctx, err)
+					w.recordError(ctx, err)
 					continue
 				}
 				started[string(pod.UID)] = true
@@ -154,7 +154,7 @@ func sleep(ctx context.Context, duration time.Duration) {
 	}
 }
 
-func (w *Webhooks) note(ctx context.Context, err error) {
+func (w *Webhooks) recordError(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.lock.Lock()
 		w.err = err

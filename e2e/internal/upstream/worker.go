@@ -24,8 +24,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// patience bounds how long machines may take to run.
-const patience = 4 * time.Minute
+// timeout bounds how long machines may take to run.
+const timeout = 4 * time.Minute
 
 // Worker makes machine classes and deployments for all pools, each of which has one zone, and waits until their machines run: who calls it has
 // deployed machine-controller-manager, and Infrastructure went before.
@@ -52,7 +52,7 @@ func (s *Shoot) Worker(ctx context.Context) error {
 	if err := s.awaitMachines(ctx, object.Spec.Pools); err != nil {
 		return err
 	}
-	return s.fulfil(ctx, object, &object.Status.DefaultStatus, "worker", func() {
+	return s.markSucceeded(ctx, object, &object.Status.DefaultStatus, "worker", func() {
 		object.Status.MachineDeployments = deployments
 		object.Status.MachineDeploymentsLastUpdateTime = &metav1.Time{Time: time.Now()}
 	})
@@ -64,7 +64,7 @@ func (s *Shoot) awaitMachines(ctx context.Context, pools []extensionsv1alpha1.Wo
 	for _, pool := range pools {
 		wanted += int(pool.Minimum)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		machines, running := &machinev1alpha1.MachineList{}, 0

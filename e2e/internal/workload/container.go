@@ -20,10 +20,10 @@ import (
 const (
 	// refresh is how often a container's files are brought up to date. A real kubelet takes about a minute.
 	refresh = time.Second
-	// glance is how often a file is looked for that is not there yet.
-	glance = 100 * time.Millisecond
-	// grace is how long a container has to end when it is asked to.
-	grace = 30 * time.Second
+	// interval is how often a file is looked for that is not there yet.
+	interval = 100 * time.Millisecond
+	// gracePeriod is how long a container has to end when it is asked to.
+	gracePeriod = 30 * time.Second
 )
 
 // Run says which container of a Deployment becomes a process, and how.
@@ -85,7 +85,7 @@ func (c *Container) Stop() {
 	c.cancel()
 	<-c.ended
 	c.cancel = nil
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	ctx, cancel := context.WithTimeout(context.Background(), gracePeriod)
 	defer cancel()
 	c.End(ctx)
 }
@@ -112,7 +112,7 @@ func (c *Container) start(ctx context.Context) error {
 	}
 	program := c.run.Program
 	if c.run.Hostname != "" {
-		program, args = onHost(c.run.Hostname, program, args)
+		program, args = withHostname(c.run.Hostname, program, args)
 	}
 	c.Process, err = process.StartBare(program, args, env, filepath.Join(c.run.Dir, "output"))
 	if err != nil {

@@ -74,10 +74,10 @@ func TestRunContainer(t *testing.T) {
 	t.Cleanup(container.Stop)
 
 	root := filepath.Join(options.Dir, "root")
-	eventually(t, "it speaks", func() bool { return strings.Contains(said(t, container), "--config") })
-	assert.Contains(t, said(t, container), "--config="+root+"/etc/app/conf --greeting=hello --extra=yes --port=1234\n")
-	assert.Contains(t, said(t, container), "HOME_OF_APP="+root+"/etc/app\n")
-	assert.NotContains(t, said(t, container), "OS_PASSWORD", "the environment is the container's own")
+	eventually(t, "it speaks", func() bool { return strings.Contains(logOutput(t, container), "--config") })
+	assert.Contains(t, logOutput(t, container), "--config="+root+"/etc/app/conf --greeting=hello --extra=yes --port=1234\n")
+	assert.Contains(t, logOutput(t, container), "HOME_OF_APP="+root+"/etc/app\n")
+	assert.NotContains(t, logOutput(t, container), "OS_PASSWORD", "the environment is the container's own")
 	content, err := os.ReadFile(filepath.Join(root, "etc/app/conf"))
 	require.NoError(t, err)
 	assert.Equal(t, "ca="+root+"/etc/app/ca other=/etc/application token="+root+"/etc/token/now/token", string(content))
@@ -99,8 +99,8 @@ func TestRunContainer(t *testing.T) {
 	assert.Equal(t, "new", read(t, filepath.Join(root, "etc/app/conf")))
 }
 
-func TestRunContainerRefusesWhatItCannotPlay(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestRunContainer_Unsupported(t *testing.T) {
+	for description, test := range map[string]struct {
 		change func(*appsv1.Deployment)
 		want   string
 	}{
@@ -118,7 +118,7 @@ func TestRunContainerRefusesWhatItCannotPlay(t *testing.T) {
 		"another container":            {func(d *appsv1.Deployment) { containerOf(d).Name = "sidecar" }, "no container main in Deployment app"},
 		"a Secret that never turns up": {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Volumes[0] = secretVolume("app", "none") }, `secrets "none" not found`},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(description, func(t *testing.T) {
 			deployment := deploymentOf(secretVolume("app", "conf"))
 			test.change(deployment)
 			conf := &corev1.Secret{ObjectMeta: objectMeta("conf")}
@@ -140,7 +140,7 @@ func setToken(t *testing.T, c client.Client, token string) {
 	assert.NoError(t, c.Update(t.Context(), secret))
 }
 
-func said(t *testing.T, container *Container) string {
+func logOutput(t *testing.T, container *Container) string {
 	t.Helper()
 	output, err := container.Output()
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 // right to make one.
 func CanNameHosts(ctx context.Context) error {
 	const name = "some-pod"
-	program, args := onHost(name, "hostname", nil)
+	program, args := withHostname(name, "hostname", nil)
 	output, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("naming a host: %w: %s", err, output)
@@ -23,8 +23,8 @@ func CanNameHosts(ctx context.Context) error {
 	return nil
 }
 
-// onHost has a program started under another name of its host. It is the same process all the time.
-func onHost(name, program string, args []string) (string, []string) {
+// withHostname has a program started under another name of its host. It is the same process all the time.
+func withHostname(name, program string, args []string) (string, []string) {
 	unshare := []string{"--uts"}
 	if os.Geteuid() != 0 {
 		unshare = append(unshare, "--map-root-user")

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-func TestAContainerOfAPodHasThePodsSpecAndName(t *testing.T) {
+func TestRunContainer_Pod(t *testing.T) {
 	if err := CanNameHosts(t.Context()); err != nil {
 		t.Skip(err)
 	}
@@ -25,6 +25,6 @@ func TestAContainerOfAPodHasThePodsSpecAndName(t *testing.T) {
 	container, err := RunContainer(t.Context(), c, options)
 	require.NoError(t, err)
 	t.Cleanup(container.Stop)
-	eventually(t, "it speaks", func() bool { return strings.Contains(said(t, container), "--of") })
-	assert.Equal(t, "app-1\n--of=pod --extra=yes --port=1234\n", said(t, container))
+	eventually(t, "it speaks", func() bool { return strings.Contains(logOutput(t, container), "--of") })
+	assert.Equal(t, "app-1\n--of=pod --extra=yes --port=1234\n", logOutput(t, container))
 }

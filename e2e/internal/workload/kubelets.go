@@ -34,12 +34,12 @@ import (
 // Kubelets answer for all pods of a cluster. A pod is bound to no node; it lives from its creation to its deletion. Whatever
 // counts pods, such as a Deployment's status, is left to Kubernetes' own controllers.
 type Kubelets struct {
-	client  client.Client
-	stop    context.CancelFunc
-	leave   <-chan struct{} // closed by stop
-	ended   chan error
-	wake    chan event.GenericEvent
-	onNodes bool
+	client   client.Client
+	stop     context.CancelFunc
+	stopping <-chan struct{} // closed by stop
+	ended    chan error
+	events   chan event.GenericEvent
+	onNodes  bool
 
 	lock      sync.Mutex
 	held      map[client.ObjectKey]bool
@@ -65,7 +65,7 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
 	}
 	k := &Kubelets{
-		client: mgr.GetClient(), ended: make(chan error, 1), wake: make(chan event.GenericEvent),
+		client: mgr.GetClient(), ended: make(chan error, 1), events: make(chan event.GenericEvent),
 		held: map[client.ObjectKey]bool{}, heldNodes: map[string]bool{},
 	}
 	for _, option := range options {
@@ -73,7 +73,7 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	}
 	wiring := builder.ControllerManagedBy(mgr).
 		For(&corev1.Pod{}).
-		WatchesRawSource(source.Channel(k.wake, handler.EnqueueRequestsFromMapFunc(k.pods))).
+		WatchesRawSource(source.Channel(k.events, handler.EnqueueRequestsFromMapFunc(k.pods))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4})
 	if k.onNodes {
 		wiring.Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(k.pods))
@@ -85,7 +85,7 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 		return nil, err
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	k.stop, k.leave = stop, run.Done()
+	k.stop, k.stopping = stop, run.Done()
 	go k.run(run, mgr)
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		return nil, errors.Join(fmt.Errorf("waiting for pods: %w", ctx.Err()), k.Stop())
@@ -107,7 +107,7 @@ func untilAccepted(ctx context.Context, reader client.Reader) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting until the API server accepts who answers for pods: %w: %w", ctx.Err(), err)
-		case <-time.After(glance):
+		case <-time.After(interval):
 		}
 	}
 }
@@ -140,14 +140,14 @@ func (k *Kubelets) set(namespace, name string, held bool) {
 	k.lock.Lock()
 	k.held[client.ObjectKey{Namespace: namespace, Name: name}] = held
 	k.lock.Unlock()
-	k.look(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+	k.enqueuePods(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 }
 
-// look has the pods in the namespace of an object looked at.
-func (k *Kubelets) look(object client.Object) {
+// enqueuePods has the pods in the namespace of an object looked at.
+func (k *Kubelets) enqueuePods(object client.Object) {
 	select {
-	case k.wake <- event.GenericEvent{Object: object}:
-	case <-k.leave:
+	case k.events <- event.GenericEvent{Object: object}:
+	case <-k.stopping:
 	}
 }
 
@@ -167,7 +167,7 @@ func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.R
 // Reconcile tells what has become of a pod.
 func (k *Kubelets) Reconcile(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
 	if k.onNodes {
-		if onNode, err := k.toNode(ctx, pod); !onNode || err != nil {
+		if onNode, err := k.syncToNode(ctx, pod); !onNode || err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}

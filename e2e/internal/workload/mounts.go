@@ -46,7 +46,7 @@ func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mou
 
 // await writes all files as soon as there is everything to be written.
 func (m *mounts) await(ctx context.Context, c client.Client, namespace string) error {
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		err := m.write(ctx, c, namespace)

@@ -26,17 +26,17 @@ func (k *Kubelets) Join(ctx context.Context, name string, podRanges ...string) e
 	if err := k.client.Create(ctx, node); err != nil {
 		return fmt.Errorf("creating node %s: %w", name, err)
 	}
-	return k.Say(ctx, name, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
+	return k.SetNodeCondition(ctx, name, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
 }
 
-// Say has something said about a node, as kubelets and the route controller say it. What is said of its readiness goes into its
+// SetNodeCondition has something said about a node, as kubelets and the route controller say it. What is said of its readiness goes into its
 // taints, too.
-func (k *Kubelets) Say(
+func (k *Kubelets) SetNodeCondition(
 	ctx context.Context, name string, about corev1.NodeConditionType, status corev1.ConditionStatus, reason string,
 ) error {
 	err := k.change(ctx, name, func(node *corev1.Node) {
-		unsaid := func(c corev1.NodeCondition) bool { return c.Type == about }
-		node.Status.Conditions = append(slices.DeleteFunc(node.Status.Conditions, unsaid), corev1.NodeCondition{
+		isType := func(c corev1.NodeCondition) bool { return c.Type == about }
+		node.Status.Conditions = append(slices.DeleteFunc(node.Status.Conditions, isType), corev1.NodeCondition{
 			Type: about, Status: status, Reason: reason, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now(),
 		})
 	})
@@ -52,11 +52,11 @@ func (k *Kubelets) Say(
 	})
 }
 
-// Unsay takes back what is said about a node.
-func (k *Kubelets) Unsay(ctx context.Context, name string, about corev1.NodeConditionType) error {
+// RemoveNodeCondition takes back what is said about a node.
+func (k *Kubelets) RemoveNodeCondition(ctx context.Context, name string, about corev1.NodeConditionType) error {
 	return k.change(ctx, name, func(node *corev1.Node) {
-		unsaid := func(c corev1.NodeCondition) bool { return c.Type == about }
-		node.Status.Conditions = slices.DeleteFunc(node.Status.Conditions, unsaid)
+		isType := func(c corev1.NodeCondition) bool { return c.Type == about }
+		node.Status.Conditions = slices.DeleteFunc(node.Status.Conditions, isType)
 	})
 }
 
@@ -72,7 +72,7 @@ func (k *Kubelets) Leave(ctx context.Context, name string) error {
 	var failures []error
 	for i := range list.Items {
 		if list.Items[i].Spec.NodeName == name {
-			failures = append(failures, k.bury(ctx, &list.Items[i]))
+			failures = append(failures, k.removePod(ctx, &list.Items[i]))
 		}
 	}
 	return errors.Join(failures...)
@@ -89,7 +89,7 @@ func (k *Kubelets) setNode(name string, held bool) {
 	k.lock.Lock()
 	k.heldNodes[name] = held
 	k.lock.Unlock()
-	k.look(&corev1.Node{})
+	k.enqueuePods(&corev1.Node{})
 }
 
 func (k *Kubelets) isNodeHeld(name string) bool {
@@ -117,25 +117,25 @@ func (k *Kubelets) retry(ctx context.Context, name string, do func(*corev1.Node)
 	})
 }
 
-// toNode binds a pod to a node, and buries it when it is deleted there. It reports whether the pod lives on a node where things go on.
-func (k *Kubelets) toNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
+// syncToNode binds a pod to a node, and buries it when it is deleted there. It reports whether the pod lives on a node where things go on.
+func (k *Kubelets) syncToNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if pod.Spec.NodeName == "" {
 		return false, k.bind(ctx, pod)
 	}
 	node := &corev1.Node{}
 	switch err := k.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); {
 	case apierrors.IsNotFound(err) && pod.DeletionTimestamp != nil:
-		return false, k.bury(ctx, pod) // as Kubernetes collects pods whose node somebody else has removed
-	case err != nil || !goesOn(node):
+		return false, k.removePod(ctx, pod) // as Kubernetes collects pods whose node somebody else has removed
+	case err != nil || !isResponsive(node):
 		return false, err
 	case pod.DeletionTimestamp != nil:
-		return false, k.bury(ctx, pod)
+		return false, k.removePod(ctx, pod)
 	default:
 		return true, nil
 	}
 }
 
-func (k *Kubelets) bury(ctx context.Context, pod *corev1.Pod) error {
+func (k *Kubelets) removePod(ctx context.Context, pod *corev1.Pod) error {
 	return client.IgnoreNotFound(k.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID}))
 }
 
@@ -147,7 +147,7 @@ func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
 	}
 	var fit []string
 	for _, node := range nodes.Items {
-		if named := nodeNamedBy(pod); named == node.Name || named == "" && goesOn(&node) && !k.isNodeHeld(node.Name) {
+		if named := nodeNamedBy(pod); named == node.Name || named == "" && isResponsive(&node) && !k.isNodeHeld(node.Name) {
 			fit = append(fit, node.Name)
 		}
 	}
@@ -183,8 +183,8 @@ func nodeNamedBy(pod *corev1.Pod) string {
 	return ""
 }
 
-// goesOn reports whether anything happens on a node. One that has said nothing yet is believed to be alive.
-func goesOn(node *corev1.Node) bool {
+// isResponsive reports whether anything happens on a node. One that has said nothing yet is believed to be alive.
+func isResponsive(node *corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			return condition.Status == corev1.ConditionTrue

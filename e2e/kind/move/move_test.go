@@ -32,90 +32,90 @@ import (
 
 const (
 	version = "v0.1.0-e2e"
-	// patience bounds every wait, and pageful each block of the page.
-	patience = 4 * time.Minute
-	pageful  = 5 * time.Minute
+	// timeout bounds every wait, and pageful each block of the page.
+	timeout      = 4 * time.Minute
+	guideTimeout = 5 * time.Minute
 
 	sectionMove, sectionBack, sectionNext = "## Move from upstream's extensions", "## Go back", "## Scale, upgrade, roll back, uninstall"
 )
 
-// landscape is one that has upstream's extensions and a shoot that they have brought into being.
-type landscape struct {
-	*kindseed.World
+// environment is one that has upstream's extensions and a shoot that they have brought into being.
+type environment struct {
+	*kindseed.Env
 	shoot    *kindseed.Shoot
 	webhooks *upstream.Webhooks
 	admin    *admin
-	// asked is how often somebody has written machine-controller-manager meanwhile.
-	asked int
+	// writes is how often somebody has written machine-controller-manager meanwhile.
+	writes int
 }
 
-// TestThePage follows the page literally, there and back.
-func TestThePage(t *testing.T) {
+// TestMoveGuide follows the page literally, there and back.
+func TestMoveGuide(t *testing.T) {
 	there, back := read(t, sectionMove, sectionBack), read(t, sectionBack, sectionNext)
 	require.NotEmpty(t, there)
 	require.NotEmpty(t, back)
-	l := newLandscape(t)
-	l.leaveShoot(t)
-	before := l.look(t)
-	l.assertUpstreamAlone(t)
+	env := newEnvironment(t)
+	env.createUpstreamShoot(t)
+	before := env.shootObjects(t)
+	env.assertUpstreamAlone(t)
 
 	for _, b := range there {
-		l.follow(t, b, before)
+		env.follow(t, b, before)
 	}
-	l.assertMoved(t)
-	l.reconcile(t)
-	assert.Equal(t, before, l.look(t), "nothing of the shoot is made anew when Trellis takes it over")
+	env.assertMoved(t)
+	env.reconcile(t)
+	assert.Equal(t, before, env.shootObjects(t), "nothing of the shoot is made anew when Trellis takes it over")
 
 	for _, b := range back {
-		l.follow(t, b, before)
+		env.follow(t, b, before)
 	}
-	l.assertUpstreamAlone(t)
-	l.assertForgotten(t)
-	assert.Greater(t, l.asked, 100)
+	env.assertUpstreamAlone(t)
+	env.assertRemoved(t)
+	assert.Greater(t, env.writes, 100)
 }
 
 // follow runs a block of the page while gardenlet goes on.
-func (l *landscape) follow(t *testing.T, b block, before shootThere) {
+func (env *environment) follow(t *testing.T, b block, before shootObjects) {
 	t.Helper()
-	asking := l.ask(t)
-	said := l.admin.follow(b)
-	l.asked += asking.assertSeen(t, b, strings.HasPrefix(b.heading, "Step 3"))
-	assert.Equal(t, before, l.look(t), "nothing of the shoot is made anew by %s", b.heading)
+	asking := env.startWriter(t)
+	output := env.admin.follow(b)
+	env.writes += asking.assertSeen(t, b, strings.HasPrefix(b.heading, "Step 3"))
+	assert.Equal(t, before, env.shootObjects(t), "nothing of the shoot is made anew by %s", b.heading)
 	if strings.Contains(b.script, "CHECK=") {
-		assert.Contains(t, said, "All that is wanted on 1 seed is registered once, and ready.")
+		assert.Contains(t, output, "All that is wanted on 1 seed is registered once, and ready.")
 	}
 }
 
-func newLandscape(t *testing.T) *landscape {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, "kubectl")
 	require.NoError(t, err)
 	image, err := nodeimage.Ensure(t.Context(), os.Stderr)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	world, err := kindseed.Start(t.Context(), kindseed.Options{
+	seed, err := kindseed.Start(t.Context(), kindseed.Options{
 		Dir: writable(t, dir, "world"), NodeImage: image, Versions: []string{version}, Progress: os.Stderr,
 		Cluster: cmp.Or(os.Getenv("TRELLIS_KIND_CLUSTER"), "trellis-move"),
 	})
 	require.NoError(t, err)
-	l := &landscape{World: world}
+	env := &environment{Env: seed}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(world.Report(context.Background(), 30))
+			t.Log(seed.Report(context.Background(), 30))
 		}
-		if l.webhooks != nil {
-			assert.NoError(t, l.webhooks.Stop())
+		if env.webhooks != nil {
+			assert.NoError(t, env.webhooks.Stop())
 		}
-		assert.NoError(t, world.Stop())
+		assert.NoError(t, seed.Stop())
 	})
 	registrations, err := upstream.Registrations(kindseed.StandInImage)
 	require.NoError(t, err)
-	require.NoError(t, world.InstallOthers(t.Context(), registrations...))
-	l.webhooks, err = upstream.StartWebhooks(t.Context(), world.Client, world.Gateway, kindseed.Image("machine-controller", version))
+	require.NoError(t, seed.InstallRegistrations(t.Context(), registrations...))
+	env.webhooks, err = upstream.StartWebhooks(t.Context(), seed.Client, seed.Gateway, kindseed.Image("machine-controller", version))
 	require.NoError(t, err)
-	l.admin = newAdmin(t, programs, "GARDEN="+world.Garden.Kubeconfig, "SEEDS="+world.Kubeconfig,
+	env.admin = newAdmin(t, programs, "GARDEN="+seed.Garden.Kubeconfig, "SEEDS="+seed.Kubeconfig,
 		"REGISTRATIONS="+generate(t, writable(t, dir, "registrations")))
-	return l
+	return env
 }
 
 // generate writes our registrations, for images that the seed has.
@@ -129,44 +129,44 @@ func generate(t *testing.T, dir string) string {
 	return dir
 }
 
-// leaveShoot brings a shoot into being as upstream does. All of its contracts are in upstream's form; see package upstream for what is left out.
-func (l *landscape) leaveShoot(t *testing.T) {
+// createUpstreamShoot brings a shoot into being as upstream does. All of its contracts are in upstream's form; see package upstream for what is left out.
+func (env *environment) createUpstreamShoot(t *testing.T) {
 	t.Helper()
-	eventually(t, "upstream has registered its webhooks", func() bool { return l.hasWebhooks(t, upstream.ProviderOpenStackDeployment) })
+	eventually(t, "upstream has registered its webhooks", func() bool { return env.hasWebhooks(t, upstream.ProviderOpenStackDeployment) })
 	var err error
-	l.shoot, err = l.NewShoot(t.Context(), "moved")
+	env.shoot, err = env.NewShoot(t.Context(), "moved")
 	require.NoError(t, err)
-	l.shoot.Credentials["authURL"] = []byte(l.Cloud.AuthURL()) // as upstream's webhook completes them
-	require.NoError(t, l.shoot.Host(t.Context()))
-	theirs := &upstream.Shoot{Shoot: l.shoot.Shoot, Gardenlet: l.Gardenlet, Account: l.shoot.Account, Cloud: l.Cloud}
+	env.shoot.Credentials["authURL"] = []byte(env.Cloud.AuthURL()) // as upstream's webhook completes them
+	require.NoError(t, env.shoot.Host(t.Context()))
+	theirs := &upstream.Shoot{Shoot: env.shoot.Shoot, Gardenlet: env.Gardenlet, Account: env.shoot.Account, Cloud: env.Cloud}
 	require.NoError(t, theirs.Infrastructure(t.Context()))
 	require.NoError(t, theirs.ControlPlane(t.Context()))
 	require.NoError(t, theirs.Network(t.Context()))
-	require.NoError(t, l.shoot.PrepareMachines(t.Context()))
+	require.NoError(t, env.shoot.PrepareMachines(t.Context()))
 	require.NoError(t, theirs.Worker(t.Context()))
-	assert.Positive(t, l.webhooks.Calls(), "machine-controller-manager has its machine controller from upstream's webhook")
-	l.shoot.LastOperationType, l.shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
+	assert.Positive(t, env.webhooks.Calls(), "machine-controller-manager has its machine controller from upstream's webhook")
+	env.shoot.LastOperationType, env.shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// shootThere is what must survive a move.
-type shootThere struct {
+// shootObjects is what must survive a move.
+type shootObjects struct {
 	// Cloud are the IDs of all that the shoot has in the cloud, by their kinds.
 	Cloud []string
 	// Machines are the names and UIDs of Machines and MachineSets.
 	Machines []string
 }
 
-func (l *landscape) look(t *testing.T) (there shootThere) {
+func (env *environment) shootObjects(t *testing.T) (there shootObjects) {
 	t.Helper()
-	resources, err := l.shoot.Account.Resources(t.Context())
+	resources, err := env.shoot.Account.Resources(t.Context())
 	require.NoError(t, err)
 	for _, resource := range resources {
 		there.Cloud = append(there.Cloud, resource.Kind+" "+resource.ID+" "+resource.Name)
 	}
 	slices.Sort(there.Cloud)
 	machines, sets := &machinev1alpha1.MachineList{}, &machinev1alpha1.MachineSetList{}
-	require.NoError(t, l.Client.List(t.Context(), machines, client.InNamespace(l.shoot.Namespace())))
-	require.NoError(t, l.Client.List(t.Context(), sets, client.InNamespace(l.shoot.Namespace())))
+	require.NoError(t, env.Client.List(t.Context(), machines, client.InNamespace(env.shoot.Namespace())))
+	require.NoError(t, env.Client.List(t.Context(), sets, client.InNamespace(env.shoot.Namespace())))
 	for _, machine := range machines.Items {
 		there.Machines = append(there.Machines, "Machine "+machine.Name+" "+string(machine.UID)+" "+machine.Spec.ProviderID)
 	}
@@ -179,20 +179,20 @@ func (l *landscape) look(t *testing.T) (there shootThere) {
 }
 
 // reconcile does what gardenlet does with each reconcile of the shoot.
-func (l *landscape) reconcile(t *testing.T) {
+func (env *environment) reconcile(t *testing.T) {
 	t.Helper()
 	for _, do := range []func(context.Context) error{
-		l.shoot.OrderInfrastructure, l.shoot.OrderControlPlane, l.shoot.OrderNetwork, l.shoot.OrderWorker, l.shoot.AwaitNetwork,
+		env.shoot.ReconcileInfrastructure, env.shoot.ReconcileControlPlane, env.shoot.RequestNetwork, env.shoot.ReconcileWorker, env.shoot.AwaitNetwork,
 	} {
 		require.NoError(t, do(t.Context()))
 	}
 }
 
 // kinds lists what a registration is primary for; nothing when there is no such registration.
-func (l *landscape) kinds(t *testing.T, name string) (kinds []string) {
+func (env *environment) kinds(t *testing.T, name string) (kinds []string) {
 	t.Helper()
 	object := &gardencorev1beta1.ControllerRegistration{}
-	err := l.Garden.Client.Get(t.Context(), client.ObjectKey{Name: name}, object)
+	err := env.Garden.Client.Get(t.Context(), client.ObjectKey{Name: name}, object)
 	require.NoError(t, client.IgnoreNotFound(err))
 	for _, resource := range object.Spec.Resources {
 		kinds = append(kinds, resource.Kind)
@@ -202,55 +202,55 @@ func (l *landscape) kinds(t *testing.T, name string) (kinds []string) {
 }
 
 // assertUpstreamAlone makes sure that the landscape is what it was at the beginning.
-func (l *landscape) assertUpstreamAlone(t *testing.T) {
+func (env *environment) assertUpstreamAlone(t *testing.T) {
 	t.Helper()
-	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "ControlPlane", "DNSRecord", "Infrastructure", "Worker"}, l.kinds(t, upstream.ProviderOpenStack))
-	assert.Equal(t, []string{"Network"}, l.kinds(t, upstream.NetworkingCalico))
-	assert.Subset(t, l.arguments(t, upstream.ProviderOpenStackDeployment), []string{"--disable-controllers=", "--disable-webhooks="})
-	assert.NotEmpty(t, l.arguments(t, upstream.NetworkingCalicoDeployment))
-	assert.True(t, l.hasWebhooks(t, upstream.ProviderOpenStackDeployment))
+	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "ControlPlane", "DNSRecord", "Infrastructure", "Worker"}, env.kinds(t, upstream.ProviderOpenStack))
+	assert.Equal(t, []string{"Network"}, env.kinds(t, upstream.NetworkingCalico))
+	assert.Subset(t, env.arguments(t, upstream.ProviderOpenStackDeployment), []string{"--disable-controllers=", "--disable-webhooks="})
+	assert.NotEmpty(t, env.arguments(t, upstream.NetworkingCalicoDeployment))
+	assert.True(t, env.hasWebhooks(t, upstream.ProviderOpenStackDeployment))
 }
 
 // assertMoved makes sure that upstream keeps what Trellis does not serve, and nothing else.
-func (l *landscape) assertMoved(t *testing.T) {
+func (env *environment) assertMoved(t *testing.T) {
 	t.Helper()
-	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "DNSRecord"}, l.kinds(t, upstream.ProviderOpenStack))
-	assert.Empty(t, l.kinds(t, upstream.NetworkingCalico))
-	assert.Subset(t, l.arguments(t, upstream.ProviderOpenStackDeployment), []string{
+	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "DNSRecord"}, env.kinds(t, upstream.ProviderOpenStack))
+	assert.Empty(t, env.kinds(t, upstream.NetworkingCalico))
+	assert.Subset(t, env.arguments(t, upstream.ProviderOpenStackDeployment), []string{
 		"--disable-controllers=infrastructure,controlplane,worker,healthcheck", "--disable-webhooks=*",
 	})
-	assert.Empty(t, l.arguments(t, upstream.NetworkingCalicoDeployment), "no pod of networking-calico is left")
-	assert.False(t, l.hasWebhooks(t, upstream.ProviderOpenStackDeployment))
+	assert.Empty(t, env.arguments(t, upstream.NetworkingCalicoDeployment), "no pod of networking-calico is left")
+	assert.False(t, env.hasWebhooks(t, upstream.ProviderOpenStackDeployment))
 	entries, err := kindseed.Registrations()
 	require.NoError(t, err)
 	for binary := range entries {
-		require.NoError(t, l.AwaitInstalled(t.Context(), binary))
+		require.NoError(t, env.AwaitInstalled(t.Context(), binary))
 	}
 }
 
-// assertForgotten makes sure that nothing of Trellis is left in garden and seed.
-func (l *landscape) assertForgotten(t *testing.T) {
+// assertRemoved makes sure that nothing of Trellis is left in garden and seed.
+func (env *environment) assertRemoved(t *testing.T) {
 	t.Helper()
 	entries, err := kindseed.Registrations()
 	require.NoError(t, err)
 	for binary, entry := range entries {
-		assert.Empty(t, l.kinds(t, entry.Name))
-		err := l.Garden.Client.Get(t.Context(), client.ObjectKey{Name: entry.Name}, &gardencorev1.ControllerDeployment{})
+		assert.Empty(t, env.kinds(t, entry.Name))
+		err := env.Garden.Client.Get(t.Context(), client.ObjectKey{Name: entry.Name}, &gardencorev1.ControllerDeployment{})
 		assert.NoError(t, client.IgnoreNotFound(err))
 		assert.Error(t, err, "%s is registered", entry.Name)
-		assert.False(t, l.hasWebhooks(t, kindseed.ObjectName(binary)))
-		assert.Empty(t, l.arguments(t, kindseed.ObjectName(binary)))
+		assert.False(t, env.hasWebhooks(t, kindseed.ObjectName(binary)))
+		assert.Empty(t, env.arguments(t, kindseed.ObjectName(binary)))
 		deployments := &appsv1.DeploymentList{}
-		require.NoError(t, l.Client.List(t.Context(), deployments, client.MatchingLabels{"app.kubernetes.io/name": binary}))
+		require.NoError(t, env.Client.List(t.Context(), deployments, client.MatchingLabels{"app.kubernetes.io/name": binary}))
 		assert.Empty(t, deployments.Items)
 	}
 }
 
 // arguments are those of a Deployment's pods, which must all have the same.
-func (l *landscape) arguments(t *testing.T, deployment string) []string {
+func (env *environment) arguments(t *testing.T, deployment string) []string {
 	t.Helper()
 	pods := &corev1.PodList{}
-	require.NoError(t, l.Client.List(t.Context(), pods, client.MatchingLabels{"app.kubernetes.io/name": deployment}))
+	require.NoError(t, env.Client.List(t.Context(), pods, client.MatchingLabels{"app.kubernetes.io/name": deployment}))
 	var arguments []string
 	for i, pod := range pods.Items {
 		if i > 0 {
@@ -261,17 +261,17 @@ func (l *landscape) arguments(t *testing.T, deployment string) []string {
 	return arguments
 }
 
-func (l *landscape) hasWebhooks(t *testing.T, name string) bool {
+func (env *environment) hasWebhooks(t *testing.T, name string) bool {
 	t.Helper()
 	config := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	err := l.Client.Get(t.Context(), client.ObjectKeyFromObject(config), config)
+	err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(config), config)
 	require.NoError(t, client.IgnoreNotFound(err))
 	return err == nil
 }
 
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !condition(); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(timeout); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			require.FailNow(t, "waited in vain until "+what)
 		}

@@ -21,17 +21,17 @@ import (
 
 // job is one run of the command.
 type job struct {
-	order
+	buildOptions
 	module   module
 	licenses sbom.Cache
 	// below is the layer that all images share, besides what of it is not in the binaries' own list of modules.
-	below   *images.Layer
-	besides map[sbom.Module]string
+	below        *images.Layer
+	extraModules map[sbom.Module]string
 	// scratch is where binaries lie until they are packed.
 	scratch string
 	// signer is nil when nothing is signed.
 	signer *signer
-	say    func(format string, args ...any)
+	logf   func(format string, args ...any)
 }
 
 // product is one finished image.
@@ -42,7 +42,7 @@ type product struct {
 	unlicensed   int
 }
 
-func build(ctx context.Context, o order, out io.Writer) error {
+func build(ctx context.Context, o buildOptions, out io.Writer) error {
 	j, err := prepare(ctx, o, out)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func build(ctx context.Context, o order, out io.Writer) error {
 	return report(out, o, products)
 }
 
-func prepare(ctx context.Context, o order, out io.Writer) (*job, error) {
+func prepare(ctx context.Context, o buildOptions, out io.Writer) (*job, error) {
 	m, err := readModule(ctx, o.source)
 	if err != nil {
 		return nil, err
@@ -87,9 +87,9 @@ func prepare(ctx context.Context, o order, out io.Writer) (*job, error) {
 		return nil, err
 	}
 	return &job{
-		order: o, module: m, below: below, besides: authorities(), scratch: scratch, signer: signer,
+		buildOptions: o, module: m, below: below, extraModules: authorities(), scratch: scratch, signer: signer,
 		licenses: sbom.Cache{Modules: m.cache, Go: m.goroot, Own: m.root, OwnPath: m.path},
-		say:      func(format string, args ...any) { fmt.Fprintf(out, "==> "+format+"\n", args...) },
+		logf:     func(format string, args ...any) { fmt.Fprintf(out, "==> "+format+"\n", args...) },
 	}, nil
 }
 
@@ -118,7 +118,7 @@ func (j *job) build(ctx context.Context, command string) (product, error) {
 		p.images = append(p.images, image)
 		p.components = append(p.components, bill.Components)
 		p.unlicensed += bill.Unlicensed
-		j.say("%s for %s (%.0f s)", command, platform, time.Since(start).Seconds())
+		j.logf("%s for %s (%.0f s)", command, platform, time.Since(start).Seconds())
 	}
 	var err error
 	if p.digest, err = images.Digest(p.images); err != nil {
@@ -138,7 +138,7 @@ func (j *job) build(ctx context.Context, command string) (product, error) {
 	if !j.push {
 		return p, nil
 	}
-	j.say("pushing %s", p.name)
+	j.logf("pushing %s", p.name)
 	return p, pushAll(ctx, p, signed, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 }
 
@@ -173,7 +173,7 @@ func pushAll(ctx context.Context, p product, signed *signed, options ...remote.O
 }
 
 func (j *job) buildFor(ctx context.Context, command string, platform images.Platform) (images.Image, sbom.Bill, error) {
-	binary, err := j.module.compile(ctx, j.order, command, platform, filepath.Join(j.scratch, platform.Architecture))
+	binary, err := j.module.compile(ctx, j.buildOptions, command, platform, filepath.Join(j.scratch, platform.Architecture))
 	if err != nil {
 		return images.Image{}, sbom.Bill{}, err
 	}
@@ -183,7 +183,7 @@ func (j *job) buildFor(ctx context.Context, command string, platform images.Plat
 		return images.Image{}, sbom.Bill{}, err
 	}
 	bill, err := sbom.Write(sbom.Subject{
-		Binary: binary, Name: command, Version: j.version, Created: j.created, Besides: j.besides,
+		Binary: binary, Name: command, Version: j.version, Created: j.created, ExtraModules: j.extraModules,
 	}, j.licenses.LicenseOf)
 	if err != nil {
 		return images.Image{}, sbom.Bill{}, err

@@ -60,8 +60,8 @@ Exit codes: 0 done, 1 failed, 2 not understood.
 
 // The exit codes.
 const (
-	failed        = 1
-	notUnderstood = 2
+	exitFailed = 1
+	exitUsage  = 2
 )
 
 func main() {
@@ -82,17 +82,17 @@ func run(ctx context.Context, args []string, out, problems io.Writer) int {
 		return 0
 	case err != nil:
 		fmt.Fprintf(problems, "images: %v\nTry \"images --help\".\n", err)
-		return notUnderstood
+		return exitUsage
 	}
 	if err := build(ctx, o, out); err != nil {
 		fmt.Fprintf(problems, "images: %v\n", err)
-		return failed
+		return exitFailed
 	}
 	return 0
 }
 
-// order is what the flags ask for.
-type order struct {
+// buildOptions is what the flags ask for.
+type buildOptions struct {
 	version, commit, out, source, repository string
 	date                                     string
 	created                                  time.Time
@@ -102,14 +102,14 @@ type order struct {
 	signKey                                  string
 }
 
-func parse(args []string) (order, error) {
+func parse(args []string) (buildOptions, error) {
 	if len(args) > 0 && slices.Contains([]string{"help", "--help", "-h"}, args[0]) {
-		return order{}, flag.ErrHelp
+		return buildOptions{}, flag.ErrHelp
 	}
 	if len(args) == 0 || args[0] != "build" {
-		return order{}, errors.New("the commands are build and verify")
+		return buildOptions{}, errors.New("the commands are build and verify")
 	}
-	var o order
+	var o buildOptions
 	var push, platforms string
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -127,13 +127,13 @@ func parse(args []string) (order, error) {
 		return nil
 	})
 	if err := flags.Parse(args[1:]); err != nil {
-		return order{}, err
+		return buildOptions{}, err
 	}
 	if push != "" {
 		o.repository, o.push = push, true
 	}
 	if flags.NArg() > 0 {
-		return order{}, fmt.Errorf("build takes flags only, not %q", flags.Arg(0))
+		return buildOptions{}, fmt.Errorf("build takes flags only, not %q", flags.Arg(0))
 	}
 	return o, o.check(platforms)
 }
@@ -141,7 +141,7 @@ func parse(args []string) (order, error) {
 // unknown is what the binaries say, too, when nobody told them.
 const unknown = "unknown"
 
-func (o *order) check(platforms string) error {
+func (o *buildOptions) check(platforms string) error {
 	if o.version == "" || o.out == "" {
 		return errors.New("--version and --out are needed")
 	}
@@ -170,4 +170,6 @@ func (o *order) check(platforms string) error {
 }
 
 // name is the image's name.
-func (o *order) name(binary string) string { return o.repository + "/" + binary + ":" + o.version }
+func (o *buildOptions) name(binary string) string {
+	return o.repository + "/" + binary + ":" + o.version
+}

@@ -33,10 +33,10 @@ func stamp() []string {
 	return []string{"--version", "v1.2.3", "--commit", "0123abc", "--date", "2026-01-02T03:04:05Z"}
 }
 
-func TestImageOfAProductsBinary(t *testing.T) {
+func TestRun_OneBinary(t *testing.T) {
 	const binary = "network-controller"
 	out := t.TempDir()
-	output := succeed(t, append(stamp(), "--source", root, "--out", out, "--binary", binary, "--platform", "linux/"+runtime.GOARCH)...)
+	output := mustRun(t, append(stamp(), "--source", root, "--out", out, "--binary", binary, "--platform", "linux/"+runtime.GOARCH)...)
 
 	image, err := tarball.ImageFromPath(filepath.Join(out, binary+".tar"), nil)
 	require.NoError(t, err)
@@ -75,12 +75,12 @@ func TestImageOfAProductsBinary(t *testing.T) {
 	assert.NotContains(t, output, "no license", "every component of the product has a license that is known")
 }
 
-func TestImagesForAllPlatformsArePushed(t *testing.T) {
+func TestRun_PushAllPlatforms(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/team"
 	out := t.TempDir()
-	output := succeed(t, append(stamp(), "--source", smallModule(t), "--out", out, "--push", repository)...)
+	output := mustRun(t, append(stamp(), "--source", smallModule(t), "--out", out, "--push", repository)...)
 
 	digests, err := os.ReadFile(filepath.Join(out, "digests.txt"))
 	require.NoError(t, err)
@@ -114,11 +114,11 @@ func TestImagesForAllPlatformsArePushed(t *testing.T) {
 	}
 }
 
-func TestSameCommitGivesTheSameArchives(t *testing.T) {
+func TestRun_Reproducible(t *testing.T) {
 	source := smallModule(t)
 	build := func() map[string][]byte {
 		out := t.TempDir()
-		succeed(t, append(stamp(), "--source", source, "--out", out, "--binary", "hello")...)
+		mustRun(t, append(stamp(), "--source", source, "--out", out, "--binary", "hello")...)
 		files := map[string][]byte{}
 		entries, err := os.ReadDir(out)
 		require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestSameCommitGivesTheSameArchives(t *testing.T) {
 	}
 }
 
-func TestProblemsAreNamed(t *testing.T) {
+func TestRun_Errors(t *testing.T) {
 	source := smallModule(t)
 	require.NoError(t, os.WriteFile(filepath.Join(source, "cmd", "bye", "main.go"), []byte("package main\n\nfunc main() { undefined() }\n"), 0o600))
 	out := filepath.Join(t.TempDir(), "out")
@@ -145,23 +145,23 @@ func TestProblemsAreNamed(t *testing.T) {
 		code int
 		want string
 	}{
-		"no command":                  {nil, notUnderstood, "the commands are build and verify"},
-		"another command":             {[]string{"push"}, notUnderstood, "the commands are build and verify"},
-		"a flag that is not known":    {append(good, "--fast"), notUnderstood, "-fast"},
-		"an argument":                 {append(good, "hello"), notUnderstood, `build takes flags only, not "hello"`},
-		"no version":                  {[]string{"build", "--out", out}, notUnderstood, "--version and --out are needed"},
-		"a version that is no tag":    {append(good, "--version", "v1+x"), notUnderstood, "makes no name for an image"},
-		"a repository without a host": {append(good, "--push", "team"), notUnderstood, "makes no name for an image"},
-		"a date of another form":      {append(good, "--date", "yesterday"), notUnderstood, `--date "yesterday" is no time such as`},
-		"a platform without binaries": {append(good, "--platform", "windows/amd64"), notUnderstood, `"windows/amd64" is neither`},
-		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), notUnderstood, "names linux/arm64 twice"},
-		"a binary that is not there":  {append(good, "--binary", "x"), failed, `there is no command "x"; there are bye, hello`},
-		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), failed, "--sign-key: open "},
-		"nothing to verify":           {[]string{"verify", "--key", "key.pub"}, notUnderstood, "verify needs --key and an archive or an image"},
-		"another folder":              {append(good, "--source", out), failed, "there is no folder cmd in " + out},
-		"code that does not compile":  {append(good, "--binary", "bye"), failed, "undefined: undefined"},
+		"no command":                  {nil, exitUsage, "the commands are build and verify"},
+		"another command":             {[]string{"push"}, exitUsage, "the commands are build and verify"},
+		"a flag that is not known":    {append(good, "--fast"), exitUsage, "-fast"},
+		"an argument":                 {append(good, "hello"), exitUsage, `build takes flags only, not "hello"`},
+		"no version":                  {[]string{"build", "--out", out}, exitUsage, "--version and --out are needed"},
+		"a version that is no tag":    {append(good, "--version", "v1+x"), exitUsage, "makes no name for an image"},
+		"a repository without a host": {append(good, "--push", "team"), exitUsage, "makes no name for an image"},
+		"a date of another form":      {append(good, "--date", "yesterday"), exitUsage, `--date "yesterday" is no time such as`},
+		"a platform without binaries": {append(good, "--platform", "windows/amd64"), exitUsage, `"windows/amd64" is neither`},
+		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), exitUsage, "names linux/arm64 twice"},
+		"a binary that is not there":  {append(good, "--binary", "x"), exitFailed, `there is no command "x"; there are bye, hello`},
+		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), exitFailed, "--sign-key: open "},
+		"nothing to verify":           {[]string{"verify", "--key", "key.pub"}, exitUsage, "verify needs --key and an archive or an image"},
+		"another folder":              {append(good, "--source", out), exitFailed, "there is no folder cmd in " + out},
+		"code that does not compile":  {append(good, "--binary", "bye"), exitFailed, "undefined: undefined"},
 		"a registry that is not there": {
-			append(good, "--binary", "hello", "--platform", "linux/amd64", "--push", "127.0.0.1:1/team"), failed, "pushing 127.0.0.1:1/team/hello:v1",
+			append(good, "--binary", "hello", "--platform", "linux/amd64", "--push", "127.0.0.1:1/team"), exitFailed, "pushing 127.0.0.1:1/team/hello:v1",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestProblemsAreNamed(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEveryFlag(t *testing.T) {
+func TestHelp_AllFlags(t *testing.T) {
 	var out, problems bytes.Buffer
 	assert.Zero(t, run(context.Background(), []string{"build", "--help"}, &out, &problems))
 	assert.Empty(t, problems.String())
@@ -181,7 +181,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 }
 
-func succeed(t *testing.T, args ...string) string {
+func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, problems bytes.Buffer
 	require.Zero(t, run(t.Context(), append([]string{"build"}, args...), &out, &problems), "%s%s", &out, &problems)

@@ -39,7 +39,7 @@ func readModule(ctx context.Context, root string) (module, error) {
 			m.commands = append(m.commands, f.Name())
 		}
 	}
-	for _, question := range []struct {
+	for _, query := range []struct {
 		answer *string
 		args   []string
 	}{
@@ -47,11 +47,11 @@ func readModule(ctx context.Context, root string) (module, error) {
 		{&m.cache, []string{"env", "GOMODCACHE"}},
 		{&m.goroot, []string{"env", "GOROOT"}},
 	} {
-		answer, err := m.run(ctx, nil, question.args...)
+		output, err := m.run(ctx, nil, query.args...)
 		if err != nil {
 			return module{}, err
 		}
-		*question.answer = strings.TrimSpace(answer)
+		*query.answer = strings.TrimSpace(output)
 	}
 	return m, nil
 }
@@ -70,7 +70,7 @@ func (m module) choose(named []string) ([]string, error) {
 }
 
 // compile writes a command's binary to a folder, with the flags of "make build", so that it is the same byte for byte.
-func (m module) compile(ctx context.Context, o order, command string, platform images.Platform, to string) (string, error) {
+func (m module) compile(ctx context.Context, o buildOptions, command string, platform images.Platform, to string) (string, error) {
 	info := m.path + "/internal/buildinfo"
 	linker := fmt.Sprintf("-s -w -X %[1]s.version=%[2]s -X %[1]s.commit=%[3]s -X %[1]s.date=%[4]s", info, o.version, o.commit, o.date)
 	binary, err := filepath.Abs(filepath.Join(to, command))

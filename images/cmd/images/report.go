@@ -11,7 +11,7 @@ import (
 )
 
 // report prints what was made and what can be done with it.
-func report(out io.Writer, o order, products []product) error {
+func report(out io.Writer, o buildOptions, products []product) error {
 	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "IMAGE\tPLATFORM\tSIZE\tCOMPONENTS\tDIGEST OF ALL PLATFORMS")

@@ -32,11 +32,11 @@ func runVerify(ctx context.Context, args []string, out, problems io.Writer) int 
 		fallthrough
 	case err != nil:
 		fmt.Fprintf(problems, "images: %v\nTry \"images --help\".\n", err)
-		return notUnderstood
+		return exitUsage
 	}
 	if err := verifyAll(ctx, keyFile, flags.Args(), out); err != nil {
 		fmt.Fprintf(problems, "images: %v\n", err)
-		return failed
+		return exitFailed
 	}
 	return 0
 }
@@ -81,7 +81,7 @@ func verifyArchive(_ context.Context, key signing.PublicKey, path string, out io
 	}
 	name := slices.Collect(maps.Keys(archive.Digests))[0]
 	digest := archive.Digests[name]
-	built, err := prove(key, digest, []signing.Signature{signature}, []signing.Envelope{provenance})
+	built, err := verifyProofs(key, digest, []signing.Signature{signature}, []signing.Envelope{provenance})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func verifyArchive(_ context.Context, key signing.PublicKey, path string, out io
 	if err := verifyBills(key, digest, archive.Documents, architecturesOf(built)); err != nil {
 		return err
 	}
-	tell(out, name, digest, built)
+	printVerified(out, name, digest, built)
 	return nil
 }
 
@@ -121,16 +121,16 @@ func verifyImage(ctx context.Context, key signing.PublicKey, name string, out io
 		}
 		statements = append(statements, envelope)
 	}
-	built, err := prove(key, digest, signatures, statements)
+	built, err := verifyProofs(key, digest, signatures, statements)
 	if err != nil {
 		return err
 	}
-	tell(out, name, digest, built)
+	printVerified(out, name, digest, built)
 	return nil
 }
 
-// prove returns how an image was built. One signature and one statement by the key are enough: others may sign, too.
-func prove(key signing.PublicKey, digest string, signatures []signing.Signature, statements []signing.Envelope) (signing.Provenance, error) {
+// verifyProofs returns how an image was built. One signature and one statement by the key are enough: others may sign, too.
+func verifyProofs(key signing.PublicKey, digest string, signatures []signing.Signature, statements []signing.Envelope) (signing.Provenance, error) {
 	err := errors.New("there is no signature")
 	for _, signature := range signatures {
 		if err = key.VerifySignature(signature, digest); err == nil {
@@ -155,8 +155,8 @@ func prove(key signing.PublicKey, digest string, signatures []signing.Signature,
 	return signing.Provenance{}, fmt.Errorf("how it was built: %w", err)
 }
 
-// tell prints from what an image was built.
-func tell(out io.Writer, name, digest string, built signing.Provenance) {
+// printVerified prints from what an image was built.
+func printVerified(out io.Writer, name, digest string, built signing.Provenance) {
 	parameters := built.BuildDefinition.ExternalParameters
 	fmt.Fprintf(out, "%s@%s\n  signed; built from commit %v as %v for %v\n", name, digest, parameters["commit"], parameters["version"], parameters["platforms"])
 }

@@ -23,9 +23,9 @@ type Cache struct {
 func (c Cache) LicenseOf(m Module) string {
 	switch {
 	case m.Path == Stdlib:
-		return ofFolder(c.Go)
+		return licenseOfFolder(c.Go)
 	case m.Path == c.OwnPath || strings.HasPrefix(m.Path, c.OwnPath+"/"):
-		return ofFolder(c.Own)
+		return licenseOfFolder(c.Own)
 	}
 	path, err := module.EscapePath(m.Path)
 	if err != nil {
@@ -35,13 +35,13 @@ func (c Cache) LicenseOf(m Module) string {
 	if err != nil {
 		return ""
 	}
-	return ofFolder(filepath.Join(c.Modules, filepath.FromSlash(path)+"@"+version))
+	return licenseOfFolder(filepath.Join(c.Modules, filepath.FromSlash(path)+"@"+version))
 }
 
-// enough of a file must be the text of licenses, so that a mention of one is not taken for it. Percent.
-const enough = 75
+// minCoverage of a file must be the text of licenses, so that a mention of one is not taken for it. Percent.
+const minCoverage = 75
 
-func ofFolder(dir string) string {
+func licenseOfFolder(dir string) string {
 	names := regexp.MustCompile(`(?i)^(licen[cs]e|copying)([-._].*)?$`)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -56,15 +56,15 @@ func ofFolder(dir string) string {
 		if err != nil {
 			return ""
 		}
-		found = append(found, ofText(text)...)
+		found = append(found, licensesOfText(text)...)
 	}
 	slices.Sort(found)
 	return strings.Join(slices.Compact(found), " AND ")
 }
 
-func ofText(text []byte) []string {
+func licensesOfText(text []byte) []string {
 	coverage := licensecheck.Scan(text)
-	if coverage.Percent < enough {
+	if coverage.Percent < minCoverage {
 		return nil
 	}
 	var found []string

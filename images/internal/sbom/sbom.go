@@ -37,8 +37,8 @@ type Subject struct {
 	Name, Version string
 	// Created is when its source was committed; left out when it is zero. The clock is never read: the same input gives the same bytes.
 	Created time.Time
-	// Besides are modules whose content is delivered with the binary but not in it, with a word on what it is.
-	Besides map[Module]string
+	// ExtraModules are modules whose content is delivered with the binary but not in it, with a word on what it is.
+	ExtraModules map[Module]string
 }
 
 // Licenses returns a module's license as an SPDX expression, or "" when it cannot tell. Modules of the subject's own repository have its version.
@@ -134,7 +134,7 @@ func componentsOf(subject Subject, info *debug.BuildInfo, licenses Licenses) []c
 		}
 		add(m, dep.Sum, "")
 	}
-	for m, description := range subject.Besides {
+	for m, description := range subject.ExtraModules {
 		add(m, "", description)
 	}
 	slices.SortFunc(components, func(a, b cdx.Component) int { return strings.Compare(a.BOMRef, b.BOMRef) })

@@ -37,11 +37,11 @@ func cache(t *testing.T) Cache {
 	return Cache{Modules: folders[0], Go: folders[1], Own: "../../..", OwnPath: own}
 }
 
-func TestBillListsWhatTheBinaryWasMadeOf(t *testing.T) {
+func TestWrite_Components(t *testing.T) {
 	binary := compiled(t)
 	subject := Subject{
 		Binary: binary, Name: "images", Version: "v1.2.3", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Besides: map[Module]string{{"example.org/data", "v0.1.0"}: "What lies beside it"},
+		ExtraModules: map[Module]string{{"example.org/data", "v0.1.0"}: "What lies beside it"},
 	}
 	bill, err := Write(subject, cache(t).LicenseOf)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestBillListsWhatTheBinaryWasMadeOf(t *testing.T) {
 	assert.Empty(t, cmp.Diff(bill, again))
 }
 
-func TestBillOfModulesInOneRepository(t *testing.T) {
+func TestWrite_LocalModules(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"go.mod":           "module example.org/app\n\ngo 1.26\n\nrequire example.org/app/lib v0.0.0\n\nreplace example.org/app/lib => ./lib\n",
@@ -111,14 +111,14 @@ func TestBillOfModulesInOneRepository(t *testing.T) {
 	assert.NotContains(t, string(bill.JSON), "timestamp")
 }
 
-func TestNoBillOfWhatGoDidNotMake(t *testing.T) {
+func TestWrite_NotAGoBinary(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(text, []byte("hello"), 0o600))
 	_, err := Write(Subject{Binary: text}, nil)
 	assert.ErrorContains(t, err, "reading what "+text+" is made of")
 }
 
-func TestLicenseIsThatOfTheTextsInTheFolder(t *testing.T) {
+func TestCache_LicenseOf(t *testing.T) {
 	c := cache(t)
 	apache, err := os.ReadFile(filepath.Join(c.Own, "LICENSE"))
 	require.NoError(t, err)

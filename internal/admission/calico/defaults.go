@@ -14,44 +14,44 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// fillIn sets spec.networking.providerConfig.overlay, or createPodRoutes in it, where the user has not. Other contracts read the overlay
+// setDefaults sets spec.networking.providerConfig.overlay, or createPodRoutes in it, where the user has not. Other contracts read the overlay
 // switch as it stands in the Shoot, so its default has to stand there, too. What the user wrote stays as it is; what cannot be read is left
 // to be refused.
-func (o Options) fillIn(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
-	if !concerns(shoot) || old != nil && equality.Semantic.DeepEqual(old.Spec, shoot.Spec) || moves(shoot) {
+func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
+	if !usesCalico(shoot) || old != nil && equality.Semantic.DeepEqual(old.Spec, shoot.Spec) || isMigrating(shoot) {
 		return nil
 	}
-	config := readable(shoot)
+	config := decodeValidConfig(shoot)
 	if config == nil {
 		return nil
 	}
-	was := overlayOf(old)
+	oldOverlay := overlayOf(old)
 	overlay := config.Overlay
 	if overlay == nil {
-		overlay = o.overlayFor(shoot, old, config)
+		overlay = o.defaultOverlay(shoot, old, config)
 	}
 	// A backend that was given says who makes routes.
-	routedOtherwise := config.Backend != nil && *config.Backend != calicov1alpha1.BackendBird
-	if overlay != nil && !overlay.Enabled && overlay.CreatePodRoutes == nil && !routedOtherwise && slices.Contains(o.PodRoutes, shoot.Spec.Provider.Type) {
-		overlay = withPodRoutes(overlay, was)
+	usesOtherRoutes := config.Backend != nil && *config.Backend != calicov1alpha1.BackendBird
+	if overlay != nil && !overlay.Enabled && overlay.CreatePodRoutes == nil && !usesOtherRoutes && slices.Contains(o.PodRoutes, shoot.Spec.Provider.Type) {
+		overlay = withPodRoutes(overlay, oldOverlay)
 	}
 	if overlay == config.Overlay {
 		return nil
 	}
-	filled, err := withOverlay(shoot.Spec.Networking.ProviderConfig, config.Overlay, overlay)
+	defaulted, err := withOverlay(shoot.Spec.Networking.ProviderConfig, config.Overlay, overlay)
 	if err != nil {
 		return fmt.Errorf("setting the overlay in spec.networking.providerConfig: %w", err)
 	}
-	shoot.Spec.Networking.ProviderConfig = filled
+	shoot.Spec.Networking.ProviderConfig = defaulted
 	return nil
 }
 
 // withPodRoutes returns an overlay that is off with pod routes if it has only now come to be off. Who was without an overlay before keeps the
 // routes there were: another default must not change a data plane that is in use.
-func withPodRoutes(overlay, was *calicov1alpha1.Overlay) *calicov1alpha1.Overlay {
+func withPodRoutes(overlay, oldOverlay *calicov1alpha1.Overlay) *calicov1alpha1.Overlay {
 	routes := new(true)
-	if was != nil && !was.Enabled {
-		routes = was.CreatePodRoutes
+	if oldOverlay != nil && !oldOverlay.Enabled {
+		routes = oldOverlay.CreatePodRoutes
 	}
 	if routes == nil {
 		return overlay
@@ -63,18 +63,18 @@ func withPodRoutes(overlay, was *calicov1alpha1.Overlay) *calicov1alpha1.Overlay
 
 // overlayOf returns the switch of a shoot as it was, nil if it had none, or none that can be read.
 func overlayOf(old *gardencorev1beta1.Shoot) *calicov1alpha1.Overlay {
-	if !concerns(old) {
+	if !usesCalico(old) {
 		return nil
 	}
-	was, err := calicov1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)
+	config, err := calicov1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)
 	if err != nil {
 		return nil
 	}
-	return was.Overlay
+	return config.Overlay
 }
 
-// readable returns the configuration, nil if it has mistakes.
-func readable(shoot *gardencorev1beta1.Shoot) *calicov1alpha1.NetworkConfig {
+// decodeValidConfig returns the configuration, nil if it has mistakes.
+func decodeValidConfig(shoot *gardencorev1beta1.Shoot) *calicov1alpha1.NetworkConfig {
 	config, err := calicov1alpha1.DecodeNetworkConfig(shoot.Spec.Networking.ProviderConfig)
 	if err != nil {
 		return nil
@@ -82,14 +82,14 @@ func readable(shoot *gardencorev1beta1.Shoot) *calicov1alpha1.NetworkConfig {
 	return config
 }
 
-// overlayFor returns the switch of a shoot that has none, nil if it is to stay without: off for a new one, and as it was for one that had
+// defaultOverlay returns the switch of a shoot that has none, nil if it is to stay without: off for a new one, and as it was for one that had
 // it, since a manifest that knows nothing of the default must not change the data plane. Whoever says in another way what is to be wrapped
 // is free of both. Families do not matter: with IPv6 nothing is wrapped anyway, and the switch is what tells a cloud to make routes.
-func (o Options) overlayFor(shoot, old *gardencorev1beta1.Shoot, config *calicov1alpha1.NetworkConfig) *calicov1alpha1.Overlay {
-	if !slices.Contains(o.OverlayOff, shoot.Spec.Provider.Type) || config.SaysWhatIsWrapped() {
+func (o Options) defaultOverlay(shoot, old *gardencorev1beta1.Shoot, config *calicov1alpha1.NetworkConfig) *calicov1alpha1.Overlay {
+	if !slices.Contains(o.OverlayOff, shoot.Spec.Provider.Type) || config.SetsEncapsulation() {
 		return nil
 	}
-	if !concerns(old) {
+	if !usesCalico(old) {
 		return o.newOverlay(shoot.Spec.Provider.Type, config)
 	}
 	return overlayOf(old)
@@ -104,8 +104,8 @@ func (o Options) newOverlay(infrastructureType string, config *calicov1alpha1.Ne
 	return &calicov1alpha1.Overlay{}
 }
 
-// moves reports whether the shoot is on its way to another seed, or waits to be. Until it has arrived nothing about it changes.
-func moves(shoot *gardencorev1beta1.Shoot) bool {
+// isMigrating reports whether the shoot is on its way to another seed, or waits to be. Until it has arrived nothing about it changes.
+func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	last := shoot.Status.LastOperation
 	if last == nil {
 		return false
@@ -118,36 +118,36 @@ func moves(shoot *gardencorev1beta1.Shoot) bool {
 			return true
 		}
 	}
-	here, there := shoot.Status.SeedName, shoot.Spec.SeedName
-	return here != nil && there != nil && *here != *there
+	currentSeed, desiredSeed := shoot.Status.SeedName, shoot.Spec.SeedName
+	return currentSeed != nil && desiredSeed != nil && *currentSeed != *desiredSeed
 }
 
 // withOverlay returns the document with that overlay, where the user has none, or with what is new in it. All else stays as it is. There may
 // be no document.
-func withOverlay(document *runtime.RawExtension, given, overlay *calicov1alpha1.Overlay) (*runtime.RawExtension, error) {
+func withOverlay(document *runtime.RawExtension, configured, overlay *calicov1alpha1.Overlay) (*runtime.RawExtension, error) {
 	if document == nil || len(document.Raw) == 0 {
 		config := calicov1alpha1.NewNetworkConfig()
 		config.Overlay = overlay
 		return calicov1alpha1.Encode(config)
 	}
 	var value any = overlay
-	if given != nil {
+	if configured != nil {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(document.Raw, &members); err != nil {
 			return nil, err
 		}
-		block, err := put(members["overlay"], "createPodRoutes", overlay.CreatePodRoutes)
+		block, err := setMember(members["overlay"], "createPodRoutes", overlay.CreatePodRoutes)
 		if err != nil {
 			return nil, err
 		}
 		value = block
 	}
-	raw, err := put(document.Raw, "overlay", value)
+	raw, err := setMember(document.Raw, "overlay", value)
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// put returns a document with one more member, or another value of it.
-func put(document json.RawMessage, name string, value any) (json.RawMessage, error) {
+// setMember returns a document with one more member, or another value of it.
+func setMember(document json.RawMessage, name string, value any) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(document, &members); err != nil {
 		return nil, err

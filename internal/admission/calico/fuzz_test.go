@@ -28,60 +28,60 @@ func FuzzShoot(f *testing.F) {
 		if len(before) > 0 && !json.Valid(before) || len(after) > 0 && !json.Valid(after) {
 			return // no API server lets that come
 		}
-		old, shoot := anyShoot(before, infrastructure, bits), anyShoot(after, infrastructure, bits>>3)
+		old, shoot := fuzzedShoot(before, infrastructure, bits), fuzzedShoot(after, infrastructure, bits>>3)
 		for _, each := range []struct{ shoot, old *gardencorev1beta1.Shoot }{{shoot, nil}, {shoot, old}, {old, shoot}} {
 			changed := each.shoot.DeepCopy()
-			require.NoError(t, options.fillIn(t.Context(), changed, each.old))
-			requireOverlayAlone(t, each.shoot, changed)
+			require.NoError(t, options.setDefaults(t.Context(), changed, each.old))
+			requireOnlyOverlayChanged(t, each.shoot, changed)
 			if each.old == nil {
 				again := changed.DeepCopy()
-				require.NoError(t, options.fillIn(t.Context(), again, each.old))
+				require.NoError(t, options.setDefaults(t.Context(), again, each.old))
 				require.Equal(t, changed, again)
 			}
-			require.True(t, ask(t, options, mutating, each.shoot, each.old).Allowed)
+			require.True(t, callWebhook(t, options, defaultsWebhook, each.shoot, each.old).Allowed)
 
-			answer := ask(t, options, judging, changed, each.old)
-			require.True(t, answer.Allowed || answer.Result.Code == http.StatusUnprocessableEntity, answer.Result)
-			if !answer.Allowed {
-				require.NotEmpty(t, answer.Result.Details.Causes)
+			response := callWebhook(t, options, validatingWebhook, changed, each.old)
+			require.True(t, response.Allowed || response.Result.Code == http.StatusUnprocessableEntity, response.Result)
+			if !response.Allowed {
+				require.NotEmpty(t, response.Result.Details.Causes)
 			}
-			unchanged := ask(t, options, judging, changed, changed)
+			unchanged := callWebhook(t, options, validatingWebhook, changed, changed)
 			require.True(t, unchanged.Allowed, unchanged.Result)
 		}
 	})
 }
 
-// anyShoot makes surroundings of the bits of a byte.
-func anyShoot(config []byte, infrastructure, bits byte) *gardencorev1beta1.Shoot {
+// fuzzedShoot makes surroundings of the bits of a byte.
+func fuzzedShoot(config []byte, infrastructure, bits byte) *gardencorev1beta1.Shoot {
 	families := [][]gardencorev1beta1.IPFamily{nil, {ipv4}, {ipv6}, {ipv4, ipv6}}[bits&3]
-	shoot := shootWith(string(config), on([]string{"openstack", "azure", "aws", "local"}[infrastructure&3]), withFamilies(families...))
+	shoot := shootWith(string(config), withInfrastructure([]string{"openstack", "azure", "aws", "local"}[infrastructure&3]), withFamilies(families...))
 	if bits>>2&1 == 1 {
 		withoutKubeProxy(shoot)
 	}
 	return shoot
 }
 
-// requireOverlayAlone wants nothing to be different in the second shoot but an overlay that is there, or has pod routes.
-func requireOverlayAlone(t *testing.T, before, after *gardencorev1beta1.Shoot) {
+// requireOnlyOverlayChanged wants nothing to be different in the second shoot but an overlay that is there, or has pod routes.
+func requireOnlyOverlayChanged(t *testing.T, before, after *gardencorev1beta1.Shoot) {
 	t.Helper()
-	was, is := membersOf(before), membersOf(after)
-	for _, name := range slices.Sorted(maps.Keys(is)) {
+	oldMembers, newMembers := membersOf(before), membersOf(after)
+	for _, name := range slices.Sorted(maps.Keys(newMembers)) {
 		switch {
-		case name == "overlay", was == nil && (name == "kind" || name == "apiVersion"):
+		case name == "overlay", oldMembers == nil && (name == "kind" || name == "apiVersion"):
 		default:
-			require.JSONEq(t, string(was[name]), string(is[name]), name)
+			require.JSONEq(t, string(oldMembers[name]), string(newMembers[name]), name)
 		}
 	}
-	for name := range was {
-		require.Contains(t, is, name)
+	for name := range oldMembers {
+		require.Contains(t, newMembers, name)
 	}
-	given := strings.TrimSpace(string(was["overlay"]))
-	if given == "" || given == "null" || given == strings.TrimSpace(string(is["overlay"])) {
+	oldOverlay := strings.TrimSpace(string(oldMembers["overlay"]))
+	if oldOverlay == "" || oldOverlay == "null" || oldOverlay == strings.TrimSpace(string(newMembers["overlay"])) {
 		return
 	}
 	var block, filled map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(was["overlay"], &block))
-	require.NoError(t, json.Unmarshal(is["overlay"], &filled))
+	require.NoError(t, json.Unmarshal(oldMembers["overlay"], &block))
+	require.NoError(t, json.Unmarshal(newMembers["overlay"], &filled))
 	require.Equal(t, "true", string(filled["createPodRoutes"]))
 	delete(block, "createPodRoutes")
 	delete(filled, "createPodRoutes")

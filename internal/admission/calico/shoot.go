@@ -12,13 +12,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// judge refuses what the Network controller could not fulfil, or would fulfil otherwise. An API server asks it about the shoot as it is with
-// the defaults of fillIn.
-func judge(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Verdict, error) {
-	if !concerns(shoot) {
-		return admission.Verdict{}, nil
+// validate refuses what the Network controller could not fulfil, or would fulfil otherwise. An API server asks it about the shoot as it is with
+// the defaults of setDefaults.
+func validate(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Result, error) {
+	if !usesCalico(shoot) {
+		return admission.Result{}, nil
 	}
-	if !concerns(old) {
+	if !usesCalico(old) {
 		old = nil
 	}
 	var before *runtime.RawExtension
@@ -27,14 +27,14 @@ func judge(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Ve
 	}
 	path := field.NewPath("spec", "networking", "providerConfig")
 	if errs := admission.TooLarge(shoot.Spec.Networking.ProviderConfig, before, admission.MaxShootConfig, path); len(errs) > 0 {
-		return admission.Verdict{Errors: errs}, nil
+		return admission.Result{Errors: errs}, nil
 	}
 	errs, warnings := validation.ValidateShootNetwork(shoot, old, networking.InfrastructureOf(shoot.Spec.Provider.Type))
-	return admission.Verdict{Errors: errs, Warnings: warnings}, nil
+	return admission.Result{Errors: errs, Warnings: warnings}, nil
 }
 
-// concerns reports whether there is Calico in the shoot. Shoots without workers have no network at all.
-func concerns(shoot *gardencorev1beta1.Shoot) bool {
+// usesCalico reports whether there is Calico in the shoot. Shoots without workers have no network at all.
+func usesCalico(shoot *gardencorev1beta1.Shoot) bool {
 	if shoot == nil || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.Networking == nil {
 		return false
 	}

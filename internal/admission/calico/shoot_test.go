@@ -10,7 +10,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
-func TestShootsAreJudged(t *testing.T) {
+func TestValidate(t *testing.T) {
 	const configField = "spec.networking.providerConfig"
 	const overlayOff = `{"overlay":{"enabled":false}}`
 	for sentence, test := range map[string]struct {
@@ -40,11 +40,11 @@ func TestShootsAreJudged(t *testing.T) {
 			},
 		},
 		"IP-in-IP on Azure": {
-			shoot: shootWith(`{"ipv4":{"pool":"ipip","mode":"Always"}}`, on("azure")), fields: []string{configField + ".ipv4.mode"},
+			shoot: shootWith(`{"ipv4":{"pool":"ipip","mode":"Always"}}`, withInfrastructure("azure")), fields: []string{configField + ".ipv4.mode"},
 			message: "the infrastructure does not let packets that are wrapped so through",
 		},
 		"IPv6 on Azure": {
-			shoot: shootWith("", on("azure"), withFamilies(ipv6)), fields: []string{"spec.networking.ipFamilies"}, message: "leave IPv6 out",
+			shoot: shootWith("", withInfrastructure("azure"), withFamilies(ipv6)), fields: []string{"spec.networking.ipFamilies"}, message: "leave IPv6 out",
 		},
 		"a way to find addresses": {
 			shoot: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`),
@@ -68,21 +68,21 @@ func TestShootsAreJudged(t *testing.T) {
 			fields: []string{"spec.networking.ipFamilies"}, message: "cannot get a second family while nobody would make routes",
 		},
 		"a shoot that gets its first workers": {
-			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, workerless), fields: []string{configField + ".backend"},
+			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, withoutWorkers), fields: []string{configField + ".backend"},
 			message: "write bird",
 		},
 		"a shoot that comes from another network": {
-			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, ofType(new("cilium"))), fields: []string{configField + ".backend"},
+			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(`{"backend":"bgp"}`, withNetworkType(new("cilium"))), fields: []string{configField + ".backend"},
 			message: "write bird",
 		},
-		"no workers":               {shoot: shootWith(`{"backend":"bgp"}`, workerless)},
-		"another network":          {shoot: shootWith(`{"backend":"bgp"}`, ofType(new("cilium")))},
-		"a network without a type": {shoot: shootWith(`{"backend":"bgp"}`, ofType(nil))},
+		"no workers":               {shoot: shootWith(`{"backend":"bgp"}`, withoutWorkers)},
+		"another network":          {shoot: shootWith(`{"backend":"bgp"}`, withNetworkType(new("cilium")))},
+		"a network without a type": {shoot: shootWith(`{"backend":"bgp"}`, withNetworkType(nil))},
 		"no network":               {shoot: shootWith("", withoutNetworking)},
-		"what is being deleted":    {shoot: shootWith(`{"backend":"bgp"}`, inDeletion), old: shootWith(overlayOff)},
+		"what is being deleted":    {shoot: shootWith(`{"backend":"bgp"}`, beingDeleted), old: shootWith(overlayOff)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			response := ask(t, byDefault(), judging, test.shoot, test.old)
+			response := callWebhook(t, defaultOptions(), validatingWebhook, test.shoot, test.old)
 			require.Equal(t, test.warnings, response.Warnings)
 			require.Equal(t, len(test.fields) == 0, response.Allowed, response.Result)
 			if response.Allowed {
@@ -100,32 +100,32 @@ func TestShootsAreJudged(t *testing.T) {
 }
 
 // The API server asks for defaults first. What they make of a shoot is never a mistake, unless the shoot had one.
-func TestDefaultsAreAccepted(t *testing.T) {
+func TestValidate_AcceptsDefaults(t *testing.T) {
 	options := Options{OverlayOff: []string{"openstack", "aws", "azure", "local"}, PodRoutes: []string{"openstack", "aws"}}
 	for _, infrastructure := range options.OverlayOff {
 		for _, config := range []string{
 			"", `{}`, `{"overlay":{"enabled":false}}`, `{"overlay":{"enabled":true}}`, `{"ipv4":{"autoDetectionMethod":"first-found"}}`, `{"vxlan":{"enabled":true}}`,
 			`{"vxlan":{"enabled":false}}`, `{"ipam":{"type":"host-local"}}`, `{"ipam":{"type":"calico-ipam"}}`, `{"backend":"none"}`, `{"overlay":{"enabled":false},"snatToUpstreamDNS":{"enabled":true}}`,
 		} {
-			shoot := shootWith(config, on(infrastructure))
-			require.NoError(t, options.fillIn(t.Context(), shoot, nil))
-			response := ask(t, options, judging, shoot, nil)
+			shoot := shootWith(config, withInfrastructure(infrastructure))
+			require.NoError(t, options.setDefaults(t.Context(), shoot, nil))
+			response := callWebhook(t, options, validatingWebhook, shoot, nil)
 			require.True(t, response.Allowed, "%s on %s: %v", config, infrastructure, response.Result)
 			requirePatch(t, "", options, shoot, nil)
 		}
 	}
 }
 
-func TestOtherRequestsPass(t *testing.T) {
-	for _, webhook := range Webhooks(byDefault()) {
-		for sentence, vary := range map[string]func(*admissionv1.AdmissionRequest){
+func TestWebhooks_OtherRequests(t *testing.T) {
+	for _, webhook := range Webhooks(defaultOptions()) {
+		for sentence, change := range map[string]func(*admissionv1.AdmissionRequest){
 			"a deletion":    func(request *admissionv1.AdmissionRequest) { request.Operation = admissionv1.Delete },
 			"a subresource": func(request *admissionv1.AdmissionRequest) { request.SubResource = "status" },
 			"another kind":  func(request *admissionv1.AdmissionRequest) { request.Kind.Kind = "Seed" },
 		} {
 			t.Run(webhook.Name+": "+sentence, func(t *testing.T) {
 				request := requestFor(t, shootWith(`{"backend":"bgp"}`), nil)
-				vary(&request.AdmissionRequest)
+				change(&request.AdmissionRequest)
 				response := webhook.Handler.Handle(t.Context(), request)
 				require.True(t, response.Allowed)
 				require.Empty(t, response.Patch)
@@ -139,15 +139,15 @@ func TestOtherRequestsPass(t *testing.T) {
 	}
 }
 
-func TestTheNetworkConfigurationHasABound(t *testing.T) {
+func TestValidate_ConfigTooLarge(t *testing.T) {
 	large := shootWith(`{"padding":"` + strings.Repeat("a", 64<<10) + `"}`)
 	for _, old := range []*gardencorev1beta1.Shoot{nil, shootWith(`{}`)} {
-		response := ask(t, byDefault(), judging, large, old)
+		response := callWebhook(t, defaultOptions(), validatingWebhook, large, old)
 		require.Len(t, response.Result.Details.Causes, 1)
 		require.Equal(t, "spec.networking.providerConfig", response.Result.Details.Causes[0].Field)
 		require.Contains(t, response.Result.Message, "and may have 65536: shorten its lists and texts")
 	}
 	changed := large.DeepCopy()
 	withFamilies(gardencorev1beta1.IPFamilyIPv4)(changed)
-	require.True(t, ask(t, byDefault(), judging, changed, large).Allowed, "what is there already goes on")
+	require.True(t, callWebhook(t, defaultOptions(), validatingWebhook, changed, large).Allowed, "what is there already goes on")
 }

@@ -29,11 +29,11 @@ func Webhooks(options Options) []admission.Webhook {
 	return []admission.Webhook{
 		{
 			Name: "shootdefaults." + Type, Mutates: true, Rules: shoots, ObjectSelector: selected,
-			Handler: mutation.Handler(shootKind(), options.fillIn),
+			Handler: mutation.Handler(shootKind(), options.setDefaults),
 		},
 		{
 			Name: "shoot." + Type, Rules: shoots, ObjectSelector: selected,
-			Handler: admission.Judge(shootKind(), judge),
+			Handler: admission.Validate(shootKind(), validate),
 		},
 	}
 }

@@ -22,13 +22,13 @@ import (
 func cloudProfileWebhooks(garden admission.Garden) []admission.Webhook {
 	namespaced := namespacedCloudProfiles{garden: garden}
 	return []admission.Webhook{
-		profileWebhook("cloudprofiledefaults", "cloudprofiles", true, mutation.Handler(kindOf("CloudProfile"), followCapabilities)),
-		profileWebhook("cloudprofile", "cloudprofiles", false, admission.Judge(kindOf("CloudProfile"), judgeCloudProfile)),
+		profileWebhook("cloudprofiledefaults", "cloudprofiles", true, mutation.Handler(kindOf("CloudProfile"), setCapabilityFlavors)),
+		profileWebhook("cloudprofile", "cloudprofiles", false, admission.Validate(kindOf("CloudProfile"), validateCloudProfile)),
 		profileWebhook("namespacedcloudprofiledefaults", "namespacedcloudprofiles", true,
-			mutation.Handler(kindOf("NamespacedCloudProfile"), namespaced.followCapabilities)),
-		profileWebhook("namespacedcloudprofile", "namespacedcloudprofiles", false, admission.Judge(kindOf("NamespacedCloudProfile"), namespaced.judge)),
+			mutation.Handler(kindOf("NamespacedCloudProfile"), namespaced.setCapabilityFlavors)),
+		profileWebhook("namespacedcloudprofile", "namespacedcloudprofiles", false, admission.Validate(kindOf("NamespacedCloudProfile"), namespaced.validate)),
 		profileWebhook("namespacedcloudprofilestatus", "namespacedcloudprofiles/status", true,
-			mutation.HandlerOf(kindOf("NamespacedCloudProfile"), "status", mergeIntoStatus)),
+			mutation.SubresourceHandler(kindOf("NamespacedCloudProfile"), "status", mergeIntoStatus)),
 	}
 }
 
@@ -52,22 +52,22 @@ func profileWebhook(name, resource string, mutates bool, handler ctrladmission.H
 // maxWarnings are spelt out: an image that a region lacks, it often lacks in all versions.
 const maxWarnings = 10
 
-func judgeCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) (admission.Verdict, error) {
+func validateCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) (admission.Result, error) {
 	if profile.Spec.Type != Type || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
 	if errs := tooLargeProfile(profile, old); len(errs) > 0 {
-		return admission.Verdict{Errors: errs}, nil
+		return admission.Result{Errors: errs}, nil
 	}
-	verdict := verdictOnCloudProfile(&profile.Spec)
+	result := resultForCloudProfile(&profile.Spec)
 	if old != nil && old.Spec.Type == Type {
-		verdict = introduced(verdictOnCloudProfile(&old.Spec), verdict)
+		result = onlyIntroduced(resultForCloudProfile(&old.Spec), result)
 	}
 	// API servers cut off what is too long to read.
-	if more := len(verdict.Warnings) - maxWarnings; more > 0 {
-		verdict.Warnings = append(verdict.Warnings[:maxWarnings], fmt.Sprintf("spec.providerConfig: %d warnings more", more))
+	if more := len(result.Warnings) - maxWarnings; more > 0 {
+		result.Warnings = append(result.Warnings[:maxWarnings], fmt.Sprintf("spec.providerConfig: %d warnings more", more))
 	}
-	return verdict, nil
+	return result, nil
 }
 
 func tooLargeProfile(profile, old *gardencorev1beta1.CloudProfile) field.ErrorList {
@@ -78,7 +78,7 @@ func tooLargeProfile(profile, old *gardencorev1beta1.CloudProfile) field.ErrorLi
 	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProfileConfig, field.NewPath("spec", "providerConfig"))
 }
 
-// sameCloudProfile compares what verdictOnCloudProfile looks at.
+// sameCloudProfile compares what resultForCloudProfile looks at.
 func sameCloudProfile(a, b *gardencorev1beta1.CloudProfileSpec) bool {
 	return a.Type == b.Type && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
 		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages) &&
@@ -86,17 +86,17 @@ func sameCloudProfile(a, b *gardencorev1beta1.CloudProfileSpec) bool {
 		equality.Semantic.DeepEqual(a.Regions, b.Regions)
 }
 
-func verdictOnCloudProfile(spec *gardencorev1beta1.CloudProfileSpec) admission.Verdict {
+func resultForCloudProfile(spec *gardencorev1beta1.CloudProfileSpec) admission.Result {
 	path := field.NewPath("spec", "providerConfig")
-	if isNothing(spec.ProviderConfig) {
-		_, err := openstackv1alpha1.DecodeWrittenCloudProfileConfig(nil)
-		return admission.Verdict{Errors: field.ErrorList{field.Required(path, err.Error())}}
+	if isEmptyConfig(spec.ProviderConfig) {
+		_, err := openstackv1alpha1.DecodeCloudProfileConfigStrictly(nil)
+		return admission.Result{Errors: field.ErrorList{field.Required(path, err.Error())}}
 	}
 	config, errs := readCloudProfileConfig(spec.ProviderConfig, path)
 	if config == nil {
-		return admission.Verdict{Errors: errs}
+		return admission.Result{Errors: errs}
 	}
-	return admission.Verdict{
+	return admission.Result{
 		Errors:   append(errs, validation.ValidateCloudProfileConfig(config, spec, path)...),
 		Warnings: validation.CloudProfileWarnings(config, spec, path),
 	}
@@ -105,7 +105,7 @@ func verdictOnCloudProfile(spec *gardencorev1beta1.CloudProfileSpec) admission.V
 // readCloudProfileConfig returns a config with the mistakes in its form. One with unknown fields is read all the same, so that it is known which of
 // the other mistakes were there before. It is nil when it cannot be read at all.
 func readCloudProfileConfig(raw *runtime.RawExtension, path *field.Path) (*openstackv1alpha1.CloudProfileConfig, field.ErrorList) {
-	config, err := openstackv1alpha1.DecodeWrittenCloudProfileConfig(raw)
+	config, err := openstackv1alpha1.DecodeCloudProfileConfigStrictly(raw)
 	if err == nil {
 		return config, nil
 	}
@@ -116,6 +116,6 @@ func readCloudProfileConfig(raw *runtime.RawExtension, path *field.Path) (*opens
 	return config, errs
 }
 
-func isNothing(raw *runtime.RawExtension) bool {
+func isEmptyConfig(raw *runtime.RawExtension) bool {
 	return raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null"
 }

@@ -26,13 +26,13 @@ import (
 // profileGarden is a garden with one CloudProfile at most. It counts who looks.
 type profileGarden struct {
 	client.Reader
-	parent string // as JSON
-	err    error
-	looks  int
+	parent   string // as JSON
+	err      error
+	requests int
 }
 
 func (g *profileGarden) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	g.looks++
+	g.requests++
 	if g.err != nil {
 		return g.err
 	}
@@ -42,8 +42,8 @@ func (g *profileGarden) Get(_ context.Context, key client.ObjectKey, into client
 	return json.Unmarshal([]byte(g.parent), into)
 }
 
-// askAboutProfile sends an object, or its subresource, through one of the webhooks of profiles. It is created when old is empty.
-func askAboutProfile(t testing.TB, garden *profileGarden, name, kind, object, old string) ctrladmission.Response {
+// callProfileWebhook sends an object, or its subresource, through one of the webhooks of profiles. It is created when old is empty.
+func callProfileWebhook(t testing.TB, garden *profileGarden, name, kind, object, old string) ctrladmission.Response {
 	t.Helper()
 	request := ctrladmission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Group: "core.gardener.cloud", Version: "v1beta1", Kind: kind}, Name: "p",
@@ -66,8 +66,8 @@ func askAboutProfile(t testing.TB, garden *profileGarden, name, kind, object, ol
 
 const profileGlanceID = "42345678-abcd-4eef-88af-0123456789ab"
 
-// changed replaces texts in a document, in pairs, each of which must be there.
-func changed(t testing.TB, document string, pairs ...string) string {
+// replaceInDocument replaces texts in a document, in pairs, each of which must be there.
+func replaceInDocument(t testing.TB, document string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		require.Contains(t, document, pairs[i])
@@ -84,8 +84,8 @@ const cloudProfile = `{"metadata":{"name":"p"},"spec":{"type":"openstack","regio
 	`"keystoneURL":"https://keystone.example.com/v3/","dnsServers":["10.10.10.11","10.10.10.12"],"requestTimeout":"60s",` +
 	`"constraints":{"floatingPools":[{"name":"fp-pool-1"},{"name":"fp-pool-*","region":"europe"}],"loadBalancerProviders":[{"name":"haproxy"}]}}}}`
 
-// fieldsOfRefusal lists the fields that a refusal names, and "" where it is not about fields.
-func fieldsOfRefusal(response ctrladmission.Response) []string {
+// refusedFields lists the fields that a refusal names, and "" where it is not about fields.
+func refusedFields(response ctrladmission.Response) []string {
 	if response.Allowed {
 		return nil
 	}
@@ -99,81 +99,81 @@ func fieldsOfRefusal(response ctrladmission.Response) []string {
 	return fields
 }
 
-func TestCloudProfilesAreJudged(t *testing.T) {
+func TestValidateCloudProfile(t *testing.T) {
 	const config = "spec.providerConfig"
-	mistaken := changed(t, cloudProfile, `"10.10.10.11"`, `"ten"`, `"coreos-2135.6.0"`, `"","regions":[{"name":"asia","id":"coreos"}]`)
-	outdated := changed(t, cloudProfile, `"dnsServers"`, `"useOctavia":true,"dnsServers"`)
-	unreadable := changed(t, cloudProfile, `"60s"`, `"soon"`)
+	invalid := replaceInDocument(t, cloudProfile, `"10.10.10.11"`, `"ten"`, `"coreos-2135.6.0"`, `"","regions":[{"name":"asia","id":"coreos"}]`)
+	outdated := replaceInDocument(t, cloudProfile, `"dnsServers"`, `"useOctavia":true,"dnsServers"`)
+	unreadable := replaceInDocument(t, cloudProfile, `"60s"`, `"soon"`)
 	const one = `"versions":[{"version":"2135.6.0","architectures"`
 	for sentence, test := range map[string]struct {
 		object, old string
 		fields      []string
 	}{
 		"a fine one":                   {object: cloudProfile},
-		"one of another cloud":         {object: changed(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`, `"kind":`, `"king":`)},
-		"one with mistakes":            {object: mistaken, fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
+		"one of another cloud":         {object: replaceInDocument(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`, `"kind":`, `"king":`)},
+		"one with mistakes":            {object: invalid, fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
 		"one without a config":         {object: `{"spec":{"type":"openstack"}}`, fields: []string{config}},
 		"one with null for a config":   {object: `{"spec":{"type":"openstack","providerConfig":null}}`, fields: []string{config}},
-		"one of another kind":          {object: changed(t, cloudProfile, `CloudProfileConfig`, `WorkerConfig`), fields: []string{config}},
+		"one of another kind":          {object: replaceInDocument(t, cloudProfile, `CloudProfileConfig`, `WorkerConfig`), fields: []string{config}},
 		"one with a field that is not": {object: outdated, fields: []string{config}},
 		"one that cannot be read":      {object: unreadable, fields: []string{config}},
 		"both kinds of mistakes": {
-			object: changed(t, outdated, `"10.10.10.11"`, `"ten"`), fields: []string{config, config + ".dnsServers[0]"},
+			object: replaceInDocument(t, outdated, `"10.10.10.11"`, `"ten"`), fields: []string{config, config + ".dnsServers[0]"},
 		},
-		"Gardener's finalizer on one with mistakes": {object: changed(t, mistaken, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: mistaken},
+		"Gardener's finalizer on one with mistakes": {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: invalid},
 		"another version of Kubernetes in one that cannot be read": {
-			object: changed(t, unreadable, `"regions"`, `"kubernetes":{"versions":[{"version":"1.36.0"}]},"regions"`), old: unreadable,
+			object: replaceInDocument(t, unreadable, `"regions"`, `"kubernetes":{"versions":[{"version":"1.36.0"}]},"regions"`), old: unreadable,
 		},
 		"a version more, in front, in one with mistakes": {
-			object: changed(t, mistaken, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`,
+			object: replaceInDocument(t, invalid, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`,
 				`"versions":[{"version":"2135.6.0","image"`, `"versions":[{"version":"2200.0.0","image":"a"},{"version":"2135.6.0","image"`),
-			old: mistaken,
+			old: invalid,
 		},
 		"a version more that is not mapped, in one with mistakes": {
-			object: changed(t, mistaken, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`),
-			old:    mistaken, fields: []string{config + ".machineImages"},
+			object: replaceInDocument(t, invalid, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`),
+			old:    invalid, fields: []string{config + ".machineImages"},
 		},
 		"the same mistake once more": {
-			object: changed(t, mistaken, `"ten",`, `"ten","ten",`), old: mistaken, fields: []string{config + ".dnsServers[1]"},
+			object: replaceInDocument(t, invalid, `"ten",`, `"ten","ten",`), old: invalid, fields: []string{config + ".dnsServers[1]"},
 		},
 		"another mistake in a field that had one": {
-			object: changed(t, mistaken, `"ten"`, `"eleven"`), old: mistaken, fields: []string{config + ".dnsServers[0]"},
+			object: replaceInDocument(t, invalid, `"ten"`, `"eleven"`), old: invalid, fields: []string{config + ".dnsServers[0]"},
 		},
 		"a mistake in one with a field that is not": {
-			object: changed(t, outdated, `"10.10.10.11"`, `"ten"`), old: outdated, fields: []string{config + ".dnsServers[0]"},
+			object: replaceInDocument(t, outdated, `"10.10.10.11"`, `"ten"`), old: outdated, fields: []string{config + ".dnsServers[0]"},
 		},
 		"a mapping is lost": {
-			object: changed(t, cloudProfile, `"version":"2135.6.0","image"`, `"version":"2135.6.1","image"`), old: cloudProfile,
+			object: replaceInDocument(t, cloudProfile, `"version":"2135.6.0","image"`, `"version":"2135.6.1","image"`), old: cloudProfile,
 			fields: []string{config + ".machineImages"},
 		},
 		"a region is lost, with the only image": {
-			object: changed(t, cloudProfile, `,{"name":"asia"}`, ``, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
-			old:    changed(t, cloudProfile, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
+			object: replaceInDocument(t, cloudProfile, `,{"name":"asia"}`, ``, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
+			old:    replaceInDocument(t, cloudProfile, `"image":"coreos-2135.6.0"`, `"regions":[{"name":"asia","id":"`+profileGlanceID+`"}]`),
 			fields: []string{config + ".machineImages"},
 		},
 		"the config is lost": {
-			object: changed(t, cloudProfile, `"providerConfig"`, `"providedConfig"`), old: cloudProfile, fields: []string{config},
+			object: replaceInDocument(t, cloudProfile, `"providerConfig"`, `"providedConfig"`), old: cloudProfile, fields: []string{config},
 		},
-		"a mistake is mended":    {object: cloudProfile, old: mistaken},
-		"what is being deleted":  {object: changed(t, mistaken, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
-		"the cloud becomes ours": {object: mistaken, old: changed(t, mistaken, `"openstack","regions"`, `"aws","regions"`), fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
+		"a mistake is mended":    {object: cloudProfile, old: invalid},
+		"what is being deleted":  {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
+		"the cloud becomes ours": {object: invalid, old: replaceInDocument(t, invalid, `"openstack","regions"`, `"aws","regions"`), fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			garden := &profileGarden{}
-			response := askAboutProfile(t, garden, "cloudprofile.openstack", "CloudProfile", test.object, test.old)
-			assert.Equal(t, test.fields, fieldsOfRefusal(response), "%v", response.Result)
-			assert.Zero(t, garden.looks, "all that is judged is in the object")
+			response := callProfileWebhook(t, garden, "cloudprofile.openstack", "CloudProfile", test.object, test.old)
+			assert.Equal(t, test.fields, refusedFields(response), "%v", response.Result)
+			assert.Zero(t, garden.requests, "all that is judged is in the object")
 		})
 	}
 }
 
-func TestAWarningIsGivenOnce(t *testing.T) {
-	distant := changed(t, cloudProfile, `"region":"europe"`, `"region":"mars"`)
-	response := askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", distant, "")
+func TestValidateCloudProfile_Warnings(t *testing.T) {
+	distant := replaceInDocument(t, cloudProfile, `"region":"europe"`, `"region":"mars"`)
+	response := callProfileWebhook(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", distant, "")
 	require.True(t, response.Allowed)
 	assert.Equal(t, []string{`spec.providerConfig.constraints.floatingPools[1].region: the CloudProfile has no region "mars"`}, response.Warnings)
 
-	response = askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", changed(t, distant, `"60s"`, `"61s"`), distant)
+	response = callProfileWebhook(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", replaceInDocument(t, distant, `"60s"`, `"61s"`), distant)
 	require.True(t, response.Allowed)
 	assert.Empty(t, response.Warnings)
 
@@ -181,13 +181,13 @@ func TestAWarningIsGivenOnce(t *testing.T) {
 	for name := range 13 {
 		pools += fmt.Sprintf(`{"name":"b%d","region":"mars"},`, name)
 	}
-	response = askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", changed(t, cloudProfile, `{"name":"fp-pool-1"}`, pools+`{"name":"fp-pool-1"}`), "")
+	response = callProfileWebhook(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", replaceInDocument(t, cloudProfile, `{"name":"fp-pool-1"}`, pools+`{"name":"fp-pool-1"}`), "")
 	require.True(t, response.Allowed)
 	require.Len(t, response.Warnings, 11)
 	assert.Equal(t, "spec.providerConfig: 3 warnings more", response.Warnings[10])
 }
 
-func TestTheWebhooksOfProfiles(t *testing.T) {
+func TestCloudProfileWebhooks(t *testing.T) {
 	var names []string
 	for _, webhook := range cloudProfileWebhooks(admission.Garden{}) {
 		names = append(names, webhook.Name)
@@ -207,38 +207,38 @@ func TestTheWebhooksOfProfiles(t *testing.T) {
 	}, names)
 }
 
-// capable is a CloudProfile that works with capabilities, and maps by them.
-func capable(t testing.TB, offered string) string {
+// profileWithCapabilities is a CloudProfile that works with capabilities, and maps by them.
+func profileWithCapabilities(t testing.TB, capabilityFlavors string) string {
 	t.Helper()
-	return changed(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64","arm64"]}],"regions":`,
-		`,"architectures":["amd64"]`, offered, `"image":"coreos-2135.6.0"`,
+	return replaceInDocument(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64","arm64"]}],"regions":`,
+		`,"architectures":["amd64"]`, capabilityFlavors, `"image":"coreos-2135.6.0"`,
 		`"capabilityFlavors":[{"image":"a","capabilities":{"architecture":["amd64"]}},{"image":"b","capabilities":{"architecture":["arm64"]}}]`)
 }
 
-func TestFlavorsFollowTheMapping(t *testing.T) {
+func TestSetCapabilityFlavors_CloudProfile(t *testing.T) {
 	const amd64 = `{"architecture":["amd64"]}`
-	followed := capable(t, `,"capabilityFlavors":[`+amd64+`,{"architecture":["arm64"]}]`)
-	fewer := changed(t, followed, `,{"image":"b","capabilities":{"architecture":["arm64"]}}`, ``)
+	followed := profileWithCapabilities(t, `,"capabilityFlavors":[`+amd64+`,{"architecture":["arm64"]}]`)
+	fewer := replaceInDocument(t, followed, `,{"image":"b","capabilities":{"architecture":["arm64"]}}`, ``)
 	for sentence, test := range map[string]struct {
 		object, old string
 		flavors     string // of the patch, or none
 	}{
-		"a version without flavors has those of its mapping": {object: capable(t, ``), flavors: `[` + amd64 + `,{"architecture":["arm64"]}]`},
-		"what an admin wrote stays":                          {object: capable(t, `,"capabilityFlavors":[`+amd64+`]`)},
-		"what an admin writes otherwise stays":               {object: capable(t, `,"capabilityFlavors":[`+amd64+`]`), old: followed},
+		"a version without flavors has those of its mapping": {object: profileWithCapabilities(t, ``), flavors: `[` + amd64 + `,{"architecture":["arm64"]}]`},
+		"what an admin wrote stays":                          {object: profileWithCapabilities(t, `,"capabilityFlavors":[`+amd64+`]`)},
+		"what an admin writes otherwise stays":               {object: profileWithCapabilities(t, `,"capabilityFlavors":[`+amd64+`]`), old: followed},
 		"what followed goes on following":                    {object: fewer, old: followed, flavors: `[` + amd64 + `]`},
 		"what is as it is mapped":                            {object: followed},
-		"what does not change":                               {object: capable(t, ``), old: capable(t, ``)},
-		"what works without capabilities":                    {object: changed(t, capable(t, ``), `machineCapabilities`, `machineAbilities`)},
+		"what does not change":                               {object: profileWithCapabilities(t, ``), old: profileWithCapabilities(t, ``)},
+		"what works without capabilities":                    {object: replaceInDocument(t, profileWithCapabilities(t, ``), `machineCapabilities`, `machineAbilities`)},
 		"what is mapped by name": {
-			object: changed(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64"]}],"regions":`),
+			object: replaceInDocument(t, cloudProfile, `"regions":`, `"machineCapabilities":[{"name":"architecture","values":["amd64"]}],"regions":`),
 		},
-		"what is of another cloud":  {object: changed(t, capable(t, ``), `"openstack","machine`, `"aws","machine`)},
-		"what cannot be read":       {object: changed(t, capable(t, ``), `"60s"`, `60`)},
+		"what is of another cloud":  {object: replaceInDocument(t, profileWithCapabilities(t, ``), `"openstack","machine`, `"aws","machine`)},
+		"what cannot be read":       {object: replaceInDocument(t, profileWithCapabilities(t, ``), `"60s"`, `60`)},
 		"what has no config at all": {object: `{"spec":{"type":"openstack","machineCapabilities":[{"name":"architecture"}],"machineImages":[{"name":"a","versions":[{}]}]}}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			response := askAboutProfile(t, &profileGarden{}, "cloudprofiledefaults.openstack", "CloudProfile", test.object, test.old)
+			response := callProfileWebhook(t, &profileGarden{}, "cloudprofiledefaults.openstack", "CloudProfile", test.object, test.old)
 			require.True(t, response.Allowed)
 			if test.flavors == "" {
 				assert.Empty(t, response.Patch)
@@ -250,16 +250,16 @@ func TestFlavorsFollowTheMapping(t *testing.T) {
 			flavors, err := json.Marshal(profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors)
 			require.NoError(t, err)
 			assert.JSONEq(t, test.flavors, string(flavors))
-			assert.Empty(t, fieldsOfRefusal(askAboutProfile(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", patched, test.old)), "what it makes is fine")
+			assert.Empty(t, refusedFields(callProfileWebhook(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", patched, test.old)), "what it makes is fine")
 		})
 	}
 }
 
-func TestAGardenThatDoesNotAnswerIsNoMistake(t *testing.T) {
+func TestCloudProfileWebhooks_GardenUnavailable(t *testing.T) {
 	for _, name := range []string{"namespacedcloudprofile.openstack", "namespacedcloudprofiledefaults.openstack"} {
 		garden := &profileGarden{err: errors.New("connection refused")}
-		object := changed(t, namespacedProfile, `"image":"mine"`, `"capabilityFlavors":[{"image":"mine"}]`)
-		response := askAboutProfile(t, garden, name, "NamespacedCloudProfile", object, "")
+		object := replaceInDocument(t, namespacedProfile, `"image":"mine"`, `"capabilityFlavors":[{"image":"mine"}]`)
+		response := callProfileWebhook(t, garden, name, "NamespacedCloudProfile", object, "")
 		require.False(t, response.Allowed, name)
 		assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 		assert.Contains(t, response.Result.Message, `reading *v1beta1.CloudProfile "parent": connection refused`)

@@ -10,29 +10,29 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// followCapabilities writes into spec.machineImages the flavors by which the providerConfig maps the versions, where the CloudProfile works with
+// setCapabilityFlavors writes into spec.machineImages the flavors by which the providerConfig maps the versions, where the CloudProfile works with
 // capabilities. The upstream extension does so: its users say it once, and Gardener refuses versions without flavors.
 //
 // What an admin wrote stays, unlike there. What only followed the mapping so far goes on following it.
-func followCapabilities(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) error {
+func setCapabilityFlavors(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) error {
 	if profile.Spec.Type != Type || len(profile.Spec.MachineCapabilities) == 0 || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
 		return nil
 	}
 	if len(tooLargeProfile(profile, old)) > 0 { // which judging refuses
 		return nil
 	}
-	before := offer{}
+	before := profileImages{}
 	if old != nil {
-		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
+		before = profileImagesOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
 	}
-	for _, change := range offerOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).since(before) {
+	for _, change := range profileImagesOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).changesSince(before) {
 		change.apply()
 	}
 	return nil
 }
 
-// offer is what a profile says of its machine images, in both places.
-type offer struct {
+// profileImages is what a profile says of its machine images, in both places.
+type profileImages struct {
 	// configs are what is mapped of each version by itself.
 	configs map[imageVersion]*openstackv1alpha1.CloudProfileConfig
 	images  []gardencorev1beta1.MachineImage
@@ -51,18 +51,18 @@ type flavorChange struct {
 
 func (c flavorChange) apply() { c.version.CapabilityFlavors = c.flavors }
 
-// since lists the versions that are to have the flavors of their mappings.
-func (o offer) since(before offer) []flavorChange {
+// changesSince lists the versions that are to have the flavors of their mappings.
+func (o profileImages) changesSince(before profileImages) []flavorChange {
 	var changes []flavorChange
 	for i := range o.images {
 		image := &o.images[i]
 		for j := range image.Versions {
 			version := &image.Versions[j]
-			mapped := o.mapped(image.Name, version.Version)
+			mapped := o.mappedFlavors(image.Name, version.Version)
 			if len(mapped) == 0 || equality.Semantic.DeepEqual(mapped, version.CapabilityFlavors) {
 				continue
 			}
-			if len(version.CapabilityFlavors) == 0 || equality.Semantic.DeepEqual(version.CapabilityFlavors, before.followed(image.Name, version.Version)) {
+			if len(version.CapabilityFlavors) == 0 || equality.Semantic.DeepEqual(version.CapabilityFlavors, before.flavorsIfMapped(image.Name, version.Version)) {
 				changes = append(changes, flavorChange{image: image.Name, version: version, flavors: mapped})
 			}
 		}
@@ -70,7 +70,7 @@ func (o offer) since(before offer) []flavorChange {
 	return changes
 }
 
-func (o offer) mapped(image, version string) []gardencorev1beta1.MachineImageFlavor {
+func (o profileImages) mappedFlavors(image, version string) []gardencorev1beta1.MachineImageFlavor {
 	config, known := o.configs[imageVersion{image, version}]
 	if !known {
 		return nil
@@ -78,9 +78,9 @@ func (o offer) mapped(image, version string) []gardencorev1beta1.MachineImageFla
 	return config.CapabilityFlavors(image, version)
 }
 
-// followed returns the flavors of a version if they are those of its mapping, and otherwise none.
-func (o offer) followed(image, version string) []gardencorev1beta1.MachineImageFlavor {
-	mapped := o.mapped(image, version)
+// flavorsIfMapped returns the flavors of a version if they are those of its mapping, and otherwise none.
+func (o profileImages) flavorsIfMapped(image, version string) []gardencorev1beta1.MachineImageFlavor {
+	mapped := o.mappedFlavors(image, version)
 	for _, flavors := range o.flavors[imageVersion{image, version}] {
 		if equality.Semantic.DeepEqual(flavors, mapped) {
 			return mapped
@@ -89,16 +89,16 @@ func (o offer) followed(image, version string) []gardencorev1beta1.MachineImageF
 	return nil
 }
 
-// offerOf maps nothing when the config cannot be read: judging says so.
-func offerOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage) offer {
-	result := offer{
+// profileImagesOf maps nothing when the config cannot be read: judging says so.
+func profileImagesOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage) profileImages {
+	result := profileImages{
 		configs: map[imageVersion]*openstackv1alpha1.CloudProfileConfig{}, images: images,
 		flavors: map[imageVersion][][]gardencorev1beta1.MachineImageFlavor{},
 	}
 	for _, image := range images {
 		for _, version := range image.Versions {
-			which := imageVersion{image.Name, version.Version}
-			result.flavors[which] = append(result.flavors[which], version.CapabilityFlavors)
+			key := imageVersion{image.Name, version.Version}
+			result.flavors[key] = append(result.flavors[key], version.CapabilityFlavors)
 		}
 	}
 	config, err := openstackv1alpha1.DecodeCloudProfileConfig(raw)
@@ -107,12 +107,12 @@ func offerOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage)
 	}
 	for _, image := range config.MachineImages {
 		for _, version := range image.Versions {
-			which := imageVersion{image.Name, version.Version}
-			if result.configs[which] == nil {
-				result.configs[which] = &openstackv1alpha1.CloudProfileConfig{}
+			key := imageVersion{image.Name, version.Version}
+			if result.configs[key] == nil {
+				result.configs[key] = &openstackv1alpha1.CloudProfileConfig{}
 			}
 			mapped := openstackv1alpha1.MachineImages{Name: image.Name, Versions: []openstackv1alpha1.MachineImageVersion{version}}
-			result.configs[which].MachineImages = append(result.configs[which].MachineImages, mapped)
+			result.configs[key].MachineImages = append(result.configs[key].MachineImages, mapped)
 		}
 	}
 	return result

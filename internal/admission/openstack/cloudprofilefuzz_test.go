@@ -15,9 +15,9 @@ import (
 // FuzzCloudProfile sends any config and any spec through the webhooks of profiles. None panics; each says the same each time; what does not change
 // passes without a look; and no status is refused. Most texts are no JSON, so edits change what is.
 func FuzzCloudProfile(f *testing.F) {
-	config, spec := fuzzedParts(f, cloudProfile)
-	capableConfig, capableSpec := fuzzedParts(f, capable(f, `,"capabilityFlavors":[{"architecture":["amd64"]}]`))
-	own, ownSpec := fuzzedParts(f, namespacedProfile)
+	config, spec := splitProfile(f, cloudProfile)
+	capableConfig, capableSpec := splitProfile(f, profileWithCapabilities(f, `,"capabilityFlavors":[{"architecture":["amd64"]}]`))
+	own, ownSpec := splitProfile(f, namespacedProfile)
 	f.Add(config, own, spec, []byte{})
 	f.Add(capableConfig, config, capableSpec, []byte{0, 5, 1, 1, 9, 3})
 	f.Add(own, capableConfig, capableSpec, []byte{2, 3, 6, 1, 7, 7})
@@ -29,8 +29,8 @@ func FuzzCloudProfile(f *testing.F) {
 				return
 			}
 		}
-		edit(documents, edits)
-		object, old := composed(t, documents[0], documents[2]), composed(t, documents[1], documents[2])
+		applyEdits(documents, edits)
+		object, old := composeProfile(t, documents[0], documents[2]), composeProfile(t, documents[1], documents[2])
 		for _, webhook := range []struct{ name, kind string }{
 			{"cloudprofile.openstack", "CloudProfile"},
 			{"cloudprofiledefaults.openstack", "CloudProfile"},
@@ -40,18 +40,18 @@ func FuzzCloudProfile(f *testing.F) {
 		} {
 			garden := &profileGarden{parent: parentOrNone(old)}
 			for _, before := range []string{"", old} {
-				first := askAboutProfile(t, garden, webhook.name, webhook.kind, object, before)
-				again := askAboutProfile(t, garden, webhook.name, webhook.kind, object, before)
+				first := callProfileWebhook(t, garden, webhook.name, webhook.kind, object, before)
+				again := callProfileWebhook(t, garden, webhook.name, webhook.kind, object, before)
 				require.Equal(t, first, again)
 				require.True(t, first.Allowed || first.Result != nil)
 				if webhook.name == "namespacedcloudprofilestatus.openstack" {
 					require.True(t, first.Allowed || first.Result.Code == http.StatusBadRequest, "%v", first.Result)
 				}
 			}
-			garden.looks = 0
-			unchanged := askAboutProfile(t, garden, webhook.name, webhook.kind, object, object)
+			garden.requests = 0
+			unchanged := callProfileWebhook(t, garden, webhook.name, webhook.kind, object, object)
 			require.True(t, unchanged.Allowed || unchanged.Result.Code == http.StatusBadRequest, "%v", unchanged.Result)
-			require.Zero(t, garden.looks)
+			require.Zero(t, garden.requests)
 		}
 	})
 }
@@ -64,8 +64,8 @@ func parentOrNone(document string) string {
 	return document
 }
 
-// edit replaces values in documents. An edit is three numbers: the document, the value in it, and what takes its place.
-func edit(documents []any, edits []byte) {
+// applyEdits replaces values in documents. An edit is three numbers: the document, the value in it, and what takes its place.
+func applyEdits(documents []any, edits []byte) {
 	for edits = edits[:min(len(edits), 24)]; len(edits) >= 3; edits = edits[3:] { // each may double a document
 		var replace []func(any)
 		var values []any
@@ -75,7 +75,7 @@ func edit(documents []any, edits []byte) {
 		}
 		others := []any{nil, "", "a", -1.0, 1e30, true, []any{}, map[string]any{}, []any{nil}, map[string]any{"": nil}, "*", "~(", "amd64", "https://a/v3", profileGlanceID}
 		others = append(others, values...)
-		replace[int(edits[1])%len(replace)](copied(others[int(edits[2])%len(others)]))
+		replace[int(edits[1])%len(replace)](deepCopyValue(others[int(edits[2])%len(others)]))
 	}
 }
 
@@ -95,13 +95,13 @@ func walk(document any, visit func(value any, put func(any))) {
 	}
 }
 
-// copied keeps a value from being part of itself.
-func copied(value any) any {
+// deepCopyValue keeps a value from being part of itself.
+func deepCopyValue(value any) any {
 	return runtime.DeepCopyJSONValue(value)
 }
 
-// fuzzedParts takes a profile apart: its config, and the rest of its spec.
-func fuzzedParts(f *testing.F, profile string) (config, rest string) {
+// splitProfile takes a profile apart: its config, and the rest of its spec.
+func splitProfile(f *testing.F, profile string) (config, rest string) {
 	f.Helper()
 	var document struct {
 		Spec map[string]json.RawMessage `json:"spec"`
@@ -114,12 +114,12 @@ func fuzzedParts(f *testing.F, profile string) (config, rest string) {
 	return config, string(encoded)
 }
 
-// composed returns a document that is a CloudProfile and a NamespacedCloudProfile with a status, of the same spec.
-func composed(t *testing.T, config, spec any) string {
+// composeProfile returns a document that is a CloudProfile and a NamespacedCloudProfile with a status, of the same spec.
+func composeProfile(t *testing.T, config, spec any) string {
 	t.Helper()
 	fields := map[string]any{}
-	if given, ok := spec.(map[string]any); ok {
-		maps.Copy(fields, given)
+	if specFields, ok := spec.(map[string]any); ok {
+		maps.Copy(fields, specFields)
 	}
 	fields["type"], fields["providerConfig"] = Type, config
 	own := maps.Clone(fields)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
-	"github.com/trellis-garden/trellis/apis/tightening"
+	"github.com/trellis-garden/trellis/apis/ratcheting"
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
@@ -30,48 +30,48 @@ func credentialsWebhooks(garden admission.Garden) []admission.Webhook {
 		core, security = gardencorev1beta1.SchemeGroupVersion, securityv1alpha1.SchemeGroupVersion
 		stored         = admission.Labelled(v1beta1constants.LabelShootProviderPrefix, Type)
 		bound          = admission.Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, Type)
-		room           = credentials{garden}
+		validator      = credentialsValidator{garden}
 	)
 	return []admission.Webhook{{
 		Name: "secret." + Type, ObjectSelector: stored, Rules: admission.CreationsAndUpdates("", "v1", "secrets"),
-		Handler: admission.Judge(corev1.SchemeGroupVersion.WithKind("Secret"), room.secret),
+		Handler: admission.Validate(corev1.SchemeGroupVersion.WithKind("Secret"), validator.validateSecret),
 	}, {
 		Name: "internalsecret." + Type, ObjectSelector: stored, Rules: admission.CreationsAndUpdates(core.Group, core.Version, "internalsecrets"),
-		Handler: admission.Judge(core.WithKind("InternalSecret"), room.internalSecret),
+		Handler: admission.Validate(core.WithKind("InternalSecret"), validator.validateInternalSecret),
 	}, {
 		Name: "secretbinding." + Type, ObjectSelector: bound, Rules: admission.CreationsAndUpdates(core.Group, core.Version, "secretbindings"),
-		Handler: admission.Judge(core.WithKind("SecretBinding"), room.secretBinding),
+		Handler: admission.Validate(core.WithKind("SecretBinding"), validator.validateSecretBinding),
 	}, {
 		Name: "credentialsbinding." + Type, ObjectSelector: bound,
 		Rules:   admission.CreationsAndUpdates(security.Group, security.Version, "credentialsbindings"),
-		Handler: admission.Judge(security.WithKind("CredentialsBinding"), room.credentialsBinding),
+		Handler: admission.Validate(security.WithKind("CredentialsBinding"), validator.validateCredentialsBinding),
 	}}
 }
 
-// credentials judges what users log in to OpenStack with, and what brings it to their projects.
-type credentials struct{ garden admission.Garden }
+// credentialsValidator judges what users log in to OpenStack with, and what brings it to their projects.
+type credentialsValidator struct{ garden admission.Garden }
 
-func (c credentials) secret(ctx context.Context, secret, old *corev1.Secret) (admission.Verdict, error) {
+func (c credentialsValidator) validateSecret(ctx context.Context, validateSecret, old *corev1.Secret) (admission.Result, error) {
 	if old == nil {
-		return created(secret, secret.Data), nil
+		return validateCreated(validateSecret, validateSecret.Data), nil
 	}
-	if !areCredentials(secret) && !areCredentials(old) { // whoever takes the label away with the same write does not change what binding there is
-		return admission.Verdict{}, nil
+	if !areCredentials(validateSecret) && !areCredentials(old) { // whoever takes the label away with the same write does not change what binding there is
+		return admission.Result{}, nil
 	}
-	return c.updated(ctx, secretReference(secret.Namespace, secret.Name), secret.Data, old.Data)
+	return c.validateUpdate(ctx, secretReference(validateSecret.Namespace, validateSecret.Name), validateSecret.Data, old.Data)
 }
 
-func (c credentials) internalSecret(ctx context.Context, secret, old *gardencorev1beta1.InternalSecret) (admission.Verdict, error) {
+func (c credentialsValidator) validateInternalSecret(ctx context.Context, secret, old *gardencorev1beta1.InternalSecret) (admission.Result, error) {
 	if old == nil {
-		return created(secret, secret.Data), nil
+		return validateCreated(secret, secret.Data), nil
 	}
 	if !areCredentials(secret) && !areCredentials(old) {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
 	reference := corev1.ObjectReference{
 		APIVersion: gardencorev1beta1.SchemeGroupVersion.String(), Kind: "InternalSecret", Namespace: secret.Namespace, Name: secret.Name,
 	}
-	return c.updated(ctx, reference, secret.Data, old.Data)
+	return c.validateUpdate(ctx, reference, secret.Data, old.Data)
 }
 
 func secretReference(namespace, name string) corev1.ObjectReference {
@@ -80,52 +80,52 @@ func secretReference(namespace, name string) corev1.ObjectReference {
 
 func areCredentials(object client.Object) bool { return object.GetLabels()[credentialsLabel] == "true" }
 
-func created(object client.Object, data map[string][]byte) admission.Verdict {
+func validateCreated(object client.Object, data map[string][]byte) admission.Result {
 	if !areCredentials(object) {
-		return admission.Verdict{}
+		return admission.Result{}
 	}
 	path := field.NewPath("data")
-	return admission.Verdict{Errors: validation.ValidateCredentials(data, path), Warnings: validation.CredentialsWarnings(data, path)}
+	return admission.Result{Errors: validation.ValidateCredentials(data, path), Warnings: validation.CredentialsWarnings(data, path)}
 }
 
-// updated judges another version of what reference refers to. That shoots would lose their project is worth a look at all shoots; nothing else is.
-func (c credentials) updated(ctx context.Context, reference corev1.ObjectReference, data, oldData map[string][]byte) (admission.Verdict, error) {
+// validateUpdate judges another version of what reference refers to. That shoots would lose their project is worth a look at all shoots; nothing else is.
+func (c credentialsValidator) validateUpdate(ctx context.Context, reference corev1.ObjectReference, data, oldData map[string][]byte) (admission.Result, error) {
 	if maps.EqualFunc(data, oldData, bytes.Equal) {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
 	path := field.NewPath("data")
-	verdict := admission.Verdict{
-		Errors:   tightening.Introduced(lasting(oldData, data, path), validation.ValidateCredentials(data, path)),
+	result := admission.Result{
+		Errors:   ratcheting.Introduced(errorsOfUnchangedValues(oldData, data, path), validation.ValidateCredentials(data, path)),
 		Warnings: validation.CredentialsWarnings(data, path),
 	}
-	moved := validation.ValidateCredentialsUpdate(oldData, data, path)
-	if len(moved) == 0 {
-		return verdict, nil
+	projectErrors := validation.ValidateCredentialsUpdate(oldData, data, path)
+	if len(projectErrors) == 0 {
+		return result, nil
 	}
-	used, err := c.used(ctx, reference)
+	used, err := c.isUsedByShoot(ctx, reference)
 	if used {
-		verdict.Errors = append(verdict.Errors, moved...)
+		result.Errors = append(result.Errors, projectErrors...)
 	}
-	return verdict, err
+	return result, err
 }
 
-// lasting returns the mistakes of before except those about values that are others by now: errors do not say values, and so would look the same.
-func lasting(before, after map[string][]byte, path *field.Path) field.ErrorList {
+// errorsOfUnchangedValues returns the mistakes of before except those about values that are others by now: errors do not say values, and so would look the same.
+func errorsOfUnchangedValues(before, after map[string][]byte, path *field.Path) field.ErrorList {
 	changed := map[string]bool{}
 	for key, value := range after {
 		if !bytes.Equal(value, before[key]) {
 			changed[path.Key(key).String()] = true
 		}
 	}
-	return slices.DeleteFunc(validation.ValidateCredentials(before, path), func(mistake *field.Error) bool { return changed[mistake.Field] })
+	return slices.DeleteFunc(validation.ValidateCredentials(before, path), func(fieldError *field.Error) bool { return changed[fieldError.Field] })
 }
 
-func (c credentials) secretBinding(ctx context.Context, binding, old *gardencorev1beta1.SecretBinding) (admission.Verdict, error) {
+func (c credentialsValidator) validateSecretBinding(ctx context.Context, binding, old *gardencorev1beta1.SecretBinding) (admission.Result, error) {
 	reference := secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name)
 	if !hasType(binding) || old != nil && hasType(old) && old.SecretRef == binding.SecretRef {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
-	return c.bound(ctx, reference, field.NewPath("secretRef"))
+	return c.validateReferenced(ctx, reference, field.NewPath("secretRef"))
 }
 
 // hasType reports whether a binding is for this type: it may be for several.
@@ -133,28 +133,28 @@ func hasType(binding *gardencorev1beta1.SecretBinding) bool {
 	return binding.Provider != nil && slices.Contains(strings.Split(binding.Provider.Type, ","), Type)
 }
 
-func (c credentials) credentialsBinding(ctx context.Context, binding, old *securityv1alpha1.CredentialsBinding) (admission.Verdict, error) {
+func (c credentialsValidator) validateCredentialsBinding(ctx context.Context, binding, old *securityv1alpha1.CredentialsBinding) (admission.Result, error) {
 	path, reference := field.NewPath("credentialsRef"), binding.CredentialsRef
 	if binding.Provider.Type != Type || old != nil && old.Provider.Type == Type && old.CredentialsRef == reference {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
 	if reference.GroupVersionKind().GroupKind() == securityv1alpha1.SchemeGroupVersion.WithKind("WorkloadIdentity").GroupKind() {
-		return admission.Verdict{Errors: field.ErrorList{field.Invalid(path.Child("kind"), reference.Kind,
+		return admission.Result{Errors: field.ErrorList{field.Invalid(path.Child("kind"), reference.Kind,
 			"OpenStack knows no workload identities: refer to a Secret with a user's name and password, or with an application credential")}}, nil
 	}
-	return c.bound(ctx, reference, path)
+	return c.validateReferenced(ctx, reference, path)
 }
 
-// bound judges the credentials that a binding refers to. When there are none, Gardener refuses the binding.
-func (c credentials) bound(ctx context.Context, reference corev1.ObjectReference, path *field.Path) (admission.Verdict, error) {
+// validateReferenced judges the credentials that a binding refers to. When there are none, Gardener refuses the binding.
+func (c credentialsValidator) validateReferenced(ctx context.Context, reference corev1.ObjectReference, path *field.Path) (admission.Result, error) {
 	data, err := c.garden.Credentials(ctx, reference)
 	if data == nil || err != nil {
-		return admission.Verdict{}, err
+		return admission.Result{}, err
 	}
-	var verdict admission.Verdict
-	for _, mistake := range validation.ValidateCredentials(data, field.NewPath("data")) {
-		verdict.Errors = append(verdict.Errors, field.Invalid(path, reference.Namespace+"/"+reference.Name,
-			fmt.Sprintf("correct the %s first: %s", reference.Kind, mistake.Error())))
+	var result admission.Result
+	for _, fieldError := range validation.ValidateCredentials(data, field.NewPath("data")) {
+		result.Errors = append(result.Errors, field.Invalid(path, reference.Namespace+"/"+reference.Name,
+			fmt.Sprintf("correct the %s first: %s", reference.Kind, fieldError.Error())))
 	}
-	return verdict, nil
+	return result, nil
 }

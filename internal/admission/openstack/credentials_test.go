@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-func TestSecretsAreJudged(t *testing.T) {
+func TestValidateSecret(t *testing.T) {
 	const noPassword = "data[password]: Required value: add the user's, or use an application credential"
 	noAddress := "data[authURL]: Invalid value: must be an address like https://keystone.example.org:5000/v3: correct it, " +
 		"or remove the key where the CloudProfile has Keystone's address"
@@ -27,12 +27,12 @@ func TestSecretsAreJudged(t *testing.T) {
 	}{
 		"a good one":                                    {object: loginSecret()},
 		"one that misses something":                     {object: loginSecret("password", "-"), want: []string{noPassword}},
-		"somebody else's":                               {object: unlabelled(loginSecret("password", "-"))},
+		"somebody else's":                               {object: withoutLabels(loginSecret("password", "-"))},
 		"one with a key that nobody knows":              {object: loginSecret("region", "x"), warnings: []string{"data[region]: is no key of OpenStack's credentials and not read: remove it"}},
 		"one that loses something":                      {object: loginSecret("password", "-"), old: loginSecret(), want: []string{noPassword}},
-		"somebody else's that changes":                  {object: unlabelled(loginSecret("password", "-")), old: unlabelled(loginSecret())},
-		"one that loses its label meanwhile":            {object: unlabelled(loginSecret("password", "-")), old: loginSecret(), want: []string{noPassword}},
-		"one that is labelled, whatever it has in it":   {object: loginSecret("password", "-"), old: unlabelled(loginSecret("password", "-"))},
+		"somebody else's that changes":                  {object: withoutLabels(loginSecret("password", "-")), old: withoutLabels(loginSecret())},
+		"one that loses its label meanwhile":            {object: withoutLabels(loginSecret("password", "-")), old: loginSecret(), want: []string{noPassword}},
+		"one that is labelled, whatever it has in it":   {object: loginSecret("password", "-"), old: withoutLabels(loginSecret("password", "-"))},
 		"one that misses the same as before":            {object: loginSecret("password", "-", "username", "v"), old: loginSecret("password", "-")},
 		"one whose mistake stays as it is":              {object: loginSecret("authURL", "a", "password", "q"), old: loginSecret("authURL", "a")},
 		"one whose mistake gives way to another":        {object: loginSecret("authURL", "b"), old: loginSecret("authURL", "a"), want: []string{noAddress}},
@@ -46,22 +46,22 @@ func TestSecretsAreJudged(t *testing.T) {
 				old = encodedCredentials(t, test.old)
 			}
 			garden := &credentialsGarden{}
-			response := askAboutCredentials(t, garden, "secret.openstack", encodedCredentials(t, test.object), old)
+			response := callCredentialsWebhook(t, garden, "secret.openstack", encodedCredentials(t, test.object), old)
 			assert.Equal(t, test.want, credentialsCauses(response))
 			assert.Equal(t, len(test.want) == 0, response.Allowed)
 			assert.Equal(t, test.warnings, response.Warnings)
 			if test.old == nil || string(test.old.Data["tenantName"]) == string(test.object.Data["tenantName"]) {
-				assert.Empty(t, garden.looks)
+				assert.Empty(t, garden.requests)
 			}
 			if test.old == nil && len(test.want) > 0 {
 				internal := &gardencorev1beta1.InternalSecret{ObjectMeta: test.object.ObjectMeta, Data: test.object.Data}
-				assert.Equal(t, test.want, credentialsCauses(askAboutCredentials(t, garden, "internalsecret.openstack", encodedCredentials(t, internal), nil)))
+				assert.Equal(t, test.want, credentialsCauses(callCredentialsWebhook(t, garden, "internalsecret.openstack", encodedCredentials(t, internal), nil)))
 			}
 		})
 	}
 }
 
-func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
+func TestValidateSecret_ProjectChange(t *testing.T) {
 	bySecretBinding := gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}
 	byCredentialsBinding := gardencorev1beta1.ShootSpec{CredentialsBindingName: new("bound")}
 	secretBindings, credentialsBindings, shoots := "v1beta1.SecretBindingList", "v1alpha1.CredentialsBindingList", "v1beta1.ShootList"
@@ -72,35 +72,35 @@ func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
 		looks    []string
 	}{
 		"no binding refers to them": {
-			objects: []client.Object{shootOnCredentials("garden-dev", "openstack", bySecretBinding)}, looks: []string{secretBindings, credentialsBindings},
+			objects: []client.Object{shootWithCredentials("garden-dev", "openstack", bySecretBinding)}, looks: []string{secretBindings, credentialsBindings},
 		},
 		"a binding that no shoot uses": {
-			objects: []client.Object{oldBinding("openstack", "garden-dev"), shootOnCredentials("garden-dev", "openstack", byCredentialsBinding)},
+			objects: []client.Object{newSecretBinding("openstack", "garden-dev"), shootWithCredentials("garden-dev", "openstack", byCredentialsBinding)},
 			looks:   []string{secretBindings, credentialsBindings, shoots},
 		},
 		"a shoot of the same namespace": {
-			objects: []client.Object{oldBinding("openstack", "garden-dev"), shootOnCredentials("garden-dev", "openstack", bySecretBinding)},
+			objects: []client.Object{newSecretBinding("openstack", "garden-dev"), shootWithCredentials("garden-dev", "openstack", bySecretBinding)},
 			refused: true, looks: []string{secretBindings, credentialsBindings, shoots},
 		},
 		"a shoot of another namespace, by a CredentialsBinding": {
-			objects: []client.Object{newBinding("v1", "Secret"), shootOnCredentials("garden-other", "openstack", byCredentialsBinding)},
+			objects: []client.Object{newCredentialsBinding("v1", "Secret"), shootWithCredentials("garden-other", "openstack", byCredentialsBinding)},
 			refused: true, looks: []string{secretBindings, credentialsBindings, shoots},
 		},
 		"a shoot elsewhere with a binding of the same name": {
-			objects: []client.Object{newBinding("v1", "Secret"), shootOnCredentials("garden-dev", "openstack", byCredentialsBinding)},
+			objects: []client.Object{newCredentialsBinding("v1", "Secret"), shootWithCredentials("garden-dev", "openstack", byCredentialsBinding)},
 			looks:   []string{secretBindings, credentialsBindings, shoots},
 		},
 		"a shoot of another type that shares them": {
-			objects: []client.Object{oldBinding("aws,openstack", "garden-dev"), shootOnCredentials("garden-dev", "aws", bySecretBinding)},
+			objects: []client.Object{newSecretBinding("aws,openstack", "garden-dev"), shootWithCredentials("garden-dev", "aws", bySecretBinding)},
 			looks:   []string{secretBindings, credentialsBindings, shoots},
 		},
 		"a binding to another kind of the same name": {
-			objects: []client.Object{newBinding("core.gardener.cloud/v1beta1", "InternalSecret"), shootOnCredentials("garden-other", "openstack", byCredentialsBinding)},
+			objects: []client.Object{newCredentialsBinding("core.gardener.cloud/v1beta1", "InternalSecret"), shootWithCredentials("garden-other", "openstack", byCredentialsBinding)},
 			looks:   []string{secretBindings, credentialsBindings},
 		},
 		"a shoot that lives on an InternalSecret": {
 			internal: true,
-			objects:  []client.Object{newBinding("core.gardener.cloud/v1beta1", "InternalSecret"), shootOnCredentials("garden-other", "openstack", byCredentialsBinding)},
+			objects:  []client.Object{newCredentialsBinding("core.gardener.cloud/v1beta1", "InternalSecret"), shootWithCredentials("garden-other", "openstack", byCredentialsBinding)},
 			refused:  true, looks: []string{credentialsBindings, shoots},
 		},
 	} {
@@ -110,9 +110,9 @@ func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
 			if test.internal {
 				name, object, old = "internalsecret.openstack", encodedCredentials(t, loginInternalSecret("tenantName", "other")), encodedCredentials(t, loginInternalSecret())
 			}
-			response := askAboutCredentials(t, garden, name, object, old)
+			response := callCredentialsWebhook(t, garden, name, object, old)
 			assert.Equal(t, !test.refused, response.Allowed)
-			assert.Equal(t, test.looks, garden.looks)
+			assert.Equal(t, test.looks, garden.requests)
 			if test.refused {
 				require.Len(t, credentialsCauses(response), 1)
 				assert.Contains(t, credentialsCauses(response)[0], "data[tenantName]: Invalid value: is another project than before")
@@ -121,9 +121,9 @@ func TestCredentialsThatShootsLiveOnKeepTheirProject(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
+func TestCredentialsWebhooks_GardenUnavailable(t *testing.T) {
 	everything := []client.Object{
-		oldBinding("openstack", "garden-dev"), shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}), loginSecret(),
+		newSecretBinding("openstack", "garden-dev"), shootWithCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}), loginSecret(),
 	}
 	for sentence, test := range map[string]struct {
 		webhook     string
@@ -131,7 +131,7 @@ func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 		broken      runtime.Object
 		want        string
 	}{
-		"a Secret":        {"secretbinding", oldBinding("openstack", "garden-dev"), nil, &corev1.Secret{}, `reading *v1.Secret "one": get: nobody answers: try again`},
+		"a Secret":        {"secretbinding", newSecretBinding("openstack", "garden-dev"), nil, &corev1.Secret{}, `reading *v1.Secret "one": get: nobody answers: try again`},
 		"SecretBindings":  {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.SecretBindingList{}, "listing SecretBindings: list: nobody answers: try again"},
 		"all other lists": {"secret", loginSecret("tenantName", "x"), loginSecret(), &securityv1alpha1.CredentialsBindingList{}, "listing CredentialsBindings: list: nobody answers: try again"},
 		"shoots":          {"secret", loginSecret("tenantName", "x"), loginSecret(), &gardencorev1beta1.ShootList{}, `listing Shoots: list: nobody answers: try again`},
@@ -141,8 +141,8 @@ func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 			if test.old != nil {
 				old = encodedCredentials(t, test.old)
 			}
-			garden := &credentialsGarden{objects: everything, broken: []runtime.Object{test.broken}}
-			response := askAboutCredentials(t, garden, test.webhook+".openstack", encodedCredentials(t, test.object), old)
+			garden := &credentialsGarden{objects: everything, failingTypes: []runtime.Object{test.broken}}
+			response := callCredentialsWebhook(t, garden, test.webhook+".openstack", encodedCredentials(t, test.object), old)
 			assert.False(t, response.Allowed)
 			assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 			assert.Equal(t, test.want, response.Result.Message)
@@ -150,14 +150,14 @@ func TestWhatCannotBeLookedUpIsNoMistake(t *testing.T) {
 	}
 }
 
-func TestTheWebhooksOfCredentialsAreAskedForLabelledObjectsAlone(t *testing.T) {
+func TestCredentialsWebhooks_Selectors(t *testing.T) {
 	selectors := map[string]string{
 		"secret.openstack": "provider.shoot.gardener.cloud/openstack", "internalsecret.openstack": "provider.shoot.gardener.cloud/openstack",
 		"secretbinding.openstack": "provider.extensions.gardener.cloud/openstack", "credentialsbinding.openstack": "provider.extensions.gardener.cloud/openstack",
 	}
 	require.Len(t, credentialsWebhooks(admission.Garden{}), len(selectors))
 	for name, label := range selectors {
-		webhook := credentialsWebhook(t, nil, name)
+		webhook := findCredentialsWebhook(t, nil, name)
 		assert.Equal(t, map[string]string{label: "true"}, webhook.ObjectSelector.MatchLabels)
 		assert.False(t, webhook.Mutates || webhook.Runtime)
 		require.Len(t, webhook.Rules, 1)

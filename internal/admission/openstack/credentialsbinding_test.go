@@ -7,15 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestBindingsAreJudgedByWhatTheyReferTo(t *testing.T) {
+func TestValidateBindings(t *testing.T) {
 	const noPassword = `Invalid value: "garden-dev/one": correct the Secret first: data[password]: Required value: add the user's, or use an application credential`
-	withoutProvider := oldBinding("", "garden-dev")
+	withoutProvider := newSecretBinding("", "garden-dev")
 	withoutProvider.Provider = nil
-	withoutNamespace := oldBinding("openstack", "garden-dev")
+	withoutNamespace := newSecretBinding("openstack", "garden-dev")
 	withoutNamespace.SecretRef.Namespace = ""
-	other := newBinding("v1", "Secret")
+	other := newCredentialsBinding("v1", "Secret")
 	other.Provider.Type = "aws"
-	labelled := newBinding("v1", "Secret")
+	labelled := newCredentialsBinding("v1", "Secret")
 	labelled.Labels = map[string]string{"a": "b"}
 	for sentence, test := range map[string]struct {
 		webhook     string
@@ -24,19 +24,19 @@ func TestBindingsAreJudgedByWhatTheyReferTo(t *testing.T) {
 		want        []string
 		looks       int
 	}{
-		"a SecretBinding to good credentials":             {"secretbinding", oldBinding("openstack", "garden-dev"), nil, loginSecret(), nil, 1},
-		"a SecretBinding to bad ones":                     {"secretbinding", oldBinding("openstack", "garden-x"), nil, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
-		"a SecretBinding for several types":               {"secretbinding", oldBinding("aws,openstack", "garden-dev"), nil, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
+		"a SecretBinding to good credentials":             {"secretbinding", newSecretBinding("openstack", "garden-dev"), nil, loginSecret(), nil, 1},
+		"a SecretBinding to bad ones":                     {"secretbinding", newSecretBinding("openstack", "garden-x"), nil, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
+		"a SecretBinding for several types":               {"secretbinding", newSecretBinding("aws,openstack", "garden-dev"), nil, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
 		"a SecretBinding to a Secret next to it":          {"secretbinding", withoutNamespace, nil, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
-		"a SecretBinding for another type":                {"secretbinding", oldBinding("openstack-x", "garden-dev"), nil, loginSecret("password", "-"), nil, 0},
+		"a SecretBinding for another type":                {"secretbinding", newSecretBinding("openstack-x", "garden-dev"), nil, loginSecret("password", "-"), nil, 0},
 		"a SecretBinding for nobody knows what":           {"secretbinding", withoutProvider, nil, loginSecret("password", "-"), nil, 0},
-		"a SecretBinding that comes to its type":          {"secretbinding", oldBinding("openstack", "garden-dev"), withoutProvider, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
-		"a SecretBinding that stays as it is":             {"secretbinding", oldBinding("openstack", "garden-dev"), oldBinding("openstack", "garden-dev"), loginSecret("password", "-"), nil, 0},
-		"a SecretBinding to nothing, which is Gardener's": {"secretbinding", oldBinding("openstack", "garden-dev"), nil, loginInternalSecret(), nil, 1},
-		"a CredentialsBinding to a good Secret":           {"credentialsbinding", newBinding("v1", "Secret"), nil, loginSecret(), nil, 1},
-		"a CredentialsBinding to a bad Secret":            {"credentialsbinding", newBinding("v1", "Secret"), nil, loginSecret("password", "-"), []string{"credentialsRef: " + noPassword}, 1},
+		"a SecretBinding that comes to its type":          {"secretbinding", newSecretBinding("openstack", "garden-dev"), withoutProvider, loginSecret("password", "-"), []string{"secretRef: " + noPassword}, 1},
+		"a SecretBinding that stays as it is":             {"secretbinding", newSecretBinding("openstack", "garden-dev"), newSecretBinding("openstack", "garden-dev"), loginSecret("password", "-"), nil, 0},
+		"a SecretBinding to nothing, which is Gardener's": {"secretbinding", newSecretBinding("openstack", "garden-dev"), nil, loginInternalSecret(), nil, 1},
+		"a CredentialsBinding to a good Secret":           {"credentialsbinding", newCredentialsBinding("v1", "Secret"), nil, loginSecret(), nil, 1},
+		"a CredentialsBinding to a bad Secret":            {"credentialsbinding", newCredentialsBinding("v1", "Secret"), nil, loginSecret("password", "-"), []string{"credentialsRef: " + noPassword}, 1},
 		"a CredentialsBinding to a bad InternalSecret": {
-			"credentialsbinding", newBinding("core.gardener.cloud/v1beta1", "InternalSecret"), nil, loginInternalSecret("password", "-", "username", "-"),
+			"credentialsbinding", newCredentialsBinding("core.gardener.cloud/v1beta1", "InternalSecret"), nil, loginInternalSecret("password", "-", "username", "-"),
 			[]string{
 				`credentialsRef: Invalid value: "garden-dev/one": correct the InternalSecret first: data: Required value: they let nobody log in: ` +
 					"set username and password, or applicationCredentialID and applicationCredentialSecret",
@@ -44,14 +44,14 @@ func TestBindingsAreJudgedByWhatTheyReferTo(t *testing.T) {
 			1,
 		},
 		"a CredentialsBinding to a WorkloadIdentity": {
-			"credentialsbinding", newBinding("security.gardener.cloud/v1alpha1", "WorkloadIdentity"), nil, loginSecret(), []string{
+			"credentialsbinding", newCredentialsBinding("security.gardener.cloud/v1alpha1", "WorkloadIdentity"), nil, loginSecret(), []string{
 				`credentialsRef.kind: Invalid value: "WorkloadIdentity": OpenStack knows no workload identities: ` +
 					"refer to a Secret with a user's name and password, or with an application credential",
 			}, 0,
 		},
-		"a CredentialsBinding to nobody knows what":          {"credentialsbinding", newBinding("v1", "ConfigMap"), nil, loginSecret("password", "-"), nil, 0},
+		"a CredentialsBinding to nobody knows what":          {"credentialsbinding", newCredentialsBinding("v1", "ConfigMap"), nil, loginSecret("password", "-"), nil, 0},
 		"a CredentialsBinding for another type":              {"credentialsbinding", other, nil, loginSecret("password", "-"), nil, 0},
-		"a CredentialsBinding that gets a label, and no new": {"credentialsbinding", labelled, newBinding("v1", "Secret"), loginSecret("password", "-"), nil, 0},
+		"a CredentialsBinding that gets a label, and no new": {"credentialsbinding", labelled, newCredentialsBinding("v1", "Secret"), loginSecret("password", "-"), nil, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var old []byte
@@ -59,10 +59,10 @@ func TestBindingsAreJudgedByWhatTheyReferTo(t *testing.T) {
 				old = encodedCredentials(t, test.old)
 			}
 			garden := &credentialsGarden{objects: []client.Object{test.secret}}
-			response := askAboutCredentials(t, garden, test.webhook+".openstack", encodedCredentials(t, test.object), old)
+			response := callCredentialsWebhook(t, garden, test.webhook+".openstack", encodedCredentials(t, test.object), old)
 			assert.Equal(t, test.want, credentialsCauses(response))
 			assert.Equal(t, len(test.want) == 0, response.Allowed)
-			assert.Len(t, garden.looks, test.looks)
+			assert.Len(t, garden.requests, test.looks)
 		})
 	}
 }

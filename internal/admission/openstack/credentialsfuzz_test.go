@@ -19,7 +19,7 @@ import (
 func FuzzCredentials(f *testing.F) {
 	for i, object := range []any{
 		loginSecret(), loginSecret("tenantName", "other", "insecure", "x"), loginSecret("password", "-", "authURL", "https://%"), loginSecret("caCert", "-----BEGIN"),
-		oldBinding("aws,openstack", "garden-dev"), newBinding("v1", "Secret"), newBinding("security.gardener.cloud/v1alpha1", "WorkloadIdentity"),
+		newSecretBinding("aws,openstack", "garden-dev"), newCredentialsBinding("v1", "Secret"), newCredentialsBinding("security.gardener.cloud/v1alpha1", "WorkloadIdentity"),
 	} {
 		key, value := credentialsLabel, []byte("\xff")
 		if i%2 == 1 {
@@ -31,24 +31,24 @@ func FuzzCredentials(f *testing.F) {
 		object, old = markedSecret(object, key, value), markedSecret(old, "", nil)
 		for name := range credentialsWebhookKinds() {
 			garden := &credentialsGarden{objects: []client.Object{
-				oldBinding("openstack", "garden-dev"), loginSecret("password", "-"),
-				shootOnCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}),
+				newSecretBinding("openstack", "garden-dev"), loginSecret("password", "-"),
+				shootWithCredentials("garden-dev", "openstack", gardencorev1beta1.ShootSpec{SecretBindingName: new("bound")}),
 			}}
 			var before []byte
 			if update {
 				before = slices.Clone(old)
 			}
-			response := askAboutCredentials(t, garden, name, object, before)
-			again := askAboutCredentials(t, garden, name, object, before)
-			require.Equal(t, said(t, response), said(t, again))
-			require.NotContains(t, said(t, response), mark)
+			response := callCredentialsWebhook(t, garden, name, object, before)
+			again := callCredentialsWebhook(t, garden, name, object, before)
+			require.Equal(t, responseText(t, response), responseText(t, again))
+			require.NotContains(t, responseText(t, response), mark)
 			if !response.Allowed {
-				require.Contains(t, []int32{http.StatusBadRequest, http.StatusUnprocessableEntity}, response.Result.Code, said(t, response))
+				require.Contains(t, []int32{http.StatusBadRequest, http.StatusUnprocessableEntity}, response.Result.Code, responseText(t, response))
 			}
-			garden.looks = nil
-			same := askAboutCredentials(t, garden, name, object, slices.Clone(object))
-			require.True(t, same.Allowed || same.Result.Code == http.StatusBadRequest, said(t, same))
-			require.Empty(t, garden.looks)
+			garden.requests = nil
+			same := callCredentialsWebhook(t, garden, name, object, slices.Clone(object))
+			require.True(t, same.Allowed || same.Result.Code == http.StatusBadRequest, responseText(t, same))
+			require.Empty(t, garden.requests)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func markedSecret(raw []byte, key string, value []byte) []byte {
 	return marked
 }
 
-func said(t *testing.T, response ctrladmission.Response) string {
+func responseText(t *testing.T, response ctrladmission.Response) string {
 	t.Helper()
 	raw, err := json.Marshal(response.AdmissionResponse)
 	require.NoError(t, err)

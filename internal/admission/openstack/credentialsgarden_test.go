@@ -25,23 +25,23 @@ import (
 
 // credentialsGarden is a garden of few objects that counts who asks. broken are the types that it fails to give.
 type credentialsGarden struct {
-	objects []client.Object
-	broken  []runtime.Object
-	looks   []string
+	objects      []client.Object
+	failingTypes []runtime.Object
+	requests     []string
 }
 
-func (g *credentialsGarden) note(deed string, into runtime.Object) error {
-	g.looks = append(g.looks, strings.TrimPrefix(reflect.TypeOf(into).String(), "*"))
-	for _, broken := range g.broken {
-		if reflect.TypeOf(broken) == reflect.TypeOf(into) {
-			return errors.New(deed + ": nobody answers")
+func (g *credentialsGarden) recordRequest(verb string, into runtime.Object) error {
+	g.requests = append(g.requests, strings.TrimPrefix(reflect.TypeOf(into).String(), "*"))
+	for _, failing := range g.failingTypes {
+		if reflect.TypeOf(failing) == reflect.TypeOf(into) {
+			return errors.New(verb + ": nobody answers")
 		}
 	}
 	return nil
 }
 
 func (g *credentialsGarden) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	if err := g.note("get", into); err != nil {
+	if err := g.recordRequest("get", into); err != nil {
 		return err
 	}
 	for _, object := range g.objects {
@@ -54,21 +54,21 @@ func (g *credentialsGarden) Get(_ context.Context, key client.ObjectKey, into cl
 }
 
 func (g *credentialsGarden) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
-	if err := g.note("list", into); err != nil {
+	if err := g.recordRequest("list", into); err != nil {
 		return err
 	}
-	asked := (&client.ListOptions{}).ApplyOptions(options)
+	listOptions := (&client.ListOptions{}).ApplyOptions(options)
 	items := reflect.ValueOf(into).Elem().FieldByName("Items")
 	for _, object := range g.objects {
 		value := reflect.ValueOf(object.DeepCopyObject()).Elem()
-		if value.Type() == items.Type().Elem() && (asked.Namespace == "" || asked.Namespace == object.GetNamespace()) {
+		if value.Type() == items.Type().Elem() && (listOptions.Namespace == "" || listOptions.Namespace == object.GetNamespace()) {
 			items.Set(reflect.Append(items, value))
 		}
 	}
 	return nil
 }
 
-func credentialsWebhook(t testing.TB, garden client.Reader, name string) admission.Webhook {
+func findCredentialsWebhook(t testing.TB, garden client.Reader, name string) admission.Webhook {
 	t.Helper()
 	for _, webhook := range credentialsWebhooks(admission.Garden{Reader: garden}) {
 		if webhook.Name == name {
@@ -89,8 +89,8 @@ func credentialsWebhookKinds() map[string]schema.GroupVersionKind {
 	}
 }
 
-// askAboutCredentials sends a write through a webhook. old is nil for a creation.
-func askAboutCredentials(t testing.TB, garden client.Reader, name string, object, old []byte) ctrladmission.Response {
+// callCredentialsWebhook sends a write through a webhook. old is nil for a creation.
+func callCredentialsWebhook(t testing.TB, garden client.Reader, name string, object, old []byte) ctrladmission.Response {
 	t.Helper()
 	request := ctrladmission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Kind: metav1.GroupVersionKind(credentialsWebhookKinds()[name]), Name: "one",
@@ -99,7 +99,7 @@ func askAboutCredentials(t testing.TB, garden client.Reader, name string, object
 	if old != nil {
 		request.Operation, request.OldObject.Raw = admissionv1.Update, old
 	}
-	return credentialsWebhook(t, garden, name).Handler.Handle(t.Context(), request)
+	return findCredentialsWebhook(t, garden, name).Handler.Handle(t.Context(), request)
 }
 
 func encodedCredentials(t testing.TB, object any) []byte {
@@ -138,7 +138,7 @@ func loginSecret(changes ...string) *corev1.Secret {
 	}
 }
 
-func unlabelled(secret *corev1.Secret) *corev1.Secret {
+func withoutLabels(secret *corev1.Secret) *corev1.Secret {
 	secret.Labels = nil
 	return secret
 }
@@ -148,21 +148,21 @@ func loginInternalSecret(changes ...string) *gardencorev1beta1.InternalSecret {
 	return &gardencorev1beta1.InternalSecret{ObjectMeta: secret.ObjectMeta, Data: secret.Data}
 }
 
-func oldBinding(provider, namespace string) *gardencorev1beta1.SecretBinding {
+func newSecretBinding(provider, namespace string) *gardencorev1beta1.SecretBinding {
 	return &gardencorev1beta1.SecretBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bound"}, SecretRef: corev1.SecretReference{Namespace: "garden-dev", Name: "one"},
 		Provider: &gardencorev1beta1.SecretBindingProvider{Type: provider},
 	}
 }
 
-func newBinding(apiVersion, kind string) *securityv1alpha1.CredentialsBinding {
+func newCredentialsBinding(apiVersion, kind string) *securityv1alpha1.CredentialsBinding {
 	return &securityv1alpha1.CredentialsBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "garden-other", Name: "bound"}, Provider: securityv1alpha1.CredentialsBindingProvider{Type: "openstack"},
 		CredentialsRef: corev1.ObjectReference{APIVersion: apiVersion, Kind: kind, Namespace: "garden-dev", Name: "one"},
 	}
 }
 
-func shootOnCredentials(namespace, provider string, spec gardencorev1beta1.ShootSpec) *gardencorev1beta1.Shoot {
+func shootWithCredentials(namespace, provider string, spec gardencorev1beta1.ShootSpec) *gardencorev1beta1.Shoot {
 	spec.Provider.Type = provider
 	return &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shoot"}, Spec: spec}
 }

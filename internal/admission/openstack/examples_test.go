@@ -30,20 +30,20 @@ func TestExamples(t *testing.T) {
 		secret.Data[key] = []byte(value)
 	}
 
-	verdict, err := judgeCloudProfile(t.Context(), profile, nil)
+	result, err := validateCloudProfile(t.Context(), profile, nil)
 	require.NoError(t, err)
-	assert.Empty(t, verdict.Errors)
-	assert.Empty(t, verdict.Warnings)
+	assert.Empty(t, result.Errors)
+	assert.Empty(t, result.Warnings)
 	assert.Empty(t, validation.ValidateCredentials(secret.Data, field.NewPath("data")))
 	assert.Empty(t, validation.CredentialsWarnings(secret.Data, field.NewPath("data")))
 
 	garden := &shootGarden{objects: []client.Object{profile, secret, binding}}
-	response := askAboutShoot(t, garden, shoot, nil)
+	response := callShootWebhook(t, garden, shoot, nil)
 	require.True(t, response.Allowed, "%+v", response.Result)
 	assert.Empty(t, response.Warnings)
-	assert.Contains(t, garden.looks, "openstack-example", "the shoot's CloudProfile is the example")
+	assert.Contains(t, garden.requests, "openstack-example", "the shoot's CloudProfile is the example")
 	shoot.Spec.Region = "another"
-	assert.False(t, askAboutShoot(t, garden, shoot, nil).Allowed)
+	assert.False(t, callShootWebhook(t, garden, shoot, nil).Allowed)
 }
 
 func readExample(t *testing.T, name string, into ...any) {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/apis/tightening"
+	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
 // validateFeatureGates refuses feature gates of the cloud-controller-manager that Kubernetes of the shoot's version does not have, or has locked, as
@@ -30,7 +30,7 @@ func validateFeatureGates(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	maps.DeleteFunc(refused, func(name string, value bool) bool {
 		return len(featureGateErrors(map[string]bool{name: value}, old.Spec.Kubernetes.Version)) == 0
 	})
-	return tightening.Introduced(featureGateErrors(refused, version), featureGateErrors(featureGates(shoot), version))
+	return ratcheting.Introduced(featureGateErrors(refused, version), featureGateErrors(featureGates(shoot), version))
 }
 
 // featureGates finds none in a configuration that cannot be read: that is told elsewhere.

@@ -21,26 +21,26 @@ type namespacedCloudProfiles struct {
 	garden admission.Garden
 }
 
-func (n namespacedCloudProfiles) judge(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) (admission.Verdict, error) {
-	if isNothing(profile.Spec.ProviderConfig) && len(profile.Spec.MachineImages) == 0 || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
-		return admission.Verdict{}, nil
+func (n namespacedCloudProfiles) validate(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) (admission.Result, error) {
+	if isEmptyConfig(profile.Spec.ProviderConfig) && len(profile.Spec.MachineImages) == 0 || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
+		return admission.Result{}, nil
 	}
 	if errs := tooLargeNamespaced(profile, old); len(errs) > 0 {
-		return admission.Verdict{Errors: errs}, nil
+		return admission.Result{Errors: errs}, nil
 	}
 	parent, err := n.parentOf(ctx, profile)
 	if err != nil || parent == nil {
-		return admission.Verdict{}, err
+		return admission.Result{}, err
 	}
 	in := validation.Parent{Spec: parent, Config: &openstackv1alpha1.CloudProfileConfig{}}
 	if config, err := openstackv1alpha1.DecodeCloudProfileConfig(parent.ProviderConfig); err == nil {
 		in.Config = config
 	}
-	verdict := verdictOnNamespaced(&profile.Spec, in)
+	result := resultForNamespaced(&profile.Spec, in)
 	if old != nil {
-		verdict = introduced(verdictOnNamespaced(&old.Spec, in), verdict)
+		result = onlyIntroduced(resultForNamespaced(&old.Spec, in), result)
 	}
-	return verdict, nil
+	return result, nil
 }
 
 // parentOf returns nil when the parent is for another cloud, or is not there, which Gardener refuses itself.
@@ -64,36 +64,36 @@ func tooLargeNamespaced(profile, old *gardencorev1beta1.NamespacedCloudProfile) 
 	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProjectProfileConfig, field.NewPath("spec", "providerConfig"))
 }
 
-// sameNamespaced compares what verdictOnNamespaced looks at.
+// sameNamespaced compares what resultForNamespaced looks at.
 func sameNamespaced(a, b *gardencorev1beta1.NamespacedCloudProfileSpec) bool {
 	return a.Parent == b.Parent && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
 		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages)
 }
 
-func verdictOnNamespaced(spec *gardencorev1beta1.NamespacedCloudProfileSpec, parent validation.Parent) admission.Verdict {
+func resultForNamespaced(spec *gardencorev1beta1.NamespacedCloudProfileSpec, parent validation.Parent) admission.Result {
 	path := field.NewPath("spec", "providerConfig")
 	config, errs := &openstackv1alpha1.CloudProfileConfig{}, field.ErrorList(nil)
-	if !isNothing(spec.ProviderConfig) {
+	if !isEmptyConfig(spec.ProviderConfig) {
 		if config, errs = readCloudProfileConfig(spec.ProviderConfig, path); config == nil {
-			return admission.Verdict{Errors: errs}
+			return admission.Result{Errors: errs}
 		}
 	}
-	return admission.Verdict{Errors: append(errs, validation.ValidateNamespacedCloudProfileConfig(config, spec, parent, path)...)}
+	return admission.Result{Errors: append(errs, validation.ValidateNamespacedCloudProfileConfig(config, spec, parent, path)...)}
 }
 
-// followCapabilities is followCapabilities of CloudProfiles. The capabilities are those of the parent; so are the flavors of versions that it has.
-func (n namespacedCloudProfiles) followCapabilities(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) error {
-	if isNothing(profile.Spec.ProviderConfig) || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
+// setCapabilityFlavors is setCapabilityFlavors of CloudProfiles. The capabilities are those of the parent; so are the flavors of versions that it has.
+func (n namespacedCloudProfiles) setCapabilityFlavors(ctx context.Context, profile, old *gardencorev1beta1.NamespacedCloudProfile) error {
+	if isEmptyConfig(profile.Spec.ProviderConfig) || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
 		return nil
 	}
 	if len(tooLargeNamespaced(profile, old)) > 0 { // which judging refuses
 		return nil
 	}
-	before := offer{}
+	before := profileImages{}
 	if old != nil {
-		before = offerOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
+		before = profileImagesOf(old.Spec.ProviderConfig, old.Spec.MachineImages)
 	}
-	changes := offerOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).since(before)
+	changes := profileImagesOf(profile.Spec.ProviderConfig, profile.Spec.MachineImages).changesSince(before)
 	if len(changes) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (n namespacedCloudProfiles) followCapabilities(ctx context.Context, profile
 func mergeIntoStatus(ctx context.Context, profile, _ *gardencorev1beta1.NamespacedCloudProfile) error {
 	status := &profile.Status.CloudProfileSpec
 	if status.Type != Type || profile.Generation != profile.Status.ObservedGeneration ||
-		isNothing(profile.Spec.ProviderConfig) || isNothing(status.ProviderConfig) {
+		isEmptyConfig(profile.Spec.ProviderConfig) || isEmptyConfig(status.ProviderConfig) {
 		return nil
 	}
 	merged, err := openstackv1alpha1.MergeProviderConfigs(status.ProviderConfig, profile.Spec.ProviderConfig)

@@ -37,9 +37,9 @@ func patchedProfile(t testing.TB, object string, response ctrladmission.Response
 	return string(patched)
 }
 
-func TestNamespacedCloudProfilesAreJudged(t *testing.T) {
+func TestValidateNamespacedCloudProfile(t *testing.T) {
 	const config = "spec.providerConfig"
-	mistaken := changed(t, namespacedProfile, `"machineImages":[{"name":"coreos","versions":[{"version":"2200.0.0","image"`,
+	invalid := replaceInDocument(t, namespacedProfile, `"machineImages":[{"name":"coreos","versions":[{"version":"2200.0.0","image"`,
 		`"keystoneURL":"https://mine","machineImages":[{"name":"coreos","versions":[{"version":"2200.0.0","image"`)
 	for sentence, test := range map[string]struct {
 		object, old string
@@ -48,74 +48,74 @@ func TestNamespacedCloudProfilesAreJudged(t *testing.T) {
 		looks       int
 	}{
 		"a fine one":    {object: namespacedProfile, looks: 1},
-		"one that adds": {object: changed(t, namespacedProfile, `,"image":"mine"`, ``), fields: []string{config + ".machineImages"}, looks: 1},
+		"one that adds": {object: replaceInDocument(t, namespacedProfile, `,"image":"mine"`, ``), fields: []string{config + ".machineImages"}, looks: 1},
 		"one that adds without a config": {
-			object: changed(t, namespacedProfile, `providerConfig`, `providedConfig`), fields: []string{config + ".machineImages"}, looks: 1,
+			object: replaceInDocument(t, namespacedProfile, `providerConfig`, `providedConfig`), fields: []string{config + ".machineImages"}, looks: 1,
 		},
-		"one that says what its parent says":    {object: mistaken, fields: []string{config + ".keystoneURL"}, looks: 1},
-		"one of a field that there is not":      {object: changed(t, mistaken, `keystoneURL`, `keystone`), fields: []string{config}, looks: 1},
-		"one that cannot be read":               {object: changed(t, namespacedProfile, `"mine"`, `1`), fields: []string{config}, looks: 1},
-		"one of a parent of another cloud":      {object: mistaken, parent: changed(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`), looks: 1},
-		"one of a parent that there is not":     {object: changed(t, mistaken, `"name":"parent"`, `"name":"nobody"`), looks: 1},
-		"one of a parent of another kind":       {object: changed(t, mistaken, `"kind":"CloudProfile"`, `"kind":"Shoot"`)},
-		"one of a parent that cannot be read":   {object: namespacedProfile, parent: changed(t, cloudProfile, `"60s"`, `60`), looks: 1},
+		"one that says what its parent says":    {object: invalid, fields: []string{config + ".keystoneURL"}, looks: 1},
+		"one of a field that there is not":      {object: replaceInDocument(t, invalid, `keystoneURL`, `keystone`), fields: []string{config}, looks: 1},
+		"one that cannot be read":               {object: replaceInDocument(t, namespacedProfile, `"mine"`, `1`), fields: []string{config}, looks: 1},
+		"one of a parent of another cloud":      {object: invalid, parent: replaceInDocument(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`), looks: 1},
+		"one of a parent that there is not":     {object: replaceInDocument(t, invalid, `"name":"parent"`, `"name":"nobody"`), looks: 1},
+		"one of a parent of another kind":       {object: replaceInDocument(t, invalid, `"kind":"CloudProfile"`, `"kind":"Shoot"`)},
+		"one of a parent that cannot be read":   {object: namespacedProfile, parent: replaceInDocument(t, cloudProfile, `"60s"`, `60`), looks: 1},
 		"one that adds nothing to the machines": {object: `{"spec":{"parent":{"kind":"CloudProfile","name":"parent"}}}`},
 		"Gardener's finalizer on one with mistakes": {
-			object: changed(t, mistaken, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: mistaken,
+			object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: invalid,
 		},
-		"another limit in one with mistakes": {object: changed(t, mistaken, `"parent":`, `"limits":{"maxNodesTotal":1},"parent":`), old: mistaken},
+		"another limit in one with mistakes": {object: replaceInDocument(t, invalid, `"parent":`, `"limits":{"maxNodesTotal":1},"parent":`), old: invalid},
 		"a version more in one with mistakes": {
-			object: changed(t, mistaken, `{"version":"2200.0.0"}`, `{"version":"2201.0.0"},{"version":"2200.0.0"}`,
-				`{"version":"2200.0.0","image"`, `{"version":"2201.0.0","image":"b"},{"version":"2200.0.0","image"`), old: mistaken, looks: 1,
+			object: replaceInDocument(t, invalid, `{"version":"2200.0.0"}`, `{"version":"2201.0.0"},{"version":"2200.0.0"}`,
+				`{"version":"2200.0.0","image"`, `{"version":"2201.0.0","image":"b"},{"version":"2200.0.0","image"`), old: invalid, looks: 1,
 		},
 		"a version that the parent has by now": {
-			object: changed(t, namespacedProfile, `2027`, `2028`), old: namespacedProfile,
-			parent: changed(t, cloudProfile, `[{"version":"2135.6.0","architectures"`, `[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`), looks: 1,
+			object: replaceInDocument(t, namespacedProfile, `2027`, `2028`), old: namespacedProfile,
+			parent: replaceInDocument(t, cloudProfile, `[{"version":"2135.6.0","architectures"`, `[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`), looks: 1,
 		},
 		"a mistake more": {
-			object: changed(t, mistaken, `"keystoneURL"`, `"useSNAT":false,"keystoneURL"`), old: mistaken, fields: []string{config + ".useSNAT"}, looks: 1,
+			object: replaceInDocument(t, invalid, `"keystoneURL"`, `"useSNAT":false,"keystoneURL"`), old: invalid, fields: []string{config + ".useSNAT"}, looks: 1,
 		},
-		"what is being deleted": {object: changed(t, mistaken, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
+		"what is being deleted": {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			garden := &profileGarden{parent: cloudProfile}
 			if test.parent != "" {
 				garden.parent = test.parent
 			}
-			response := askAboutProfile(t, garden, "namespacedcloudprofile.openstack", "NamespacedCloudProfile", test.object, test.old)
-			assert.Equal(t, test.fields, fieldsOfRefusal(response), "%v", response.Result)
-			assert.Equal(t, test.looks, garden.looks)
+			response := callProfileWebhook(t, garden, "namespacedcloudprofile.openstack", "NamespacedCloudProfile", test.object, test.old)
+			assert.Equal(t, test.fields, refusedFields(response), "%v", response.Result)
+			assert.Equal(t, test.looks, garden.requests)
 		})
 	}
 }
 
-func TestFlavorsOfNamespacedCloudProfilesFollowTheMapping(t *testing.T) {
-	parent := capable(t, `,"capabilityFlavors":[{"architecture":["amd64"]},{"architecture":["arm64"]}]`)
-	mapped := changed(t, namespacedProfile, `"image":"mine"`, `"capabilityFlavors":[{"image":"mine","capabilities":{"architecture":["arm64"]}}]`)
+func TestSetCapabilityFlavors_NamespacedCloudProfile(t *testing.T) {
+	parent := profileWithCapabilities(t, `,"capabilityFlavors":[{"architecture":["amd64"]},{"architecture":["arm64"]}]`)
+	mapped := replaceInDocument(t, namespacedProfile, `"image":"mine"`, `"capabilityFlavors":[{"image":"mine","capabilities":{"architecture":["arm64"]}}]`)
 	for sentence, test := range map[string]struct {
 		object, old, parent string
 		filled              bool
 		looks               int
 	}{
 		"a version of one's own":                   {object: mapped, parent: parent, filled: true, looks: 1},
-		"a version that the parent has":            {object: changed(t, mapped, `{"version":"2200.0.0"}`, ``, `Z"},`, `Z"}`, `[{"version":"2200.0.0"`, `[{"version":"2135.6.0"`), parent: parent, looks: 1},
+		"a version that the parent has":            {object: replaceInDocument(t, mapped, `{"version":"2200.0.0"}`, ``, `Z"},`, `Z"}`, `[{"version":"2200.0.0"`, `[{"version":"2135.6.0"`), parent: parent, looks: 1},
 		"a parent that works without capabilities": {object: mapped, parent: cloudProfile, looks: 1},
 		"a mapping by name":                        {object: namespacedProfile, parent: parent},
-		"what does not change":                     {object: changed(t, mapped, `"name":"p"`, `"name":"p","labels":{"a":"b"}`), old: mapped, parent: parent},
-		"no config":                                {object: changed(t, mapped, `providerConfig`, `providedConfig`), parent: parent},
+		"what does not change":                     {object: replaceInDocument(t, mapped, `"name":"p"`, `"name":"p","labels":{"a":"b"}`), old: mapped, parent: parent},
+		"no config":                                {object: replaceInDocument(t, mapped, `providerConfig`, `providedConfig`), parent: parent},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			garden := &profileGarden{parent: test.parent}
-			response := askAboutProfile(t, garden, "namespacedcloudprofiledefaults.openstack", "NamespacedCloudProfile", test.object, test.old)
+			response := callProfileWebhook(t, garden, "namespacedcloudprofiledefaults.openstack", "NamespacedCloudProfile", test.object, test.old)
 			require.True(t, response.Allowed)
-			assert.Equal(t, test.looks, garden.looks)
+			assert.Equal(t, test.looks, garden.requests)
 			if !test.filled {
 				assert.Empty(t, response.Patch)
 				return
 			}
 			patched := patchedProfile(t, test.object, response)
 			assert.Contains(t, patched, `"capabilityFlavors":[{"architecture":["arm64"]}]`)
-			assert.Empty(t, fieldsOfRefusal(askAboutProfile(t, garden, "namespacedcloudprofile.openstack", "NamespacedCloudProfile", patched, "")))
+			assert.Empty(t, refusedFields(callProfileWebhook(t, garden, "namespacedcloudprofile.openstack", "NamespacedCloudProfile", patched, "")))
 		})
 	}
 }
@@ -127,11 +127,11 @@ func statusOfProfile(t testing.TB) string {
 		Spec json.RawMessage `json:"spec"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(cloudProfile), &parent))
-	object := changed(t, namespacedProfile, `"name":"p"`, `"name":"p","generation":7`)
+	object := replaceInDocument(t, namespacedProfile, `"name":"p"`, `"name":"p","generation":7`)
 	return object[:len(object)-1] + `,"status":{"observedGeneration":7,"cloudProfileSpec":` + string(parent.Spec) + `}}`
 }
 
-func TestOwnMachineImagesAreMergedIntoTheStatus(t *testing.T) {
+func TestMergeIntoStatus(t *testing.T) {
 	const (
 		config = `"path":"/status/cloudProfileSpec/providerConfig/machineImages/0/versions/1"`
 		added  = `[{"op":"add",` + config + `,"value":{"image":"mine","version":"2200.0.0"}}]`
@@ -140,25 +140,25 @@ func TestOwnMachineImagesAreMergedIntoTheStatus(t *testing.T) {
 	for sentence, test := range map[string]struct{ object, patch string }{
 		"what Gardener has just written": {object: status, patch: added},
 		"fields that nobody knows stay": {
-			object: changed(t, status, `"mine"}]}]`, `"mine"}]}],"own":1`, `"machineImages":[{"name":"coreos","versions":[{"version":"2135.6.0","image"`,
+			object: replaceInDocument(t, status, `"mine"}]}]`, `"mine"}]}],"own":1`, `"machineImages":[{"name":"coreos","versions":[{"version":"2135.6.0","image"`,
 				`"new":{"a":1},"machineImages":[{"new":2,"name":"coreos","versions":[{"new":3,"version":"2135.6.0","image"`),
 			patch: added,
 		},
-		"a spec that Gardener has not looked at yet": {object: changed(t, status, `"generation":7`, `"generation":8`)},
-		"no images of one's own":                     {object: changed(t, status, `"providerConfig"`, `"providedConfig"`)},
-		"a parent without a config":                  {object: changed(t, status, `"providerConfig"`, `"provider"`, `"providerConfig"`, `"providedConfig"`, `"provider"`, `"providerConfig"`)},
-		"a parent of another cloud":                  {object: changed(t, status, `"type":"openstack"`, `"type":"aws"`)},
-		"own images that cannot be read":             {object: changed(t, status, `"mine"`, `1`)},
-		"own images of another cloud":                {object: changed(t, status, `openstack.provider`, `aws.provider`)},
-		"a parent that cannot be read":               {object: changed(t, status, `"60s"`, `60`)},
-		"what is being deleted":                      {object: changed(t, status, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
+		"a spec that Gardener has not looked at yet": {object: replaceInDocument(t, status, `"generation":7`, `"generation":8`)},
+		"no images of one's own":                     {object: replaceInDocument(t, status, `"providerConfig"`, `"providedConfig"`)},
+		"a parent without a config":                  {object: replaceInDocument(t, status, `"providerConfig"`, `"provider"`, `"providerConfig"`, `"providedConfig"`, `"provider"`, `"providerConfig"`)},
+		"a parent of another cloud":                  {object: replaceInDocument(t, status, `"type":"openstack"`, `"type":"aws"`)},
+		"own images that cannot be read":             {object: replaceInDocument(t, status, `"mine"`, `1`)},
+		"own images of another cloud":                {object: replaceInDocument(t, status, `openstack.provider`, `aws.provider`)},
+		"a parent that cannot be read":               {object: replaceInDocument(t, status, `"60s"`, `60`)},
+		"what is being deleted":                      {object: replaceInDocument(t, status, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ask := func(object string) ctrladmission.Response {
 				garden := &profileGarden{}
-				response := askAboutProfile(t, garden, "namespacedcloudprofilestatus.openstack", "NamespacedCloudProfile", object, object)
+				response := callProfileWebhook(t, garden, "namespacedcloudprofilestatus.openstack", "NamespacedCloudProfile", object, object)
 				require.True(t, response.Allowed, "a status is never refused")
-				require.Zero(t, garden.looks)
+				require.Zero(t, garden.requests)
 				return response
 			}
 			response := ask(test.object)
@@ -172,13 +172,13 @@ func TestOwnMachineImagesAreMergedIntoTheStatus(t *testing.T) {
 	}
 }
 
-func TestMergingIntoTheStatusIsTheSameEachTime(t *testing.T) {
-	object := changed(t, statusOfProfile(t), `"machineImages":[{"name":"coreos","versions":[{"version":"2200.0.0","image"`,
+func TestMergeIntoStatus_Deterministic(t *testing.T) {
+	object := replaceInDocument(t, statusOfProfile(t), `"machineImages":[{"name":"coreos","versions":[{"version":"2200.0.0","image"`,
 		`"machineImages":[{"name":"z","versions":[{"version":"1","image":"z"}]},{"name":"a","versions":[{"version":"2"},{"version":"1"}]},`+
 			`{"name":"coreos","versions":[{"version":"2200.0.0","image"`)
 	var first string
 	for range 100 {
-		patch := string(askAboutProfile(t, &profileGarden{}, "namespacedcloudprofilestatus.openstack", "NamespacedCloudProfile", object, object).Patch)
+		patch := string(callProfileWebhook(t, &profileGarden{}, "namespacedcloudprofilestatus.openstack", "NamespacedCloudProfile", object, object).Patch)
 		if first == "" {
 			first = patch
 		}

@@ -26,9 +26,9 @@ func shootWebhooks(garden admission.Garden, options Options) []admission.Webhook
 		// A selector of Gardener's: whose shoots these are is looked at once more.
 		ObjectSelector: admission.Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, Type),
 	}
-	judging := webhook
-	judging.Name, judging.Handler = "shoot."+Type, admission.Judge(shootKind(), shoots{garden}.judge)
-	webhooks := []admission.Webhook{judging}
+	validating := webhook
+	validating.Name, validating.Handler = "shoot."+Type, admission.Validate(shootKind(), shootValidator{garden}.validate)
+	webhooks := []admission.Webhook{validating}
 	if options.NodeLocalDNSWithoutTCP {
 		defaulting := webhook
 		defaulting.Name, defaulting.Mutates, defaulting.Handler = "shootdefaults."+Type, true, shootDefaults()
@@ -37,29 +37,29 @@ func shootWebhooks(garden admission.Garden, options Options) []admission.Webhook
 	return webhooks
 }
 
-// shoots judges Shoots.
-type shoots struct {
+// shootValidator judges Shoots.
+type shootValidator struct {
 	garden admission.Garden
 }
 
-// judge tells all mistakes at once. That something could not be looked up counts only when nothing is wrong without it.
-func (s shoots) judge(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Verdict, error) {
+// validate tells all mistakes at once. That something could not be looked up counts only when nothing is wrong without it.
+func (s shootValidator) validate(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Result, error) {
 	if shoot.Spec.Provider.Type != Type {
-		return admission.Verdict{}, nil
+		return admission.Result{}, nil
 	}
 	if errs := tooLarge(shoot, old); len(errs) > 0 {
-		return admission.Verdict{Errors: errs}, nil
+		return admission.Result{Errors: errs}, nil
 	}
 	gates := validateFeatureGates(shoot, old)
 	if !validation.ShootNeedsValidation(shoot, old) {
-		return admission.Verdict{Errors: gates}, nil
+		return admission.Result{Errors: gates}, nil
 	}
-	in, errs, err := s.surroundings(ctx, shoot, old)
+	in, errs, err := s.validationContext(ctx, shoot, old)
 	errs = append(errs, gates...)
 	if errs = append(errs, validation.ValidateShoot(shoot, old, in)...); len(errs) > 0 {
-		return admission.Verdict{Errors: errs}, nil
+		return admission.Result{Errors: errs}, nil
 	}
-	return admission.Verdict{}, err
+	return admission.Result{}, err
 }
 
 // tooLarge returns the documents that are larger than they may be.
@@ -71,21 +71,21 @@ func tooLarge(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	path, provider := field.NewPath("spec", "provider"), shoot.Spec.Provider
 	errs := admission.TooLarge(provider.InfrastructureConfig, before.InfrastructureConfig, admission.MaxShootConfig, path.Child("infrastructureConfig"))
 	errs = append(errs, admission.TooLarge(provider.ControlPlaneConfig, before.ControlPlaneConfig, admission.MaxShootConfig, path.Child("controlPlaneConfig"))...)
-	ofPools := map[string]*runtime.RawExtension{}
+	oldPoolConfigs := map[string]*runtime.RawExtension{}
 	for _, pool := range before.Workers {
-		ofPools[pool.Name] = pool.ProviderConfig
+		oldPoolConfigs[pool.Name] = pool.ProviderConfig
 	}
 	for i, pool := range provider.Workers {
 		poolPath := path.Child("workers").Index(i).Child("providerConfig")
-		errs = append(errs, admission.TooLarge(pool.ProviderConfig, ofPools[pool.Name], admission.MaxShootConfig, poolPath)...)
+		errs = append(errs, admission.TooLarge(pool.ProviderConfig, oldPoolConfigs[pool.Name], admission.MaxShootConfig, poolPath)...)
 	}
 	return errs
 }
 
-// surroundings returns what can be found out, and what is wrong with that. Gardener itself refuses a shoot without CloudProfile.
-func (s shoots) surroundings(
+// validationContext returns what can be found out, and what is wrong with that. Gardener itself refuses a shoot without CloudProfile.
+func (s shootValidator) validationContext(
 	ctx context.Context, shoot, old *gardencorev1beta1.Shoot,
-) (in validation.ShootSurroundings, errs field.ErrorList, err error) {
+) (in validation.ShootValidationContext, errs field.ErrorList, err error) {
 	spec, err := s.garden.CloudProfileSpec(ctx, shoot)
 	if err != nil || spec == nil {
 		return in, nil, err
@@ -117,7 +117,7 @@ func readProfile(spec *gardencorev1beta1.CloudProfileSpec, shoot, old *gardencor
 
 // domain returns the name of the Keystone domain of the shoot's project. It is empty when the credentials do not tell, and when the
 // profile is the same for all: credentials are not read for nothing.
-func (s shoots) domain(ctx context.Context, shoot *gardencorev1beta1.Shoot, profile *v1alpha1.CloudProfileConfig) (string, error) {
+func (s shootValidator) domain(ctx context.Context, shoot *gardencorev1beta1.Shoot, profile *v1alpha1.CloudProfileConfig) (string, error) {
 	if !slices.ContainsFunc(profile.Constraints.FloatingPools, func(pool v1alpha1.FloatingPool) bool { return pool.Domain != nil }) {
 		return "", nil
 	}

@@ -10,9 +10,9 @@ import (
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-func askAboutShoot(t *testing.T, garden client.Reader, shoot, old *gardencorev1beta1.Shoot) ctrladmission.Response {
+func callShootWebhook(t *testing.T, garden client.Reader, shoot, old *gardencorev1beta1.Shoot) ctrladmission.Response {
 	t.Helper()
-	handler := shootWebhookCalled(t, garden, Options{}, "shoot.openstack").Handler
+	handler := findShootWebhook(t, garden, Options{}, "shoot.openstack").Handler
 	return handler.Handle(t.Context(), shootRequest(encodedShoot(t, shoot), encodedShoot(t, old)))
 }
 
@@ -26,24 +26,24 @@ func requireRefusal(t *testing.T, response ctrladmission.Response, path, remedy 
 	require.Contains(t, response.Result.Details.Causes[0].Message, remedy)
 }
 
-func inProfile(name string) func(*gardencorev1beta1.ShootSpec) {
+func withCloudProfile(name string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) { s.CloudProfile.Name = name }
 }
 
-func projectProfile(name string) func(*gardencorev1beta1.ShootSpec) {
+func withNamespacedCloudProfile(name string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		s.CloudProfile = &gardencorev1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: name}
 	}
 }
 
-func inPool(profile, pool string) func(*gardencorev1beta1.ShootSpec) {
+func withFloatingPool(profile, pool string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		s.CloudProfile.Name = profile
 		s.Provider.InfrastructureConfig = rawDocument("InfrastructureConfig", `"floatingPoolName":"`+pool+`","networks":{"workers":"10.250.0.0/19"}`)
 	}
 }
 
-func bound(secretBinding, credentialsBinding *string, change func(*gardencorev1beta1.ShootSpec)) func(*gardencorev1beta1.ShootSpec) {
+func withBindings(secretBinding, credentialsBinding *string, change func(*gardencorev1beta1.ShootSpec)) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		change(s)
 		s.CredentialsBindingName = credentialsBinding
@@ -51,27 +51,27 @@ func bound(secretBinding, credentialsBinding *string, change func(*gardencorev1b
 	}
 }
 
-func balancing(provider string) func(*gardencorev1beta1.ShootSpec) {
+func withLoadBalancerProvider(provider string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		s.Provider.ControlPlaneConfig = rawDocument("ControlPlaneConfig", `"loadBalancerProvider":"`+provider+`"`)
 	}
 }
 
-func ranging(workers string) func(*gardencorev1beta1.ShootSpec) {
+func withWorkersRange(workers string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		s.Provider.InfrastructureConfig = rawDocument("InfrastructureConfig", `"floatingPoolName":"public","networks":{"workers":"`+workers+`"}`)
 	}
 }
 
-// gated is a shoot of a version of Kubernetes with a feature gate of the cloud-controller-manager.
-func gated(version, gate string) func(*gardencorev1beta1.ShootSpec) {
+// withFeatureGate is a shoot of a version of Kubernetes with a feature gate of the cloud-controller-manager.
+func withFeatureGate(version, gate string) func(*gardencorev1beta1.ShootSpec) {
 	return func(s *gardencorev1beta1.ShootSpec) {
 		s.Kubernetes.Version = version
 		s.Provider.ControlPlaneConfig = rawDocument("ControlPlaneConfig", `"loadBalancerProvider":"amphora","cloudControllerManager":{"featureGates":{"`+gate+`":true}}`)
 	}
 }
 
-func TestNewShootsAreJudged(t *testing.T) {
+func TestValidateShoot_Create(t *testing.T) {
 	const gates = "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates."
 	const pool = "spec.provider.infrastructureConfig.floatingPoolName"
 	account := []string{"domestic", "CredentialsBinding garden-dev/binding", "Secret garden-dev/account"}
@@ -81,34 +81,34 @@ func TestNewShootsAreJudged(t *testing.T) {
 		path, remedy string
 	}{
 		"one that is fine":                              {change: func(*gardencorev1beta1.ShootSpec) {}, looks: []string{"plain"}},
-		"one with a profile of its project":             {change: projectProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
-		"one with a profile that is not there yet":      {change: projectProfile("fresh"), looks: []string{"NamespacedCloudProfile garden-dev/fresh"}},
-		"one whose profile does not exist":              {change: inProfile("gone"), looks: []string{"gone"}},
+		"one with a profile of its project":             {change: withNamespacedCloudProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
+		"one with a profile that is not there yet":      {change: withNamespacedCloudProfile("fresh"), looks: []string{"NamespacedCloudProfile garden-dev/fresh"}},
+		"one whose profile does not exist":              {change: withCloudProfile("gone"), looks: []string{"gone"}},
 		"one without profile":                           {change: func(s *gardencorev1beta1.ShootSpec) { s.CloudProfile = nil }},
 		"one of another cloud":                          {change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Type = "aws"; s.Provider.ControlPlaneConfig = nil }},
 		"one without workers":                           {change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.Workers = nil }},
-		"one in a pool of its domain":                   {change: inPool("domestic", "inner"), looks: account},
-		"one in a pool of its domain, by older binding": {change: bound(new("older"), nil, inPool("domestic", "inner")), looks: []string{"domestic", "SecretBinding garden-dev/older", "Secret garden-dev/account"}},
-		"one whose domain has an ID alone":              {change: bound(nil, new("nameless"), inPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/nameless", "InternalSecret garden-dev/nameless"}},
-		"one whose binding is gone":                     {change: bound(nil, new("gone"), inPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/gone"}},
-		"one without any binding":                       {change: bound(nil, nil, inPool("domestic", "inner")), looks: []string{"domestic"}},
+		"one in a pool of its domain":                   {change: withFloatingPool("domestic", "inner"), looks: account},
+		"one in a pool of its domain, by older binding": {change: withBindings(new("older"), nil, withFloatingPool("domestic", "inner")), looks: []string{"domestic", "SecretBinding garden-dev/older", "Secret garden-dev/account"}},
+		"one whose domain has an ID alone":              {change: withBindings(nil, new("nameless"), withFloatingPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/nameless", "InternalSecret garden-dev/nameless"}},
+		"one whose binding is gone":                     {change: withBindings(nil, new("gone"), withFloatingPool("domestic", "inner")), looks: []string{"domestic", "CredentialsBinding garden-dev/gone"}},
+		"one without any binding":                       {change: withBindings(nil, nil, withFloatingPool("domestic", "inner")), looks: []string{"domestic"}},
 
 		"one in a pool for others than its domain": {
-			change: inPool("domestic", "public"), looks: account, path: pool, remedy: `in region "europe" and domain "weavers": choose one of "inner"`,
+			change: withFloatingPool("domestic", "public"), looks: account, path: pool, remedy: `in region "europe" and domain "weavers": choose one of "inner"`,
 		},
 		"one in a pool that nobody knows, in an unknown domain": {
-			change: bound(nil, nil, inPool("domestic", "secret")), looks: []string{"domestic"}, path: pool, remedy: `choose one of "inner", "public"`,
+			change: withBindings(nil, nil, withFloatingPool("domestic", "secret")), looks: []string{"domestic"}, path: pool, remedy: `choose one of "inner", "public"`,
 		},
 		"one with a mistake that is one in any garden": {
-			change: ranging("10.99.0.0/19"), looks: []string{"plain"}, path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
+			change: withWorkersRange("10.99.0.0/19"), looks: []string{"plain"}, path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
 		},
-		"one with a feature gate of its version": {change: gated("1.35.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"}},
+		"one with a feature gate of its version": {change: withFeatureGate("1.35.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"}},
 		"one with a feature gate of a later version": {
-			change: gated("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"},
+			change: withFeatureGate("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"},
 			path: gates + "CloudControllerManagerWatchBasedRoutesReconciliation", remedy: "not supported in Kubernetes version 1.34.1",
 		},
 		"one with a feature gate of no version": {
-			change: gated("1.34.1", "Zebra"), looks: []string{"plain"}, path: gates + "Zebra", remedy: "unknown feature gate Zebra",
+			change: withFeatureGate("1.34.1", "Zebra"), looks: []string{"plain"}, path: gates + "Zebra", remedy: "unknown feature gate Zebra",
 		},
 		"one without infrastructureConfig": {
 			change: func(s *gardencorev1beta1.ShootSpec) { s.Provider.InfrastructureConfig = nil },
@@ -119,7 +119,7 @@ func TestNewShootsAreJudged(t *testing.T) {
 			looks:  []string{"plain"}, path: "spec.provider.workers[0].volume.size", remedy: "give a size like 50Gi",
 		},
 		"one with a provider that is not offered": {
-			change: balancing("f5"), looks: []string{"plain"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
+			change: withLoadBalancerProvider("f5"), looks: []string{"plain"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
 		},
 		"one with a policy, where there are none": {
 			change: func(s *gardencorev1beta1.ShootSpec) {
@@ -128,11 +128,11 @@ func TestNewShootsAreJudged(t *testing.T) {
 			looks: []string{"plain"}, path: "spec.provider.workers[0].providerConfig.serverGroup.policy", remedy: "ask its admin to, or remove serverGroup",
 		},
 		"one whose profile says nothing of OpenStack": {
-			change: inProfile("empty"), looks: []string{"empty"},
+			change: withCloudProfile("empty"), looks: []string{"empty"},
 			path: "spec.cloudProfile.name", remedy: "what this CloudProfile says about OpenStack cannot be used: choose another, or ask its admin",
 		},
 		"one whose profile is broken": {
-			change: inProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "ask its admin to correct its spec.providerConfig",
+			change: withCloudProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "ask its admin to correct its spec.providerConfig",
 		},
 		"one whose profile, in the older field, is broken": {
 			change: func(s *gardencorev1beta1.ShootSpec) {
@@ -143,10 +143,10 @@ func TestNewShootsAreJudged(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			garden, shoot := newShootGarden(), plainShoot()
+			garden, shoot := newShootGarden(), validShoot()
 			test.change(&shoot.Spec)
-			response := askAboutShoot(t, garden, shoot, nil)
-			require.Equal(t, test.looks, garden.looks)
+			response := callShootWebhook(t, garden, shoot, nil)
+			require.Equal(t, test.looks, garden.requests)
 			if test.path == "" {
 				require.True(t, response.Allowed, response.Result)
 				return
@@ -156,69 +156,81 @@ func TestNewShootsAreJudged(t *testing.T) {
 	}
 }
 
-func TestChangesOfShootsAreJudged(t *testing.T) {
+func TestValidateShoot_Update(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		before, after func(*gardencorev1beta1.ShootSpec)
 		looks         []string
 		path, remedy  string
 	}{
-		"a feature gate that was accepted": {before: gated("1.34.1", "Zebra"), after: gated("1.34.1", "Zebra")},
+		"a feature gate that was accepted": {before: withFeatureGate("1.34.1", "Zebra"), after: withFeatureGate("1.34.1", "Zebra")},
 		"a patch version with a feature gate that the version before refuses": {
-			before: gated("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), after: gated("1.34.2", "CloudControllerManagerWatchBasedRoutesReconciliation"),
+			before: withFeatureGate("1.34.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), after: withFeatureGate("1.34.2", "CloudControllerManagerWatchBasedRoutesReconciliation"),
 		},
 		"a minor version with a feature gate that the version before refuses": {
-			before: gated("1.36.0", "TopologyAwareHints"), after: gated("1.37.0", "TopologyAwareHints"),
+			before: withFeatureGate("1.36.0", "TopologyAwareHints"), after: withFeatureGate("1.37.0", "TopologyAwareHints"),
 		},
-		"a patch version with a feature gate of no version": {before: gated("1.34.1", "Zebra"), after: gated("1.34.2", "Zebra")},
+		"a patch version with a feature gate of no version": {before: withFeatureGate("1.34.1", "Zebra"), after: withFeatureGate("1.34.2", "Zebra")},
 		"a patch version together with another feature gate that it does not have": {
-			before: gated("1.36.0", "Zebra"), after: gated("1.36.1", "TopologyAwareHints"), looks: []string{"plain"},
+			before: withFeatureGate("1.36.0", "Zebra"), after: withFeatureGate("1.36.1", "TopologyAwareHints"), looks: []string{"plain"},
 			path: "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates.TopologyAwareHints", remedy: "not supported in Kubernetes version 1.36.1",
 		},
 		"a version without a feature gate that is set": {
-			before: gated("1.35.1", "TopologyAwareHints"), after: gated("1.36.0", "TopologyAwareHints"),
+			before: withFeatureGate("1.35.1", "TopologyAwareHints"), after: withFeatureGate("1.36.0", "TopologyAwareHints"),
 			path: "spec.provider.controlPlaneConfig.cloudControllerManager.featureGates.TopologyAwareHints", remedy: "not supported in Kubernetes version 1.36.0",
 		},
-		"another provider that is offered": {before: balancing("amphora"), after: balancing("ovn"), looks: []string{"plain"}},
+		"another provider that is offered": {before: withLoadBalancerProvider("amphora"), after: withLoadBalancerProvider("ovn"), looks: []string{"plain"}},
 		"another provider that is not offered": {
-			before: balancing("amphora"), after: balancing("f5"), looks: []string{"plain"},
+			before: withLoadBalancerProvider("amphora"), after: withLoadBalancerProvider("f5"), looks: []string{"plain"},
 			path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
 		},
 		"another provider of a shoot that has neither secretBindingName nor credentialsBindingName": {
-			before: bound(nil, nil, inProfile("domestic")), after: bound(nil, nil, func(s *gardencorev1beta1.ShootSpec) { inProfile("domestic")(s); balancing("f5")(s) }),
+			before: withBindings(nil, nil, withCloudProfile("domestic")), after: withBindings(nil, nil, func(s *gardencorev1beta1.ShootSpec) {
+				withCloudProfile("domestic")(s)
+				withLoadBalancerProvider("f5")(s)
+			}),
 			looks: []string{"domestic"}, path: "spec.provider.controlPlaneConfig.loadBalancerProvider", remedy: `choose one of "amphora", "ovn"`,
 		},
 		"a fine provider for a shoot that has neither secretBindingName nor credentialsBindingName": {
-			before: bound(nil, nil, inProfile("domestic")), after: bound(nil, nil, func(s *gardencorev1beta1.ShootSpec) { inProfile("domestic")(s); balancing("ovn")(s) }),
+			before: withBindings(nil, nil, withCloudProfile("domestic")), after: withBindings(nil, nil, func(s *gardencorev1beta1.ShootSpec) {
+				withCloudProfile("domestic")(s)
+				withLoadBalancerProvider("ovn")(s)
+			}),
 			looks: []string{"domestic"},
 		},
 		"another range of nodes": {
-			before: ranging("10.250.0.0/19"), after: ranging("10.250.32.0/19"), looks: []string{"plain"},
+			before: withWorkersRange("10.250.0.0/19"), after: withWorkersRange("10.250.32.0/19"), looks: []string{"plain"},
 			path: "spec.provider.infrastructureConfig.networks.workers", remedy: `set it back to "10.250.0.0/19"`,
 		},
 		"a range that was a mistake all along, next to what changes": {
-			before: ranging("10.99.0.0/19"), after: func(s *gardencorev1beta1.ShootSpec) { ranging("10.99.0.0/19")(s); balancing("ovn")(s) }, looks: []string{"plain"},
+			before: withWorkersRange("10.99.0.0/19"), after: func(s *gardencorev1beta1.ShootSpec) {
+				withWorkersRange("10.99.0.0/19")(s)
+				withLoadBalancerProvider("ovn")(s)
+			}, looks: []string{"plain"},
 		},
 		"a profile that is broken": {
-			before: inProfile("plain"), after: inProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "choose another, or ask its admin",
+			before: withCloudProfile("plain"), after: withCloudProfile("broken"), looks: []string{"broken"}, path: "spec.cloudProfile.name", remedy: "choose another, or ask its admin",
 		},
 		"a profile of the project that is broken, and is called like one that is, too": {
-			before: inProfile("broken"), after: projectProfile("broken"), looks: []string{"NamespacedCloudProfile garden-dev/broken"},
+			before: withCloudProfile("broken"), after: withNamespacedCloudProfile("broken"), looks: []string{"NamespacedCloudProfile garden-dev/broken"},
 			path: "spec.cloudProfile.name", remedy: "what this NamespacedCloudProfile says about OpenStack cannot be used",
 		},
 		"something else, where the profile has been broken since": {
-			before: inProfile("broken"), after: func(s *gardencorev1beta1.ShootSpec) { inProfile("broken")(s); balancing("ovn")(s) }, looks: []string{"broken"},
+			before: withCloudProfile("broken"), after: func(s *gardencorev1beta1.ShootSpec) {
+				withCloudProfile("broken")(s)
+				withLoadBalancerProvider("ovn")(s)
+			}, looks: []string{"broken"},
 		},
 		"something else, where the profile is gone": {
-			before: inProfile("gone"), after: func(s *gardencorev1beta1.ShootSpec) { inProfile("gone")(s); balancing("ovn")(s) }, looks: []string{"gone"},
+			before: withCloudProfile("gone"), after: func(s *gardencorev1beta1.ShootSpec) { withCloudProfile("gone")(s); withLoadBalancerProvider("ovn")(s) }, looks: []string{"gone"},
 		},
-		"a profile of the project that offers the same": {before: inProfile("plain"), after: projectProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
+		"a profile of the project that offers the same": {before: withCloudProfile("plain"), after: withNamespacedCloudProfile("ours"), looks: []string{"NamespacedCloudProfile garden-dev/ours"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			garden, shoot, old := newShootGarden(), plainShoot(), plainShoot()
+			garden, shoot, old := newShootGarden(), validShoot(), validShoot()
 			test.before(&old.Spec)
 			test.after(&shoot.Spec)
-			response := askAboutShoot(t, garden, shoot, old)
-			require.Equal(t, test.looks, garden.looks)
+			response := callShootWebhook(t, garden, shoot, old)
+			require.Equal(t, test.looks, garden.requests)
 			if test.path == "" {
 				require.True(t, response.Allowed, response.Result)
 				return
@@ -228,12 +240,12 @@ func TestChangesOfShootsAreJudged(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAreToldAtOnce(t *testing.T) {
-	garden, shoot := newShootGarden(), plainShoot()
-	inPool("domestic", "public")(&shoot.Spec)
-	balancing("f5")(&shoot.Spec)
+func TestValidateShoot_ReportsAllErrors(t *testing.T) {
+	garden, shoot := newShootGarden(), validShoot()
+	withFloatingPool("domestic", "public")(&shoot.Spec)
+	withLoadBalancerProvider("f5")(&shoot.Spec)
 	shoot.Spec.Provider.Workers[0].Volume.VolumeSize = "much"
-	response := askAboutShoot(t, garden, shoot, nil)
+	response := callShootWebhook(t, garden, shoot, nil)
 	require.False(t, response.Allowed)
 	var fields []string
 	for _, cause := range response.Result.Details.Causes {
@@ -244,7 +256,7 @@ func TestAllMistakesAreToldAtOnce(t *testing.T) {
 	}, fields)
 }
 
-func TestWritesThatAreNoneOfItsBusinessAreNotLookedInto(t *testing.T) {
+func TestValidateShoot_IrrelevantUpdates(t *testing.T) {
 	for sentence, change := range map[string]func(*gardencorev1beta1.Shoot){
 		"none at all": func(*gardencorev1beta1.Shoot) {},
 		"an annotation": func(s *gardencorev1beta1.Shoot) {
@@ -259,33 +271,33 @@ func TestWritesThatAreNoneOfItsBusinessAreNotLookedInto(t *testing.T) {
 		},
 		"a rotation": func(s *gardencorev1beta1.Shoot) { s.Spec.CredentialsBindingName = new("nameless") },
 		"its deletion": func(s *gardencorev1beta1.Shoot) {
-			deleted(s)
+			beingDeleted(s)
 			s.Spec.Provider.ControlPlaneConfig = nil
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			garden, shoot, old := newShootGarden(), plainShoot(), plainShoot()
-			ranging("10.99.0.0/19")(&old.Spec) // which nobody would admit any more
-			ranging("10.99.0.0/19")(&shoot.Spec)
+			garden, shoot, old := newShootGarden(), validShoot(), validShoot()
+			withWorkersRange("10.99.0.0/19")(&old.Spec) // which nobody would admit any more
+			withWorkersRange("10.99.0.0/19")(&shoot.Spec)
 			change(shoot)
-			require.True(t, askAboutShoot(t, garden, shoot, old).Allowed)
-			require.Empty(t, garden.looks)
+			require.True(t, callShootWebhook(t, garden, shoot, old).Allowed)
+			require.Empty(t, garden.requests)
 		})
 	}
 }
 
-func TestAGardenThatDoesNotAnswerIsNoMistakeOfAShoot(t *testing.T) {
+func TestValidateShoot_GardenUnavailable(t *testing.T) {
 	for _, kind := range []string{"CloudProfile", "CredentialsBinding", "Secret"} {
-		garden, shoot := newShootGarden(), plainShoot()
-		garden.fails = kind
-		inPool("domestic", "inner")(&shoot.Spec)
-		response := askAboutShoot(t, garden, shoot, nil)
+		garden, shoot := newShootGarden(), validShoot()
+		garden.failingKind = kind
+		withFloatingPool("domestic", "inner")(&shoot.Spec)
+		response := callShootWebhook(t, garden, shoot, nil)
 		require.False(t, response.Allowed)
 		require.EqualValues(t, http.StatusInternalServerError, response.Result.Code, kind)
 		require.Contains(t, response.Result.Message, "the API server is on holiday: try again")
 		require.Nil(t, response.Result.Details)
 
-		ranging("10.99.0.0/19")(&shoot.Spec)
-		requireRefusal(t, askAboutShoot(t, garden, shoot, nil), "spec.provider.infrastructureConfig.networks.workers", "must lie within")
+		withWorkersRange("10.99.0.0/19")(&shoot.Spec)
+		requireRefusal(t, callShootWebhook(t, garden, shoot, nil), "spec.provider.infrastructureConfig.networks.workers", "must lie within")
 	}
 }

@@ -21,7 +21,7 @@ func shootDefaults() ctrladmission.Handler {
 		if cache == nil || !cache.Enabled || cache.ForceTCPToUpstreamDNS != nil {
 			return nil
 		}
-		if isMoving(shoot) || old != nil && equality.Semantic.DeepEqual(shoot.Spec, old.Spec) {
+		if isMigrating(shoot) || old != nil && equality.Semantic.DeepEqual(shoot.Spec, old.Spec) {
 			return nil
 		}
 		cache.ForceTCPToUpstreamDNS = new(false)
@@ -29,9 +29,9 @@ func shootDefaults() ctrladmission.Handler {
 	})
 }
 
-// isMoving reports whether the shoot's control plane is on its way from one seed to another. What is written then is not the user's wish.
-func isMoving(shoot *gardencorev1beta1.Shoot) bool {
-	if wanted, actual := shoot.Spec.SeedName, shoot.Status.SeedName; wanted != nil && actual != nil && *wanted != *actual {
+// isMigrating reports whether the shoot's control plane is on its way from one seed to another. What is written then is not the user's wish.
+func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
+	if desired, actual := shoot.Spec.SeedName, shoot.Status.SeedName; desired != nil && actual != nil && *desired != *actual {
 		return true
 	}
 	operation := shoot.Status.LastOperation

@@ -10,24 +10,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func cached(cache gardencorev1beta1.NodeLocalDNS) func(*gardencorev1beta1.Shoot) {
+func withNodeLocalDNS(cache gardencorev1beta1.NodeLocalDNS) func(*gardencorev1beta1.Shoot) {
 	return func(s *gardencorev1beta1.Shoot) {
 		s.Spec.SystemComponents = &gardencorev1beta1.SystemComponents{NodeLocalDNS: &cache}
 	}
 }
 
-func operating(kind gardencorev1beta1.LastOperationType, state gardencorev1beta1.LastOperationState) func(*gardencorev1beta1.Shoot) {
+func withLastOperation(kind gardencorev1beta1.LastOperationType, state gardencorev1beta1.LastOperationState) func(*gardencorev1beta1.Shoot) {
 	return func(s *gardencorev1beta1.Shoot) {
 		s.Spec.Kubernetes.Version = "1.36.3"
 		s.Status.LastOperation = &gardencorev1beta1.LastOperation{Type: kind, State: state}
 	}
 }
 
-func seeded(wanted, actual string) func(*gardencorev1beta1.Shoot) {
-	return func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName, s.Status.SeedName = new(wanted), new(actual) }
+func withSeeds(desired, actual string) func(*gardencorev1beta1.Shoot) {
+	return func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName, s.Status.SeedName = new(desired), new(actual) }
 }
 
-func TestTheDNSCacheOfNodesAsksByUDPUnlessTheShootSaysOtherwise(t *testing.T) {
+func TestShootDefaults_NodeLocalDNS(t *testing.T) {
 	on := gardencorev1beta1.NodeLocalDNS{Enabled: true}
 	for sentence, test := range map[string]struct {
 		shoot   gardencorev1beta1.NodeLocalDNS
@@ -49,26 +49,26 @@ func TestTheDNSCacheOfNodesAsksByUDPUnlessTheShootSaysOtherwise(t *testing.T) {
 		"a shoot of which only an annotation changes": {shoot: on, changes: []func(*gardencorev1beta1.Shoot){
 			func(s *gardencorev1beta1.Shoot) { s.Annotations = map[string]string{"a": "b"} },
 		}},
-		"a shoot that changes":                       {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){operating("Reconcile", "Processing")}},
+		"a shoot that changes":                       {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){withLastOperation("Reconcile", "Processing")}},
 		"a shoot that has got its seed":              {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){func(s *gardencorev1beta1.Shoot) { s.Spec.SeedName = new("a") }}},
-		"a shoot that stays on its seed":             {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){seeded("a", "a")}},
-		"a shoot that is about to leave its seed":    {shoot: on, changes: []func(*gardencorev1beta1.Shoot){seeded("b", "a")}},
-		"a shoot that leaves its seed":               {shoot: on, changes: []func(*gardencorev1beta1.Shoot){operating("Migrate", "Succeeded")}},
-		"a shoot that arrives at its seed":           {shoot: on, changes: []func(*gardencorev1beta1.Shoot){operating("Restore", "Processing")}},
-		"a shoot that has arrived and changes":       {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){operating("Restore", "Succeeded")}},
-		"a shoot that is being deleted, and changes": {shoot: on, changes: []func(*gardencorev1beta1.Shoot){operating("Delete", "Processing"), deleted}},
+		"a shoot that stays on its seed":             {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){withSeeds("a", "a")}},
+		"a shoot that is about to leave its seed":    {shoot: on, changes: []func(*gardencorev1beta1.Shoot){withSeeds("b", "a")}},
+		"a shoot that leaves its seed":               {shoot: on, changes: []func(*gardencorev1beta1.Shoot){withLastOperation("Migrate", "Succeeded")}},
+		"a shoot that arrives at its seed":           {shoot: on, changes: []func(*gardencorev1beta1.Shoot){withLastOperation("Restore", "Processing")}},
+		"a shoot that has arrived and changes":       {shoot: on, filled: true, changes: []func(*gardencorev1beta1.Shoot){withLastOperation("Restore", "Succeeded")}},
+		"a shoot that is being deleted, and changes": {shoot: on, changes: []func(*gardencorev1beta1.Shoot){withLastOperation("Delete", "Processing"), beingDeleted}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			shoot, old := plainShoot(), plainShoot()
-			cached(test.shoot)(shoot)
-			cached(test.shoot)(old)
+			shoot, old := validShoot(), validShoot()
+			withNodeLocalDNS(test.shoot)(shoot)
+			withNodeLocalDNS(test.shoot)(old)
 			for _, change := range test.changes {
 				change(shoot)
 			}
 			if test.isNew {
 				old = nil
 			}
-			handler := shootWebhookCalled(t, nil, Options{NodeLocalDNSWithoutTCP: true}, "shootdefaults.openstack").Handler
+			handler := findShootWebhook(t, nil, Options{NodeLocalDNSWithoutTCP: true}, "shootdefaults.openstack").Handler
 			response := handler.Handle(t.Context(), shootRequest(encodedShoot(t, shoot), encodedShoot(t, old)))
 			require.True(t, response.Allowed)
 			if !test.filled {
@@ -80,11 +80,11 @@ func TestTheDNSCacheOfNodesAsksByUDPUnlessTheShootSaysOtherwise(t *testing.T) {
 	}
 }
 
-func deleted(s *gardencorev1beta1.Shoot) { s.DeletionTimestamp = new(metav1.Unix(1795348800, 0)) }
+func beingDeleted(s *gardencorev1beta1.Shoot) { s.DeletionTimestamp = new(metav1.Unix(1795348800, 0)) }
 
-func TestTheWebhooksOfShootsAreAskedForWritesOfOpenStackShoots(t *testing.T) {
+func TestShootWebhooks(t *testing.T) {
 	for name, options := range map[string]Options{"shoot.openstack": {}, "shootdefaults.openstack": {NodeLocalDNSWithoutTCP: true}} {
-		webhook := shootWebhookCalled(t, newShootGarden(), options, name)
+		webhook := findShootWebhook(t, newShootGarden(), options, name)
 		require.Equal(t, name == "shootdefaults.openstack", webhook.Mutates)
 		require.False(t, webhook.Runtime)
 		require.Equal(t, map[string]string{"provider.extensions.gardener.cloud/openstack": "true"}, webhook.ObjectSelector.MatchLabels)

@@ -20,43 +20,43 @@ func shootsGarden() admission.Garden { return admission.Garden{Reader: newShootG
 // FuzzShoot sends Shoots with anything for configurations through the webhooks of Shoots. None panics; each answers, the same each time; what does
 // not change passes without a look; and what passes when it is new passes when it changes nothing but its maintenance.
 func FuzzShoot(f *testing.F) {
-	infrastructure, controlPlane, none := plainShoot().Spec.Provider.InfrastructureConfig.Raw, plainShoot().Spec.Provider.ControlPlaneConfig.Raw, []byte("null")
+	infrastructure, controlPlane, none := validShoot().Spec.Provider.InfrastructureConfig.Raw, validShoot().Spec.Provider.ControlPlaneConfig.Raw, []byte("null")
 	f.Add(infrastructure, controlPlane, none, infrastructure, byte(0))
 	f.Add(infrastructure, controlPlane, none, []byte(`{}`), byte(255))
 	f.Add(none, []byte(`[]`), []byte(`"a"`), none, byte(1))
 	f.Add(infrastructure, []byte(`{`), none, none, byte(2))
-	worker, balanced := configHead+`WorkerConfig",`, configHead+`ControlPlaneConfig","loadBalancerProvider":"amphora",`
+	worker, controlPlaneConfigHead := configHead+`WorkerConfig",`, configHead+`ControlPlaneConfig","loadBalancerProvider":"amphora",`
 	f.Add(infrastructure, controlPlane, []byte(worker+`"additionalSecurityGroups":[`+strings.Repeat(`"",`, 10_000)+`""]}`), infrastructure, byte(0))
 	f.Add(infrastructure, controlPlane, []byte(worker+`"additionalSecurityGroups":["`+strings.Repeat(`a`, 1<<16)+`"]}`), infrastructure, byte(0))
 	f.Add(infrastructure, controlPlane, []byte(worker+`"nodeTemplate":{"virtualCapacity":{"a":"1e-2147483640"}}}`), infrastructure, byte(0))
-	f.Add(infrastructure, []byte(balanced+`"loadBalancerClasses":[{"name":"a","floatingSubnetName":"~`+strings.Repeat(`[^a]{1000}`, 3000)+`"}]}`), none, infrastructure, byte(0))
+	f.Add(infrastructure, []byte(controlPlaneConfigHead+`"loadBalancerClasses":[{"name":"a","floatingSubnetName":"~`+strings.Repeat(`[^a]{1000}`, 3000)+`"}]}`), none, infrastructure, byte(0))
 
 	f.Fuzz(func(t *testing.T, infrastructure, controlPlane, worker, oldInfrastructure []byte, bits byte) {
 		object := shootOf(t, infrastructure, controlPlane, worker, bits)
 		old := shootOf(t, oldInfrastructure, controlPlane, worker, bits>>1)
 		for _, before := range [][]byte{nil, old, object} {
 			garden := newShootGarden()
-			var answers []string
+			var responses []string
 			for range 2 {
 				for _, webhook := range shootWebhooks(admission.Garden{Reader: garden}, Options{NodeLocalDNSWithoutTCP: true}) {
 					response := webhook.Handler.Handle(t.Context(), shootRequest(object, before))
-					requireAnswer(t, response, webhook.Mutates)
-					answer, err := json.Marshal(response)
+					requireValidResponse(t, response, webhook.Mutates)
+					encodedResponse, err := json.Marshal(response)
 					require.NoError(t, err)
-					answers = append(answers, string(answer))
+					responses = append(responses, string(encodedResponse))
 				}
 			}
-			require.Equal(t, answers[:2], answers[2:], "the same question has the same answer")
+			require.Equal(t, responses[:2], responses[2:], "the same question has the same answer")
 			if bytes.Equal(before, object) {
-				require.Empty(t, garden.looks, "what does not change needs no look")
-				require.NotContains(t, answers[0], `"code":422`)
+				require.Empty(t, garden.requests, "what does not change needs no look")
+				require.NotContains(t, responses[0], `"code":422`)
 			}
 		}
 	})
 }
 
-// requireAnswer wants one of the answers that are meant. A patch is made of numbers that fit into 64 bits; beyond them, somewhere in a document, there is none.
-func requireAnswer(t *testing.T, response ctrladmission.Response, mutates bool) {
+// requireValidResponse wants one of the answers that are meant. A patch is made of numbers that fit into 64 bits; beyond them, somewhere in a document, there is none.
+func requireValidResponse(t *testing.T, response ctrladmission.Response, mutates bool) {
 	codes := []int32{http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity}
 	if mutates {
 		codes = []int32{http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError}
@@ -74,7 +74,7 @@ func requireAnswer(t *testing.T, response ctrladmission.Response, mutates bool) 
 // shootOf writes a Shoot whose surroundings depend on bits, with documents that need not be any.
 func shootOf(t *testing.T, infrastructure, controlPlane, worker []byte, bits byte) []byte {
 	bit := func(position int) bool { return bits>>position&1 == 1 }
-	shoot := plainShoot()
+	shoot := validShoot()
 	if bit(0) {
 		shoot.Spec.CloudProfile.Name = "domestic"
 	}
@@ -92,7 +92,7 @@ func shootOf(t *testing.T, infrastructure, controlPlane, worker []byte, bits byt
 	if bit(5) {
 		shoot.Spec.Provider.Workers[0].ControlPlane = &gardencorev1beta1.WorkerControlPlane{}
 	}
-	cached(gardencorev1beta1.NodeLocalDNS{Enabled: bit(6)})(shoot)
+	withNodeLocalDNS(gardencorev1beta1.NodeLocalDNS{Enabled: bit(6)})(shoot)
 	shoot.Spec.Provider.InfrastructureConfig, shoot.Spec.Provider.ControlPlaneConfig = nil, nil
 	written := encodedShoot(t, shoot)
 	written = bytes.Replace(written, []byte(`"provider":{`), slices.Concat(

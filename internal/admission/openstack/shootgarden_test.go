@@ -26,16 +26,16 @@ import (
 
 // shootGarden is a garden that remembers what it was asked for.
 type shootGarden struct {
-	objects []client.Object
-	fails   string // the kind of which the API server gives no answer
-	looks   []string
+	objects     []client.Object
+	failingKind string // the kind of which the API server gives no answer
+	requests    []string
 }
 
 // Get implements client.Reader.
 func (g *shootGarden) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	kind := reflect.TypeOf(into).Elem().Name()
-	g.looks = append(g.looks, strings.TrimPrefix(fmt.Sprintf("%s %s/%s", kind, key.Namespace, key.Name), kind+" /"))
-	if kind == g.fails {
+	g.requests = append(g.requests, strings.TrimPrefix(fmt.Sprintf("%s %s/%s", kind, key.Namespace, key.Name), kind+" /"))
+	if kind == g.failingKind {
 		return errors.New("the API server is on holiday")
 	}
 	for _, object := range g.objects {
@@ -53,9 +53,9 @@ func (g *shootGarden) List(context.Context, client.ObjectList, ...client.ListOpt
 }
 
 const (
-	configHead = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"`
-	plainPools = `{"name":"public"}`
-	domesticed = plainPools + `,{"name":"inner","domain":"weavers"}`
+	configHead      = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"`
+	plainPools      = `{"name":"public"}`
+	poolsWithDomain = plainPools + `,{"name":"inner","domain":"weavers"}`
 )
 
 // newShootGarden has CloudProfiles, and credentials in domain weavers.
@@ -75,7 +75,7 @@ func newShootGarden() *shootGarden {
 	}
 	return &shootGarden{objects: []client.Object{
 		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "plain"), Spec: profile(plainPools)},
-		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "domestic"), Spec: profile(domesticed)},
+		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "domestic"), Spec: profile(poolsWithDomain)},
 		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "empty"), Spec: spec("")},
 		&gardencorev1beta1.CloudProfile{ObjectMeta: meta("", "broken"), Spec: spec(`{"kind":"CloudProfileConfig"}`)},
 		&gardencorev1beta1.NamespacedCloudProfile{ObjectMeta: meta("garden-dev", "ours"), Status: gardencorev1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: profile(plainPools)}},
@@ -98,8 +98,8 @@ func rawDocument(kind, rest string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: []byte(configHead + kind + `",` + rest + `}`)}
 }
 
-// plainShoot is fine with profile plain.
-func plainShoot() *gardencorev1beta1.Shoot {
+// validShoot is fine with profile plain.
+func validShoot() *gardencorev1beta1.Shoot {
 	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: "demo", Labels: map[string]string{"provider.extensions.gardener.cloud/openstack": "true"}}}
 	spec := &shoot.Spec
 	spec.Region, spec.CredentialsBindingName = "europe", new("binding")
@@ -117,8 +117,8 @@ func plainShoot() *gardencorev1beta1.Shoot {
 	return shoot
 }
 
-// shootWebhookCalled returns one of the room's webhooks for shoots.
-func shootWebhookCalled(t testing.TB, garden client.Reader, options Options, name string) admission.Webhook {
+// findShootWebhook returns one of the room's webhooks for shoots.
+func findShootWebhook(t testing.TB, garden client.Reader, options Options, name string) admission.Webhook {
 	t.Helper()
 	for _, webhook := range shootWebhooks(admission.Garden{Reader: garden}, options) {
 		if webhook.Name == name {

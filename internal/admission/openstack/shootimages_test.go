@@ -21,11 +21,11 @@ func gardenWithImages() *shootGarden {
 	return garden
 }
 
-func TestMachinesHaveAnImageInTheirRegion(t *testing.T) {
+func TestValidateShoot_MachineImageInRegion(t *testing.T) {
 	const field = "spec.provider.workers[0].machine.image.version"
 	const remedy = `the CloudProfile has linux of this version for such machines in "asia", and not in "europe": choose another version`
 	pool := func(change func(*gardencorev1beta1.Machine)) *gardencorev1beta1.Shoot {
-		shoot := plainShoot()
+		shoot := validShoot()
 		change(&shoot.Spec.Provider.Workers[0].Machine)
 		return shoot
 	}
@@ -38,7 +38,7 @@ func TestMachinesHaveAnImageInTheirRegion(t *testing.T) {
 	scaled := of("1.1")
 	scaled.Spec.Provider.Workers[0].Maximum, scaled.Spec.Provider.Workers[0].Labels = 9, map[string]string{"a": "b"}
 	leaving := of("1.1")
-	deleted(leaving)
+	beingDeleted(leaving)
 	for sentence, test := range map[string]struct {
 		shoot, old *gardencorev1beta1.Shoot
 		refused    bool
@@ -58,7 +58,7 @@ func TestMachinesHaveAnImageInTheirRegion(t *testing.T) {
 		"a shoot that is being deleted":                {shoot: leaving, old: of("1.0")},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			response := askAboutShoot(t, gardenWithImages(), test.shoot, test.old)
+			response := callShootWebhook(t, gardenWithImages(), test.shoot, test.old)
 			if test.refused {
 				requireRefusal(t, response, field, remedy)
 				return

@@ -16,7 +16,7 @@ func padded(kind, rest string, size int) *runtime.RawExtension {
 	return document
 }
 
-func TestDocumentsOfShootsHaveABound(t *testing.T) {
+func TestValidateShoot_ConfigTooLarge(t *testing.T) {
 	const bound = 64 << 10
 	for path, write := range map[string]func(*gardencorev1beta1.Shoot, int){
 		"spec.provider.infrastructureConfig": func(shoot *gardencorev1beta1.Shoot, size int) {
@@ -30,27 +30,27 @@ func TestDocumentsOfShootsHaveABound(t *testing.T) {
 		},
 	} {
 		t.Run(path, func(t *testing.T) {
-			garden, large := newShootGarden(), plainShoot()
+			garden, large := newShootGarden(), validShoot()
 			write(large, bound+1)
-			requireRefusal(t, askAboutShoot(t, garden, large, nil), path, "has 65537 bytes and may have 65536")
-			requireRefusal(t, askAboutShoot(t, garden, large, plainShoot()), path, "has 65537 bytes and may have 65536")
-			require.Empty(t, garden.looks, "nothing is looked up for it")
+			requireRefusal(t, callShootWebhook(t, garden, large, nil), path, "has 65537 bytes and may have 65536")
+			requireRefusal(t, callShootWebhook(t, garden, large, validShoot()), path, "has 65537 bytes and may have 65536")
+			require.Empty(t, garden.requests, "nothing is looked up for it")
 
-			fits := plainShoot()
+			fits := validShoot()
 			write(fits, bound)
-			requireRefusal(t, askAboutShoot(t, garden, fits, nil), path, `unknown field "padding"`)
+			requireRefusal(t, callShootWebhook(t, garden, fits, nil), path, `unknown field "padding"`)
 
 			stays := large.DeepCopy()
 			stays.Spec.Region = "asia"
-			require.True(t, askAboutShoot(t, garden, stays, large).Allowed, "what is there already goes on")
+			require.True(t, callShootWebhook(t, garden, stays, large).Allowed, "what is there already goes on")
 			moved := stays.DeepCopy()
 			moved.Spec.Provider.Workers = append([]gardencorev1beta1.Worker{{Name: "first", Zones: []string{"a"}}}, moved.Spec.Provider.Workers...)
-			require.True(t, askAboutShoot(t, garden, moved, large).Allowed, "pools go by their names")
+			require.True(t, callShootWebhook(t, garden, moved, large).Allowed, "pools go by their names")
 		})
 	}
 }
 
-func TestDocumentsOfProfilesHaveABound(t *testing.T) {
+func TestValidateCloudProfile_ConfigTooLarge(t *testing.T) {
 	padding := func(size int) []string {
 		return []string{`"kind":"CloudProfileConfig"`, `"kind":"CloudProfileConfig","padding":"` + strings.Repeat("a", size) + `"`}
 	}
@@ -63,16 +63,16 @@ func TestDocumentsOfProfilesHaveABound(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			garden := &profileGarden{parent: cloudProfile}
-			large, small := changed(t, test.document, padding(test.bound)...), changed(t, test.document, padding(test.bound/2)...)
-			requireRefusal(t, askAboutProfile(t, garden, test.name+".openstack", test.kind, large, ""), "spec.providerConfig", "shorten its lists and texts")
-			requireRefusal(t, askAboutProfile(t, garden, test.name+".openstack", test.kind, large, small), "spec.providerConfig", "shorten its lists and texts")
-			requireRefusal(t, askAboutProfile(t, garden, test.name+".openstack", test.kind, small, ""), "spec.providerConfig", `unknown field "padding"`)
-			stays := changed(t, large, `"2135.6.0"`, `"2135.6.1"`)
-			response := askAboutProfile(t, garden, test.name+".openstack", test.kind, stays, large)
+			large, small := replaceInDocument(t, test.document, padding(test.bound)...), replaceInDocument(t, test.document, padding(test.bound/2)...)
+			requireRefusal(t, callProfileWebhook(t, garden, test.name+".openstack", test.kind, large, ""), "spec.providerConfig", "shorten its lists and texts")
+			requireRefusal(t, callProfileWebhook(t, garden, test.name+".openstack", test.kind, large, small), "spec.providerConfig", "shorten its lists and texts")
+			requireRefusal(t, callProfileWebhook(t, garden, test.name+".openstack", test.kind, small, ""), "spec.providerConfig", `unknown field "padding"`)
+			stays := replaceInDocument(t, large, `"2135.6.0"`, `"2135.6.1"`)
+			response := callProfileWebhook(t, garden, test.name+".openstack", test.kind, stays, large)
 			if !response.Allowed {
 				require.NotContains(t, response.Result.Message, "shorten", "what is there already goes on")
 			}
-			require.True(t, askAboutProfile(t, garden, test.name+"defaults.openstack", test.kind, large, "").Allowed)
+			require.True(t, callProfileWebhook(t, garden, test.name+"defaults.openstack", test.kind, large, "").Allowed)
 		})
 	}
 }

@@ -15,69 +15,69 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// gardenPatience is how long the garden may take to answer while an Extension waits, whose API server gives a webhook ten seconds at most.
-const gardenPatience = 3 * time.Second
+// gardenTimeout is how long the garden may take to answer while an Extension waits, whose API server gives a webhook ten seconds at most.
+const gardenTimeout = 3 * time.Second
 
-type extensions struct{ garden, runtime client.Reader }
+type extensionValidator struct{ garden, runtime client.Reader }
 
-func (e extensions) judge(ctx context.Context, object, old *operatorv1alpha1.Extension) (admission.Verdict, error) {
-	after, before := extended(object), extended(old)
-	verdict := admission.Verdict{Errors: after.nameMistakes(before)}
+func (e extensionValidator) validate(ctx context.Context, object, old *operatorv1alpha1.Extension) (admission.Result, error) {
+	after, before := fromExtension(object), fromExtension(old)
+	result := admission.Result{Errors: after.validateName(before)}
 	if len(after.introduced(before)) == 0 {
-		return verdict, nil
+		return result, nil
 	}
 	list := &operatorv1alpha1.ExtensionList{}
-	if err := e.runtime.List(ctx, list); err != nil && !absent(err) {
-		return admission.Verdict{}, fmt.Errorf("listing Extensions: %w", err)
+	if err := e.runtime.List(ctx, list); err != nil && !isKindMissing(err) {
+		return admission.Result{}, fmt.Errorf("listing Extensions: %w", err)
 	}
 	var others []registration
-	operated := map[string]bool{object.Name: true}
+	deployedByOperator := map[string]bool{object.Name: true}
 	for i := range list.Items {
-		if other := extended(&list.Items[i]); other.name != object.Name {
+		if other := fromExtension(&list.Items[i]); other.name != object.Name {
 			others = append(others, other)
-			operated[other.name] = other.deployed
+			deployedByOperator[other.name] = other.deployed
 		}
 	}
-	inGarden, known := e.registeredOtherwise(ctx, operated)
+	inGarden, known := e.otherRegistrations(ctx, deployedByOperator)
 	if !known {
 		// The first Extensions are made before there is a garden. What nobody knows about primaries is no reason to warn of missing ones.
-		verdict.Errors = append(verdict.Errors, after.conflicts(before, others)...)
-		verdict.Warnings = append(verdict.Warnings,
+		result.Errors = append(result.Errors, after.conflicts(before, others)...)
+		result.Warnings = append(result.Warnings,
 			"the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made")
-		return verdict, nil
+		return result, nil
 	}
-	return after.against(before, append(others, inGarden...), verdict), nil
+	return after.validateAgainst(before, append(others, inGarden...), result), nil
 }
 
-// registeredOtherwise returns the ControllerRegistrations in the garden that the operator has not made of Extensions. known is false when the garden
+// otherRegistrations returns the ControllerRegistrations in the garden that the operator has not made of Extensions. known is false when the garden
 // does not answer.
-func (e extensions) registeredOtherwise(ctx context.Context, operated map[string]bool) (others []registration, known bool) {
-	ctx, cancel := context.WithTimeout(ctx, gardenPatience)
+func (e extensionValidator) otherRegistrations(ctx context.Context, deployedByOperator map[string]bool) (others []registration, known bool) {
+	ctx, cancel := context.WithTimeout(ctx, gardenTimeout)
 	defer cancel()
 	list := &gardencorev1beta1.ControllerRegistrationList{}
-	if err := e.garden.List(ctx, list); err != nil && !absent(err) {
+	if err := e.garden.List(ctx, list); err != nil && !isKindMissing(err) {
 		logf.FromContext(ctx).Error(err, "Listing ControllerRegistrations in the garden failed")
 		return nil, false
 	}
 	for i := range list.Items {
-		if !operated[list.Items[i].Name] {
-			others = append(others, registered(&list.Items[i]))
+		if !deployedByOperator[list.Items[i].Name] {
+			others = append(others, fromControllerRegistration(&list.Items[i]))
 		}
 	}
 	return others, true
 }
 
-// absent reports whether a list could not be had because there is no such kind of objects yet.
-func absent(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+// isKindMissing reports whether a list could not be had because there is no such kind of objects yet.
+func isKindMissing(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// extended is empty for nil, and for what the operator makes no ControllerRegistration of.
-func extended(object *operatorv1alpha1.Extension) registration {
+// fromExtension is empty for nil, and for what the operator makes no ControllerRegistration of.
+func fromExtension(object *operatorv1alpha1.Extension) registration {
 	if object == nil {
 		return registration{}
 	}
-	one := registration{kind: "Extension", name: object.Name}
+	result := registration{kind: "Extension", name: object.Name}
 	if deployment := object.Spec.Deployment; deployment != nil && deployment.ExtensionDeployment != nil && deployment.ExtensionDeployment.Helm != nil {
-		one.deployed, one.resources = true, object.Spec.Resources
+		result.deployed, result.resources = true, object.Spec.Resources
 	}
-	return one
+	return result
 }

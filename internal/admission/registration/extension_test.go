@@ -13,28 +13,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const unknownGarden = "the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made"
+const gardenUnavailableWarning = "the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made"
 
 // extensionOf is one of which the operator makes a ControllerRegistration.
-func extensionOf(name string, claims ...string) *operatorv1alpha1.Extension {
-	object := onlyAdmission(name, claims...)
+func extensionOf(name string, specs ...string) *operatorv1alpha1.Extension {
+	object := extensionWithAdmissionOnly(name, specs...)
 	object.Spec.Deployment.ExtensionDeployment = &operatorv1alpha1.ExtensionDeploymentSpec{
 		DeploymentSpec: operatorv1alpha1.DeploymentSpec{Helm: &operatorv1alpha1.ExtensionHelm{}},
 	}
 	return object
 }
 
-// onlyAdmission is an Extension of which the operator makes no ControllerRegistration.
-func onlyAdmission(name string, claims ...string) *operatorv1alpha1.Extension {
+// extensionWithAdmissionOnly is an Extension of which the operator makes no ControllerRegistration.
+func extensionWithAdmissionOnly(name string, specs ...string) *operatorv1alpha1.Extension {
 	return &operatorv1alpha1.Extension{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: operatorv1alpha1.ExtensionSpec{
-		Resources: resources(claims...), Deployment: &operatorv1alpha1.Deployment{},
+		Resources: resources(specs...), Deployment: &operatorv1alpha1.Deployment{},
 	}}
 }
 
-func TestExtensionsShareNoPrimary(t *testing.T) {
+func TestValidateExtension_Primaries(t *testing.T) {
 	var (
 		extensions = []operatorv1alpha1.Extension{
-			*extensionOf("cloud", "Infrastructure/a", "ControlPlane/a", "Worker/a"), *onlyAdmission("guard", "Network/b"), *extensionOf("new"),
+			*extensionOf("cloud", "Infrastructure/a", "ControlPlane/a", "Worker/a"), *extensionWithAdmissionOnly("guard", "Network/b"), *extensionOf("new"),
 		}
 		registrations = []gardencorev1beta1.ControllerRegistration{
 			*controllerRegistration("cloud", "Infrastructure/a", "Network/old"), *controllerRegistration("manual", "Network/m", "Infrastructure/m"),
@@ -49,22 +49,22 @@ func TestExtensionsShareNoPrimary(t *testing.T) {
 	}{
 		"something that nobody serves": {object: extensionOf("new", "Network/a"), lookedAround: true},
 		"what another Extension serves": {
-			object: extensionOf("new", "Network/a", "Worker/a"), want: []string{taken("1", "Worker/a", `Extension "cloud"`)}, lookedAround: true,
+			object: extensionOf("new", "Network/a", "Worker/a"), want: []string{conflictError("1", "Worker/a", `Extension "cloud"`)}, lookedAround: true,
 		},
 		"what a ControllerRegistration serves that no Extension is behind": {
-			object: extensionOf("new", "Network/m"), want: []string{taken("0", "Network/m", `ControllerRegistration "manual"`)}, lookedAround: true,
+			object: extensionOf("new", "Network/m"), want: []string{conflictError("0", "Network/m", `ControllerRegistration "manual"`)}, lookedAround: true,
 		},
 		"what one serves of which the Extension brings only an admission": {
-			object: extensionOf("new", "Network/g"), want: []string{taken("0", "Network/g", `ControllerRegistration "guard"`)}, lookedAround: true,
+			object: extensionOf("new", "Network/g"), want: []string{conflictError("0", "Network/g", `ControllerRegistration "guard"`)}, lookedAround: true,
 		},
 		"what its own ControllerRegistration serves":              {object: extensionOf("new", "Network/n"), lookedAround: true},
 		"what another Extension served until a moment ago":        {object: extensionOf("new", "Network/old"), lookedAround: true},
 		"what an Extension names of which there is no controller": {object: extensionOf("new", "Network/b"), lookedAround: true},
 		"a secondary":                             {object: extensionOf("new", "Worker/a-")},
-		"an Extension without a controller":       {object: onlyAdmission("new", "Worker/a")},
-		"an Extension that comes to a controller": {object: extensionOf("new", "Worker/a"), old: onlyAdmission("new", "Worker/a"), want: []string{taken("0", "Worker/a", `Extension "cloud"`)}, lookedAround: true},
+		"an Extension without a controller":       {object: extensionWithAdmissionOnly("new", "Worker/a")},
+		"an Extension that comes to a controller": {object: extensionOf("new", "Worker/a"), old: extensionWithAdmissionOnly("new", "Worker/a"), want: []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, lookedAround: true},
 		"an Extension that serves what it did":    {object: extensionOf("new", "Worker/a"), old: extensionOf("new", "Network/x", "Worker/a")},
-		"an Extension that loses its controller":  {object: onlyAdmission("new", "Worker/a"), old: extensionOf("new", "Network/x")},
+		"an Extension that loses its controller":  {object: extensionWithAdmissionOnly("new", "Worker/a"), old: extensionOf("new", "Network/x")},
 		"a part, of which the garden has another": {object: extensionOf("new", "Worker/m"), warnings: []string{"shoots of type m still need a primary for ControlPlane: register it as well"}, lookedAround: true},
 		"a name for which no namespace has room": {
 			object: extensionOf(strings.Repeat("x", 48), "Network/a"), lookedAround: true,
@@ -79,50 +79,50 @@ func TestExtensionsShareNoPrimary(t *testing.T) {
 			if test.old != nil {
 				old = encoded(t, test.old)
 			}
-			garden, runtimeCluster := &cluster{registrations: registrations}, &cluster{extensions: extensions}
-			response := ask(t, garden, runtimeCluster, encoded(t, test.object), old, true)
+			garden, runtimeCluster := &fakeCluster{registrations: registrations}, &fakeCluster{extensions: extensions}
+			response := callWebhook(t, garden, runtimeCluster, encoded(t, test.object), old, true)
 			assert.Equal(t, test.want, causes(response))
 			assert.Equal(t, len(test.want) == 0, response.Allowed)
 			assert.Equal(t, test.warnings, response.Warnings)
-			looks := 0
+			wantRequests := 0
 			if test.lookedAround {
-				looks = 1
+				wantRequests = 1
 			}
-			assert.Equal(t, []int{looks, looks}, []int{garden.looks, runtimeCluster.looks})
+			assert.Equal(t, []int{wantRequests, wantRequests}, []int{garden.requests, runtimeCluster.requests})
 		})
 	}
 }
 
-func TestAGardenCanBeSetUpBeforeItAnswers(t *testing.T) {
-	garden := &cluster{err: errors.New("nobody answers")}
-	runtimeCluster := &cluster{extensions: []operatorv1alpha1.Extension{*extensionOf("cloud", "Worker/a")}}
+func TestValidateExtension_GardenUnavailable(t *testing.T) {
+	garden := &fakeCluster{err: errors.New("nobody answers")}
+	runtimeCluster := &fakeCluster{extensions: []operatorv1alpha1.Extension{*extensionOf("cloud", "Worker/a")}}
 
-	response := ask(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/b")), nil, true)
+	response := callWebhook(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/b")), nil, true)
 	assert.True(t, response.Allowed)
-	assert.Equal(t, []string{unknownGarden}, response.Warnings)
+	assert.Equal(t, []string{gardenUnavailableWarning}, response.Warnings)
 
-	response = ask(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/a")), nil, true)
-	assert.Equal(t, []string{taken("0", "Worker/a", `Extension "cloud"`)}, causes(response), "what is known is judged all the same")
+	response = callWebhook(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/a")), nil, true)
+	assert.Equal(t, []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, causes(response), "what is known is judged all the same")
 }
 
-func TestAGardenThatHangsDoesNotHoldAnExtensionUp(t *testing.T) {
+func TestValidateExtension_GardenTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		response := ask(t, &cluster{hangs: true}, &cluster{}, encoded(t, extensionOf("new", "Worker/b")), nil, true)
+		response := callWebhook(t, &fakeCluster{hangs: true}, &fakeCluster{}, encoded(t, extensionOf("new", "Worker/b")), nil, true)
 		assert.True(t, response.Allowed)
-		assert.Equal(t, []string{unknownGarden}, response.Warnings)
+		assert.Equal(t, []string{gardenUnavailableWarning}, response.Warnings)
 	})
 }
 
-func TestClustersWithoutSuchKindsHaveNone(t *testing.T) {
-	for _, err := range notThere() {
-		response := ask(t, &cluster{err: err}, &cluster{err: err}, encoded(t, extensionOf("new", "Network/b")), nil, true)
+func TestValidateExtension_KindsMissing(t *testing.T) {
+	for _, err := range missingKindErrors() {
+		response := callWebhook(t, &fakeCluster{err: err}, &fakeCluster{err: err}, encoded(t, extensionOf("new", "Network/b")), nil, true)
 		assert.True(t, response.Allowed, err)
 		assert.Empty(t, response.Warnings, err)
 	}
 }
 
-func TestWithoutAnAnswerNothingIsSaidOfAnExtension(t *testing.T) {
-	response := ask(t, &cluster{}, &cluster{err: errors.New("nobody answers")}, encoded(t, extensionOf("new", "Network/a")), nil, true)
+func TestValidateExtension_RuntimeClusterUnavailable(t *testing.T) {
+	response := callWebhook(t, &fakeCluster{}, &fakeCluster{err: errors.New("nobody answers")}, encoded(t, extensionOf("new", "Network/a")), nil, true)
 	assert.False(t, response.Allowed)
 	assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 	assert.Equal(t, "listing Extensions: nobody answers: try again", response.Result.Message)

@@ -14,38 +14,38 @@ import (
 func FuzzRegistration(f *testing.F) {
 	for _, object := range []any{
 		controllerRegistration("new", "Infrastructure/a", "Network/x"), deployedRegistration("new", "Worker/b-", "Worker/b", "Worker/b+"),
-		extensionOf("new", "Infrastructure/a", "Worker/c"), onlyAdmission("new", "Infrastructure/a"), controllerRegistration("cloud", "Infrastructure/a"),
+		extensionOf("new", "Infrastructure/a", "Worker/c"), extensionWithAdmissionOnly("new", "Infrastructure/a"), controllerRegistration("cloud", "Infrastructure/a"),
 	} {
 		f.Add(encoded(f, object), encoded(f, controllerRegistration("cloud", "Infrastructure/a", "Infrastructure/b", "Worker/c")))
 	}
 	f.Fuzz(func(t *testing.T, object, present []byte) {
 		var (
-			theirs    gardencorev1beta1.ControllerRegistration
+			existing  gardencorev1beta1.ControllerRegistration
 			extension operatorv1alpha1.Extension
 		)
-		if json.Unmarshal(present, &theirs) != nil || json.Unmarshal(present, &extension) != nil {
+		if json.Unmarshal(present, &existing) != nil || json.Unmarshal(present, &extension) != nil {
 			return
 		}
 		for _, isExtension := range []bool{false, true} {
-			garden := &cluster{registrations: []gardencorev1beta1.ControllerRegistration{theirs}}
-			runtimeCluster := &cluster{extensions: []operatorv1alpha1.Extension{extension}}
-			created := ask(t, garden, runtimeCluster, object, nil, isExtension)
-			ask(t, garden, runtimeCluster, object, present, isExtension)
+			garden := &fakeCluster{registrations: []gardencorev1beta1.ControllerRegistration{existing}}
+			runtimeCluster := &fakeCluster{extensions: []operatorv1alpha1.Extension{extension}}
+			created := callWebhook(t, garden, runtimeCluster, object, nil, isExtension)
+			callWebhook(t, garden, runtimeCluster, object, present, isExtension)
 
-			garden.looks, runtimeCluster.looks = 0, 0
-			same := ask(t, garden, runtimeCluster, object, object, isExtension)
-			require.Equal(t, 0, garden.looks+runtimeCluster.looks)
-			var ours gardencorev1beta1.ControllerRegistration
-			if json.Unmarshal(object, &ours) != nil {
+			garden.requests, runtimeCluster.requests = 0, 0
+			same := callWebhook(t, garden, runtimeCluster, object, object, isExtension)
+			require.Equal(t, 0, garden.requests+runtimeCluster.requests)
+			var requested gardencorev1beta1.ControllerRegistration
+			if json.Unmarshal(object, &requested) != nil {
 				continue
 			}
 			require.True(t, same.Allowed || isExtension, same.Result)
-			if isExtension || !created.Allowed || ours.DeletionTimestamp != nil {
+			if isExtension || !created.Allowed || requested.DeletionTimestamp != nil {
 				continue
 			}
-			for what, times := range registered(&ours).serves() {
-				require.Equal(t, 1, times, what)
-				require.True(t, ours.Name == theirs.Name || registered(&theirs).serves()[what] == 0, what)
+			for key, times := range fromControllerRegistration(&requested).primaries() {
+				require.Equal(t, 1, times, key)
+				require.True(t, requested.Name == existing.Name || fromControllerRegistration(&existing).primaries()[key] == 0, key)
 			}
 		}
 	})

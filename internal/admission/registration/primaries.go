@@ -24,119 +24,119 @@ type registration struct {
 	deployed bool
 }
 
-// claim is a kind and a type that somebody serves.
-type claim struct{ kind, providerType string }
+// kindAndType is a kind and a type that somebody serves.
+type kindAndType struct{ kind, providerType string }
 
-func (c claim) String() string { return c.kind + "/" + c.providerType }
+func (c kindAndType) String() string { return c.kind + "/" + c.providerType }
 
-// primary returns what is claimed by a resource, unless as a secondary only.
-func primary(resource gardencorev1beta1.ControllerResource) (claim, bool) {
-	return claim{resource.Kind, resource.Type}, resource.Primary == nil || *resource.Primary
+// primaryKindAndType returns what is claimed by a resource, unless as a secondary only.
+func primaryKindAndType(resource gardencorev1beta1.ControllerResource) (kindAndType, bool) {
+	return kindAndType{resource.Kind, resource.Type}, resource.Primary == nil || *resource.Primary
 }
 
-// serves returns how often a registration is primary for what.
-func (r registration) serves() map[claim]int {
-	served := map[claim]int{}
+// primaries returns how often a registration is primary for what.
+func (r registration) primaries() map[kindAndType]int {
+	counts := map[kindAndType]int{}
 	for _, resource := range r.resources {
-		if what, is := primary(resource); is {
-			served[what]++
+		if key, isPrimary := primaryKindAndType(resource); isPrimary {
+			counts[key]++
 		}
 	}
-	return served
+	return counts
 }
 
 // introduced returns the resources, by their position, that are primary and were not before, wherever in the list they stood.
-func (r registration) introduced(before registration) map[int]claim {
-	known, introduced := before.serves(), map[int]claim{}
+func (r registration) introduced(before registration) map[int]kindAndType {
+	known, introduced := before.primaries(), map[int]kindAndType{}
 	for i, resource := range r.resources {
-		switch what, is := primary(resource); {
-		case !is:
-		case known[what] > 0:
-			known[what]--
+		switch key, isPrimary := primaryKindAndType(resource); {
+		case !isPrimary:
+		case known[key] > 0:
+			known[key]--
 		default:
-			introduced[i] = what
+			introduced[i] = key
 		}
 	}
 	return introduced
 }
 
-// against adds to a verdict what is to be said in the presence of others.
-func (r registration) against(before registration, others []registration, verdict admission.Verdict) admission.Verdict {
-	verdict.Errors = append(verdict.Errors, r.conflicts(before, others)...)
-	if len(verdict.Errors) == 0 {
-		verdict.Warnings = append(verdict.Warnings, r.missing(before, others)...)
+// validateAgainst adds to a verdict what is to be said in the presence of others.
+func (r registration) validateAgainst(before registration, others []registration, result admission.Result) admission.Result {
+	result.Errors = append(result.Errors, r.conflicts(before, others)...)
+	if len(result.Errors) == 0 {
+		result.Warnings = append(result.Warnings, r.missingPrimaryWarnings(before, others)...)
 	}
-	return verdict
+	return result
 }
 
 // conflicts refuses each primary that is introduced where there is one already: in another registration, or above in this one.
 func (r registration) conflicts(before registration, others []registration) field.ErrorList {
-	holders := map[claim]registration{}
+	owners := map[kindAndType]registration{}
 	for _, other := range others {
-		for what := range other.serves() {
-			holders[what] = other
+		for key := range other.primaries() {
+			owners[key] = other
 		}
 	}
 	var (
 		errs       field.ErrorList
 		path       = field.NewPath("spec", "resources")
-		above      = map[claim]int{}
+		firstIndex = map[kindAndType]int{}
 		introduced = r.introduced(before)
 	)
 	for i, resource := range r.resources {
-		what, is := primary(resource)
-		if !is {
+		key, isPrimary := primaryKindAndType(resource)
+		if !isPrimary {
 			continue
 		}
-		first, repeated := above[what]
+		first, repeated := firstIndex[key]
 		if !repeated {
-			above[what] = i
+			firstIndex[key] = i
 		}
 		if _, isNew := introduced[i]; !isNew {
 			continue
 		}
 		if repeated {
-			errs = append(errs, field.Invalid(path.Index(i), what.String(), fmt.Sprintf("says the same as %s: remove one of the two", path.Index(first))))
-		} else if holder, taken := holders[what]; taken {
-			errs = append(errs, field.Invalid(path.Index(i), what.String(), fmt.Sprintf(
-				"%s %q is its primary, and there must be only one: set primary to false here, or remove the resource there first", holder.kind, holder.name)))
+			errs = append(errs, field.Invalid(path.Index(i), key.String(), fmt.Sprintf("says the same as %s: remove one of the two", path.Index(first))))
+		} else if owner, exists := owners[key]; exists {
+			errs = append(errs, field.Invalid(path.Index(i), key.String(), fmt.Sprintf(
+				"%s %q is its primary, and there must be only one: set primary to false here, or remove the resource there first", owner.kind, owner.name)))
 		}
 	}
 	return errs
 }
 
-// missing warns that shoots of a type need more than what is introduced here.
-func (r registration) missing(before registration, others []registration) []string {
-	served := r.serves()
+// missingPrimaryWarnings warns that shoots of a type need more than what is introduced here.
+func (r registration) missingPrimaryWarnings(before registration, others []registration) []string {
+	counts := r.primaries()
 	for _, other := range others {
-		for what := range other.serves() {
-			served[what]++
+		for key := range other.primaries() {
+			counts[key]++
 		}
 	}
 	kinds := []string{
 		extensionsv1alpha1.InfrastructureResource, extensionsv1alpha1.ControlPlaneResource, extensionsv1alpha1.WorkerResource,
 	}
 	warned := map[string]string{}
-	for _, what := range r.introduced(before) {
-		if !slices.Contains(kinds, what.kind) {
+	for _, key := range r.introduced(before) {
+		if !slices.Contains(kinds, key.kind) {
 			continue
 		}
 		var lacking []string
 		for _, kind := range kinds {
-			if served[claim{kind, what.providerType}] == 0 {
+			if counts[kindAndType{kind, key.providerType}] == 0 {
 				lacking = append(lacking, kind)
 			}
 		}
 		if len(lacking) > 0 {
-			warned[what.providerType] = fmt.Sprintf("shoots of type %s still need a primary for %s: register it as well",
-				what.providerType, strings.Join(lacking, " and "))
+			warned[key.providerType] = fmt.Sprintf("shoots of type %s still need a primary for %s: register it as well",
+				key.providerType, strings.Join(lacking, " and "))
 		}
 	}
 	return slices.Sorted(maps.Values(warned))
 }
 
-// nameMistakes refuses a name with which the controller could not be brought to any seed. Names do not change, but deployments come.
-func (r registration) nameMistakes(before registration) field.ErrorList {
+// validateName refuses a name with which the controller could not be brought to any seed. Names do not change, but deployments come.
+func (r registration) validateName(before registration) field.ErrorList {
 	if !r.deployed || before.deployed || len(r.name) <= maxNameLength {
 		return nil
 	}

@@ -19,36 +19,36 @@ func Webhooks(garden admission.Garden, runtime client.Reader) []admission.Webhoo
 	core, operator := gardencorev1beta1.SchemeGroupVersion, operatorv1alpha1.SchemeGroupVersion
 	return []admission.Webhook{{
 		Name: "controllerregistration." + Type, Rules: admission.CreationsAndUpdates(core.Group, core.Version, "controllerregistrations"),
-		Handler: admission.Judge(core.WithKind("ControllerRegistration"), registrations{garden.Reader}.judge),
+		Handler: admission.Validate(core.WithKind("ControllerRegistration"), registrationValidator{garden.Reader}.validate),
 	}, {
 		Name: "extension." + Type, Runtime: true, Rules: admission.CreationsAndUpdates(operator.Group, operator.Version, "extensions"),
-		Handler: admission.Judge(operator.WithKind("Extension"), extensions{garden: garden.Reader, runtime: runtime}.judge),
+		Handler: admission.Validate(operator.WithKind("Extension"), extensionValidator{garden: garden.Reader, runtime: runtime}.validate),
 	}}
 }
 
-type registrations struct{ garden client.Reader }
+type registrationValidator struct{ garden client.Reader }
 
-func (r registrations) judge(ctx context.Context, object, old *gardencorev1beta1.ControllerRegistration) (admission.Verdict, error) {
-	after, before := registered(object), registered(old)
-	verdict := admission.Verdict{Errors: after.nameMistakes(before)}
+func (r registrationValidator) validate(ctx context.Context, object, old *gardencorev1beta1.ControllerRegistration) (admission.Result, error) {
+	after, before := fromControllerRegistration(object), fromControllerRegistration(old)
+	result := admission.Result{Errors: after.validateName(before)}
 	if len(after.introduced(before)) == 0 {
-		return verdict, nil
+		return result, nil
 	}
 	list := &gardencorev1beta1.ControllerRegistrationList{}
 	if err := r.garden.List(ctx, list); err != nil {
-		return admission.Verdict{}, fmt.Errorf("listing ControllerRegistrations: %w", err)
+		return admission.Result{}, fmt.Errorf("listing ControllerRegistrations: %w", err)
 	}
 	var others []registration
 	for i := range list.Items {
 		if list.Items[i].Name != object.Name {
-			others = append(others, registered(&list.Items[i]))
+			others = append(others, fromControllerRegistration(&list.Items[i]))
 		}
 	}
-	return after.against(before, others, verdict), nil
+	return after.validateAgainst(before, others, result), nil
 }
 
-// registered is empty for nil.
-func registered(object *gardencorev1beta1.ControllerRegistration) registration {
+// fromControllerRegistration is empty for nil.
+func fromControllerRegistration(object *gardencorev1beta1.ControllerRegistration) registration {
 	if object == nil {
 		return registration{}
 	}

@@ -24,19 +24,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// cluster is one with registrations, Extensions, or an error. It counts who asks.
-type cluster struct {
+// fakeCluster is one with registrations, Extensions, or an error. It counts who asks.
+type fakeCluster struct {
 	client.Reader
 	registrations []gardencorev1beta1.ControllerRegistration
 	extensions    []operatorv1alpha1.Extension
 	err           error
 	// hangs is true for one that does not answer until the asker gives up.
-	hangs bool
-	looks int
+	hangs    bool
+	requests int
 }
 
-func (c *cluster) List(ctx context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	c.looks++
+func (c *fakeCluster) List(ctx context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	c.requests++
 	if c.hangs {
 		<-ctx.Done()
 		return ctx.Err()
@@ -50,8 +50,8 @@ func (c *cluster) List(ctx context.Context, into client.ObjectList, _ ...client.
 	return c.err
 }
 
-// ask sends a write through a webhook. old is nil for a creation.
-func ask(t testing.TB, garden, runtimeCluster *cluster, object, old []byte, extension bool) ctrladmission.Response {
+// callWebhook sends a write through a webhook. old is nil for a creation.
+func callWebhook(t testing.TB, garden, runtimeCluster *fakeCluster, object, old []byte, extension bool) ctrladmission.Response {
 	t.Helper()
 	webhooks := Webhooks(admission.Garden{Reader: garden}, runtimeCluster)
 	webhook, kind := webhooks[0], gardencorev1beta1.SchemeGroupVersion.WithKind("ControllerRegistration")
@@ -86,9 +86,9 @@ func causes(response ctrladmission.Response) []string {
 }
 
 // resources reads "Worker/a", and "Worker/a-" for a secondary.
-func resources(claims ...string) []gardencorev1beta1.ControllerResource {
+func resources(specs ...string) []gardencorev1beta1.ControllerResource {
 	var all []gardencorev1beta1.ControllerResource
-	for _, text := range claims {
+	for _, text := range specs {
 		kind, providerType, _ := strings.Cut(text, "/")
 		resource := gardencorev1beta1.ControllerResource{Kind: kind, Type: strings.TrimRight(providerType, "-+")}
 		switch {
@@ -102,25 +102,25 @@ func resources(claims ...string) []gardencorev1beta1.ControllerResource {
 	return all
 }
 
-func controllerRegistration(name string, claims ...string) *gardencorev1beta1.ControllerRegistration {
+func controllerRegistration(name string, specs ...string) *gardencorev1beta1.ControllerRegistration {
 	return &gardencorev1beta1.ControllerRegistration{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gardencorev1beta1.ControllerRegistrationSpec{Resources: resources(claims...)},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gardencorev1beta1.ControllerRegistrationSpec{Resources: resources(specs...)},
 	}
 }
 
-func deployedRegistration(name string, claims ...string) *gardencorev1beta1.ControllerRegistration {
-	object := controllerRegistration(name, claims...)
+func deployedRegistration(name string, specs ...string) *gardencorev1beta1.ControllerRegistration {
+	object := controllerRegistration(name, specs...)
 	object.Spec.Deployment = &gardencorev1beta1.ControllerRegistrationDeployment{DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: name}}}
 	return object
 }
 
-// taken is the refusal of a resource that somebody else has.
-func taken(index, claim, holder string) string {
-	return "spec.resources[" + index + `]: Invalid value: "` + claim + `": ` + holder +
+// conflictError is the refusal of a resource that somebody else has.
+func conflictError(index, spec, owner string) string {
+	return "spec.resources[" + index + `]: Invalid value: "` + spec + `": ` + owner +
 		" is its primary, and there must be only one: set primary to false here, or remove the resource there first"
 }
 
-func TestControllerRegistrationsShareNoPrimary(t *testing.T) {
+func TestValidateControllerRegistration_Primaries(t *testing.T) {
 	others := []gardencorev1beta1.ControllerRegistration{
 		*controllerRegistration("cloud", "Infrastructure/a", "Infrastructure/b+", "ControlPlane/a", "Worker/a", "Worker/c-"),
 		*controllerRegistration("new", "Network/x", "Network/y"),
@@ -136,12 +136,12 @@ func TestControllerRegistrationsShareNoPrimary(t *testing.T) {
 			object: controllerRegistration("new", "Infrastructure/c", "ControlPlane/c", "Worker/c"), looks: 1,
 		},
 		"the type that Gardener remembers": {
-			object: controllerRegistration("new", "Infrastructure/b"), want: []string{taken("0", "Infrastructure/b", `ControllerRegistration "cloud"`)}, looks: 1,
+			object: controllerRegistration("new", "Infrastructure/b"), want: []string{conflictError("0", "Infrastructure/b", `ControllerRegistration "cloud"`)}, looks: 1,
 		},
 		"a type that Gardener forgets": {
 			object: controllerRegistration("new", "Network/a", "Infrastructure/a+", "Worker/a"),
 			want: []string{
-				taken("1", "Infrastructure/a", `ControllerRegistration "cloud"`), taken("2", "Worker/a", `ControllerRegistration "cloud"`),
+				conflictError("1", "Infrastructure/a", `ControllerRegistration "cloud"`), conflictError("2", "Worker/a", `ControllerRegistration "cloud"`),
 			}, looks: 1,
 		},
 		"a secondary":    {object: controllerRegistration("new", "Infrastructure/a-", "Worker/a-")},
@@ -158,11 +158,11 @@ func TestControllerRegistrationsShareNoPrimary(t *testing.T) {
 		},
 		"a second primary that is new": {
 			object: controllerRegistration("new", "Network/x", "Worker/a"), old: controllerRegistration("new", "Network/x"),
-			want: []string{taken("1", "Worker/a", `ControllerRegistration "cloud"`)}, looks: 1,
+			want: []string{conflictError("1", "Worker/a", `ControllerRegistration "cloud"`)}, looks: 1,
 		},
 		"a secondary that becomes a primary": {
 			object: controllerRegistration("new", "Worker/a+"), old: controllerRegistration("new", "Worker/a-"),
-			want: []string{taken("0", "Worker/a", `ControllerRegistration "cloud"`)}, looks: 1,
+			want: []string{conflictError("0", "Worker/a", `ControllerRegistration "cloud"`)}, looks: 1,
 		},
 		"twice what was there once": {
 			object: controllerRegistration("new", "Network/x", "Network/x"), old: controllerRegistration("new", "Network/x"),
@@ -186,28 +186,28 @@ func TestControllerRegistrationsShareNoPrimary(t *testing.T) {
 			if test.old != nil {
 				old = encoded(t, test.old)
 			}
-			garden := &cluster{registrations: others}
-			response := ask(t, garden, nil, encoded(t, test.object), old, false)
+			garden := &fakeCluster{registrations: others}
+			response := callWebhook(t, garden, nil, encoded(t, test.object), old, false)
 			assert.Equal(t, test.want, causes(response))
 			assert.Equal(t, len(test.want) == 0, response.Allowed)
 			assert.Equal(t, test.warnings, response.Warnings)
-			assert.Equal(t, test.looks, garden.looks)
+			assert.Equal(t, test.looks, garden.requests)
 		})
 	}
 }
 
-func TestNamesFitIntoNamespaces(t *testing.T) {
+func TestValidateName(t *testing.T) {
 	longest := strings.Repeat("x", 47)
-	mistake := `metadata.name: Invalid value: "` + longest + `y": may have 47 characters at most, ` +
+	nameError := `metadata.name: Invalid value: "` + longest + `y": may have 47 characters at most, ` +
 		"since it becomes part of a namespace's name on seeds: choose a shorter one"
 	for sentence, test := range map[string]struct {
 		object, old *gardencorev1beta1.ControllerRegistration
 		want        []string
 	}{
 		"a name as long as it may be":                  {deployedRegistration(longest), nil, nil},
-		"one character more":                           {deployedRegistration(longest + "y"), nil, []string{mistake}},
+		"one character more":                           {deployedRegistration(longest + "y"), nil, []string{nameError}},
 		"a long one that is not deployed":              {controllerRegistration(longest + "y"), nil, nil},
-		"a long one that comes to be deployed":         {deployedRegistration(longest + "y"), controllerRegistration(longest + "y"), []string{mistake}},
+		"a long one that comes to be deployed":         {deployedRegistration(longest + "y"), controllerRegistration(longest + "y"), []string{nameError}},
 		"a long one that was deployed, whatever for":   {deployedRegistration(longest+"y", "Worker/a-"), deployedRegistration(longest + "y"), nil},
 		"a name that the API server has yet to choose": {deployedRegistration(""), nil, nil},
 	} {
@@ -216,19 +216,19 @@ func TestNamesFitIntoNamespaces(t *testing.T) {
 			if test.old != nil {
 				old = encoded(t, test.old)
 			}
-			assert.Equal(t, test.want, causes(ask(t, &cluster{}, nil, encoded(t, test.object), old, false)))
+			assert.Equal(t, test.want, causes(callWebhook(t, &fakeCluster{}, nil, encoded(t, test.object), old, false)))
 		})
 	}
 }
 
-func TestWithoutAnAnswerNothingIsSaidOfARegistration(t *testing.T) {
-	response := ask(t, &cluster{err: errors.New("nobody answers")}, nil, encoded(t, controllerRegistration("new", "Network/a")), nil, false)
+func TestValidateControllerRegistration_GardenUnavailable(t *testing.T) {
+	response := callWebhook(t, &fakeCluster{err: errors.New("nobody answers")}, nil, encoded(t, controllerRegistration("new", "Network/a")), nil, false)
 	assert.False(t, response.Allowed)
 	assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 	assert.Equal(t, "listing ControllerRegistrations: nobody answers: try again", response.Result.Message)
 }
 
-func TestTheWebhooksSayWhereTheyBelong(t *testing.T) {
+func TestWebhooks(t *testing.T) {
 	webhooks := Webhooks(admission.Garden{}, nil)
 	require.Len(t, webhooks, 2)
 	for i, want := range []struct {
@@ -250,8 +250,8 @@ func TestTheWebhooksSayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// notThere are the errors of an API server that knows no such kind.
-func notThere() []error {
+// missingKindErrors are the errors of an API server that knows no such kind.
+func missingKindErrors() []error {
 	return []error{
 		&meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "x"}}, apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, ""),
 	}

@@ -62,19 +62,19 @@ type catalog []tokens.CatalogEntry
 // which version a service has is known, and the documents that would tell are calls without information. An empty region
 // means the first that the catalog lists.
 func (c catalog) endpoint(s service, region string) (string, error) {
-	var elsewhere []string
+	var otherRegions []string
 	for _, kind := range s.traits().types {
 		for _, endpoint := range c.public(kind) {
 			if region == "" || endpoint.Region == region || endpoint.RegionID == region {
 				return versioned(endpoint.URL, s.traits().version)
 			}
-			elsewhere = append(elsewhere, endpoint.Region)
+			otherRegions = append(otherRegions, endpoint.Region)
 		}
 	}
-	slices.Sort(elsewhere)
+	slices.Sort(otherRegions)
 	return "", &cloud.Error{
 		Kind: cloud.Configuration,
-		Err:  &missingServiceError{service: s, region: region, elsewhere: slices.Compact(elsewhere)},
+		Err:  &missingServiceError{service: s, region: region, otherRegions: slices.Compact(otherRegions)},
 	}
 }
 
@@ -98,7 +98,7 @@ func (c catalog) public(kind string) []tokens.Endpoint {
 func versioned(raw, version string) (string, error) {
 	parsed, err := url.Parse(raw)
 	if err != nil || parsed.Host == "" {
-		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", truncate.Line(raw, truncate.MaxForeign))
+		return "", cloud.Errorf(cloud.Unavailable, "the cloud's catalog lists %q as an endpoint, which is no address", truncate.Line(raw, truncate.MaxExternal))
 	}
 	if !slices.ContainsFunc(strings.Split(parsed.Path, "/"), isVersion) {
 		parsed = parsed.JoinPath(version)
@@ -114,16 +114,16 @@ func isVersion(part string) bool {
 
 // missingServiceError says that a catalog lacks a service.
 type missingServiceError struct {
-	service   service
-	region    string
-	elsewhere []string
+	service      service
+	region       string
+	otherRegions []string
 }
 
 // Error implements error.
 func (e *missingServiceError) Error() string {
 	message := fmt.Sprintf("the cloud offers no %s service to this project in region %q", e.service, e.region)
-	if len(e.elsewhere) > 0 {
-		message += ", but in " + truncate.Line(strings.Join(e.elsewhere, ", "), truncate.MaxForeign)
+	if len(e.otherRegions) > 0 {
+		message += ", but in " + truncate.Line(strings.Join(e.otherRegions, ", "), truncate.MaxExternal)
 	}
 	return message
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestEndpointsComeFromTheCatalogAlone(t *testing.T) {
+func TestCatalog_Endpoint(t *testing.T) {
 	network := listNetworks
 	server := func(ctx context.Context, s *openstack.Session) error {
 		_, err := s.GetServer(ctx, "s")
@@ -69,7 +69,7 @@ func TestEndpointsComeFromTheCatalogAlone(t *testing.T) {
 	}
 }
 
-func TestKeystoneIsFoundWithAndWithoutItsVersion(t *testing.T) {
+func TestCredentials_AuthURLVersion(t *testing.T) {
 	for _, url := range []string{
 		"https://cloud.test/identity", "https://cloud.test/identity/", "https://cloud.test/identity/v3", "https://cloud.test/identity/v3/",
 	} {
@@ -84,7 +84,7 @@ func TestKeystoneIsFoundWithAndWithoutItsVersion(t *testing.T) {
 	}
 }
 
-func TestAMissingServiceIsToldApart(t *testing.T) {
+func TestIsServiceMissing(t *testing.T) {
 	stub := &stubCloud{endpoints: map[string]string{
 		"network": "https://cloud.test/network", "load-balancer": "https://cloud.test/lb",
 	}}

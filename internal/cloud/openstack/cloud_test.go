@@ -52,7 +52,7 @@ func callsOf(c *fake.Cloud) []string {
 	return names
 }
 
-func TestAShootsResourcesComeAndGo(t *testing.T) {
+func TestSession_NetworkResources(t *testing.T) {
 	for _, shape := range []fake.CatalogShape{fake.Unversioned, fake.Versioned} {
 		t.Run(string(shape), func(t *testing.T) {
 			c := startCloud(t, fake.WithCatalog(shape))
@@ -104,7 +104,7 @@ func TestAShootsResourcesComeAndGo(t *testing.T) {
 	}
 }
 
-func TestKeyPairsBelongToTheUser(t *testing.T) {
+func TestSession_KeyPairs(t *testing.T) {
 	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMEm0k5b3DIXsOFsHqU4GyH7dnL5Yv4o2fJ6d1cF0mJX shoot"
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
@@ -124,7 +124,7 @@ func TestKeyPairsBelongToTheUser(t *testing.T) {
 	assert.True(t, cloud.IsNotFound(s.DeleteKeyPair(ctx, "shoot")))
 }
 
-func TestAHundredCallersOverHTTPLogInOnceAndAgainOnceWhenTokensAreRevoked(t *testing.T) {
+func TestSessions_ConcurrentCallersOverHTTP(t *testing.T) {
 	c := startCloud(t, fake.WithLatency(5*time.Millisecond))
 	sessions := openstack.NewSessions(openstack.Options{})
 	for round := range 2 {
@@ -143,7 +143,7 @@ func TestAHundredCallersOverHTTPLogInOnceAndAgainOnceWhenTokensAreRevoked(t *tes
 	}
 }
 
-func TestAnApplicationCredentialLogsIn(t *testing.T) {
+func TestSessions_ApplicationCredential(t *testing.T) {
 	c := startCloud(t)
 	for name, form := range map[string]map[string][]byte{
 		"by ID": secret("applicationCredentialID", c.AppCredentialID(fake.DefaultUser, fake.DefaultAppCredentialName),
@@ -163,7 +163,7 @@ func TestAnApplicationCredentialLogsIn(t *testing.T) {
 	}
 }
 
-func TestAWrongPasswordIsUnauthenticated(t *testing.T) {
+func TestSessions_WrongPassword(t *testing.T) {
 	c := startCloud(t)
 	wrong := memberOf(t, c)
 	wrong.Password = "wrong"
@@ -171,7 +171,7 @@ func TestAWrongPasswordIsUnauthenticated(t *testing.T) {
 	assert.Equal(t, cloud.Unauthenticated, cloud.KindOf(err))
 }
 
-func TestACreateWhoseAnswerIsLostHappensOnce(t *testing.T) {
+func TestSession_CreateResponseLost(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault wire.Fault
 		made  int
@@ -197,7 +197,7 @@ func TestACreateWhoseAnswerIsLostHappensOnce(t *testing.T) {
 	}
 }
 
-func TestADeleteWhoseAnswerIsLostIsRepeated(t *testing.T) {
+func TestSession_DeleteResponseLost(t *testing.T) {
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
 	network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
@@ -207,7 +207,7 @@ func TestADeleteWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	assert.Equal(t, 2, c.Log().Count()["neutron DELETE /v2.0/networks/{id}"])
 }
 
-func TestAListThatTheCloudCutsIntoPagesIsWhole(t *testing.T) {
+func TestSession_ListSeveralPages(t *testing.T) {
 	c := startCloud(t, fake.WithPageSize(2))
 	s, ctx := logInto(t, c), t.Context()
 	for range 5 {
@@ -221,18 +221,18 @@ func TestAListThatTheCloudCutsIntoPagesIsWhole(t *testing.T) {
 	assert.Len(t, c.Log(), 3)
 }
 
-func TestSession_PortsOfSeveralPages(t *testing.T) {
+func TestSession_ListPorts_SeveralPages(t *testing.T) {
 	const pageOfPorts = 1000
-	for sentence, test := range map[string]struct{ ports, pages int }{
+	for name, test := range map[string]struct{ ports, pages int }{
 		"fewer than a page has": {pageOfPorts - 1, 1}, "more than a page has": {pageOfPorts + 3, 2},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			c := startCloud(t)
 			s, ctx := logInto(t, c), t.Context()
 			network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "many"})
 			require.NoError(t, err)
 			for range test.ports {
-				_, err := c.Plant(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
+				_, err := c.CreateResource(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
 				require.NoError(t, err)
 			}
 			c.ResetLog()
@@ -245,25 +245,25 @@ func TestSession_PortsOfSeveralPages(t *testing.T) {
 }
 
 // A port with which a page ends may be deleted before the next page is asked for. Neutron then answers that the port is not found.
-func TestSession_PortsThatGoWhileTheyAreListed(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestSession_ListPorts_DeletedWhileListing(t *testing.T) {
+	for name, test := range map[string]struct {
 		ends int
 		want string
 	}{
 		"once: the list begins anew":                 {ends: 1},
 		"again and again: the list ends in an error": {ends: -1, want: "reading the next page: what the page before ended with is gone"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			c := startCloud(t, fake.WithPageSize(2))
 			s, ctx := logInto(t, c), t.Context()
 			network, err := s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
 			require.NoError(t, err)
 			for range 9 {
-				_, err := c.Plant(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
+				_, err := c.CreateResource(fake.DefaultProject, "ports", fake.Attrs{"network_id": network.ID})
 				require.NoError(t, err)
 			}
 			pages, ends := 0, 0
-			c.SetHook(func(event wire.Event) wire.Verdict {
+			c.SetHook(func(event wire.Event) wire.HookResult {
 				if event.Phase != wire.Before {
 					return wire.Proceed
 				}
@@ -271,7 +271,7 @@ func TestSession_PortsThatGoWhileTheyAreListed(t *testing.T) {
 					ends++
 					query, err := url.ParseQuery(event.Call.Query)
 					assert.NoError(t, err)
-					_, err = c.Operate(fake.DefaultProject, http.MethodDelete, wire.Neutron, "/v2.0/ports/"+query.Get("marker"), nil)
+					_, err = c.DoAsOperator(fake.DefaultProject, http.MethodDelete, wire.Neutron, "/v2.0/ports/"+query.Get("marker"), nil)
 					assert.NoError(t, err)
 				}
 				return wire.Proceed
@@ -290,7 +290,7 @@ func TestSession_PortsThatGoWhileTheyAreListed(t *testing.T) {
 	}
 }
 
-func TestARevisionGuardsARoutersRoutes(t *testing.T) {
+func TestSession_UpdateRouter_IfRevision(t *testing.T) {
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
 	router, err := s.CreateRouter(ctx, openstack.RouterCreate{Name: "shoot"})
@@ -303,7 +303,7 @@ func TestARevisionGuardsARoutersRoutes(t *testing.T) {
 	assert.Equal(t, cloud.Conflict, cloud.KindOf(err))
 }
 
-func TestQuotaAndExhaustionAreToldApart(t *testing.T) {
+func TestSession_QuotaExceededOrDepleted(t *testing.T) {
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
 	require.NoError(t, c.SetQuota(fake.DefaultProject, "network", 0))
@@ -318,7 +318,7 @@ func TestQuotaAndExhaustionAreToldApart(t *testing.T) {
 	assert.Equal(t, cloud.Depleted, cloud.KindOf(err))
 }
 
-func TestRulesThatExistAlreadyDoNotStopTheOthers(t *testing.T) {
+func TestSession_CreateSecurityGroupRules_SomeExist(t *testing.T) {
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
 	group, err := s.CreateSecurityGroup(ctx, openstack.SecurityGroupCreate{Name: "shoot"})
@@ -337,7 +337,7 @@ func TestRulesThatExistAlreadyDoNotStopTheOthers(t *testing.T) {
 	assert.Len(t, groups[0].Rules, 4)
 }
 
-func TestLoadBalancersAndShareNetworksOfASubnet(t *testing.T) {
+func TestSession_LoadBalancersAndShareNetworks(t *testing.T) {
 	c := startCloud(t)
 	s, ctx := logInto(t, c), t.Context()
 	assert.True(t, s.HasLoadBalancers())
@@ -347,7 +347,7 @@ func TestLoadBalancersAndShareNetworksOfASubnet(t *testing.T) {
 	subnet, err := s.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
 	require.NoError(t, err)
 
-	planted, err := c.Plant(fake.DefaultProject, "loadbalancers", fake.Attrs{"name": "kube_service", "vip_subnet_id": subnet.ID})
+	planted, err := c.CreateResource(fake.DefaultProject, "loadbalancers", fake.Attrs{"name": "kube_service", "vip_subnet_id": subnet.ID})
 	require.NoError(t, err)
 	balancers, err := s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPSubnetID: subnet.ID})
 	require.NoError(t, err)
@@ -368,7 +368,7 @@ func TestLoadBalancersAndShareNetworksOfASubnet(t *testing.T) {
 	assert.True(t, cloud.IsNotFound(s.DeleteShareNetwork(ctx, created.ID)))
 }
 
-func TestACloudWithoutOctaviaAndManilaServesTheRest(t *testing.T) {
+func TestSession_WithoutOctaviaAndManila(t *testing.T) {
 	c := startCloud(t, fake.WithoutServices(wire.Octavia, wire.Manila))
 	s := logInto(t, c)
 	assert.False(t, s.HasLoadBalancers())

@@ -16,67 +16,67 @@ import (
 
 // The tests in this file make servers in a cloud that keeps what it is told.
 
-// yard is a cloud with what servers need.
-type yard struct {
+// computeEnv is a cloud with what servers need.
+type computeEnv struct {
 	*fake.Cloud
 	session                    *openstack.Session
 	flavor                     openstack.Flavor
 	imageID, networkID, subnet string
 }
 
-func newYard(t *testing.T, options ...fake.Option) *yard {
+func newComputeEnv(t *testing.T, options ...fake.Option) *computeEnv {
 	t.Helper()
 	c := startCloud(t, options...)
-	return newYardOf(t, c, logInto(t, c))
+	return newComputeEnvFor(t, c, logInto(t, c))
 }
 
-func newYardOf(t *testing.T, c *fake.Cloud, session *openstack.Session) *yard {
+func newComputeEnvFor(t *testing.T, c *fake.Cloud, session *openstack.Session) *computeEnv {
 	t.Helper()
-	y, ctx := &yard{Cloud: c, session: session}, t.Context()
-	y.flavor = openstack.Flavor{Name: "conformance", VCPUs: 4, RAM: 2048, Disk: 10}
-	y.flavor.ID = c.AddFlavor(fake.Flavor{Name: y.flavor.Name, VCPUs: y.flavor.VCPUs, RAM: y.flavor.RAM, Disk: y.flavor.Disk})
-	y.imageID = c.AddImage("Linux: 1.0", "x86_64")
-	network, err := y.session.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
+	env, ctx := &computeEnv{Cloud: c, session: session}, t.Context()
+	env.flavor = openstack.Flavor{Name: "conformance", VCPUs: 4, RAM: 2048, Disk: 10}
+	env.flavor.ID = c.AddFlavor(fake.Flavor{Name: env.flavor.Name, VCPUs: env.flavor.VCPUs, RAM: env.flavor.RAM, Disk: env.flavor.Disk})
+	env.imageID = c.AddImage("Linux: 1.0", "x86_64")
+	network, err := env.session.CreateNetwork(ctx, openstack.NetworkCreate{Name: "shoot"})
 	require.NoError(t, err)
-	subnet, err := y.session.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
+	subnet, err := env.session.CreateSubnet(ctx, openstack.SubnetCreate{NetworkID: network.ID, CIDR: "10.250.0.0/16", IPVersion: 4})
 	require.NoError(t, err)
-	y.networkID, y.subnet = network.ID, subnet.ID
-	return y
+	env.networkID, env.subnet = network.ID, subnet.ID
+	return env
 }
 
-func (y *yard) port(t *testing.T) openstack.Port {
+func (env *computeEnv) port(t *testing.T) openstack.Port {
 	t.Helper()
-	port, err := y.session.CreatePort(t.Context(), openstack.PortCreate{
-		NetworkID: y.networkID, Name: "machine", Description: "mine", SubnetIDs: []string{y.subnet}, AllowedAddresses: []string{"10.96.0.0/11"},
+	port, err := env.session.CreatePort(t.Context(), openstack.PortCreate{
+		NetworkID: env.networkID, Name: "machine", Description: "mine", SubnetIDs: []string{env.subnet}, AllowedAddresses: []string{"10.96.0.0/11"},
 	})
 	require.NoError(t, err)
 	return port
 }
 
 // server makes a server in the network.
-func (y *yard) server(t *testing.T, more openstack.ServerCreate) (openstack.Server, error) {
+func (env *computeEnv) server(t *testing.T, more openstack.ServerCreate) (openstack.Server, error) {
 	t.Helper()
-	more.FlavorID, more.ImageID = y.flavor.ID, y.imageID
+	more.FlavorID, more.ImageID = env.flavor.ID, env.imageID
 	if more.Name == "" {
 		more.Name = "machine"
 	}
 	if more.PortIDs == nil {
-		more.NetworkIDs = []string{y.networkID}
+		more.NetworkIDs = []string{env.networkID}
 	}
-	return y.session.CreateServer(t.Context(), more)
+	return env.session.CreateServer(t.Context(), more)
 }
 
-// groupOfOne is a server group with a member, which it is made with the first time.
-func (y *yard) groupOfOne(t *testing.T) string {
+// groupWithOneServer is a server group with a member, which it is made with the first time.
+func (env *computeEnv) groupWithOneServer(t *testing.T) string {
 	t.Helper()
-	groups, err := y.session.ListServerGroups(t.Context())
+	groups, err := env.session.ListServerGroups(t.Context())
 	require.NoError(t, err)
 	if len(groups) > 0 {
 		return groups[0].ID
 	}
-	group, err := y.session.CreateServerGroup(t.Context(), "pool", "affinity")
+	group, err := env.session.CreateServerGroup(t.Context(), "pool", "affinity")
 	require.NoError(t, err)
-	_, err = y.server(t, openstack.ServerCreate{ServerGroupID: group.ID})
+	_, err = env.server(t, openstack.ServerCreate{ServerGroupID: group.ID})
 	require.NoError(t, err)
 	return group.ID
 }
@@ -89,18 +89,18 @@ func namesOf(servers []openstack.Server) []string {
 	return names
 }
 
-func TestAMachineComesAndGoesWithItsVolumes(t *testing.T) {
-	y := newYard(t)
-	s, ctx := y.session, t.Context()
-	y.ResetLog()
-	port := y.port(t)
-	assert.Equal(t, []string{"machine", "mine", y.networkID}, []string{port.Name, port.Description, port.NetworkID})
+func TestSession_CreateServer_WithVolumes(t *testing.T) {
+	env := newComputeEnv(t)
+	s, ctx := env.session, t.Context()
+	env.ResetLog()
+	port := env.port(t)
+	assert.Equal(t, []string{"machine", "mine", env.networkID}, []string{port.Name, port.Description, port.NetworkID})
 	require.Len(t, port.FixedIPs, 1)
 	group, err := s.CreateServerGroup(ctx, "pool", "soft-anti-affinity")
 	require.NoError(t, err)
 	assert.Equal(t, openstack.ServerGroup{ID: group.ID, Name: "pool", Policy: "soft-anti-affinity", Members: []string{}}, group)
 
-	made, err := y.server(t, openstack.ServerCreate{
+	made, err := env.server(t, openstack.ServerCreate{
 		PortIDs: []string{port.ID}, ServerGroupID: group.ID, AvailabilityZone: "zone-b", Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"},
 		UserData: []byte("#!/bin/sh\n"), BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "__DEFAULT__"}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5}, {SizeGB: 6}},
 	})
@@ -120,7 +120,7 @@ func TestAMachineComesAndGoesWithItsVolumes(t *testing.T) {
 	listed, err := s.ListServers(ctx, openstack.ServerFilter{Name: "machine"})
 	require.NoError(t, err)
 	assert.Equal(t, []openstack.Server{got}, listed)
-	assert.Equal(t, "IyEvYmluL3NoCg==", y.State(fake.DefaultProject).Servers[0].UserData)
+	assert.Equal(t, "IyEvYmluL3NoCg==", env.State(fake.DefaultProject).Servers[0].UserData)
 	group, err = s.GetServerGroup(ctx, group.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []string{made.ID}, group.Members)
@@ -142,23 +142,23 @@ func TestAMachineComesAndGoesWithItsVolumes(t *testing.T) {
 	assert.True(t, cloud.IsNotFound(s.DeleteServerGroup(ctx, group.ID)))
 	_, err = s.GetServerGroup(ctx, group.ID)
 	assert.True(t, cloud.IsNotFound(err))
-	assert.Len(t, y.Log(), 15, "what was asked for, nothing else:\n%s", y.Log())
+	assert.Len(t, env.Log(), 15, "what was asked for, nothing else:\n%s", env.Log())
 }
 
-func TestAServerOnItsLocalDiskHasDataVolumes(t *testing.T) {
-	y := newYard(t)
-	made, err := y.server(t, openstack.ServerCreate{DataVolumes: []openstack.ServerVolume{{SizeGB: 5}}})
+func TestSession_CreateServer_LocalDiskAndDataVolumes(t *testing.T) {
+	env := newComputeEnv(t)
+	made, err := env.server(t, openstack.ServerCreate{DataVolumes: []openstack.ServerVolume{{SizeGB: 5}}})
 	require.NoError(t, err)
-	got, err := y.session.GetServer(t.Context(), made.ID)
+	got, err := env.session.GetServer(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, openstack.ServerActive, got.Status)
 	assert.Len(t, got.Volumes, 1)
 }
 
-func TestServersAreFoundByTheirExactName(t *testing.T) {
-	y := newYard(t)
+func TestSession_ListServers_ExactName(t *testing.T) {
+	env := newComputeEnv(t)
 	for _, name := range []string{"a.b", "axb", "A.B", "a.b-c", "z-a.b", "a|b", "a"} {
-		_, err := y.server(t, openstack.ServerCreate{Name: name, Metadata: map[string]string{"name": name, "all": "1"}})
+		_, err := env.server(t, openstack.ServerCreate{Name: name, Metadata: map[string]string{"name": name, "all": "1"}})
 		require.NoError(t, err)
 	}
 	for name, tc := range map[string]struct {
@@ -179,53 +179,53 @@ func TestServersAreFoundByTheirExactName(t *testing.T) {
 		"everything":                                   {openstack.ServerFilter{}, []string{"a.b", "axb", "A.B", "a.b-c", "z-a.b", "a|b", "a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := y.session.ListServers(t.Context(), tc.filter)
+			found, err := env.session.ListServers(t.Context(), tc.filter)
 			require.NoError(t, err)
 			assert.ElementsMatch(t, tc.want, namesOf(found))
 		})
 	}
 }
 
-func TestServersOfSeveralPagesAreAllFound(t *testing.T) {
-	y := newYard(t)
+func TestSession_ListServers_SeveralPages(t *testing.T) {
+	env := newComputeEnv(t)
 	const many = 223 // a page has 110
 	for i := range many {
-		_, err := y.Plant(fake.DefaultProject, "servers", fake.Attrs{
-			"name": fmt.Sprintf("machine-%d", i), "flavorRef": y.flavor.ID, "imageRef": y.imageID, "networks": []fake.Attrs{},
+		_, err := env.CreateResource(fake.DefaultProject, "servers", fake.Attrs{
+			"name": fmt.Sprintf("machine-%d", i), "flavorRef": env.flavor.ID, "imageRef": env.imageID, "networks": []fake.Attrs{},
 		})
 		require.NoError(t, err)
 	}
-	y.ResetLog()
-	found, err := y.session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
+	env.ResetLog()
+	found, err := env.session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
 	require.NoError(t, err)
 	assert.Len(t, found, many)
-	assert.Len(t, y.Log(), 3)
+	assert.Len(t, env.Log(), 3)
 }
 
-func TestAServerThatFindsNoHostTellsItsFault(t *testing.T) {
-	y := newYard(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true}))
-	made, err := y.server(t, openstack.ServerCreate{})
+func TestSession_GetServer_NoValidHost(t *testing.T) {
+	env := newComputeEnv(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true}))
+	made, err := env.server(t, openstack.ServerCreate{})
 	require.NoError(t, err)
-	got, err := y.session.GetServer(t.Context(), made.ID)
+	got, err := env.session.GetServer(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []string{openstack.ServerBuild, "scheduling"}, []string{got.Status, got.TaskState})
-	got, err = y.session.GetServer(t.Context(), made.ID)
+	got, err = env.session.GetServer(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, openstack.ServerError, got.Status)
 	require.NotNil(t, got.Fault)
 	assert.Equal(t, 500, got.Fault.Code)
 	assert.Contains(t, got.Fault.Message, "No valid host")
-	listed, err := y.session.ListServers(t.Context(), openstack.ServerFilter{Name: "machine"})
+	listed, err := env.session.ListServers(t.Context(), openstack.ServerFilter{Name: "machine"})
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
 	assert.Nil(t, listed[0].Fault)
 }
 
-func TestEveryQuotaOfAMachineIsToldFromAMissingPermission(t *testing.T) {
-	type attempt func(*testing.T, *yard) error
+func TestSession_CreateServer_QuotaExceeded(t *testing.T) {
+	type attempt func(*testing.T, *computeEnv) error
 	server := func(more openstack.ServerCreate) attempt {
-		return func(t *testing.T, y *yard) error {
-			_, err := y.server(t, more)
+		return func(t *testing.T, env *computeEnv) error {
+			_, err := env.server(t, more)
 			return err
 		}
 	}
@@ -239,49 +239,49 @@ func TestEveryQuotaOfAMachineIsToldFromAMissingPermission(t *testing.T) {
 		"cores":        {"cores", 7, server(openstack.ServerCreate{}), "cores (4 of 7"},
 		"RAM":          {"ram", 4095, server(openstack.ServerCreate{}), "RAM (2048 of 4095"},
 		"Nova's ports": {"port", 1, server(openstack.ServerCreate{}), "ports (1 of 1"},
-		"our ports": {"port", 1, func(t *testing.T, y *yard) error {
-			_, err := y.session.CreatePort(t.Context(), openstack.PortCreate{NetworkID: y.networkID})
+		"our ports": {"port", 1, func(t *testing.T, env *computeEnv) error {
+			_, err := env.session.CreatePort(t.Context(), openstack.PortCreate{NetworkID: env.networkID})
 			return err
 		}, "OverQuota"},
-		"server groups": {"server_groups", 0, func(t *testing.T, y *yard) error {
-			_, err := y.session.CreateServerGroup(t.Context(), "pool", "affinity")
+		"server groups": {"server_groups", 0, func(t *testing.T, env *computeEnv) error {
+			_, err := env.session.CreateServerGroup(t.Context(), "pool", "affinity")
 			return err
 		}, "server groups (0 of 0"},
-		"members of a server group": {"server_group_members", 1, func(t *testing.T, y *yard) error {
-			_, err := y.server(t, openstack.ServerCreate{ServerGroupID: y.groupOfOne(t)})
+		"members of a server group": {"server_group_members", 1, func(t *testing.T, env *computeEnv) error {
+			_, err := env.server(t, openstack.ServerCreate{ServerGroupID: env.groupWithOneServer(t)})
 			return err
 		}, "members of a server group (1 of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			y := newYard(t)
-			_, err := y.server(t, openstack.ServerCreate{})
+			env := newComputeEnv(t)
+			_, err := env.server(t, openstack.ServerCreate{})
 			require.NoError(t, err)
-			require.NoError(t, y.SetQuota(fake.DefaultProject, tc.resource, tc.limit))
-			err = tc.do(t, y)
+			require.NoError(t, env.SetQuota(fake.DefaultProject, tc.resource, tc.limit))
+			err = tc.do(t, env)
 			assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
 			assert.ErrorContains(t, err, tc.says)
-			require.NoError(t, y.SetQuota(fake.DefaultProject, tc.resource, 100000))
-			y.Inject(wire.Fault{Match: wire.Match{Method: "POST", WritesOnly: true}, Status: 403})
-			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(tc.do(t, y)))
+			require.NoError(t, env.SetQuota(fake.DefaultProject, tc.resource, 100000))
+			env.Inject(wire.Fault{Match: wire.Match{Method: "POST", WritesOnly: true}, Status: 403})
+			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(tc.do(t, env)))
 		})
 	}
 }
 
-func TestSession_AdministratorListsServers(t *testing.T) {
+func TestSession_ListServers_Administrator(t *testing.T) {
 	c := startCloud(t)
 	credentials := memberOf(t, c)
 	credentials.Username, credentials.Password, credentials.TenantName = fake.AdminUser, fake.AdminPassword, fake.AdminProject
 	session, err := openstack.NewSessions(openstack.Options{QPS: -1}).Get(t.Context(), credentials, fake.DefaultRegion)
 	require.NoError(t, err)
-	y := newYardOf(t, c, session)
+	env := newComputeEnvFor(t, c, session)
 	const count = 450 // whose user data would take more than a page may
 	for i := range count {
-		_, err := y.server(t, openstack.ServerCreate{Name: fmt.Sprintf("machine-%d", i), UserData: bytes.Repeat([]byte("x"), 15<<10)})
+		_, err := env.server(t, openstack.ServerCreate{Name: fmt.Sprintf("machine-%d", i), UserData: bytes.Repeat([]byte("x"), 15<<10)})
 		require.NoError(t, err)
 	}
-	y.ResetLog()
+	env.ResetLog()
 	found, err := session.ListServers(t.Context(), openstack.ServerFilter{NamePrefix: "machine-"})
 	require.NoError(t, err)
 	assert.Len(t, found, count)
-	assert.Equal(t, 5, y.Log().Count()["nova GET /v2.1/servers/detail"])
+	assert.Equal(t, 5, env.Log().Count()["nova GET /v2.1/servers/detail"])
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestAnOlderCloudMakesMachinesWithoutTypesOfVolumes(t *testing.T) {
-	y := newYard(t, fake.WithComputeMicroversion(53)) // Pike
-	made, err := y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
+func TestSession_CreateServer_OldMicroversion(t *testing.T) {
+	env := newComputeEnv(t, fake.WithComputeMicroversion(53)) // Pike
+	made, err := env.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
 	require.NoError(t, err)
-	got, err := y.session.GetServer(t.Context(), made.ID)
+	got, err := env.session.GetServer(t.Context(), made.ID)
 	require.NoError(t, err)
 	assert.Equal(t, openstack.ServerActive, got.Status)
-	_, err = y.session.CreateServerGroup(t.Context(), "pool", "soft-affinity")
+	_, err = env.session.CreateServerGroup(t.Context(), "pool", "soft-affinity")
 	require.NoError(t, err)
-	_, err = y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "__DEFAULT__"}})
+	_, err = env.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "__DEFAULT__"}})
 	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 	assert.ErrorContains(t, err, "leave out the type")
 }
 
-func TestWhatAServerRefersToIsMissing(t *testing.T) {
-	y := newYard(t)
+func TestSession_CreateServer_MissingReference(t *testing.T) {
+	env := newComputeEnv(t)
 	missing := "11111111-2222-4333-8444-555555555555"
 	for name, more := range map[string]openstack.ServerCreate{
 		"the port":                    {PortIDs: []string{missing}},
@@ -39,53 +39,53 @@ func TestWhatAServerRefersToIsMissing(t *testing.T) {
 		"the type of a data volume":   {DataVolumes: []openstack.ServerVolume{{SizeGB: 20, Type: "none"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := y.server(t, more)
+			_, err := env.server(t, more)
 			assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 		})
 	}
-	assert.Empty(t, y.State(fake.DefaultProject).Servers)
+	assert.Empty(t, env.State(fake.DefaultProject).Servers)
 }
 
-func TestCreateServer_TypesOfVolumes(t *testing.T) {
-	y := newYard(t)
-	fast := y.AddVolumeType("fast")
-	assert.Equal(t, fast, y.AddVolumeType("fast"), "it is there already")
-	_, err := y.server(t, openstack.ServerCreate{
+func TestSession_CreateServer_VolumeTypes(t *testing.T) {
+	env := newComputeEnv(t)
+	fast := env.AddVolumeType("fast")
+	assert.Equal(t, fast, env.AddVolumeType("fast"), "it is there already")
+	_, err := env.server(t, openstack.ServerCreate{
 		BootVolume: &openstack.ServerVolume{SizeGB: 20, Type: "fast"}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5, Type: fast}, {SizeGB: 6}},
 	})
 	require.NoError(t, err)
 	var types []string
-	for _, volume := range y.State(fake.DefaultProject).Volumes {
+	for _, volume := range env.State(fake.DefaultProject).Volumes {
 		types = append(types, volume.VolumeType)
 	}
 	assert.Equal(t, []string{"fast", "fast", "__DEFAULT__"}, types)
 }
 
-func TestCreateServer_VolumesBeyondTheQuota(t *testing.T) {
-	for sentence, limit := range map[string]struct {
+func TestSession_CreateServer_VolumeQuotaExceeded(t *testing.T) {
+	for name, limit := range map[string]struct {
 		resource string
 		limit    int
 	}{"their number": {"volumes", 1}, "their size": {"gigabytes", 24}} {
-		t.Run(sentence, func(t *testing.T) {
-			y := newYard(t)
-			require.NoError(t, y.SetQuota(fake.DefaultProject, limit.resource, limit.limit))
-			made, err := y.server(t, openstack.ServerCreate{
+		t.Run(name, func(t *testing.T) {
+			env := newComputeEnv(t)
+			require.NoError(t, env.SetQuota(fake.DefaultProject, limit.resource, limit.limit))
+			made, err := env.server(t, openstack.ServerCreate{
 				BootVolume: &openstack.ServerVolume{SizeGB: 20}, DataVolumes: []openstack.ServerVolume{{SizeGB: 5}},
 			})
 			require.NoError(t, err, "Nova asks Cinder only when it builds the server")
-			got, err := y.session.GetServer(t.Context(), made.ID)
+			got, err := env.session.GetServer(t.Context(), made.ID)
 			require.NoError(t, err)
 			assert.Equal(t, openstack.ServerError, got.Status)
 			assert.Empty(t, got.HostID)
 			assert.Contains(t, got.Fault.Message, "exceed")
-			assert.Empty(t, y.State(fake.DefaultProject).Volumes)
+			assert.Empty(t, env.State(fake.DefaultProject).Volumes)
 		})
 	}
 }
 
-func TestServerGroupsOfOneNameAreTold(t *testing.T) {
-	y := newYard(t)
-	s, ctx := y.session, t.Context()
+func TestSession_ListServerGroups_SameName(t *testing.T) {
+	env := newComputeEnv(t)
+	s, ctx := env.session, t.Context()
 	groups, err := s.ListServerGroups(ctx)
 	require.NoError(t, err)
 	assert.Empty(t, groups)
@@ -103,27 +103,27 @@ func TestServerGroupsOfOneNameAreTold(t *testing.T) {
 	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 }
 
-func TestFlavorsImagesAndVolumesAreFound(t *testing.T) {
-	y := newYard(t)
-	s, ctx := y.session, t.Context()
+func TestSession_ListFlavorsImagesVolumes(t *testing.T) {
+	env := newComputeEnv(t)
+	s, ctx := env.session, t.Context()
 	flavors, err := s.ListFlavors(ctx)
 	require.NoError(t, err)
-	assert.Contains(t, flavors, y.flavor)
-	y.AddImage("linux: 1.0", "x86_64")
+	assert.Contains(t, flavors, env.flavor)
+	env.AddImage("linux: 1.0", "x86_64")
 	images, err := s.ListImages(ctx, openstack.ImageFilter{Name: "Linux: 1.0"})
 	require.NoError(t, err)
-	assert.Equal(t, []openstack.Image{{ID: y.imageID, Name: "Linux: 1.0", Status: openstack.ImageActive}}, images)
+	assert.Equal(t, []openstack.Image{{ID: env.imageID, Name: "Linux: 1.0", Status: openstack.ImageActive}}, images)
 	for i := range 60 { // Glance's pages have 25
-		y.AddImage(fmt.Sprintf("image-%d", i), "x86_64")
+		env.AddImage(fmt.Sprintf("image-%d", i), "x86_64")
 	}
 	images, err = s.ListImages(ctx, openstack.ImageFilter{})
 	require.NoError(t, err)
 	assert.Greater(t, len(images), 60)
 
 	assert.True(t, s.HasVolumes())
-	id, err := y.Plant(fake.DefaultProject, "volumes", fake.Attrs{"name": "machine-root", "size": 1, "metadata": fake.Attrs{"a": "b"}})
+	id, err := env.CreateResource(fake.DefaultProject, "volumes", fake.Attrs{"name": "machine-root", "size": 1, "metadata": fake.Attrs{"a": "b"}})
 	require.NoError(t, err)
-	_, err = y.Plant(fake.DefaultProject, "volumes", fake.Attrs{"name": "MACHINE-root", "size": 1})
+	_, err = env.CreateResource(fake.DefaultProject, "volumes", fake.Attrs{"name": "MACHINE-root", "size": 1})
 	require.NoError(t, err)
 	volumes, err := s.ListVolumes(ctx, openstack.VolumeFilter{Name: "machine-root"})
 	require.NoError(t, err)
@@ -132,17 +132,17 @@ func TestFlavorsImagesAndVolumesAreFound(t *testing.T) {
 	assert.True(t, cloud.IsNotFound(s.DeleteVolume(ctx, id)))
 }
 
-func TestAVolumeOfAServerIsNotDeleted(t *testing.T) {
-	y := newYard(t)
-	made, err := y.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
+func TestSession_DeleteVolume_Attached(t *testing.T) {
+	env := newComputeEnv(t)
+	made, err := env.server(t, openstack.ServerCreate{BootVolume: &openstack.ServerVolume{SizeGB: 20}})
 	require.NoError(t, err)
-	got, err := y.session.GetServer(t.Context(), made.ID)
+	got, err := env.session.GetServer(t.Context(), made.ID)
 	require.NoError(t, err)
 	require.Len(t, got.Volumes, 1)
-	assert.Equal(t, cloud.Unknown, cloud.KindOf(y.session.DeleteVolume(t.Context(), got.Volumes[0].ID)))
+	assert.Equal(t, cloud.Unknown, cloud.KindOf(env.session.DeleteVolume(t.Context(), got.Volumes[0].ID)))
 }
 
-func TestACloudWithoutCinderAndGlanceSaysSo(t *testing.T) {
+func TestSession_WithoutCinderAndGlance(t *testing.T) {
 	s := logInto(t, startCloud(t, fake.WithoutServices(wire.Cinder, wire.Glance)))
 	assert.False(t, s.HasVolumes())
 	_, err := s.ListVolumes(t.Context(), openstack.VolumeFilter{})

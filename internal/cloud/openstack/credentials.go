@@ -16,22 +16,22 @@ import (
 
 // The keys of a Secret with credentials. The first ten are the upstream extension's, the others ours.
 const (
-	keyAuthURL          = "authURL"
-	keyUsername         = "username"
-	keyPassword         = "password"
-	keyAppCredID        = "applicationCredentialID"
-	keyAppCredName      = "applicationCredentialName"
-	keyAppCredSecret    = "applicationCredentialSecret"
-	keyDomainName       = "domainName"
-	keyTenantName       = "tenantName"
-	keyCACert           = "caCert"
-	keyInsecure         = "insecure"
-	keyDomainID         = "domainID"
-	keyTenantID         = "tenantID"
-	keyUserDomainName   = "userDomainName"
-	keyUserDomainID     = "userDomainID"
-	identityVersion     = "v3"
-	identityVersionPast = "v2.0"
+	keyAuthURL            = "authURL"
+	keyUsername           = "username"
+	keyPassword           = "password"
+	keyAppCredID          = "applicationCredentialID"
+	keyAppCredName        = "applicationCredentialName"
+	keyAppCredSecret      = "applicationCredentialSecret"
+	keyDomainName         = "domainName"
+	keyTenantName         = "tenantName"
+	keyCACert             = "caCert"
+	keyInsecure           = "insecure"
+	keyDomainID           = "domainID"
+	keyTenantID           = "tenantID"
+	keyUserDomainName     = "userDomainName"
+	keyUserDomainID       = "userDomainID"
+	identityVersion       = "v3"
+	identityVersionLegacy = "v2.0"
 )
 
 // Credentials is everything that a login needs. It prints as a placeholder, so that it cannot leak into a log.
@@ -94,11 +94,11 @@ type Keystone struct {
 	ForceInsecure bool
 }
 
-// At returns the credentials for use with a Keystone that the operator described. Who logs in is the Secret's business. Where
+// WithKeystone returns the credentials for use with a Keystone that the operator described. Who logs in is the Secret's business. Where
 // is the operator's alone: the URL and the CA bundle win over the Secret's, and the operator alone can turn the verification of
 // certificates off, so that no Secret can send a login elsewhere. Without a URL the credentials are incomplete, whatever the
 // Secret says. The upstream extension has the same order, by writing the operator's values into the Secret.
-func (c Credentials) At(keystone Keystone) Credentials {
+func (c Credentials) WithKeystone(keystone Keystone) Credentials {
 	c.AuthURL = keystone.URL
 	c.Insecure = keystone.ForceInsecure
 	if keystone.CACert != "" {
@@ -107,10 +107,10 @@ func (c Credentials) At(keystone Keystone) Credentials {
 	return c
 }
 
-// Complete reports, as a cloud.Configuration error, what keeps well-formed credentials from being used: an auth URL that
+// Validate reports, as a cloud.Configuration error, what keeps well-formed credentials from being used: an auth URL that
 // nobody gave, or one or a CA bundle, from the Secret or filled in by the caller, that cannot be read.
-func (c Credentials) Complete() error {
-	problems := c.reachProblems()
+func (c Credentials) Validate() error {
+	problems := c.endpointProblems()
 	if c.AuthURL == "" {
 		problems = append(problems, fmt.Sprintf("%q is missing: the cloud profile has to have a URL of Keystone for the region", keyAuthURL))
 	}
@@ -176,8 +176,8 @@ func (c Credentials) projectProblems() []string {
 	}
 }
 
-// reachProblems checks what says where Keystone is and how to trust it.
-func (c Credentials) reachProblems() []string {
+// endpointProblems checks what says where Keystone is and how to trust it.
+func (c Credentials) endpointProblems() []string {
 	const remedy = "correct it in the Secret, or in the cloud profile"
 	var problems []string
 	if c.AuthURL != "" {
@@ -185,7 +185,7 @@ func (c Credentials) reachProblems() []string {
 		switch {
 		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
 			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3: %s", keyAuthURL, remedy))
-		case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/"+identityVersionPast):
+		case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/"+identityVersionLegacy):
 			problems = append(problems, fmt.Sprintf("%q is of version 2.0, use Keystone's version 3: %s", keyAuthURL, remedy))
 		}
 	}
@@ -198,13 +198,13 @@ func (c Credentials) reachProblems() []string {
 // userDomain returns the ID or else the name of the user's domain.
 func (c Credentials) userDomain() (id, name string) {
 	if c.UserDomainID != "" || c.UserDomainName != "" {
-		return either(c.UserDomainID, c.UserDomainName)
+		return idOrName(c.UserDomainID, c.UserDomainName)
 	}
-	return either(c.DomainID, c.DomainName)
+	return idOrName(c.DomainID, c.DomainName)
 }
 
-// either drops the name where there is an ID.
-func either(id, name string) (string, string) {
+// idOrName drops the name where there is an ID.
+func idOrName(id, name string) (string, string) {
 	if id != "" {
 		return id, ""
 	}
@@ -234,8 +234,8 @@ func fingerprintOf(parts ...string) fingerprint {
 	return fingerprint(hash.Sum(nil))
 }
 
-// account identifies a session: who logs in where, for which region.
-func (c Credentials) account(region string) fingerprint {
+// sessionKey identifies a session: who logs in where, for which region.
+func (c Credentials) sessionKey(region string) fingerprint {
 	return fingerprintOf(
 		c.identityEndpoint(), c.Username, c.Password,
 		c.ApplicationCredentialID, c.ApplicationCredentialName, c.ApplicationCredentialSecret,
@@ -244,7 +244,7 @@ func (c Credentials) account(region string) fingerprint {
 	)
 }
 
-// trust identifies a transport: all sessions that trust the same certificates share one.
-func (c Credentials) trust() fingerprint {
+// transportKey identifies a transport: all sessions that trust the same certificates share one.
+func (c Credentials) transportKey() fingerprint {
 	return fingerprintOf(c.CACert, strconv.FormatBool(c.Insecure))
 }

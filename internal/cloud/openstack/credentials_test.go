@@ -21,7 +21,7 @@ func secret(keysAndValues ...string) map[string][]byte {
 	return data
 }
 
-func TestEveryFormOfCredentialsLogsIn(t *testing.T) {
+func TestParseCredentials_Login(t *testing.T) {
 	for name, tc := range map[string]struct {
 		data map[string][]byte
 		want string // the body of the login
@@ -95,9 +95,9 @@ func TestEveryFormOfCredentialsLogsIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, err := openstack.ParseCredentials(tc.data)
 			require.NoError(t, err)
-			require.ErrorContains(t, c.Complete(), `"authURL" is missing`)
+			require.ErrorContains(t, c.Validate(), `"authURL" is missing`)
 			c.AuthURL = "https://cloud.test/identity"
-			require.NoError(t, c.Complete())
+			require.NoError(t, c.Validate())
 
 			stub := &stubCloud{}
 			_, err = stub.sessions(openstack.Options{}).Get(t.Context(), c, "one")
@@ -107,7 +107,7 @@ func TestEveryFormOfCredentialsLogsIn(t *testing.T) {
 	}
 }
 
-func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
+func TestParseCredentials_Invalid(t *testing.T) {
 	user := secret("username", "u", "password", "hidden", "domainName", "d", "tenantName", "t")
 	with := func(keysAndValues ...string) map[string][]byte {
 		data := maps.Clone(user)
@@ -146,7 +146,7 @@ func TestCredentialsThatCannotWorkNameKeyAndRemedy(t *testing.T) {
 	}
 }
 
-func TestOptionalKeysAreRead(t *testing.T) {
+func TestParseCredentials_OptionalKeys(t *testing.T) {
 	for text, want := range map[string]bool{"true": true, "True": true, "false": false, "": false, "yes": false, "1": false} {
 		c, err := openstack.ParseCredentials(secret(
 			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text+"\n", "authURL", "https://cloud.test/v3\n",
@@ -157,7 +157,7 @@ func TestOptionalKeysAreRead(t *testing.T) {
 	}
 }
 
-func TestWhereKeystoneIsIsCheckedOnceItIsSettled(t *testing.T) {
+func TestCredentials_Validate(t *testing.T) {
 	for name, tc := range map[string]struct{ key, value, want string }{
 		"an auth URL that is none":          {"authURL", "hidden", `"authURL" must be an address like https://`},
 		"an auth URL of another protocol":   {"authURL", "ftp://hidden", `"authURL" must be an address like https://`},
@@ -167,7 +167,7 @@ func TestWhereKeystoneIsIsCheckedOnceItIsSettled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, err := openstack.ParseCredentials(secret("applicationCredentialID", "i", "applicationCredentialSecret", "s", tc.key, tc.value))
 			require.NoError(t, err, "the caller may replace it")
-			err = c.Complete()
+			err = c.Validate()
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, "correct it in the Secret, or in the cloud profile")
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
@@ -176,7 +176,7 @@ func TestWhereKeystoneIsIsCheckedOnceItIsSettled(t *testing.T) {
 	}
 }
 
-func TestCredentialsDoNotPrint(t *testing.T) {
+func TestCredentials_Format(t *testing.T) {
 	c := credentials()
 	encoded, err := json.Marshal(map[string]any{"credentials": c})
 	require.NoError(t, err)

@@ -50,16 +50,16 @@ func classify(s service, method, path string, err error, secrets ...string) *clo
 	if classified, ok := errors.AsType[*cloud.Error](err); ok {
 		return classified
 	}
-	if answer, ok := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err); ok {
-		return classifyAnswer(s, method, path, answer, secrets)
+	if response, ok := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err); ok {
+		return classifyResponse(s, method, path, response, secrets)
 	}
-	return unavailable(foreign(withoutURL(err), secrets...), fmt.Sprintf("%s %s of the %s service", method, path, s))
+	return unavailable(sanitizeError(withoutURL(err), secrets...), fmt.Sprintf("%s %s of the %s service", method, path, s))
 }
 
 // unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is. That of a
 // certificate is among them: it may be the cloud's, which expires and is renewed, as well as the user's.
-func unavailable(err error, deed string) *cloud.Error {
-	unavailable := &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", deed, err)}
+func unavailable(err error, action string) *cloud.Error {
+	unavailable := &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", action, err)}
 	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
 		unavailable.Message = fmt.Sprintf("the cloud's certificate cannot be verified: if that lasts, check %q and %q, "+
 			"or the Keystone URL and the CA bundle of the cloud profile", keyAuthURL, keyCACert)
@@ -75,14 +75,14 @@ func withoutURL(err error) error {
 	return err
 }
 
-func classifyAnswer(s service, method, path string, answer gophercloud.ErrUnexpectedResponseCode, secrets []string) *cloud.Error {
-	kind, message := readFault(answer.Body)
+func classifyResponse(s service, method, path string, response gophercloud.ErrUnexpectedResponseCode, secrets []string) *cloud.Error {
+	kind, message := readFault(response.Body)
 	fault := &ResponseError{
-		Service: s.String(), Method: method, Path: path, Status: answer.Actual,
-		Type: foreignLine(kind, secrets), Message: foreignLine(message, secrets),
-		RequestID: foreignLine(answer.ResponseHeader.Get("X-Openstack-Request-Id"), secrets),
+		Service: s.String(), Method: method, Path: path, Status: response.Actual,
+		Type: sanitize(kind, secrets), Message: sanitize(message, secrets),
+		RequestID: sanitize(response.ResponseHeader.Get("X-Openstack-Request-Id"), secrets),
 	}
-	pause := retryAfter(answer.ResponseHeader)
+	pause := retryAfter(response.ResponseHeader)
 	return &cloud.Error{Kind: kindOf(fault, pause > 0), RetryAfter: pause, Err: fault}
 }
 

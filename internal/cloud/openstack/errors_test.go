@@ -18,7 +18,7 @@ func neutronFault(kind string) string {
 
 func novaFault(key string) string { return `{"` + key + `": {"code": 0, "message": "as Nova says"}}` }
 
-func TestAnswersAreClassifiedByCodeAndType(t *testing.T) {
+func TestClassifyResponse(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code       int
 		body       string
@@ -68,17 +68,17 @@ func TestAnswersAreClassifiedByCodeAndType(t *testing.T) {
 			err := session.DeleteNetwork(t.Context(), "n")
 			assert.Equal(t, tc.want, cloud.KindOf(err), cloud.KindOf(err).String())
 
-			var answer *openstack.ResponseError
-			require.ErrorAs(t, err, &answer)
-			answer.Message = ""
+			var response *openstack.ResponseError
+			require.ErrorAs(t, err, &response)
+			response.Message = ""
 			assert.Equal(t, &openstack.ResponseError{
 				Service: "network", Method: "DELETE", Path: "networks/n", Status: tc.code, Type: tc.wantType, RequestID: "req-1",
-			}, answer)
+			}, response)
 		})
 	}
 }
 
-func TestAnErrorSaysWhatTheServiceSaid(t *testing.T) {
+func TestResponseError_Error(t *testing.T) {
 	stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Openstack-Request-Id", "req-1")
 		w.Header().Set("Retry-After", "90")
@@ -89,7 +89,7 @@ func TestAnErrorSaysWhatTheServiceSaid(t *testing.T) {
 	assert.Equal(t, 90*time.Second, cloud.RetryAfter(err))
 }
 
-func TestAnAnswerThatMakesNoSenseIsTheCloudsTrouble(t *testing.T) {
+func TestSession_InvalidResponse(t *testing.T) {
 	for name, body := range map[string]string{
 		"no content":         ``,
 		"no JSON":            `<html>`,

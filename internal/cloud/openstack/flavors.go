@@ -13,11 +13,11 @@ type Flavor struct {
 
 func (s *Session) flavors() resource[Flavor] {
 	return resource[Flavor]{
-		session: s, service: computeService, path: "flavors", detail: "/detail", one: "flavor", many: "flavors",
+		session: s, service: computeService, path: "flavors", detail: "/detail", singular: "flavor", plural: "flavors",
 	}
 }
 
 // ListFlavors returns the flavors that the session's project may use. Nova cannot filter them by name.
 func (s *Session) ListFlavors(ctx context.Context) ([]Flavor, error) {
-	return s.flavors().list(ctx, everything[Flavor]{})
+	return s.flavors().list(ctx, noFilter[Flavor]{})
 }

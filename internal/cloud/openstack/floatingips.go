@@ -7,7 +7,7 @@ import (
 
 func (s *Session) floatingIPs() resource[FloatingIP] {
 	return resource[FloatingIP]{
-		session: s, service: networkService, path: "floatingips", one: "floatingip", many: "floatingips",
+		session: s, service: networkService, path: "floatingips", singular: "floatingip", plural: "floatingips",
 	}
 }
 
@@ -31,6 +31,6 @@ func (f FloatingIPFilter) query() url.Values {
 }
 
 func (f FloatingIPFilter) matches(ip FloatingIP) bool {
-	return anyOf(f.PortIDs, ip.PortID) && is(f.RouterID, ip.RouterID) &&
-		is(f.FloatingNetworkID, ip.FloatingNetworkID) && is(f.Description, ip.Description)
+	return emptyOrContains(f.PortIDs, ip.PortID) && emptyOrEqual(f.RouterID, ip.RouterID) &&
+		emptyOrEqual(f.FloatingNetworkID, ip.FloatingNetworkID) && emptyOrEqual(f.Description, ip.Description)
 }

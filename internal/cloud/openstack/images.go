@@ -20,7 +20,7 @@ type Image struct {
 type ImageFilter struct{ Name string }
 
 func (s *Session) images() resource[Image] {
-	return resource[Image]{session: s, service: imageService, path: "images", one: "image", many: "images"}
+	return resource[Image]{session: s, service: imageService, path: "images", singular: "image", plural: "images"}
 }
 
 // ListImages returns the images that match the filter, of those that the cloud shows to the session's project unasked: its own,
@@ -40,4 +40,4 @@ func (f ImageFilter) query() url.Values {
 	return url.Values(q)
 }
 
-func (f ImageFilter) matches(i Image) bool { return is(f.Name, i.Name) }
+func (f ImageFilter) matches(i Image) bool { return emptyOrEqual(f.Name, i.Name) }

@@ -18,7 +18,7 @@ type KeyPair struct {
 }
 
 func (s *Session) keyPairs() resource[KeyPair] {
-	return resource[KeyPair]{session: s, service: computeService, path: "os-keypairs", one: "keypair", many: "keypairs"}
+	return resource[KeyPair]{session: s, service: computeService, path: "os-keypairs", singular: "keypair", plural: "keypairs"}
 }
 
 // GetKeyPair returns a key pair of the session's user.
@@ -49,7 +49,7 @@ func (s *Session) keyPairsExhausted(ctx context.Context) bool {
 		} `json:"quota_set"`
 	}
 	path := "os-quota-sets/" + url.PathEscape(s.Token().ProjectID)
-	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: path, answer: &quota})
+	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: path, response: &quota})
 	limit := quota.Set.KeyPairs
 	if err != nil || limit == nil || *limit < 0 {
 		return false
@@ -57,6 +57,6 @@ func (s *Session) keyPairsExhausted(ctx context.Context) bool {
 	var existing struct {
 		KeyPairs []json.RawMessage `json:"keypairs"`
 	}
-	err = s.do(ctx, call{service: computeService, method: http.MethodGet, path: s.keyPairs().path, expects: onePage, answer: &existing})
+	err = s.do(ctx, call{service: computeService, method: http.MethodGet, path: s.keyPairs().path, expects: pageResponse, response: &existing})
 	return err == nil && len(existing.KeyPairs) >= *limit
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestARefusedKeyPairIsLookedAtCloser(t *testing.T) {
+func TestSession_CreateKeyPair_Forbidden(t *testing.T) {
 	two := `{"keypairs": [{"keypair": {"name": "a"}}, {"keypair": {"name": "b"}}]}`
 	for name, tc := range map[string]struct {
 		quota, existing http.HandlerFunc

@@ -25,8 +25,8 @@ func (u usage) exceeded() bool {
 	return u.limit != nil && *u.limit >= 0 && u.used+u.more > *u.limit
 }
 
-// excess names what goes over its limit, or is empty.
-func excess(all ...usage) string {
+// exceededQuotas names what goes over its limit, or is empty.
+func exceededQuotas(all ...usage) string {
 	var over []string
 	for _, u := range all {
 		if u.exceeded() {
@@ -36,12 +36,12 @@ func excess(all ...usage) string {
 	return strings.Join(over, ", ")
 }
 
-// quotaOr returns a refusal as one of kind cloud.QuotaExceeded when there is an excess, otherwise as it is.
-func quotaOr(refusal error, excess string) error {
-	if excess == "" {
-		return refusal
+// asQuotaError returns a refusal as one of kind cloud.QuotaExceeded when there is an excess, otherwise as it is.
+func asQuotaError(err error, exceeded string) error {
+	if exceeded == "" {
+		return err
 	}
-	return &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the project's quota is used up: " + excess, Err: refusal}
+	return &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the project's quota is used up: " + exceeded, Err: err}
 }
 
 // limits are what Nova says of the project.
@@ -59,26 +59,26 @@ type limits struct {
 }
 
 func (s *Session) limits(ctx context.Context) (limits, error) {
-	var answer struct {
+	var response struct {
 		Limits struct {
 			Absolute limits `json:"absolute"`
 		} `json:"limits"`
 	}
-	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: "limits", answer: &answer})
-	return answer.Limits.Absolute, err
+	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: "limits", response: &response})
+	return response.Limits.Absolute, err
 }
 
-func (s *Session) serverGroupExcess(ctx context.Context) string {
+func (s *Session) exceededServerGroupQuotas(ctx context.Context) string {
 	has, err := s.limits(ctx)
 	if err != nil {
 		return ""
 	}
-	return excess(usage{name: "server groups", used: has.Groups, more: 1, limit: has.MaxGroups})
+	return exceededQuotas(usage{name: "server groups", used: has.Groups, more: 1, limit: has.MaxGroups})
 }
 
-// serverExcess names the quotas that a server goes over: those of its flavor and its metadata, that of its group, and that of the
+// exceededServerQuotas names the quotas that a server goes over: those of its flavor and its metadata, that of its group, and that of the
 // ports which Nova would make for it.
-func (s *Session) serverExcess(ctx context.Context, server ServerCreate) string {
+func (s *Session) exceededServerQuotas(ctx context.Context, server ServerCreate) string {
 	has, err := s.limits(ctx)
 	if err != nil {
 		return ""
@@ -100,31 +100,31 @@ func (s *Session) serverExcess(ctx context.Context, server ServerCreate) string 
 	if len(server.NetworkIDs) > 0 {
 		all = append(all, s.portUsage(ctx, len(server.NetworkIDs)))
 	}
-	return excess(all...)
+	return exceededQuotas(all...)
 }
 
 func (s *Session) portUsage(ctx context.Context, more int) usage {
-	var answer struct {
+	var response struct {
 		Quota struct {
 			Port *int `json:"port"`
 		} `json:"quota"`
 	}
 	project := s.Token().ProjectID
 	ports := usage{name: "ports", more: more}
-	err := s.do(ctx, call{service: networkService, method: http.MethodGet, path: "quotas/" + url.PathEscape(project), answer: &answer})
-	if err != nil || answer.Quota.Port == nil || *answer.Quota.Port < 0 {
+	err := s.do(ctx, call{service: networkService, method: http.MethodGet, path: "quotas/" + url.PathEscape(project), response: &response})
+	if err != nil || response.Quota.Port == nil || *response.Quota.Port < 0 {
 		return ports
 	}
-	existing, err := s.ports().list(ctx, ofProject(project))
+	existing, err := s.ports().list(ctx, projectFilter(project))
 	if err != nil {
 		return ports
 	}
-	ports.used, ports.limit = len(existing), answer.Quota.Port
+	ports.used, ports.limit = len(existing), response.Quota.Port
 	return ports
 }
 
-// ofProject selects the ports that count against a project's quota: a list also shows others' in the project's networks.
-type ofProject string
+// projectFilter selects the ports that count against a project's quota: a list also shows others' in the project's networks.
+type projectFilter string
 
-func (p ofProject) query() url.Values      { return url.Values{"project_id": {string(p)}} }
-func (p ofProject) matches(port Port) bool { return port.ProjectID == string(p) }
+func (p projectFilter) query() url.Values      { return url.Values{"project_id": {string(p)}} }
+func (p projectFilter) matches(port Port) bool { return port.ProjectID == string(p) }

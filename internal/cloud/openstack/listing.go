@@ -16,12 +16,12 @@ const (
 	maxLink      = 32 << 10
 )
 
-// listing collects the objects of a list that match, page by page and object by object. It fails with an unusableError
+// listing collects the objects of a list that match, page by page and object by object. It fails with an invalidResponseError
 // when the list exceeds the limits or leads in a circle: what is known of it then is no base for any decision.
 type listing[T any] struct {
-	many    string // the JSON key around the objects of a page
-	matches func(T) bool
-	kept    func(T) int // see resource
+	plural      string // the JSON key around the objects of a page
+	matches     func(T) bool
+	decodedSize func(T) int // see resource
 
 	found   []T
 	objects int // seen so far
@@ -57,22 +57,22 @@ func (l *listing[T]) decodeFrom(decoder *json.Decoder) error {
 		return err
 	}
 	if !l.page.listed {
-		return fmt.Errorf("the answer lacks %q", l.many)
+		return fmt.Errorf("the answer lacks %q", l.plural)
 	}
-	if l.kept == nil {
+	if l.decodedSize == nil {
 		l.bytes += decoder.InputOffset()
 	}
 	if l.bytes > maxListBytes {
-		return unusable("the list is longer than %d bytes", maxListBytes)
+		return invalidResponse("the list is longer than %d bytes", maxListBytes)
 	}
 	return nil
 }
 
 func (l *listing[T]) decodeAttribute(decoder *json.Decoder, key json.Token) error {
 	switch key {
-	case l.many:
+	case l.plural:
 		return l.decodeObjects(decoder)
-	case "next", l.many + "_links":
+	case "next", l.plural + "_links":
 		var link json.RawMessage
 		err := decoder.Decode(&link)
 		l.page.links[fmt.Sprint(key)] = link
@@ -95,21 +95,21 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 		return err
 	}
 	if start != json.Delim('[') {
-		return fmt.Errorf("%q is not a list", l.many)
+		return fmt.Errorf("%q is not a list", l.plural)
 	}
 	for decoder.More() {
 		if l.objects++; l.objects > maxObjects {
-			return unusable("the list has more than %d objects", maxObjects)
+			return invalidResponse("the list has more than %d objects", maxObjects)
 		}
 		l.page.objects++
 		var object T
 		if err := decoder.Decode(&object); err != nil {
-			return fmt.Errorf("decoding %q: %w", l.many, err)
+			return fmt.Errorf("decoding %q: %w", l.plural, err)
 		}
 		if l.matches(object) {
 			l.found = append(l.found, object)
-			if l.kept != nil {
-				l.bytes += int64(l.kept(object))
+			if l.decodedSize != nil {
+				l.bytes += int64(l.decodedSize(object))
 			}
 		}
 	}
@@ -119,9 +119,9 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 
 // next returns the query of the page after the one that was read last, or nil after the last. A page that leads to itself is the last.
 func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
-	link := nextLink(l.page.links, l.many)
+	link := nextLink(l.page.links, l.plural)
 	if len(link) > maxLink {
-		return nil, unusable("its link to the next page is longer than %d bytes", maxLink)
+		return nil, invalidResponse("its link to the next page is longer than %d bytes", maxLink)
 	}
 	query := nextQuery(link, asked)
 	if query == nil || l.page.objects == 0 || markerOf(query) == markerOf(current) {
@@ -132,9 +132,9 @@ func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
 	}
 	switch marker := markerOf(query); {
 	case l.markers[marker]:
-		return nil, unusable("the list leads back to a page that was read before")
+		return nil, invalidResponse("the list leads back to a page that was read before")
 	case len(l.markers) >= maxPages:
-		return nil, unusable("the list has more than %d pages", maxPages)
+		return nil, invalidResponse("the list has more than %d pages", maxPages)
 	default:
 		l.markers[marker] = true
 		return query, nil

@@ -28,7 +28,7 @@ func (s *Session) HasLoadBalancers() bool { return s.has(loadBalancerService) }
 func (s *Session) loadBalancers() resource[LoadBalancer] {
 	return resource[LoadBalancer]{
 		session: s, service: loadBalancerService,
-		path: "lbaas/loadbalancers", one: "loadbalancer", many: "loadbalancers",
+		path: "lbaas/loadbalancers", singular: "loadbalancer", plural: "loadbalancers",
 	}
 }
 
@@ -57,5 +57,5 @@ func (f LoadBalancerFilter) query() url.Values {
 }
 
 func (f LoadBalancerFilter) matches(lb LoadBalancer) bool {
-	return is(f.VIPNetworkID, lb.VIPNetworkID) && is(f.VIPSubnetID, lb.VIPSubnetID) && is(f.Name, lb.Name)
+	return emptyOrEqual(f.VIPNetworkID, lb.VIPNetworkID) && emptyOrEqual(f.VIPSubnetID, lb.VIPSubnetID) && emptyOrEqual(f.Name, lb.Name)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-func TestALaterPageOfLoadBalancersHoldsOnlyWhatWasAskedFor(t *testing.T) {
+func TestSession_ListLoadBalancers_LaterPageKeepsFilter(t *testing.T) {
 	c := startCloud(t, fake.WithPageSize(2))
 	s, ctx := logInto(t, c), t.Context()
 	subnets := map[string]string{}
@@ -23,7 +23,7 @@ func TestALaterPageOfLoadBalancersHoldsOnlyWhatWasAskedFor(t *testing.T) {
 	}
 	for range 3 {
 		for _, id := range subnets {
-			_, err := c.Plant(fake.DefaultProject, "loadbalancers", fake.Attrs{"vip_subnet_id": id})
+			_, err := c.CreateResource(fake.DefaultProject, "loadbalancers", fake.Attrs{"vip_subnet_id": id})
 			require.NoError(t, err)
 		}
 	}

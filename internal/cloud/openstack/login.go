@@ -18,7 +18,7 @@ import (
 type login struct {
 	token    string
 	catalog  catalog
-	known    Token
+	info     Token
 	at       time.Time     // when it happened, by our clock
 	lifetime time.Duration // by Keystone's own account, so that the two clocks may differ
 
@@ -35,57 +35,57 @@ func (l *login) expired(now time.Time) bool { return now.Sub(l.at) >= l.lifetime
 // whichever is less.
 func (l *login) renewAfter() time.Duration { return l.lifetime - min(5*time.Minute, l.lifetime/10) }
 
-// identity logs one account in.
-type identity struct {
+// authenticator logs one account in.
+type authenticator struct {
 	client      *gophercloud.ProviderClient
 	credentials Credentials
 	metrics     *metrics
 }
 
 // login asks Keystone for a token. It is a single call, which may be repeated at will.
-func (i *identity) login(ctx context.Context) (*login, error) {
-	ctx = withRequestInfo(ctx, requestInfo{service: identityService, repeat: always, expects: aToken})
+func (i *authenticator) login(ctx context.Context) (*login, error) {
+	ctx = withRequestInfo(ctx, requestInfo{service: identityService, retry: retryAlways, expects: tokenResponse})
 	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
-	answer, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
+	response, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
 	i.metrics.login(err)
 	if err == nil {
-		return answer, nil
+		return response, nil
 	}
 	secrets := []string{i.credentials.Password, i.credentials.ApplicationCredentialSecret}
 	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err, secrets...))
 }
 
-// turnsDown reports whether Keystone itself does not accept the credentials. It says so by 401, but by 404 of an application
+// rejectsCredentials reports whether Keystone itself does not accept the credentials. It says so by 401, but by 404 of an application
 // credential whose ID it does not know. Whatever else answers 404 on the way there does not speak like Keystone.
-func (i *identity) turnsDown(err *cloud.Error) bool {
+func (i *authenticator) rejectsCredentials(err *cloud.Error) bool {
 	byCredential := i.credentials.ApplicationCredentialID != "" && i.credentials.Password == ""
 	fault, ok := errors.AsType[*ResponseError](err)
 	return err.Kind == cloud.Unauthenticated ||
 		ok && byCredential && fault.Status == http.StatusNotFound && fault.Type == http.StatusText(http.StatusNotFound)
 }
 
-func (i *identity) options() *tokens.AuthOptions {
+func (i *authenticator) options() *tokens.AuthOptions {
 	c := i.credentials
 	options := &tokens.AuthOptions{Username: c.Username, Password: c.Password}
 	options.DomainID, options.DomainName = c.userDomain()
 	if c.Password == "" {
 		// An application credential is tied to its project, and Keystone refuses any other word about it.
-		options.ApplicationCredentialID, options.ApplicationCredentialName = either(c.ApplicationCredentialID, c.ApplicationCredentialName)
+		options.ApplicationCredentialID, options.ApplicationCredentialName = idOrName(c.ApplicationCredentialID, c.ApplicationCredentialName)
 		options.ApplicationCredentialSecret = c.ApplicationCredentialSecret
 		return options
 	}
-	options.Scope.ProjectID, options.Scope.ProjectName = either(c.TenantID, c.TenantName)
+	options.Scope.ProjectID, options.Scope.ProjectName = idOrName(c.TenantID, c.TenantName)
 	if options.Scope.ProjectID == "" {
-		options.Scope.DomainID, options.Scope.DomainName = either(c.DomainID, c.DomainName)
+		options.Scope.DomainID, options.Scope.DomainName = idOrName(c.DomainID, c.DomainName)
 	}
 	return options
 }
 
-// moment is a time as Keystone writes it: in UTC, which it does not say of a token that ends with its application credential.
-type moment struct{ time.Time }
+// keystoneTime is a time as Keystone writes it: in UTC, which it does not say of a token that ends with its application credential.
+type keystoneTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (m *moment) UnmarshalJSON(raw []byte) error {
+func (m *keystoneTime) UnmarshalJSON(raw []byte) error {
 	if m.Time.UnmarshalJSON(raw) == nil {
 		return nil
 	}
@@ -96,8 +96,8 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 
 func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 	var body struct {
-		ExpiresAt moment                `json:"expires_at"`
-		IssuedAt  moment                `json:"issued_at"`
+		ExpiresAt keystoneTime          `json:"expires_at"`
+		IssuedAt  keystoneTime          `json:"issued_at"`
 		Catalog   []tokens.CatalogEntry `json:"catalog"`
 		User      tokens.User           `json:"user"`
 		Project   tokens.Project        `json:"project"`
@@ -110,7 +110,7 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 		return nil, fmt.Errorf("reading Keystone's answer: %w", err)
 	}
 	if body.IssuedAt.IsZero() {
-		body.IssuedAt = moment{now}
+		body.IssuedAt = keystoneTime{now}
 	}
 	lifetime := body.ExpiresAt.Sub(body.IssuedAt.Time)
 	if token == "" || lifetime <= 0 {
@@ -118,7 +118,7 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 	}
 	return &login{
 		token: token, catalog: body.Catalog, at: now, lifetime: lifetime,
-		known: Token{
+		info: Token{
 			ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: now.Add(lifetime),
 		},
 	}, nil
@@ -126,10 +126,10 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 
 // explain adds what a user can do about a failed login. Only credentials that Keystone itself turns down are the user's
 // error: whatever stands in front of a Keystone can answer 404 for a while, or show a certificate that has just expired.
-func (i *identity) explain(err *cloud.Error) error {
+func (i *authenticator) explain(err *cloud.Error) error {
 	endpoint := withoutPassword(i.credentials.identityEndpoint())
 	switch {
-	case i.turnsDown(err):
+	case i.rejectsCredentials(err):
 		err.Kind = cloud.Unauthenticated
 		err.Message = "Keystone does not accept the OpenStack credentials: check user, password or application credential, " +
 			"domain and project, and whether they have expired"

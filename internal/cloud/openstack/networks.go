@@ -6,7 +6,7 @@ import (
 )
 
 func (s *Session) networks() resource[Network] {
-	return resource[Network]{session: s, service: networkService, path: "networks", one: "network", many: "networks"}
+	return resource[Network]{session: s, service: networkService, path: "networks", singular: "network", plural: "networks"}
 }
 
 // ListNetworks returns the networks that match the filter.
@@ -39,6 +39,6 @@ func (f NetworkFilter) query() url.Values {
 }
 
 func (f NetworkFilter) matches(n Network) bool {
-	return anyOf(f.IDs, n.ID) && is(f.Name, n.Name) && is(f.Description, n.Description) &&
+	return emptyOrContains(f.IDs, n.ID) && emptyOrEqual(f.Name, n.Name) && emptyOrEqual(f.Description, n.Description) &&
 		(f.External == nil || *f.External == n.External)
 }

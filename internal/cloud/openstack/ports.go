@@ -10,7 +10,7 @@ import (
 const portsPage = 1000
 
 func (s *Session) ports() resource[Port] {
-	return resource[Port]{session: s, service: networkService, path: "ports", one: "port", many: "ports", pageSize: portsPage}
+	return resource[Port]{session: s, service: networkService, path: "ports", singular: "port", plural: "ports", pageSize: portsPage}
 }
 
 // ListPorts returns the ports that match the filter.
@@ -79,8 +79,8 @@ func (f PortFilter) query() url.Values {
 }
 
 func (f PortFilter) matches(p Port) bool {
-	return anyOf(f.IDs, p.ID) && is(f.NetworkID, p.NetworkID) && is(f.DeviceID, p.DeviceID) &&
-		is(f.DeviceOwner, p.DeviceOwner) && is(f.Name, p.Name) && is(f.Description, p.Description) && f.inSubnets(p)
+	return emptyOrContains(f.IDs, p.ID) && emptyOrEqual(f.NetworkID, p.NetworkID) && emptyOrEqual(f.DeviceID, p.DeviceID) &&
+		emptyOrEqual(f.DeviceOwner, p.DeviceOwner) && emptyOrEqual(f.Name, p.Name) && emptyOrEqual(f.Description, p.Description) && f.inSubnets(p)
 }
 
 func (f PortFilter) inSubnets(p Port) bool {

@@ -22,12 +22,12 @@ type resource[T any] struct {
 	microversion string
 	path         string // below the service's endpoint
 	detail       string // appended to the path of a list, where the plain list is terse
-	one          string // the JSON key around one object
-	many         string // the JSON key around a list
+	singular     string // the JSON key around one object
+	plural       string // the JSON key around a list
 	// pageSize is how many objects a page is asked to have at most; 0 leaves that to the service.
 	pageSize int
-	// kept tells how many bytes an object takes once decoded, where that is far less than on the wire. Without it all bytes count.
-	kept func(T) int
+	// decodedSize tells how many bytes an object takes once decoded, where that is far less than on the wire. Without it all bytes count.
+	decodedSize func(T) int
 }
 
 // filter selects objects of one kind.
@@ -57,7 +57,7 @@ func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 }
 
 func (r resource[T]) listPages(ctx context.Context, f filter[T]) ([]T, error) {
-	objects := listing[T]{many: r.many, matches: f.matches, kept: r.kept}
+	objects := listing[T]{plural: r.plural, matches: f.matches, decodedSize: r.decodedSize}
 	path, asked := r.path+r.detail, f.query()
 	if r.pageSize > 0 {
 		asked.Set("limit", strconv.Itoa(r.pageSize))
@@ -65,11 +65,11 @@ func (r resource[T]) listPages(ctx context.Context, f filter[T]) ([]T, error) {
 	for query, first := asked, true; ; first = false {
 		err := r.session.do(ctx, call{
 			service: r.service, method: http.MethodGet, path: path, query: query, microversion: r.microversion,
-			expects: onePage, answer: &objects,
+			expects: pageResponse, response: &objects,
 		})
-		answer, refused := errors.AsType[*ResponseError](err)
-		if refused && !first && (answer.Status == http.StatusNotFound || answer.Status == http.StatusBadRequest) {
-			return nil, cloud.Errorf(cloud.Unavailable, "reading the next page: %w: %s", errMarkerGone, answer)
+		response, refused := errors.AsType[*ResponseError](err)
+		if refused && !first && (response.Status == http.StatusNotFound || response.Status == http.StatusBadRequest) {
+			return nil, cloud.Errorf(cloud.Unavailable, "reading the next page: %w: %s", errMarkerGone, response)
 		}
 		if err != nil {
 			return nil, err
@@ -86,24 +86,24 @@ func (r resource[T]) listPages(ctx context.Context, f filter[T]) ([]T, error) {
 }
 
 func (r resource[T]) get(ctx context.Context, id string) (T, error) {
-	return r.single(ctx, http.MethodGet, id, nil, nil)
+	return r.itemRequest(ctx, http.MethodGet, id, nil, nil)
 }
 
 func (r resource[T]) create(ctx context.Context, in any) (T, error) {
 	var created T
-	answer := map[string]json.RawMessage{}
+	response := map[string]json.RawMessage{}
 	err := r.session.do(ctx, call{
 		service: r.service, method: http.MethodPost, path: r.path, microversion: r.microversion,
-		body: map[string]any{r.one: in}, answer: &answer,
+		body: map[string]any{r.singular: in}, response: &response,
 	})
 	if err != nil {
 		return created, err
 	}
-	return created, r.decode(answer, r.one, &created)
+	return created, r.decode(response, r.singular, &created)
 }
 
 func (r resource[T]) update(ctx context.Context, id string, in any, headers map[string]string) (T, error) {
-	return r.single(ctx, http.MethodPut, id, map[string]any{r.one: in}, headers)
+	return r.itemRequest(ctx, http.MethodPut, id, map[string]any{r.singular: in}, headers)
 }
 
 func (r resource[T]) remove(ctx context.Context, id string, query url.Values) error {
@@ -114,54 +114,54 @@ func (r resource[T]) remove(ctx context.Context, id string, query url.Values) er
 	return r.session.do(ctx, call{service: r.service, method: http.MethodDelete, path: path, query: query, microversion: r.microversion})
 }
 
-func (r resource[T]) single(ctx context.Context, method, id string, body any, headers map[string]string) (T, error) {
+func (r resource[T]) itemRequest(ctx context.Context, method, id string, body any, headers map[string]string) (T, error) {
 	var object T
 	path, err := r.item(id)
 	if err != nil {
 		return object, err
 	}
-	answer := map[string]json.RawMessage{}
+	response := map[string]json.RawMessage{}
 	err = r.session.do(ctx, call{
-		service: r.service, method: method, path: path, body: body, headers: headers, microversion: r.microversion, answer: &answer,
+		service: r.service, method: method, path: path, body: body, headers: headers, microversion: r.microversion, response: &response,
 	})
 	if err != nil {
 		return object, err
 	}
-	return object, r.decode(answer, r.one, &object)
+	return object, r.decode(response, r.singular, &object)
 }
 
 // item returns the path of one object. An empty ID is refused: it would turn the object's path into the collection's.
 func (r resource[T]) item(id string) (string, error) {
 	if id == "" {
-		return "", cloud.Errorf(cloud.Unknown, "a call about one %s needs its ID", r.one)
+		return "", cloud.Errorf(cloud.Unknown, "a call about one %s needs its ID", r.singular)
 	}
 	return r.path + "/" + url.PathEscape(id), nil
 }
 
 // decode reads what stands under a key of an answer.
-func (r resource[T]) decode(answer map[string]json.RawMessage, key string, into any) error {
-	content, ok := answer[key]
+func (r resource[T]) decode(response map[string]json.RawMessage, key string, into any) error {
+	content, ok := response[key]
 	if !ok {
 		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, key)
 	}
 	if err := json.Unmarshal(content, into); err != nil {
-		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, foreign(err))
+		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, sanitizeError(err))
 	}
 	return nil
 }
 
 // nextLink returns the link to the page after an answer's, or nothing on the last one. Glance has it on its own, the others among
 // links of several kinds.
-func nextLink(answer map[string]json.RawMessage, many string) string {
+func nextLink(response map[string]json.RawMessage, plural string) string {
 	var next string
-	if raw, ok := answer["next"]; ok && json.Unmarshal(raw, &next) == nil {
+	if raw, ok := response["next"]; ok && json.Unmarshal(raw, &next) == nil {
 		return next
 	}
 	var links []struct {
 		Rel  string `json:"rel"`
 		Href string `json:"href"`
 	}
-	if raw, ok := answer[many+"_links"]; !ok || json.Unmarshal(raw, &links) != nil {
+	if raw, ok := response[plural+"_links"]; !ok || json.Unmarshal(raw, &links) != nil {
 		return ""
 	}
 	for _, link := range links {
@@ -210,8 +210,10 @@ func (q query) flag(key string, value *bool) {
 	}
 }
 
-// is reports whether a criterion is not given or met.
-func is(want, got string) bool { return want == "" || want == got }
+// emptyOrEqual reports whether a criterion is not given or met.
+func emptyOrEqual(want, got string) bool { return want == "" || want == got }
 
-// anyOf reports whether a set of alternatives is not given or holds what there is.
-func anyOf(want []string, got string) bool { return len(want) == 0 || slices.Contains(want, got) }
+// emptyOrContains reports whether a set of alternatives is not given or holds what there is.
+func emptyOrContains(want []string, got string) bool {
+	return len(want) == 0 || slices.Contains(want, got)
+}

@@ -21,7 +21,7 @@ func allServices() map[string]string {
 	}
 }
 
-func TestFiltersBecomeQueries(t *testing.T) {
+func TestFilters_Query(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do   func(context.Context, *openstack.Session) error
 		want string
@@ -82,7 +82,7 @@ func everyList(objects string) http.HandlerFunc {
 	}
 }
 
-func TestACloudThatIgnoresAFilterHandsOverNothingForeign(t *testing.T) {
+func TestFilters_IgnoredByTheCloud(t *testing.T) {
 	ids := func(ids ...string) []string { return ids }
 	for name, tc := range map[string]struct {
 		all  string
@@ -165,7 +165,7 @@ func TestACloudThatIgnoresAFilterHandsOverNothingForeign(t *testing.T) {
 	}
 }
 
-func TestListsFollowPagesWithinTheirOwnEndpoint(t *testing.T) {
+func TestSession_List_NextPageStaysAtEndpoint(t *testing.T) {
 	stub := &stubCloud{serve: func(w http.ResponseWriter, req *http.Request) {
 		switch req.URL.Query().Get("marker") {
 		case "":
@@ -186,14 +186,14 @@ func TestListsFollowPagesWithinTheirOwnEndpoint(t *testing.T) {
 	}, stub.calls())
 }
 
-func TestAPageThatLeadsToItselfIsTheLast(t *testing.T) {
+func TestSession_List_PageLinksToItself(t *testing.T) {
 	stub := &stubCloud{serve: status(200, `{"networks": [{"id": "1"}], "networks_links": [{"rel": "next", "href": "https://cloud.test/?marker=1"}]}`)}
 	_, err := stub.session(t, openstack.Options{}).ListNetworks(t.Context(), openstack.NetworkFilter{})
 	require.NoError(t, err)
 	assert.Len(t, stub.calls(), 2)
 }
 
-func TestAnEmptyIDNeverMeansTheWholeCollection(t *testing.T) {
+func TestSession_EmptyID(t *testing.T) {
 	for name, do := range map[string]func(context.Context, *openstack.Session) error{
 		"delete": func(ctx context.Context, s *openstack.Session) error { return s.DeleteNetwork(ctx, "") },
 		"get": func(ctx context.Context, s *openstack.Session) error {

@@ -61,19 +61,19 @@ type retrying struct {
 func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer closeBody(req)
 	for attempt := 1; ; attempt++ {
-		again, err := copyOf(req)
+		clone, err := cloneRequest(req)
 		if err != nil {
 			return nil, err
 		}
-		response, err := t.next.RoundTrip(again)
-		if attempt >= t.policy.Attempts || !worthRepeating(req, response, err) {
+		response, err := t.next.RoundTrip(clone)
+		if attempt >= t.policy.Attempts || !shouldRetry(req, response, err) {
 			return response, err
 		}
 		pause := t.policy.pause(attempt + 1)
 		if response != nil {
 			pause = max(pause, retryAfter(response.Header))
 		}
-		if pause > t.policy.LongestPause || !fits(req.Context(), pause) {
+		if pause > t.policy.LongestPause || !fitsDeadline(req.Context(), pause) {
 			return response, err
 		}
 		if err := sleep(req.Context(), pause); err != nil {
@@ -82,8 +82,8 @@ func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// fits reports whether the context's deadline leaves room for a pause.
-func fits(ctx context.Context, pause time.Duration) bool {
+// fitsDeadline reports whether the context's deadline leaves room for a pause.
+func fitsDeadline(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || pause < time.Until(deadline)
 }
@@ -100,44 +100,44 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// copyOf returns the request with a body of its own, so that it can be sent several times.
-func copyOf(req *http.Request) (*http.Request, error) {
-	again := req.Clone(req.Context())
+// cloneRequest returns the request with a body of its own, so that it can be sent several times.
+func cloneRequest(req *http.Request) (*http.Request, error) {
+	clone := req.Clone(req.Context())
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {
 			return nil, err
 		}
-		again.Body = body
+		clone.Body = body
 	}
-	return again, nil
+	return clone, nil
 }
 
-// worthRepeating decides by what may have happened to the request: nothing (it never left, or was turned away), something
+// shouldRetry decides by what may have happened to the request: nothing (it never left, or was turned away), something
 // that a repetition does not make worse, or something that it does.
-func worthRepeating(req *http.Request, response *http.Response, err error) bool {
+func shouldRetry(req *http.Request, response *http.Response, err error) bool {
 	if err != nil {
-		return req.Context().Err() == nil && transient(err) && (neverSent(err) || harmlessTwice(req))
+		return req.Context().Err() == nil && isTransient(err) && (neverSent(err) || isIdempotent(req))
 	}
 	switch response.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusServiceUnavailable:
-		return harmlessTwice(req) || response.Header.Get("Retry-After") != ""
+		return isIdempotent(req) || response.Header.Get("Retry-After") != ""
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		return harmlessTwice(req)
+		return isIdempotent(req)
 	default:
 		return false
 	}
 }
 
-// transient reports whether a request without an answer may fare better next time. What has been classified has been
+// isTransient reports whether a request without an answer may fare better next time. What has been classified has been
 // dealt with; a certificate stays what it is, and so, for now, does an answer that cannot be used.
-func transient(err error) bool {
+func isTransient(err error) bool {
 	_, classified := errors.AsType[*cloud.Error](err)
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-	_, unusable := errors.AsType[*unusableError](err)
-	return !classified && !certificate && !unusable
+	_, invalid := errors.AsType[*invalidResponseError](err)
+	return !classified && !certificate && !invalid
 }
 
 // neverSent reports whether not even the connection came about.
@@ -146,11 +146,11 @@ func neverSent(err error) bool {
 	return ok && failed.Op == "dial"
 }
 
-func harmlessTwice(req *http.Request) bool {
-	switch requestInfoOf(req.Context()).repeat {
-	case always:
+func isIdempotent(req *http.Request) bool {
+	switch requestInfoOf(req.Context()).retry {
+	case retryAlways:
 		return true
-	case never:
+	case retryNever:
 		return false
 	default:
 		return req.Method != http.MethodPost && req.Method != http.MethodPatch && req.Header.Get(ifMatch) == ""

@@ -18,8 +18,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// deeds are calls by how harmless it is to send them twice.
-func deeds() map[string]func(context.Context, *openstack.Session) error {
+// requestsByName are calls by how harmless it is to send them twice.
+func requestsByName() map[string]func(context.Context, *openstack.Session) error {
 	return map[string]func(context.Context, *openstack.Session) error{
 		"GET": listNetworks,
 		"DELETE": func(ctx context.Context, s *openstack.Session) error {
@@ -47,11 +47,11 @@ func deeds() map[string]func(context.Context, *openstack.Session) error {
 	}
 }
 
-func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
+func TestRetry_ByMethodAndFailure(t *testing.T) {
 	harmless := []string{"GET", "DELETE", "PUT", "PUT remove_router_interface"}
 	harmful := []string{"PUT with If-Match", "PUT add_router_interface", "POST"}
 	always := slices.Concat(harmless, harmful)
-	comeBack := func(code int) http.HandlerFunc {
+	withRetryAfter := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "1")
 			reply(w, code, `{}`)
@@ -62,35 +62,35 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 		repeated []string
 	}{
 		"too many requests: nothing happened":                          {failure: status(429, `{}`), repeated: always},
-		"unavailable, with a time to come back: nothing happened":      {failure: comeBack(503), repeated: always},
+		"unavailable, with a time to come back: nothing happened":      {failure: withRetryAfter(503), repeated: always},
 		"unavailable: may have happened":                               {failure: status(503, `{}`), repeated: harmless},
 		"a gateway lost the service: may have happened":                {failure: status(502, `{}`), repeated: harmless},
 		"a gateway lost patience: may have happened":                   {failure: status(504, `{}`), repeated: harmless},
-		"a gateway lost patience, with a time to come back: no matter": {failure: comeBack(504), repeated: harmless},
+		"a gateway lost patience, with a time to come back: no matter": {failure: withRetryAfter(504), repeated: harmless},
 		"the connection was lost: may have happened":                   {failure: drop, repeated: harmless},
 		"an internal error: a repetition would not help":               {failure: status(500, `{}`)},
 		"a conflict: a repetition would not help":                      {failure: status(409, `{}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for deed, do := range deeds() {
+			for request, do := range requestsByName() {
 				synctest.Test(t, func(t *testing.T) {
 					ok := status(http.StatusOK, `{"networks": [], "network": {}, "router": {}, "port_id": "p"}`)
-					stub := &stubCloud{serve: inTurn(tc.failure, tc.failure, ok)}
+					stub := &stubCloud{serve: inSequence(tc.failure, tc.failure, ok)}
 					err := do(t.Context(), stub.session(t, openstack.Options{}))
-					if slices.Contains(tc.repeated, deed) {
-						assert.NoError(t, err, deed)
-						assert.Len(t, stub.calls(), 3, deed)
+					if slices.Contains(tc.repeated, request) {
+						assert.NoError(t, err, request)
+						assert.Len(t, stub.calls(), 3, request)
 						return
 					}
-					require.Error(t, err, deed)
-					assert.Len(t, stub.calls(), 1, deed)
+					require.Error(t, err, request)
+					assert.Len(t, stub.calls(), 1, request)
 				})
 			}
 		})
 	}
 }
 
-func TestAConnectionThatNeverCameAboutIsTriedAnewForEverything(t *testing.T) {
+func TestRetry_DialFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 		stub := &stubCloud{serve: status(http.StatusCreated, `{"network": {"id": "n"}}`)}
@@ -117,7 +117,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-func TestPausesGrowAndJitter(t *testing.T) {
+func TestRetryPolicy_Pauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time
 		stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
@@ -137,7 +137,7 @@ func TestPausesGrowAndJitter(t *testing.T) {
 	})
 }
 
-func TestATimeToComeBackIsHonoured(t *testing.T) {
+func TestRetry_RetryAfter(t *testing.T) {
 	for name, tc := range map[string]struct {
 		retryAfter func() string
 		calls      int
@@ -175,7 +175,7 @@ func TestATimeToComeBackIsHonoured(t *testing.T) {
 	}
 }
 
-func TestRepeatingEndsWithTheCallersPatience(t *testing.T) {
+func TestRetry_Deadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "5")
@@ -200,7 +200,7 @@ func TestRepeatingEndsWithTheCallersPatience(t *testing.T) {
 	})
 }
 
-func TestALoginIsRepeatedAlthoughItIsAPost(t *testing.T) {
+func TestRetry_Login(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		stub := &stubCloud{login: func(*http.Request) int {

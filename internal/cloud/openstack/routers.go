@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Session) routers() resource[Router] {
-	return resource[Router]{session: s, service: networkService, path: "routers", one: "router", many: "routers"}
+	return resource[Router]{session: s, service: networkService, path: "routers", singular: "router", plural: "routers"}
 }
 
 // ListRouters returns the routers that match the filter.
@@ -48,11 +48,11 @@ func (s *Session) DeleteRouter(ctx context.Context, id string) error {
 // AddRouterInterface connects a subnet to a router and returns the ID of the port between them. It is never repeated
 // when the answer got lost: Neutron refuses a second interface with 400, as it does any other nonsense.
 func (s *Session) AddRouterInterface(ctx context.Context, routerID, subnetID string) (portID string, err error) {
-	var answer struct {
+	var response struct {
 		PortID string `json:"port_id"`
 	}
-	err = s.routerInterface(ctx, "add_router_interface", routerID, subnetID, true, &answer)
-	return answer.PortID, err
+	err = s.routerInterface(ctx, "add_router_interface", routerID, subnetID, true, &response)
+	return response.PortID, err
 }
 
 // RemoveRouterInterface disconnects a subnet from a router. It fails with cloud.NotFound when they are not connected, and
@@ -61,14 +61,14 @@ func (s *Session) RemoveRouterInterface(ctx context.Context, routerID, subnetID 
 	return s.routerInterface(ctx, "remove_router_interface", routerID, subnetID, false, nil)
 }
 
-func (s *Session) routerInterface(ctx context.Context, verb, routerID, subnetID string, once bool, answer any) error {
+func (s *Session) routerInterface(ctx context.Context, verb, routerID, subnetID string, noRetry bool, response any) error {
 	path, err := s.routers().item(routerID)
 	if err != nil {
 		return err
 	}
 	return s.do(ctx, call{
-		service: networkService, method: http.MethodPut, path: path + "/" + verb, once: once,
-		body: map[string]string{"subnet_id": subnetID}, answer: answer,
+		service: networkService, method: http.MethodPut, path: path + "/" + verb, noRetry: noRetry,
+		body: map[string]string{"subnet_id": subnetID}, response: response,
 	})
 }
 
@@ -81,5 +81,5 @@ func (f RouterFilter) query() url.Values {
 }
 
 func (f RouterFilter) matches(r Router) bool {
-	return anyOf(f.IDs, r.ID) && is(f.Name, r.Name) && is(f.Description, r.Description)
+	return emptyOrContains(f.IDs, r.ID) && emptyOrEqual(f.Name, r.Name) && emptyOrEqual(f.Description, r.Description)
 }

@@ -53,14 +53,14 @@ type SecurityGroupRule struct {
 
 func (s *Session) securityGroups() resource[SecurityGroup] {
 	return resource[SecurityGroup]{
-		session: s, service: networkService, path: "security-groups", one: "security_group", many: "security_groups",
+		session: s, service: networkService, path: "security-groups", singular: "security_group", plural: "security_groups",
 	}
 }
 
 func (s *Session) securityGroupRules() resource[SecurityGroupRule] {
 	return resource[SecurityGroupRule]{
 		session: s, service: networkService,
-		path: "security-group-rules", one: "security_group_rule", many: "security_group_rules",
+		path: "security-group-rules", singular: "security_group_rule", plural: "security_group_rules",
 	}
 }
 
@@ -91,17 +91,17 @@ func (s *Session) CreateSecurityGroupRules(ctx context.Context, rules []Security
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	var answer struct {
+	var response struct {
 		Rules []SecurityGroupRule `json:"security_group_rules"`
 	}
 	err := s.do(ctx, call{
 		service: networkService, method: http.MethodPost, path: s.securityGroupRules().path,
-		body: map[string]any{"security_group_rules": rules}, answer: &answer,
+		body: map[string]any{"security_group_rules": rules}, response: &response,
 	})
-	if err != nil && worthTryingOneByOne(err) {
-		return s.createRulesOneByOne(ctx, rules)
+	if err != nil && shouldCreateIndividually(err) {
+		return s.createRulesIndividually(ctx, rules)
 	}
-	return answer.Rules, err
+	return response.Rules, err
 }
 
 // DeleteSecurityGroupRule deletes one rule. It fails with cloud.NotFound when there is none.
@@ -109,9 +109,9 @@ func (s *Session) DeleteSecurityGroupRule(ctx context.Context, id string) error 
 	return s.securityGroupRules().remove(ctx, id, nil)
 }
 
-// worthTryingOneByOne reports whether a bulk call was refused as a whole: for being one (400, 405, 501), or because of a
+// shouldCreateIndividually reports whether a bulk call was refused as a whole: for being one (400, 405, 501), or because of a
 // single rule, which only the single call can point out or pass over.
-func worthTryingOneByOne(err error) bool {
+func shouldCreateIndividually(err error) bool {
 	fault, ok := errors.AsType[*ResponseError](err)
 	if !ok {
 		return false
@@ -124,7 +124,7 @@ func worthTryingOneByOne(err error) bool {
 	}
 }
 
-func (s *Session) createRulesOneByOne(ctx context.Context, rules []SecurityGroupRule) ([]SecurityGroupRule, error) {
+func (s *Session) createRulesIndividually(ctx context.Context, rules []SecurityGroupRule) ([]SecurityGroupRule, error) {
 	var created []SecurityGroupRule
 	for _, rule := range rules {
 		done, err := s.securityGroupRules().create(ctx, rule)
@@ -148,5 +148,5 @@ func (f SecurityGroupFilter) query() url.Values {
 }
 
 func (f SecurityGroupFilter) matches(g SecurityGroup) bool {
-	return anyOf(f.IDs, g.ID) && is(f.Name, g.Name) && is(f.Description, g.Description)
+	return emptyOrContains(f.IDs, g.ID) && emptyOrEqual(f.Name, g.Name) && emptyOrEqual(f.Description, g.Description)
 }

@@ -18,7 +18,7 @@ func rules() []openstack.SecurityGroupRule {
 	}
 }
 
-func TestRulesAreCreatedInOneCall(t *testing.T) {
+func TestSession_CreateSecurityGroupRules(t *testing.T) {
 	stub := &stubCloud{serve: status(201, `{"security_group_rules": [{"id": "1"}, {"id": "2"}]}`)}
 	session := stub.session(t, openstack.Options{})
 	created, err := session.CreateSecurityGroupRules(t.Context(), rules())
@@ -36,7 +36,7 @@ func TestRulesAreCreatedInOneCall(t *testing.T) {
 	assert.Len(t, stub.calls(), 1, "nothing to create costs nothing")
 }
 
-func TestRulesGoOneByOneWhereTheCloudInsists(t *testing.T) {
+func TestSession_CreateSecurityGroupRules_Individually(t *testing.T) {
 	ok := status(201, `{"security_group_rule": {"id": "new"}}`)
 	exists := status(409, neutronFault("SecurityGroupRuleExists"))
 	for name, tc := range map[string]struct {
@@ -53,7 +53,7 @@ func TestRulesGoOneByOneWhereTheCloudInsists(t *testing.T) {
 		"the quota ends at one of them": {answers: []http.HandlerFunc{exists, ok, status(409, neutronFault("OverQuota"))}, created: 1, fails: true, want: cloud.QuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stub := &stubCloud{serve: inTurn(tc.answers...)}
+			stub := &stubCloud{serve: inSequence(tc.answers...)}
 			created, err := stub.session(t, openstack.Options{}).CreateSecurityGroupRules(t.Context(), rules())
 			assert.Equal(t, tc.fails, err != nil, "%v", err)
 			assert.Equal(t, tc.want, cloud.KindOf(err))
@@ -63,7 +63,7 @@ func TestRulesGoOneByOneWhereTheCloudInsists(t *testing.T) {
 	}
 }
 
-func TestRulesThatFailForAnotherReasonAreNotTriedOneByOne(t *testing.T) {
+func TestSession_CreateSecurityGroupRules_OtherFailure(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer http.HandlerFunc
 		want   cloud.Kind

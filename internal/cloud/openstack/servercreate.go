@@ -57,7 +57,7 @@ type serverAttributes struct {
 	UserData         string            `json:"user_data,omitempty"`
 	Metadata         map[string]string `json:"metadata,omitempty"`
 	Networks         []serverNetwork   `json:"networks"`
-	SecurityGroups   []named           `json:"security_groups,omitempty"`
+	SecurityGroups   []nameReference   `json:"security_groups,omitempty"`
 	ConfigDrive      *bool             `json:"config_drive,omitempty"`
 	Devices          []blockDevice     `json:"block_device_mapping_v2,omitempty"`
 }
@@ -67,7 +67,7 @@ type serverNetwork struct {
 	NetworkID string `json:"uuid,omitempty"`
 }
 
-type named struct {
+type nameReference struct {
 	Name string `json:"name"`
 }
 
@@ -88,7 +88,7 @@ func (s *Session) CreateServer(ctx context.Context, server ServerCreate) (Server
 	if len(server.PortIDs)+len(server.NetworkIDs) == 0 {
 		return Server{}, cloud.Errorf(cloud.Unknown, "a new server needs a port or a network")
 	}
-	var answer struct {
+	var response struct {
 		Server struct {
 			ID string `json:"id"`
 		} `json:"server"`
@@ -96,15 +96,15 @@ func (s *Session) CreateServer(ctx context.Context, server ServerCreate) (Server
 	raw := json.RawMessage{}
 	err := s.do(ctx, call{
 		service: computeService, method: http.MethodPost, path: s.servers().path, microversion: server.microversion(),
-		body: server.body(), answer: &raw, once: true,
+		body: server.body(), response: &raw, noRetry: true,
 	})
 	if err != nil {
 		return Server{}, s.explainServer(ctx, server, err)
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil || answer.Server.ID == "" {
+	if err := json.Unmarshal(raw, &response); err != nil || response.Server.ID == "" {
 		return Server{}, cloud.Errorf(cloud.Unavailable, "the answer of the %s service to a new server lacks its ID", computeService)
 	}
-	return Server{ID: answer.Server.ID}, nil
+	return Server{ID: response.Server.ID}, nil
 }
 
 // explainServer finds out what Nova means by its refusal of a server.
@@ -112,7 +112,7 @@ func (s *Session) explainServer(ctx context.Context, server ServerCreate, err er
 	fault, ok := errors.AsType[*ResponseError](err)
 	switch {
 	case ok && fault.Status == http.StatusForbidden:
-		return quotaOr(err, s.serverExcess(ctx, server))
+		return asQuotaError(err, s.exceededServerQuotas(ctx, server))
 	case ok && fault.Status == http.StatusNotAcceptable && server.microversion() == volumeTypeMicroversion:
 		return &cloud.Error{
 			Kind: cloud.Configuration, Err: err,
@@ -151,7 +151,7 @@ func (c ServerCreate) body() serverBody {
 	}
 	if len(c.NetworkIDs) > 0 {
 		for _, name := range c.SecurityGroups {
-			body.Server.SecurityGroups = append(body.Server.SecurityGroups, named{name})
+			body.Server.SecurityGroups = append(body.Server.SecurityGroups, nameReference{name})
 		}
 	}
 	if c.ServerGroupID != "" {

@@ -40,14 +40,14 @@ const serverGroupsMicroversion = "2.15"
 func (s *Session) serverGroups() resource[ServerGroup] {
 	return resource[ServerGroup]{
 		session: s, service: computeService, microversion: serverGroupsMicroversion,
-		path: "os-server-groups", one: "server_group", many: "server_groups",
+		path: "os-server-groups", singular: "server_group", plural: "server_groups",
 	}
 }
 
 // ListServerGroups returns the server groups of the session's project. Nova tells the first thousand and does not say whether
 // there are more, which the usual quota does not let come about.
 func (s *Session) ListServerGroups(ctx context.Context) ([]ServerGroup, error) {
-	return s.serverGroups().list(ctx, everything[ServerGroup]{})
+	return s.serverGroups().list(ctx, noFilter[ServerGroup]{})
 }
 
 // GetServerGroup returns a server group. It fails with cloud.NotFound when there is none.
@@ -60,7 +60,7 @@ func (s *Session) GetServerGroup(ctx context.Context, id string) (ServerGroup, e
 func (s *Session) CreateServerGroup(ctx context.Context, name, policy string) (ServerGroup, error) {
 	created, err := s.serverGroups().create(ctx, map[string]any{"name": name, "policies": []string{policy}})
 	if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Status == http.StatusForbidden {
-		return created, quotaOr(err, s.serverGroupExcess(ctx))
+		return created, asQuotaError(err, s.exceededServerGroupQuotas(ctx))
 	}
 	return created, err
 }
@@ -70,8 +70,8 @@ func (s *Session) DeleteServerGroup(ctx context.Context, id string) error {
 	return s.serverGroups().remove(ctx, id, nil)
 }
 
-// everything is the filter that lets all objects pass.
-type everything[T any] struct{}
+// noFilter is the filter that lets all objects pass.
+type noFilter[T any] struct{}
 
-func (everything[T]) query() url.Values { return url.Values{} }
-func (everything[T]) matches(T) bool    { return true }
+func (noFilter[T]) query() url.Values { return url.Values{} }
+func (noFilter[T]) matches(T) bool    { return true }

@@ -60,7 +60,7 @@ func (f *ServerFault) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plain)(f)); err != nil {
 		return err
 	}
-	f.Message = truncate.Line(f.Message, truncate.MaxForeign)
+	f.Message = truncate.Line(f.Message, truncate.MaxExternal)
 	return nil
 }
 
@@ -88,12 +88,12 @@ const serversPage = 110
 func (s *Session) servers() resource[Server] {
 	return resource[Server]{
 		session: s, service: computeService, microversion: serversMicroversion,
-		path: "servers", detail: "/detail", one: "server", many: "servers", pageSize: serversPage, kept: Server.kept,
+		path: "servers", detail: "/detail", singular: "server", plural: "servers", pageSize: serversPage, decodedSize: Server.decodedSize,
 	}
 }
 
-// kept is about how many bytes a server takes here. Its user data is not among them.
-func (s Server) kept() int {
+// decodedSize is about how many bytes a server takes here. Its user data is not among them.
+func (s Server) decodedSize() int {
 	const perServer, perValue = 512, 64
 	size := perServer + len(s.ID) + len(s.Name) + len(s.Status) + len(s.TaskState) + len(s.HostID) + len(s.AvailabilityZone)
 	for key, value := range s.Metadata {
@@ -136,16 +136,16 @@ func (f ServerFilter) query() url.Values {
 	q := query{}
 	switch {
 	case f.Name != "":
-		q.text("name", "^"+literally(f.Name)+"$")
+		q.text("name", "^"+quoteRegexp(f.Name)+"$")
 	case f.NamePrefix != "":
-		q.text("name", "^"+literally(f.NamePrefix))
+		q.text("name", "^"+quoteRegexp(f.NamePrefix))
 	}
 	return url.Values(q)
 }
 
-// literally returns an expression that matches a text and nothing else, whatever the database behind Nova is. Nova puts a
+// quoteRegexp returns an expression that matches a text and nothing else, whatever the database behind Nova is. Nova puts a
 // backslash before each bar, which must not meet another one.
-func literally(text string) string {
+func quoteRegexp(text string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(text), `\|`, "[|]")
 }
 
@@ -155,5 +155,5 @@ func (f ServerFilter) matches(s Server) bool {
 			return false
 		}
 	}
-	return is(f.Name, s.Name) && strings.HasPrefix(s.Name, f.NamePrefix)
+	return emptyOrEqual(f.Name, s.Name) && strings.HasPrefix(s.Name, f.NamePrefix)
 }

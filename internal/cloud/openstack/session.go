@@ -14,11 +14,11 @@ import (
 // Session is an authenticated line to one region of a cloud, as one user in one project. It is shared by everybody who
 // works for that account and safe for concurrent use. All its methods return errors of package cloud.
 type Session struct {
-	region string
-	tokens *tokenSource
-	client *gophercloud.ProviderClient
-	trust  fingerprint
-	used   atomic.Int64 // when, in Unix nanoseconds
+	region       string
+	tokens       *tokenSource
+	client       *gophercloud.ProviderClient
+	transportKey fingerprint
+	used         atomic.Int64 // when, in Unix nanoseconds
 }
 
 // Token is what is known about the session's login, never the token itself.
@@ -30,7 +30,7 @@ type Token struct {
 // Token returns what is known about the last login.
 func (s *Session) Token() Token {
 	if last := s.tokens.last(); last != nil {
-		return last.known
+		return last.info
 	}
 	return Token{}
 }
@@ -57,16 +57,16 @@ type call struct {
 	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova
 	// has. It belongs to one call alone: what another one needs must not depend on it.
 	microversion string
-	body         any        // encoded as JSON; nil for none
-	answer       any        // decoded from JSON; nil when it does not matter
-	expects      answerKind // limits the answer; one object unless said otherwise
-	once         bool       // must not be repeated when its effect is in doubt, whatever its method
+	body         any          // encoded as JSON; nil for none
+	response     any          // decoded from JSON; nil when it does not matter
+	expects      responseKind // limits the answer; one object unless said otherwise
+	noRetry      bool         // must not be repeated when its effect is in doubt, whatever its method
 }
 
 func (c call) requestInfo() requestInfo {
 	info := requestInfo{service: c.service, expects: c.expects}
-	if c.once {
-		info.repeat = never
+	if c.noRetry {
+		info.retry = retryNever
 	}
 	return info
 }
@@ -98,11 +98,11 @@ func (s *Session) do(ctx context.Context, c call) error {
 	}
 	client := gophercloud.ServiceClient{ProviderClient: s.client, Endpoint: endpoint}
 	options := &gophercloud.RequestOpts{
-		JSONBody: c.body, KeepResponseBody: c.answer != nil, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
+		JSONBody: c.body, KeepResponseBody: c.response != nil, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
 	}
 	response, err := client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // it is in memory
-	if err == nil && c.answer != nil {
-		err = decodeAnswer(response, c.answer)
+	if err == nil && c.response != nil {
+		err = decodeResponse(response, c.response)
 	}
 	if classified := classify(c.service, c.method, c.path, err, current.token, s.tokens.last().token); classified != nil {
 		return classified

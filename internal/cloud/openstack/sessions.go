@@ -48,10 +48,10 @@ type Sessions struct {
 	options Options
 	metrics *metrics
 
-	mu         sync.Mutex
-	sessions   map[fingerprint]*Session
-	transports map[fingerprint]transport // by what they trust
-	swept      time.Time
+	mu             sync.Mutex
+	sessions       map[fingerprint]*Session
+	transports     map[fingerprint]transport // by what they trust
+	lastForgetIdle time.Time
 }
 
 // transport is shared by all sessions that trust the same certificates.
@@ -73,13 +73,13 @@ func NewSessions(options Options) *Sessions {
 // Get returns the account's session, logged in. It costs a call only when there is no login yet, or the last is about to
 // expire. An empty region means the first that the cloud lists.
 func (c *Sessions) Get(ctx context.Context, credentials Credentials, region string) (*Session, error) {
-	if err := credentials.Complete(); err != nil {
+	if err := credentials.Validate(); err != nil {
 		return nil, err
 	}
-	account := credentials.account(region)
+	account := credentials.sessionKey(region)
 	session := c.session(account, credentials, region)
 	if _, err := session.tokens.valid(ctx); err != nil {
-		c.forgetBarren(account, session)
+		c.forgetFailed(account, session)
 		return nil, err
 	}
 	return session, nil
@@ -89,7 +89,7 @@ func (c *Sessions) Get(ctx context.Context, credentials Credentials, region stri
 func (c *Sessions) session(account fingerprint, credentials Credentials, region string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sweep()
+	c.forgetIdle()
 	session, ok := c.sessions[account]
 	if !ok {
 		session = c.newSession(credentials, region)
@@ -101,18 +101,18 @@ func (c *Sessions) session(account fingerprint, credentials Credentials, region 
 
 // newSession builds a session that has not logged in. The caller holds the lock.
 func (c *Sessions) newSession(credentials Credentials, region string) *Session {
-	plain := &retrying{policy: c.options.Retry, next: &single{
+	plain := &retrying{policy: c.options.Retry, next: &singleRequest{
 		base: c.transport(credentials), limiter: c.limiter(),
 		timeout: c.options.RequestTimeout, metrics: c.metrics,
 	}}
-	keystone := &identity{client: c.provider(plain), credentials: credentials, metrics: c.metrics}
+	keystone := &authenticator{client: c.provider(plain), credentials: credentials, metrics: c.metrics}
 	source := &tokenSource{login: keystone.login}
-	var way http.RoundTripper = &authenticated{next: plain, tokens: source}
+	var roundTripper http.RoundTripper = &authenticated{next: plain, tokens: source}
 	if c.options.ReadOnly {
-		way = &readOnly{next: way}
+		roundTripper = &readOnly{next: roundTripper}
 	}
 	return &Session{
-		region: region, tokens: source, client: c.provider(way), trust: credentials.trust(),
+		region: region, tokens: source, client: c.provider(roundTripper), transportKey: credentials.transportKey(),
 	}
 }
 
@@ -124,9 +124,9 @@ func (c *Sessions) limiter() *rate.Limiter {
 }
 
 // provider returns the SDK's client on top of a transport. It knows no token and repeats nothing: the transport does.
-func (c *Sessions) provider(way http.RoundTripper) *gophercloud.ProviderClient {
+func (c *Sessions) provider(roundTripper http.RoundTripper) *gophercloud.ProviderClient {
 	client := &gophercloud.ProviderClient{HTTPClient: http.Client{
-		Transport: way,
+		Transport: roundTripper,
 		// The token goes where the catalog says and nowhere else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -138,7 +138,7 @@ func (c *Sessions) provider(way http.RoundTripper) *gophercloud.ProviderClient {
 
 // transport returns the transport for what the credentials trust. The caller holds the lock.
 func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
-	key := credentials.trust()
+	key := credentials.transportKey()
 	shared, ok := c.transports[key]
 	if !ok {
 		plain := newTransport(credentials)
@@ -151,30 +151,30 @@ func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 	return shared.wrapped
 }
 
-// forgetBarren drops a session that could not log in, unless somebody is still trying.
-func (c *Sessions) forgetBarren(account fingerprint, session *Session) {
+// forgetFailed drops a session that could not log in, unless somebody is still trying.
+func (c *Sessions) forgetFailed(account fingerprint, session *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sessions[account] == session && session.tokens.barren() {
+	if c.sessions[account] == session && session.tokens.neverLoggedIn() {
 		delete(c.sessions, account)
 	}
 }
 
-// sweep drops what nobody has used for long: at most once a minute, and with the transports that no session needs. A
+// forgetIdle drops what nobody has used for long: at most once a minute, and with the transports that no session needs. A
 // dropped session goes on for those who hold it. The caller holds the lock.
-func (c *Sessions) sweep() {
+func (c *Sessions) forgetIdle() {
 	now := time.Now()
-	if now.Sub(c.swept) < time.Minute {
+	if now.Sub(c.lastForgetIdle) < time.Minute {
 		return
 	}
-	c.swept = now
+	c.lastForgetIdle = now
 	needed := map[fingerprint]bool{}
 	for account, session := range c.sessions {
 		if now.Sub(time.Unix(0, session.used.Load())) > c.options.IdleTimeout {
 			delete(c.sessions, account)
 			continue
 		}
-		needed[session.trust] = true
+		needed[session.transportKey] = true
 	}
 	for trust, shared := range c.transports {
 		if !needed[trust] {

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestAHundredCallersShareOneLogin(t *testing.T) {
+func TestSessions_ConcurrentCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		stub := &stubCloud{login: func(*http.Request) int { <-gate; return 0 }}
@@ -42,7 +42,7 @@ func TestAHundredCallersShareOneLogin(t *testing.T) {
 	})
 }
 
-func TestAnImpatientCallerDoesNotCancelTheLoginOfOthers(t *testing.T) {
+func TestSessions_CallerCancelsDuringLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		stub := &stubCloud{login: func(req *http.Request) int {
@@ -55,10 +55,10 @@ func TestAnImpatientCallerDoesNotCancelTheLoginOfOthers(t *testing.T) {
 		}}
 		sessions := stub.sessions(openstack.Options{})
 
-		impatient, cancel := context.WithCancel(t.Context())
+		canceledCtx, cancel := context.WithCancel(t.Context())
 		var callers sync.WaitGroup
 		callers.Go(func() {
-			_, err := sessions.Get(impatient, credentials(), "one")
+			_, err := sessions.Get(canceledCtx, credentials(), "one")
 			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
 			assert.ErrorIs(t, err, context.Canceled)
 		})
@@ -77,7 +77,7 @@ func TestAnImpatientCallerDoesNotCancelTheLoginOfOthers(t *testing.T) {
 	})
 }
 
-func TestSessionsAreSharedByAccount(t *testing.T) {
+func TestSessions_Get_SharedByAccount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*openstack.Credentials)
 		region string
@@ -112,7 +112,7 @@ func TestSessionsAreSharedByAccount(t *testing.T) {
 	}
 }
 
-func TestAFailedLoginIsTriedAnewByTheNextCaller(t *testing.T) {
+func TestSessions_Get_AfterFailedLogin(t *testing.T) {
 	accept := false
 	stub := &stubCloud{login: func(*http.Request) int {
 		if accept {
@@ -133,14 +133,14 @@ func TestAFailedLoginIsTriedAnewByTheNextCaller(t *testing.T) {
 	assert.Equal(t, 2, stub.logins())
 }
 
-func TestALoginThatFindsNoKeystoneNamesTheAddress(t *testing.T) {
+func TestSessions_Get_NoKeystone(t *testing.T) {
 	stub := &stubCloud{login: func(*http.Request) int { return http.StatusNotFound }}
 	_, err := stub.sessions(openstack.Options{}).Get(t.Context(), credentials(), "one")
 	require.ErrorContains(t, err, `no Keystone of version 3 answers at https://cloud.test/identity/v3/: if that lasts, check "authURL"`)
 	assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "it may be a load balancer without a backend")
 }
 
-func TestAnApplicationCredentialThatIsGoneIsTheUsersTrouble(t *testing.T) {
+func TestSessions_Get_ApplicationCredentialNotFound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		body string
 		want cloud.Kind
@@ -164,7 +164,7 @@ func TestAnApplicationCredentialThatIsGoneIsTheUsersTrouble(t *testing.T) {
 	}
 }
 
-func TestATokenThatEndsWithItsApplicationCredentialIsRead(t *testing.T) {
+func TestSessions_Get_ExpiryWithoutZone(t *testing.T) {
 	portal := roundTripper(func(*http.Request) (*http.Response, error) {
 		recorder := httptest.NewRecorder()
 		recorder.Header().Set("X-Subject-Token", "token")
@@ -177,7 +177,7 @@ func TestATokenThatEndsWithItsApplicationCredentialIsRead(t *testing.T) {
 	assert.WithinDuration(t, time.Now().Add(20*time.Minute), session.Token().ExpiresAt, time.Minute)
 }
 
-func TestALoginWithoutATokenIsTheCloudsTrouble(t *testing.T) {
+func TestSessions_Get_LoginWithoutToken(t *testing.T) {
 	for name, body := range map[string]string{
 		"no token at all":          `{"token": {}}`,
 		"one that has expired":     `{"token": {"issued_at": "2026-01-02T00:00:00Z", "expires_at": "2026-01-01T00:00:00Z"}}`,
@@ -199,7 +199,7 @@ func TestALoginWithoutATokenIsTheCloudsTrouble(t *testing.T) {
 	}
 }
 
-func TestCredentialsWithoutAnAddressCostNoCall(t *testing.T) {
+func TestSessions_Get_WithoutAuthURL(t *testing.T) {
 	stub := &stubCloud{}
 	incomplete := credentials()
 	incomplete.AuthURL = ""
@@ -209,7 +209,7 @@ func TestCredentialsWithoutAnAddressCostNoCall(t *testing.T) {
 	assert.Empty(t, stub.seen())
 }
 
-func TestAnIdleSessionIsForgotten(t *testing.T) {
+func TestSessions_IdleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{lifetime: 24 * time.Hour}
 		sessions := stub.sessions(openstack.Options{IdleTimeout: time.Hour})
@@ -232,7 +232,7 @@ func TestAnIdleSessionIsForgotten(t *testing.T) {
 	})
 }
 
-func TestALoginTellsWhoItIs(t *testing.T) {
+func TestSession_Token(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{lifetime: 2 * time.Hour, skew: -5 * time.Hour}
 		token := stub.session(t, openstack.Options{}).Token()

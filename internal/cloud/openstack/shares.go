@@ -32,7 +32,7 @@ func (s *Session) HasShares() bool { return s.has(shareService) }
 func (s *Session) shareNetworks() resource[ShareNetwork] {
 	return resource[ShareNetwork]{
 		session: s, service: shareService,
-		path: "share-networks", detail: "/detail", one: "share_network", many: "share_networks",
+		path: "share-networks", detail: "/detail", singular: "share_network", plural: "share_networks",
 	}
 }
 
@@ -62,5 +62,5 @@ func (f ShareNetworkFilter) query() url.Values {
 }
 
 func (f ShareNetworkFilter) matches(n ShareNetwork) bool {
-	return is(f.ID, n.ID) && is(f.Name, n.Name) && is(f.NetworkID, n.NetworkID) && is(f.SubnetID, n.SubnetID)
+	return emptyOrEqual(f.ID, n.ID) && emptyOrEqual(f.Name, n.Name) && emptyOrEqual(f.NetworkID, n.NetworkID) && emptyOrEqual(f.SubnetID, n.SubnetID)
 }

@@ -61,7 +61,7 @@ func (c *stubCloud) RoundTrip(req *http.Request) (*http.Response, error) {
 				panic(what)
 			}
 		}()
-		c.answer(recorder, req)
+		c.handle(recorder, req)
 		done <- nil
 	}()
 	select {
@@ -87,9 +87,9 @@ func (c *stubCloud) record(req *http.Request) {
 	c.bodies = append(c.bodies, string(body))
 }
 
-func (c *stubCloud) answer(w http.ResponseWriter, req *http.Request) {
+func (c *stubCloud) handle(w http.ResponseWriter, req *http.Request) {
 	if req.Method+" "+req.URL.Path == loginRequest {
-		c.answerLogin(w, req)
+		c.handleLogin(w, req)
 		return
 	}
 	c.mu.Lock()
@@ -105,7 +105,7 @@ func (c *stubCloud) answer(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-func (c *stubCloud) answerLogin(w http.ResponseWriter, req *http.Request) {
+func (c *stubCloud) handleLogin(w http.ResponseWriter, req *http.Request) {
 	if c.login != nil {
 		if status := c.login(req); status != 0 {
 			reply(w, status, `{"error": {"code": 0, "title": "No", "message": "no"}}`)
@@ -207,16 +207,16 @@ func reply(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// inTurn gives each request the next answer, and the last one for ever.
-func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
+// inSequence gives each request the next answer, and the last one for ever.
+func inSequence(responses ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	next := 0
 	return func(w http.ResponseWriter, req *http.Request) {
 		mu.Lock()
-		answer := answers[min(next, len(answers)-1)]
+		response := responses[min(next, len(responses)-1)]
 		next++
 		mu.Unlock()
-		answer(w, req)
+		response(w, req)
 	}
 }
 

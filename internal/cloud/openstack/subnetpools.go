@@ -28,7 +28,7 @@ type SubnetPoolFilter struct {
 
 func (s *Session) subnetPools() resource[SubnetPool] {
 	return resource[SubnetPool]{
-		session: s, service: networkService, path: "subnetpools", one: "subnetpool", many: "subnetpools",
+		session: s, service: networkService, path: "subnetpools", singular: "subnetpool", plural: "subnetpools",
 	}
 }
 
@@ -50,7 +50,7 @@ func (f SubnetPoolFilter) query() url.Values {
 }
 
 func (f SubnetPoolFilter) matches(p SubnetPool) bool {
-	return anyOf(f.IDs, p.ID) && is(f.Name, p.Name)
+	return emptyOrContains(f.IDs, p.ID) && emptyOrEqual(f.Name, p.Name)
 }
 
 // UnmarshalJSON reads a subnet pool. Neutron writes the prefix lengths as numbers or, older ones, as strings.

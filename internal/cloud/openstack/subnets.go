@@ -6,7 +6,7 @@ import (
 )
 
 func (s *Session) subnets() resource[Subnet] {
-	return resource[Subnet]{session: s, service: networkService, path: "subnets", one: "subnet", many: "subnets"}
+	return resource[Subnet]{session: s, service: networkService, path: "subnets", singular: "subnet", plural: "subnets"}
 }
 
 // ListSubnets returns the subnets that match the filter.
@@ -42,5 +42,5 @@ func (f SubnetFilter) query() url.Values {
 }
 
 func (f SubnetFilter) matches(s Subnet) bool {
-	return anyOf(f.IDs, s.ID) && is(f.NetworkID, s.NetworkID) && is(f.Name, s.Name) && is(f.Description, s.Description)
+	return emptyOrContains(f.IDs, s.ID) && emptyOrEqual(f.NetworkID, s.NetworkID) && emptyOrEqual(f.Name, s.Name) && emptyOrEqual(f.Description, s.Description)
 }

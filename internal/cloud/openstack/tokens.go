@@ -21,11 +21,11 @@ type tokenSource struct {
 	mu      sync.Mutex
 	current *login // nil before the first login
 	renewAt time.Time
-	flight  *flight // nil while no login is under way
+	pending *pendingLogin // nil while no login is under way
 }
 
-// flight is a login under way.
-type flight struct {
+// pendingLogin is a login under way.
+type pendingLogin struct {
 	done chan struct{}
 	err  error // to be read once done is closed
 }
@@ -37,10 +37,10 @@ func (t *tokenSource) valid(ctx context.Context) (*login, error) {
 		defer t.mu.Unlock()
 		return t.current, nil
 	}
-	f := t.takeOff(ctx, false)
+	f := t.startLogin(ctx, false)
 	t.mu.Unlock()
 
-	err := f.land(ctx)
+	err := f.wait(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil || t.usable() { // renewing is early enough to fail now and then
@@ -61,10 +61,10 @@ func (t *tokenSource) replace(ctx context.Context, rejected *login) (*login, err
 		defer t.mu.Unlock()
 		return rejected, nil
 	}
-	f := t.takeOff(ctx, true)
+	f := t.startLogin(ctx, true)
 	t.mu.Unlock()
 
-	if err := f.land(ctx); err != nil {
+	if err := f.wait(ctx); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -79,29 +79,29 @@ func (t *tokenSource) last() *login {
 	return t.current
 }
 
-// barren reports whether no login ever succeeded and none is under way.
-func (t *tokenSource) barren() bool {
+// neverLoggedIn reports whether no login ever succeeded and none is under way.
+func (t *tokenSource) neverLoggedIn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current == nil && t.flight == nil
+	return t.current == nil && t.pending == nil
 }
 
 // usable reports whether there is a login that has not expired. The caller holds the lock.
 func (t *tokenSource) usable() bool { return t.current != nil && !t.current.expired(time.Now()) }
 
-// takeOff joins the login under way or starts one. The caller holds the lock.
-func (t *tokenSource) takeOff(ctx context.Context, replacement bool) *flight {
-	if t.flight != nil {
-		return t.flight
+// startLogin joins the login under way or starts one. The caller holds the lock.
+func (t *tokenSource) startLogin(ctx context.Context, replacement bool) *pendingLogin {
+	if t.pending != nil {
+		return t.pending
 	}
-	f := &flight{done: make(chan struct{})}
-	t.flight = f
+	f := &pendingLogin{done: make(chan struct{})}
+	t.pending = f
 	go func() {
 		fresh, err := t.login(context.WithoutCancel(ctx))
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		defer close(f.done)
-		t.flight, f.err = nil, err
+		t.pending, f.err = nil, err
 		if err != nil {
 			t.renewAt = time.Now().Add(renewalPause)
 			return
@@ -112,8 +112,8 @@ func (t *tokenSource) takeOff(ctx context.Context, replacement bool) *flight {
 	return f
 }
 
-// land waits for the login's end or the context's.
-func (f *flight) land(ctx context.Context) error {
+// wait waits for the login's end or the context's.
+func (f *pendingLogin) wait(ctx context.Context) error {
 	select {
 	case <-f.done:
 		return f.err

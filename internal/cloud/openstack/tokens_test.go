@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestALoginIsRenewedBeforeItExpires(t *testing.T) {
+func TestTokenSource_RenewsBeforeExpiry(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lifetime, skew, after time.Duration
 		logins                int
@@ -42,7 +42,7 @@ func TestALoginIsRenewedBeforeItExpires(t *testing.T) {
 	}
 }
 
-func TestALoginThatCannotBeRenewedServesUntilItExpires(t *testing.T) {
+func TestTokenSource_RenewalFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keystoneDown := false
 		stub := &stubCloud{login: func(*http.Request) int {
@@ -73,7 +73,7 @@ func TestALoginThatCannotBeRenewedServesUntilItExpires(t *testing.T) {
 	})
 }
 
-func TestARejectedTokenIsReplacedOnceForAllCallers(t *testing.T) {
+func TestTokenSource_RejectedTokenConcurrentCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		close(gate)
@@ -95,7 +95,7 @@ func TestARejectedTokenIsReplacedOnceForAllCallers(t *testing.T) {
 	})
 }
 
-func TestACallIsRepeatedWholeAfterItsTokenWasRejected(t *testing.T) {
+func TestTokenSource_RejectedTokenRepeatsBody(t *testing.T) {
 	stub := &stubCloud{serve: status(http.StatusCreated, `{"network": {"id": "n"}}`)}
 	session := stub.session(t, openstack.Options{})
 	stub.revoke()
@@ -105,7 +105,7 @@ func TestACallIsRepeatedWholeAfterItsTokenWasRejected(t *testing.T) {
 	assert.JSONEq(t, `{"network": {"name": "a"}}`, stub.lastBody())
 }
 
-func TestAServiceThatRejectsEveryTokenCausesNoStormOfLogins(t *testing.T) {
+func TestTokenSource_EveryTokenRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{serve: status(http.StatusUnauthorized, `{}`)}
 		session := stub.session(t, openstack.Options{})
@@ -120,7 +120,7 @@ func TestAServiceThatRejectsEveryTokenCausesNoStormOfLogins(t *testing.T) {
 	})
 }
 
-func TestAReplacementThatFailsIsTheCallsError(t *testing.T) {
+func TestTokenSource_ReplacementFails(t *testing.T) {
 	locked := false
 	stub := &stubCloud{login: func(*http.Request) int {
 		if locked {

@@ -29,25 +29,25 @@ import (
 const (
 	// maxHeader bounds the header of an answer, in bytes. The largest tokens have 16 KiB.
 	maxHeader = 64 << 10
-	// lastPatience is how long the answer to a change is still waited for when its caller has given up. It leaves an orderly
+	// changeGracePeriod is how long the answer to a change is still waited for when its caller has given up. It leaves an orderly
 	// end of the process, which may take 25 seconds, the time to save what came of it.
-	lastPatience = 15 * time.Second
+	changeGracePeriod = 15 * time.Second
 )
 
 // requestInfo is what a transport knows of a request besides what is in it.
 type requestInfo struct {
 	service service
-	repeat  repeat
-	expects answerKind
+	retry   retryMode
+	expects responseKind
 }
 
-// repeat says whether sending a request a second time is harmless when the effect of the first is in doubt.
-type repeat int
+// retryMode says whether sending a request a second time is harmless when the effect of the first is in doubt.
+type retryMode int
 
 const (
-	byMethod repeat = iota
-	never
-	always
+	retryByMethod retryMode = iota
+	retryNever
+	retryAlways
 )
 
 type requestInfoKey struct{}
@@ -94,7 +94,7 @@ var ErrReadOnly = errors.New("this session may only read")
 
 // RoundTrip implements http.RoundTripper.
 func (t *readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
-	if isLook(req) {
+	if isRead(req) {
 		return t.next.RoundTrip(req)
 	}
 	closeBody(req)
@@ -114,7 +114,7 @@ func (t *authenticated) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := t.as(current, req)
+	response, err := t.withToken(current, req)
 	if err != nil || response.StatusCode != http.StatusUnauthorized {
 		return response, err
 	}
@@ -125,11 +125,11 @@ func (t *authenticated) RoundTrip(req *http.Request) (*http.Response, error) {
 	if fresh == current {
 		return response, nil
 	}
-	return t.as(fresh, req)
+	return t.withToken(fresh, req)
 }
 
-func (t *authenticated) as(l *login, req *http.Request) (*http.Response, error) {
-	signed, err := copyOf(req)
+func (t *authenticated) withToken(l *login, req *http.Request) (*http.Response, error) {
+	signed, err := cloneRequest(req)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (t *authenticated) as(l *login, req *http.Request) (*http.Response, error) 
 	return response, err
 }
 
-// single sends a request once and returns with the whole answer read, so that nothing is left to fail or to hang.
-type single struct {
+// singleRequest sends a request once and returns with the whole answer read, so that nothing is left to fail or to hang.
+type singleRequest struct {
 	base    http.RoundTripper
 	limiter *rate.Limiter
 	timeout time.Duration
@@ -150,8 +150,8 @@ type single struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *single) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.takeTurn(req.Context()); err != nil {
+func (t *singleRequest) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.waitForRateLimit(req.Context()); err != nil {
 		closeBody(req)
 		return nil, err
 	}
@@ -165,12 +165,12 @@ func (t *single) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// takeTurn waits for the token bucket. When the turn would come after the deadline it fails at once.
-func (t *single) takeTurn(ctx context.Context) error {
-	turn := t.limiter.Reserve()
-	wait := turn.Delay()
-	if wait > 0 && !fits(ctx, wait) {
-		turn.Cancel()
+// waitForRateLimit waits for the token bucket. When the turn would come after the deadline it fails at once.
+func (t *singleRequest) waitForRateLimit(ctx context.Context) error {
+	reservation := t.limiter.Reserve()
+	wait := reservation.Delay()
+	if wait > 0 && !fitsDeadline(ctx, wait) {
+		reservation.Cancel()
 		return &cloud.Error{
 			Kind: cloud.RateLimited, RetryAfter: wait,
 			Err: errors.New("the session's own limit of requests leaves no turn before the deadline"),
@@ -180,13 +180,13 @@ func (t *single) takeTurn(ctx context.Context) error {
 		return nil
 	}
 	if err := sleep(ctx, wait); err != nil {
-		turn.Cancel()
+		reservation.Cancel()
 		return err
 	}
 	return nil
 }
 
-func (t *single) send(req *http.Request) (*http.Response, error) {
+func (t *singleRequest) send(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		closeBody(req)
 		return nil, err
@@ -195,7 +195,7 @@ func (t *single) send(req *http.Request) (*http.Response, error) {
 	defer cancel()
 	response, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err == nil {
-		err = readAnswer(response, requestInfoOf(req.Context()).expects)
+		err = readResponse(response, requestInfoOf(req.Context()).expects)
 	}
 	switch {
 	case err == nil:
@@ -212,21 +212,21 @@ func (t *single) send(req *http.Request) (*http.Response, error) {
 // lifetime returns the context in which a request is sent. A look ends with its caller. What changes something takes effect
 // whether or not anybody waits for it, so that its answer is waited for a while longer: a process that ends in good order then
 // knows what it has made, and its successor does not make it again.
-func (t *single) lifetime(req *http.Request) (context.Context, context.CancelFunc) {
+func (t *singleRequest) lifetime(req *http.Request) (context.Context, context.CancelFunc) {
 	caller := req.Context()
-	if isLook(req) {
+	if isRead(req) {
 		return context.WithTimeout(caller, t.timeout)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), t.timeout)
 	stop := context.AfterFunc(caller, func() {
-		if sleep(ctx, lastPatience) == nil {
+		if sleep(ctx, changeGracePeriod) == nil {
 			cancel()
 		}
 	})
 	return ctx, func() { stop(); cancel() }
 }
 
-func isLook(req *http.Request) bool {
+func isRead(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Method == http.MethodHead
 }
 

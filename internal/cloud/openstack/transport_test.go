@@ -22,13 +22,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestAReadOnlySessionCannotWrite(t *testing.T) {
-	for deed, do := range deeds() {
-		t.Run(deed, func(t *testing.T) {
+func TestSession_ReadOnly(t *testing.T) {
+	for request, do := range requestsByName() {
+		t.Run(request, func(t *testing.T) {
 			stub := &stubCloud{}
 			session := stub.session(t, openstack.Options{ReadOnly: true})
 			err := do(t.Context(), session)
-			if deed == "GET" {
+			if request == "GET" {
 				require.NoError(t, err)
 				return
 			}
@@ -39,7 +39,7 @@ func TestAReadOnlySessionCannotWrite(t *testing.T) {
 	}
 }
 
-func TestEveryRequestHasATimeoutOfItsOwn(t *testing.T) {
+func TestTransport_RequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }
 		stub := &stubCloud{serve: hang}
@@ -60,7 +60,7 @@ func TestEveryRequestHasATimeoutOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestAChangeUnderWayIsWaitedForWhenItsCallerGivesUp(t *testing.T) {
+func TestTransport_ChangeOutlivesCaller(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes time.Duration
 		err   error
@@ -98,7 +98,7 @@ func TestAChangeUnderWayIsWaitedForWhenItsCallerGivesUp(t *testing.T) {
 	}
 }
 
-func TestTheTokenBucketSpreadsRequests(t *testing.T) {
+func TestTransport_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{}
 		session := stub.session(t, openstack.Options{QPS: 2, Burst: 3}) // the login takes one of the three
@@ -117,7 +117,7 @@ func TestTheTokenBucketSpreadsRequests(t *testing.T) {
 	})
 }
 
-func TestNoLimitMeansNoWaiting(t *testing.T) {
+func TestTransport_NoRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &stubCloud{}
 		session := stub.session(t, openstack.Options{QPS: -1})
@@ -129,7 +129,7 @@ func TestNoLimitMeansNoWaiting(t *testing.T) {
 	})
 }
 
-func TestTheTokenIsNotCarriedToAnotherHost(t *testing.T) {
+func TestTransport_RedirectNotFollowed(t *testing.T) {
 	stub := &stubCloud{serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "https://evil.test/network/v2.0/networks")
 		w.WriteHeader(http.StatusFound)
@@ -138,10 +138,10 @@ func TestTheTokenIsNotCarriedToAnotherHost(t *testing.T) {
 	assert.Equal(t, []string{"GET /network/v2.0/networks"}, stub.calls())
 }
 
-func TestRequestsAreCountedByServiceMethodAndCode(t *testing.T) {
+func TestMetrics_Requests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		stub := &stubCloud{serve: inTurn(status(503, `{}`), drop, status(200, `{"networks": []}`))}
+		stub := &stubCloud{serve: inSequence(status(503, `{}`), drop, status(200, `{"networks": []}`))}
 		session := stub.session(t, openstack.Options{Registerer: registry})
 		require.NoError(t, listNetworks(t.Context(), session))
 		_, err := stub.sessions(openstack.Options{Registerer: registry}).Get(t.Context(), credentials(), "two")
@@ -186,7 +186,7 @@ func counted(t *testing.T, registry *prometheus.Registry) []string {
 // overTLS serves a stub over real HTTP with a certificate that nobody knows.
 func overTLS(t *testing.T, stub *stubCloud) *httptest.Server {
 	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(stub.answerOverHTTP))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(stub.handleOverHTTP))
 	server.EnableHTTP2 = true
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
@@ -195,16 +195,16 @@ func overTLS(t *testing.T, stub *stubCloud) *httptest.Server {
 	return server
 }
 
-func (c *stubCloud) answerOverHTTP(w http.ResponseWriter, req *http.Request) {
+func (c *stubCloud) handleOverHTTP(w http.ResponseWriter, req *http.Request) {
 	c.record(req)
-	c.answer(w, req)
+	c.handle(w, req)
 }
 
 func pemOf(server *httptest.Server) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 }
 
-func TestCertificatesAreVerifiedAsTheCredentialsSay(t *testing.T) {
+func TestTransport_CertificateVerification(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trust func(*openstack.Credentials, *httptest.Server)
 		fails bool
@@ -237,7 +237,7 @@ func TestCertificatesAreVerifiedAsTheCredentialsSay(t *testing.T) {
 	}
 }
 
-func TestSessionsThatTrustTheSameShareOneConnection(t *testing.T) {
+func TestTransport_SharedByCABundle(t *testing.T) {
 	stub := &stubCloud{}
 	server := overTLS(t, stub)
 	var clients sync.Map // by address: one per connection
@@ -262,13 +262,13 @@ func TestSessionsThatTrustTheSameShareOneConnection(t *testing.T) {
 	assert.Equal(t, []any{"HTTP/2.0"}, protocols)
 }
 
-func TestAnAnswerCutShortIsALostConnection(t *testing.T) {
+func TestTransport_TruncatedResponse(t *testing.T) {
 	truncated := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		reply(w, http.StatusOK, `{"networks": [`)
 		panic(http.ErrAbortHandler)
 	}
-	stub := &stubCloud{serve: inTurn(truncated, status(200, `{"networks": [{"id": "n"}]}`))}
+	stub := &stubCloud{serve: inSequence(truncated, status(200, `{"networks": [{"id": "n"}]}`))}
 	server := overTLS(t, stub)
 	c := credentials()
 	c.AuthURL, c.Insecure = server.URL+"/identity", true

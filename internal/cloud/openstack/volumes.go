@@ -21,7 +21,7 @@ func (s *Session) HasVolumes() bool { return s.has(blockStorageService) }
 
 func (s *Session) volumes() resource[Volume] {
 	return resource[Volume]{
-		session: s, service: blockStorageService, path: "volumes", detail: "/detail", one: "volume", many: "volumes",
+		session: s, service: blockStorageService, path: "volumes", detail: "/detail", singular: "volume", plural: "volumes",
 	}
 }
 
@@ -42,4 +42,4 @@ func (f VolumeFilter) query() url.Values {
 	return url.Values(q)
 }
 
-func (f VolumeFilter) matches(v Volume) bool { return is(f.Name, v.Name) }
+func (f VolumeFilter) matches(v Volume) bool { return emptyOrEqual(f.Name, v.Name) }

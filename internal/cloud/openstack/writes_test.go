@@ -14,29 +14,29 @@ import (
 
 // exchange is a call, what it must send and what it makes of the answer.
 type exchange struct {
-	do     func(context.Context, *openstack.Session) (any, error)
-	sends  string // method and path, and the microversion if one is asked for
-	body   string // JSON, empty for none
-	answer string
-	want   any
+	do       func(context.Context, *openstack.Session) (any, error)
+	sends    string // method and path, and the microversion if one is asked for
+	body     string // JSON, empty for none
+	response string
+	want     any
 }
 
-func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
+func TestSession_WriteRequests(t *testing.T) {
 	for name, tc := range map[string]exchange{
 		"a network": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return s.CreateNetwork(ctx, openstack.NetworkCreate{Name: "n", Description: "d", MTU: 1400, AvailabilityZoneHints: []string{"z"}})
 			},
 			sends: "POST /network/v2.0/networks", body: `{"network": {"name": "n", "description": "d", "mtu": 1400, "availability_zone_hints": ["z"]}}`,
-			answer: `{"network": {"id": "1", "mtu": 1400, "subnets": ["s"], "revision_number": 2, "admin_state_up": true}}`,
-			want:   openstack.Network{ID: "1", MTU: 1400, SubnetIDs: []string{"s"}, RevisionNumber: 2, AdminStateUp: true},
+			response: `{"network": {"id": "1", "mtu": 1400, "subnets": ["s"], "revision_number": 2, "admin_state_up": true}}`,
+			want:     openstack.Network{ID: "1", MTU: 1400, SubnetIDs: []string{"s"}, RevisionNumber: 2, AdminStateUp: true},
 		},
 		"a change of a network": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return s.UpdateNetwork(ctx, "1", openstack.NetworkUpdate{AdminStateUp: new(true), Description: new("")})
 			},
 			sends: "PUT /network/v2.0/networks/1", body: `{"network": {"admin_state_up": true, "description": ""}}`,
-			answer: `{"network": {"id": "1"}}`, want: openstack.Network{ID: "1"},
+			response: `{"network": {"id": "1"}}`, want: openstack.Network{ID: "1"},
 		},
 		"a subnet": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
@@ -44,7 +44,7 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 			},
 			sends: "POST /network/v2.0/subnets",
 			body:  `{"subnet": {"network_id": "n", "cidr": "10.0.0.0/16", "ip_version": 4, "dns_nameservers": ["1.1.1.1"]}}`,
-			answer: `{"subnet": {"id": "s", "gateway_ip": null, "enable_dhcp": true, "subnetpool_id": null,
+			response: `{"subnet": {"id": "s", "gateway_ip": null, "enable_dhcp": true, "subnetpool_id": null,
 				"allocation_pools": [{"start": "10.0.0.2", "end": "10.0.0.9"}], "host_routes": [{"destination": "0.0.0.0/0", "nexthop": "10.0.0.1"}]}}`,
 			want: openstack.Subnet{
 				ID: "s", DHCP: true,
@@ -61,7 +61,7 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 			sends: "POST /network/v2.0/subnets",
 			body: `{"subnet": {"network_id": "n", "subnetpool_id": "p", "prefixlen": 64, "ip_version": 6,
 				"ipv6_address_mode": "slaac", "ipv6_ra_mode": "slaac"}}`,
-			answer: `{"subnet": {"id": "s"}}`, want: openstack.Subnet{ID: "s"},
+			response: `{"subnet": {"id": "s"}}`, want: openstack.Subnet{ID: "s"},
 		},
 		"a subnet without DNS servers": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
@@ -69,12 +69,12 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 				return s.UpdateSubnet(ctx, "s", openstack.SubnetUpdate{DNSServers: &none})
 			},
 			sends: "PUT /network/v2.0/subnets/s", body: `{"subnet": {"dns_nameservers": []}}`,
-			answer: `{"subnet": {"id": "s"}}`, want: openstack.Subnet{ID: "s"},
+			response: `{"subnet": {"id": "s"}}`, want: openstack.Subnet{ID: "s"},
 		},
 		"a subnet pool, with lengths as strings": {
 			do:    func(ctx context.Context, s *openstack.Session) (any, error) { return s.GetSubnetPool(ctx, "p") },
 			sends: "GET /network/v2.0/subnetpools/p",
-			answer: `{"subnetpool": {"id": "p", "ip_version": 6, "prefixes": ["fd00::/48"],
+			response: `{"subnetpool": {"id": "p", "ip_version": 6, "prefixes": ["fd00::/48"],
 				"default_prefixlen": "64", "min_prefixlen": 48, "max_prefixlen": null, "address_scope_id": null}}`,
 			want: openstack.SubnetPool{ID: "p", IPVersion: 6, Prefixes: []string{"fd00::/48"}, DefaultPrefixLen: 64, MinPrefixLen: 48},
 		},
@@ -84,9 +84,9 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 					NetworkID: "ext", FixedIPs: []openstack.ExternalFixedIP{{SubnetID: "es"}},
 				}})
 			},
-			sends:  "POST /network/v2.0/routers",
-			body:   `{"router": {"name": "r", "external_gateway_info": {"network_id": "ext", "external_fixed_ips": [{"subnet_id": "es"}]}}}`,
-			answer: `{"router": {"id": "r", "external_gateway_info": {"network_id": "ext", "enable_snat": true, "external_fixed_ips": [{"subnet_id": "es", "ip_address": "1.2.3.4"}]}}}`,
+			sends:    "POST /network/v2.0/routers",
+			body:     `{"router": {"name": "r", "external_gateway_info": {"network_id": "ext", "external_fixed_ips": [{"subnet_id": "es"}]}}}`,
+			response: `{"router": {"id": "r", "external_gateway_info": {"network_id": "ext", "enable_snat": true, "external_fixed_ips": [{"subnet_id": "es", "ip_address": "1.2.3.4"}]}}}`,
 			want: openstack.Router{ID: "r", Gateway: &openstack.ExternalGateway{
 				NetworkID: "ext", EnableSNAT: new(true), FixedIPs: []openstack.ExternalFixedIP{{SubnetID: "es", IPAddress: "1.2.3.4"}},
 			}},
@@ -97,42 +97,42 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 				return s.UpdateRouter(ctx, "r", openstack.RouterUpdate{Routes: &none, IfRevision: 7})
 			},
 			sends: "PUT /network/v2.0/routers/r If-Match: revision_number=7", body: `{"router": {"routes": []}}`,
-			answer: `{"router": {"id": "r", "external_gateway_info": null}}`, want: openstack.Router{ID: "r"},
+			response: `{"router": {"id": "r", "external_gateway_info": null}}`, want: openstack.Router{ID: "r"},
 		},
 		"a router's interface": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return s.AddRouterInterface(ctx, "r", "s")
 			},
 			sends: "PUT /network/v2.0/routers/r/add_router_interface", body: `{"subnet_id": "s"}`,
-			answer: `{"id": "r", "port_id": "p"}`, want: "p",
+			response: `{"id": "r", "port_id": "p"}`, want: "p",
 		},
 		"a router's interface, away": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return nil, s.RemoveRouterInterface(ctx, "r", "s")
 			},
 			sends: "PUT /network/v2.0/routers/r/remove_router_interface", body: `{"subnet_id": "s"}`,
-			answer: `{"id": "r", "port_id": "p"}`,
+			response: `{"id": "r", "port_id": "p"}`,
 		},
 		"a port": {
-			do:     func(ctx context.Context, s *openstack.Session) (any, error) { return s.GetPort(ctx, "p") },
-			sends:  "GET /network/v2.0/ports/p",
-			answer: `{"port": {"id": "p", "device_owner": "compute:nova", "device_id": "i", "fixed_ips": [{"subnet_id": "s", "ip_address": "10.0.0.3"}]}}`,
-			want:   openstack.Port{ID: "p", DeviceOwner: "compute:nova", DeviceID: "i", FixedIPs: []openstack.FixedIP{{SubnetID: "s", IPAddress: "10.0.0.3"}}},
+			do:       func(ctx context.Context, s *openstack.Session) (any, error) { return s.GetPort(ctx, "p") },
+			sends:    "GET /network/v2.0/ports/p",
+			response: `{"port": {"id": "p", "device_owner": "compute:nova", "device_id": "i", "fixed_ips": [{"subnet_id": "s", "ip_address": "10.0.0.3"}]}}`,
+			want:     openstack.Port{ID: "p", DeviceOwner: "compute:nova", DeviceID: "i", FixedIPs: []openstack.FixedIP{{SubnetID: "s", IPAddress: "10.0.0.3"}}},
 		},
 		"a security group": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return s.CreateSecurityGroup(ctx, openstack.SecurityGroupCreate{Name: "g", Description: "d"})
 			},
 			sends: "POST /network/v2.0/security-groups", body: `{"security_group": {"name": "g", "description": "d"}}`,
-			answer: `{"security_group": {"id": "g", "security_group_rules": [{"id": "r", "direction": "egress", "ethertype": "IPv4", "protocol": null, "port_range_min": null}]}}`,
-			want:   openstack.SecurityGroup{ID: "g", Rules: []openstack.SecurityGroupRule{{ID: "r", Direction: "egress", EtherType: "IPv4"}}},
+			response: `{"security_group": {"id": "g", "security_group_rules": [{"id": "r", "direction": "egress", "ethertype": "IPv4", "protocol": null, "port_range_min": null}]}}`,
+			want:     openstack.SecurityGroup{ID: "g", Rules: []openstack.SecurityGroupRule{{ID: "r", Direction: "egress", EtherType: "IPv4"}}},
 		},
 		"a change of a security group": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return s.UpdateSecurityGroup(ctx, "g", openstack.SecurityGroupUpdate{Name: new("h")})
 			},
 			sends: "PUT /network/v2.0/security-groups/g", body: `{"security_group": {"name": "h"}}`,
-			answer: `{"security_group": {"id": "g"}}`, want: openstack.SecurityGroup{ID: "g"},
+			response: `{"security_group": {"id": "g"}}`, want: openstack.SecurityGroup{ID: "g"},
 		},
 		"a rule, away": { // and not the group of that ID
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
@@ -141,15 +141,15 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 			sends: "DELETE /network/v2.0/security-group-rules/r",
 		},
 		"a key pair, with a name that needs care": {
-			do:     func(ctx context.Context, s *openstack.Session) (any, error) { return s.GetKeyPair(ctx, "a/b c") },
-			sends:  "GET /compute/v2.1/os-keypairs/a%2Fb%20c",
-			answer: `{"keypair": {"name": "a/b c", "public_key": "k", "fingerprint": "f"}}`,
-			want:   openstack.KeyPair{Name: "a/b c", PublicKey: "k", Fingerprint: "f"},
+			do:       func(ctx context.Context, s *openstack.Session) (any, error) { return s.GetKeyPair(ctx, "a/b c") },
+			sends:    "GET /compute/v2.1/os-keypairs/a%2Fb%20c",
+			response: `{"keypair": {"name": "a/b c", "public_key": "k", "fingerprint": "f"}}`,
+			want:     openstack.KeyPair{Name: "a/b c", PublicKey: "k", Fingerprint: "f"},
 		},
 		"a new key pair": {
 			do:    func(ctx context.Context, s *openstack.Session) (any, error) { return s.CreateKeyPair(ctx, "a", "k") },
 			sends: "POST /compute/v2.1/os-keypairs", body: `{"keypair": {"name": "a", "public_key": "k"}}`,
-			answer: `{"keypair": {"name": "a", "public_key": "k"}}`, want: openstack.KeyPair{Name: "a", PublicKey: "k"},
+			response: `{"keypair": {"name": "a", "public_key": "k"}}`, want: openstack.KeyPair{Name: "a", PublicKey: "k"},
 		},
 		"a load balancer, away with all that is in it": {
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
@@ -168,8 +168,8 @@ func TestWritesSendWhatWasAskedAndNoMore(t *testing.T) {
 				return s.CreateShareNetwork(ctx, openstack.ShareNetworkCreate{Name: "x", NetworkID: "n", SubnetID: "s"})
 			},
 			sends: "POST /share/v2/share-networks", body: `{"share_network": {"name": "x", "neutron_net_id": "n", "neutron_subnet_id": "s"}}`,
-			answer: `{"share_network": {"id": "x", "neutron_net_id": "n", "neutron_subnet_id": "s"}}`,
-			want:   openstack.ShareNetwork{ID: "x", NetworkID: "n", SubnetID: "s"},
+			response: `{"share_network": {"id": "x", "neutron_net_id": "n", "neutron_subnet_id": "s"}}`,
+			want:     openstack.ShareNetwork{ID: "x", NetworkID: "n", SubnetID: "s"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { checkExchange(t, tc) })
@@ -187,11 +187,11 @@ func checkExchange(t *testing.T, tc exchange) {
 		if condition := req.Header.Get("If-Match"); condition != "" {
 			sent += " If-Match: " + condition
 		}
-		if tc.answer == "" {
+		if tc.response == "" {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		reply(w, http.StatusOK, tc.answer)
+		reply(w, http.StatusOK, tc.response)
 	}}
 	got, err := tc.do(t.Context(), stub.session(t, openstack.Options{}))
 	require.NoError(t, err)

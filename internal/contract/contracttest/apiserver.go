@@ -35,8 +35,8 @@ type APIServer struct {
 	// Client is an administrator's client. It does not cache, and none of its calls is subject to faults.
 	Client client.WithWatch
 
-	mapper      meta.RESTMapper
-	environment *envtest.Environment
+	mapper  meta.RESTMapper
+	testEnv *envtest.Environment
 }
 
 // Shared starts an API server when the first test of a package asks for it, and keeps it for the others. Declare one in
@@ -99,7 +99,7 @@ func NewAPIServer(ctx context.Context) (*APIServer, error) {
 	// controller-runtime prints a stack trace when nobody gave it a logger. Managers under test have their own.
 	ctrllog.SetLogger(logr.Discard())
 
-	environment := &envtest.Environment{
+	testEnv := &envtest.Environment{
 		BinaryAssetsDirectory:    binaries,
 		CRDDirectoryPaths:        crds,
 		ErrorIfCRDPathMissing:    true,
@@ -107,24 +107,24 @@ func NewAPIServer(ctx context.Context) (*APIServer, error) {
 		ControlPlaneStopTimeout:  time.Minute,
 	}
 	// Many processes under test speak to it at once, each as hard as it can.
-	environment.ControlPlane.GetAPIServer().Configure().
+	testEnv.ControlPlane.GetAPIServer().Configure().
 		Set("max-requests-inflight", "4000").
 		Set("max-mutating-requests-inflight", "2000").
 		Set("enable-priority-and-fairness", "false")
-	config, err := environment.Start()
+	config, err := testEnv.Start()
 	if err != nil {
 		return nil, fmt.Errorf("starting API server from %s: %w", binaries, err)
 	}
 	config.QPS = -1
-	server, err := newAPIServer(environment, config)
+	server, err := newAPIServer(testEnv, config)
 	if err != nil {
-		_ = environment.Stop()
+		_ = testEnv.Stop()
 		return nil, err
 	}
 	return server, nil
 }
 
-func newAPIServer(environment *envtest.Environment, config *rest.Config) (*APIServer, error) {
+func newAPIServer(testEnv *envtest.Environment, config *rest.Config) (*APIServer, error) {
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("building HTTP client of the API server: %w", err)
@@ -141,7 +141,7 @@ func newAPIServer(environment *envtest.Environment, config *rest.Config) (*APISe
 	if err != nil {
 		return nil, fmt.Errorf("building client of the API server: %w", err)
 	}
-	return &APIServer{Config: config, Client: c, mapper: mapper, environment: environment}, nil
+	return &APIServer{Config: config, Client: c, mapper: mapper, testEnv: testEnv}, nil
 }
 
 // NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines: what tests read and
@@ -160,7 +160,7 @@ func NewScheme() (*runtime.Scheme, error) {
 
 // Stop ends both processes and removes their data.
 func (s *APIServer) Stop() error {
-	if err := s.environment.Stop(); err != nil {
+	if err := s.testEnv.Stop(); err != nil {
 		return fmt.Errorf("stopping API server: %w", err)
 	}
 	return nil

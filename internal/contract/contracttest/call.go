@@ -46,8 +46,8 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %s", c.Target, c.Method, c.Path)
 }
 
-// Writes reports whether the request means to change something.
-func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
+// IsWrite reports whether the request means to change something.
+func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
 // callOf names a request with the given body, without its number.
 func callOf(target Target, request *http.Request, body []byte) Call {
@@ -126,8 +126,8 @@ func keysOf(query url.Values) string {
 // identifiers are UUIDs, with and without dashes.
 var identifiers = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 
-// isOfInterest leaves out what a crash cannot harm: reads of the API server, and writes that nobody builds on.
-func isOfInterest(target Target, request *http.Request) bool {
+// isTracked leaves out what a crash cannot harm: reads of the API server, and writes that nobody builds on.
+func isTracked(target Target, request *http.Request) bool {
 	if target == Cloud {
 		return true
 	}
@@ -148,30 +148,30 @@ func compareCalls(a, b Call) int {
 // writes some, and a busy machine may make any pass one of them. From its first word of progress to its end, nothing else that a pass may
 // write into its status can be told from them; before and without one, nothing is forgiven.
 func WithoutProgress(writes []string) []string {
-	told := false
-	var left []string
+	reported := false
+	var remaining []string
 	for _, write := range writes {
 		object, state, changes := strings.Cut(write, "/status to ")
 		switch {
 		case state == "Processing":
-			told = true
-		case told && changes:
+			reported = true
+		case reported && changes:
 			// What ends a pass is a write of the status alone, unless the pass was told to be under way.
-			told = false
-			left = append(left, object+"/status")
-		case told && strings.HasSuffix(write, "/status"):
+			reported = false
+			remaining = append(remaining, object+"/status")
+		case reported && strings.HasSuffix(write, "/status"):
 		default:
-			left = append(left, write)
+			remaining = append(remaining, write)
 		}
 	}
-	return left
+	return remaining
 }
 
 // WritesTo puts calls that change what a target has into words, without their numbers.
 func WritesTo(target Target, calls []Call) []string {
 	var writes []string
 	for _, call := range calls {
-		if call.Target == target && call.Writes() {
+		if call.Target == target && call.IsWrite() {
 			writes = append(writes, call.Method+" "+call.Path)
 		}
 	}

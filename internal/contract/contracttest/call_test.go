@@ -78,7 +78,7 @@ func protobufSecret(t *testing.T, name string) string {
 	return encoded.String()
 }
 
-func TestIsOfInterest(t *testing.T) {
+func TestIsTracked(t *testing.T) {
 	const namespaced = "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one"
 	tests := map[string]struct {
 		target      Target
@@ -96,12 +96,12 @@ func TestIsOfInterest(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, isOfInterest(test.target, httptest.NewRequest(test.method, test.url, nil)))
+			assert.Equal(t, test.want, isTracked(test.target, httptest.NewRequest(test.method, test.url, nil)))
 		})
 	}
 }
 
-func TestProgressIsAMatterOfTheMachine(t *testing.T) {
+func TestWithoutProgress(t *testing.T) {
 	const order, status = "PATCH /networks/one", "PATCH /networks/one/status"
 	tests := map[string]struct{ writes, want []string }{
 		"a quick pass":                      {[]string{order, status}, []string{order, status}},

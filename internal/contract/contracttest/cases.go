@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// reliable returns the calls to explore: to the cloud all that were seen, to the API server those that every run made.
+// stableCalls returns the calls to explore: to the cloud all that were seen, to the API server those that every run made.
 // How often state is saved depends on how tasks happen to run side by side.
-func reliable(runs [][]Call) []Call {
+func stableCalls(runs [][]Call) []Call {
 	times := map[Call]int{}
 	for _, call := range slices.Concat(runs...) {
 		times[call]++
@@ -23,10 +23,10 @@ func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	for _, phase := range e.options.Phases {
 		var faults []Fault
 		for _, call := range calls[phase] {
-			faults = append(faults, faultsOf(phase, call, e.subject.Refusals)...)
+			faults = append(faults, faultsOf(phase, call, e.subject.ErrorResponses)...)
 		}
-		if e.options.Swift {
-			faults = merged(phase, faults)
+		if e.options.MergeFaults {
+			faults = mergeFaults(phase, faults)
 		}
 		for _, fault := range faults {
 			cases = append(cases, Case{Phase: phase, Fault: &fault})
@@ -35,15 +35,15 @@ func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	return cases
 }
 
-// merged makes one fault of those that differ in nothing but the call, see Options.Swift.
-func merged(phase Phase, faults []Fault) []Fault {
+// mergeFaults makes one fault of those that differ in nothing but the call, see Options.Swift.
+func mergeFaults(phase Phase, faults []Fault) []Fault {
 	var all []Fault
 	kinds := map[string]int{}
 	for _, fault := range faults {
-		kind := fmt.Sprint(fault.Action, fault.Error)
+		kind := fmt.Sprint(fault.Type, fault.Error)
 		n, found := kinds[kind]
 		switch {
-		case fault.Action == KillAfter && phase != Again && phase != Restore:
+		case fault.Type == KillAfter && phase != NoOp && phase != Restore:
 			all = append(all, fault)
 		case phase == Abandon:
 		case found:
@@ -58,29 +58,29 @@ func merged(phase Phase, faults []Fault) []Fault {
 }
 
 // faultsOf returns all that can happen to a call. A read has no effect that anything could come before or after.
-func faultsOf(phase Phase, call Call, refusals func(Call) []Refusal) []Fault {
+func faultsOf(phase Phase, call Call, errorResponses func(Call) []ErrorResponse) []Fault {
 	var faults []Fault
-	add := func(action Action, refusal Refusal) {
-		faults = append(faults, Fault{Call: call, Action: action, Error: refusal.Error, Answer: refusal.Answer})
+	add := func(faultType FaultType, errorResponse ErrorResponse) {
+		faults = append(faults, Fault{Call: call, Type: faultType, Error: errorResponse.Error, Response: errorResponse.Response})
 	}
-	add(KillBefore, Refusal{})
-	if call.Writes() {
-		add(KillAfter, Refusal{})
+	add(KillBefore, ErrorResponse{})
+	if call.IsWrite() {
+		add(KillAfter, ErrorResponse{})
 	}
 	if phase == Abandon {
 		return faults
 	}
-	add(DropBefore, Refusal{})
-	if call.Writes() {
-		add(DropAfter, Refusal{})
+	add(DropBefore, ErrorResponse{})
+	if call.IsWrite() {
+		add(DropAfter, ErrorResponse{})
 	}
 	if call.Target == KubeAPI {
-		refusals = kubeRefusals
+		errorResponses = kubeErrorResponses
 	}
-	for _, refusal := range refusals(call) {
-		add(Refuse, refusal)
-		if refusal.Lost && call.Writes() {
-			add(LoseAnswer, refusal)
+	for _, errorResponse := range errorResponses(call) {
+		add(ReturnError, errorResponse)
+		if errorResponse.AfterEffect && call.IsWrite() {
+			add(ReturnErrorAfterEffect, errorResponse)
 		}
 	}
 	return faults

@@ -20,15 +20,15 @@ import (
 type Subject[O contract.Object] struct {
 	// New returns an empty object.
 	New func() O
-	// NewWorld makes a world in which nothing has happened yet. Each case has its own.
-	NewWorld func() (World[O], error)
-	// Refusals are the errors with which the cloud may truthfully answer the call. A lie proves nothing: a driver that
+	// NewEnvironment makes a world in which nothing has happened yet. Each case has its own.
+	NewEnvironment func() (Environment[O], error)
+	// ErrorResponses are the errors with which the cloud may truthfully answer the call. A lie proves nothing: a driver that
 	// believes "404" when the object is there does what it must.
-	Refusals func(Call) []Refusal
+	ErrorResponses func(Call) []ErrorResponse
 }
 
-// World is what a process under test meets besides the API server: one cloud, and what Gardener put into the namespace.
-type World[O contract.Object] interface {
+// Environment is what a process under test meets besides the API server: one cloud, and what Gardener put into the namespace.
+type Environment[O contract.Object] interface {
 	// Objects returns what exists before, such as the Cluster and the Secret, and the extension object to ask for.
 	Objects(namespace string) (before []client.Object, object O, err error)
 	// Program is the process under test, see Program.
@@ -40,20 +40,20 @@ type World[O contract.Object] interface {
 	Close() error
 }
 
-// Inhabited is a World in which somebody else acts upon what the process writes to the API server.
-type Inhabited interface {
-	// Bystander is Host.Bystander.
-	Bystander(Call)
+// WriteObserver is a World in which somebody else acts upon what the process writes to the API server.
+type WriteObserver interface {
+	// OnWrite is Host.Bystander.
+	OnWrite(Call)
 }
 
-// Losable is a World of which more than the extension object is lost with a seed.
-type Losable interface {
-	// Lose loses it: what the API server holds afterwards is what Gardener brings to another seed.
-	Lose(ctx context.Context) error
+// SeedLossEnvironment is a World of which more than the extension object is lost with a seed.
+type SeedLossEnvironment interface {
+	// LoseSeed loses it: what the API server holds afterwards is what Gardener brings to another seed.
+	LoseSeed(ctx context.Context) error
 }
 
-// Saved is a Losable world of which Gardener saves what the object itself does not say.
-type Saved interface {
+// SavedStateEnvironment is a Losable world of which Gardener saves what the object itself does not say.
+type SavedStateEnvironment interface {
 	// State is what Gardener puts into status.state of the object on another seed. It is asked after Lose.
 	State() (*runtime.RawExtension, error)
 }
@@ -64,8 +64,8 @@ type Phase string
 const (
 	// Create is the first reconciliation.
 	Create Phase = "create"
-	// Again is a reconciliation that finds nothing to do.
-	Again Phase = "no-op"
+	// NoOp is a reconciliation that finds nothing to do.
+	NoOp Phase = "no-op"
 	// Restore is the first reconciliation on another seed. The one before was lost: nobody migrated, and nothing but the
 	// state is left.
 	Restore Phase = "restore"
@@ -75,8 +75,8 @@ const (
 	Abandon Phase = "abandon"
 )
 
-// clean is the phase that shows what calls there are when nothing goes wrong.
-func (p Phase) clean() Phase {
+// recordingPhase is the phase that shows what calls there are when nothing goes wrong.
+func (p Phase) recordingPhase() Phase {
 	if p == Abandon {
 		return Create
 	}
@@ -84,7 +84,7 @@ func (p Phase) clean() Phase {
 }
 
 // Phases returns all phases.
-func Phases() []Phase { return []Phase{Create, Again, Restore, Delete, Abandon} }
+func Phases() []Phase { return []Phase{Create, NoOp, Restore, Delete, Abandon} }
 
 // Options bound an exploration. The zero value explores everything.
 type Options struct {
@@ -94,13 +94,13 @@ type Options struct {
 	Parallel int
 	// Deadline bounds one case; 0 means a minute.
 	Deadline time.Duration
-	// Swift takes a fifth of the time. What can go wrong happens to every call of a phase, once each, in one case: the process
+	// MergeFaults takes a fifth of the time. What can go wrong happens to every call of a phase, once each, in one case: the process
 	// comes to the next call only by starting over. But a call that is killed after its effect is a case of its own in the
 	// phases that make and unmake things, for what has taken effect and is known to nobody is what gets lost. An abandoned
 	// creation, which does not come to the next call, is killed after each of them alone.
-	Swift bool
-	// Only selects cases by a part of their names. Empty means all.
-	Only string
+	MergeFaults bool
+	// Filter selects cases by a part of their names. Empty means all.
+	Filter string
 	// MaxFailures ends the exploration after so many failures; 0 means 20, which tell as much as all of them would.
 	MaxFailures int
 }
@@ -153,7 +153,7 @@ func Explore[O contract.Object](ctx context.Context, server *APIServer, subject 
 	if err != nil || len(e.report.Failures) > 0 {
 		return &e.report, err
 	}
-	return &e.report, e.playAll(ctx, e.selected(e.enumerate(calls)))
+	return &e.report, e.runCases(ctx, e.selected(e.enumerate(calls)))
 }
 
 type exploration[O contract.Object] struct {
@@ -170,10 +170,10 @@ type exploration[O contract.Object] struct {
 func (e *exploration[O]) recordAll(ctx context.Context) (map[Phase][]Call, error) {
 	calls := map[Phase][]Call{}
 	for _, phase := range e.options.Phases {
-		recorded, ok := calls[phase.clean()]
+		recorded, ok := calls[phase.recordingPhase()]
 		if !ok {
 			var err error
-			if recorded, err = e.record(ctx, phase.clean()); err != nil || len(e.report.Failures) > 0 {
+			if recorded, err = e.record(ctx, phase.recordingPhase()); err != nil || len(e.report.Failures) > 0 {
 				return nil, err
 			}
 		}
@@ -185,7 +185,7 @@ func (e *exploration[O]) recordAll(ctx context.Context) (map[Phase][]Call, error
 func (e *exploration[O]) record(ctx context.Context, phase Phase) ([]Call, error) {
 	var runs [][]Call
 	for range recordings {
-		result, err := e.play(ctx, Case{Phase: phase})
+		result, err := e.runCase(ctx, Case{Phase: phase})
 		if err != nil {
 			return nil, fmt.Errorf("recording %s: %w", phase, err)
 		}
@@ -195,22 +195,22 @@ func (e *exploration[O]) record(ctx context.Context, phase Phase) ([]Call, error
 		}
 		runs = append(runs, result.Calls)
 	}
-	return reliable(runs), nil
+	return stableCalls(runs), nil
 }
 
 func (e *exploration[O]) selected(cases []Case) []Case {
-	return slices.DeleteFunc(cases, func(c Case) bool { return !strings.Contains(c.String(), e.options.Only) })
+	return slices.DeleteFunc(cases, func(c Case) bool { return !strings.Contains(c.String(), e.options.Filter) })
 }
 
-func (e *exploration[O]) playAll(ctx context.Context, cases []Case) error {
+func (e *exploration[O]) runCases(ctx context.Context, cases []Case) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(e.options.Parallel)
 	for _, c := range cases {
 		group.Go(func() error {
-			if ctx.Err() != nil || e.enough() {
+			if ctx.Err() != nil || e.tooManyFailures() {
 				return ctx.Err()
 			}
-			result, err := e.playUntilReached(ctx, c)
+			result, err := e.runCaseUntilReached(ctx, c)
 			if err != nil {
 				return fmt.Errorf("playing %s: %w", c, err)
 			}
@@ -221,13 +221,13 @@ func (e *exploration[O]) playAll(ctx context.Context, cases []Case) error {
 	return group.Wait()
 }
 
-// playUntilReached tries again when the one call of a case did not come. Where many go wrong, one may change the way to the
+// runCaseUntilReached tries again when the one call of a case did not come. Where many go wrong, one may change the way to the
 // next.
-func (e *exploration[O]) playUntilReached(ctx context.Context, c Case) (Result, error) {
+func (e *exploration[O]) runCaseUntilReached(ctx context.Context, c Case) (Result, error) {
 	var result Result
 	for range attempts {
 		var err error
-		result, err = e.play(ctx, c)
+		result, err = e.runCase(ctx, c)
 		if err != nil || result.Reached || len(result.Violations) > 0 || c.Fault.All != nil {
 			return result, err
 		}
@@ -241,7 +241,7 @@ func (e *exploration[O]) add(result Result) {
 	e.report.add(result)
 }
 
-func (e *exploration[O]) enough() bool {
+func (e *exploration[O]) tooManyFailures() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.report.Failures) >= e.options.MaxFailures

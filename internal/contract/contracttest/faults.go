@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Action is what becomes of the one request that a Fault is about.
-type Action int
+// FaultType is what becomes of the one request that a Fault is about.
+type FaultType int
 
 const (
-	// Refuse answers with an error instead of forwarding the request.
-	Refuse Action = iota
-	// LoseAnswer forwards the request and then answers with an error all the same, as a proxy does that ran out of patience.
-	LoseAnswer
+	// ReturnError answers with an error instead of forwarding the request.
+	ReturnError FaultType = iota
+	// ReturnErrorAfterEffect forwards the request and then answers with an error all the same, as a proxy does that ran out of patience.
+	ReturnErrorAfterEffect
 	// DropBefore breaks the connection before the request has an effect.
 	DropBefore
 	// DropAfter breaks the connection after the effect.
@@ -26,7 +26,7 @@ const (
 )
 
 // String returns the action in words.
-func (a Action) String() string {
+func (a FaultType) String() string {
 	names := [...]string{"refuse", "effect, then refuse", "drop before effect", "drop after effect", "kill before effect", "kill after effect"}
 	if a < 0 || int(a) >= len(names) {
 		return fmt.Sprintf("action(%d)", int(a))
@@ -40,12 +40,12 @@ type Fault struct {
 	Call Call
 	// All are, instead of Call, the requests that it happens to, whatever the order in which they come.
 	All []Call
-	// Action is what happens.
-	Action Action
-	// Error names the answer of Refuse and LoseAnswer, e.g. "409 conflict".
+	// Type is what happens.
+	Type FaultType
+	// Error names the answer of Refuse and ReturnErrorAfterEffect, e.g. "409 conflict".
 	Error string
-	// Answer makes the answer of Refuse and LoseAnswer.
-	Answer func(*http.Request) *http.Response
+	// Response makes the answer of Refuse and ReturnErrorAfterEffect.
+	Response func(*http.Request) *http.Response
 }
 
 // String returns for example "cloud POST /v2.0/networks: refuse with quota exceeded".
@@ -55,9 +55,9 @@ func (f Fault) String() string {
 		call = "every call once"
 	}
 	if f.Error != "" {
-		return fmt.Sprintf("%s: %s with %s", call, f.Action, f.Error)
+		return fmt.Sprintf("%s: %s with %s", call, f.Type, f.Error)
 	}
-	return fmt.Sprintf("%s: %s", call, f.Action)
+	return fmt.Sprintf("%s: %s", call, f.Type)
 }
 
 // errDropped is what a client sees of a broken connection, errKilled what a killed process would see if it still could.
@@ -72,9 +72,9 @@ type Faults struct {
 	mu    sync.Mutex
 	armed bool
 	fault *Fault
-	// coming are the calls that the fault has yet to happen to.
-	coming map[Call]bool
-	seen   map[Call]int
+	// remaining are the calls that the fault has yet to happen to.
+	remaining map[Call]bool
+	seen      map[Call]int
 	// calls are those since Arm, oldest first.
 	calls []Call
 }
@@ -83,15 +83,15 @@ type Faults struct {
 func (f *Faults) Arm(fault *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed, f.fault, f.coming, f.seen, f.calls = true, fault, map[Call]bool{}, map[Call]int{}, nil
+	f.armed, f.fault, f.remaining, f.seen, f.calls = true, fault, map[Call]bool{}, map[Call]int{}, nil
 	if fault == nil {
 		return
 	}
 	if fault.All == nil {
-		f.coming[fault.Call] = true
+		f.remaining[fault.Call] = true
 	}
 	for _, call := range fault.All {
-		f.coming[call] = true
+		f.remaining[call] = true
 	}
 }
 
@@ -104,11 +104,11 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 		return nil, false, false
 	}
 	f.armed = false
-	return f.calls, f.fault != nil && len(f.coming) == 0, true
+	return f.calls, f.fault != nil && len(f.remaining) == 0, true
 }
 
-// next counts a request and returns the fault if it is meant.
-func (f *Faults) next(call Call) *Fault {
+// match counts a request and returns the fault if it is meant.
+func (f *Faults) match(call Call) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.armed {
@@ -117,9 +117,9 @@ func (f *Faults) next(call Call) *Fault {
 	f.seen[call]++
 	call.Nth = f.seen[call]
 	f.calls = append(f.calls, call)
-	if !f.coming[call] {
+	if !f.remaining[call] {
 		return nil
 	}
-	delete(f.coming, call)
+	delete(f.remaining, call)
 	return f.fault
 }

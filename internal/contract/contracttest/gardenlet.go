@@ -63,8 +63,8 @@ func (g *Gardenlet[O]) Destroy(ctx context.Context) error {
 	return nil
 }
 
-// Lose removes the object although its controller has not let go of it, as the loss of its seed does, and returns it.
-func (g *Gardenlet[O]) Lose(ctx context.Context) (O, error) {
+// ForceRemove removes the object although its controller has not let go of it, as the loss of its seed does, and returns it.
+func (g *Gardenlet[O]) ForceRemove(ctx context.Context) (O, error) {
 	object, err := g.Get(ctx)
 	if err != nil {
 		return object, err
@@ -103,10 +103,10 @@ func (g *Gardenlet[O]) PatchStatus(ctx context.Context, change func(O)) error {
 	return nil
 }
 
-// Age moves the last operation and the timestamp of the last request into the past. Gardener compares the two by whole
+// Backdate moves the last operation and the timestamp of the last request into the past. Gardener compares the two by whole
 // seconds: only a request that comes in a later second than the last operation can be told from one that is fulfilled.
 // It must not be called while a process works on the object.
-func (g *Gardenlet[O]) Age(ctx context.Context, by time.Duration) error {
+func (g *Gardenlet[O]) Backdate(ctx context.Context, by time.Duration) error {
 	object, err := g.Get(ctx)
 	if err != nil {
 		return err

@@ -60,17 +60,17 @@ func (j *Journal) add(line string) {
 	}
 }
 
-// note writes down a request and what came of it.
-func (j *Journal) note(target Target, request *http.Request, fault *Fault, answered answer) {
+// record writes down a request and what came of it.
+func (j *Journal) record(target Target, request *http.Request, fault *Fault, result roundTripResult) {
 	outcome := "no answer"
 	switch {
-	case answered.err != nil:
-		outcome = answered.err.Error()
-	case answered.response != nil:
-		outcome = answered.response.Status
+	case result.err != nil:
+		outcome = result.err.Error()
+	case result.response != nil:
+		outcome = result.response.Status
 	}
 	if fault != nil {
-		outcome = fmt.Sprintf("%s <- FAULT: %s %s", outcome, fault.Action, fault.Error)
+		outcome = fmt.Sprintf("%s <- FAULT: %s %s", outcome, fault.Type, fault.Error)
 	}
 	j.add(fmt.Sprintf("%s %s %s: %s", target, request.Method, request.URL.RequestURI(), outcome))
 }

@@ -17,9 +17,9 @@ type Process struct {
 }
 
 // Run starts a process. The hook runs between two lives and may be nil.
-func (h Host) Run(ctx context.Context, program Program, betweenLives func(context.Context) error) (*Process, error) {
+func (h Host) Run(ctx context.Context, program Program, beforeRestart func(context.Context) error) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	life, err := h.Start(ctx, program)
+	instance, err := h.Start(ctx, program)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -27,7 +27,7 @@ func (h Host) Run(ctx context.Context, program Program, betweenLives func(contex
 	process := &Process{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(process.ended)
-		process.err = h.keepAlive(ctx, life, program, betweenLives)
+		process.err = h.restartUntilStopped(ctx, instance, program, beforeRestart)
 	}()
 	return process, nil
 }
@@ -40,24 +40,24 @@ func (p *Process) Stop() error {
 	return p.err
 }
 
-func (h Host) keepAlive(ctx context.Context, life *Life, program Program, betweenLives func(context.Context) error) error {
-	var killed []*Life
+func (h Host) restartUntilStopped(ctx context.Context, instance *Instance, program Program, beforeRestart func(context.Context) error) error {
+	var killed []*Instance
 	for {
 		select {
 		case <-ctx.Done():
-			return errors.Join(life.Stop(), stopAll(killed))
-		case <-life.stopped:
+			return errors.Join(instance.Stop(), stopAll(killed))
+		case <-instance.stopped:
 			select {
-			case <-life.killed:
+			case <-instance.killed:
 			default:
-				return errors.Join(life.failure, errors.New("the process ended by itself"), stopAll(killed))
+				return errors.Join(instance.failure, errors.New("the process ended by itself"), stopAll(killed))
 			}
-		case <-life.killed:
+		case <-instance.killed:
 		}
-		life.WaitSilent()
-		killed = append(killed, life)
-		if betweenLives != nil {
-			if err := betweenLives(ctx); client.IgnoreNotFound(err) != nil {
+		instance.WaitIdle()
+		killed = append(killed, instance)
+		if beforeRestart != nil {
+			if err := beforeRestart(ctx); client.IgnoreNotFound(err) != nil {
 				return errors.Join(err, stopAll(killed))
 			}
 		}
@@ -65,15 +65,15 @@ func (h Host) keepAlive(ctx context.Context, life *Life, program Program, betwee
 		if err != nil {
 			return errors.Join(fmt.Errorf("starting life %d: %w", len(killed)+1, err), stopAll(killed))
 		}
-		life = next
+		instance = next
 	}
 }
 
 // stopAll waits for the managers of killed lives. What they report is of no interest, that they end is.
-func stopAll(lives []*Life) error {
+func stopAll(instances []*Instance) error {
 	var errs []error
-	for _, life := range lives {
-		if err := life.Stop(); !errors.Is(err, life.failure) {
+	for _, instance := range instances {
+		if err := instance.Stop(); !errors.Is(err, instance.failure) {
 			errs = append(errs, err)
 		}
 	}

@@ -83,8 +83,8 @@ func (v Vector) find(name string, options ...imagevector.FindOptionFunc) (*image
 	return overwrite, nil
 }
 
-// For looks up images by name for a shoot with that version of Kubernetes. The seed's version is not asked for.
-func For(images Vector, kubernetesVersion string) func(name string) (string, error) {
+// ForKubernetesVersion looks up images by name for a shoot with that version of Kubernetes. The seed's version is not asked for.
+func ForKubernetesVersion(images Vector, kubernetesVersion string) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		image, err := images.find(name, imagevector.TargetVersion(kubernetesVersion))
 		if err != nil {
@@ -94,9 +94,9 @@ func For(images Vector, kubernetesVersion string) func(name string) (string, err
 	}
 }
 
-// Own looks up images that are built from the same source as this program, whose version it is told: an image without a tag is of
+// ForTrellisVersion looks up images that are built from the same source as this program, whose version it is told: an image without a tag is of
 // that version.
-func Own(images Vector, version string) func(name string) (string, error) {
+func ForTrellisVersion(images Vector, version string) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		image, err := images.find(name)
 		if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const loom = "images: [{name: loom, repository: example.org/loom}, {name: mill, repository: example.org/mill, tag: v3}]"
+const exampleImages = "images: [{name: loom, repository: example.org/loom}, {name: mill, repository: example.org/mill, tag: v3}]"
 
-func TestOwnImagesAreOfTheProgramsVersion(t *testing.T) {
-	vector, err := Read([]byte(loom))
+func TestForTrellisVersion(t *testing.T) {
+	vector, err := Read([]byte(exampleImages))
 	require.NoError(t, err)
 	for sentence, test := range map[string]struct{ name, version, want string }{
 		"a release":          {"loom", "v0.1.0", "example.org/loom:v0.1.0"},
@@ -21,28 +21,28 @@ func TestOwnImagesAreOfTheProgramsVersion(t *testing.T) {
 		"one with a tag":     {"mill", "v0.1.0", "example.org/mill:v3"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			image, err := Own(vector, test.version)(test.name)
+			image, err := ForTrellisVersion(vector, test.version)(test.name)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, image)
 		})
 	}
-	_, err = Own(vector, "v1")("shuttle")
+	_, err = ForTrellisVersion(vector, "v1")("shuttle")
 	assert.ErrorContains(t, err, `finding image "shuttle": `)
 }
 
-func TestTheOperatorHasTheLastWord(t *testing.T) {
+func TestForTrellisVersion_Overwrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "overwrite.yaml")
 	digest := "example.com/loom@sha256:" + "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	require.NoError(t, os.WriteFile(file, []byte("images: [{name: loom, ref: '"+digest+"'}]"), 0o600))
 	t.Setenv("IMAGEVECTOR_OVERWRITE", file)
-	vector, err := Read([]byte(loom))
+	vector, err := Read([]byte(exampleImages))
 	require.NoError(t, err)
-	image, err := Own(vector, "v1")("loom")
+	image, err := ForTrellisVersion(vector, "v1")("loom")
 	require.NoError(t, err)
 	assert.Equal(t, digest, image)
 }
 
-func TestFor_OverwritesByOtherConstraints(t *testing.T) {
+func TestForKubernetesVersion_OverwriteWithOtherConstraints(t *testing.T) {
 	const builtIn = `images:
 - {name: driver, repository: registry.k8s.io/driver, tag: v1.35.0, targetVersion: 1.35.x}
 - {name: driver, repository: registry.k8s.io/driver, tag: v1.36.0, targetVersion: 1.36.x}
@@ -70,7 +70,7 @@ func TestFor_OverwritesByOtherConstraints(t *testing.T) {
 			t.Setenv("IMAGEVECTOR_OVERWRITE", file)
 			vector, err := Read([]byte(builtIn))
 			require.NoError(t, err)
-			image, err := For(vector, test.version)(test.name)
+			image, err := ForKubernetesVersion(vector, test.version)(test.name)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, image)
 		})

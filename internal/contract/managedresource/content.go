@@ -18,7 +18,7 @@ import (
 
 // Content returns the objects that a ManagedResource holds, whoever wrote it, and whether there is one. It reads JSON and YAML
 // alike, many objects to a file.
-func (s Store) Content(ctx context.Context, name string) (objects []*unstructured.Unstructured, there bool, err error) {
+func (s Store) Content(ctx context.Context, name string) (objects []*unstructured.Unstructured, exists bool, err error) {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
 		return nil, false, err
@@ -57,9 +57,9 @@ func decode(file []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Foreign reports whether there is a ManagedResource whose content somebody else has written: one of its Secrets lacks the labels of
+// FromUpstream reports whether there is a ManagedResource whose content somebody else has written: one of its Secrets lacks the labels of
 // the Store's. One whose Secrets are gone is nobody's.
-func (s Store) Foreign(ctx context.Context, name string) (bool, error) {
+func (s Store) FromUpstream(ctx context.Context, name string) (bool, error) {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
 		return false, err

@@ -62,19 +62,19 @@ func (s Store) Apply(ctx context.Context, wanted Resource) error {
 	if err := kubernetesutils.MakeUnique(secret); err != nil {
 		return fmt.Errorf("naming the manifests of %s: %w", wanted.Name, err)
 	}
-	if err := CreateUnlessThere(ctx, s.Client, secret); err != nil {
+	if err := CreateIfNotExists(ctx, s.Client, secret); err != nil {
 		return err
 	}
-	superseded, err := s.refer(ctx, wanted, secret.Name)
+	superseded, err := s.setSecretRef(ctx, wanted, secret.Name)
 	if err != nil {
 		return err
 	}
 	return s.deleteSecrets(ctx, superseded)
 }
 
-// refer makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before. It shares
+// setSecretRef makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before. It shares
 // the object with gardener-resource-manager, which writes while it works.
-func (s Store) refer(ctx context.Context, wanted Resource, secretName string) (superseded []string, err error) {
+func (s Store) setSecretRef(ctx context.Context, wanted Resource, secretName string) (superseded []string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		superseded, err = s.write(ctx, wanted, secretName)
 		return err
@@ -89,7 +89,7 @@ func (s Store) write(ctx context.Context, wanted Resource, secretName string) (s
 	}
 	if before == nil {
 		resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: wanted.Name}}
-		wanted.describe(resource, secretName)
+		wanted.applyTo(resource, secretName)
 		if err := s.Client.Create(ctx, resource); err != nil {
 			return nil, fmt.Errorf("creating ManagedResource %s: %w", wanted.Name, err)
 		}
@@ -99,7 +99,7 @@ func (s Store) write(ctx context.Context, wanted Resource, secretName string) (s
 		return nil, fmt.Errorf("ManagedResource %s is still being deleted", wanted.Name)
 	}
 	resource := before.DeepCopy()
-	wanted.describe(resource, secretName)
+	wanted.applyTo(resource, secretName)
 	if equality.Semantic.DeepEqual(before, resource) {
 		return nil, nil
 	}
@@ -128,8 +128,8 @@ func (s Store) Get(ctx context.Context, name string) (*resourcesv1alpha1.Managed
 	return resource, nil
 }
 
-// describe changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
-func (r Resource) describe(resource *resourcesv1alpha1.ManagedResource, secretName string) {
+// applyTo changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
+func (r Resource) applyTo(resource *resourcesv1alpha1.ManagedResource, secretName string) {
 	resource.Spec = resourcesv1alpha1.ManagedResourceSpec{
 		SecretRefs:  []corev1.LocalObjectReference{{Name: secretName}},
 		KeepObjects: new(false),
@@ -166,13 +166,13 @@ func (s Store) WaitApplied(ctx context.Context, name string) error {
 		if resource == nil {
 			return "", fmt.Errorf("ManagedResource %s has gone while gardener-resource-manager was to apply it", name)
 		}
-		return StillToApply(resource), nil
+		return ApplyPendingReason(resource), nil
 	})
 }
 
-// StillToApply says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
+// ApplyPendingReason says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
 // the condition, while a generation that is not observed yet says nothing to anybody.
-func StillToApply(resource *resourcesv1alpha1.ManagedResource) string {
+func ApplyPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	if health.CheckManagedResourceApplied(resource) == nil {
 		return ""
 	}
@@ -184,9 +184,9 @@ func StillToApply(resource *resourcesv1alpha1.ManagedResource) string {
 	return fmt.Sprintf("%s (%s)", sentence, applied.Message)
 }
 
-// FailedToApply says why gardener-resource-manager could not apply what a ManagedResource holds, and nothing where it has, is at it, or has not begun: that
+// ApplyFailureReason says why gardener-resource-manager could not apply what a ManagedResource holds, and nothing where it has, is at it, or has not begun: that
 // is over in a while, and whoever told it would have to take it back. While it tries again, it goes on to report why it failed.
-func FailedToApply(resource *resourcesv1alpha1.ManagedResource) string {
+func ApplyFailureReason(resource *resourcesv1alpha1.ManagedResource) string {
 	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
 	if applied == nil {
 		return ""
@@ -194,21 +194,21 @@ func FailedToApply(resource *resourcesv1alpha1.ManagedResource) string {
 	switch {
 	case applied.Status == gardencorev1beta1.ConditionFalse, applied.Reason == resourcesv1alpha1.ConditionApplyFailed,
 		applied.Reason == resourcesv1alpha1.ConditionDeletionFailed:
-		return StillToApply(resource)
+		return ApplyPendingReason(resource)
 	default:
 		return ""
 	}
 }
 
-// Lists tells which objects gardener-resource-manager counts among a ManagedResource's.
-func Lists(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
+// ListsObject tells which objects gardener-resource-manager counts among a ManagedResource's.
+func ListsObject(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
 	return slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
 		return ref.GroupVersionKind().GroupKind() == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
 	})
 }
 
-// LetGo tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
-func (s Store) LetGo(ctx context.Context, name string) error {
+// KeepObjects tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
+func (s Store) KeepObjects(ctx context.Context, name string) error {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
 		return err
@@ -242,12 +242,12 @@ func (s Store) Delete(ctx context.Context, name string) error {
 func (s Store) Remove(ctx context.Context, names ...string) error {
 	var found, secrets []string
 	for _, name := range names {
-		theirs, err := s.deleteOnceReported(ctx, name)
+		secretNames, err := s.deleteWhenApplied(ctx, name)
 		if err != nil {
 			return err
 		}
-		if theirs != nil {
-			found, secrets = append(found, name), append(secrets, theirs...)
+		if secretNames != nil {
+			found, secrets = append(found, name), append(secrets, secretNames...)
 		}
 	}
 	for _, name := range found {
@@ -258,16 +258,16 @@ func (s Store) Remove(ctx context.Context, names ...string) error {
 	return s.deleteSecrets(ctx, secrets)
 }
 
-// deleteOnceReported deletes a ManagedResource in a state in which gardener-resource-manager is not applying it, and returns the names of its Secrets;
+// deleteWhenApplied deletes a ManagedResource in a state in which gardener-resource-manager is not applying it, and returns the names of its Secrets;
 // nil when there is no ManagedResource.
-func (s Store) deleteOnceReported(ctx context.Context, name string) (secrets []string, err error) {
+func (s Store) deleteWhenApplied(ctx context.Context, name string) (secrets []string, err error) {
 	err = contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		resource, err := s.Get(ctx, name)
 		if err != nil || resource == nil {
 			return "", err
 		}
 		if isBeingApplied(resource) {
-			return StillToApply(resource), nil
+			return ApplyPendingReason(resource), nil
 		}
 		secrets = []string{}
 		for _, ref := range resource.Spec.SecretRefs {
@@ -307,12 +307,12 @@ func (s Store) waitGone(ctx context.Context, name string) error {
 		if err != nil || resource == nil {
 			return "", err
 		}
-		return stillThere(resource), nil
+		return deletionPendingReason(resource), nil
 	})
 }
 
-// stillThere says why a ManagedResource that was deleted is not gone.
-func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
+// deletionPendingReason says why a ManagedResource that was deleted is not gone.
+func deletionPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	for _, condition := range resource.Status.Conditions {
 		if condition.Type == resourcesv1alpha1.ResourcesApplied && condition.Message != "" {
 			return fmt.Sprintf("ManagedResource %s is not gone yet (%s)", resource.Name, condition.Message)
@@ -346,8 +346,8 @@ func (s Store) DeleteSecrets(ctx context.Context) error {
 	return s.deleteSecrets(ctx, names)
 }
 
-// CreateUnlessThere creates an immutable Secret whose name says what is in it. It reads no content.
-func CreateUnlessThere(ctx context.Context, c client.Client, secret *corev1.Secret) error {
+// CreateIfNotExists creates an immutable Secret whose name says what is in it. It reads no content.
+func CreateIfNotExists(ctx context.Context, c client.Client, secret *corev1.Secret) error {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	err := c.Get(ctx, client.ObjectKeyFromObject(secret), found)

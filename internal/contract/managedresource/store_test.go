@@ -33,7 +33,7 @@ func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
 			return c.Get(ctx, key, object, options...)
 		},
 	})
-	manager := contracttest.NewResourceManager(server, namespace, contracttest.NewRecord())
+	manager := contracttest.NewResourceManager(server, namespace, contracttest.NewObjectTracker())
 	store := Store{Client: counting, Namespace: namespace, Labels: map[string]string{"role": "test"}}
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "settings"}}
 	require.NoError(t, store.Apply(t.Context(), Resource{Name: "plugin", Objects: []client.Object{settings}}))
@@ -49,16 +49,16 @@ func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
 			<-reads
 		}
 	}
-	require.NoError(t, manager.Serve(t.Context(), "plugin"))
+	require.NoError(t, manager.Reconcile(t.Context(), "plugin"))
 	for len(removed) == 0 {
-		require.NoError(t, manager.Serve(t.Context(), "plugin"))
+		require.NoError(t, manager.Reconcile(t.Context(), "plugin"))
 	}
 	require.NoError(t, <-removed)
 	assert.Equal(t, []string{"created ConfigMap settings", "deleted ConfigMap settings"}, manager.Shoot().History())
-	assert.Empty(t, manager.Complaints())
+	assert.Empty(t, manager.Violations())
 }
 
-func TestFailedToApply(t *testing.T) {
+func TestApplyFailureReason(t *testing.T) {
 	const progressing, no = gardencorev1beta1.ConditionProgressing, gardencorev1beta1.ConditionFalse
 	condition := func(status gardencorev1beta1.ConditionStatus, reason string) *resourcesv1alpha1.ManagedResource {
 		resource := contracttest.ManagedResource("r", contracttest.ManagedResourceState{
@@ -81,7 +81,7 @@ func TestFailedToApply(t *testing.T) {
 		"an earlier object cannot be deleted":      {resource: condition(no, resourcesv1alpha1.ConditionDeletionFailed), want: told},
 		"an object cannot be decoded":              {resource: condition(no, resourcesv1alpha1.ConditionDecodingFailed), want: told},
 	} {
-		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, FailedToApply(tt.resource)) })
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, ApplyFailureReason(tt.resource)) })
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 const (
 	// maxResponse is how many bytes of one answer are read. The largest object that a kube-apiserver stores has a megabyte and a half.
 	maxResponse = 4 << 20
-	// maxRefusal is the same for an answer that is an error. Its text ends in a status or a log.
-	maxRefusal = 64 << 10
+	// maxErrorResponse is the same for an answer that is an error. Its text ends in a status or a log.
+	maxErrorResponse = 64 << 10
 )
 
 // errTooLarge is the error of an answer that has more bytes than are read.
@@ -31,7 +31,7 @@ func (t *limitedTransport) RoundTrip(request *http.Request) (*http.Response, err
 	}
 	limit := int64(maxResponse)
 	if response.StatusCode >= http.StatusBadRequest {
-		limit = maxRefusal
+		limit = maxErrorResponse
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	_ = response.Body.Close()

@@ -55,7 +55,7 @@ func eachPage(
 			options.Limit /= 2
 			continue
 		case err != nil:
-			return cloud.Errorf(cloud.Unavailable, "listing the shoot's %s: %w", what, truncate.Error(err, truncate.MaxForeign))
+			return cloud.Errorf(cloud.Unavailable, "listing the shoot's %s: %w", what, truncate.Error(err, truncate.MaxExternal))
 		}
 		if err := do(page); err != nil {
 			return err

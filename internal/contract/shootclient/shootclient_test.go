@@ -18,21 +18,21 @@ import (
 
 const namespace = "shoot--dev--cat"
 
-// unreadable is a Secret whose kubeconfig is none, so that an error tells that it was read.
-func unreadable(name string) client.Object {
+// secretWithInvalidKubeconfig is a Secret whose kubeconfig is none, so that an error tells that it was read.
+func secretWithInvalidKubeconfig(name string) client.Object {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"kubeconfig": []byte("cat")},
 	}
 }
 
-func TestTheAddressInsideOfTheSeedGoesFirst(t *testing.T) {
+func TestNew_InternalAddressFirst(t *testing.T) {
 	const internal, external = v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener
 	for sentence, c := range map[string]struct {
 		objects []client.Object
 		want    string
 	}{
-		"both":                      {[]client.Object{unreadable(internal), unreadable(external)}, "reading the kubeconfig in Secret gardener-internal: "},
-		"that outside of the seed":  {[]client.Object{unreadable(external)}, "reading the kubeconfig in Secret gardener: "},
+		"both":                      {[]client.Object{secretWithInvalidKubeconfig(internal), secretWithInvalidKubeconfig(external)}, "reading the kubeconfig in Secret gardener-internal: "},
+		"that outside of the seed":  {[]client.Object{secretWithInvalidKubeconfig(external)}, "reading the kubeconfig in Secret gardener: "},
 		"none, which names the two": {nil, "reading the kubeconfig of the shoot from Secret gardener-internal, or gardener outside of a seed: "},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -37,11 +37,11 @@ func unpack(content []byte) ([]*archive.BufferedFile, error) {
 	if len(content) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if err := (&meter{left: maxUnpacked, elements: maxElements}).weigh(content, maxNesting); err != nil {
-		return nil, inWords(err)
+	if err := (&meter{left: maxUnpacked, elements: maxElements}).measure(content, maxNesting); err != nil {
+		return nil, explainArchiveError(err)
 	}
 	files, err := archive.LoadArchiveFiles(bytes.NewReader(content))
-	return files, inWords(err)
+	return files, explainArchiveError(err)
 }
 
 // meter says how much may still be unpacked.
@@ -58,9 +58,9 @@ func (m *meter) spend(n int64) error {
 	return nil
 }
 
-// isYAMLOfLoad reports whether a file is decoded when a chart is loaded.
-func isYAMLOfLoad(name string) bool {
-	return slices.Contains([]string{"values.yaml", "Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"}, path.Base(cleaned(name)))
+// isDecodedOnLoad reports whether a file is decoded when a chart is loaded.
+func isDecodedOnLoad(name string) bool {
+	return slices.Contains([]string{"values.yaml", "Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"}, path.Base(cleanPath(name)))
 }
 
 // count reads YAML and spends what may begin an element of it: an element takes a hundred bytes of memory and more, whatever it is.
@@ -83,8 +83,8 @@ func (m *meter) count(text io.Reader) error {
 	}
 }
 
-// weigh reads an archive to its end, and those in it that Helm would load, and keeps nothing. Whether an archive in it is one is Helm's to judge.
-func (m *meter) weigh(content []byte, nesting int) error {
+// measure reads an archive to its end, and those in it that Helm would load, and keeps nothing. Whether an archive in it is one is Helm's to judge.
+func (m *meter) measure(content []byte, nesting int) error {
 	unzipped, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (m *meter) weigh(content []byte, nesting int) error {
 	for {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
-			return wholeToTheEnd(metered)
+			return readToEnd(metered)
 		}
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (m *meter) weigh(content []byte, nesting int) error {
 		if err := m.spend(header.Size); err != nil {
 			return err
 		}
-		if isYAMLOfLoad(header.Name) {
+		if isDecodedOnLoad(header.Name) {
 			if err := m.count(files); err != nil {
 				return err
 			}
@@ -119,14 +119,14 @@ func (m *meter) weigh(content []byte, nesting int) error {
 		if err != nil {
 			return err
 		}
-		if err := m.weigh(nested, nesting-1); errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep) || errors.Is(err, errTooManyElements) {
+		if err := m.measure(nested, nesting-1); errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep) || errors.Is(err, errTooManyElements) {
 			return err
 		}
 	}
 }
 
-// wholeToTheEnd reads what follows the last file, so that the checksum is looked at. What follows the end of the gzip stream does not matter.
-func wholeToTheEnd(rest io.Reader) error {
+// readToEnd reads what follows the last file, so that the checksum is looked at. What follows the end of the gzip stream does not matter.
+func readToEnd(rest io.Reader) error {
 	_, err := io.Copy(io.Discard, rest)
 	if errors.Is(err, gzip.ErrHeader) {
 		return nil
@@ -136,10 +136,10 @@ func wholeToTheEnd(rest io.Reader) error {
 
 // isArchive follows Helm, which cleans names before it looks at them.
 func isArchive(name string) bool {
-	return path.Ext(cleaned(name)) == ".tgz"
+	return path.Ext(cleanPath(name)) == ".tgz"
 }
 
-func cleaned(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+func cleanPath(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
 type meteredReader struct {
 	io.Reader
@@ -154,8 +154,8 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inWords says what is wrong with an archive to somebody who doesn't know how one is read.
-func inWords(err error) error {
+// explainArchiveError says what is wrong with an archive to somebody who doesn't know how one is read.
+func explainArchiveError(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, io.EOF):

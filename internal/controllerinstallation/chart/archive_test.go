@@ -14,8 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestUnpackRefuses(t *testing.T) {
-	good := pack(t, whole())
+func TestUnpack_Invalid(t *testing.T) {
+	good := pack(t, fullChart())
 	wrongSum := bytes.Clone(good)
 	wrongSum[len(wrongSum)-6] ^= 0xff
 	var text, plain bytes.Buffer
@@ -56,7 +56,7 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-func TestUnpackIsBounded(t *testing.T) {
+func TestUnpack_Limits(t *testing.T) {
 	zeros := make([]byte, 5<<20)
 	subchart := string(gzipped(t, func(archive *tar.Writer) {
 		for _, file := range []string{"sub/a", "sub/b"} {
@@ -110,7 +110,7 @@ func TestUnpackIsBounded(t *testing.T) {
 		`the chart is no archive as "helm package" writes it: archives lie more than 5 deep in each other`)
 }
 
-func TestUnpackTakesWhatHelmTakes(t *testing.T) {
+func TestUnpack_SameAsHelm(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"files up to Helm's limit":               pack(t, map[string]string{"large": strings.Repeat("x", 5<<20)}),
 		"a chart below a dot":                    pack(t, map[string]string{"./templates/a.txt": "a"}),

@@ -67,27 +67,27 @@ func (c *Chart) Render(release Release, values map[string]any) ([]*unstructured.
 	}
 	loaded, err := loader.LoadFiles(c.files)
 	if err != nil {
-		return nil, c.broken("Helm can't load it: %v", err)
+		return nil, c.renderProblem("Helm can't load it: %v", err)
 	}
-	given, err := asHelmReads(values)
+	given, err := toHelmValues(values)
 	if err != nil {
-		return nil, c.unfit("values are no JSON: %v", err)
+		return nil, c.valuesProblem("values are no JSON: %v", err)
 	}
 	if err := chartutil.ProcessDependencies(loaded, given); err != nil {
-		return nil, c.mistaken(loaded, given, err)
+		return nil, c.explainDependencyError(loaded, given, err)
 	}
 	all, err := util.ToRenderValuesWithSchemaValidation(loaded, given, common.ReleaseOptions{
 		Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true,
 	}, capabilities, true)
 	if err != nil {
-		return nil, c.mistaken(loaded, given, err)
+		return nil, c.explainDependencyError(loaded, given, err)
 	}
 	if err := c.checkValues(loaded, all); err != nil {
 		return nil, err
 	}
 	files, err := engine.Engine{}.Render(loaded, all)
 	if err != nil {
-		return nil, c.broken("%s", failure(err))
+		return nil, c.renderProblem("%s", templateError(err))
 	}
 	return c.objects(files)
 }
@@ -106,8 +106,8 @@ func capabilities(kubernetes string) (*common.Capabilities, error) {
 	return &common.Capabilities{KubeVersion: common.KubeVersion{Version: kubernetes, Major: fmt.Sprint(parsed.Major()), Minor: minor}}, nil
 }
 
-// asHelmReads copies values into the types that Helm's own reader gives: templates see them.
-func asHelmReads(values map[string]any) (common.Values, error) {
+// toHelmValues copies values into the types that Helm's own reader gives: templates see them.
+func toHelmValues(values map[string]any) (common.Values, error) {
 	document, err := json.Marshal(values)
 	if err != nil {
 		return nil, err
@@ -115,16 +115,16 @@ func asHelmReads(values map[string]any) (common.Values, error) {
 	return common.ReadValues(document)
 }
 
-// mistaken explains why values could not be laid over those of the chart and its subcharts. Helm has one reason for that: what is meant for a
+// explainDependencyError explains why values could not be laid over those of the chart and its subcharts. Helm has one reason for that: what is meant for a
 // subchart is no object.
-func (c *Chart) mistaken(loaded *helmchart.Chart, given map[string]any, err error) error {
-	if at, value := misfit(loaded, given); at != "" {
-		return c.unfit("values.%s is for a subchart and must be an object, not %s", at, kindOf(value))
+func (c *Chart) explainDependencyError(loaded *helmchart.Chart, given map[string]any, err error) error {
+	if at, value := misplacedValue(loaded, given); at != "" {
+		return c.valuesProblem("values.%s is for a subchart and must be an object, not %s", at, kindOf(value))
 	}
-	return c.broken("its own values don't fit its subcharts: %v", err)
+	return c.renderProblem("its own values don't fit its subcharts: %v", err)
 }
 
-func misfit(chart *helmchart.Chart, values map[string]any) (at string, value any) {
+func misplacedValue(chart *helmchart.Chart, values map[string]any) (at string, value any) {
 	for _, subchart := range chart.Dependencies() {
 		value, there := values[subchart.Name()]
 		if !there {
@@ -134,7 +134,7 @@ func misfit(chart *helmchart.Chart, values map[string]any) (at string, value any
 		if !isObject {
 			return subchart.Name(), value
 		}
-		if at, value := misfit(subchart, below); at != "" {
+		if at, value := misplacedValue(subchart, below); at != "" {
 			return subchart.Name() + "." + at, value
 		}
 	}
@@ -155,10 +155,10 @@ func kindOf(value any) string {
 	return "a number"
 }
 
-func (c *Chart) broken(format string, args ...any) error {
+func (c *Chart) renderProblem(format string, args ...any) error {
 	return problem.New(problem.ChartCannotBeRendered, "chart "+c.name+": "+fmt.Sprintf(format, args...))
 }
 
-func (c *Chart) unfit(format string, args ...any) error {
+func (c *Chart) valuesProblem(format string, args ...any) error {
 	return problem.New(problem.ValuesInvalid, "chart "+c.name+": "+fmt.Sprintf(format, args...))
 }

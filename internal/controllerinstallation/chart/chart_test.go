@@ -68,8 +68,8 @@ func assertProblem(t *testing.T, err error, reason, message string) {
 	}
 }
 
-// whole uses all of Helm that changes what is installed.
-func whole() map[string]string {
+// fullChart uses all of Helm that changes what is installed.
+func fullChart() map[string]string {
 	return map[string]string{
 		"Chart.yaml": metadata + `
 kubeVersion: ">= 99"
@@ -131,7 +131,7 @@ func names(objects []*unstructured.Unstructured) []string {
 }
 
 func TestRender(t *testing.T) {
-	chart := load(t, whole())
+	chart := load(t, fullChart())
 	assert.Equal(t, "example 0.1.0", chart.Name())
 
 	objects, err := chart.Render(release(), map[string]any{"replicas": 3, "image": map[string]any{"tag": "v2"}})
@@ -159,14 +159,14 @@ func TestRender(t *testing.T) {
 	assert.Contains(t, args[0], "args")
 }
 
-func TestRenderNothing(t *testing.T) {
+func TestRender_NoObjects(t *testing.T) {
 	objects, err := load(t, map[string]string{"templates/_only.tpl": "kind: Pod"}).Render(release(), nil)
 	require.NoError(t, err)
 	assert.Empty(t, objects)
 }
 
 // What templates see is what they see in gardenlet (gardener/pkg/chartrenderer).
-func TestWhatTemplatesSee(t *testing.T) {
+func TestRender_TemplateInput(t *testing.T) {
 	values := map[string]any{"integer": 1000000, "nested": map[string]any{"a": nil}, "list": []string{"x"}}
 	for expression, expected := range map[string]string{
 		`.Release.Name`:                 "network",
@@ -216,15 +216,15 @@ func TestCapabilities(t *testing.T) {
 		assert.Equal(t, expected, [2]string{found.KubeVersion.Major, found.KubeVersion.Minor}, kubernetes)
 	}
 
-	_, err := load(t, whole()).Render(Release{KubernetesVersion: "new"}, nil)
+	_, err := load(t, fullChart()).Render(Release{KubernetesVersion: "new"}, nil)
 	assert.ErrorContains(t, err, "reading the version of Kubernetes: ")
 	_, is := problem.In(err)
 	assert.False(t, is, "no admin can do anything about it")
 }
 
 // With Helm's own functions on one loaded chart this fails, and the race detector complains.
-func TestRenderServesSeveralAtOnce(t *testing.T) {
-	chart := load(t, whole())
+func TestRender_Concurrently(t *testing.T) {
+	chart := load(t, fullChart())
 	var group sync.WaitGroup
 	for i := range 16 {
 		group.Go(func() {
@@ -254,10 +254,10 @@ func TestRenderServesSeveralAtOnce(t *testing.T) {
 }
 
 // Overlays and what is mixed in share maps: a rendering must not write into them.
-func TestRenderReadsSharedValues(t *testing.T) {
+func TestRender_ValuesUnchanged(t *testing.T) {
 	shared := map[string]any{"global": map[string]any{"x": "y"}, "agent": map[string]any{"enabled": true}, "image": map[string]any{}, "nothing": nil}
 	before := runtime.DeepCopyJSON(shared)
-	chart := load(t, whole())
+	chart := load(t, fullChart())
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

@@ -21,7 +21,7 @@ func credentialFor(reference registry.Reference, dockerConfig []byte) (auth.Cred
 		Auths map[string]json.RawMessage `json:"auths"`
 	}
 	if err := json.Unmarshal(dockerConfig, &config); err != nil {
-		return auth.EmptyCredential, unusable(reference.String(), "the docker config of the pull secret is malformed")
+		return auth.EmptyCredential, pullProblem(reference.String(), "the docker config of the pull secret is malformed")
 	}
 	entry, there := bestEntry(reference, slices.Sorted(maps.Keys(config.Auths)))
 	if !there {
@@ -30,20 +30,20 @@ func credentialFor(reference registry.Reference, dockerConfig []byte) (auth.Cred
 	// Only this entry is decoded: what is wrong with others does not matter here.
 	one, err := json.Marshal(map[string]any{"auths": map[string]json.RawMessage{reference.Registry: config.Auths[entry]}})
 	if err != nil {
-		return auth.EmptyCredential, unusable(reference.String(), "the docker config of the pull secret is malformed at %q", entry)
+		return auth.EmptyCredential, pullProblem(reference.String(), "the docker config of the pull secret is malformed at %q", entry)
 	}
 	store, err := credentials.NewMemoryStoreFromDockerConfig(one)
 	if err != nil {
-		return auth.EmptyCredential, unusable(reference.String(),
+		return auth.EmptyCredential, pullProblem(reference.String(),
 			"the docker config of the pull secret is malformed at %q: auth must be user:password in base64", entry)
 	}
 	credential, err := store.Get(context.Background(), reference.Registry)
 	if err != nil {
-		return auth.EmptyCredential, unusable(reference.String(), "the docker config of the pull secret cannot be read at %q", entry)
+		return auth.EmptyCredential, pullProblem(reference.String(), "the docker config of the pull secret cannot be read at %q", entry)
 	}
 	hasToken := credential.RefreshToken != "" || credential.AccessToken != ""
 	if !hasToken && (credential.Username == "") != (credential.Password == "") {
-		return auth.EmptyCredential, unusable(reference.String(),
+		return auth.EmptyCredential, pullProblem(reference.String(),
 			"the docker config of the pull secret has a user without password at %q, or the other way round", entry)
 	}
 	return credential, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestCredentials(t *testing.T) {
+func TestCredentialFor(t *testing.T) {
 	const mine = `{"username":"mine","password":"p"}`
 	const others = `{"username":"others","password":"p"}`
 	for name, test := range map[string]struct {
@@ -63,7 +63,7 @@ func TestCredentials(t *testing.T) {
 	assert.Equal(t, auth.Credential{Username: "mine", Password: "p:q"}, found)
 }
 
-func TestCredentialsThatAreNone(t *testing.T) {
+func TestCredentialFor_Invalid(t *testing.T) {
 	const where = "chart r.example.org/a:1 cannot be pulled: the docker config of the pull secret "
 	for name, test := range map[string]struct{ config, message string }{
 		"no JSON":            {`secret`, "is malformed"},

@@ -22,13 +22,13 @@ func (c *Chart) objects(files map[string]string) ([]*unstructured.Unstructured, 
 	})
 	_, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
-		return nil, c.unsorted(files, err)
+		return nil, c.explainSortError(files, err)
 	}
 	var objects []*unstructured.Unstructured
 	for _, manifest := range manifests {
 		object, err := decode(manifest.Content)
 		if err != nil {
-			return nil, c.broken("%s: %v", manifest.Name, err)
+			return nil, c.renderProblem("%s: %v", manifest.Name, err)
 		}
 		if object != nil {
 			objects = append(objects, object)
@@ -37,17 +37,17 @@ func (c *Chart) objects(files map[string]string) ([]*unstructured.Unstructured, 
 	return objects, nil
 }
 
-// unsorted names the template of which Helm could not read the head of an object. Helm does it too, in a text.
-func (c *Chart) unsorted(files map[string]string, all error) error {
+// explainSortError names the template of which Helm could not read the head of an object. Helm does it too, in a text.
+func (c *Chart) explainSortError(files map[string]string, all error) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if _, _, err := releaseutil.SortManifests(map[string]string{file: files[file]}, nil, releaseutil.InstallOrder); err != nil {
-			return c.broken("%s: %v", file, unreadable(err))
+			return c.renderProblem("%s: %v", file, explainOutputError(err))
 		}
 	}
-	return c.broken("%v", all)
+	return c.renderProblem("%v", all)
 }
 
-func unreadable(err error) error {
+func explainOutputError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case !errors.As(err, &wrong):
@@ -65,20 +65,20 @@ func unreadable(err error) error {
 func decode(content string) (*unstructured.Unstructured, error) {
 	document, err := yaml.YAMLToJSON([]byte(content))
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, explainOutputError(err)
 	}
 	object := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(document, &object.Object); err != nil {
-		return nil, unreadable(err)
+		return nil, explainOutputError(err)
 	}
 	if len(object.Object) == 0 {
 		return nil, nil
 	}
-	return object, complete(object)
+	return object, validateObject(object)
 }
 
-// complete sees whether an object can be told from others. gardener-resource-manager does not take Lists apart.
-func complete(object *unstructured.Unstructured) error {
+// validateObject sees whether an object can be told from others. gardener-resource-manager does not take Lists apart.
+func validateObject(object *unstructured.Unstructured) error {
 	if strings.HasSuffix(object.GetKind(), "List") && object.IsList() {
 		return errors.New("in its output is a List: write its items as documents of their own")
 	}

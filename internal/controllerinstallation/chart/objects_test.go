@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestObjectsThatAreNone(t *testing.T) {
+func TestRender_InvalidObjects(t *testing.T) {
 	for name, test := range map[string]struct{ output, message string }{
 		"a text":                       {"hello", "its output is no object but of type string"},
 		"a list":                       {"- a\n- b\n", "its output is no object but of type array"},
@@ -35,7 +35,7 @@ func TestObjectsThatAreNone(t *testing.T) {
 }
 
 // Whatever becomes of an object later, numbers that are whole stay whole.
-func TestNumbers(t *testing.T) {
+func TestRender_Numbers(t *testing.T) {
 	objects, err := load(t, map[string]string{
 		"templates/a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {large: 9007199254740993, whole: 5, half: 0.5, text: '5'}\n",
 	}).Render(release(), nil)

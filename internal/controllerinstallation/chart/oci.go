@@ -28,9 +28,9 @@ const (
 	defaultPullTimeout = 2 * time.Minute
 
 	// Archives that no revision can hold are not worth remembering. So at most 32 MiB are.
-	maxRemembered     = 32
-	maxRememberedSize = 1 << 20
-	rememberedFor     = time.Hour
+	maxCachedArchives    = 32
+	maxCachedArchiveSize = 1 << 20
+	cacheTTL             = time.Hour
 )
 
 // Artifact is a chart in an OCI registry, which is spoken to by HTTPS only.
@@ -57,11 +57,11 @@ type Puller struct {
 	// Timeout is how long a pull may take at most; 0 means two minutes.
 	Timeout time.Duration
 
-	prepare sync.Once
+	initOnce sync.Once
 	// system trusts what the system trusts, and keeps connections for a while.
 	system *http.Transport
-	// remembered has archives by repository and digest.
-	remembered *cache.LRUExpireCache
+	// archives has archives by repository and digest.
+	archives *cache.LRUExpireCache
 }
 
 // Pull pulls a chart and checks it against its digests. What goes away by itself (no connection, 429, 5xx, a deadline) is an ordinary error. An
@@ -69,8 +69,8 @@ type Puller struct {
 // problem.Problem (OCIChartCannotBePulled) that says which of these it is. An artifact that was pulled before may be had without asking the registry
 // again, if it is given by digest.
 func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
-	p.prepare.Do(func() {
-		p.system, p.remembered = newTransport(nil), cache.NewLRUExpireCache(maxRemembered)
+	p.initOnce.Do(func() {
+		p.system, p.archives = newTransport(nil), cache.NewLRUExpireCache(maxCachedArchives)
 	})
 	reference, err := parseReference(artifact.Reference)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
 		Credential: auth.StaticCredential(reference.Registry, credential),
 	}})
 	if err != nil {
-		return nil, explain(reference, credential != auth.EmptyCredential, err)
+		return nil, explainPullError(reference, credential != auth.EmptyCredential, err)
 	}
 	return pulled, nil
 }
@@ -107,7 +107,7 @@ func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
 func (p *Puller) pull(ctx context.Context, repository *remote.Repository) (*Pulled, error) {
 	reference := repository.Reference
 	if digest, err := reference.Digest(); err == nil {
-		if archive := p.recall(reference, digest.String()); archive != nil {
+		if archive := p.cachedArchive(reference, digest.String()); archive != nil {
 			return &Pulled{Archive: archive, Digest: digest.String()}, nil
 		}
 	}
@@ -116,12 +116,12 @@ func (p *Puller) pull(ctx context.Context, repository *remote.Repository) (*Pull
 		return nil, err
 	}
 	digest := descriptor.Digest.String()
-	archive := p.recall(reference, digest)
+	archive := p.cachedArchive(reference, digest)
 	if archive == nil {
 		if archive, err = fetch(ctx, repository, layer); err != nil {
 			return nil, err
 		}
-		p.remember(reference, digest, archive)
+		p.cacheArchive(reference, digest, archive)
 	}
 	return &Pulled{Archive: archive, Digest: digest}, nil
 }
@@ -129,10 +129,10 @@ func (p *Puller) pull(ctx context.Context, repository *remote.Repository) (*Pull
 func parseReference(text string) (registry.Reference, error) {
 	reference, err := registry.ParseReference(text)
 	if err != nil {
-		return reference, unusable(text, "%v", err)
+		return reference, pullProblem(text, "%v", err)
 	}
 	if reference.Reference == "" {
-		return reference, unusable(text, "invalid reference: neither a tag nor a digest")
+		return reference, pullProblem(text, "invalid reference: neither a tag nor a digest")
 	}
 	return reference, nil
 }
@@ -146,10 +146,10 @@ func resolve(ctx context.Context, repository *remote.Repository) (manifest, laye
 	}
 	defer func() { _ = body.Close() }()
 	if manifest.MediaType != ocispec.MediaTypeImageManifest && manifest.MediaType != dockerManifestMediaType {
-		return manifest, layer, unusable(reference.String(), "it is no chart, but of media type %s", manifest.MediaType)
+		return manifest, layer, pullProblem(reference.String(), "it is no chart, but of media type %s", manifest.MediaType)
 	}
 	if manifest.Size > maxManifest {
-		return manifest, layer, unusable(reference.String(), "it is no chart: its manifest has %d bytes", manifest.Size)
+		return manifest, layer, pullProblem(reference.String(), "it is no chart: its manifest has %d bytes", manifest.Size)
 	}
 	document, err := content.ReadAll(body, manifest)
 	if err != nil {
@@ -157,7 +157,7 @@ func resolve(ctx context.Context, repository *remote.Repository) (manifest, laye
 	}
 	var decoded ocispec.Manifest
 	if err := json.Unmarshal(document, &decoded); err != nil {
-		return manifest, layer, unusable(reference.String(), "its manifest is malformed: %v", err)
+		return manifest, layer, pullProblem(reference.String(), "its manifest is malformed: %v", err)
 	}
 	layer, err = chartIn(reference, decoded)
 	return manifest, layer, err
@@ -169,14 +169,14 @@ func chartIn(reference registry.Reference, manifest ocispec.Manifest) (ocispec.D
 			continue
 		}
 		if err := layer.Digest.Validate(); err != nil {
-			return layer, unusable(reference.String(), "its manifest is malformed: digest %q: %v", layer.Digest, err)
+			return layer, pullProblem(reference.String(), "its manifest is malformed: digest %q: %v", layer.Digest, err)
 		}
 		if layer.Size < 0 || layer.Size > maxArchive {
-			return layer, unusable(reference.String(), "its chart has %d bytes, but must not have more than %d", layer.Size, maxArchive)
+			return layer, pullProblem(reference.String(), "its chart has %d bytes, but must not have more than %d", layer.Size, maxArchive)
 		}
 		return layer, nil
 	}
-	return ocispec.Descriptor{}, unusable(reference.String(), "it has no chart, that is, no layer of media type %s", chartMediaType)
+	return ocispec.Descriptor{}, pullProblem(reference.String(), "it has no chart, that is, no layer of media type %s", chartMediaType)
 }
 
 func fetch(ctx context.Context, repository *remote.Repository, layer ocispec.Descriptor) ([]byte, error) {
@@ -188,22 +188,22 @@ func fetch(ctx context.Context, repository *remote.Repository, layer ocispec.Des
 	return content.ReadAll(body, layer)
 }
 
-func (p *Puller) recall(reference registry.Reference, digest string) []byte {
-	found, _ := p.remembered.Get(rememberedAs(reference, digest))
+func (p *Puller) cachedArchive(reference registry.Reference, digest string) []byte {
+	found, _ := p.archives.Get(cacheKey(reference, digest))
 	archive, _ := found.([]byte)
 	return archive
 }
 
-func (p *Puller) remember(reference registry.Reference, digest string, archive []byte) {
-	if len(archive) <= maxRememberedSize {
-		p.remembered.Add(rememberedAs(reference, digest), archive, rememberedFor)
+func (p *Puller) cacheArchive(reference registry.Reference, digest string, archive []byte) {
+	if len(archive) <= maxCachedArchiveSize {
+		p.archives.Add(cacheKey(reference, digest), archive, cacheTTL)
 	}
 }
 
-func rememberedAs(reference registry.Reference, digest string) string {
+func cacheKey(reference registry.Reference, digest string) string {
 	return reference.Registry + "/" + reference.Repository + "@" + digest
 }
 
-func unusable(reference, format string, args ...any) error {
+func pullProblem(reference, format string, args ...any) error {
 	return problem.New(problem.OCIChartCannotBePulled, "chart "+reference+" cannot be pulled: "+fmt.Sprintf(format, args...))
 }

@@ -19,7 +19,7 @@ import (
 
 func TestPull(t *testing.T) {
 	registry := newRegistry(t)
-	archive := pack(t, whole())
+	archive := pack(t, fullChart())
 	digest := registry.push(t, "charts/example", "0.1.0", archive)
 
 	for name, reference := range map[string]string{
@@ -28,7 +28,7 @@ func TestPull(t *testing.T) {
 		"by tag and digest": "charts/example:another@" + digest,
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := pulled(t, &Puller{}, registry.artifact(reference))
+			found := mustPull(t, &Puller{}, registry.artifact(reference))
 			assert.Equal(t, digest, found.Digest)
 			assert.Equal(t, archive, found.Archive)
 			_, err := Load(found.Archive)
@@ -37,60 +37,60 @@ func TestPull(t *testing.T) {
 	}
 }
 
-func TestPullDockerManifest(t *testing.T) {
+func TestPull_DockerManifest(t *testing.T) {
 	registry := newRegistry(t)
 	archive := pack(t, nil)
 	registry.push(t, "example", "oci", archive)
 	registry.pushManifest(t, "example", "docker", dockerManifestMediaType, map[string]any{
 		"schemaVersion": 2, "mediaType": dockerManifestMediaType, "layers": []ocispec.Descriptor{content.NewDescriptorFromBytes(chartMediaType, archive)},
 	})
-	assert.Equal(t, archive, pulled(t, &Puller{}, registry.artifact("example:docker")).Archive)
+	assert.Equal(t, archive, mustPull(t, &Puller{}, registry.artifact("example:docker")).Archive)
 }
 
-func TestPullRemembers(t *testing.T) {
+func TestPull_Cached(t *testing.T) {
 	registry := newRegistry(t)
 	digest := registry.push(t, "charts/example", "latest", []byte("one"))
 	puller := &Puller{}
 	manifest, blob := "GET /v2/charts/example/manifests/latest", "GET /v2/charts/example/blobs/"+content.NewDescriptorFromBytes("", []byte("one")).Digest.String()
 
-	assert.Equal(t, "one", string(pulled(t, puller, registry.artifact("charts/example:latest")).Archive))
-	assert.Equal(t, []string{manifest, blob}, registry.asked())
-	assert.Equal(t, "one", string(pulled(t, puller, registry.artifact("charts/example:latest")).Archive))
-	assert.Equal(t, []string{manifest}, registry.asked(), "a tag may have moved, what it named has not changed")
-	assert.Equal(t, "one", string(pulled(t, puller, registry.artifact("charts/example@"+digest)).Archive))
-	assert.Empty(t, registry.asked(), "a digest needs no question")
+	assert.Equal(t, "one", string(mustPull(t, puller, registry.artifact("charts/example:latest")).Archive))
+	assert.Equal(t, []string{manifest, blob}, registry.takeRequestLines())
+	assert.Equal(t, "one", string(mustPull(t, puller, registry.artifact("charts/example:latest")).Archive))
+	assert.Equal(t, []string{manifest}, registry.takeRequestLines(), "a tag may have moved, what it named has not changed")
+	assert.Equal(t, "one", string(mustPull(t, puller, registry.artifact("charts/example@"+digest)).Archive))
+	assert.Empty(t, registry.takeRequestLines(), "a digest needs no question")
 
 	moved := registry.push(t, "charts/example", "latest", []byte("two"))
-	found := pulled(t, puller, registry.artifact("charts/example:latest"))
+	found := mustPull(t, puller, registry.artifact("charts/example:latest"))
 	assert.Equal(t, Pulled{Archive: []byte("two"), Digest: moved}, *found)
 
 	registry.push(t, "charts/other", "latest", []byte("one"))
-	registry.seen()
+	registry.takeRequests()
 	_, err := puller.Pull(t.Context(), registry.artifact("charts/unknown@"+digest))
 	assertProblem(t, err, problem.OCIChartCannotBePulled,
 		"chart "+registry.host()+"/charts/unknown@"+digest+" cannot be pulled: the registry does not have it")
-	assert.Len(t, registry.asked(), 1, "another repository is another matter")
+	assert.Len(t, registry.takeRequestLines(), 1, "another repository is another matter")
 }
 
-func TestPullRemembersNotTooMuch(t *testing.T) {
+func TestPull_CacheLimits(t *testing.T) {
 	registry := newRegistry(t)
 	puller := &Puller{}
-	for i := range maxRemembered + 8 {
+	for i := range maxCachedArchives + 8 {
 		registry.push(t, "example", fmt.Sprint(i), fmt.Appendf(nil, "archive %d", i))
-		pulled(t, puller, registry.artifact(fmt.Sprintf("example:%d", i)))
+		mustPull(t, puller, registry.artifact(fmt.Sprintf("example:%d", i)))
 	}
-	assert.Len(t, puller.remembered.Keys(), maxRemembered)
+	assert.Len(t, puller.archives.Keys(), maxCachedArchives)
 
-	large := bytes.Repeat([]byte("x"), maxRememberedSize+1)
+	large := bytes.Repeat([]byte("x"), maxCachedArchiveSize+1)
 	digest := registry.push(t, "example", "large", large)
 	for range 2 {
-		registry.seen()
-		assert.Equal(t, large, pulled(t, puller, registry.artifact("example@"+digest)).Archive)
-		assert.Len(t, registry.asked(), 2)
+		registry.takeRequests()
+		assert.Equal(t, large, mustPull(t, puller, registry.artifact("example@"+digest)).Archive)
+		assert.Len(t, registry.takeRequestLines(), 2)
 	}
 }
 
-func TestPullRefuses(t *testing.T) {
+func TestPull_Problems(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "example", "good", []byte("archive"))
 	layers := func(layers ...ocispec.Descriptor) map[string]any {
@@ -142,7 +142,7 @@ func TestPullRefuses(t *testing.T) {
 		`chart oci://registry.example.org/example:good cannot be pulled: invalid reference: invalid repository "/registry.example.org/example"`)
 }
 
-func TestPullChecksWhatComes(t *testing.T) {
+func TestPull_DigestMismatch(t *testing.T) {
 	for name, isSpoilt := range map[string]func(*http.Request) bool{
 		"the manifest": func(request *http.Request) bool { return !isBlob(request) },
 		"the chart":    isBlob,
@@ -150,7 +150,7 @@ func TestPullChecksWhatComes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := newRegistry(t)
 			registry.push(t, "example", "good", []byte("archive"))
-			registry.put(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
+			registry.intercept(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
 				recorder := httptest.NewRecorder()
 				registry.ServeHTTP(recorder, request)
 				body := recorder.Body.Bytes()
@@ -171,16 +171,16 @@ func basicConfig(host, user, password string) []byte {
 	return fmt.Appendf(nil, `{"auths":{%q:{"auth":%q}}}`, host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 }
 
-func TestPullWithPassword(t *testing.T) {
+func TestPull_BasicAuth(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "example", "good", []byte("archive"))
-	registry.wantBasic("robot", "se:cret")
+	registry.requireBasic("robot", "se:cret")
 	artifact := registry.artifact("example:good")
 
 	artifact.DockerConfig = basicConfig(registry.host(), "robot", "se:cret")
-	assert.Equal(t, "archive", string(pulled(t, &Puller{}, artifact).Archive))
+	assert.Equal(t, "archive", string(mustPull(t, &Puller{}, artifact).Archive))
 	artifact.DockerConfig = fmt.Appendf(nil, `{"auths":{%q:{"username":"robot","password":"se:cret"}}}`, "https://"+registry.host()+"/v2/")
-	assert.Equal(t, "archive", string(pulled(t, &Puller{}, artifact).Archive))
+	assert.Equal(t, "archive", string(mustPull(t, &Puller{}, artifact).Archive))
 
 	refused := "chart " + registry.host() + "/example:good cannot be pulled: the registry refuses the credentials that the pull secret has for it (401)"
 	artifact.DockerConfig = basicConfig(registry.host(), "robot", "wrong")
@@ -188,37 +188,37 @@ func TestPullWithPassword(t *testing.T) {
 	assertProblem(t, err, problem.OCIChartCannotBePulled, refused)
 
 	none := "chart " + registry.host() + "/example:good cannot be pulled: the registry wants credentials, and there are none for it"
-	registry.seen()
+	registry.takeRequests()
 	for _, config := range [][]byte{nil, []byte(`{}`), basicConfig("other.example.org", "robot", "se:cret")} {
 		artifact.DockerConfig = config
 		_, err = (&Puller{}).Pull(t.Context(), artifact)
 		assertProblem(t, err, problem.OCIChartCannotBePulled, none)
 	}
-	for _, request := range registry.seen() {
+	for _, request := range registry.takeRequests() {
 		assert.Empty(t, request.Header.Get("Authorization"), "what is for others is not shown")
 	}
 
-	registry.answer(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"not you"}]}`)
+	registry.respondWith(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"not you"}]}`)
 	_, err = (&Puller{}).Pull(t.Context(), artifact)
 	assertProblem(t, err, problem.OCIChartCannotBePulled, none+" (403)")
 }
 
-func TestPullWithToken(t *testing.T) {
+func TestPull_BearerToken(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "charts/example", "good", []byte("archive"))
 	artifact := registry.artifact("charts/example:good")
 
-	registry.wantBearer(func(_ http.ResponseWriter, request *http.Request) string {
+	registry.requireBearer(func(_ http.ResponseWriter, request *http.Request) string {
 		_, _, hasBasic := request.BasicAuth()
 		assert.False(t, hasBasic)
 		assert.Equal(t, "repository:charts/example:pull", request.URL.Query().Get("scope"))
 		return "anonymous"
 	})
-	assert.Equal(t, "archive", string(pulled(t, &Puller{}, artifact).Archive))
+	assert.Equal(t, "archive", string(mustPull(t, &Puller{}, artifact).Archive))
 	assert.Equal(t, []string{
 		"GET /v2/charts/example/manifests/good", "GET /token", "GET /v2/charts/example/manifests/good",
 		"GET /v2/charts/example/blobs/" + content.NewDescriptorFromBytes("", []byte("archive")).Digest.String(),
-	}, registry.asked(), "one token serves for both")
+	}, registry.takeRequestLines(), "one token serves for both")
 
 	artifact.DockerConfig = basicConfig(registry.host(), "robot", "secret")
 	grant := func(answer http.ResponseWriter, request *http.Request) string {
@@ -228,22 +228,22 @@ func TestPullWithToken(t *testing.T) {
 		answer.WriteHeader(http.StatusUnauthorized)
 		return ""
 	}
-	registry.wantBearer(grant)
-	assert.Equal(t, "archive", string(pulled(t, &Puller{}, artifact).Archive))
+	registry.requireBearer(grant)
+	assert.Equal(t, "archive", string(mustPull(t, &Puller{}, artifact).Archive))
 	artifact.DockerConfig = basicConfig(registry.host(), "robot", "wrong")
 	_, err := (&Puller{}).Pull(t.Context(), artifact)
 	assertProblem(t, err, problem.OCIChartCannotBePulled,
 		"chart "+artifact.Reference+" cannot be pulled: the registry refuses the credentials that the pull secret has for it (401)")
 
 	artifact.DockerConfig = fmt.Appendf(nil, `{"auths":{%q:{"identitytoken":"refresh"}}}`, registry.host())
-	registry.wantBearer(func(_ http.ResponseWriter, request *http.Request) string {
+	registry.requireBearer(func(_ http.ResponseWriter, request *http.Request) string {
 		assert.Equal(t, "refresh", request.FormValue("refresh_token"))
 		return "refreshed"
 	})
-	assert.Equal(t, "archive", string(pulled(t, &Puller{}, artifact).Archive))
+	assert.Equal(t, "archive", string(mustPull(t, &Puller{}, artifact).Archive))
 
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusNotFound} {
-		registry.wantBearer(func(answer http.ResponseWriter, _ *http.Request) string {
+		registry.requireBearer(func(answer http.ResponseWriter, _ *http.Request) string {
 			answer.WriteHeader(status)
 			return ""
 		})
@@ -252,7 +252,7 @@ func TestPullWithToken(t *testing.T) {
 	}
 }
 
-func TestPullBySeveralAtOnce(t *testing.T) {
+func TestPull_Concurrently(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "example", "one", []byte("one"))
 	registry.push(t, "example", "two", []byte("two"))

@@ -88,11 +88,11 @@ func checkRealm(realm string, registry *url.URL) error {
 	if err != nil || address.Hostname() == "" {
 		return &realmError{realm, "which is no URL"}
 	}
-	host, own := nameOf(address), nameOf(registry)
+	host, own := hostOf(address), hostOf(registry)
 	switch {
 	case address.Scheme != "https":
 		return &realmError{realm, "but credentials are only sent over HTTPS"}
-	case host == own, mayPointTo(own, host):
+	case host == own, isRealmAllowed(own, host):
 		return nil
 	case zoneOf(own) == network:
 		return &realmError{realm, "which is in the operator's own cluster or machine, and the registry is not"}
@@ -100,12 +100,12 @@ func checkRealm(realm string, registry *url.URL) error {
 	return &realmError{realm, "which is neither the registry's own host nor one with a public name"}
 }
 
-func nameOf(address *url.URL) string {
+func hostOf(address *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
 }
 
-// mayPointTo reports whether a registry may send its clients to another host. To the operator's own machine none may.
-func mayPointTo(registry, host string) bool {
+// isRealmAllowed reports whether a registry may send its clients to another host. To the operator's own machine none may.
+func isRealmAllowed(registry, host string) bool {
 	from := zoneOf(registry)
 	switch zoneOf(host) {
 	case internet:

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestPull_SendsCredentialsNowhereElse(t *testing.T) {
+func TestPull_ForbiddenRealm(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "example", "good", []byte("archive"))
 	var requests atomic.Int32
@@ -40,7 +40,7 @@ func TestPull_SendsCredentialsNowhereElse(t *testing.T) {
 		"no URL":                        {`Bearer realm="%s"`, "https://%zz", "which is no URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			registry.put(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			registry.intercept(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
 				answer.Header().Set("Www-Authenticate", strings.Replace(test.challenge, "%s", test.realm, 1))
 				answer.WriteHeader(http.StatusUnauthorized)
 			})
@@ -55,7 +55,7 @@ func TestPull_SendsCredentialsNowhereElse(t *testing.T) {
 }
 
 // However a header is read, no request goes where credentials don't belong.
-func TestPull_ChallengesThatReadersDisagreeAbout(t *testing.T) {
+func TestPull_AmbiguousChallenge(t *testing.T) {
 	registry := newRegistry(t)
 	registry.push(t, "example", "good", []byte("archive"))
 	var requests atomic.Int32
@@ -76,7 +76,7 @@ func TestPull_ChallengesThatReadersDisagreeAbout(t *testing.T) {
 		`Bearer xrealm="https://auth.example.org/t",realm="https://localhost:1/token"`, `Bearer service="realm=https://auth.example.org",realm="https://localhost:1/token"`,
 		`Bearer realm ="https://localhost:1/token"`, "Bearer\trealm=\"https://localhost:1/token\"", `Bearer realm="https://auth.example.org/t",realm="https://localhost:1/token"`,
 	} {
-		registry.put(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		registry.intercept(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
 			answer.Header().Set("Www-Authenticate", challenge)
 			answer.WriteHeader(http.StatusUnauthorized)
 		})

@@ -32,8 +32,8 @@ type testRegistry struct {
 	mutex    sync.Mutex
 	requests []*http.Request
 	open     map[net.Conn]struct{}
-	// between answers instead of the registry, or hands on.
-	between func(answer http.ResponseWriter, request *http.Request, registry http.Handler)
+	// interceptor answers instead of the registry, or hands on.
+	interceptor func(answer http.ResponseWriter, request *http.Request, registry http.Handler)
 }
 
 func newRegistry(t *testing.T) *testRegistry {
@@ -60,7 +60,7 @@ func newRegistry(t *testing.T) *testRegistry {
 func (r *testRegistry) serve(answer http.ResponseWriter, request *http.Request) {
 	r.mutex.Lock()
 	r.requests = append(r.requests, request)
-	between := r.between
+	between := r.interceptor
 	r.mutex.Unlock()
 	if between == nil {
 		r.registry.ServeHTTP(answer, request)
@@ -69,35 +69,35 @@ func (r *testRegistry) serve(answer http.ResponseWriter, request *http.Request) 
 	between(answer, request, r.registry)
 }
 
-func (r *testRegistry) put(between func(http.ResponseWriter, *http.Request, http.Handler)) {
+func (r *testRegistry) intercept(between func(http.ResponseWriter, *http.Request, http.Handler)) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.between = between
+	r.interceptor = between
 }
 
-// answer makes the registry answer everything with a status.
-func (r *testRegistry) answer(status int, body string) {
-	r.put(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
+// respondWith makes the registry answer everything with a status.
+func (r *testRegistry) respondWith(status int, body string) {
+	r.intercept(func(answer http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		answer.WriteHeader(status)
 		_, _ = io.WriteString(answer, body)
 	})
 }
 
-// asked returns what was asked for since the last time.
-func (r *testRegistry) asked() []string {
-	var asked []string
-	for _, request := range r.seen() {
-		asked = append(asked, request.Method+" "+request.URL.Path)
+// takeRequestLines returns what was asked for since the last time.
+func (r *testRegistry) takeRequestLines() []string {
+	var lines []string
+	for _, request := range r.takeRequests() {
+		lines = append(lines, request.Method+" "+request.URL.Path)
 	}
-	return asked
+	return lines
 }
 
-func (r *testRegistry) seen() []*http.Request {
+func (r *testRegistry) takeRequests() []*http.Request {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	seen := r.requests
+	requests := r.requests
 	r.requests = nil
-	return seen
+	return requests
 }
 
 func (r *testRegistry) connections() int {
@@ -147,7 +147,7 @@ func (r *testRegistry) pushManifest(t *testing.T, repository, tag, mediaType str
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusCreated, answer.StatusCode)
-	r.seen()
+	r.takeRequests()
 	return content.NewDescriptorFromBytes(mediaType, document).Digest.String()
 }
 
@@ -161,9 +161,9 @@ func (r *testRegistry) repository(t *testing.T, name string) *remote.Repository 
 
 func isBlob(request *http.Request) bool { return strings.Contains(request.URL.Path, "/blobs/") }
 
-// wantBasic lets those pass who say who they are, and asks the others.
-func (r *testRegistry) wantBasic(user, password string) {
-	r.put(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
+// requireBasic lets those pass who say who they are, and asks the others.
+func (r *testRegistry) requireBasic(user, password string) {
+	r.intercept(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
 		if gotUser, gotPassword, _ := request.BasicAuth(); gotUser == user && gotPassword == password {
 			registry.ServeHTTP(answer, request)
 			return
@@ -174,11 +174,11 @@ func (r *testRegistry) wantBasic(user, password string) {
 	})
 }
 
-// wantBearer sends everybody to /token first, and lets those pass who come back with the token that grant gives out.
-func (r *testRegistry) wantBearer(grant func(answer http.ResponseWriter, request *http.Request) (token string)) {
+// requireBearer sends everybody to /token first, and lets those pass who come back with the token that grant gives out.
+func (r *testRegistry) requireBearer(grant func(answer http.ResponseWriter, request *http.Request) (token string)) {
 	var mutex sync.Mutex
 	var granted []string
-	r.put(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
+	r.intercept(func(answer http.ResponseWriter, request *http.Request, registry http.Handler) {
 		mutex.Lock()
 		defer mutex.Unlock()
 		token, _ := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
@@ -197,8 +197,8 @@ func (r *testRegistry) wantBearer(grant func(answer http.ResponseWriter, request
 	})
 }
 
-// pulled pulls what must be there. The deadline is for a test that hangs.
-func pulled(t *testing.T, puller *Puller, artifact Artifact) *Pulled {
+// mustPull pulls what must be there. The deadline is for a test that hangs.
+func mustPull(t *testing.T, puller *Puller, artifact Artifact) *Pulled {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

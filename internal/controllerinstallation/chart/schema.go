@@ -19,18 +19,18 @@ const schemaFolder = "chart:///"
 func (c *Chart) checkValues(loaded *helmchart.Chart, all common.Values) error {
 	values, err := all.Table("Values")
 	if err != nil {
-		return c.broken("it has no values: %v", err)
+		return c.renderProblem("it has no values: %v", err)
 	}
 	found, err := violations(loaded, values, "values")
 	if err != nil {
-		return c.broken("%v", err)
+		return c.renderProblem("%v", err)
 	}
 	if len(found) == 0 {
 		return nil
 	}
 	// Neither Helm nor the validator goes through maps in an order.
 	slices.Sort(found)
-	return c.unfit("%s", strings.Join(found, "; "))
+	return c.valuesProblem("%s", strings.Join(found, "; "))
 }
 
 // violations says them in a sentence each. An error means that a schema is none.
@@ -61,7 +61,7 @@ func violationsOf(schema []byte, values map[string]any, at string) ([]string, er
 	}
 	err = compiled.Validate(values)
 	if violated, is := errors.AsType[*jsonschema.ValidationError](err); is {
-		return sentences(violated, at), nil
+		return violationMessages(violated, at), nil
 	}
 	return nil, err
 }
@@ -75,7 +75,7 @@ func compile(schema []byte) (*jsonschema.Schema, error) {
 	}
 	const location = schemaFolder + "values.schema.json"
 	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(closedLoader{})
+	compiler.UseLoader(noRemoteLoader{})
 	if err := compiler.AddResource(location, document); err != nil {
 		return nil, explainSchema(err)
 	}
@@ -86,19 +86,19 @@ func compile(schema []byte) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// closedLoader is asked for every document that a schema refers to and that is neither a part of it nor a draft of the standard, which the compiler has.
-type closedLoader struct{}
+// noRemoteLoader is asked for every document that a schema refers to and that is neither a part of it nor a draft of the standard, which the compiler has.
+type noRemoteLoader struct{}
 
-var _ jsonschema.URLLoader = closedLoader{}
+var _ jsonschema.URLLoader = noRemoteLoader{}
 
-var errElsewhere = errors.New("it is not a part of the schema")
+var errRemoteSchema = errors.New("it is not a part of the schema")
 
 // Load implements jsonschema.URLLoader. Everything fits a urn, as Helm has it.
-func (closedLoader) Load(url string) (any, error) {
+func (noRemoteLoader) Load(url string) (any, error) {
 	if strings.HasPrefix(url, "urn:") {
 		return true, nil
 	}
-	return nil, errElsewhere
+	return nil, errRemoteSchema
 }
 
 func explainSchema(err error) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestSchemaRefusesValues(t *testing.T) {
+func TestSchema_InvalidValues(t *testing.T) {
 	for name, test := range map[string]struct {
 		schema  string
 		values  map[string]any
@@ -93,8 +93,8 @@ func TestSchemaRefusesValues(t *testing.T) {
 	}
 }
 
-func TestSchemasOfSubcharts(t *testing.T) {
-	files := whole()
+func TestSchema_Subcharts(t *testing.T) {
+	files := fullChart()
 	files["charts/agent/values.schema.json"] = `{"properties": {"level": {"type": "integer"}}}`
 	chart := load(t, files)
 
@@ -107,7 +107,7 @@ func TestSchemasOfSubcharts(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestSchemaThatIsNone(t *testing.T) {
+func TestSchema_Invalid(t *testing.T) {
 	elsewhere := func(target string) string {
 		return "it refers to another document, " + target + ", which must be made a part of it"
 	}
@@ -137,7 +137,7 @@ func TestSchemaThatIsNone(t *testing.T) {
 	assert.NotContains(t, found.Message, "\n")
 }
 
-func TestSchemaMayReferToItsParts(t *testing.T) {
+func TestSchema_LocalReferences(t *testing.T) {
 	for name, schema := range map[string]string{
 		"by its place":           `{"$ref": "#/$defs/a", "$defs": {"a": {"required": ["x"]}}}`,
 		"by its anchor":          `{"$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}}`,
@@ -160,7 +160,7 @@ func TestSchemaMayReferToItsParts(t *testing.T) {
 	}
 }
 
-func TestSchema_ReadsNothingElse(t *testing.T) {
+func TestSchema_RemoteReferences(t *testing.T) {
 	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)
@@ -199,7 +199,7 @@ func TestSchema_ReadsNothingElse(t *testing.T) {
 	assert.Zero(t, requests.Load(), "nobody is asked")
 }
 
-func TestSchema_SaysNoValue(t *testing.T) {
+func TestSchema_MessagesContainNoValues(t *testing.T) {
 	const draft7 = `"$schema": "http://json-schema.org/draft-07/schema#"`
 	for name, test := range map[string]struct {
 		schema, says string

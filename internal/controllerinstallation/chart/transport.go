@@ -20,7 +20,7 @@ func (p *Puller) transportFor(artifact Artifact) (transport *http.Transport, rel
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(artifact.CABundle) {
-		return nil, nil, unusable(artifact.Reference, "the CA bundle holds no certificate in PEM")
+		return nil, nil, pullProblem(artifact.Reference, "the CA bundle holds no certificate in PEM")
 	}
 	// Bundles come and go: a transport of each, and its connections, would have to be thrown away at some time. A pull is rare enough to shake hands.
 	transport = newTransport(roots)

@@ -21,7 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestPullDistrusts(t *testing.T) {
+func TestPull_UntrustedCertificate(t *testing.T) {
 	registry, other := newRegistry(t), expired(t)
 	const distrusted = " cannot be pulled: the certificate of the registry is not trusted: "
 	host := strings.TrimPrefix(other.URL, "https://")
@@ -79,30 +79,30 @@ func expired(t *testing.T) *httptest.Server {
 	return server
 }
 
-func TestConnections(t *testing.T) {
-	const enough, often = 30 * time.Second, 10 * time.Millisecond
+func TestPull_ReusesConnections(t *testing.T) {
+	const timeout, interval = 30 * time.Second, 10 * time.Millisecond
 	registry := newRegistry(t)
 	registry.push(t, "example", "good", []byte("archive"))
 	registry.Client().CloseIdleConnections()
-	gone := func() bool { return registry.connections() == 0 }
-	require.Eventually(t, gone, enough, often)
+	isClosed := func() bool { return registry.connections() == 0 }
+	require.Eventually(t, isClosed, timeout, interval)
 	puller := &Puller{}
 
-	pulled(t, puller, registry.artifact("example:good"))
-	assert.Eventually(t, gone, enough, often, "what was opened for a bundle is closed after a pull")
-	registry.answer(http.StatusServiceUnavailable, "down")
+	mustPull(t, puller, registry.artifact("example:good"))
+	assert.Eventually(t, isClosed, timeout, interval, "what was opened for a bundle is closed after a pull")
+	registry.respondWith(http.StatusServiceUnavailable, "down")
 	_, err := puller.Pull(t.Context(), registry.artifact("example:good"))
 	require.Error(t, err)
-	assert.Eventually(t, gone, enough, often, "after one that failed, too")
+	assert.Eventually(t, isClosed, timeout, interval, "after one that failed, too")
 
-	registry.put(nil)
+	registry.intercept(nil)
 	roots := x509.NewCertPool()
 	roots.AddCert(registry.Certificate())
 	puller.system = newTransport(roots)
 	t.Cleanup(puller.system.CloseIdleConnections)
 	artifact := Artifact{Reference: registry.host() + "/example:good"}
 	for range 3 {
-		pulled(t, puller, artifact)
+		mustPull(t, puller, artifact)
 	}
 	assert.Equal(t, 1, registry.connections(), "those who trust the system share connections")
 }

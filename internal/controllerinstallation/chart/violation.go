@@ -13,18 +13,18 @@ import (
 	"golang.org/x/text/message"
 )
 
-// sentences says in which places values don't fit a schema and why, in a sentence each. No sentence has a value in it: it may be a Secret's, and
+// violationMessages says in which places values don't fit a schema and why, in a sentence each. No sentence has a value in it: it may be a Secret's, and
 // statuses are there for all to read.
-func sentences(violated *jsonschema.ValidationError, at string) []string {
-	var said []string
-	for _, top := range shown(violated.Causes) {
-		said = append(said, say(top, at)...)
+func violationMessages(violated *jsonschema.ValidationError, at string) []string {
+	var messages []string
+	for _, top := range resolveReferences(violated.Causes) {
+		messages = append(messages, violationMessage(top, at)...)
 	}
-	return said
+	return messages
 }
 
-// say returns one sentence, or as many as there are reasons where they have nothing in common but the place.
-func say(violated *jsonschema.ValidationError, at string) []string {
+// violationMessage returns one sentence, or as many as there are reasons where they have nothing in common but the place.
+func violationMessage(violated *jsonschema.ValidationError, at string) []string {
 	location := locationOf(violated, at)
 	apart := isGroup(violated)
 	var details []string
@@ -50,7 +50,7 @@ func say(violated *jsonschema.ValidationError, at string) []string {
 // leaves are the violations below one that say why it failed.
 func leaves(violated *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	var found []*jsonschema.ValidationError
-	for _, cause := range shown(violated.Causes) {
+	for _, cause := range resolveReferences(violated.Causes) {
 		if len(cause.Causes) == 0 {
 			found = append(found, cause)
 		} else {
@@ -60,12 +60,12 @@ func leaves(violated *jsonschema.ValidationError) []*jsonschema.ValidationError 
 	return found
 }
 
-// shown looks through references, which say nothing themselves.
-func shown(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+// resolveReferences looks through references, which say nothing themselves.
+func resolveReferences(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError {
 	var found []*jsonschema.ValidationError
 	for _, cause := range causes {
 		if _, isReference := cause.ErrorKind.(*kind.Reference); isReference && len(cause.Causes) == 1 {
-			found = append(found, shown(cause.Causes)...)
+			found = append(found, resolveReferences(cause.Causes)...)
 		} else {
 			found = append(found, cause)
 		}

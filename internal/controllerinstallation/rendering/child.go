@@ -29,8 +29,8 @@ const (
 	exitInput  = 5
 )
 
-// reply is what such a process writes. It has one of the three.
-type reply struct {
+// response is what such a process writes. It has one of the three.
+type response struct {
 	Objects []*unstructured.Unstructured `json:"objects,omitempty"`
 	Problem *problem.Problem             `json:"problem,omitempty"`
 	// Error is that of what is nobody's to mend.
@@ -72,31 +72,31 @@ func RunIfChild() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(exitInput)
 	}
-	os.Exit(serve(os.Stdin, os.Stdout, limits))
+	os.Exit(handleRequest(os.Stdin, os.Stdout, limits))
 }
 
-// serve answers one request. The answer goes out as a whole, when it is known to be within its limits.
-func serve(in io.Reader, out io.Writer, limits Limits) int {
+// handleRequest answers one request. The answer goes out as a whole, when it is known to be within its limits.
+func handleRequest(in io.Reader, out io.Writer, limits Limits) int {
 	request := &Request{}
 	if err := json.NewDecoder(in).Decode(request); err != nil {
 		return exitInput
 	}
-	answer := &reply{}
+	result := &response{}
 	objects, err := render(request)
 	found, isProblem := problem.In(err)
 	switch {
 	case isProblem:
-		answer.Problem = found
+		result.Problem = found
 	case err != nil:
-		answer.Error = err.Error()
+		result.Error = err.Error()
 	case len(objects) > limits.Objects:
-		answer.Problem = exceeds("gives %d objects, and there may be %d", len(objects), limits.Objects)
+		result.Problem = limitExceeded("gives %d objects, and there may be %d", len(objects), limits.Objects)
 	default:
-		answer.Objects = objects
+		result.Objects = objects
 	}
-	content, err := json.Marshal(answer)
+	content, err := json.Marshal(result)
 	if err == nil && (len(content) > limits.Output || elements(content) > maxElements) {
-		content, err = json.Marshal(&reply{Problem: exceeds("gives objects of more than %d MiB, or with more than %d elements", limits.Output>>20, maxElements)})
+		content, err = json.Marshal(&response{Problem: limitExceeded("gives objects of more than %d MiB, or with more than %d elements", limits.Output>>20, maxElements)})
 	}
 	if err != nil {
 		return exitInput
@@ -123,7 +123,7 @@ func (l Limits) apply() error {
 	if err := limit(syscall.RLIMIT_CPU, uint64(l.CPU/time.Second)+2); err != nil {
 		return fmt.Errorf("limiting processor time: %w", err)
 	}
-	go l.watch()
+	go l.enforce()
 	return nil
 }
 
@@ -145,12 +145,12 @@ func reservedMemory() uint64 {
 	return count * uint64(os.Getpagesize())
 }
 
-// watch ends the process when it goes beyond a limit, also when its parent is gone.
-func (l Limits) watch() {
-	const often = 10 * time.Millisecond
+// enforce ends the process when it goes beyond a limit, also when its parent is gone.
+func (l Limits) enforce() {
+	const interval = 10 * time.Millisecond
 	inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	for range time.Tick(often) {
-		if used() > l.CPU {
+	for range time.Tick(interval) {
+		if processorTime() > l.CPU {
 			os.Exit(exitCPU)
 		}
 		metrics.Read(inUse)
@@ -160,8 +160,8 @@ func (l Limits) watch() {
 	}
 }
 
-// used is the processor time that the process has taken.
-func used() time.Duration {
+// processorTime is the processor time that the process has taken.
+func processorTime() time.Duration {
 	usage := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		return 0

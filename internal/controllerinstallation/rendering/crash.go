@@ -9,8 +9,8 @@ import (
 // maxCrash is how much is read of what a process writes that crashes. Why it does comes first, and traces of all goroutines after it.
 const maxCrash = 1 << 10
 
-// allocation is what the runtime of Go writes when it gets no more memory (runtime/mheap.go).
-var allocation = regexp.MustCompile(`out of memory: cannot allocate (\d+)-byte block \((\d+) in use\)`)
+// outOfMemory is what the runtime of Go writes when it gets no more memory (runtime/mheap.go).
+var outOfMemory = regexp.MustCompile(`out of memory: cannot allocate (\d+)-byte block \((\d+) in use\)`)
 
 // crash is the error of a process that Go has ended. text is the beginning of what it wrote.
 type crash struct {
@@ -27,33 +27,33 @@ func (c *crash) Error() string {
 	return "it crashed: " + redact(line, c.resources)
 }
 
-// isBeyond reports whether the process went beyond its memory, or too deep. A machine without threads or memory to give, and a fault in Helm, crash it
+// exceedsMemory reports whether the process went beyond its memory, or too deep. A machine without threads or memory to give, and a fault in Helm, crash it
 // as well.
-func (c *crash) isBeyond(memory int64) bool {
+func (c *crash) exceedsMemory(memory int64) bool {
 	// With the race detector, as tests run, a heap beyond the limit has no address left.
 	for _, text := range []string{"goroutine stack exceeds", "stack overflow", "address space collisions for -race mode"} {
 		if strings.Contains(c.text, text) {
 			return true
 		}
 	}
-	numbers := allocation.FindStringSubmatch(c.text)
+	numbers := outOfMemory.FindStringSubmatch(c.text)
 	if numbers == nil {
 		return false
 	}
-	asked, err := strconv.ParseUint(numbers[1], 10, 63)
+	requested, err := strconv.ParseUint(numbers[1], 10, 63)
 	inUse, other := strconv.ParseUint(numbers[2], 10, 63)
-	return err == nil && other == nil && asked+inUse >= uint64(memory)
+	return err == nil && other == nil && requested+inUse >= uint64(memory)
 }
 
-// beginning takes everything and keeps as much as there is room for.
-type beginning struct {
-	content []byte
-	room    int
+// prefixBuffer takes everything and keeps as much as there is room for.
+type prefixBuffer struct {
+	content  []byte
+	capacity int
 }
 
 // Write implements io.Writer.
-func (b *beginning) Write(content []byte) (int, error) {
-	kept := min(len(content), b.room)
-	b.content, b.room = append(b.content, content[:kept]...), b.room-kept
+func (b *prefixBuffer) Write(content []byte) (int, error) {
+	n := min(len(content), b.capacity)
+	b.content, b.capacity = append(b.content, content[:n]...), b.capacity-n
 	return len(content), nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // What Go writes when it ends a process, as it was written by processes that were ended so.
-func TestRender_BlamesTheChartForItsOwnCrashesAlone(t *testing.T) {
+func TestRender_Crash(t *testing.T) {
 	const trace = "\n\ngoroutine 1 gp=0x2fb9f44041e0 m=0 mp=0x5af600 [running]:\nruntime.throw({0x4df995?, 0x8?})\n"
 	const beyond = "takes more than 256 MiB of memory, or goes too deep"
 	for sentence, test := range map[string]struct {
@@ -66,7 +66,7 @@ func TestRender_BlamesTheChartForItsOwnCrashesAlone(t *testing.T) {
 			}
 			assert.EqualError(t, err, "rendering the chart in a process of its own: "+test.want)
 			assert.NotContains(t, err.Error(), "hunter")
-			assert.Zero(t, r.kept.len(), "it is tried again")
+			assert.Zero(t, r.cache.len(), "it is tried again")
 		})
 	}
 }

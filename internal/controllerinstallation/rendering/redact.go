@@ -9,8 +9,8 @@ import (
 
 const (
 	redacted = "[from a resource]"
-	// leastRedacted is the length of what is worth hiding: a shorter text is part of many words.
-	leastRedacted = 4
+	// minRedacted is the length of what is worth hiding: a shorter text is part of many words.
+	minRedacted = 4
 	// maxRedacted is how much of a message is looked through from either end, many times what is told of it. What is between is left out.
 	maxRedacted = 64 << 10
 )
@@ -23,22 +23,22 @@ func redact(message string, resources map[string]any) string {
 		longest = max(longest, len(spelling))
 	}
 	if len(message) <= 2*maxRedacted {
-		return without(message, spellings, 0, len(message))
+		return removeTexts(message, spellings, 0, len(message))
 	}
 	// Near where the middle is left out may be something of which the rest is not there.
 	longest = min(longest, maxRedacted)
-	return without(message[:maxRedacted], spellings, 0, maxRedacted-longest) + " ... " +
-		without(message[len(message)-maxRedacted:], spellings, longest, maxRedacted)
+	return removeTexts(message[:maxRedacted], spellings, 0, maxRedacted-longest) + " ... " +
+		removeTexts(message[len(message)-maxRedacted:], spellings, longest, maxRedacted)
 }
 
-// without returns the message without these texts, also where they overlap, and without what is not between from and to.
-func without(message string, texts map[string]struct{}, from, to int) string {
+// removeTexts returns the message without these texts, also where they overlap, and without what is not between from and to.
+func removeTexts(message string, texts map[string]struct{}, from, to int) string {
 	isHidden := make([]bool, len(message))
 	for at := range isHidden {
 		isHidden[at] = at < from || at >= to
 	}
 	for text := range texts {
-		hide(isHidden, message, text)
+		markOccurrences(isHidden, message, text)
 	}
 	var out strings.Builder
 	for at, hidden := range isHidden {
@@ -52,8 +52,8 @@ func without(message string, texts map[string]struct{}, from, to int) string {
 	return out.String()
 }
 
-// hide marks all places of a text in a message.
-func hide(isHidden []bool, message, text string) {
+// markOccurrences marks all places of a text in a message.
+func markOccurrences(isHidden []bool, message, text string) {
 	end := 0
 	for from := 0; from < len(message); from++ {
 		at := strings.Index(message[from:], text)
@@ -105,7 +105,7 @@ func quoted(text string) []string {
 func add(to map[string]struct{}, texts ...string) {
 	for _, text := range texts {
 		for _, form := range []string{text, strings.Join(strings.Fields(text), " ")} {
-			if len(form) >= leastRedacted {
+			if len(form) >= minRedacted {
 				to[form] = struct{}{}
 			}
 		}

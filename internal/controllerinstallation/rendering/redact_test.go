@@ -59,7 +59,7 @@ func TestRedact(t *testing.T) {
 }
 
 // Messages are cut where a condition has no room. That must not leave half of a secret, of which nobody can tell what it is.
-func TestRender_CutsNoSecretInTwo(t *testing.T) {
+func TestRender_RedactsBeforeTruncating(t *testing.T) {
 	const secret = "hunter2-of-the-landscape-for-all-seeds"
 	for before := 1100; before < 1300; before += 7 {
 		for _, function := range []string{"print", `printf "%s%q"`} {

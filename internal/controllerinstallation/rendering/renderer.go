@@ -25,29 +25,29 @@ const (
 	defaultCPU     = 10 * time.Second
 	defaultWait    = time.Minute
 	defaultMemory  = 256 << 20
-	leastMemory    = 64 << 20
+	minMemory      = 64 << 20
 	defaultObjects = 2000
 	defaultOutput  = 8 << 20
 
-	// atATime is how many processes render at the same time.
-	atATime = 2
+	// maxConcurrentRenders is how many processes render at the same time.
+	maxConcurrentRenders = 2
 	// What was rendered is kept, zipped: nothing of it changes while its input is the same, and each installation is looked at every half minute. What
 	// cannot be rendered is not tried again all the time either. This is an eighth of the memory that the operator in the garden has; a quarter is for
 	// those who render. A chart like ours takes some 6 KiB, so it is enough for 40,000 installations.
-	maxKept     = 256 << 20
-	maxKeptSize = 256 << 10
-	keptFor     = 24 * time.Hour
-	problemsFor = 10 * time.Minute
-	// endWithin is how long output is waited for after a process was ended.
-	endWithin = 5 * time.Second
+	maxCacheSize        = 256 << 20
+	maxCachedResultSize = 256 << 10
+	cacheTTL            = 24 * time.Hour
+	problemCacheTTL     = 10 * time.Minute
+	// waitDelay is how long output is waited for after a process was ended.
+	waitDelay = 5 * time.Second
 )
 
 // Renderer renders charts in processes of this program, which must begin with RunIfChild. It may be used by many at once.
 type Renderer struct {
 	program string
 	limits  Limits
-	places  chan struct{}
-	kept    *kept
+	slots   chan struct{}
+	cache   *resultCache
 }
 
 // New returns a Renderer. It fails where the program doesn't know its own file.
@@ -57,17 +57,17 @@ func New(limits Limits) (*Renderer, error) {
 		return nil, fmt.Errorf("finding the program that renders charts: %w", err)
 	}
 	return &Renderer{
-		program: program, limits: limits.withDefaults(), places: make(chan struct{}, atATime), kept: newKept(roomToKeep(containerMemory())),
+		program: program, limits: limits.withDefaults(), slots: make(chan struct{}, maxConcurrentRenders), cache: newResultCache(cacheCapacity(containerMemory())),
 	}, nil
 }
 
-// roomToKeep is how much of what was rendered is kept in a container with that limit, 0 where there is none.
-func roomToKeep(container int64) int {
+// cacheCapacity is how much of what was rendered is kept in a container with that limit, 0 where there is none.
+func cacheCapacity(container int64) int {
 	const part = 8
 	if container == 0 {
-		return maxKept
+		return maxCacheSize
 	}
-	return int(min(maxKept, container/part))
+	return int(min(maxCacheSize, container/part))
 }
 
 func (l Limits) withDefaults() Limits {
@@ -81,7 +81,7 @@ func (l Limits) withDefaults() Limits {
 		l.Memory = defaultMemory
 		// The processes and this one share what the container has. The kernel would end all of them.
 		if container := containerMemory(); container > 0 {
-			l.Memory = max(min(l.Memory, container/(2*atATime)), leastMemory)
+			l.Memory = max(min(l.Memory, container/(2*maxConcurrentRenders)), minMemory)
 		}
 	}
 	if l.Objects == 0 {
@@ -115,14 +115,14 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 		return nil, problem.New(problem.ValuesInvalid, fmt.Sprintf("values are no JSON: %v", err))
 	}
 	key := sha256.Sum256(input)
-	if zipped := r.kept.get(key); zipped != nil {
+	if zipped := r.cache.get(key); zipped != nil {
 		if output, err := unzip(zipped); err == nil {
 			return read(output)
 		}
 	}
 	output, err := r.run(ctx, input, request.Resources)
 	if found, is := problem.In(err); is {
-		if output, err = json.Marshal(&reply{Problem: found}); err != nil {
+		if output, err = json.Marshal(&response{Problem: found}); err != nil {
 			return nil, found
 		}
 	}
@@ -132,11 +132,11 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 	objects, err := read(output)
 	_, isProblem := problem.In(err)
 	switch zipped := zip(output); {
-	case len(zipped) > maxKeptSize:
+	case len(zipped) > maxCachedResultSize:
 	case isProblem:
-		r.kept.add(key, zipped, problemsFor)
+		r.cache.add(key, zipped, problemCacheTTL)
 	case err == nil:
-		r.kept.add(key, zipped, keptFor)
+		r.cache.add(key, zipped, cacheTTL)
 	}
 	return objects, err
 }
@@ -144,8 +144,8 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 // run gives the input to a new process and returns what it writes. No error quotes resources.
 func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]any) ([]byte, error) {
 	select {
-	case r.places <- struct{}{}:
-		defer func() { <-r.places }()
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to render the chart: %w", ctx.Err())
 	}
@@ -154,10 +154,10 @@ func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]a
 	child := exec.CommandContext(ctx, r.program, arguments(r.limits)...) //nolint:gosec // it is this program, with numbers
 	// Nothing of this process's surroundings: there may be credentials among it.
 	child.Env, child.Dir = []string{"GOMAXPROCS=2"}, "/"
-	child.Stdin, child.WaitDelay = bytes.NewReader(input), endWithin
+	child.Stdin, child.WaitDelay = bytes.NewReader(input), waitDelay
 	output := &limitedBuffer{left: r.limits.Output}
-	said := &beginning{room: maxCrash}
-	child.Stdout, child.Stderr = output, said
+	stderr := &prefixBuffer{capacity: maxCrash}
+	child.Stdout, child.Stderr = output, stderr
 	err := child.Run()
 	if output.left < 0 {
 		return nil, fmt.Errorf("rendering the chart: the process writes more than %d bytes", r.limits.Output)
@@ -166,7 +166,7 @@ func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]a
 		return output.Bytes(), nil
 	}
 	if child.ProcessState.ExitCode() == exitCrash {
-		err = &crash{text: string(said.content), resources: resources}
+		err = &crash{text: string(stderr.content), resources: resources}
 	}
 	return nil, r.explain(ctx, child.ProcessState, err)
 }
@@ -179,9 +179,9 @@ func (r *Renderer) explain(ctx context.Context, state *os.ProcessState, err erro
 	crashed, isCrash := errors.AsType[*crash](err)
 	switch code := state.ExitCode(); {
 	case code == exitCPU, state.UserTime()+state.SystemTime() >= r.limits.CPU:
-		return exceeds("takes more than %s of processor time", r.limits.CPU)
-	case code == exitMemory, isCrash && crashed.isBeyond(r.limits.Memory):
-		return exceeds("takes more than %d MiB of memory, or goes too deep", r.limits.Memory>>20)
+		return limitExceeded("takes more than %s of processor time", r.limits.CPU)
+	case code == exitMemory, isCrash && crashed.exceedsMemory(r.limits.Memory):
+		return limitExceeded("takes more than %d MiB of memory, or goes too deep", r.limits.Memory>>20)
 	case ctx.Err() != nil:
 		return fmt.Errorf("rendering the chart: no result in time: %w", ctx.Err())
 	}
@@ -190,22 +190,22 @@ func (r *Renderer) explain(ctx context.Context, state *os.ProcessState, err erro
 
 // read decodes what a process has written.
 func read(output []byte) ([]*unstructured.Unstructured, error) {
-	var answer struct {
+	var decoded struct {
 		Objects []map[string]any `json:"objects"`
 		Problem *problem.Problem `json:"problem"`
 		Error   string           `json:"error"`
 	}
-	if err := utiljson.Unmarshal(output, &answer); err != nil {
+	if err := utiljson.Unmarshal(output, &decoded); err != nil {
 		return nil, fmt.Errorf("reading the rendered chart: %w", err)
 	}
 	switch {
-	case answer.Problem != nil:
-		return nil, answer.Problem
-	case answer.Error != "":
-		return nil, errors.New(answer.Error)
+	case decoded.Problem != nil:
+		return nil, decoded.Problem
+	case decoded.Error != "":
+		return nil, errors.New(decoded.Error)
 	}
 	var objects []*unstructured.Unstructured
-	for _, object := range answer.Objects {
+	for _, object := range decoded.Objects {
 		objects = append(objects, &unstructured.Unstructured{Object: object})
 	}
 	return objects, nil

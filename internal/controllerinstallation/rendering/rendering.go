@@ -44,14 +44,14 @@ const maxElements = 500_000
 
 // render does the work, wherever it is called. No problem that it returns quotes Resources, or is longer than what a condition has room for.
 func render(request *Request) ([]*unstructured.Unstructured, error) {
-	objects, err := renderOpenly(request)
+	objects, err := renderUnredacted(request)
 	if found, is := problem.In(err); is {
 		return nil, problem.New(found.Reason, chart.Short(redact(found.Message, request.Resources)))
 	}
 	return objects, err
 }
 
-func renderOpenly(request *Request) ([]*unstructured.Unstructured, error) {
+func renderUnredacted(request *Request) ([]*unstructured.Unstructured, error) {
 	loaded, err := chart.Load(request.Archive)
 	if err != nil {
 		return nil, err
@@ -60,11 +60,11 @@ func renderOpenly(request *Request) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loaded.Render(request.Release, workload.Mix(values, request.Gardener))
+	return loaded.Render(request.Release, workload.MergeGardenerValues(values, request.Gardener))
 }
 
-// exceeds is the problem of a chart that goes beyond a limit.
-func exceeds(format string, args ...any) *problem.Problem {
+// limitExceeded is the problem of a chart that goes beyond a limit.
+func limitExceeded(format string, args ...any) *problem.Problem {
 	return problem.New(problem.ChartCannotBeRendered, "rendering the chart "+fmt.Sprintf(format, args...)+
 		": look for a loop, a function like repeat, or a template that includes itself, in its templates and in values")
 }

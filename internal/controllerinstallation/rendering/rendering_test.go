@@ -62,7 +62,7 @@ func newRenderer(t *testing.T, limits Limits) *Renderer {
 	return r
 }
 
-func TestRender_BoundsWhatATemplateTakes(t *testing.T) {
+func TestRender_TemplateExceedsLimits(t *testing.T) {
 	const cpu, memory = "of processor time: look for a loop", "MiB of memory, or goes too deep: look for a loop"
 	both := []string{cpu, memory}
 	for name, test := range map[string]struct {
@@ -94,7 +94,7 @@ func TestRender_BoundsWhatATemplateTakes(t *testing.T) {
 }
 
 // Values are templates, too, where a deployment refers to resources.
-func TestRender_BoundsWhatValuesTake(t *testing.T) {
+func TestRender_ValuesExceedLimits(t *testing.T) {
 	values := request(t, configMap, map[string]any{"a": "{{ range 1000000000000 }}{{ end }}"})
 	values.Resources = map[string]any{"login": map[string]any{}}
 	_, err := newRenderer(t, Limits{CPU: time.Second, Wait: 10 * time.Minute}).Render(t.Context(), values)
@@ -103,7 +103,7 @@ func TestRender_BoundsWhatValuesTake(t *testing.T) {
 	assert.Contains(t, found.Message, "takes more than 1s of processor time")
 }
 
-func TestRender_BoundsWhatComesOut(t *testing.T) {
+func TestRender_OutputExceedsLimits(t *testing.T) {
 	r := newRenderer(t, Limits{Objects: 10, Output: 1 << 20})
 	many := "{{ range 11 }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a{{ . }}}\n{{ end }}"
 	for name, test := range map[string]struct{ template, says string }{
@@ -124,7 +124,7 @@ func TestRender_BoundsWhatComesOut(t *testing.T) {
 }
 
 // What comes out is what comes out in this process.
-func TestRender_IsWhatTheChartGives(t *testing.T) {
+func TestRender(t *testing.T) {
 	one := request(t, configMap+"---\napiVersion: v1\nkind: Example\nmetadata: {name: b}\nnumbers: [1, 1.5, 9007199254740993, 1e3, true, null]\n",
 		map[string]any{"a": "{{ .resources.login.data.user }} & <{{ .resources.login.data.user }}>", "gardener": map[string]any{"a": 1}})
 	one.Resources = map[string]any{"login": map[string]any{"data": map[string]any{"user": "me"}}}
@@ -138,7 +138,7 @@ func TestRender_IsWhatTheChartGives(t *testing.T) {
 		assert.Equal(t, want, got)
 		got[0].SetName("changed by who got it")
 	}
-	assert.Equal(t, 1, r.kept.len())
+	assert.Equal(t, 1, r.cache.len())
 
 	one.Values["a"] = "other"
 	got, err := r.Render(t.Context(), one)
@@ -146,7 +146,7 @@ func TestRender_IsWhatTheChartGives(t *testing.T) {
 	assert.Equal(t, "other", got[0].Object["data"].(map[string]any)["a"])
 }
 
-func TestRender_SaysWhatTheChartSays(t *testing.T) {
+func TestRender_ChartProblem(t *testing.T) {
 	r := newRenderer(t, Limits{})
 	for range 2 {
 		_, err := r.Render(t.Context(), request(t, `{{ fail "never" }}`, nil))
@@ -169,7 +169,7 @@ func TestRender_SaysWhatTheChartSays(t *testing.T) {
 }
 
 // A process that had no time to run has shown nothing.
-func TestRender_BlamesNoChartForTheMachine(t *testing.T) {
+func TestRender_MachineErrors(t *testing.T) {
 	endless := request(t, `{{ range 1000000000000 }}{{ end }}`, nil)
 	for name, test := range map[string]struct {
 		limits  Limits
@@ -192,20 +192,20 @@ func TestRender_BlamesNoChartForTheMachine(t *testing.T) {
 			require.Error(t, err)
 			_, is := problem.In(err)
 			assert.False(t, is, "%v", err)
-			assert.Zero(t, r.kept.len(), "it is tried again")
-			assert.Empty(t, r.places)
+			assert.Zero(t, r.cache.len(), "it is tried again")
+			assert.Empty(t, r.slots)
 		})
 	}
 }
 
 // Whatever somebody finds in the process that renders, credentials are not in its environment.
-func TestRender_InheritsNoEnvironment(t *testing.T) {
+func TestRender_ProcessEnvironment(t *testing.T) {
 	t.Setenv("TRELLIS_TEST_SECRET", "hunter2")
 	r := newRenderer(t, Limits{})
 	r.program = filepath.Join(t.TempDir(), "tell")
-	tell := `#!/bin/sh
+	script := `#!/bin/sh
 printf '{"error":"%s in %s, and open are %s"}' "$(env | sort | grep -v '^_=' | cut -d= -f1 | tr '\n' ' ')" "$(pwd)" "$(ls /proc/$$/fd | sort -n | tr '\n' ' ')"`
-	require.NoError(t, os.WriteFile(r.program, []byte(tell), 0o700))
+	require.NoError(t, os.WriteFile(r.program, []byte(script), 0o700))
 	secret, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer func() { _ = secret.Close() }()
@@ -216,7 +216,7 @@ printf '{"error":"%s in %s, and open are %s"}' "$(env | sort | grep -v '^_=' | c
 	assert.Contains(t, err.Error(), " in /, and open are 0 1 2 ")
 }
 
-func TestRender_ForManyAtOnce(t *testing.T) {
+func TestRender_Concurrently(t *testing.T) {
 	r := newRenderer(t, Limits{})
 	var group sync.WaitGroup
 	for i := range 8 {
@@ -229,11 +229,11 @@ func TestRender_ForManyAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	assert.Equal(t, 8, r.kept.len())
+	assert.Equal(t, 8, r.cache.len())
 }
 
 // Parsers and functions quote what they stumble over.
-func TestRender_SaysNoSecret(t *testing.T) {
+func TestRender_RedactsSecrets(t *testing.T) {
 	for name, template := range map[string]string{
 		"output that is no YAML":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ .Values.a }}}\n",
 		"a chart that says it itself": `{{ fail (print "wrong: " .Values.a) }}`,

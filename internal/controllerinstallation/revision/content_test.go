@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func full() *Content {
+func newContent() *Content {
 	return &Content{
 		Chart:  []byte("\x1f\x8b a chart"),
 		Values: json.RawMessage(`{"replicas":2,"image":{"tag":"v1","pull":null}}`),
@@ -32,8 +32,8 @@ func full() *Content {
 	}
 }
 
-func TestTheSameContentIsTheSameRevision(t *testing.T) {
-	name := nameOf(t, full())
+func TestName(t *testing.T) {
+	name := nameOf(t, newContent())
 	assert.Regexp(t, "^[0-9a-f]{10}$", name)
 	for sentence, change := range map[string]func(*Content){
 		"nothing":                   func(*Content) {},
@@ -49,7 +49,7 @@ func TestTheSameContentIsTheSameRevision(t *testing.T) {
 		},
 	} {
 		t.Run("whatever changes in "+sentence, func(t *testing.T) {
-			content := full()
+			content := newContent()
 			change(content)
 			assert.Equal(t, name, nameOf(t, content))
 		})
@@ -70,14 +70,14 @@ func TestTheSameContentIsTheSameRevision(t *testing.T) {
 		"a resource":              func(c *Content) { c.Resources[0].ResourceRef.Name = "other" },
 	} {
 		t.Run("but not when "+sentence+" changes", func(t *testing.T) {
-			content := full()
+			content := newContent()
 			change(content)
 			assert.NotEqual(t, name, nameOf(t, content))
 		})
 	}
 }
 
-func TestNamesOfOddContents(t *testing.T) {
+func TestName_EdgeCases(t *testing.T) {
 	assert.Equal(t, nameOf(t, &Content{}), nameOf(t, &Content{Values: json.RawMessage("null")}), "no values are no values")
 	assert.NotEqual(t, nameOf(t, &Content{Values: json.RawMessage(`{"n":9007199254740993}`)}), nameOf(t, &Content{Values: json.RawMessage(`{"n":9007199254740992}`)}),
 		"large numbers are not rounded")
@@ -86,18 +86,18 @@ func TestNamesOfOddContents(t *testing.T) {
 }
 
 // The names of revisions are in clusters: they must not change with the code.
-func TestNamesStay(t *testing.T) {
-	assert.Equal(t, "0b4b7a55aa", nameOf(t, full()))
+func TestName_Golden(t *testing.T) {
+	assert.Equal(t, "0b4b7a55aa", nameOf(t, newContent()))
 }
 
-func TestAContentComesBackAsItWas(t *testing.T) {
-	encoded, err := encode(full())
+func TestEncodeDecode(t *testing.T) {
+	encoded, err := encode(newContent())
 	require.NoError(t, err)
 	decoded, err := decode(encoded)
 	require.NoError(t, err)
-	assert.Equal(t, nameOf(t, full()), nameOf(t, decoded))
-	assert.Equal(t, full().Chart, decoded.Chart)
-	assert.JSONEq(t, string(full().Values), string(decoded.Values))
+	assert.Equal(t, nameOf(t, newContent()), nameOf(t, decoded))
+	assert.Equal(t, newContent().Chart, decoded.Chart)
+	assert.JSONEq(t, string(newContent().Values), string(decoded.Values))
 	for broken, complaint := range map[string]string{
 		"":                  "decoding it: EOF",
 		"[]":                "decoding it: json: cannot unmarshal array",
@@ -109,7 +109,7 @@ func TestAContentComesBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestAContentThatIsTooLargeIsAProblem(t *testing.T) {
+func TestEncode_TooLarge(t *testing.T) {
 	_, err := encode(contentOf(strings.Repeat("x", 1200<<10)))
 	found, isProblem := problem.In(err)
 	require.True(t, isProblem, err)

@@ -64,18 +64,18 @@ func garden(t *testing.T) client.WithWatch {
 	return server.client
 }
 
-// bed is a deployment with its store, in which nothing is kept yet.
-type bed struct {
+// testStore is a deployment with its store, in which nothing is kept yet.
+type testStore struct {
 	Store
 
 	t          *testing.T
 	deployment *gardencorev1.ControllerDeployment
 }
 
-func newBed(t *testing.T, deployment string) *bed {
+func newTestStore(t *testing.T, deployment string) *testStore {
 	t.Helper()
 	require.NoError(t, garden(t).DeleteAllOf(t.Context(), &appsv1.ControllerRevision{}, client.InNamespace(namespace), client.MatchingLabels{labelDeployment: deployment}))
-	return &bed{Store: Store{Client: garden(t)}, t: t, deployment: &gardencorev1.ControllerDeployment{
+	return &testStore{Store: Store{Client: garden(t)}, t: t, deployment: &gardencorev1.ControllerDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: deployment, UID: types.UID("uid-of-" + deployment)},
 	}}
 }
@@ -90,7 +90,7 @@ func nameOf(t *testing.T, content *Content) string {
 }
 
 // record records charts one after the other, and returns what was said of the last.
-func (b *bed) record(charts ...string) *Info {
+func (b *testStore) record(charts ...string) *Info {
 	b.t.Helper()
 	var info *Info
 	var err error
@@ -101,13 +101,13 @@ func (b *bed) record(charts ...string) *Info {
 	return info
 }
 
-func (b *bed) judge(chart string, verdict Verdict) {
+func (b *testStore) setResult(chart string, result Result) {
 	b.t.Helper()
-	require.NoError(b.t, b.Judge(b.t.Context(), b.deployment.Name, b.info(chart), verdict, ""))
+	require.NoError(b.t, b.SetResult(b.t.Context(), b.deployment.Name, b.info(chart), result, ""))
 }
 
 // info is what is known of a chart's revision now.
-func (b *bed) info(chart string) Info {
+func (b *testStore) info(chart string) Info {
 	b.t.Helper()
 	all, err := b.List(b.t.Context(), b.deployment.Name)
 	require.NoError(b.t, err)
@@ -116,8 +116,8 @@ func (b *bed) info(chart string) Info {
 	return all[at]
 }
 
-// told returns all revisions by the charts that they are of, with number and verdict.
-func (b *bed) told(charts ...string) []string {
+// revisions returns all revisions by the charts that they are of, with number and verdict.
+func (b *testStore) revisions(charts ...string) []string {
 	b.t.Helper()
 	all, err := b.List(b.t.Context(), b.deployment.Name)
 	require.NoError(b.t, err)
@@ -125,15 +125,15 @@ func (b *bed) told(charts ...string) []string {
 	for _, chart := range charts {
 		chartOf[nameOf(b.t, contentOf(chart))] = chart
 	}
-	told := []string{}
+	revisions := []string{}
 	for _, info := range all {
-		told = append(told, fmt.Sprintf("%d %s %s", info.Number, chartOf[info.Name], info.Verdict))
+		revisions = append(revisions, fmt.Sprintf("%d %s %s", info.Number, chartOf[info.Name], info.Result))
 	}
-	return told
+	return revisions
 }
 
 // object returns the object of a chart as the API server has it.
-func (b *bed) object(chart string) *metav1.PartialObjectMetadata {
+func (b *testStore) object(chart string) *metav1.PartialObjectMetadata {
 	b.t.Helper()
 	k, err := b.get(b.t.Context(), b.deployment.Name, nameOf(b.t, contentOf(chart)))
 	require.NoError(b.t, err)

@@ -27,19 +27,19 @@ const (
 	labelDeployment = installationv1alpha1.GroupName + "/deployment"
 
 	annotationNumber  = installationv1alpha1.GroupName + "/number"
-	annotationVerdict = installationv1alpha1.GroupName + "/verdict"
+	annotationResult  = installationv1alpha1.GroupName + "/verdict"
 	annotationReason  = installationv1alpha1.GroupName + "/reason"
 	annotationSince   = installationv1alpha1.GroupName + "/since"
 	annotationSource  = installationv1alpha1.GroupName + "/source"
 	annotationOrigin  = installationv1alpha1.GroupName + "/origin"
-	annotationRemark  = installationv1alpha1.GroupName + "/remark"
+	annotationMessage = installationv1alpha1.GroupName + "/remark"
 
 	// maxReason keeps a reason from filling all the room that there is for annotations.
 	maxReason = 4 << 10
 )
 
-// kept is a revision as the API server has it.
-type kept struct {
+// storedRevision is a revision as the API server has it.
+type storedRevision struct {
 	Info
 
 	object *metav1.PartialObjectMetadata
@@ -52,14 +52,14 @@ func keyOf(deployment, name string) client.ObjectKey {
 }
 
 // read takes nothing for a revision that the store has not made.
-func read(deployment string, object *metav1.PartialObjectMetadata) (*kept, error) {
+func read(deployment string, object *metav1.PartialObjectMetadata) (*storedRevision, error) {
 	info, err := infoOf(deployment, object)
 	if err != nil {
 		return nil, fmt.Errorf("ControllerRevision %s/%s is not as the operator has made it: %w: delete it: the newest is recorded anew, and who has an older one gets the last good one",
 			object.Namespace, object.Name, err)
 	}
 	object.SetGroupVersionKind(kind())
-	return &kept{Info: *info, object: object}, nil
+	return &storedRevision{Info: *info, object: object}, nil
 }
 
 func infoOf(deployment string, object *metav1.PartialObjectMetadata) (*Info, error) {
@@ -72,18 +72,18 @@ func infoOf(deployment string, object *metav1.PartialObjectMetadata) (*Info, err
 	}
 	info := &Info{
 		Name:    name,
-		Verdict: Verdict(object.Annotations[annotationVerdict]),
+		Result:  Result(object.Annotations[annotationResult]),
 		Reason:  object.Annotations[annotationReason],
 		Source:  object.Annotations[annotationSource],
 		Origin:  object.Annotations[annotationOrigin],
-		Remark:  object.Annotations[annotationRemark],
+		Message: object.Annotations[annotationMessage],
 	}
 	var err error
 	if info.Number, err = strconv.ParseInt(object.Annotations[annotationNumber], 10, 64); err != nil || info.Number < 1 {
 		return nil, fmt.Errorf("annotation %s is %q instead of a number of at least 1", annotationNumber, object.Annotations[annotationNumber])
 	}
-	if !info.Verdict.known() {
-		return nil, fmt.Errorf("annotation %s is %q instead of %s, %s or %s", annotationVerdict, info.Verdict, Candidate, Good, Bad)
+	if !info.Result.isValid() {
+		return nil, fmt.Errorf("annotation %s is %q instead of %s, %s or %s", annotationResult, info.Result, Candidate, Good, Bad)
 	}
 	if info.Since, err = time.Parse(time.RFC3339, object.Annotations[annotationSince]); err != nil {
 		return nil, fmt.Errorf("annotation %s is %q instead of a time (RFC 3339)", annotationSince, object.Annotations[annotationSince])
@@ -91,25 +91,25 @@ func infoOf(deployment string, object *metav1.PartialObjectMetadata) (*Info, err
 	return info, nil
 }
 
-func (v Verdict) known() bool { return slices.Contains([]Verdict{Candidate, Good, Bad}, v) }
+func (v Result) isValid() bool { return slices.Contains([]Result{Candidate, Good, Bad}, v) }
 
 func (i Info) annotations() map[string]string {
 	annotations := map[string]string{
 		annotationNumber:  strconv.FormatInt(i.Number, 10),
-		annotationVerdict: string(i.Verdict),
+		annotationResult:  string(i.Result),
 		annotationSince:   i.Since.UTC().Format(time.RFC3339Nano),
 		annotationReason:  i.Reason,
 		annotationSource:  i.Source,
 		annotationOrigin:  i.Origin,
-		annotationRemark:  i.Remark,
+		annotationMessage: i.Message,
 	}
 	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
 	return annotations
 }
 
-// difference returns a merge patch that makes the object say what it is to say, and fails when somebody was faster. It is nil when the object says so
+// mergePatch returns a merge patch that makes the object say what it is to say, and fails when somebody was faster. It is nil when the object says so
 // already. Without an owner that stays what it is.
-func (k *kept) difference(want Info, owner *metav1.OwnerReference) ([]byte, error) {
+func (k *storedRevision) mergePatch(want Info, owner *metav1.OwnerReference) ([]byte, error) {
 	before, after := k.annotations(), want.annotations()
 	annotations := map[string]any{}
 	for key := range before {

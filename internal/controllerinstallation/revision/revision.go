@@ -27,16 +27,16 @@ type Content struct {
 	Resources              []gardencorev1.NamedResourceReference `json:"resources,omitempty"`
 }
 
-// Verdict is what is known of a revision.
-type Verdict string
+// Result is what is known of a revision.
+type Result string
 
 const (
 	// Candidate: nothing is known yet.
-	Candidate Verdict = "Candidate"
+	Candidate Result = "Candidate"
 	// Good: a rollout of it has ended well.
-	Good Verdict = "Good"
+	Good Result = "Good"
 	// Bad: it has failed.
-	Bad Verdict = "Bad"
+	Bad Result = "Bad"
 )
 
 // Info is a revision without its content.
@@ -46,12 +46,12 @@ type Info struct {
 	Number int64
 	// Source and Origin are those of the content, as it was recorded last.
 	Source, Origin string
-	// Remark is what people should know who rely on the verdict; empty where there is nothing. One that is recorded anew has none.
-	Remark string
-	// Verdict, and why it is Bad, and since when it is what it is.
-	Verdict Verdict
-	Reason  string
-	Since   time.Time
+	// Message is what people should know who rely on the verdict; empty where there is nothing. One that is recorded anew has none.
+	Message string
+	// Result, and why it is Bad, and since when it is what it is.
+	Result Result
+	Reason string
+	Since  time.Time
 }
 
 // Store keeps revisions as ControllerRevisions (apps/v1) in the namespace garden of the garden, owned by their ControllerDeployment: the garbage

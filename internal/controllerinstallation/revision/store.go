@@ -32,13 +32,13 @@ func (s Store) List(ctx context.Context, deployment string) ([]Info, error) {
 	return infos, nil
 }
 
-func (s Store) list(ctx context.Context, deployment string) ([]*kept, error) {
+func (s Store) list(ctx context.Context, deployment string) ([]*storedRevision, error) {
 	objects := &metav1.PartialObjectMetadataList{}
 	objects.SetGroupVersionKind(kind().GroupVersion().WithKind("ControllerRevisionList"))
 	if err := s.Client.List(ctx, objects, client.InNamespace(namespace), client.MatchingLabels{labelDeployment: deployment}); err != nil {
 		return nil, fmt.Errorf("listing the revisions of ControllerDeployment %s: %w", deployment, err)
 	}
-	var all []*kept
+	var all []*storedRevision
 	for i := range objects.Items {
 		object := &objects.Items[i]
 		if object.DeletionTimestamp != nil {
@@ -50,12 +50,14 @@ func (s Store) list(ctx context.Context, deployment string) ([]*kept, error) {
 		}
 		all = append(all, k)
 	}
-	slices.SortFunc(all, func(a, b *kept) int { return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b *storedRevision) int {
+		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Name, b.Name))
+	})
 	return all, nil
 }
 
 // get fails with NotFound (apierrors) when there is no such revision.
-func (s Store) get(ctx context.Context, deployment, name string) (*kept, error) {
+func (s Store) get(ctx context.Context, deployment, name string) (*storedRevision, error) {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind())
 	if !isName(name) {
@@ -83,20 +85,20 @@ func (s Store) Content(ctx context.Context, deployment, name string) (*Content, 
 	}
 	content, err := decode(object.Data.Raw)
 	if err != nil {
-		return nil, foreignContent(object, err)
+		return nil, unexpectedContent(object, err)
 	}
 	is, err := content.Name()
 	if err != nil {
-		return nil, foreignContent(object, err)
+		return nil, unexpectedContent(object, err)
 	}
 	if is != name {
-		return nil, foreignContent(object, fmt.Errorf("it is that of revision %s", is))
+		return nil, unexpectedContent(object, fmt.Errorf("it is that of revision %s", is))
 	}
 	content.Source, content.Origin = k.Source, k.Origin
 	return content, nil
 }
 
-func foreignContent(object *appsv1.ControllerRevision, err error) error {
+func unexpectedContent(object *appsv1.ControllerRevision, err error) error {
 	return fmt.Errorf("the content of ControllerRevision %s/%s is not what the operator has kept there: %w: delete it: the newest is recorded anew, and who has an older one gets the last good one",
 		object.Namespace, object.Name, err)
 }
@@ -131,20 +133,20 @@ func (s Store) record(ctx context.Context, deployment *gardencorev1.ControllerDe
 	if err != nil {
 		return nil, err
 	}
-	want.Number, want.Verdict, want.Since = 1, Candidate, now()
+	want.Number, want.Result, want.Since = 1, Candidate, now()
 	if len(all) > 0 {
 		want.Number = all[0].Number + 1
 	}
-	at := slices.IndexFunc(all, func(k *kept) bool { return k.Name == want.Name })
+	at := slices.IndexFunc(all, func(k *storedRevision) bool { return k.Name == want.Name })
 	if at < 0 {
 		return &want, s.create(ctx, deployment, want, data)
 	}
 	known := all[at]
 	switch lastGood := lastGoodOf(all); {
 	case at == 0:
-		want.Number, want.Verdict, want.Reason, want.Since, want.Remark = known.Number, known.Verdict, known.Reason, known.Since, known.Remark
-	case known.Verdict == Bad, known == lastGood:
-		want.Verdict, want.Reason, want.Since = known.Verdict, known.Reason, known.Since
+		want.Number, want.Result, want.Reason, want.Since, want.Message = known.Number, known.Result, known.Reason, known.Since, known.Message
+	case known.Result == Bad, known == lastGood:
+		want.Result, want.Reason, want.Since = known.Result, known.Reason, known.Since
 	}
 	owner := ownerOf(deployment.Name, deployment.UID)
 	return &want, s.change(ctx, known, want, &owner)
@@ -171,30 +173,30 @@ func (s Store) create(ctx context.Context, deployment *gardencorev1.ControllerDe
 }
 
 // change fails with Conflict (apierrors) when the object has changed since it was read.
-func (s Store) change(ctx context.Context, k *kept, want Info, owner *metav1.OwnerReference) error {
-	patch, err := k.difference(want, owner)
+func (s Store) change(ctx context.Context, k *storedRevision, want Info, owner *metav1.OwnerReference) error {
+	patch, err := k.mergePatch(want, owner)
 	if err != nil || patch == nil {
 		return err
 	}
 	return s.Client.Patch(ctx, k.object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// Judge writes a verdict and its reason at a revision that is what it was when that was decided: it fails with Conflict (apierrors) when the revision has
+// SetResult writes a verdict and its reason at a revision that is what it was when that was decided: it fails with Conflict (apierrors) when the revision has
 // been judged or recorded anew since. It writes nothing when the verdict is there already.
-func (s Store) Judge(ctx context.Context, deployment string, decided Info, verdict Verdict, reason string) error {
-	if !verdict.known() {
-		return fmt.Errorf("there is no verdict %q", verdict)
+func (s Store) SetResult(ctx context.Context, deployment string, decided Info, result Result, reason string) error {
+	if !result.isValid() {
+		return fmt.Errorf("there is no verdict %q", result)
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		k, err := s.get(ctx, deployment, decided.Name)
-		if err != nil || k.Verdict == verdict {
+		if err != nil || k.Result == result {
 			return err
 		}
-		if k.Verdict != decided.Verdict || k.Number != decided.Number || !k.Since.Equal(decided.Since) {
+		if k.Result != decided.Result || k.Number != decided.Number || !k.Since.Equal(decided.Since) {
 			return apierrors.NewConflict(appsv1.Resource("controllerrevisions"), k.object.Name, errors.New("it has been judged or recorded since"))
 		}
 		want := k.Info
-		want.Verdict, want.Reason, want.Since = verdict, truncate.Text(reason, maxReason), now()
+		want.Result, want.Reason, want.Since = result, truncate.Text(reason, maxReason), now()
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
@@ -203,15 +205,15 @@ func (s Store) Judge(ctx context.Context, deployment string, decided Info, verdi
 	return nil
 }
 
-// Remark writes a remark at a revision, instead of what it says there.
-func (s Store) Remark(ctx context.Context, deployment, name, remark string) error {
+// SetMessage writes a remark at a revision, instead of what it says there.
+func (s Store) SetMessage(ctx context.Context, deployment, name, message string) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		k, err := s.get(ctx, deployment, name)
 		if err != nil {
 			return err
 		}
 		want := k.Info
-		want.Remark = truncate.Text(remark, maxReason)
+		want.Message = truncate.Text(message, maxReason)
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
@@ -229,7 +231,7 @@ func (s Store) Prune(ctx context.Context, deployment string, keep []string, limi
 			return err
 		}
 		newest, lastGood := all[0], lastGoodOf(all)
-		others := slices.DeleteFunc(all, func(k *kept) bool { return k == newest || k == lastGood || slices.Contains(keep, k.Name) })
+		others := slices.DeleteFunc(all, func(k *storedRevision) bool { return k == newest || k == lastGood || slices.Contains(keep, k.Name) })
 		for _, k := range others[min(max(limit, 0), len(others)):] {
 			if err := s.remove(ctx, k); err != nil {
 				return fmt.Errorf("removing revision %s of ControllerDeployment %s: %w", k.Name, deployment, err)
@@ -240,15 +242,15 @@ func (s Store) Prune(ctx context.Context, deployment string, keep []string, limi
 }
 
 // remove leaves alone what has been recorded or judged again since it was read.
-func (s Store) remove(ctx context.Context, k *kept) error {
+func (s Store) remove(ctx context.Context, k *storedRevision) error {
 	as := metav1.Preconditions{UID: &k.object.UID, ResourceVersion: &k.object.ResourceVersion}
 	return client.IgnoreNotFound(s.Client.Delete(ctx, k.object, client.Preconditions(as)))
 }
 
 // lastGoodOf returns nil when there is none. The revisions are in the order of list.
-func lastGoodOf(all []*kept) *kept {
+func lastGoodOf(all []*storedRevision) *storedRevision {
 	for _, k := range all {
-		if k.Verdict == Good {
+		if k.Result == Good {
 			return k
 		}
 	}

@@ -19,16 +19,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-func TestARevisionIsKept(t *testing.T) {
-	b := newBed(t, "kept")
-	content := full()
+func TestRecord(t *testing.T) {
+	b := newTestStore(t, "kept")
+	content := newContent()
 	content.Source, content.Origin = "registry/chart@sha256:1", "a hash"
 	before := time.Now().Add(-time.Second)
 	recorded, err := b.Record(t.Context(), b.deployment, content)
 	require.NoError(t, err)
 	assert.True(t, recorded.Since.After(before) && !recorded.Since.After(time.Now()), recorded.Since)
 	assert.Equal(t, &Info{
-		Name: nameOf(t, content), Number: 1, Source: "registry/chart@sha256:1", Origin: "a hash", Verdict: Candidate, Since: recorded.Since,
+		Name: nameOf(t, content), Number: 1, Source: "registry/chart@sha256:1", Origin: "a hash", Result: Candidate, Since: recorded.Since,
 	}, recorded)
 
 	all, err := b.List(t.Context(), "kept")
@@ -51,8 +51,8 @@ func TestARevisionIsKept(t *testing.T) {
 	assert.Contains(t, string(object.Data.Raw), `"chart":"H4sgYSBjaGFydA=="`)
 }
 
-func TestTheNewestIsNotWrittenAgain(t *testing.T) {
-	b := newBed(t, "again")
+func TestRecord_NewestAgain(t *testing.T) {
+	b := newTestStore(t, "again")
 	first := b.record("a")
 	version := b.object("a").ResourceVersion
 	assert.Equal(t, first, b.record("a"))
@@ -63,32 +63,32 @@ func TestTheNewestIsNotWrittenAgain(t *testing.T) {
 	moved, err := b.Record(t.Context(), b.deployment, content)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"elsewhere", "another"}, []string{moved.Source, moved.Origin})
-	assert.Equal(t, []string{"1 a Candidate"}, b.told("a"))
+	assert.Equal(t, []string{"1 a Candidate"}, b.revisions("a"))
 	back := b.record("a")
 	assert.Equal(t, first, back, "a source that is not there any more is forgotten")
 }
 
-func TestWhatWasRecordedBeforeIsTheNewestOnceMore(t *testing.T) {
+func TestRecord_EarlierRevision(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		verdicts map[string]Verdict
+		verdicts map[string]Result
 		again    string
 		want     []string
 	}{
 		"a candidate that was given up": {nil, "a", []string{"4 a Candidate", "3 c Candidate", "2 b Candidate"}},
-		"the last good one":             {map[string]Verdict{"a": Good}, "a", []string{"4 a Good", "3 c Candidate", "2 b Candidate"}},
-		"one that was good long ago":    {map[string]Verdict{"a": Good, "b": Good}, "a", []string{"4 a Candidate", "3 c Candidate", "2 b Good"}},
-		"a bad one":                     {map[string]Verdict{"a": Good, "b": Bad}, "b", []string{"4 b Bad", "3 c Candidate", "1 a Good"}},
+		"the last good one":             {map[string]Result{"a": Good}, "a", []string{"4 a Good", "3 c Candidate", "2 b Candidate"}},
+		"one that was good long ago":    {map[string]Result{"a": Good, "b": Good}, "a", []string{"4 a Candidate", "3 c Candidate", "2 b Good"}},
+		"a bad one":                     {map[string]Result{"a": Good, "b": Bad}, "b", []string{"4 b Bad", "3 c Candidate", "1 a Good"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			b := newBed(t, strings.ReplaceAll(sentence, " ", "-"))
+			b := newTestStore(t, strings.ReplaceAll(sentence, " ", "-"))
 			b.record("a", "b", "c")
-			for chart, verdict := range test.verdicts {
-				b.judge(chart, verdict)
+			for chart, result := range test.verdicts {
+				b.setResult(chart, result)
 			}
 			b.backdate(test.again)
 			info := b.record(test.again)
-			assert.Equal(t, test.want, b.told("a", "b", "c"))
-			assert.Equal(t, info.Verdict == Candidate, time.Since(info.Since) < time.Hour, "a candidate is one since now, a verdict stands since it was given")
+			assert.Equal(t, test.want, b.revisions("a", "b", "c"))
+			assert.Equal(t, info.Result == Candidate, time.Since(info.Since) < time.Hour, "a candidate is one since now, a verdict stands since it was given")
 			assert.Equal(t, "4", b.object(test.again).Annotations[annotationNumber])
 			object := &appsv1.ControllerRevision{}
 			require.NoError(t, b.Client.Get(t.Context(), keyOf(b.deployment.Name, info.Name), object))
@@ -98,7 +98,7 @@ func TestWhatWasRecordedBeforeIsTheNewestOnceMore(t *testing.T) {
 }
 
 // backdate makes what is said of a chart two days old.
-func (b *bed) backdate(chart string) {
+func (b *testStore) backdate(chart string) {
 	b.t.Helper()
 	object := b.object(chart)
 	before := object.DeepCopy()
@@ -106,51 +106,51 @@ func (b *bed) backdate(chart string) {
 	require.NoError(b.t, b.Client.Patch(b.t.Context(), object, client.MergeFrom(before)))
 }
 
-func TestVerdictsAreKept(t *testing.T) {
-	b := newBed(t, "judged")
+func TestSetResult(t *testing.T) {
+	b := newTestStore(t, "judged")
 	b.record("a")
 	b.backdate("a")
 	candidate := b.info("a")
-	require.NoError(t, b.Judge(t.Context(), "judged", candidate, Bad, "seed eu-1 is ill"))
+	require.NoError(t, b.SetResult(t.Context(), "judged", candidate, Bad, "seed eu-1 is ill"))
 	all, err := b.List(t.Context(), "judged")
 	require.NoError(t, err)
-	assert.Equal(t, []any{Bad, "seed eu-1 is ill"}, []any{all[0].Verdict, all[0].Reason})
+	assert.Equal(t, []any{Bad, "seed eu-1 is ill"}, []any{all[0].Result, all[0].Reason})
 	assert.Less(t, time.Since(all[0].Since), time.Hour)
 
 	version := b.object("a").ResourceVersion
-	require.NoError(t, b.Judge(t.Context(), "judged", candidate, Bad, "seed eu-2 is ill as well"))
+	require.NoError(t, b.SetResult(t.Context(), "judged", candidate, Bad, "seed eu-2 is ill as well"))
 	assert.Equal(t, version, b.object("a").ResourceVersion, "it is bad already")
 
-	b.judge("a", Candidate)
+	b.setResult("a", Candidate)
 	assert.NotContains(t, b.object("a").Annotations, annotationReason)
 
-	require.NoError(t, b.Judge(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
+	require.NoError(t, b.SetResult(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
 	assert.Equal(t, strings.Repeat("ä", 2<<10-2)+" ...", b.object("a").Annotations[annotationReason], "more than there is room for")
 
-	assert.EqualError(t, b.Judge(t.Context(), "judged", candidate, "Fair", ""), `there is no verdict "Fair"`)
+	assert.EqualError(t, b.SetResult(t.Context(), "judged", candidate, "Fair", ""), `there is no verdict "Fair"`)
 	for _, gone := range []string{"0123456789", "a/b", ""} {
-		assert.True(t, apierrors.IsNotFound(b.Judge(t.Context(), "judged", Info{Name: gone}, Good, "")), gone)
+		assert.True(t, apierrors.IsNotFound(b.SetResult(t.Context(), "judged", Info{Name: gone}, Good, "")), gone)
 		_, err := b.Content(t.Context(), "judged", gone)
 		assert.True(t, apierrors.IsNotFound(err), gone)
 	}
 }
 
-func TestStore_Remark(t *testing.T) {
-	b := newBed(t, "remarked")
+func TestSetMessage(t *testing.T) {
+	b := newTestStore(t, "remarked")
 	b.record("a")
 	name := b.info("a").Name
-	require.NoError(t, b.Remark(t.Context(), "remarked", name, "seed eu-1 has gone"))
-	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark)
-	b.judge("a", Good)
-	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark, "a verdict does not change it")
+	require.NoError(t, b.SetMessage(t.Context(), "remarked", name, "seed eu-1 has gone"))
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message)
+	b.setResult("a", Good)
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message, "a verdict does not change it")
 	b.record("a")
-	assert.Equal(t, "seed eu-1 has gone", b.info("a").Remark, "nor does the same content")
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message, "nor does the same content")
 	b.record("b", "a")
-	assert.Empty(t, b.info("a").Remark, "what is the newest once more begins anew")
-	assert.True(t, apierrors.IsNotFound(b.Remark(t.Context(), "remarked", "0123456789", "")))
+	assert.Empty(t, b.info("a").Message, "what is the newest once more begins anew")
+	assert.True(t, apierrors.IsNotFound(b.SetMessage(t.Context(), "remarked", "0123456789", "")))
 }
 
-func TestOldRevisionsGo(t *testing.T) {
+func TestPrune(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		keep  []string
 		limit int
@@ -163,40 +163,40 @@ func TestOldRevisionsGo(t *testing.T) {
 		"none when there is room":                  {limit: 4, want: []string{"6 f Candidate", "5 e Bad", "4 d Candidate", "3 c Good", "2 b Good", "1 a Candidate"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			b := newBed(t, "prune-"+strings.Trim(strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(sentence), "-"))
+			b := newTestStore(t, "prune-"+strings.Trim(strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(sentence), "-"))
 			b.record("a", "b", "c", "d", "e", "f")
-			b.judge("b", Good)
-			b.judge("c", Good)
-			b.judge("e", Bad)
+			b.setResult("b", Good)
+			b.setResult("c", Good)
+			b.setResult("e", Bad)
 			keep := []string{"", "unknown"}
 			for _, chart := range test.keep {
 				keep = append(keep, nameOf(t, contentOf(chart)))
 			}
 			for range 2 {
 				require.NoError(t, b.Prune(t.Context(), b.deployment.Name, keep, test.limit))
-				assert.Equal(t, test.want, b.told("a", "b", "c", "d", "e", "f"))
+				assert.Equal(t, test.want, b.revisions("a", "b", "c", "d", "e", "f"))
 			}
 		})
 	}
-	assert.NoError(t, newBed(t, "prune-nothing").Prune(t.Context(), "prune-nothing", nil, 0))
+	assert.NoError(t, newTestStore(t, "prune-nothing").Prune(t.Context(), "prune-nothing", nil, 0))
 }
 
-func TestDeploymentsDoNotMix(t *testing.T) {
+func TestList_SeveralDeployments(t *testing.T) {
 	longest := strings.Repeat("n", 63)
-	one, other, long := newBed(t, "mix"), newBed(t, "mix-0123456789"), newBed(t, longest)
+	one, other, long := newTestStore(t, "mix"), newTestStore(t, "mix-0123456789"), newTestStore(t, longest)
 	one.record("a", "b")
 	other.record("a")
 	long.record("a")
-	assert.Equal(t, []string{"2 b Candidate", "1 a Candidate"}, one.told("a", "b"))
-	assert.Equal(t, []string{"1 a Candidate"}, other.told("a", "b"))
-	assert.Equal(t, []string{"1 a Candidate"}, long.told("a"))
-	assert.Empty(t, newBed(t, "nobody").told())
+	assert.Equal(t, []string{"2 b Candidate", "1 a Candidate"}, one.revisions("a", "b"))
+	assert.Equal(t, []string{"1 a Candidate"}, other.revisions("a", "b"))
+	assert.Equal(t, []string{"1 a Candidate"}, long.revisions("a"))
+	assert.Empty(t, newTestStore(t, "nobody").revisions())
 }
 
-func TestADeploymentThatWasMadeAnewTakesItsRevisionsOver(t *testing.T) {
-	b := newBed(t, "anew")
+func TestRecord_DeploymentRecreated(t *testing.T) {
+	b := newTestStore(t, "anew")
 	b.record("a", "b")
-	b.judge("a", Good)
+	b.setResult("a", Good)
 	b.deployment.UID = "another"
 	b.record("b")
 	owners := b.object("b").OwnerReferences
@@ -204,15 +204,15 @@ func TestADeploymentThatWasMadeAnewTakesItsRevisionsOver(t *testing.T) {
 	assert.EqualValues(t, "another", owners[0].UID)
 	b.record("a")
 	assert.EqualValues(t, "another", b.object("a").OwnerReferences[0].UID)
-	assert.Equal(t, []string{"3 a Good", "2 b Candidate"}, b.told("a", "b"))
+	assert.Equal(t, []string{"3 a Good", "2 b Candidate"}, b.revisions("a", "b"))
 }
 
-func TestTheLargestContentIsTaken(t *testing.T) {
-	b := newBed(t, "large")
+func TestRecord_MaxSize(t *testing.T) {
+	b := newTestStore(t, "large")
 	largest := contentOf(strings.Repeat("x", (maxSize-len(`{"chart":""}`))/4*3))
 	info, err := b.Record(t.Context(), b.deployment, largest)
 	require.NoError(t, err)
-	require.NoError(t, b.Judge(t.Context(), "large", *info, Bad, strings.Repeat("x", maxReason)))
+	require.NoError(t, b.SetResult(t.Context(), "large", *info, Bad, strings.Repeat("x", maxReason)))
 	back, err := b.Content(t.Context(), "large", info.Name)
 	require.NoError(t, err)
 	assert.Equal(t, largest.Chart, back.Chart)
@@ -222,30 +222,30 @@ func TestTheLargestContentIsTaken(t *testing.T) {
 	found, isProblem := problem.In(err)
 	require.True(t, isProblem, err)
 	assert.Equal(t, problem.ChartTooLarge, found.Reason)
-	assert.Len(t, b.told(), 1)
+	assert.Len(t, b.revisions(), 1)
 }
 
-func TestWhoDecidedByWhatIsNotSoAnyMoreIsTooLate(t *testing.T) {
-	for sentence, happens := range map[string]func(*bed){
-		"it was found bad":                    func(b *bed) { b.judge("a", Bad) },
-		"it was found bad and is tried again": func(b *bed) { b.judge("a", Bad); b.judge("a", Candidate) },
-		"another one was newest in between":   func(b *bed) { b.record("b", "a") },
+func TestSetResult_StaleRevision(t *testing.T) {
+	for sentence, happens := range map[string]func(*testStore){
+		"it was found bad":                    func(b *testStore) { b.setResult("a", Bad) },
+		"it was found bad and is tried again": func(b *testStore) { b.setResult("a", Bad); b.setResult("a", Candidate) },
+		"another one was newest in between":   func(b *testStore) { b.record("b", "a") },
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			b := newBed(t, "late-"+strings.ReplaceAll(sentence, " ", "-"))
+			b := newTestStore(t, "late-"+strings.ReplaceAll(sentence, " ", "-"))
 			b.record("a")
 			b.backdate("a")
 			decided := b.info("a")
 			happens(b)
 			now := b.info("a")
-			assert.True(t, apierrors.IsConflict(b.Judge(t.Context(), b.deployment.Name, decided, Good, "")))
+			assert.True(t, apierrors.IsConflict(b.SetResult(t.Context(), b.deployment.Name, decided, Good, "")))
 			assert.Equal(t, now, b.info("a"))
 		})
 	}
 }
 
-func TestWhoIsNotFastestTriesAgain(t *testing.T) {
-	b := newBed(t, "race")
+func TestStore_RetriesOnConflict(t *testing.T) {
+	b := newTestStore(t, "race")
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
@@ -254,29 +254,29 @@ func TestWhoIsNotFastestTriesAgain(t *testing.T) {
 		})
 	}
 	require.NoError(t, group.Wait())
-	assert.Equal(t, []string{"1 a Candidate"}, b.told("a"))
+	assert.Equal(t, []string{"1 a Candidate"}, b.revisions("a"))
 
 	b.record("b")
-	slow := Store{Client: b.disturbed(1)}
-	require.NoError(t, slow.Judge(t.Context(), "race", b.info("b"), Good, ""))
-	assert.Equal(t, []string{"2 b Good", "1 a Candidate"}, b.told("a", "b"))
-	slow = Store{Client: b.disturbed(1)}
+	slow := Store{Client: b.conflictingClient(1)}
+	require.NoError(t, slow.SetResult(t.Context(), "race", b.info("b"), Good, ""))
+	assert.Equal(t, []string{"2 b Good", "1 a Candidate"}, b.revisions("a", "b"))
+	slow = Store{Client: b.conflictingClient(1)}
 	_, err := slow.Record(t.Context(), b.deployment, contentOf("a"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"3 a Candidate", "2 b Good"}, b.told("a", "b"))
+	assert.Equal(t, []string{"3 a Candidate", "2 b Good"}, b.revisions("a", "b"))
 
 	b.record("c", "d")
-	slow = Store{Client: b.disturbed(1)}
+	slow = Store{Client: b.conflictingClient(1)}
 	require.NoError(t, slow.Prune(t.Context(), "race", nil, 0))
-	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.told("a", "b", "c", "d"))
+	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.revisions("a", "b", "c", "d"))
 
-	slow = Store{Client: b.disturbed(1000)}
-	assert.True(t, apierrors.IsConflict(slow.Judge(t.Context(), "race", b.info("d"), Good, "")), "but not for ever")
-	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.told("b", "d"))
+	slow = Store{Client: b.conflictingClient(1000)}
+	assert.True(t, apierrors.IsConflict(slow.SetResult(t.Context(), "race", b.info("d"), Good, "")), "but not for ever")
+	assert.Equal(t, []string{"5 d Candidate", "2 b Good"}, b.revisions("b", "d"))
 }
 
-func TestWhatIsRecordedAnewAtTheLastMomentStays(t *testing.T) {
-	b := newBed(t, "rescued")
+func TestPrune_RecordedConcurrently(t *testing.T) {
+	b := newTestStore(t, "rescued")
 	b.record("a", "b", "c")
 	slow := Store{Client: interceptor.NewClient(garden(t), interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
@@ -285,12 +285,12 @@ func TestWhatIsRecordedAnewAtTheLastMomentStays(t *testing.T) {
 		},
 	})}
 	require.NoError(t, slow.Prune(t.Context(), "rescued", nil, 1))
-	assert.Equal(t, []string{"4 a Candidate", "3 c Candidate"}, b.told("a", "b", "c"))
+	assert.Equal(t, []string{"4 a Candidate", "3 c Candidate"}, b.revisions("a", "b", "c"))
 }
 
-// disturbed returns a client with which somebody else writes to an object just before the object is changed or removed, so many times.
-func (b *bed) disturbed(times int) client.Client {
-	disturb := func(ctx context.Context, c client.WithWatch, object client.Object) error {
+// conflictingClient returns a client with which somebody else writes to an object just before the object is changed or removed, so many times.
+func (b *testStore) conflictingClient(times int) client.Client {
+	writeConflict := func(ctx context.Context, c client.WithWatch, object client.Object) error {
 		if times--; times < 0 {
 			return nil
 		}
@@ -305,10 +305,10 @@ func (b *bed) disturbed(times int) client.Client {
 	}
 	return interceptor.NewClient(garden(b.t), interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			return errors.Join(disturb(ctx, c, object), c.Patch(ctx, object, patch, options...))
+			return errors.Join(writeConflict(ctx, c, object), c.Patch(ctx, object, patch, options...))
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			return errors.Join(disturb(ctx, c, object), c.Delete(ctx, object, options...))
+			return errors.Join(writeConflict(ctx, c, object), c.Delete(ctx, object, options...))
 		},
 	})
 }

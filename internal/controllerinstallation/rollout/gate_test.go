@@ -8,57 +8,57 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// ill was not healthy before it was assigned its revision.
-func ill(i Installation) Installation { return before(WasUnhealthy, i) }
+// wasUnhealthy was not healthy before it was assigned its revision.
+func wasUnhealthy(i Installation) Installation { return withBefore(WasUnhealthy, i) }
 
-func (s Situation) failuresAllowed(most string) Situation {
+func (s Input) failuresAllowed(most string) Input {
 	s.Rollout.MaxFailures = new(intstr.Parse(most))
 	return s
 }
 
-func (s Situation) since(trial time.Time) Situation { s.NewestSince = trial; return s }
+func (s Input) attemptedSince(trial time.Time) Input { s.NewestSince = trial; return s }
 
-func TestDecide_SeedsLostSinceTheyWereAssignedTheCandidate(t *testing.T) {
+func TestDecide_SeedUnreachableSinceCandidate(t *testing.T) {
 	const gone = "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s"
-	checkDecisions(t, map[string]decided{
+	runDecideTests(t, map[string]decideTest{
 		"hold back the next wave": {
-			Situation: candidateOver(lost(healthy("canary-1", "new", hour), minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			Input: candidateOver(lost(healthy("canary-1", "new", hour), minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
 		},
 		"hold back the next wave although they were lost before they had it": {
-			Situation: candidateOver(lost(assigned("canary-1", "new", minute, "old"), minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			Input: candidateOver(lost(assigned("canary-1", "new", minute, "old"), minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
 		},
-		"keep the candidate from being good": {Situation: candidateOver(healthy("canary-1", "new", hour), lost(healthy("eu-1", "new", hour), minute), healthy("eu-2", "new", hour))},
+		"keep the candidate from being good": {Input: candidateOver(healthy("canary-1", "new", hour), lost(healthy("eu-1", "new", hour), minute), healthy("eu-2", "new", hour))},
 		"fail at the deadline": {
-			Situation: candidateOver(lost(healthy("canary-1", "new", hour), 10*minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: gone,
+			Input:  candidateOver(lost(healthy("canary-1", "new", hour), 10*minute), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1", "canary-2"), bad: true, reason: gone,
 		},
 		"fail at the deadline, when they were lost at once": {
-			Situation: candidateOver(lost(assigned("canary-1", "new", 10*minute, "old"), 10*minute), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1"), bad: true, reason: gone,
+			Input:  candidateOver(lost(assigned("canary-1", "new", 10*minute, "old"), 10*minute), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: gone,
 		},
 		"fail also in a wave that had passed": {
-			Situation: candidateOver(lost(healthy("canary-1", "new", hour), 10*minute), healthy("canary-2", "new", hour), healthy("eu-1", "new", hour)),
-			assign:    give("old", "canary-1", "canary-2", "eu-1"), bad: true, reason: gone,
+			Input:  candidateOver(lost(healthy("canary-1", "new", hour), 10*minute), healthy("canary-2", "new", hour), healthy("eu-1", "new", hour)),
+			assign: assignTo("old", "canary-1", "canary-2", "eu-1"), bad: true, reason: gone,
 		},
 		"are looked at before they fail": {
-			Situation: candidateOver(seen(lost(healthy("canary-1", "new", hour), 9*minute), minute, 10*minute), healthy("eu-1", "old", hour)), look: []string{"canary-1"},
+			Input: candidateOver(checkedAt(lost(healthy("canary-1", "new", hour), 9*minute), minute, 10*minute), healthy("eu-1", "old", hour)), check: []string{"canary-1"},
 		},
 		"hold places of their wave": {
-			Situation: candidateOver(lost(healthy("eu-1", "new", hour), minute), healthy("eu-2", "old", hour), healthy("eu-3", "old", hour), healthy("eu-4", "old", hour)),
+			Input: candidateOver(lost(healthy("eu-1", "new", hour), minute), healthy("eu-2", "old", hour), healthy("eu-3", "old", hour), healthy("eu-4", "old", hour)),
 		},
 		"fail when nobody can look although they were healthy": {
-			Situation: candidateOver(hiddenFor(healthy("canary-1", "new", hour), 10*minute), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 does not tell any more how it is since it got revision new, for 10m0s",
+			Input:  candidateOver(hiddenFor(healthy("canary-1", "new", hour), 10*minute), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 does not tell any more how it is since it got revision new, for 10m0s",
 		},
 		"keep a seed that is back in an earlier wave from getting it": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "old", hour), lost(healthy("early-1", "new", hour), minute)),
+			Input: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "old", hour), lost(healthy("early-1", "new", hour), minute)),
 		},
 		"may be lost where nobody has looked yet since the operator began": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "old", hour), healthy("early-1", "new", hour)).unseen("early-1"),
+			Input: candidateOver(healthy("canary-1", "new", hour), healthy("canary-2", "old", hour), healthy("early-1", "new", hour)).unchecked("early-1"),
 		},
 		"do not matter where they were unreachable before the others got it": {
-			Situation: candidateOver(unreachable(healthy("canary-1", "old", hour)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(unreachable(healthy("canary-1", "old", hour)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			assign: assignTo("new", "eu-1"),
 		},
 	})
 }
@@ -69,159 +69,159 @@ func hiddenFor(i Installation, d time.Duration) Installation {
 	return i
 }
 
-func TestDecide_InstallationsThatWereNotHealthyBefore(t *testing.T) {
-	checkDecisions(t, map[string]decided{
+func TestDecide_UnhealthyBefore(t *testing.T) {
+	runDecideTests(t, map[string]decideTest{
 		"prove nothing when they do not become healthy": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(started("canary-2", "new", 10*minute)), healthy("eu-1", "old", hour)), assign: give("new", "eu-1"),
+			Input: candidateOver(healthy("canary-1", "new", hour), wasUnhealthy(started("canary-2", "new", 10*minute)), healthy("eu-1", "old", hour)), assign: assignTo("new", "eu-1"),
 		},
 		"prove nothing when they become unhealthy": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(unhealthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)), assign: give("new", "eu-1"),
+			Input: candidateOver(healthy("canary-1", "new", hour), wasUnhealthy(unhealthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)), assign: assignTo("new", "eu-1"),
 		},
 		"hold back the next wave when they are lost": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(lost(started("canary-2", "new", hour), 9*minute)), healthy("eu-1", "old", hour)),
+			Input: candidateOver(healthy("canary-1", "new", hour), wasUnhealthy(lost(started("canary-2", "new", hour), 9*minute)), healthy("eu-1", "old", hour)),
 		},
 		"prove that it is bad by being lost": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(lost(started("canary-2", "new", hour), 10*minute)), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-2 cannot be reached any more since it got revision new, for 10m0s",
+			Input:  candidateOver(healthy("canary-1", "new", hour), wasUnhealthy(lost(started("canary-2", "new", hour), 10*minute)), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-2 cannot be reached any more since it got revision new, for 10m0s",
 		},
 		"prove nothing when what they had cannot be installed either": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), before(WasRefused, refusing("canary-2", "new", "no number")), healthy("eu-1", "old", hour)),
+			Input: candidateOver(healthy("canary-1", "new", hour), withBefore(WasRefused, failing("canary-2", "new", "no number")), healthy("eu-1", "old", hour)),
 		},
 		"hold up nobody beyond a bound when what they had cannot be installed either": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), before(WasRefused, progressing(refusing("canary-2", "new", "no number"), 10*minute)), healthy("eu-1", "old", hour)),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(healthy("canary-1", "new", hour), withBefore(WasRefused, progressing(failing("canary-2", "new", "no number"), 10*minute)), healthy("eu-1", "old", hour)),
+			assign: assignTo("new", "eu-1"),
 		},
 		"are waited for": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), ill(started("canary-2", "new", 9*minute)), healthy("eu-1", "old", hour)),
+			Input: candidateOver(healthy("canary-1", "new", hour), wasUnhealthy(started("canary-2", "new", 9*minute)), healthy("eu-1", "old", hour)),
 		},
 		"are looked at when the wait ends": {
-			Situation: candidateOver(healthy("canary-1", "new", hour), seen(ill(started("canary-2", "new", 10*minute)), minute, minute), healthy("eu-1", "old", hour)),
-			look:      []string{"canary-2"},
+			Input: candidateOver(healthy("canary-1", "new", hour), checkedAt(wasUnhealthy(started("canary-2", "new", 10*minute)), minute, minute), healthy("eu-1", "old", hour)),
+			check: []string{"canary-2"},
 		},
 		"hold up nobody where they are the whole wave": {
-			Situation: candidateOver(ill(started("canary-1", "new", 10*minute)), healthy("eu-1", "old", hour)), assign: give("new", "eu-1"),
+			Input: candidateOver(wasUnhealthy(started("canary-1", "new", 10*minute)), healthy("eu-1", "old", hour)), assign: assignTo("new", "eu-1"),
 		},
-		"make nothing good by themselves": {Situation: candidateOver(ill(started("eu-1", "new", hour)))},
+		"make nothing good by themselves": {Input: candidateOver(wasUnhealthy(started("eu-1", "new", hour)))},
 		"are passed over when all others are well": {
-			Situation: candidateOver(ill(started("eu-1", "new", hour)), healthy("eu-2", "new", hour)), good: true,
+			Input: candidateOver(wasUnhealthy(started("eu-1", "new", hour)), healthy("eu-2", "new", hour)), good: true,
 		},
 		"show as others do that the candidate cannot be rendered": {
-			Situation: candidateOver(ill(refusing("canary-1", "new", "no number")), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: revision new cannot be installed on seed canary-1: no number",
+			Input:  candidateOver(wasUnhealthy(failing("canary-1", "new", "no number")), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: revision new cannot be installed on seed canary-1: no number",
 		},
 		"hold no place where the candidate is good": {
-			Situation: candidateOver(ill(started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(), assign: give("new", "eu-2"),
+			Input: candidateOver(wasUnhealthy(started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(), assign: assignTo("new", "eu-2"),
 		},
 		"hold a place where the candidate is good and it may be its fault": {
-			Situation: candidateOver(before(WasHealthy, started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(),
+			Input: candidateOver(withBefore(WasHealthy, started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(),
 		},
 	})
 }
 
-func TestDecide_WavesWithoutAnybodyWhoWasHealthyBefore(t *testing.T) {
+func TestDecide_WaveWithoutHealthyBefore(t *testing.T) {
 	trial := ago(hour)
-	late := func(i Installation) Installation { i.Trial = trial; return before(WasNew, i) }
+	late := func(i Installation) Installation { i.Trial = trial; return withBefore(WasNew, i) }
 	flapping := func(of Installation) Installation {
 		of.WasHealthy, of.Observed.Interruptions, of.Observed.UnhealthyTotal, of.Observed.Healthy = true, 20, 10*minute, minute
 		return of
 	}
 	tried := func(i Installation) Installation { i.Trial = trial; return i }
-	healed := ill(healthy("eu-1", "new", 20*minute))
-	checkDecisions(t, map[string]decided{
+	recovered := wasUnhealthy(healthy("eu-1", "new", 20*minute))
+	runDecideTests(t, map[string]decideTest{
 		"do not pass by newcomers that nobody waits for, but have those try it": {
-			Situation: candidateOver(unreachable(healthy("canary-1", "old", hour)), late(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "canary-2"),
+			Input:  candidateOver(unreachable(healthy("canary-1", "old", hour)), late(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "canary-2"),
 		},
 		"have newcomers try it when those that were there had their time": {
-			Situation: candidateOver(tried(ill(flapping(healthy("canary-1", "new", hour)))), late(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "canary-2"),
+			Input:  candidateOver(tried(wasUnhealthy(flapping(healthy("canary-1", "new", hour)))), late(healthy("canary-2", "old", hour)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "canary-2"),
 		},
 		"wait for a newcomer that tries it": {
-			Situation: candidateOver(
-				tried(ill(flapping(healthy("canary-1", "new", hour)))), tried(before(WasHealthy, started("canary-2", "new", minute))), late(healthy("canary-3", "old", hour)),
+			Input: candidateOver(
+				tried(wasUnhealthy(flapping(healthy("canary-1", "new", hour)))), tried(withBefore(WasHealthy, started("canary-2", "new", minute))), late(healthy("canary-3", "old", hour)),
 				healthy("eu-1", "old", hour),
-			).since(trial),
+			).attemptedSince(trial),
 		},
 		"find bad what has failed wherever it could": {
-			Situation: candidateOver(ill(started("canary-1", "new", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
-			assign:    give("old", "canary-1", "canary-2"), bad: true,
+			Input:  candidateOver(wasUnhealthy(started("canary-1", "new", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
+			assign: assignTo("old", "canary-1", "canary-2"), bad: true,
 			reason: "wave canary: seed canary-2 is not healthy 10m0s after it got revision new",
 		},
 		"find bad what has failed wherever it could, although other seeds are away": {
-			Situation: candidateOver(unreachable(healthy("canary-1", "old", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
-			assign:    give("old", "canary-2"), bad: true,
+			Input:  candidateOver(unreachable(healthy("canary-1", "old", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
+			assign: assignTo("old", "canary-2"), bad: true,
 			reason: "wave canary: seed canary-2 is not healthy 10m0s after it got revision new",
 		},
 		"pass where one that was cured does well beside one that may fail": {
-			Situation: candidateOver(ill(healthy("canary-1", "new", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(wasUnhealthy(healthy("canary-1", "new", hour)), started("canary-2", "new", 10*minute), healthy("eu-1", "old", hour)).failuresAllowed("1"),
+			assign: assignTo("new", "eu-1"),
 		},
-		"find good what has cured them": {Situation: candidateOver(healed), good: true},
+		"find good what has cured them": {Input: candidateOver(recovered), good: true},
 		"find nothing good that heals them for a moment": {
-			Situation: candidateOver(ill(flapping(healthy("eu-1", "new", hour)))),
+			Input: candidateOver(wasUnhealthy(flapping(healthy("eu-1", "new", hour)))),
 		},
 	})
 }
 
-func TestDecide_InstallationsThatWereUnsteadyBefore(t *testing.T) {
-	unsteady := func(i Installation) Installation { return before(WasUnsteady, i) }
-	checkDecisions(t, map[string]decided{
+func TestDecide_UnsteadyBefore(t *testing.T) {
+	unsteady := func(i Installation) Installation { return withBefore(WasUnsteady, i) }
+	runDecideTests(t, map[string]decideTest{
 		"prove that it is bad by never becoming healthy": {
-			Situation: candidateOver(unsteady(started("canary-1", "new", 10*minute)), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
+			Input:  candidateOver(unsteady(started("canary-1", "new", 10*minute)), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
 		},
-		"are waited for until then": {Situation: candidateOver(unsteady(started("canary-1", "new", 9*minute)), healthy("eu-1", "old", hour))},
+		"are waited for until then": {Input: candidateOver(unsteady(started("canary-1", "new", 9*minute)), healthy("eu-1", "old", hour))},
 		"prove that it is bad by being lost": {
-			Situation: candidateOver(before(WasUnsteady, lost(healthy("canary-1", "new", hour), 10*minute)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
-			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s",
+			Input:  candidateOver(withBefore(WasUnsteady, lost(healthy("canary-1", "new", hour), 10*minute)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			assign: assignTo("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s",
 		},
 		"hold back the next wave when they are lost before they have it": {
-			Situation: candidateOver(before(WasUnsteady, lost(assigned("canary-1", "new", minute, "old"), minute)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			Input: candidateOver(withBefore(WasUnsteady, lost(assigned("canary-1", "new", minute, "old"), minute)), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
 		},
 		"hold no place where the candidate is good": {
-			Situation: candidateOver(unsteady(unhealthy("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(), assign: give("new", "eu-2"),
+			Input: candidateOver(unsteady(unhealthy("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(), assign: assignTo("new", "eu-2"),
 		},
 		"hold a place where the candidate is good and they never became healthy": {
-			Situation: candidateOver(unsteady(started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(),
+			Input: candidateOver(unsteady(started("eu-1", "new", hour)), healthy("eu-2", "old", hour)).withGoodNewest(),
 		},
 		"soak as others do while they stay healthy": {
-			Situation: func() Situation {
+			Input: func() Input {
 				s := candidateOver(unsteady(healthy("canary-1", "new", 30*minute)), healthy("eu-1", "old", hour))
 				s.Rollout.Waves[0].SoakTime.Duration = hour
 				return s
 			}(),
 		},
 		"prove nothing by being unhealthy at times, as before": {
-			Situation: candidateOver(unsteady(interrupted(unhealthy("canary-1", "new", 2*minute))), healthy("canary-2", "new", minute), healthy("eu-1", "old", hour)),
+			Input: candidateOver(unsteady(interrupted(unhealthy("canary-1", "new", 2*minute))), healthy("canary-2", "new", minute), healthy("eu-1", "old", hour)),
 		},
 		"prove nothing either where a restart of the operator forgot for how long they were healthy": {
-			Situation: func() Situation {
+			Input: func() Input {
 				i := unsteady(unhealthy("canary-1", "new", 2*minute))
 				i.Observed.Interruptions = 0
 				return candidateOver(i, healthy("canary-2", "new", minute), healthy("eu-1", "old", hour))
 			}(),
 		},
 		"are not waited for beyond a bound between two interruptions": {
-			Situation: candidateOver(unsteady(interrupted(healthy("canary-1", "new", 10*minute))), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)).soaking(20 * minute),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(unsteady(interrupted(healthy("canary-1", "new", 10*minute))), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)).soaking(20 * minute),
+			assign: assignTo("new", "eu-1"),
 		},
 		"are not waited for beyond a bound when they are unhealthy at times, as before": {
-			Situation: candidateOver(unsteady(interrupted(unhealthy("canary-1", "new", 10*minute))), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(unsteady(interrupted(unhealthy("canary-1", "new", 10*minute))), healthy("canary-2", "new", hour), healthy("eu-1", "old", hour)),
+			assign: assignTo("new", "eu-1"),
 		},
 	})
 }
 
-func TestDecide_InstallationsOfWhichNobodyKnowsHowTheyAre(t *testing.T) {
+func TestDecide_HealthUnknown(t *testing.T) {
 	silent := healthy("canary-1", "old", hour)
 	silent.TriedAt, silent.SeenAt = noon(), ago(2*minute)
 	d := Decide(candidateOver(silent, healthy("canary-2", "old", hour)))
-	assert.Equal(t, give("new", "canary-2"), d.Assign, "the one that tells is the first")
+	assert.Equal(t, assignTo("new", "canary-2"), d.Assign, "the one that tells is the first")
 	d = Decide(candidateOver(silent))
 	assert.Equal(t, map[string]Before{"canary-1": WasUnhealthy}, d.Before, "what nobody has seen proves nothing")
 }
 
-func TestDecide_SaysHowInstallationsWere(t *testing.T) {
+func TestDecide_Before(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		of   Installation
 		want Before
@@ -231,182 +231,182 @@ func TestDecide_SaysHowInstallationsWere(t *testing.T) {
 		"healthy again for a while":  {interrupted(healthy("eu-1", "former", 30*minute)), WasHealthy},
 		"healthy again for a moment": {interrupted(healthy("eu-1", "old", 29*minute)), WasUnsteady},
 		"unhealthy":                  {unhealthy("eu-1", "old", hour), WasUnhealthy},
-		"healthy with what could not be installed once more": {refused(healthy("eu-1", "old", hour), "a Secret is gone"), WasHealthy},
-		"without what it was to have":                        {refused(assigned("eu-1", "old", hour, ""), "a Secret is missing"), WasRefused},
-		"without what was never good":                        {refused(assigned("eu-1", "former", hour, ""), "no number"), WasUnhealthy},
+		"healthy with what could not be installed once more": {withFailure(healthy("eu-1", "old", hour), "a Secret is gone"), WasHealthy},
+		"without what it was to have":                        {withFailure(assigned("eu-1", "old", hour, ""), "a Secret is missing"), WasRefused},
+		"without what was never good":                        {withFailure(assigned("eu-1", "former", hour, ""), "no number"), WasUnhealthy},
 		"not healthy yet for too long":                       {started("eu-1", "old", hour), WasUnhealthy},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			assert.Equal(t, map[string]Before{"eu-1": test.want}, Decide(candidateOver(test.of)).Before)
 		})
 	}
-	back := candidateOver(before(WasHealthy, unhealthy("eu-1", "new", hour)), ill(unhealthy("eu-2", "new", hour))).withBadNewest()
+	back := candidateOver(withBefore(WasHealthy, unhealthy("eu-1", "new", hour)), wasUnhealthy(unhealthy("eu-2", "new", hour))).withBadNewest()
 	assert.Equal(t, map[string]Before{"eu-1": WasHealthy, "eu-2": WasUnhealthy}, Decide(back).Before, "who was ill by a revision only is as it was before it")
-	assert.Equal(t, WasUnsteady, Decide(candidateOver(ill(healthy("eu-1", "old", 29*minute)))).Before["eu-1"], "who was ill before what it has is not well at once")
-	assert.Equal(t, WasUnsteady, Decide(candidateOver(before(WasUnsteady, healthy("eu-1", "old", 29*minute)))).Before["eu-1"], "nor who was so now and then")
-	former := before(WasHealthy, interrupted(healthy("eu-1", "former", minute)))
-	assert.Equal(t, WasHealthy, Decide(candidateOver(former)).Before["eu-1"], "interruptions by what was never good are not those of the seed")
-	again := before(WasUnsteady, unhealthy("eu-1", "new", hour))
+	assert.Equal(t, WasUnsteady, Decide(candidateOver(wasUnhealthy(healthy("eu-1", "old", 29*minute)))).Before["eu-1"], "who was ill before what it has is not well at once")
+	assert.Equal(t, WasUnsteady, Decide(candidateOver(withBefore(WasUnsteady, healthy("eu-1", "old", 29*minute)))).Before["eu-1"], "nor who was so now and then")
+	superseded := withBefore(WasHealthy, interrupted(healthy("eu-1", "former", minute)))
+	assert.Equal(t, WasHealthy, Decide(candidateOver(superseded)).Before["eu-1"], "interruptions by what was never good are not those of the seed")
+	again := withBefore(WasUnsteady, unhealthy("eu-1", "new", hour))
 	assert.Equal(t, WasUnsteady, Decide(candidateOver(again).withBadNewest()).Before["eu-1"], "who was ill by a revision only is as it was before it")
-	assert.Equal(t, WasNew, Decide(candidateOver(fresh("eu-1"))).Before["eu-1"])
-	assert.Equal(t, CameLate, Decide(candidateOver(fresh("eu-1"), healthy("eu-2", "new", minute))).Before["eu-1"])
-	anew := Decide(candidateOver(before(WasHealthy, started("eu-1", "new", hour))).triedAgain())
+	assert.Equal(t, WasNew, Decide(candidateOver(newInstallation("eu-1"))).Before["eu-1"])
+	assert.Equal(t, WasLate, Decide(candidateOver(newInstallation("eu-1"), healthy("eu-2", "new", minute))).Before["eu-1"])
+	anew := Decide(candidateOver(withBefore(WasHealthy, started("eu-1", "new", hour))).triedAgain())
 	assert.Equal(t, WasHealthy, anew.Before["eu-1"], "what is tried once more proves what it proved")
 }
 
-func TestDecide_InstallationsWhoseLastGoodRevisionCannotBeInstalledAnyMore(t *testing.T) {
+func TestDecide_LastGoodNotInstallable(t *testing.T) {
 	const why = "a Secret is gone"
-	broken := []Installation{refused(healthy("canary-1", "old", hour), why), refused(healthy("canary-2", "old", hour), why), refused(healthy("eu-1", "old", hour), why)}
+	broken := []Installation{withFailure(healthy("canary-1", "old", hour), why), withFailure(healthy("canary-2", "old", hour), why), withFailure(healthy("eu-1", "old", hour), why)}
 	d := Decide(candidateOver(broken...))
-	assert.Equal(t, give("new", "canary-1"), d.Assign, "one after the other: they still work")
+	assert.Equal(t, assignTo("new", "canary-1"), d.Assign, "one after the other: they still work")
 	assert.Equal(t, map[string]Before{"canary-1": WasHealthy}, d.Before, "and can show what the candidate is like")
-	checkDecisions(t, map[string]decided{
+	runDecideTests(t, map[string]decideTest{
 		"what has been installed already is no proof": {
-			Situation: candidateOver(refused(healthy("canary-1", "new", hour), why), healthy("eu-1", "old", hour)),
+			Input: candidateOver(withFailure(healthy("canary-1", "new", hour), why), healthy("eu-1", "old", hour)),
 		},
 	})
 }
 
-func TestDecide_SeedsThatAreAwayWhenACandidateIsTriedOnceMore(t *testing.T) {
-	dead := before(WasHealthy, lost(healthy("canary-1", "new", hour), hour))
-	s := candidateOver(dead, before(WasHealthy, healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).triedAgain()
+func TestDecide_SeedUnreachableAtRetry(t *testing.T) {
+	dead := withBefore(WasHealthy, lost(healthy("canary-1", "new", hour), hour))
+	s := candidateOver(dead, withBefore(WasHealthy, healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).triedAgain()
 	d := Decide(s)
-	assert.Equal(t, map[string]Before{"canary-1": WasAway, "canary-2": WasHealthy}, d.Before)
+	assert.Equal(t, map[string]Before{"canary-1": WasUnreachable, "canary-2": WasHealthy}, d.Before)
 	assert.False(t, d.Bad)
 	trial := s.NewestSince
-	away := func(i Installation) Installation { i.Trial = trial; return before(WasAway, i) }
+	away := func(i Installation) Installation { i.Trial = trial; return withBefore(WasUnreachable, i) }
 	with := func(i Installation) Installation { i.Trial = trial; return i }
 	hidden := away(unreachable(healthy("canary-1", "new", hour)))
 	hidden.Observed = Observed{Total: hour, Hidden: hour}
 	back := away(lost(started("canary-1", "new", minute), 10*minute))
-	checkDecisions(t, map[string]decided{
+	runDecideTests(t, map[string]decideTest{
 		"are passed over": {
-			Situation: candidateOver(hidden, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).since(trial), assign: give("new", "eu-1"),
+			Input: candidateOver(hidden, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).attemptedSince(trial), assign: assignTo("new", "eu-1"),
 		},
 		"fail when they came back and are lost again": {
-			Situation: candidateOver(back, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s",
+			Input:  candidateOver(back, with(healthy("canary-2", "new", hour)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("old", "canary-1", "canary-2"), bad: true, reason: "wave canary: seed canary-1 cannot be reached any more since it got revision new, for 10m0s",
 		},
 	})
 }
 
 func TestDecide_MaxFailures(t *testing.T) {
 	four := func(failed ...Installation) []Installation {
-		return with(fleet("new", "canary-1", "canary-2", "canary-3"), with(failed, healthy("eu-1", "old", hour))...)
+		return joinInstallations(healthyInstallations("new", "canary-1", "canary-2", "canary-3"), joinInstallations(failed, healthy("eu-1", "old", hour))...)
 	}
 	late := func(seed string) Installation { return started(seed, "new", 10*minute) }
-	checkDecisions(t, map[string]decided{
-		"one may fail":           {Situation: candidateOver(four(late("canary-4"))...).failuresAllowed("1"), assign: give("new", "eu-1")},
-		"a quarter may fail":     {Situation: candidateOver(four(late("canary-4"))...).failuresAllowed("25%"), assign: give("new", "eu-1")},
-		"none of a share of one": {Situation: candidateOver(late("canary-4"), healthy("eu-1", "old", hour)).failuresAllowed("90%"), assign: give("old", "canary-4"), bad: true, reason: "wave canary: seed canary-4 is not healthy 10m0s after it got revision new"},
+	runDecideTests(t, map[string]decideTest{
+		"one may fail":           {Input: candidateOver(four(late("canary-4"))...).failuresAllowed("1"), assign: assignTo("new", "eu-1")},
+		"a quarter may fail":     {Input: candidateOver(four(late("canary-4"))...).failuresAllowed("25%"), assign: assignTo("new", "eu-1")},
+		"none of a share of one": {Input: candidateOver(late("canary-4"), healthy("eu-1", "old", hour)).failuresAllowed("90%"), assign: assignTo("old", "canary-4"), bad: true, reason: "wave canary: seed canary-4 is not healthy 10m0s after it got revision new"},
 		"two are too many": {
-			Situation: candidateOver(four(late("canary-4"), late("canary-5"))...).failuresAllowed("1"),
-			assign:    give("old", "canary-1", "canary-2", "canary-3", "canary-4", "canary-5"), bad: true,
+			Input:  candidateOver(four(late("canary-4"), late("canary-5"))...).failuresAllowed("1"),
+			assign: assignTo("old", "canary-1", "canary-2", "canary-3", "canary-4", "canary-5"), bad: true,
 			reason: "wave canary: seed canary-4 is not healthy 10m0s after it got revision new (2 of 5 have failed, and 1 may)",
 		},
 		"all are too many": {
-			Situation: candidateOver(late("canary-4"), healthy("eu-1", "old", hour)).failuresAllowed("1"),
-			assign:    give("old", "canary-4"), bad: true, reason: "wave canary: seed canary-4 is not healthy 10m0s after it got revision new",
+			Input:  candidateOver(late("canary-4"), healthy("eu-1", "old", hour)).failuresAllowed("1"),
+			assign: assignTo("old", "canary-4"), bad: true, reason: "wave canary: seed canary-4 is not healthy 10m0s after it got revision new",
 		},
 	})
 }
 
 func TestDecide_SupersededCandidates(t *testing.T) {
-	checkDecisions(t, map[string]decided{
+	runDecideTests(t, map[string]decideTest{
 		"are taken from who is ill with them, in every wave": {
-			Situation: candidateOver(unhealthy("canary-1", "former", minute), unhealthy("eu-1", "former", minute), healthy("eu-2", "former", hour)), assign: give("old", "canary-1", "eu-1"),
+			Input: candidateOver(unhealthy("canary-1", "former", minute), unhealthy("eu-1", "former", minute), healthy("eu-2", "former", hour)), assign: assignTo("old", "canary-1", "eu-1"),
 		},
-		"are taken from who cannot have them": {Situation: candidateOver(refusing("eu-1", "former", "no"), healthy("canary-1", "new", 0)), assign: give("old", "eu-1")},
-		"are taken from who is lost":          {Situation: candidateOver(lost(healthy("eu-1", "former", hour), 10*minute), healthy("canary-1", "new", 0)), assign: give("old", "eu-1")},
+		"are taken from who cannot have them": {Input: candidateOver(failing("eu-1", "former", "no"), healthy("canary-1", "new", 0)), assign: assignTo("old", "eu-1")},
+		"are taken from who is lost":          {Input: candidateOver(lost(healthy("eu-1", "former", hour), 10*minute), healthy("canary-1", "new", 0)), assign: assignTo("old", "eu-1")},
 		"are taken while paused from who has had its time": {
-			Situation: candidateOver(started("eu-1", "former", 10*minute), started("eu-2", "former", minute)).paused(), assign: give("old", "eu-1"),
+			Input: candidateOver(started("eu-1", "former", 10*minute), started("eu-2", "former", minute)).paused(), assign: assignTo("old", "eu-1"),
 		},
-		"stay while paused with who was ill before": {Situation: candidateOver(ill(started("eu-1", "former", 10*minute))).paused()},
+		"stay while paused with who was ill before": {Input: candidateOver(wasUnhealthy(started("eu-1", "former", 10*minute))).paused()},
 		"are replaced where nothing is taken back": {
-			Situation: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutRollback(), assign: give("new", "eu-1"),
+			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutRollback(), assign: assignTo("new", "eu-1"),
 		},
 		"are replaced where nothing was ever good": {
-			Situation: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutLastGood(), assign: give("new", "eu-1"),
+			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutLastGood(), assign: assignTo("new", "eu-1"),
 		},
-		"stay where a seed that was lost is well again": {Situation: func() Situation {
+		"stay where a seed that was lost is well again": {Input: func() Input {
 			i := healthy("eu-1", "former", hour)
 			i.Observed.Hidden = 11 * minute
 			return candidateOver(healthy("canary-1", "new", 0), i)
 		}()},
-		"stay where they were good once": {Situation: func() Situation {
+		"stay where they were good once": {Input: func() Input {
 			s := candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", hour))
 			s.Good = []string{"former", "old"}
 			return s
 		}()},
-		"stay for a moment of being ill": {Situation: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", 59*time.Second))},
+		"stay for a moment of being ill": {Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", 59*time.Second))},
 	})
 }
 
-func TestDecide_WhatComesAndGoes(t *testing.T) {
+func TestDecide_Flapping(t *testing.T) {
 	falter := func(i Installation, times int, total time.Duration) Installation {
 		i.Observed.Interruptions, i.Observed.UnhealthyTotal = times, total
 		return i
 	}
-	checkDecisions(t, map[string]decided{
-		"a seed may become unhealthy some times": {Situation: candidateOver(falter(healthy("canary-1", "new", 4*minute), 5, 2*minute))},
+	runDecideTests(t, map[string]decideTest{
+		"a seed may become unhealthy some times": {Input: candidateOver(falter(healthy("canary-1", "new", 4*minute), 5, 2*minute))},
 		"but not once more": {
-			Situation: candidateOver(falter(healthy("canary-1", "new", 4*minute), 6, 2*minute)),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 has become unhealthy with revision new 6 times",
+			Input:  candidateOver(falter(healthy("canary-1", "new", 4*minute), 6, 2*minute)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 has become unhealthy with revision new 6 times",
 		},
 		"nor for too long in all": {
-			Situation: candidateOver(falter(healthy("canary-1", "new", 4*minute), 2, 10*minute)),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 was unhealthy with revision new for 10m0s in all",
+			Input:  candidateOver(falter(healthy("canary-1", "new", 4*minute), 2, 10*minute)),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 was unhealthy with revision new for 10m0s in all",
 		},
-		"who was so before proves nothing": {Situation: candidateOver(ill(falter(healthy("canary-1", "new", 4*minute), 6, hour)), healthy("canary-2", "new", minute))},
+		"who was so before proves nothing": {Input: candidateOver(wasUnhealthy(falter(healthy("canary-1", "new", 4*minute), 6, hour)), healthy("canary-2", "new", minute))},
 		"a short loss keeps the deadline": {
-			Situation: candidateOver(started("canary-1", "new", 10*minute)).watchedFor(time.Second),
-			assign:    give("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
+			Input:  candidateOver(started("canary-1", "new", 10*minute)).watchedFor(time.Second),
+			assign: assignTo("old", "canary-1"), bad: true, reason: "wave canary: seed canary-1 is not healthy 10m0s after it got revision new",
 		},
 	})
 }
 
 func TestDecide_Newcomers(t *testing.T) {
 	trial := ago(hour)
-	with := func(was Before, i Installation) Installation { i.Trial = trial; return before(was, i) }
-	checkDecisions(t, map[string]decided{
+	with := func(was Before, i Installation) Installation { i.Trial = trial; return withBefore(was, i) }
+	runDecideTests(t, map[string]decideTest{
 		"get what their wave has": {
-			Situation: candidateOver(fresh("canary-1"), with(WasHealthy, healthy("canary-2", "new", minute)), healthy("eu-1", "old", hour)).since(trial), assign: give("new", "canary-1"),
+			Input: candidateOver(newInstallation("canary-1"), with(WasHealthy, healthy("canary-2", "new", minute)), healthy("eu-1", "old", hour)).attemptedSince(trial), assign: assignTo("new", "canary-1"),
 		},
 		"get what was good while their wave does not have it": {
-			Situation: candidateOver(fresh("eu-1"), with(WasHealthy, healthy("canary-2", "new", minute)), healthy("eu-2", "old", hour)).since(trial), assign: give("old", "eu-1"),
+			Input: candidateOver(newInstallation("eu-1"), with(WasHealthy, healthy("canary-2", "new", minute)), healthy("eu-2", "old", hour)).attemptedSince(trial), assign: assignTo("old", "eu-1"),
 		},
 		"get what was good while their wave is not healthy with it": {
-			Situation: candidateOver(fresh("canary-1"), with(WasHealthy, unhealthy("canary-2", "new", time.Second))).since(trial), assign: give("old", "canary-1"),
+			Input: candidateOver(newInstallation("canary-1"), with(WasHealthy, unhealthy("canary-2", "new", time.Second))).attemptedSince(trial), assign: assignTo("old", "canary-1"),
 		},
 		"restart no soak": {
-			Situation: candidateOver(with(CameLate, started("canary-1", "new", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(with(WasLate, started("canary-1", "new", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "eu-1"),
 		},
 		"prove nothing when it cannot be installed there": {
-			Situation: candidateOver(with(CameLate, refusing("canary-1", "new", "no number")), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(with(WasLate, failing("canary-1", "new", "no number")), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "eu-1"),
 		},
 		"restart no soak with what was good": {
-			Situation: candidateOver(with(WasNew, started("canary-1", "old", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(with(WasNew, started("canary-1", "old", minute)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "eu-1"),
 		},
 		"prove nothing": {
-			Situation: candidateOver(with(CameLate, started("canary-1", "new", hour)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).since(trial),
-			assign:    give("new", "eu-1"),
+			Input:  candidateOver(with(WasLate, started("canary-1", "new", hour)), with(WasHealthy, healthy("canary-2", "new", 5*minute)), healthy("eu-1", "old", hour)).attemptedSince(trial),
+			assign: assignTo("new", "eu-1"),
 		},
 		"are the wave where there are no others": {
-			Situation: candidateOver(with(WasNew, healthy("canary-1", "old", minute)), healthy("eu-1", "old", hour)).since(trial), assign: give("new", "canary-1"),
+			Input: candidateOver(with(WasNew, healthy("canary-1", "old", minute)), healthy("eu-1", "old", hour)).attemptedSince(trial), assign: assignTo("new", "canary-1"),
 		},
 		"fail when they are lost where nothing was ever good": {
-			Situation: candidateOver(with(WasNew, lostNew(started("eu-1", "new", minute))), with(WasNew, healthy("eu-2", "new", hour))).since(trial).withoutLastGood(),
-			bad:       true, reason: "wave rest: seed eu-1 cannot be reached any more since it got revision new, for 10m0s",
+			Input: candidateOver(with(WasNew, lostNew(started("eu-1", "new", minute))), with(WasNew, healthy("eu-2", "new", hour))).attemptedSince(trial).withoutLastGood(),
+			bad:   true, reason: "wave rest: seed eu-1 cannot be reached any more since it got revision new, for 10m0s",
 		},
 		"do not fail when they were never reached": {
-			Situation: candidateOver(with(WasNew, lostNew(fresh("eu-1"))), with(WasNew, healthy("eu-2", "new", hour))).since(trial).withoutLastGood(), good: true,
+			Input: candidateOver(with(WasNew, lostNew(newInstallation("eu-1"))), with(WasNew, healthy("eu-2", "new", hour))).attemptedSince(trial).withoutLastGood(), good: true,
 		},
 		"prove what they are new with where nothing was ever good": {
-			Situation: candidateOver(with(WasNew, started("eu-1", "new", hour)), with(WasNew, healthy("eu-2", "new", hour))).since(trial).withoutLastGood(),
-			bad:       true, reason: "wave rest: seed eu-1 is not healthy 10m0s after it got revision new",
+			Input: candidateOver(with(WasNew, started("eu-1", "new", hour)), with(WasNew, healthy("eu-2", "new", hour))).attemptedSince(trial).withoutLastGood(),
+			bad:   true, reason: "wave rest: seed eu-1 is not healthy 10m0s after it got revision new",
 		},
 	})
 }
@@ -417,23 +417,23 @@ func lostNew(i Installation) Installation {
 	return lost(i, 10*minute)
 }
 
-func TestDecide_TellsOfWavesWithoutSeedsAndOfDelay(t *testing.T) {
+func TestDecide_EmptyWavesAndDueAt(t *testing.T) {
 	since := ago(3 * hour)
 	of := func(i Installation) Installation { i.Trial = since; return i }
-	progress := Decide(candidateOver(of(started("canary-1", "new", minute)), healthy("eu-1", "old", hour)).since(since)).Progress
+	progress := Decide(candidateOver(of(started("canary-1", "new", minute)), healthy("eu-1", "old", hour)).attemptedSince(since)).Progress
 	assert.Equal(t, []string{"early"}, progress.Empty, "a typo in a label is told; that nobody is left over is not")
 	assert.Equal(t, noon().Add(14*minute), progress.DueAt, "after the last assignment: to become healthy, and to soak")
-	assert.Equal(t, ago(50*minute), Decide(candidateOver(of(unreachable(healthy("canary-1", "old", hour))), healthy("eu-1", "old", hour)).since(ago(hour))).Progress.DueAt, "one that waits for nobody is late")
+	assert.Equal(t, ago(50*minute), Decide(candidateOver(of(unreachable(healthy("canary-1", "old", hour))), healthy("eu-1", "old", hour)).attemptedSince(ago(hour))).Progress.DueAt, "one that waits for nobody is late")
 	assert.Zero(t, Decide(candidateOver(healthy("canary-1", "old", hour)).paused()).Progress.DueAt, "an admin has paused it")
 	assert.Zero(t, Decide(candidateOver(healthy("canary-1", "old", hour)).withBadNewest()).Progress.DueAt, "there is an alert on that")
-	unproven := Decide(candidateOver(ill(started("eu-1", "new", hour)))).Progress
+	unproven := Decide(candidateOver(wasUnhealthy(started("eu-1", "new", hour)))).Progress
 	assert.Equal(t, Waiting, unproven.State)
 	assert.Equal(t, "0 of 1 installation has revision new, no seed has been healthy with it for long enough, so that nothing is proven", unproven.Message)
-	one := Decide(candidateOver(healthy("canary-1", "new", minute), ill(started("canary-2", "new", hour)))).Progress
+	one := Decide(candidateOver(healthy("canary-1", "new", minute), wasUnhealthy(started("canary-2", "new", hour)))).Progress
 	assert.Equal(t, "wave canary: 1 of 2 installations has revision new, soaking until 12:04:00 UTC, seed canary-2 not healthy, as before it", one.Message)
 }
 
-func TestObserved_ForgetsInterruptionsAfterAWhile(t *testing.T) {
+func TestObserved_SteadyAfter(t *testing.T) {
 	ill := Observed{}.After(minute, Healthy, Unhealthy).After(minute, Unhealthy, Healthy)
 	o := ill.After(SteadyAfter-time.Second, Healthy, Healthy)
 	assert.Equal(t, 1, o.Interruptions)
@@ -443,7 +443,7 @@ func TestObserved_ForgetsInterruptionsAfterAWhile(t *testing.T) {
 	assert.Zero(t, o.UnhealthyTotal)
 }
 
-func TestObserved(t *testing.T) {
+func TestObserved_After(t *testing.T) {
 	o := Observed{}.
 		After(2*minute, Progressing, Progressing).After(minute, Progressing, Healthy).
 		After(4*minute, Healthy, Unhealthy).After(minute, Unhealthy, Hidden).After(8*minute, Hidden, Unhealthy).After(minute, Unhealthy, Healthy).

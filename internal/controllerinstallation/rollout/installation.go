@@ -13,25 +13,29 @@ func (i *Installation) works() bool {
 // available reports whether an installation has what it is to have, is healthy with it, and can be kept so.
 func (i *Installation) available() bool { return i.works() && i.Failed == "" }
 
-// steady reports whether an installation works and did so for a while, or has never done anything else.
-func (i *Installation) steady() bool {
-	hasAlwaysBeen := i.Observed.Interruptions == 0 && i.Before != WasUnsteady && !i.Before.Unwell()
+// isSteady reports whether an installation works and did so for a while, or has never done anything else.
+func (i *Installation) isSteady() bool {
+	hasAlwaysBeen := i.Observed.Interruptions == 0 && i.Before != WasUnsteady && !i.Before.Inconclusive()
 	return i.works() && (hasAlwaysBeen || i.Observed.Healthy >= SteadyAfter)
 }
 
-// settled reports whether nothing is left to do for an installation to have the revision.
-func (i *Installation) settled(revision string) bool { return i.Assigned == revision && i.available() }
+// isUpToDate reports whether nothing is left to do for an installation to have the revision.
+func (i *Installation) isUpToDate(revision string) bool {
+	return i.Assigned == revision && i.available()
+}
 
-// given reports whether nothing is left to do for an installation to get the revision, whether or not it gets well with it.
-func (i *Installation) given(revision string) bool {
+// isDone reports whether nothing is left to do for an installation to get the revision, whether or not it gets well with it.
+func (i *Installation) isDone(revision string) bool {
 	return i.Assigned == revision && (i.Applied == revision || i.Failed != "")
 }
 
-// absent reports whether nobody knows how an installation is.
-func (i *Installation) absent() bool { return i.Unreachable || i.unseen() }
+// isUnknown reports whether nobody knows how an installation is.
+func (i *Installation) isUnknown() bool { return i.Unreachable || i.isUnchecked() }
 
-// unseen reports whether nobody has looked yet at an installation that is not new.
-func (i *Installation) unseen() bool { return !i.Unreachable && i.TriedAt.IsZero() && i.Applied != "" }
+// isUnchecked reports whether nobody has looked yet at an installation that is not new.
+func (i *Installation) isUnchecked() bool {
+	return !i.Unreachable && i.TriedAt.IsZero() && i.Applied != ""
+}
 
 // wasHealthy reports whether an installation was healthy with what it is assigned, now or earlier.
 func (i *Installation) wasHealthy() bool {
@@ -43,13 +47,13 @@ func (p *plan) before(i *Installation) Before {
 	switch {
 	case i.Assigned == "":
 		return WasNew
-	case i.absent() || p.hidden(i):
+	case i.isUnknown() || p.hidden(i):
 		return WasUnhealthy
 	case !i.works() && i.Failed != "" && !p.wasNeverGood(i.Assigned):
 		return WasRefused
 	case !i.works():
 		return WasUnhealthy
-	case i.steady():
+	case i.isSteady():
 		return WasHealthy
 	case i.Before == WasHealthy && p.wasNeverGood(i.Assigned):
 		return WasHealthy // that it was interrupted is the fault of what it has
@@ -58,9 +62,9 @@ func (p *plan) before(i *Installation) Before {
 	}
 }
 
-// beforeIt is how an installation was before it got a revision that is taken away from it: what went wrong since is the fault of that, and the next one
+// originalBefore is how an installation was before it got a revision that is taken away from it: what went wrong since is the fault of that, and the next one
 // finds the installation as it was.
-func (p *plan) beforeIt(i *Installation) Before {
+func (p *plan) originalBefore(i *Installation) Before {
 	if i.Before == WasHealthy || i.Before == WasUnsteady {
 		return i.Before
 	}
@@ -69,14 +73,16 @@ func (p *plan) beforeIt(i *Installation) Before {
 
 // hidden reports whether looking at an installation has failed for some time, for other reasons than that its seed cannot be reached.
 func (p *plan) hidden(i *Installation) bool {
-	return !i.absent() && i.TriedAt.Sub(i.SeenAt) > p.Rollout.HealthGate.Tolerance.Duration
+	return !i.isUnknown() && i.TriedAt.Sub(i.SeenAt) > p.Rollout.HealthGate.Tolerance.Duration
 }
 
-// hopeful reports whether an installation that is not available may still become so with what it was assigned.
-func (p *plan) hopeful(i *Installation) bool { return p.left(i) > 0 && p.Now.Before(p.hopeEnds(i)) }
+// hasTimeLeft reports whether an installation that is not available may still become so with what it was assigned.
+func (p *plan) hasTimeLeft(i *Installation) bool {
+	return p.timeLeft(i) > 0 && p.Now.Before(p.deadlineOf(i))
+}
 
-// hopeEnds returns until when there is hope if it stays as it is.
-func (p *plan) hopeEnds(i *Installation) time.Time { return p.after(i, p.left(i)) }
+// deadlineOf returns until when there is hope if it stays as it is.
+func (p *plan) deadlineOf(i *Installation) time.Time { return p.after(i, p.timeLeft(i)) }
 
 // after returns when an installation will have been observed for a time more.
 func (p *plan) after(i *Installation, more time.Duration) time.Time {
@@ -86,8 +92,8 @@ func (p *plan) after(i *Installation, more time.Duration) time.Time {
 	return i.TriedAt.Add(more)
 }
 
-// left returns for how long an installation may be seen as it is until its time is up. It is not positive when it is.
-func (p *plan) left(i *Installation) time.Duration {
+// timeLeft returns for how long an installation may be seen as it is until its time is up. It is not positive when it is.
+func (p *plan) timeLeft(i *Installation) time.Duration {
 	gate, o := p.Rollout.HealthGate, i.Observed
 	switch {
 	case i.Failed != "" && !i.works():
@@ -99,19 +105,19 @@ func (p *plan) left(i *Installation) time.Duration {
 	case i.Healthy:
 		return gate.Deadline.Duration - o.Hidden
 	default:
-		return min(gate.Tolerance.Duration-o.Unhealthy, p.mostUnhealthy()-o.UnhealthyTotal)
+		return min(gate.Tolerance.Duration-o.Unhealthy, p.maxUnhealthy()-o.UnhealthyTotal)
 	}
 }
 
-// mostUnhealthy is how long an installation may be unhealthy in all.
-func (p *plan) mostUnhealthy() time.Duration {
+// maxUnhealthy is how long an installation may be unhealthy in all.
+func (p *plan) maxUnhealthy() time.Duration {
 	gate := p.Rollout.HealthGate
 	return max(gate.Deadline.Duration, gate.Tolerance.Duration)
 }
 
-// faltered reports whether an installation that may be healthy at the moment was unhealthy too often, or for too long in all.
-func (p *plan) faltered(i *Installation) bool {
-	return !i.absent() && i.wasHealthy() && (i.Observed.Interruptions > int(*p.Rollout.HealthGate.MaxInterruptions) || i.Observed.UnhealthyTotal >= p.mostUnhealthy())
+// isFlapping reports whether an installation that may be healthy at the moment was unhealthy too often, or for too long in all.
+func (p *plan) isFlapping(i *Installation) bool {
+	return !i.isUnknown() && i.wasHealthy() && (i.Observed.Interruptions > int(*p.Rollout.HealthGate.MaxInterruptions) || i.Observed.UnhealthyTotal >= p.maxUnhealthy())
 }
 
 func latest(a time.Time, others ...time.Time) time.Time {

@@ -15,11 +15,11 @@ import (
 )
 
 // checks collects what a world has seen that must not be.
-type checks struct{ broken []error }
+type checks struct{ violations []error }
 
 func (c *checks) that(rule string, holds bool, details ...any) {
 	if !holds {
-		c.broken = append(c.broken, fmt.Errorf("%s: %+v", rule, details))
+		c.violations = append(c.violations, fmt.Errorf("%s: %+v", rule, details))
 	}
 }
 
@@ -31,20 +31,20 @@ func (c *checks) equal(rule string, want, got any) {
 }
 
 func (c *checks) err() error {
-	return errors.Join(c.broken[:min(len(c.broken), 3)]...)
+	return errors.Join(c.violations[:min(len(c.violations), 3)]...)
 }
 
 // check holds a decision against what a decision must be. Waves, health and numbers are counted here in a way of its own.
-func (w *world) check(s Situation, d Decision) {
+func (env *environment) check(s Input, d Decision) {
 	shuffled := s
 	shuffled.Installations = slices.Clone(s.Installations)
-	w.rand.Shuffle(len(s.Installations), func(a, b int) {
+	env.rand.Shuffle(len(s.Installations), func(a, b int) {
 		shuffled.Installations[a], shuffled.Installations[b] = shuffled.Installations[b], shuffled.Installations[a]
 	})
-	w.checks.equal("the order of installations does not matter", d, Decide(shuffled))
-	w.checks.equal("deciding changes nothing", w.situation(), s)
-	w.checks.that("it looks again not within the second", d.Again == 0 || d.Again >= time.Second, d.Again)
-	w.checkVerdict(s, d)
+	env.checks.equal("the order of installations does not matter", d, Decide(shuffled))
+	env.checks.equal("deciding changes nothing", env.input(), s)
+	env.checks.that("it looks again not within the second", d.RequeueAfter == 0 || d.RequeueAfter >= time.Second, d.RequeueAfter)
+	env.checkResult(s, d)
 	if d.Good {
 		s.LastGood = s.Newest
 	}
@@ -53,37 +53,37 @@ func (w *world) check(s Situation, d Decision) {
 	}
 	isCandidate := !s.NewestGood && !d.Good
 	for _, o := range outcomes(s, d) {
-		w.checkOne(s, o)
+		env.checkOne(s, o)
 		if o.isMoved() && !o.up && o.Assigned != "" {
-			w.counts["cured"]++
+			env.counts["cured"]++
 		}
-		if isCandidate && o.Assigned != "" && o.Assigned != o.given && o.given == s.Newest {
-			w.checkCandidate(s, o)
+		if isCandidate && o.Assigned != "" && o.Assigned != o.target && o.target == s.Newest {
+			env.checkCandidate(s, o)
 		}
 	}
 	for _, name := range []string{"canary", "early", "rest"} {
-		w.checkWave(s, d, name)
+		env.checkWave(s, d, name)
 	}
 }
 
-func (w *world) checkVerdict(s Situation, d Decision) {
-	w.checks.that("nothing is good and bad", !d.Good || !d.Bad)
-	w.checks.that("what was judged is not judged again", !d.Good && !d.Bad || !s.NewestGood && !s.NewestBad)
-	w.checks.that("what is bad was shown to be so by somebody who was well before it", !d.Bad || slices.ContainsFunc(w.present(), func(one *site) bool { return w.hasShown(s, one) }), d.Reason)
-	isHidden := slices.ContainsFunc(w.present(), func(one *site) bool { return w.hasHidden(s, one) })
-	w.checks.that("what is fine is never bad, unless a seed is lost or looking fails until the time is up", !d.Bad || !w.isFine(s.Newest) || isHidden, d.Reason)
-	w.checks.that("what is broken is never good", !d.Good || w.revisions[s.Newest].temper != broken)
+func (env *environment) checkResult(s Input, d Decision) {
+	env.checks.that("nothing is good and bad", !d.Good || !d.Bad)
+	env.checks.that("what was judged is not judged again", !d.Good && !d.Bad || !s.NewestGood && !s.NewestBad)
+	env.checks.that("what is bad was shown to be so by somebody who was well before it", !d.Bad || slices.ContainsFunc(env.installedSeeds(), func(one *simulatedSeed) bool { return env.provesBad(s, one) }), d.Reason)
+	isHidden := slices.ContainsFunc(env.installedSeeds(), func(one *simulatedSeed) bool { return env.wasHidden(s, one) })
+	env.checks.that("what is fine is never bad, unless a seed is lost or looking fails until the time is up", !d.Bad || !env.isStable(s.Newest) || isHidden, d.Reason)
+	env.checks.that("what is broken is never good", !d.Good || env.revisions[s.Newest].behavior != neverHealthy)
 	if d.Good {
-		w.counts["good"]++
-		harmed := w.harmed(s.Newest, WasHealthy, WasUnsteady, WasUnhealthy, WasNew)
+		env.counts["good"]++
+		harmed := env.harmed(s.Newest, WasHealthy, WasUnsteady, WasUnhealthy, WasNew)
 		if len(harmed) > 0 {
-			w.counts["good although one failed"]++
+			env.counts["good although one failed"]++
 		}
-		w.checks.that("what is good breaks no more of those who were well before it, or were new, than may fail", w.beyondMaxFailures(s, harmed) == 0, harmed)
+		env.checks.that("what is good breaks no more of those who were well before it, or were new, than may fail", env.beyondMaxFailures(s, harmed) == 0, harmed)
 	}
 	if d.Bad {
-		w.counts["bad"]++
-		w.checkSpread(s.Newest)
+		env.counts["bad"]++
+		env.checkSpread(s.Newest)
 	}
 }
 
@@ -91,59 +91,59 @@ func (w *world) checkVerdict(s Situation, d Decision) {
 type outcome struct {
 	Installation
 
-	wave    string
-	given   string
-	isGiven bool
-	was     Before // how it is said to be when it is given that
-	up      bool
-	back    bool // it has a bad revision and is to lose it
-	down    bool // once the decision has been carried out
+	wave         string
+	target       string
+	isAssigned   bool
+	newBefore    Before // how it is said to be when it is given that
+	up           bool
+	isRolledBack bool // it has a bad revision and is to lose it
+	down         bool // once the decision has been carried out
 }
 
 // isAway: nobody knows how it is.
 func isAway(i Installation) bool { return i.Unreachable || i.TriedAt.IsZero() && i.Applied != "" }
 
-func outcomes(s Situation, d Decision) []outcome {
+func outcomes(s Input, d Decision) []outcome {
 	var found []outcome
 	for _, i := range s.Installations {
 		o := outcome{Installation: i, wave: i.SeedLabels["wave"]}
-		o.given, o.isGiven = d.Assign[i.Name]
-		o.was = d.Before[i.Name]
+		o.target, o.isAssigned = d.Assign[i.Name]
+		o.newBefore = d.Before[i.Name]
 		o.up = i.Assigned != "" && i.Applied == i.Assigned && i.Healthy && i.Failed == ""
-		o.back = slices.Contains(s.Bad, i.Assigned) && s.LastGood != "" && s.Rollout.Rollback != installationv1alpha1.RollbackNever
+		o.isRolledBack = slices.Contains(s.Bad, i.Assigned) && s.LastGood != "" && s.Rollout.Rollback != installationv1alpha1.RollbackNever
 		isAway := isAway(i)
 		lost := i.Unreachable && i.Assigned == s.Newest && i.Before == WasHealthy && i.Observed.Hidden+s.Now.Sub(i.TriedAt) < 10*minute
-		o.down = lost || !isAway && (!o.up || o.isGiven && i.Applied != o.given)
+		o.down = lost || !isAway && (!o.up || o.isAssigned && i.Applied != o.target)
 		found = append(found, o)
 	}
 	return found
 }
 
 // checkSpread holds a revision that works nowhere back where it was shown to: where nobody comes and goes, that is in one wave.
-func (w *world) checkSpread(revision string) {
-	if w.revisions[revision].temper == broken && !w.eventful {
-		w.checks.that("what is broken is seen in one wave of healthy seeds only", len(w.waves[revision]) <= 1, w.waves[revision])
+func (env *environment) checkSpread(revision string) {
+	if env.revisions[revision].behavior == neverHealthy && !env.installationsChange {
+		env.checks.that("what is broken is seen in one wave of healthy seeds only", len(env.waves[revision]) <= 1, env.waves[revision])
 	}
-	harmed := w.harmed(revision, WasHealthy, WasUnsteady, WasUnhealthy)
-	w.counts["harmed"] += len(harmed)
-	w.checks.that("what breaks more seeds than may fail, or loses them, does so in one wave only", w.eventful || w.beyondMaxFailures(w.situation(), harmed) <= 1, harmed)
+	harmed := env.harmed(revision, WasHealthy, WasUnsteady, WasUnhealthy)
+	env.counts["harmed"] += len(harmed)
+	env.checks.that("what breaks more seeds than may fail, or loses them, does so in one wave only", env.installationsChange || env.beyondMaxFailures(env.input(), harmed) <= 1, harmed)
 }
 
 // harmed counts in each wave who really was well before it got a revision and cannot be so with it, and who has been cut off by it; of those of whom the operator
 // has said that they were so.
-func (w *world) harmed(revision string, said ...Before) map[string]int {
+func (env *environment) harmed(revision string, before ...Before) map[string]int {
 	harmed := map[string]int{}
-	for _, one := range w.present() {
-		isBroken := one.sound && one.applied == revision && w.cannotHave(one, revision)
-		if slices.Contains(said, one.seen.Before) && one.seen.Assigned == revision && (isBroken || one.cut == revision) {
-			harmed[one.seen.SeedLabels["wave"]]++
+	for _, one := range env.installedSeeds() {
+		isBroken := one.wasHealthy && one.applied == revision && env.isNeverHealthyOn(one, revision)
+		if slices.Contains(before, one.observed.Before) && one.observed.Assigned == revision && (isBroken || one.disconnectedBy == revision) {
+			harmed[one.observed.SeedLabels["wave"]]++
 		}
 	}
 	return harmed
 }
 
 // beyondMaxFailures counts the waves in which more are harmed than may fail: never all.
-func (w *world) beyondMaxFailures(s Situation, harmed map[string]int) int {
+func (env *environment) beyondMaxFailures(s Input, harmed map[string]int) int {
 	waves := 0
 	for wave, number := range harmed {
 		if number > mayFail(s, wave) {
@@ -153,7 +153,7 @@ func (w *world) beyondMaxFailures(s Situation, harmed map[string]int) int {
 	return waves
 }
 
-func mayFail(s Situation, wave string) int {
+func mayFail(s Input, wave string) int {
 	members := 0
 	for _, i := range s.Installations {
 		if i.SeedLabels["wave"] == wave {
@@ -164,9 +164,9 @@ func mayFail(s Situation, wave string) int {
 }
 
 // hasFailedAlready is about who has failed with a candidate, as some may.
-func hasFailedAlready(s Situation, i Installation) bool {
+func hasFailedAlready(s Input, i Installation) bool {
 	isTried := s.Rollout.MaxFailures.IntValue() > 0 && i.Assigned == s.Newest && i.Trial.Equal(s.NewestSince)
-	return isTried && (i.Failed != "" && i.Before != WasRefused || (i.Unreachable || !i.Before.Unwell()) && isBroken(i))
+	return isTried && (i.Failed != "" && i.Before != WasRefused || (i.Unreachable || !i.Before.Inconclusive()) && isBroken(i))
 }
 
 // isBroken reports whether it is enough how somebody is to call a candidate bad.
@@ -184,64 +184,64 @@ func isBroken(i Installation) bool {
 	}
 }
 
-// hasShown reports whether it can be the fault of a candidate how somebody is.
-func (w *world) hasShown(s Situation, one *site) bool {
-	switch i := one.seen; {
+// provesBad reports whether it can be the fault of a candidate how somebody is.
+func (env *environment) provesBad(s Input, one *simulatedSeed) bool {
+	switch i := one.observed; {
 	case i.Assigned != s.Newest || !i.Trial.Equal(s.NewestSince):
 		return false
-	case i.Failed != "" && i.Before != WasRefused || w.hasHidden(s, one):
+	case i.Failed != "" && i.Before != WasRefused || env.wasHidden(s, one):
 		return true
-	case one.ill || one.seen.Before.Unwell():
+	case one.alwaysUnhealthy || one.observed.Before.Inconclusive():
 		return false
 	default:
-		isBroken := !one.well && (i.Observed.Progressing >= 10*minute || i.Observed.Unhealthy >= minute)
-		return w.cannotHave(one, s.Newest) || !one.flaps && (isBroken || i.Observed.Interruptions > 5 || i.Observed.UnhealthyTotal >= 10*minute)
+		isBroken := !one.healthy && (i.Observed.Progressing >= 10*minute || i.Observed.Unhealthy >= minute)
+		return env.isNeverHealthyOn(one, s.Newest) || !one.flaps && (isBroken || i.Observed.Interruptions > 5 || i.Observed.UnhealthyTotal >= 10*minute)
 	}
 }
 
-// hasHidden reports whether nobody can see any more how somebody is with a candidate, until the time is up.
-func (w *world) hasHidden(s Situation, one *site) bool {
-	isErring := one.erring > 0 && !one.seen.Before.Unwell()
-	return one.seen.Assigned == s.Newest && (one.away > 0 || isErring) && one.seen.Observed.Hidden >= 10*minute
+// wasHidden reports whether nobody can see any more how somebody is with a candidate, until the time is up.
+func (env *environment) wasHidden(s Input, one *simulatedSeed) bool {
+	isErring := one.errorSources > 0 && !one.observed.Before.Inconclusive()
+	return one.observed.Assigned == s.Newest && (one.outages > 0 || isErring) && one.observed.Observed.Hidden >= 10*minute
 }
 
-// cannotHave reports whether a revision never becomes healthy on a seed.
-func (w *world) cannotHave(one *site, revision string) bool {
-	is := w.revisions[revision].temper
-	return is == broken || is == choosy && one.odd
+// isNeverHealthyOn reports whether a revision never becomes healthy on a seed.
+func (env *environment) isNeverHealthyOn(one *simulatedSeed, revision string) bool {
+	is := env.revisions[revision].behavior
+	return is == neverHealthy || is == healthyOnEvenSeeds && one.odd
 }
 
-func (w *world) checkOne(s Situation, o outcome) {
+func (env *environment) checkOne(s Input, o outcome) {
 	switch {
 	case o.Assigned == "":
-		w.checks.that("who is new has a revision after one decision", o.isGiven || s.Newest == "" && s.LastGood == "", o)
-		w.checks.that("who is new has what was good last", o.given == s.LastGood || s.LastGood == "" || o.was == CameLate && w.hasIt(s, o.wave), o)
-	case o.back:
-		w.counts["taken back"]++
-		w.checks.that("who has a bad revision goes back at once", o.given == s.LastGood, o)
-	case o.isGiven && o.given == o.Assigned:
-		w.checks.that("who is observed anew has a candidate that is tried anew", o.given == s.Newest && !o.Trial.Equal(s.NewestSince), o)
-	case o.isGiven:
-		w.checkGiven(s, o)
+		env.checks.that("who is new has a revision after one decision", o.isAssigned || s.Newest == "" && s.LastGood == "", o)
+		env.checks.that("who is new has what was good last", o.target == s.LastGood || s.LastGood == "" || o.newBefore == WasLate && env.hasNewest(s, o.wave), o)
+	case o.isRolledBack:
+		env.counts["taken back"]++
+		env.checks.that("who has a bad revision goes back at once", o.target == s.LastGood, o)
+	case o.isAssigned && o.target == o.Assigned:
+		env.checks.that("who is observed anew has a candidate that is tried anew", o.target == s.Newest && !o.Trial.Equal(s.NewestSince), o)
+	case o.isAssigned:
+		env.checkAssigned(s, o)
 	}
 }
 
-// checkGiven is about who has something and is given something else.
-func (w *world) checkGiven(s Situation, o outcome) {
-	w.checks.that("who is given something does not have it already", o.given != o.Assigned, o)
-	w.checks.that("nothing bad is given to anybody who has something", !slices.Contains(s.Bad, o.given), o)
-	isTakenBack := o.given == s.LastGood && o.Assigned != s.Newest
+// checkAssigned is about who has something and is given something else.
+func (env *environment) checkAssigned(s Input, o outcome) {
+	env.checks.that("who is given something does not have it already", o.target != o.Assigned, o)
+	env.checks.that("nothing bad is given to anybody who has something", !slices.Contains(s.Bad, o.target), o)
+	isTakenBack := o.target == s.LastGood && o.Assigned != s.Newest
 	hasFailed := isTakenBack && o.Before != WasUnhealthy && (!o.up || o.Observed.Hidden >= 10*minute)
-	w.checks.that("nobody who has something is given anything while it is paused, but what was good for a superseded candidate that failed", !s.Rollout.Paused || hasFailed, o)
-	w.checks.that("nobody is given anything who cannot be reached, but what was good for a superseded candidate",
+	env.checks.that("nobody who has something is given anything while it is paused, but what was good for a superseded candidate that failed", !s.Rollout.Paused || hasFailed, o)
+	env.checks.that("nobody is given anything who cannot be reached, but what was good for a superseded candidate",
 		!isAway(o.Installation) || isTakenBack && o.Observed.Hidden+s.Now.Sub(o.TriedAt) >= 10*minute, o)
 }
 
-// hasIt reports whether all of a wave who are waited for are healthy with the newest, and there is one.
-func (w *world) hasIt(s Situation, wave string) bool {
+// hasNewest reports whether all of a wave who are waited for are healthy with the newest, and there is one.
+func (env *environment) hasNewest(s Input, wave string) bool {
 	has := false
 	for _, i := range s.Installations {
-		if i.SeedLabels["wave"] != wave || i.Unreachable || w.isExcused(s, i) {
+		if i.SeedLabels["wave"] != wave || i.Unreachable || env.isNotRequired(s, i) {
 			continue
 		}
 		if i.Assigned != s.Newest || i.Applied != s.Newest || !i.Healthy {
@@ -253,27 +253,27 @@ func (w *world) hasIt(s Situation, wave string) bool {
 }
 
 // checkCandidate is about somebody who has something and is given a candidate.
-func (w *world) checkCandidate(s Situation, o outcome) {
+func (env *environment) checkCandidate(s Input, o outcome) {
 	isOnTheWay := o.Assigned == s.LastGood && o.Applied != o.Assigned && max(o.Observed.Progressing, o.Observed.Hidden)+s.Now.Sub(o.TriedAt) < 10*minute && o.Failed == ""
-	w.checks.that("who is on the way to what is good may arrive", !isOnTheWay, o)
-	if w.waves[o.given] == nil {
-		w.waves[o.given] = map[string]bool{}
+	env.checks.that("who is on the way to what is good may arrive", !isOnTheWay, o)
+	if env.waves[o.target] == nil {
+		env.waves[o.target] = map[string]bool{}
 	}
-	if o.was != WasHealthy {
+	if o.newBefore != WasHealthy {
 		return // it is ill with what it has, and can only win
 	}
-	w.waves[o.given][o.wave] = true
-	w.checkHarm(s, o.wave)
+	env.waves[o.target][o.wave] = true
+	env.checkHarm(s, o.wave)
 	for _, before := range []string{"canary", "early", "rest"} {
 		if before == o.wave {
 			break
 		}
-		w.checkPassed(s, before)
+		env.checkComplete(s, before)
 	}
 }
 
-// checkPassed is called when a candidate is given to somebody in a later wave.
-func (w *world) checkPassed(s Situation, name string) {
+// checkComplete is called when a candidate is given to somebody in a later wave.
+func (env *environment) checkComplete(s Input, name string) {
 	members, reached := 0, 0
 	for _, i := range s.Installations {
 		if i.SeedLabels["wave"] != name {
@@ -287,58 +287,58 @@ func (w *world) checkPassed(s Situation, name string) {
 			continue
 		}
 		if i.Unreachable {
-			w.checks.that("who is in an earlier wave was not lost since", i.Assigned != s.Newest || i.Before != WasHealthy && i.Before != WasUnsteady, i)
+			env.checks.that("who is in an earlier wave was not lost since", i.Assigned != s.Newest || i.Before != WasHealthy && i.Before != WasUnsteady, i)
 			continue
 		}
-		if w.isExcused(s, i) {
+		if env.isNotRequired(s, i) {
 			continue
 		}
-		w.checks.that("who is in an earlier wave has been seen when it had soaked, and not long ago", !i.SeenAt.IsZero() && i.TriedAt.Sub(i.SeenAt) <= minute, i)
-		w.checks.that("who is in an earlier wave has been healthy for long",
+		env.checks.that("who is in an earlier wave has been seen when it had soaked, and not long ago", !i.SeenAt.IsZero() && i.TriedAt.Sub(i.SeenAt) <= minute, i)
+		env.checks.that("who is in an earlier wave has been healthy for long",
 			i.Applied == s.Newest && i.Assigned == s.Newest && i.Healthy && i.Observed.Healthy >= 5*minute, i)
 	}
-	w.checks.that("somebody in an earlier wave was seen", members == 0 || reached > 0, name)
+	env.checks.that("somebody in an earlier wave was seen", members == 0 || reached > 0, name)
 	if reached < members {
-		w.counts["passed over the unreachable"]++
+		env.counts["passed over the unreachable"]++
 	}
 }
 
-// isExcused: nobody waits for who is as it was before, for more than ten minutes; nor for who is new, as long as there is anybody else.
-func (w *world) isExcused(s Situation, i Installation) bool {
+// isNotRequired: nobody waits for who is as it was before, for more than ten minutes; nor for who is new, as long as there is anybody else.
+func (env *environment) isNotRequired(s Input, i Installation) bool {
 	if !isNew(s, i) {
-		return hadItsTime(s, i) || hasFailedAlready(s, i)
+		return isWaitOver(s, i) || hasFailedAlready(s, i)
 	}
 	return slices.ContainsFunc(s.Installations, func(other Installation) bool {
 		wasAway := other.Unreachable && (other.Assigned != s.Newest || other.Before == WasNew && other.Applied != s.Newest)
-		return other.SeedLabels["wave"] == i.SeedLabels["wave"] && !isNew(s, other) && !wasAway && !hadItsTime(s, other)
+		return other.SeedLabels["wave"] == i.SeedLabels["wave"] && !isNew(s, other) && !wasAway && !isWaitOver(s, other)
 	})
 }
 
-func isNew(s Situation, i Installation) bool {
-	return i.Before == CameLate || i.Before == WasNew && i.Assigned != s.Newest && i.Trial.Equal(s.NewestSince) || i.Assigned == ""
+func isNew(s Input, i Installation) bool {
+	return i.Before == WasLate || i.Before == WasNew && i.Assigned != s.Newest && i.Trial.Equal(s.NewestSince) || i.Assigned == ""
 }
 
-// hadItsTime is about who was not well before, or not for long.
-func hadItsTime(s Situation, i Installation) bool {
+// isWaitOver is about who was not well before, or not for long.
+func isWaitOver(s Input, i Installation) bool {
 	isAsBefore := i.Before == WasUnhealthy || i.Before == WasUnsteady && !i.Unreachable && (i.Observed.Interruptions > 0 || i.Applied == i.Assigned && i.WasHealthy && !i.Healthy)
 	return isAsBefore && i.Assigned == s.Newest && i.Observed.Total >= 10*minute
 }
 
 // checkHarm: a candidate that has broken, or cut off, anybody in another wave who was well before goes no further.
-func (w *world) checkHarm(s Situation, wave string) {
-	harmed := w.harmed(s.Newest, WasHealthy, WasUnsteady, WasUnhealthy)
+func (env *environment) checkHarm(s Input, wave string) {
+	harmed := env.harmed(s.Newest, WasHealthy, WasUnsteady, WasUnhealthy)
 	delete(harmed, wave)
-	w.checks.that("no more in another wave are broken, or cut off, than may fail", w.beyondMaxFailures(s, harmed) == 0, harmed)
-	for _, one := range w.present() {
-		isTried := one.sound && one.seen.Before == WasHealthy && one.seen.Assigned == s.Newest && one.seen.SeedLabels["wave"] != wave
-		if isTried && one.away == 0 && one.erring == 0 && !hasFailedAlready(s, one.seen) {
-			w.checks.that("who is in another wave is really healthy", one.applied == s.Newest && one.well, one.seen)
+	env.checks.that("no more in another wave are broken, or cut off, than may fail", env.beyondMaxFailures(s, harmed) == 0, harmed)
+	for _, one := range env.installedSeeds() {
+		isTried := one.wasHealthy && one.observed.Before == WasHealthy && one.observed.Assigned == s.Newest && one.observed.SeedLabels["wave"] != wave
+		if isTried && one.outages == 0 && one.errorSources == 0 && !hasFailedAlready(s, one.observed) {
+			env.checks.that("who is in another wave is really healthy", one.applied == s.Newest && one.healthy, one.observed)
 		}
 	}
 }
 
 // checkWave counts who is down once the decision has been carried out.
-func (w *world) checkWave(s Situation, d Decision, name string) {
+func (env *environment) checkWave(s Input, d Decision, name string) {
 	var members, unavailable, takenDown, ill int
 	for _, o := range outcomes(s, d) {
 		if o.wave != name {
@@ -348,30 +348,30 @@ func (w *world) checkWave(s Situation, d Decision, name string) {
 		if o.isMoved() && o.up {
 			takenDown++
 		}
-		if !o.down || w.isExcused(s, o.Installation) || isPastHope(s, o.Installation) {
+		if !o.down || env.isNotRequired(s, o.Installation) || isTimeUp(s, o.Installation) {
 			continue
 		}
 		unavailable++
-		if o.isIllWithout(s.Newest) {
+		if o.isUnhealthyWithout(s.Newest) {
 			ill++
 		}
 	}
-	w.counts["taken down"] += takenDown
+	env.counts["taken down"] += takenDown
 	if isCandidate := !s.NewestGood && !d.Good && !slices.Contains(s.Bad, s.Newest); isCandidate && takenDown == 1 {
 		unavailable -= ill // one may always be given a candidate beside those that are ill without it
 	}
-	w.checks.that("no more are taken down than may be", takenDown == 0 || unavailable <= allowed(s.Rollout, name, members), name, unavailable, takenDown)
+	env.checks.that("no more are taken down than may be", takenDown == 0 || unavailable <= allowed(s.Rollout, name, members), name, unavailable, takenDown)
 }
 
 // isMoved reports whether somebody is given anything else than what it has, and not because that is bad. Who is observed anew is not.
-func (o outcome) isMoved() bool { return o.isGiven && o.given != o.Applied && !o.back }
+func (o outcome) isMoved() bool { return o.isAssigned && o.target != o.Applied && !o.isRolledBack }
 
-func (o outcome) isIllWithout(revision string) bool {
+func (o outcome) isUnhealthyWithout(revision string) bool {
 	return !o.up && o.Assigned != "" && o.Assigned != revision
 }
 
-// isPastHope is about who was not well before it got what everybody is to have, and is not well with that: it would hold up the others for ever.
-func isPastHope(s Situation, i Installation) bool {
+// isTimeUp is about who was not well before it got what everybody is to have, and is not well with that: it would hold up the others for ever.
+func isTimeUp(s Input, i Installation) bool {
 	isTarget := i.Assigned == s.Newest && s.NewestGood || i.Assigned == s.LastGood && slices.Contains(s.Bad, s.Newest)
 	o, since := i.Observed, s.Now.Sub(i.TriedAt)
 	return isTarget && (i.Before == WasUnhealthy || i.Before == WasUnsteady) && (o.Progressing+since >= 10*minute || o.Unhealthy > 0 && (o.Unhealthy+since >= minute || o.UnhealthyTotal+since >= 10*minute))
@@ -394,34 +394,34 @@ func allowed(rollout installationv1alpha1.Rollout, wave string, members int) int
 	return 0
 }
 
-// atTheEnd says what a world must have come to.
-func (w *world) atTheEnd() error {
-	s := w.situation()
+// checkEnd says what a world must have come to.
+func (env *environment) checkEnd() error {
+	s := env.input()
 	d := Decide(s)
-	w.counts["ended "+string(d.Progress.State)]++
-	w.checks.that("at the end nothing is left to do", len(d.Assign) == 0 && !d.Good && !d.Bad, d)
-	for _, one := range w.present() {
-		w.checks.that("nobody is given things again and again", one.changes <= 4*w.counts["published"]+2*w.counts["mended"], one.seen.Name, one.changes)
+	env.counts["ended "+string(d.Progress.State)]++
+	env.checks.that("at the end nothing is left to do", len(d.Assign) == 0 && !d.Good && !d.Bad, d)
+	for _, one := range env.installedSeeds() {
+		env.checks.that("nobody is given things again and again", one.changes <= 4*env.counts["published"]+2*env.counts["mended"], one.observed.Name, one.changes)
 	}
-	newest := w.revisions[w.newest]
-	w.checkCalm(newest)
+	newest := env.revisions[env.newest]
+	env.checkCalm(newest)
 	var target string
 	switch {
 	case newest.good:
-		target = w.newest
-	case newest.bad && w.lastGood() != "" && w.rollout.Rollback != installationv1alpha1.RollbackNever:
-		target = w.lastGood()
+		target = env.newest
+	case newest.bad && env.lastGood() != "" && env.rollout.Rollback != installationv1alpha1.RollbackNever:
+		target = env.lastGood()
 	case newest.bad:
 		return nil
-	case len(w.present()) == 0:
+	case len(env.installedSeeds()) == 0:
 		return nil
 	default:
-		w.checks.that("a candidate is judged unless nobody of a wave can be reached", d.Progress.State == Waiting, d.Progress)
+		env.checks.that("a candidate is judged unless nobody of a wave can be reached", d.Progress.State == Waiting, d.Progress)
 		return nil
 	}
-	for _, one := range w.present() {
-		if one.away == 0 && !w.blocked(one) {
-			w.checks.that("everybody who can be reached has what is good", one.applied == target, one.seen, target)
+	for _, one := range env.installedSeeds() {
+		if one.outages == 0 && !env.blocked(one) {
+			env.checks.that("everybody who can be reached has what is good", one.applied == target, one.observed, target)
 		}
 	}
 	return nil
@@ -429,39 +429,39 @@ func (w *world) atTheEnd() error {
 
 // checkCalm: what is fine is good within a bound, although seeds were ill before, come and go for less than the deadline, or are new, and clocks jump. It
 // is for each wave: one seed after the other, the longest wait, and the soak, begun anew once for each that was away or ill for a moment.
-func (w *world) checkCalm(newest *record) {
-	if !w.isCalm || len(w.present()) == 0 || w.nothingCanBeProven() {
+func (env *environment) checkCalm(newest *record) {
+	if !env.isCalm || len(env.installedSeeds()) == 0 || env.nothingCanBeProven() {
 		return
 	}
-	w.checks.that("what is fine is good within a bound", newest.good && w.verdict.Sub(w.given) <= 5*hour, newest, w.verdict.Sub(w.given))
+	env.checks.that("what is fine is good within a bound", newest.good && env.foundGoodAt.Sub(env.publishedAt) <= 5*hour, newest, env.foundGoodAt.Sub(env.publishedAt))
 	if newest.good {
-		w.counts["good in a calm world"]++
+		env.counts["good in a calm world"]++
 	}
 }
 
 // nothingCanBeProven reports whether there is nobody who was well before.
-func (w *world) nothingCanBeProven() bool {
-	return !slices.ContainsFunc(w.present(), func(one *site) bool { return !one.ill && !one.flaps })
+func (env *environment) nothingCanBeProven() bool {
+	return !slices.ContainsFunc(env.installedSeeds(), func(one *simulatedSeed) bool { return !one.alwaysUnhealthy && !one.flaps })
 }
 
-// isFine reports whether a revision gets well on every seed.
-func (w *world) isFine(revision string) bool {
-	return w.revisions[revision].temper == fine && !slices.ContainsFunc(w.sites, func(s *site) bool { return s.allergic == revision })
+// isStable reports whether a revision gets well on every seed.
+func (env *environment) isStable(revision string) bool {
+	return env.revisions[revision].behavior == stable && !slices.ContainsFunc(env.seeds, func(s *simulatedSeed) bool { return s.incompatible == revision })
 }
 
 // blocked reports whether an installation cannot have the target: it does not go together with the seed, or others that became ill with it
 // take all places of the wave.
-func (w *world) blocked(one *site) bool {
-	wave := one.seen.SeedLabels["wave"]
+func (env *environment) blocked(one *simulatedSeed) bool {
+	wave := one.observed.SeedLabels["wave"]
 	members, ill := 0, 0
-	for _, other := range w.present() {
-		if other.seen.SeedLabels["wave"] != wave {
+	for _, other := range env.installedSeeds() {
+		if other.observed.SeedLabels["wave"] != wave {
 			continue
 		}
 		members++
-		if other.away == 0 && other.seen.Before != WasUnhealthy && (!other.well || other.seen.Failed != "") {
+		if other.outages == 0 && other.observed.Before != WasUnhealthy && (!other.healthy || other.observed.Failed != "") {
 			ill++
 		}
 	}
-	return one.seen.Failed != "" || ill >= allowed(w.rollout, wave, members)
+	return one.observed.Failed != "" || ill >= allowed(env.rollout, wave, members)
 }

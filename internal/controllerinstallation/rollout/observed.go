@@ -17,16 +17,18 @@ const (
 	WasUnhealthy Before = "Unhealthy"
 	// WasRefused: what it had could not be installed either. Nothing but its loss proves anything against the revision.
 	WasRefused Before = "Refused"
-	// WasAway: its seed was unreachable. It proves nothing before it was there again, and then what one does that was unhealthy.
-	WasAway Before = "Away"
+	// WasUnreachable: its seed was unreachable. It proves nothing before it was there again, and then what one does that was unhealthy.
+	WasUnreachable Before = "Away"
 	// WasNew: it had no revision.
 	WasNew Before = "New"
-	// CameLate: it had no revision, and got the candidate because its wave had it. The wave does not wait for it.
-	CameLate Before = "Late"
+	// WasLate: it had no revision, and got the candidate because its wave had it. The wave does not wait for it.
+	WasLate Before = "Late"
 )
 
-// Unwell reports whether an installation that was like this proves nothing by not being healthy with its revision.
-func (b Before) Unwell() bool { return b == WasUnhealthy || b == WasRefused || b == WasAway }
+// Inconclusive reports whether an installation that was like this proves nothing by not being healthy with its revision.
+func (b Before) Inconclusive() bool {
+	return b == WasUnhealthy || b == WasRefused || b == WasUnreachable
+}
 
 // Health is what a look at an installation tells of it and the revision that it is assigned.
 type Health int

@@ -10,28 +10,28 @@ import (
 
 // plan is a situation as it will be when the decision, as far as it is taken, has been carried out.
 type plan struct {
-	Situation
-	verdict  verdict
+	Input
+	result   result
 	waves    []*wave
 	decision Decision
 }
 
-// verdict is what is known of Newest.
-type verdict int
+// result is what is known of Newest.
+type result int
 
 const (
-	nothing verdict = iota // there is no Newest
+	noRevision result = iota // there is no Newest
 	candidate
 	good
 	bad
 )
 
 // newPlan leaves the situation itself as it is.
-func newPlan(s Situation) *plan {
+func newPlan(s Input) *plan {
 	s.Installations = slices.Clone(s.Installations)
 	slices.SortFunc(s.Installations, func(a, b Installation) int { return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Name, b.Name)) })
-	p := &plan{Situation: s, verdict: verdictOf(s), decision: Decision{Assign: map[string]string{}, Before: map[string]Before{}, Waves: map[string]string{}}}
-	if p.verdict == good {
+	p := &plan{Input: s, result: resultOf(s), decision: Decision{Assign: map[string]string{}, Before: map[string]Before{}, Waves: map[string]string{}}}
+	if p.result == good {
 		p.LastGood = s.Newest
 	}
 	p.waves = wavesOf(p.Rollout, p.Installations)
@@ -43,10 +43,10 @@ func newPlan(s Situation) *plan {
 	return p
 }
 
-func verdictOf(s Situation) verdict {
+func resultOf(s Input) result {
 	switch {
 	case s.Newest == "":
-		return nothing
+		return noRevision
 	case s.NewestBad || slices.Contains(s.Bad, s.Newest):
 		return bad
 	case s.NewestGood || s.Newest == s.LastGood:
@@ -56,30 +56,30 @@ func verdictOf(s Situation) verdict {
 	}
 }
 
-// judge finds out whether a candidate is good or bad by now.
-func (p *plan) judge() {
-	if p.verdict != candidate {
+// evaluate finds out whether a candidate is good or bad by now.
+func (p *plan) evaluate() {
+	if p.result != candidate {
 		return
 	}
 	for _, w := range p.waves {
 		if p.tooManyFailed(w) {
 			p.decision.Bad, p.decision.Reason = true, p.failure(w, p.failed(w))
-			p.verdict, p.NewestReason = bad, p.decision.Reason
+			p.result, p.NewestReason = bad, p.decision.Reason
 			return
 		}
 	}
-	if p.firstNotPassed() == nil && slices.ContainsFunc(p.waves, p.isProven) {
-		p.verdict, p.decision.Good = good, true
+	if p.firstIncomplete() == nil && slices.ContainsFunc(p.waves, p.isProven) {
+		p.result, p.decision.Good = good, true
 		p.LastGood = p.Newest
 	}
 }
 
-// serveNew gives LastGood to installations that have nothing; the candidate where their wave has it, or where nothing was ever good.
-func (p *plan) serveNew() {
+// assignNew gives LastGood to installations that have nothing; the candidate where their wave has it, or where nothing was ever good.
+func (p *plan) assignNew() {
 	for _, w := range p.waves {
 		revision, before := cmp.Or(p.LastGood, p.Newest), WasNew
-		if p.verdict == candidate && !p.Rollout.Paused && p.updated(w) && p.isProven(w) {
-			revision, before = p.Newest, CameLate
+		if p.result == candidate && !p.Rollout.Paused && p.updated(w) && p.isProven(w) {
+			revision, before = p.Newest, WasLate
 		}
 		for _, i := range w.members {
 			if i.Assigned == "" {
@@ -89,12 +89,12 @@ func (p *plan) serveNew() {
 	}
 }
 
-// begin has installations observed anew that were assigned the candidate before it is tried once more. Those that are away by now were so before this try.
-func (p *plan) begin() {
+// restartTrials has installations observed anew that were assigned the candidate before it is tried once more. Those that are away by now were so before this try.
+func (p *plan) restartTrials() {
 	for _, i := range p.all() {
-		if p.verdict == candidate && i.Assigned == p.Newest && !p.isJudged(i) {
+		if p.result == candidate && i.Assigned == p.Newest && !p.isInTrial(i) {
 			if i.Unreachable {
-				i.Before = WasAway
+				i.Before = WasUnreachable
 			}
 			p.decision.Assign[i.Name], p.decision.Before[i.Name] = p.Newest, i.Before
 			i.AssignedAt, i.Trial, i.Observed = p.Now, p.NewestSince, Observed{}
@@ -102,24 +102,24 @@ func (p *plan) begin() {
 	}
 }
 
-func (p *plan) takeBack() {
+func (p *plan) rollBackBad() {
 	for _, i := range p.all() {
 		if p.rollsBack() && p.isBad(i.Assigned) {
-			p.assign(i, p.LastGood, p.beforeIt(i))
+			p.assign(i, p.LastGood, p.originalBefore(i))
 		}
 	}
 }
 
-// relieve takes a superseded candidate away from installations that are not well with it: no rollout will judge it any more. Where nothing is rolled back,
+// replaceSuperseded takes a superseded candidate away from installations that are not well with it: no rollout will judge it any more. Where nothing is rolled back,
 // the candidate replaces it.
-func (p *plan) relieve() {
+func (p *plan) replaceSuperseded() {
 	for _, i := range p.all() {
 		switch {
-		case p.verdict != candidate || !p.isSuperseded(i) || !p.isUnwell(i):
-		case p.Rollout.Paused && p.isExcused(i): // it is none that has failed
+		case p.result != candidate || !p.isSuperseded(i) || !p.isUnhealthy(i):
+		case p.Rollout.Paused && p.isAsBefore(i): // it is none that has failed
 		case p.rollsBack():
-			p.assign(i, p.LastGood, p.beforeIt(i))
-		case !p.Rollout.Paused && !i.absent():
+			p.assign(i, p.LastGood, p.originalBefore(i))
+		case !p.Rollout.Paused && !i.isUnknown():
 			p.assign(i, p.Newest, WasUnhealthy)
 		}
 	}
@@ -133,22 +133,22 @@ func (p *plan) wasNeverGood(revision string) bool {
 	return revision != p.LastGood && !slices.Contains(p.Good, revision)
 }
 
-// isUnwell reports whether an installation is unhealthy with what it has, for longer than a moment, or never was healthy with it.
-func (p *plan) isUnwell(i *Installation) bool {
+// isUnhealthy reports whether an installation is unhealthy with what it has, for longer than a moment, or never was healthy with it.
+func (p *plan) isUnhealthy(i *Installation) bool {
 	switch {
-	case i.unseen():
+	case i.isUnchecked():
 		return false
 	case !i.Unreachable && i.available():
-		return p.hidden(i) && p.left(i) <= 0
+		return p.hidden(i) && p.timeLeft(i) <= 0
 	case i.Unreachable:
-		return p.left(i) <= 0
+		return p.timeLeft(i) <= 0
 	default:
-		return p.left(i) <= 0 || !i.wasHealthy() && !p.Rollout.Paused
+		return p.timeLeft(i) <= 0 || !i.wasHealthy() && !p.Rollout.Paused
 	}
 }
 
 func (p *plan) isBad(revision string) bool {
-	return slices.Contains(p.Bad, revision) || p.verdict == bad && revision == p.Newest
+	return slices.Contains(p.Bad, revision) || p.result == bad && revision == p.Newest
 }
 
 func (p *plan) rollsBack() bool {
@@ -160,8 +160,8 @@ func (p *plan) advance() {
 	if p.Rollout.Paused {
 		return
 	}
-	for _, w := range p.atWork() {
-		for _, i := range p.chosen(w, p.target()) {
+	for _, w := range p.activeWaves() {
+		for _, i := range p.selectMembers(w, p.target()) {
 			p.assign(i, p.target(), p.before(i))
 		}
 	}
@@ -170,33 +170,33 @@ func (p *plan) advance() {
 // target is the revision that everybody is to have in the end, as far as that is known; empty when everybody keeps what they have.
 func (p *plan) target() string {
 	switch {
-	case p.verdict == candidate, p.verdict == good:
+	case p.result == candidate, p.result == good:
 		return p.Newest
-	case p.verdict == bad && p.rollsBack():
+	case p.result == bad && p.rollsBack():
 		return p.LastGood
 	default:
 		return ""
 	}
 }
 
-// atWork returns the waves in which installations may be brought to the target.
-func (p *plan) atWork() []*wave {
-	switch w := p.firstNotPassed(); {
-	case p.target() == "" || p.verdict == candidate && (w == nil || p.isDoubted(w)):
+// activeWaves returns the waves in which installations may be brought to the target.
+func (p *plan) activeWaves() []*wave {
+	switch w := p.firstIncomplete(); {
+	case p.target() == "" || p.result == candidate && (w == nil || p.isBlockedByOtherWave(w)):
 		return nil
-	case p.verdict == candidate:
+	case p.result == candidate:
 		return []*wave{w}
 	default:
 		return p.waves
 	}
 }
 
-// isDoubted reports whether an installation of another wave is not healthy with the candidate at the moment, or is lost, or nobody has looked at it yet: nobody
+// isBlockedByOtherWave reports whether an installation of another wave is not healthy with the candidate at the moment, or is lost, or nobody has looked at it yet: nobody
 // else gets the candidate until that is over. So who comes back to an earlier wave is not given what a later one is just failing with.
-func (p *plan) isDoubted(at *wave) bool {
+func (p *plan) isBlockedByOtherWave(at *wave) bool {
 	return slices.ContainsFunc(p.waves, func(w *wave) bool {
 		return w != at && slices.ContainsFunc(w.members, func(i *Installation) bool {
-			return p.onTrial(w, i) && !p.hasFailed(w, i) || p.isJudged(i) && i.unseen()
+			return p.onTrial(w, i) && !p.hasFailed(w, i) || p.isInTrial(i) && i.isUnchecked()
 		})
 	})
 }
@@ -211,8 +211,8 @@ func (p *plan) assign(i *Installation, revision string, before Before) {
 	i.Trial, i.Observed = p.NewestSince, Observed{}
 }
 
-// again returns how long it is until the next moment from which on something else may be decided.
-func (p *plan) again() time.Duration {
+// requeueAfter returns how long it is until the next moment from which on something else may be decided.
+func (p *plan) requeueAfter() time.Duration {
 	var next time.Time
 	for _, moment := range p.moments() {
 		if moment.After(p.Now) && (next.IsZero() || moment.Before(next)) {
@@ -230,20 +230,20 @@ func (p *plan) moments() []time.Time {
 	for _, w := range p.waves {
 		for _, i := range w.members {
 			if p.onTrial(w, i) {
-				moments = append(moments, p.hopeEnds(i))
+				moments = append(moments, p.deadlineOf(i))
 			}
-			if p.waitEnds(w, i) {
+			if p.isWaitLimited(w, i) {
 				moments = append(moments, p.after(i, p.waitLeft(i)))
 			}
 		}
 	}
-	for _, w := range p.atWork() {
-		if p.verdict == candidate && p.updated(w) {
-			moments = append(moments, p.soaked(w))
+	for _, w := range p.activeWaves() {
+		if p.result == candidate && p.updated(w) {
+			moments = append(moments, p.soakedAt(w))
 		}
 		for _, i := range w.members {
-			if p.isChanging(w, i, p.target()) && (p.verdict == candidate || i.Assigned != p.target() || i.absent() || p.isExcused(i)) {
-				moments = append(moments, p.hopeEnds(i))
+			if p.isChanging(w, i, p.target()) && (p.result == candidate || i.Assigned != p.target() || i.isUnknown() || p.isAsBefore(i)) {
+				moments = append(moments, p.deadlineOf(i))
 			}
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // progress says where the rollout is once the decision has been carried out.
 func (p *plan) progress() Progress {
 	progress := p.state()
-	progress.Empty = p.empty()
+	progress.Empty = p.emptyWaves()
 	progress.DueAt = p.dueAt(progress.State)
 	return progress
 }
 
-// empty names the waves that select nobody. To the last one belong those that are left over, so it may well be.
-func (p *plan) empty() []string {
+// emptyWaves names the waves that select nobody. To the last one belong those that are left over, so it may well be.
+func (p *plan) emptyWaves() []string {
 	var names []string
 	for _, w := range p.waves[:len(p.waves)-1] {
 		if len(w.members) == 0 && len(p.Installations) > 0 {
@@ -42,7 +42,7 @@ func (p *plan) dueAt(state State) time.Time {
 			}
 		}
 	}
-	if p.verdict != candidate {
+	if p.result != candidate {
 		soak = 0
 	}
 	return since.Add(p.Rollout.HealthGate.Deadline.Duration + soak)
@@ -50,17 +50,17 @@ func (p *plan) dueAt(state State) time.Time {
 
 func (p *plan) state() Progress {
 	all := &wave{members: p.all()}
-	switch w := p.unfinished(); {
-	case p.verdict == nothing || p.verdict == bad:
-		return p.givenUp(all)
+	switch w := p.reportedWave(); {
+	case p.result == noRevision || p.result == bad:
+		return p.failedProgress(all)
 	case w != nil:
-		return p.underWay(w)
-	case p.verdict == candidate && len(all.members) > 0:
-		return p.of(all, Waiting, joined(", ", p.count(all, p.Newest), "no seed has been healthy with it for long enough, so that nothing is proven"))
+		return p.advancingProgress(w)
+	case p.result == candidate && len(all.members) > 0:
+		return p.progressOf(all, Waiting, joinNonEmpty(", ", p.count(all, p.Newest), "no seed has been healthy with it for long enough, so that nothing is proven"))
 	case len(all.members) == 0:
 		return Progress{State: Idle, Message: fmt.Sprintf("revision %s waits for a first installation", p.Newest)}
 	default:
-		return p.of(all, Idle, joined(", ", p.count(all, p.Newest), p.ailments(all)))
+		return p.progressOf(all, Idle, joinNonEmpty(", ", p.count(all, p.Newest), p.problems(all)))
 	}
 }
 
@@ -72,92 +72,92 @@ func (p *plan) all() []*Installation {
 	return found
 }
 
-func (p *plan) of(w *wave, state State, message string) Progress {
+func (p *plan) progressOf(w *wave, state State, message string) Progress {
 	progress := Progress{State: state, Wave: w.name, Total: len(w.members), Message: message}
 	for _, i := range w.members {
-		if !i.absent() && i.settled(p.Newest) {
+		if !i.isUnknown() && i.isUpToDate(p.Newest) {
 			progress.Updated++
 		}
 	}
 	return progress
 }
 
-// unfinished returns the wave to tell about: the first one that something is still to be done for, and rather one that can be reached.
-func (p *plan) unfinished() *wave {
-	if p.verdict == candidate {
-		return p.firstNotPassed()
+// reportedWave returns the wave to tell about: the first one that something is still to be done for, and rather one that can be reached.
+func (p *plan) reportedWave() *wave {
+	if p.result == candidate {
+		return p.firstIncomplete()
 	}
-	var waits *wave
+	var unreachable *wave
 	for _, w := range p.waves {
 		for _, i := range w.members {
 			switch {
-			case i.given(p.Newest):
-			case !i.absent():
+			case i.isDone(p.Newest):
+			case !i.isUnknown():
 				return w
-			case waits == nil:
-				waits = w
+			case unreachable == nil:
+				unreachable = w
 			}
 		}
 	}
-	return waits
+	return unreachable
 }
 
-// underWay tells about a wave that is being brought to Newest.
-func (p *plan) underWay(w *wave) Progress {
+// advancingProgress tells about a wave that is being brought to Newest.
+func (p *plan) advancingProgress(w *wave) Progress {
 	count := p.count(w, p.Newest)
-	missed := missing(w.members)
-	awaited := which(p.awaited(w), func(i *Installation) bool { return !i.absent() && !i.available() }).after("waiting for")
-	missed = joined(", ", missed, p.notWaitedFor(w))
+	unknown := unknownSeeds(w.members)
+	required := seedsOf(p.requiredMembers(w), func(i *Installation) bool { return !i.isUnknown() && !i.available() }).withPrefix("waiting for")
+	unknown = joinNonEmpty(", ", unknown, p.notRequired(w))
 	switch {
-	case p.Rollout.Paused && (p.verdict == candidate || p.holdsBack(w)):
-		return p.of(w, Paused, joined(", ", count, "paused", missed))
+	case p.Rollout.Paused && (p.result == candidate || p.hasOutdated(w)):
+		return p.progressOf(w, Paused, joinNonEmpty(", ", count, "paused", unknown))
 	case len(w.reachable()) == 0:
-		return p.of(w, Waiting, joined(", ", count, "no seed of it can be reached"))
-	case !slices.ContainsFunc(w.members, func(i *Installation) bool { return !i.absent() }):
-		return p.of(w, Waiting, joined(", ", count, missed))
-	case p.verdict == candidate && p.updated(w) && !p.Now.Before(p.soaked(w)):
-		unsure := which(p.toBeSeen(w), func(*Installation) bool { return true })
-		return p.of(w, Soaking, joined(", ", count, unsure.after("soaked, waiting for a look at"), missed))
-	case p.verdict == candidate && p.updated(w):
-		return p.of(w, Soaking, joined(", ", count, "soaking until "+p.clock(p.soaked(w)), missed))
-	case p.verdict == good && !slices.ContainsFunc(w.reachable(), func(i *Installation) bool { return !i.given(p.Newest) }):
-		return p.of(w, Waiting, joined(", ", count, missed))
+		return p.progressOf(w, Waiting, joinNonEmpty(", ", count, "no seed of it can be reached"))
+	case !slices.ContainsFunc(w.members, func(i *Installation) bool { return !i.isUnknown() }):
+		return p.progressOf(w, Waiting, joinNonEmpty(", ", count, unknown))
+	case p.result == candidate && p.updated(w) && !p.Now.Before(p.soakedAt(w)):
+		unconfirmed := seedsOf(p.unconfirmed(w), func(*Installation) bool { return true })
+		return p.progressOf(w, Soaking, joinNonEmpty(", ", count, unconfirmed.withPrefix("soaked, waiting for a look at"), unknown))
+	case p.result == candidate && p.updated(w):
+		return p.progressOf(w, Soaking, joinNonEmpty(", ", count, "soaking until "+p.formatTime(p.soakedAt(w)), unknown))
+	case p.result == good && !slices.ContainsFunc(w.reachable(), func(i *Installation) bool { return !i.isDone(p.Newest) }):
+		return p.progressOf(w, Waiting, joinNonEmpty(", ", count, unknown))
 	default:
-		return p.of(w, Advancing, joined(", ", count, awaited, missed))
+		return p.progressOf(w, Advancing, joinNonEmpty(", ", count, required, unknown))
 	}
 }
 
-// holdsBack reports whether there is any reachable member that has another revision than Newest.
-func (p *plan) holdsBack(w *wave) bool {
+// hasOutdated reports whether there is any reachable member that has another revision than Newest.
+func (p *plan) hasOutdated(w *wave) bool {
 	return slices.ContainsFunc(w.reachable(), func(i *Installation) bool { return i.Assigned != p.Newest })
 }
 
-// givenUp tells about a Newest that has failed, or does not exist.
-func (p *plan) givenUp(all *wave) Progress {
+// failedProgress tells about a Newest that has failed, or does not exist.
+func (p *plan) failedProgress(all *wave) Progress {
 	cause := "there is no revision to roll out"
-	if p.verdict == bad {
+	if p.result == bad {
 		cause = cmp.Or(p.NewestReason, fmt.Sprintf("revision %s has failed", p.Newest))
 	}
-	returning := which(all.members, p.isReturning)
-	keeping := which(all.members, func(i *Installation) bool { return p.isBad(i.Assigned) })
-	missed := missing(slices.DeleteFunc(p.all(), func(i *Installation) bool { return i.Applied == p.LastGood }))
+	rollingBack := seedsOf(all.members, p.isRollingBack)
+	notRolledBack := seedsOf(all.members, func(i *Installation) bool { return p.isBad(i.Assigned) })
+	unknown := unknownSeeds(slices.DeleteFunc(p.all(), func(i *Installation) bool { return i.Applied == p.LastGood }))
 	switch {
-	case len(returning) > 0:
-		return p.of(all, RollingBack, joined("; ", cause, returning.after(fmt.Sprintf("revision %s is brought back to", p.LastGood)), missed))
-	case len(keeping) > 0 && p.Rollout.Rollback == installationv1alpha1.RollbackNever:
-		return p.of(all, Stopped, joined("; ", cause, keeping.are("not rolled back, since rollback is Never")))
-	case len(keeping) > 0:
-		return p.of(all, Stopped, joined("; ", cause, keeping.are("not rolled back, since no revision was ever good")))
-	case p.verdict == bad && len(all.members) > 0:
-		return p.of(all, Stopped, joined("; ", cause, p.count(all, p.LastGood), missed))
+	case len(rollingBack) > 0:
+		return p.progressOf(all, RollingBack, joinNonEmpty("; ", cause, rollingBack.withPrefix(fmt.Sprintf("revision %s is brought back to", p.LastGood)), unknown))
+	case len(notRolledBack) > 0 && p.Rollout.Rollback == installationv1alpha1.RollbackNever:
+		return p.progressOf(all, Stopped, joinNonEmpty("; ", cause, notRolledBack.withVerb("not rolled back, since rollback is Never")))
+	case len(notRolledBack) > 0:
+		return p.progressOf(all, Stopped, joinNonEmpty("; ", cause, notRolledBack.withVerb("not rolled back, since no revision was ever good")))
+	case p.result == bad && len(all.members) > 0:
+		return p.progressOf(all, Stopped, joinNonEmpty("; ", cause, p.count(all, p.LastGood), unknown))
 	default:
-		return p.of(all, Stopped, cause)
+		return p.progressOf(all, Stopped, cause)
 	}
 }
 
-// isReturning reports whether an installation is on its way back to LastGood, or is going to be when others are.
-func (p *plan) isReturning(i *Installation) bool {
-	if i.absent() || i.Failed != "" || i.Applied == "" || i.Applied == p.LastGood {
+// isRollingBack reports whether an installation is on its way back to LastGood, or is going to be when others are.
+func (p *plan) isRollingBack(i *Installation) bool {
+	if i.isUnknown() || i.Failed != "" || i.Applied == "" || i.Applied == p.LastGood {
 		return false
 	}
 	return i.Assigned == p.LastGood || p.target() != "" && !p.Rollout.Paused

@@ -10,8 +10,8 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// Situation is everything that a decision depends on.
-type Situation struct {
+// Input is everything that a decision depends on.
+type Input struct {
 	Now time.Time
 	// Newest is the revision that the ControllerDeployment asks for. It is empty when it asks for nothing that could be a revision: then nothing
 	// changes, but new installations are served with LastGood, and what has a bad revision goes back.
@@ -74,10 +74,10 @@ type Decision struct {
 	Waves map[string]string
 	// Progress is for people and metrics.
 	Progress Progress
-	// Look names installations that have to be looked at before more can be decided, now that their time has come.
-	Look []string
-	// Again is when time alone may lead to another decision, at least a second; zero when only events can.
-	Again time.Duration
+	// Check names installations that have to be looked at before more can be decided, now that their time has come.
+	Check []string
+	// RequeueAfter is when time alone may lead to another decision, at least a second; zero when only events can.
+	RequeueAfter time.Duration
 }
 
 // Progress is where a rollout is.
@@ -149,16 +149,16 @@ const (
 //     So a revision that cuts seeds off does not eat its way through a wave, and a seed that stays away holds up nobody for ever.
 //
 // No rule compares times that were written down: durations are observed, and a clock that jumps changes nothing.
-func Decide(s Situation) Decision {
+func Decide(s Input) Decision {
 	p := newPlan(s)
-	p.begin()
-	p.judge()
-	p.serveNew()
-	p.takeBack()
-	p.relieve()
+	p.restartTrials()
+	p.evaluate()
+	p.assignNew()
+	p.rollBackBad()
+	p.replaceSuperseded()
 	p.advance()
-	p.decision.Look = p.overdue()
+	p.decision.Check = p.overdue()
 	p.decision.Progress = p.progress()
-	p.decision.Again = p.again()
+	p.decision.RequeueAfter = p.requeueAfter()
 	return p.decision
 }

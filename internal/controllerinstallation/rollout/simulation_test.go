@@ -19,27 +19,27 @@ import (
 )
 
 const (
-	// worlds is how many there are, unless TRELLIS_ROLLOUT_WORLDS says otherwise: a number, or a range like 600-700.
-	worlds = 250
-	// brokenWorlds is how many worlds may break a rule before the others are left out.
-	brokenWorlds = 10
+	// environments is how many there are, unless TRELLIS_ROLLOUT_WORLDS says otherwise: a number, or a range like 600-700.
+	environments = 250
+	// maxBrokenEnvironments is how many worlds may break a rule before the others are left out.
+	maxBrokenEnvironments = 10
 	// horizon is when things stop to happen by chance.
 	horizon = 6 * hour
-	// happenings bounds how often anything happens in a world: far more than ever does.
-	happenings = 50000
+	// maxEvents bounds how often anything happens in a world: far more than ever does.
+	maxEvents = 50000
 )
 
 // TestSimulation lets operators work in worlds that are made by chance, until nothing happens any more.
 func TestSimulation(t *testing.T) {
 	seen, broken := map[string]int{}, 0
-	first, end := givenWorlds(t)
-	for seed := first; seed < end && broken < brokenWorlds; seed++ {
-		w := newWorld(seed)
-		err := w.run()
-		if !assert.NoError(t, errors.Join(err, w.checks.err()), "world %d", seed) {
+	first, end := environmentRange(t)
+	for seed := first; seed < end && broken < maxBrokenEnvironments; seed++ {
+		env := newEnvironment(seed)
+		err := env.run()
+		if !assert.NoError(t, errors.Join(err, env.checks.err()), "world %d", seed) {
 			broken++
 		}
-		for what, times := range w.counts {
+		for what, times := range env.counts {
 			seen[what] += times
 		}
 		if (seed+1)%1000 == 0 {
@@ -47,7 +47,7 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	if end-first < worlds {
+	if end-first < environments {
 		return
 	}
 	for _, what := range []string{
@@ -59,11 +59,11 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// givenWorlds returns the first world and the one after the last.
-func givenWorlds(t *testing.T) (first, end uint64) {
+// environmentRange returns the first world and the one after the last.
+func environmentRange(t *testing.T) (first, end uint64) {
 	given := os.Getenv("TRELLIS_ROLLOUT_WORLDS")
 	if given == "" {
-		return 0, worlds
+		return 0, environments
 	}
 	from, to, isRange := strings.Cut(given, "-")
 	if !isRange {
@@ -76,257 +76,257 @@ func givenWorlds(t *testing.T) (first, end uint64) {
 	return first, end
 }
 
-// newWorld makes a world with everything that is going to happen to it from outside.
-func newWorld(seed uint64) *world {
-	w := &world{
-		rand: rand.New(rand.NewPCG(seed, 0)), now: noon(), began: noon(), rollout: threeWaves(),
+// newEnvironment makes a world with everything that is going to happen to it from outside.
+func newEnvironment(seed uint64) *environment {
+	env := &environment{
+		rand: rand.New(rand.NewPCG(seed, 0)), now: noon(), startedAt: noon(), rollout: threeWaves(),
 		revisions: map[string]*record{}, waves: map[string]map[string]bool{}, counts: map[string]int{},
 	}
-	for k := range w.rollout.Waves {
-		maximum := intstr.FromString(fmt.Sprintf("%d%%", 1+w.rand.IntN(100)))
-		if w.chance(50) {
-			maximum = intstr.FromInt32(1 + w.rand.Int32N(3))
+	for k := range env.rollout.Waves {
+		maximum := intstr.FromString(fmt.Sprintf("%d%%", 1+env.rand.IntN(100)))
+		if env.chance(50) {
+			maximum = intstr.FromInt32(1 + env.rand.Int32N(3))
 		}
-		w.rollout.Waves[k].MaxUnavailable = &maximum
+		env.rollout.Waves[k].MaxUnavailable = &maximum
 	}
-	if w.chance(15) {
-		w.rollout.Rollback = "Never"
+	if env.chance(15) {
+		env.rollout.Rollback = "Never"
 	}
 	if rand.New(rand.NewPCG(seed, 1)).IntN(6) == 0 {
-		w.rollout.MaxFailures = new(intstr.FromInt32(1))
-		w.counts["failures allowed"]++
+		env.rollout.MaxFailures = new(intstr.FromInt32(1))
+		env.counts["failures allowed"]++
 	}
-	if w.chance(80) {
-		w.publish("r0", fine)
-		w.revisions["r0"].good = true
+	if env.chance(80) {
+		env.publish("r0", stable)
+		env.revisions["r0"].good = true
 	}
-	for k := range w.rand.IntN(14) {
-		s := w.appear(w.place(k))
-		if w.lastGood() != "" {
-			w.settle(s)
+	for k := range env.rand.IntN(14) {
+		s := env.addSeed(env.placement(k))
+		if env.lastGood() != "" {
+			env.assignInitial(s)
 		}
 	}
-	w.schedule()
-	return w
+	env.schedule()
+	return env
 }
 
-// settle gives a seed r0, long ago. Some have been ill with it ever since, or are now and then.
-func (w *world) settle(s *site) {
-	s.seen.Assigned, s.seen.AssignedAt, s.seen.Applied, s.applied = "r0", w.now.Add(-hour), "r0", "r0"
-	s.seen.Healthy, s.well = true, true
-	s.seen.Observed = Observed{Total: hour, Progressing: minute, Healthy: 59 * minute}
-	switch w.rand.IntN(12) {
+// assignInitial gives a seed r0, long ago. Some have been ill with it ever since, or are now and then.
+func (env *environment) assignInitial(s *simulatedSeed) {
+	s.observed.Assigned, s.observed.AssignedAt, s.observed.Applied, s.applied = "r0", env.now.Add(-hour), "r0", "r0"
+	s.observed.Healthy, s.healthy = true, true
+	s.observed.Observed = Observed{Total: hour, Progressing: minute, Healthy: 59 * minute}
+	switch env.rand.IntN(12) {
 	case 0:
-		s.ill, s.well, s.seen.Healthy = true, false, false
-		s.seen.Observed = Observed{Total: hour, Progressing: hour}
-		w.counts["ill before"]++
+		s.alwaysUnhealthy, s.healthy, s.observed.Healthy = true, false, false
+		s.observed.Observed = Observed{Total: hour, Progressing: hour}
+		env.counts["ill before"]++
 	case 1:
 		s.flaps = true
-		s.seen.Observed.Interruptions, s.seen.Observed.Healthy = 3, minute
-		w.falter(s)
-		w.counts["flaps"]++
+		s.observed.Observed.Interruptions, s.observed.Observed.Healthy = 3, minute
+		env.flap(s)
+		env.counts["flaps"]++
 	}
-	s.kept = s.seen.Observed
-	w.look(s)
+	s.stored = s.observed.Observed
+	env.checkSeed(s)
 }
 
-func (w *world) place(k int) (name, wave string) {
-	wave = []string{"canary", "early", "rest", "rest"}[w.rand.IntN(4)]
+func (env *environment) placement(k int) (name, wave string) {
+	wave = []string{"canary", "early", "rest", "rest"}[env.rand.IntN(4)]
 	return fmt.Sprintf("eu-%02d", k), wave
 }
 
 // schedule decides what happens from outside.
-func (w *world) schedule() {
-	tempers := []temper{fine, fine, fine, broken, choosy, unrenderable, mortal, cutting, cutting, faltering}
-	if w.isCalm = w.chance(25); w.isCalm {
-		w.calm()
+func (env *environment) schedule() {
+	behaviors := []behavior{stable, stable, stable, neverHealthy, healthyOnEvenSeeds, unrenderable, failsLater, disconnectsSeeds, disconnectsSeeds, flapping}
+	if env.isCalm = env.chance(25); env.isCalm {
+		env.calm()
 		return
 	}
-	w.after(minute, func() { w.publish("r1", tempers[w.rand.IntN(len(tempers))]) })
-	if w.chance(40) {
-		w.after(w.between(2*minute, horizon), func() { w.publish("r2", tempers[w.rand.IntN(len(tempers))]); w.counts["superseded"]++ })
+	env.after(minute, func() { env.publish("r1", behaviors[env.rand.IntN(len(behaviors))]) })
+	if env.chance(40) {
+		env.after(env.between(2*minute, horizon), func() { env.publish("r2", behaviors[env.rand.IntN(len(behaviors))]); env.counts["superseded"]++ })
 	}
-	if w.chance(15) && w.lastGood() != "" {
-		w.after(w.between(2*minute, horizon), func() { w.publish("r0", fine); w.counts["republished"]++ })
+	if env.chance(15) && env.lastGood() != "" {
+		env.after(env.between(2*minute, horizon), func() { env.publish("r0", stable); env.counts["republished"]++ })
 	}
-	if w.chance(30) {
-		w.after(w.between(0, horizon/2), func() { w.rollout.Paused = true; w.counts["paused"]++ })
-		w.after(w.between(horizon/2, horizon), func() { w.rollout.Paused = false })
+	if env.chance(30) {
+		env.after(env.between(0, horizon/2), func() { env.rollout.Paused = true; env.counts["paused"]++ })
+		env.after(env.between(horizon/2, horizon), func() { env.rollout.Paused = false })
 	}
-	if w.chance(40) {
-		w.after(w.between(hour, horizon), w.mend)
+	if env.chance(40) {
+		env.after(env.between(hour, horizon), env.repair)
 	}
-	w.eventful = w.chance(50)
-	for k := range w.rand.IntN(5) {
-		if w.eventful {
-			w.after(w.between(0, horizon), func() { w.appear(w.place(20 + k)); w.counts["new"]++ })
-			w.after(w.between(0, horizon), func() { w.remove() })
+	env.installationsChange = env.chance(50)
+	for k := range env.rand.IntN(5) {
+		if env.installationsChange {
+			env.after(env.between(0, horizon), func() { env.addSeed(env.placement(20 + k)); env.counts["new"]++ })
+			env.after(env.between(0, horizon), func() { env.remove() })
 		}
 	}
-	if w.chance(30) {
-		w.after(w.between(0, horizon), func() { w.jumpFor(2*hour, w.between(time.Second, 2*hour)) })
+	if env.chance(30) {
+		env.after(env.between(0, horizon), func() { env.shiftClock(2*hour, env.between(time.Second, 2*hour)) })
 	}
-	for range w.rand.IntN(3) {
-		w.after(w.between(0, horizon), func() { w.down(w.between(time.Second, hour)) })
+	for range env.rand.IntN(3) {
+		env.after(env.between(0, horizon), func() { env.restartOperator(env.between(time.Second, hour)) })
 	}
-	for _, s := range w.sites {
-		w.misfortunes(s)
+	for _, s := range env.seeds {
+		env.scheduleFailures(s)
 	}
 }
 
 // calm publishes something fine, and lets seeds and the clock misbehave.
-func (w *world) calm() {
-	w.after(minute, func() { w.publish("r1", fine) })
-	for range 1 + w.rand.IntN(3) {
-		w.after(w.between(0, horizon/2), func() {
-			w.jumpFor([]time.Duration{2 * hour, -2 * hour}[w.rand.IntN(2)], w.between(time.Second, 2*minute))
+func (env *environment) calm() {
+	env.after(minute, func() { env.publish("r1", stable) })
+	for range 1 + env.rand.IntN(3) {
+		env.after(env.between(0, horizon/2), func() {
+			env.shiftClock([]time.Duration{2 * hour, -2 * hour}[env.rand.IntN(2)], env.between(time.Second, 2*minute))
 		})
 	}
-	if w.chance(30) {
-		w.comeLate(0)
+	if env.chance(30) {
+		env.addLateSeeds(0)
 	}
-	for _, s := range w.sites {
-		for w.chance(25) {
-			w.after(w.between(0, horizon), func() { w.stepAway(s, w.between(time.Second, 8*minute)) })
+	for _, s := range env.seeds {
+		for env.chance(25) {
+			env.after(env.between(0, horizon), func() { env.makeUnreachable(s, env.between(time.Second, 8*minute)) })
 		}
 	}
 }
 
-// jumpFor sets the clock on the wall wrong for a while.
-func (w *world) jumpFor(by, d time.Duration) {
-	w.counts["clock jumped"]++
-	w.jump += by
-	w.after(d, func() { w.jump -= by })
+// shiftClock sets the clock on the wall wrong for a while.
+func (env *environment) shiftClock(by, d time.Duration) {
+	env.counts["clock jumped"]++
+	env.clockOffset += by
+	env.after(d, func() { env.clockOffset -= by })
 }
 
-// comeLate brings one more canary every twelve minutes.
-func (w *world) comeLate(k int) {
-	w.after(12*minute, func() {
-		if w.now.Sub(noon()) < horizon {
-			w.counts["came late"]++
-			w.appear(fmt.Sprintf("late-%03d", k), "canary")
-			w.comeLate(k + 1)
+// addLateSeeds brings one more canary every twelve minutes.
+func (env *environment) addLateSeeds(k int) {
+	env.after(12*minute, func() {
+		if env.now.Sub(noon()) < horizon {
+			env.counts["came late"]++
+			env.addSeed(fmt.Sprintf("late-%03d", k), "canary")
+			env.addLateSeeds(k + 1)
 		}
 	})
 }
 
-func (w *world) misfortunes(s *site) {
-	if w.chance(10) && w.lastGood() != "" {
-		s.allergic = "r0"
-		w.later(s, w.between(0, horizon), func() { w.wellness(s, false) })
+func (env *environment) scheduleFailures(s *simulatedSeed) {
+	if env.chance(10) && env.lastGood() != "" {
+		s.incompatible = "r0"
+		env.later(s, env.between(0, horizon), func() { env.setHealthy(s, false) })
 	}
-	for w.chance(25) {
-		w.after(w.between(0, horizon), func() { w.stepAway(s, w.between(time.Second, 2*hour)) })
+	for env.chance(25) {
+		env.after(env.between(0, horizon), func() { env.makeUnreachable(s, env.between(time.Second, 2*hour)) })
 	}
-	for w.chance(25) {
-		w.after(w.between(0, horizon), func() { w.stepAstray(s, w.between(time.Second, 2*hour)) })
+	for env.chance(25) {
+		env.after(env.between(0, horizon), func() { env.makeErroring(s, env.between(time.Second, 2*hour)) })
 	}
-	if w.chance(4) {
-		w.after(w.between(0, horizon), func() { s.away++; w.look(s) })
+	if env.chance(4) {
+		env.after(env.between(0, horizon), func() { s.outages++; env.checkSeed(s) })
 	}
-	if w.chance(25) {
-		w.later(s, w.between(0, horizon), func() { w.swoon(s) })
+	if env.chance(25) {
+		env.later(s, env.between(0, horizon), func() { env.failBriefly(s) })
 	}
 }
 
-func (w *world) remove() {
-	if present := w.present(); len(present) > 0 {
-		present[w.rand.IntN(len(present))].gone = true
+func (env *environment) remove() {
+	if present := env.installedSeeds(); len(present) > 0 {
+		present[env.rand.IntN(len(present))].removed = true
 	}
 }
 
 // run lets time pass until nothing is left to happen.
-func (w *world) run() error {
-	var wake time.Time
+func (env *environment) run() error {
+	var requeueAt time.Time
 	idle := 0
-	for range happenings {
+	for range maxEvents {
 		switch {
-		case len(w.coming) > 0 && (wake.IsZero() || !w.coming[0].at.After(wake)):
-			next := w.coming[0]
-			w.coming = w.coming[1:]
-			w.now = next.at
+		case len(env.events) > 0 && (requeueAt.IsZero() || !env.events[0].at.After(requeueAt)):
+			next := env.events[0]
+			env.events = env.events[1:]
+			env.now = next.at
 			next.do()
-		case wake.IsZero():
-			return w.atTheEnd()
+		case requeueAt.IsZero():
+			return env.checkEnd()
 		default:
-			w.now = wake
+			env.now = requeueAt
 		}
-		if !w.now.Equal(wake) && !w.hasChanged() {
+		if !env.now.Equal(requeueAt) && !env.hasChanged() {
 			continue
 		}
-		wake = time.Time{}
-		again, hasActed := w.operate()
-		if len(w.checks.broken) > 0 {
+		requeueAt = time.Time{}
+		again, hasActed := env.decide()
+		if len(env.checks.violations) > 0 {
 			return nil
 		}
 		if again > 0 {
-			wake = w.now.Add(again)
+			requeueAt = env.now.Add(again)
 		}
-		if idle++; hasActed || w.now.Sub(noon()) < 3*horizon {
+		if idle++; hasActed || env.now.Sub(noon()) < 3*horizon {
 			idle = 0
 		}
 		if idle > 50 { // it looks at what nobody reaches, and nothing comes of it
-			return w.atTheEnd()
+			return env.checkEnd()
 		}
 	}
-	return fmt.Errorf("it never comes to rest: %+v", Decide(w.situation()).Progress)
+	return fmt.Errorf("it never comes to rest: %+v", Decide(env.input()).Progress)
 }
 
 // hasChanged reports whether there is anything but the time that the operator has not seen yet. Only then it looks before the time that it named.
-func (w *world) hasChanged() bool {
-	s := w.situation()
-	s.Now = w.judged.Now
-	return !w.judge.Equal(w.began) || !reflect.DeepEqual(w.judged, s)
+func (env *environment) hasChanged() bool {
+	s := env.input()
+	s.Now = env.lastInput.Now
+	return !env.lastStartedAt.Equal(env.startedAt) || !reflect.DeepEqual(env.lastInput, s)
 }
 
-// operate decides and carries the decision out, as far as the operator lives.
-func (w *world) operate() (again time.Duration, hasActed bool) {
-	if w.began.IsZero() {
+// decide decides and carries the decision out, as far as the operator lives.
+func (env *environment) decide() (again time.Duration, hasActed bool) {
+	if env.startedAt.IsZero() {
 		return 0, true
 	}
-	s := w.situation()
-	w.judged, w.judge = s, w.began
+	s := env.input()
+	env.lastInput, env.lastStartedAt = s, env.startedAt
 	d := Decide(s)
-	w.check(s, d)
+	env.check(s, d)
 	if d.Good || d.Bad {
-		newest := w.revisions[w.newest]
-		newest.good, newest.bad, newest.reason, newest.since = d.Good, d.Bad, d.Reason, w.second()
-		w.verdict = w.now
-		w.checks.equal("after a crash between verdict and assignment the same is decided", Decide(w.situation()).Assign, d.Assign)
-		if w.chance(10) {
-			w.counts["crashed after a verdict"]++
-			w.down(w.between(time.Second, hour))
+		newest := env.revisions[env.newest]
+		newest.good, newest.bad, newest.reason, newest.since = d.Good, d.Bad, d.Reason, env.wallClock()
+		env.foundGoodAt = env.now
+		env.checks.equal("after a crash between verdict and assignment the same is decided", Decide(env.input()).Assign, d.Assign)
+		if env.chance(10) {
+			env.counts["crashed after a verdict"]++
+			env.restartOperator(env.between(time.Second, hour))
 			return 0, true
 		}
 	}
-	if !w.assign(s, d) {
+	if !env.assign(s, d) {
 		return 0, true
 	}
-	for _, name := range d.Look {
-		if one := w.sites[slices.IndexFunc(w.sites, func(s *site) bool { return s.seen.Name == name })]; !one.asked {
-			one.asked = true
-			w.counts["asked to look"]++
-			w.after(time.Second, func() { w.look(one) })
+	for _, name := range d.Check {
+		if one := env.seeds[slices.IndexFunc(env.seeds, func(s *simulatedSeed) bool { return s.observed.Name == name })]; !one.checkRequested {
+			one.checkRequested = true
+			env.counts["asked to look"]++
+			env.after(time.Second, func() { env.checkSeed(one) })
 		}
 	}
-	return d.Again, d.Good || d.Bad || len(d.Assign) > 0
+	return d.RequeueAfter, d.Good || d.Bad || len(d.Assign) > 0
 }
 
 // assign carries assignments out, unless the operator dies among them.
-func (w *world) assign(s Situation, d Decision) bool {
+func (env *environment) assign(s Input, d Decision) bool {
 	for _, name := range slices.Sorted(maps.Keys(d.Assign)) {
-		one := w.sites[slices.IndexFunc(w.sites, func(s *site) bool { return s.seen.Name == name })]
-		if one.seen.Assigned != d.Assign[name] {
-			wasWell := one.seen.Assigned == "" || one.seen.Assigned == one.applied && one.well
-			one.sound = wasWell && !one.ill && !one.flaps && one.away == 0 && one.erring == 0
+		one := env.seeds[slices.IndexFunc(env.seeds, func(s *simulatedSeed) bool { return s.observed.Name == name })]
+		if one.observed.Assigned != d.Assign[name] {
+			wasWell := one.observed.Assigned == "" || one.observed.Assigned == one.applied && one.healthy
+			one.wasHealthy = wasWell && !one.alwaysUnhealthy && !one.flaps && one.outages == 0 && one.errorSources == 0
 		}
-		one.seen.Assigned, one.seen.AssignedAt, one.seen.Failed = d.Assign[name], w.second(), ""
-		one.seen.Before, one.seen.Trial, one.seen.Observed, one.kept, one.marked = d.Before[name], s.NewestSince, Observed{}, Observed{}, time.Time{}
+		one.observed.Assigned, one.observed.AssignedAt, one.observed.Failed = d.Assign[name], env.wallClock(), ""
+		one.observed.Before, one.observed.Trial, one.observed.Observed, one.stored, one.observedUntil = d.Before[name], s.NewestSince, Observed{}, Observed{}, time.Time{}
 		one.changes++
-		w.look(one)
-		if w.chance(3) {
-			w.counts["crashed among assignments"]++
-			w.down(w.between(time.Second, hour))
+		env.checkSeed(one)
+		if env.chance(3) {
+			env.counts["crashed among assignments"]++
+			env.restartOperator(env.between(time.Second, hour))
 			return false
 		}
 	}

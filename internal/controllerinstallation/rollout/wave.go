@@ -53,59 +53,59 @@ func scaled(value *intstr.IntOrString, members, least int) int {
 	return max(number, least)
 }
 
-func (w *wave) those(are func(*Installation) bool) []*Installation {
-	return slices.DeleteFunc(slices.Clone(w.members), func(i *Installation) bool { return !are(i) })
+func (w *wave) filter(matches func(*Installation) bool) []*Installation {
+	return slices.DeleteFunc(slices.Clone(w.members), func(i *Installation) bool { return !matches(i) })
 }
 
 func (w *wave) reachable() []*Installation {
-	return w.those(func(i *Installation) bool { return !i.Unreachable })
+	return w.filter(func(i *Installation) bool { return !i.Unreachable })
 }
 
-// awaited are the members without which a wave does not pass.
-func (p *plan) awaited(w *wave) []*Installation {
-	return w.those(func(i *Installation) bool { return p.isWaitedFor(w, i) })
+// requiredMembers are the members without which a wave does not pass.
+func (p *plan) requiredMembers(w *wave) []*Installation {
+	return w.filter(func(i *Installation) bool { return p.isRequired(w, i) })
 }
 
 // updated reports whether all members that are waited for have the candidate and are healthy, and it is known of all whether they are reachable. At least
 // one is reachable.
 func (p *plan) updated(w *wave) bool {
-	for _, i := range p.awaited(w) {
-		if i.absent() || !i.settled(p.Newest) {
+	for _, i := range p.requiredMembers(w) {
+		if i.isUnknown() || !i.isUpToDate(p.Newest) {
 			return false
 		}
 	}
 	return len(w.reachable()) > 0
 }
 
-func (p *plan) firstNotPassed() *wave {
+func (p *plan) firstIncomplete() *wave {
 	for _, w := range p.waves {
-		if !p.passed(w) {
+		if !p.isComplete(w) {
 			return w
 		}
 	}
 	return nil
 }
 
-func (p *plan) passed(w *wave) bool {
-	return len(w.members) == 0 || p.updated(w) && len(p.toBeSeen(w)) == 0
+func (p *plan) isComplete(w *wave) bool {
+	return len(w.members) == 0 || p.updated(w) && len(p.unconfirmed(w)) == 0
 }
 
 // isProven reports whether any member is healthy with the candidate that is waited for, or has soaked although it is not any more.
 func (p *plan) isProven(w *wave) bool {
 	return slices.ContainsFunc(w.members, func(i *Installation) bool {
-		return !i.absent() && i.settled(p.Newest) && (p.isWaitedFor(w, i) || p.isPassedOver(i) && i.Observed.Healthy >= w.soakTime)
+		return !i.isUnknown() && i.isUpToDate(p.Newest) && (p.isRequired(w, i) || p.isSkipped(i) && i.Observed.Healthy >= w.soakTime)
 	})
 }
 
-// toBeSeen returns the members that are waited for and that nobody has seen at the end of the soak, or not for some time.
-func (p *plan) toBeSeen(w *wave) []*Installation {
-	return slices.DeleteFunc(p.awaited(w), func(i *Installation) bool { return !i.SeenAt.Before(p.soakEnds(w, i)) && !p.hidden(i) })
+// unconfirmed returns the members that are waited for and that nobody has seen at the end of the soak, or not for some time.
+func (p *plan) unconfirmed(w *wave) []*Installation {
+	return slices.DeleteFunc(p.requiredMembers(w), func(i *Installation) bool { return !i.SeenAt.Before(p.soakEnds(w, i)) && !p.hidden(i) })
 }
 
-// soaked returns when a wave that is updated will have been healthy for long enough.
-func (p *plan) soaked(w *wave) time.Time {
+// soakedAt returns when a wave that is updated will have been healthy for long enough.
+func (p *plan) soakedAt(w *wave) time.Time {
 	var end time.Time
-	for _, i := range p.awaited(w) {
+	for _, i := range p.requiredMembers(w) {
 		end = latest(end, p.soakEnds(w, i))
 	}
 	return end
@@ -120,45 +120,45 @@ func (p *plan) soakEnds(w *wave, i *Installation) time.Time {
 	return end
 }
 
-// chosen returns the members of a wave that may be brought to the target now. Of a candidate, healthy ones come first: only they can tell what it is like.
+// selectMembers returns the members of a wave that may be brought to the target now. Of a candidate, healthy ones come first: only they can tell what it is like.
 // Who is not well with a revision that was given up waits for nobody.
-func (p *plan) chosen(w *wave, target string) []*Installation {
-	var ill, stranded, up []*Installation
-	changing, isServed := 0, false
+func (p *plan) selectMembers(w *wave, target string) []*Installation {
+	var unhealthy, outdated, healthy []*Installation
+	changing, isUpdated := 0, false
 	for _, i := range w.members {
 		switch {
 		case p.isChanging(w, i, target):
 			changing++
-		case i.settled(target):
-			isServed = isServed || !i.absent()
-		case i.absent(), i.Assigned == target, p.isNewcomer(w, i):
+		case i.isUpToDate(target):
+			isUpdated = isUpdated || !i.isUnknown()
+		case i.isUnknown(), i.Assigned == target, p.isNewcomer(w, i):
 		case i.works():
-			up = append(up, i)
+			healthy = append(healthy, i)
 		case i.Assigned != p.LastGood:
-			stranded = append(stranded, i)
+			outdated = append(outdated, i)
 		default:
-			ill = append(ill, i)
+			unhealthy = append(unhealthy, i)
 		}
 	}
-	slices.SortStableFunc(up, func(a, b *Installation) int { return p.rank(a) - p.rank(b) })
-	room := w.maxUnavailable - changing - len(ill) - len(stranded)
-	if p.verdict == candidate && len(up) > 0 {
-		if changing+len(stranded) == 0 {
-			room = max(room, 1) // who was ill before never stops those who are well
+	slices.SortStableFunc(healthy, func(a, b *Installation) int { return p.rank(a) - p.rank(b) })
+	available := w.maxUnavailable - changing - len(unhealthy) - len(outdated)
+	if p.result == candidate && len(healthy) > 0 {
+		if changing+len(outdated) == 0 {
+			available = max(available, 1) // who was ill before never stops those who are well
 		}
-		if !isServed {
-			ill = nil
+		if !isUpdated {
+			unhealthy = nil
 		}
 	}
-	return slices.Concat(ill, stranded, up[:min(max(room, 0), len(up))])
+	return slices.Concat(unhealthy, outdated, healthy[:min(max(available, 0), len(healthy))])
 }
 
 // rank puts installations first that can prove something, and last those for which something is missing already.
 func (p *plan) rank(i *Installation) int {
-	order := []Before{WasHealthy, WasUnsteady, WasUnhealthy, WasRefused}
-	rank := slices.Index(order, p.before(i))
+	byBefore := []Before{WasHealthy, WasUnsteady, WasUnhealthy, WasRefused}
+	rank := slices.Index(byBefore, p.before(i))
 	if i.Failed != "" {
-		rank += len(order)
+		rank += len(byBefore)
 	}
 	return rank
 }
@@ -170,13 +170,13 @@ func (p *plan) isChanging(w *wave, i *Installation, target string) bool {
 	switch {
 	case i.Assigned == "", i.works() && !i.Unreachable && (i.Failed == "" || i.Assigned != target):
 		return false
-	case i.Assigned == target && i.absent():
-		return p.hopeful(i)
-	case i.Assigned == target && p.verdict == candidate:
-		return p.isWaitedFor(w, i)
+	case i.Assigned == target && i.isUnknown():
+		return p.hasTimeLeft(i)
+	case i.Assigned == target && p.result == candidate:
+		return p.isRequired(w, i)
 	case i.Assigned == target:
-		return p.hopeful(i) || !p.isExcused(i)
+		return p.hasTimeLeft(i) || !p.isAsBefore(i)
 	default:
-		return !i.absent() && p.hopeful(i) && (i.Assigned == p.LastGood || i.wasHealthy())
+		return !i.isUnknown() && p.hasTimeLeft(i) && (i.Assigned == p.LastGood || i.wasHealthy())
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	firstPause   = time.Second
-	longestPause = time.Minute
+	initialBackoff = time.Second
+	maxBackoff     = time.Minute
 )
 
 // breaker keeps everybody from waiting for a seed that did not answer a moment ago. It opens with a failure, for a pause that doubles with each
@@ -22,16 +22,16 @@ type breaker struct {
 
 	mu      sync.Mutex
 	failure *Unreachable // nil while the breaker is closed
-	pause   time.Duration
+	backoff time.Duration
 	until   time.Time
-	trying  bool
+	probing bool
 	// answers and trips are counted so that a request can tell what has become clear since it was sent.
 	answers, trips uint64
 	retired        bool
 }
 
-// last returns the failure that keeps the breaker open, or nil when it is closed.
-func (b *breaker) last() *Unreachable {
+// openFailure returns the failure that keeps the breaker open, or nil when it is closed.
+func (b *breaker) openFailure() *Unreachable {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failure
@@ -45,7 +45,7 @@ func (b *breaker) blocked() *Unreachable {
 }
 
 func (b *breaker) blockedLocked() *Unreachable {
-	if b.failure != nil && (b.trying || b.clock.Now().Before(b.until)) {
+	if b.failure != nil && (b.probing || b.clock.Now().Before(b.until)) {
 		return b.failure
 	}
 	return nil
@@ -70,15 +70,15 @@ func (b *breaker) deny(reason error) *Unreachable {
 func (b *breaker) tripLocked(reason error) *Unreachable {
 	b.trips++
 	b.failure = &Unreachable{Seed: b.seed, Err: reason}
-	b.pause = min(max(2*b.pause, firstPause), longestPause)
-	b.until = b.clock.Now().Add(b.pause - rand.N(b.pause/5)) //nolint:gosec // jitter keeps no secret
-	b.show(false)
+	b.backoff = min(max(2*b.backoff, initialBackoff), maxBackoff)
+	b.until = b.clock.Now().Add(b.backoff - rand.N(b.backoff/5)) //nolint:gosec // jitter keeps no secret
+	b.setReachable(false)
 	return b.failure
 }
 
-func (b *breaker) show(reachable bool) {
+func (b *breaker) setReachable(reachable bool) {
 	if !b.retired {
-		b.metrics.show(b.seed, reachable)
+		b.metrics.set(b.seed, reachable)
 	}
 }
 
@@ -90,68 +90,68 @@ func (b *breaker) retire() {
 	b.metrics.forget(b.seed)
 }
 
-// enter asks for leave to send a request. It is given back by exactly one of answered, silent, excessive and abandoned; after answered, silent may
+// acquire asks for leave to send a request. It is given back by exactly one of answered, silent, excessive and abandoned; after answered, silent may
 // follow.
-func (b *breaker) enter() (*pass, *Unreachable) {
+func (b *breaker) acquire() (*permit, *Unreachable) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if failure := b.blockedLocked(); failure != nil {
 		return nil, failure
 	}
-	p := &pass{breaker: b, trial: b.failure != nil, answers: b.answers, trips: b.trips}
-	b.trying = b.trying || p.trial
+	p := &permit{breaker: b, probe: b.failure != nil, answers: b.answers, trips: b.trips}
+	b.probing = b.probing || p.probe
 	return p, nil
 }
 
-// pass is the leave to send one request.
-type pass struct {
+// permit is the leave to send one request.
+type permit struct {
 	breaker        *breaker
-	trial          bool
+	probe          bool
 	answers, trips uint64
 }
 
 // answered says that the seed is there.
-func (p *pass) answered() {
+func (p *permit) answered() {
 	b := p.breaker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failure, b.pause, b.trying = nil, 0, false
+	b.failure, b.backoff, b.probing = nil, 0, false
 	b.answers++
-	p.trial, p.answers, p.trips = false, b.answers, b.trips
-	b.show(true)
+	p.probe, p.answers, p.trips = false, b.answers, b.trips
+	b.setReachable(true)
 }
 
-// silent says that nobody answered. That opens the breaker, unless others have got answers since the request was sent, or have found the same.
-func (p *pass) silent(reason error) *Unreachable {
+// unanswered says that nobody answered. That opens the breaker, unless others have got answers since the request was sent, or have found the same.
+func (p *permit) unanswered(reason error) *Unreachable {
 	b := p.breaker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.endTrial()
+	p.endProbe()
 	if p.answers != b.answers || p.trips != b.trips {
 		return &Unreachable{Seed: b.seed, Err: reason}
 	}
 	return b.tripLocked(reason)
 }
 
-// excessive says that the answer was more than anybody can take. That opens the breaker whatever others have got: an API server that is what it should
+// tooLarge says that the answer was more than anybody can take. That opens the breaker whatever others have got: an API server that is what it should
 // be does not do that.
-func (p *pass) excessive(reason error) *Unreachable {
+func (p *permit) tooLarge(reason error) *Unreachable {
 	b := p.breaker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.endTrial()
+	p.endProbe()
 	return b.tripLocked(reason)
 }
 
 // abandoned says that nothing has become known.
-func (p *pass) abandoned() {
+func (p *permit) abandoned() {
 	p.breaker.mu.Lock()
 	defer p.breaker.mu.Unlock()
-	p.endTrial()
+	p.endProbe()
 }
 
-func (p *pass) endTrial() {
-	if p.trial {
-		p.trial, p.breaker.trying = false, false
+func (p *permit) endProbe() {
+	if p.probe {
+		p.probe, p.breaker.probing = false, false
 	}
 }

@@ -20,88 +20,90 @@ func newTestBreaker(t *testing.T) (*breaker, *clocktesting.FakePassiveClock, *pr
 	return &breaker{seed: "a", clock: clock, metrics: metrics}, clock, registry
 }
 
-func step(clock *clocktesting.FakePassiveClock, by time.Duration) { clock.SetTime(clock.Now().Add(by)) }
+func advance(clock *clocktesting.FakePassiveClock, by time.Duration) {
+	clock.SetTime(clock.Now().Add(by))
+}
 
-// mustEnter demands that a request may be sent.
-func mustEnter(t *testing.T, b *breaker) *pass {
+// mustAcquire demands that a request may be sent.
+func mustAcquire(t *testing.T, b *breaker) *permit {
 	t.Helper()
-	p, failure := b.enter()
+	p, failure := b.acquire()
 	require.Nil(t, failure)
 	return p
 }
 
-func TestPausesDoubleUpToAMinute(t *testing.T) {
+func TestBreaker_Backoff(t *testing.T) {
 	b, clock, _ := newTestBreaker(t)
-	wanted := time.Second
+	want := time.Second
 	for range 10 {
-		failure := mustEnter(t, b).silent(errors.New("nobody home"))
-		step(clock, wanted*4/5-time.Millisecond)
-		assert.Same(t, failure, b.blocked(), "within a pause of %s", wanted)
-		_, same := b.enter()
+		failure := mustAcquire(t, b).unanswered(errors.New("nobody home"))
+		advance(clock, want*4/5-time.Millisecond)
+		assert.Same(t, failure, b.blocked(), "within a pause of %s", want)
+		_, same := b.acquire()
 		assert.Same(t, failure, same)
-		step(clock, wanted/5+time.Millisecond)
-		assert.Nil(t, b.blocked(), "after a pause of %s", wanted)
-		assert.Same(t, failure, b.last(), "it stays open until somebody has tried")
-		wanted = min(2*wanted, time.Minute)
+		advance(clock, want/5+time.Millisecond)
+		assert.Nil(t, b.blocked(), "after a pause of %s", want)
+		assert.Same(t, failure, b.openFailure(), "it stays open until somebody has tried")
+		want = min(2*want, time.Minute)
 	}
 }
 
-func TestOneTriesForAll(t *testing.T) {
+func TestBreaker_SingleProbe(t *testing.T) {
 	b, clock, registry := newTestBreaker(t)
-	failure := mustEnter(t, b).silent(errors.New("nobody home"))
+	failure := mustAcquire(t, b).unanswered(errors.New("nobody home"))
 	assert.Equal(t, map[string]float64{"a": 0}, gauges(t, registry))
-	step(clock, time.Second)
+	advance(clock, time.Second)
 
-	trial := mustEnter(t, b)
-	_, same := b.enter()
+	probe := mustAcquire(t, b)
+	_, same := b.acquire()
 	assert.Same(t, failure, same, "while another one tries")
 	assert.Same(t, failure, b.blocked())
 
-	trial.abandoned()
+	probe.abandoned()
 	assert.Nil(t, b.blocked(), "who has given up leaves it to the next")
 
-	trial = mustEnter(t, b)
-	trial.answered()
-	assert.Nil(t, b.last())
+	probe = mustAcquire(t, b)
+	probe.answered()
+	assert.Nil(t, b.openFailure())
 	assert.Equal(t, map[string]float64{"a": 1}, gauges(t, registry))
-	mustEnter(t, b)
-	mustEnter(t, b).silent(errors.New("nobody home"))
-	step(clock, time.Second)
+	mustAcquire(t, b)
+	mustAcquire(t, b).unanswered(errors.New("nobody home"))
+	advance(clock, time.Second)
 	assert.Nil(t, b.blocked(), "after an answer, pauses begin anew")
 }
 
-func TestWhatIsKnownAlreadyDoesNotCount(t *testing.T) {
+func TestBreaker_StaleFailures(t *testing.T) {
 	b, clock, _ := newTestBreaker(t)
-	first, second, third, slow := mustEnter(t, b), mustEnter(t, b), mustEnter(t, b), mustEnter(t, b)
-	first.silent(errors.New("nobody home"))
-	second.silent(errors.New("nobody home"))
-	third.silent(errors.New("nobody home"))
-	step(clock, time.Second)
+	first, second, third, slow := mustAcquire(t, b), mustAcquire(t, b), mustAcquire(t, b), mustAcquire(t, b)
+	first.unanswered(errors.New("nobody home"))
+	second.unanswered(errors.New("nobody home"))
+	third.unanswered(errors.New("nobody home"))
+	advance(clock, time.Second)
 	require.Nil(t, b.blocked(), "three that failed at once are one failure")
 
-	mustEnter(t, b).answered()
-	failure := slow.silent(errors.New("no answer"))
+	mustAcquire(t, b).answered()
+	failure := slow.unanswered(errors.New("no answer"))
 	assert.EqualError(t, failure, "reaching seed a: no answer")
-	assert.Nil(t, b.last(), "a seed that answers others is there")
+	assert.Nil(t, b.openFailure(), "a seed that answers others is there")
 
-	slow = mustEnter(t, b)
-	mustEnter(t, b).answered()
-	slow.silent(errors.New("no answer"))
-	assert.Nil(t, b.last(), "also when it was there all the time")
+	slow = mustAcquire(t, b)
+	mustAcquire(t, b).answered()
+	slow.unanswered(errors.New("no answer"))
+	assert.Nil(t, b.openFailure(), "also when it was there all the time")
 
-	late := mustEnter(t, b)
+	late := mustAcquire(t, b)
 	late.answered()
-	late.silent(errors.New("in the middle of it"))
-	assert.NotNil(t, b.last(), "a seed may fall silent in the middle of an answer")
+	late.unanswered(errors.New("in the middle of it"))
+	assert.NotNil(t, b.openFailure(), "a seed may fall silent in the middle of an answer")
 }
 
-func TestAForgottenSeedHasNoMetric(t *testing.T) {
+func TestBreaker_RetireRemovesMetric(t *testing.T) {
 	b, _, registry := newTestBreaker(t)
-	p := mustEnter(t, b)
-	mustEnter(t, b).answered()
+	p := mustAcquire(t, b)
+	mustAcquire(t, b).answered()
 	require.Contains(t, gauges(t, registry), "a")
 	b.retire()
-	p.silent(errors.New("nobody home"))
+	p.unanswered(errors.New("nobody home"))
 	assert.Empty(t, gauges(t, registry))
 }
 

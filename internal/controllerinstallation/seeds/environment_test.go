@@ -31,12 +31,12 @@ import (
 )
 
 const (
-	// patience is longer than anything takes that ends.
-	patience = 5 * time.Minute
-	// pauseOfTests is how long they wait before they look again.
-	pauseOfTests = 50 * time.Millisecond
-	// short is the request timeout in tests that wait for it to pass. A third of it is enough to connect.
-	short = 3 * time.Second
+	// timeout is longer than anything takes that ends.
+	timeout = 5 * time.Minute
+	// interval is how long they wait before they look again.
+	interval = 50 * time.Millisecond
+	// shortTimeout is the request timeout in tests that wait for it to pass. A third of it is enough to connect.
+	shortTimeout = 3 * time.Second
 )
 
 var shared environment
@@ -164,8 +164,8 @@ func listNodes(ctx context.Context, cluster *Cluster) error {
 	return cluster.Client.List(ctx, &corev1.NodeList{})
 }
 
-// frontConfig is an administrator's configuration that leads to a front.
-func frontConfig(t *testing.T, env *environment, f *front) *rest.Config {
+// testProxyConfig is an administrator's configuration that leads to a front.
+func testProxyConfig(t *testing.T, env *environment, f *testProxy) *rest.Config {
 	t.Helper()
 	return &rest.Config{Host: f.URL, BearerToken: env.token(t), TLSClientConfig: rest.TLSClientConfig{CAData: f.certificate()}}
 }

@@ -22,8 +22,8 @@ const (
 	secretPrefix = "installation-access-"
 	// keyKubeconfig is the Secret's key.
 	keyKubeconfig = "kubeconfig"
-	// markShoot marks credentials that are not from a Secret.
-	markShoot = "shoot"
+	// fingerprintShoot marks credentials that are not from a Secret.
+	fingerprintShoot = "shoot"
 )
 
 // FromGarden returns the access of a process that serves seeds from their garden. Each is reached by the first of these that there is:
@@ -34,7 +34,7 @@ const (
 //
 // garden reads from the API server, never from a cache, and its scheme has Secrets, Gardener's core, seedmanagement/v1alpha1 and
 // authentication/v1alpha1. It needs to get Secrets and ManagedSeeds, and to create shoots/adminkubeconfig, all in the namespace garden.
-func FromGarden(garden client.Client, options Options) (*Lines, error) {
+func FromGarden(garden client.Client, options Options) (*Connections, error) {
 	for _, object := range []client.Object{
 		&corev1.Secret{}, &gardencorev1beta1.Shoot{}, &seedmanagementv1alpha1.ManagedSeed{}, &authenticationv1alpha1.AdminKubeconfigRequest{},
 	} {
@@ -43,7 +43,7 @@ func FromGarden(garden client.Client, options Options) (*Lines, error) {
 		}
 	}
 	options = options.withDefaults()
-	return newLines(&fromGarden{garden: garden, options: options}, options)
+	return newConnections(&fromGarden{garden: garden, options: options}, options)
 }
 
 // fromGarden is the source for all seeds of a garden.
@@ -53,19 +53,19 @@ type fromGarden struct {
 }
 
 // credentials implements source.
-func (g *fromGarden) credentials(ctx context.Context, seed string, former *credentials) (*credentials, error) {
+func (g *fromGarden) credentials(ctx context.Context, seed string, previous *credentials) (*credentials, error) {
 	key := client.ObjectKey{Namespace: v1beta1constants.GardenNamespace, Name: secretPrefix + seed}
 	secret := &corev1.Secret{}
 	err := g.garden.Get(ctx, key, secret)
 	switch {
 	case err == nil:
-		return g.fromSecret(secret, former)
+		return g.fromSecret(secret, previous)
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading Secret %s of the garden: %w", key, err)
 	}
 	// The Shoot of a ManagedSeed never changes. That it is still there shows when credentials are renewed.
-	if former != nil && former.mark == markShoot && !former.due(g.options.Clock.Now()) {
-		return former, nil
+	if previous != nil && previous.fingerprint == fingerprintShoot && !previous.due(g.options.Clock.Now()) {
+		return previous, nil
 	}
 	managed := &seedmanagementv1alpha1.ManagedSeed{}
 	err = g.garden.Get(ctx, client.ObjectKey{Namespace: v1beta1constants.GardenNamespace, Name: seed}, managed)
@@ -80,17 +80,17 @@ func (g *fromGarden) credentials(ctx context.Context, seed string, former *crede
 	return g.fromShoot(ctx, managed.Spec.Shoot.Name)
 }
 
-func (g *fromGarden) fromSecret(secret *corev1.Secret, former *credentials) (*credentials, error) {
-	mark := string(secret.UID) + "/" + secret.ResourceVersion
-	if former != nil && former.mark == mark {
-		return former, nil
+func (g *fromGarden) fromSecret(secret *corev1.Secret, previous *credentials) (*credentials, error) {
+	fingerprint := string(secret.UID) + "/" + secret.ResourceVersion
+	if previous != nil && previous.fingerprint == fingerprint {
+		return previous, nil
 	}
 	source := fmt.Sprintf("Secret %s of the garden, key %s", client.ObjectKeyFromObject(secret), keyKubeconfig)
 	config, err := readKubeconfig(secret.Data[keyKubeconfig])
 	if err != nil {
 		return nil, &noAccessError{fmt.Sprintf("%s: %v; put a kubeconfig of the seed there", source, err)}
 	}
-	return &credentials{source: source, remedy: "put a kubeconfig there that is good", mark: mark, config: config}, nil
+	return &credentials{source: source, remedy: "put a kubeconfig there that is good", fingerprint: fingerprint, config: config}, nil
 }
 
 // fromShoot asks for an admin kubeconfig. It is renewed after 70 to 80 % of the life that the garden grants.
@@ -108,7 +108,7 @@ func (g *fromGarden) fromShoot(ctx context.Context, name string) (*credentials, 
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", source, err)
 	}
-	given := &credentials{source: source, mark: markShoot, config: config, expireAt: request.Status.ExpirationTimestamp.Time}
+	given := &credentials{source: source, fingerprint: fingerprintShoot, config: config, expireAt: request.Status.ExpirationTimestamp.Time}
 	if given.expireAt.IsZero() {
 		given.expireAt = before.Add(g.options.CredentialsLife)
 	}

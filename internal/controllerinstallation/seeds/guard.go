@@ -17,17 +17,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// mostPatience is how long a request must have been without an answer to count against the seed when its caller has no more time.
-const mostPatience = 5 * time.Second
+// callerTimeoutThreshold is how long a request must have been without an answer to count against the seed when its caller has no more time.
+const callerTimeoutThreshold = 5 * time.Second
 
-// longestStatus is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
-const longestStatus = 64 << 10
+// maxStatusSize is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
+const maxStatusSize = 64 << 10
 
 // An answer may have no more than this. Objects have at most 1.5 MiB, and lists are read in pages, smaller ones (Divisible) where objects are large. Elements are what a decoder makes a value of, which
 // may take a hundred times as much memory as its text.
 const (
-	maxAnswer   = 4 << 20
-	maxElements = 150_000
+	maxResponseSize = 4 << 20
+	maxElements     = 150_000
 )
 
 // guard lets requests through to a seed while its breaker does, gives them a deadline, and finds out whether anybody answers. It stands directly on
@@ -44,7 +44,7 @@ var _ utilnet.RoundTripperWrapper = (*guard)(nil)
 
 // RoundTrip implements http.RoundTripper. When nobody answers, the error is an Unreachable.
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
-	pass, failure := g.breaker.enter()
+	permit, failure := g.breaker.acquire()
 	if failure != nil {
 		if request.Body != nil {
 			_ = request.Body.Close()
@@ -52,10 +52,10 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, failure
 	}
 	ctx, cancel := context.WithTimeout(request.Context(), g.timeout)
-	a := &attempt{guard: g, pass: pass, caller: request.Context(), sent: time.Now(), cancel: cancel}
+	a := &attempt{guard: g, permit: permit, caller: request.Context(), sent: time.Now(), cancel: cancel}
 	response, err := g.next.RoundTrip(request.WithContext(ctx))
 	if err == nil {
-		err = whoseAnswer(response)
+		err = checkGatewayError(response)
 	}
 	if err != nil {
 		cancel()
@@ -65,7 +65,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 		g.refused.Store(true)
 	}
 	dropLongWarnings(response.Header)
-	response.Body = &answer{ReadCloser: response.Body, attempt: a}
+	response.Body = &responseBody{ReadCloser: response.Body, attempt: a}
 	return response, nil
 }
 
@@ -83,9 +83,9 @@ func dropLongWarnings(header http.Header) {
 // WrappedRoundTripper implements net.RoundTripperWrapper.
 func (g *guard) WrappedRoundTripper() http.RoundTripper { return g.next }
 
-// whoseAnswer returns an error when the answer says that there is no API server behind a proxy. API servers use the same codes, e.g. for an extension
+// checkGatewayError returns an error when the answer says that there is no API server behind a proxy. API servers use the same codes, e.g. for an extension
 // API that is away: they give each request an audit ID, and describe errors by a Status.
-func whoseAnswer(response *http.Response) error {
+func checkGatewayError(response *http.Response) error {
 	switch response.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 	default:
@@ -94,7 +94,7 @@ func whoseAnswer(response *http.Response) error {
 	if response.Header.Get("Audit-Id") != "" {
 		return nil
 	}
-	page, err := io.ReadAll(io.LimitReader(response.Body, longestStatus))
+	page, err := io.ReadAll(io.LimitReader(response.Body, maxStatusSize))
 	if err != nil {
 		_ = response.Body.Close()
 		return err
@@ -102,14 +102,14 @@ func whoseAnswer(response *http.Response) error {
 	status := metav1.TypeMeta{}
 	if json.Unmarshal(page, &status) == nil && status.Kind == "Status" {
 		rest := io.MultiReader(bytes.NewReader(page), response.Body)
-		response.Body = &joined{Reader: rest, Closer: response.Body}
+		response.Body = &bodyWithPrefix{Reader: rest, Closer: response.Body}
 		return nil
 	}
 	_ = response.Body.Close()
 	return fmt.Errorf("what is in front of its API server answers %d (%s)", response.StatusCode, http.StatusText(response.StatusCode))
 }
 
-type joined struct {
+type bodyWithPrefix struct {
 	io.Reader
 	io.Closer
 }
@@ -117,7 +117,7 @@ type joined struct {
 // attempt is a request under way.
 type attempt struct {
 	guard  *guard
-	pass   *pass
+	permit *permit
 	caller context.Context //nolint:containedctx // tells whether the caller has given up
 	sent   time.Time
 	cancel context.CancelFunc
@@ -126,36 +126,36 @@ type attempt struct {
 // failed returns the error that the caller gets.
 func (a *attempt) failed(err error) error {
 	waited := time.Since(a.sent)
-	given := a.caller.Err()
+	callerErr := a.caller.Err()
 	switch {
-	case given == nil && errors.Is(err, context.DeadlineExceeded):
+	case callerErr == nil && errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("no answer within %s", a.guard.timeout)
-	case given == nil:
-		if isMistrust(err) {
+	case callerErr == nil:
+		if isCertificateError(err) {
 			a.guard.refused.Store(true)
 		}
-		err = reasonOf(err)
-	case errors.Is(given, context.DeadlineExceeded) && waited >= min(mostPatience, a.guard.timeout/2):
+		err = stableError(err)
+	case errors.Is(callerErr, context.DeadlineExceeded) && waited >= min(callerTimeoutThreshold, a.guard.timeout/2):
 		err = errors.New("no answer in time")
 	default:
-		a.pass.abandoned()
+		a.permit.abandoned()
 		return err
 	}
-	return a.pass.silent(err)
+	return a.permit.unanswered(err)
 }
 
-// excessive returns the error that the caller gets for an answer that is too much.
-func (a *attempt) excessive(reason error) error {
-	if isDivisible(a.caller) {
-		a.pass.abandoned()
-		return &Excessive{Seed: a.pass.breaker.seed, Err: reason}
+// tooLarge returns the error that the caller gets for an answer that is too much.
+func (a *attempt) tooLarge(reason error) error {
+	if isPaged(a.caller) {
+		a.permit.abandoned()
+		return &ResponseTooLarge{Seed: a.permit.breaker.seed, Err: reason}
 	}
-	return a.pass.excessive(reason)
+	return a.permit.tooLarge(reason)
 }
 
-// answer is the body of an answer. A seed may fall silent in the middle of it, and one that is in other hands may send what nobody can hold: the
+// responseBody is the body of an answer. A seed may fall silent in the middle of it, and one that is in other hands may send what nobody can hold: the
 // answer counts for the seed only once it is there as a whole.
-type answer struct {
+type responseBody struct {
 	io.ReadCloser
 
 	attempt        *attempt
@@ -165,13 +165,13 @@ type answer struct {
 }
 
 // Read implements io.Reader.
-func (b *answer) Read(into []byte) (int, error) {
+func (b *responseBody) Read(into []byte) (int, error) {
 	if b.failure != nil {
 		return 0, b.failure
 	}
 	n, err := b.ReadCloser.Read(into)
-	if failure := b.weigh(into[:n]); failure != nil {
-		b.failure = b.attempt.excessive(failure)
+	if failure := b.count(into[:n]); failure != nil {
+		b.failure = b.attempt.tooLarge(failure)
 		b.done = true
 		return 0, b.failure
 	}
@@ -186,8 +186,8 @@ func (b *answer) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// weigh counts what has come, after decompression.
-func (b *answer) weigh(content []byte) error {
+// count counts what has come, after decompression.
+func (b *responseBody) count(content []byte) error {
 	b.size += len(content)
 	for _, c := range content {
 		if c == ',' || c == '{' || c == '[' {
@@ -195,23 +195,23 @@ func (b *answer) weigh(content []byte) error {
 		}
 	}
 	switch {
-	case b.size > maxAnswer:
-		return fmt.Errorf("its API server gives an answer of more than %d MiB", maxAnswer>>20)
+	case b.size > maxResponseSize:
+		return fmt.Errorf("its API server gives an answer of more than %d MiB", maxResponseSize>>20)
 	case b.elements > maxElements:
 		return fmt.Errorf("its API server gives an answer with more than %d elements", maxElements)
 	}
 	return nil
 }
 
-func (b *answer) complete() {
+func (b *responseBody) complete() {
 	if !b.done {
 		b.done = true
-		b.attempt.pass.answered()
+		b.attempt.permit.answered()
 	}
 }
 
 // Close implements io.Closer. What the caller does not want to read does not count against the seed.
-func (b *answer) Close() error {
+func (b *responseBody) Close() error {
 	defer b.attempt.cancel()
 	b.complete()
 	return b.ReadCloser.Close()

@@ -21,12 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// connected returns a connection that leads to a front and has been used.
-func connected(t *testing.T, options Options) (*front, *connection, *breaker) {
+// newTestSession returns a connection that leads to a front and has been used.
+func newTestSession(t *testing.T, options Options) (*testProxy, *session, *breaker) {
 	t.Helper()
 	env := start(t)
-	f := newFront(t, env.config, nil)
-	c, b := connectTo(t, f.URL, f.certificate(), env.token(t), options)
+	f := newTestProxy(t, env.config, nil)
+	c, b := newSessionTo(t, f.URL, f.certificate(), env.token(t), options)
 	require.NoError(t, c.client.List(t.Context(), &corev1.NodeList{}))
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,20 +34,20 @@ func connected(t *testing.T, options Options) (*front, *connection, *breaker) {
 	return f, c, b
 }
 
-func connectTo(t *testing.T, server string, authority []byte, token string, options Options) (*connection, *breaker) {
+func newSessionTo(t *testing.T, server string, authority []byte, token string, options Options) (*session, *breaker) {
 	t.Helper()
 	options = options.withDefaults()
 	b, _, _ := newTestBreaker(t)
 	config, err := readKubeconfig(kubeconfig(t, server, authority, token))
 	require.NoError(t, err)
-	c, err := connect(&credentials{config: config}, b, options)
+	c, err := newSession(&credentials{config: config}, b, options)
 	require.NoError(t, err)
 	t.Cleanup(c.close)
 	return c, b
 }
 
-func TestWhatAnAPIServerAnswersIsNotUnreachability(t *testing.T) {
-	f, c, b := connected(t, Options{})
+func TestGuard_APIServerErrors(t *testing.T) {
+	f, c, b := newTestSession(t, Options{})
 	for sentence, answer := range map[string]struct {
 		code      int
 		plainText bool
@@ -65,7 +65,7 @@ func TestWhatAnAPIServerAnswersIsNotUnreachability(t *testing.T) {
 		"an API server behind it is no server": {code: http.StatusBadGateway, plainText: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			f.answer(func(w http.ResponseWriter, _ *http.Request) {
+			f.respondWith(func(w http.ResponseWriter, _ *http.Request) {
 				if answer.plainText { // as kube-apiserver's aggregator does it
 					w.Header().Set("Audit-Id", "c0ffee")
 					http.Error(w, "error trying to reach service", answer.code)
@@ -83,54 +83,54 @@ func TestWhatAnAPIServerAnswersIsNotUnreachability(t *testing.T) {
 			assert.EqualValues(t, answer.code, status.Status().Code)
 			_, is := errors.AsType[*Unreachable](err)
 			assert.False(t, is, err)
-			assert.Nil(t, b.last())
+			assert.Nil(t, b.openFailure())
 		})
 	}
 }
 
-func TestWhatIsNoAnswerOfAnAPIServerIsUnreachability(t *testing.T) {
+func TestGuard_Unreachable(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"a proxy with nobody behind it":   {code(http.StatusBadGateway), "what is in front of its API server answers 502 (Bad Gateway)"},
-		"a proxy that waits for somebody": {code(http.StatusGatewayTimeout), "what is in front of its API server answers 504 (Gateway Timeout)"},
+		"a proxy with nobody behind it":   {respondStatus(http.StatusBadGateway), "what is in front of its API server answers 502 (Bad Gateway)"},
+		"a proxy that waits for somebody": {respondStatus(http.StatusGatewayTimeout), "what is in front of its API server answers 504 (Gateway Timeout)"},
 		"a proxy that asks to come back": {
 			func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Retry-After", "1")
-				code(http.StatusServiceUnavailable)(w, r)
+				respondStatus(http.StatusServiceUnavailable)(w, r)
 			},
 			"what is in front of its API server answers 503 (Service Unavailable)",
 		},
-		"silence": {silence, "no answer within 3s"},
+		"silence": {noResponse, "no answer within 3s"},
 		"an end before the answer": {
 			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection broke before there was an answer",
 		},
 		"an end in the middle of the answer": {
 			func(w http.ResponseWriter, _ *http.Request) {
-				begin(w)
+				writePartialResponse(w)
 				panic(http.ErrAbortHandler)
 			},
 			"the connection broke before there was an answer",
 		},
 		"silence in the middle of the answer": {
 			func(w http.ResponseWriter, r *http.Request) {
-				begin(w)
-				silence(w, r)
+				writePartialResponse(w)
+				noResponse(w, r)
 			},
 			"no answer within 3s",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			f, connection, _ := connected(t, Options{RequestTimeout: short})
-			f.answer(c.answer)
+			f, session, _ := newTestSession(t, Options{RequestTimeout: shortTimeout})
+			f.respondWith(c.answer)
 
-			failure := unreachable(t, connection.client.List(t.Context(), &corev1.NodeList{}), "a")
+			failure := unreachable(t, session.client.List(t.Context(), &corev1.NodeList{}), "a")
 
 			assert.EqualError(t, failure, "reaching seed a: "+c.want)
 			calls := f.count("")
 			for range 50 {
-				again := unreachable(t, connection.client.List(t.Context(), &corev1.NodeList{}), "a")
+				again := unreachable(t, session.client.List(t.Context(), &corev1.NodeList{}), "a")
 				assert.Same(t, failure, again)
 			}
 			assert.Equal(t, 1, calls, "client-go must not repeat it unseen")
@@ -139,17 +139,17 @@ func TestWhatIsNoAnswerOfAnAPIServerIsUnreachability(t *testing.T) {
 	}
 }
 
-// begin writes the first part of an answer.
-func begin(w http.ResponseWriter) {
+// writePartialResponse writes the first part of an answer.
+func writePartialResponse(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"kind": "NodeList", `))
 	_ = http.NewResponseController(w).Flush()
 }
 
-func TestConnectionsThatAreNotMade(t *testing.T) {
+func TestGuard_ConnectionErrors(t *testing.T) {
 	env := start(t)
-	other := newFront(t, env.config, nil)
-	silent, broken := newHole(t, false), newHole(t, true)
+	other := newTestProxy(t, env.config, nil)
+	silent, broken := newUnresponsiveServer(t, false), newUnresponsiveServer(t, true)
 	for sentence, c := range map[string]struct{ server, want string }{
 		"nobody listens":            {closedAddress(t), "connect: connection refused"},
 		"no such host":              {"https://seed.invalid", "looking up seed.invalid: "},
@@ -158,32 +158,32 @@ func TestConnectionsThatAreNotMade(t *testing.T) {
 		"a foreign certificate":     {other.URL, "x509: certificate signed by unknown authority"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			connection, _ := connectTo(t, c.server, env.config.CAData, "token", Options{RequestTimeout: short})
-			_, err := connection.version(t.Context())
+			session, _ := newSessionTo(t, c.server, env.config.CAData, "token", Options{RequestTimeout: shortTimeout})
+			_, err := session.version(t.Context())
 			assert.ErrorContains(t, unreachable(t, err, "a"), "reaching seed a: ")
 			assert.Contains(t, err.Error(), c.want)
 			_, is := errors.AsType[x509.UnknownAuthorityError](err)
 			assert.Equal(t, strings.Contains(sentence, "certificate"), is, "%v", err)
-			assert.Equal(t, is, connection.refused.Load(), "other credentials may trust it")
+			assert.Equal(t, is, session.refused.Load(), "other credentials may trust it")
 		})
 	}
 	assert.EqualValues(t, 1, silent.connections.Load())
 	assert.EqualValues(t, 1, broken.connections.Load())
 }
 
-func TestUnreachabilityIsFoundThroughTheRESTMapper(t *testing.T) {
+func TestGuard_RESTMapperUnreachable(t *testing.T) {
 	thing := &unstructured.Unstructured{}
 	thing.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"})
 
 	t.Run("when nothing is known yet", func(t *testing.T) {
-		c, _ := connectTo(t, newHole(t, true).address, nil, "token", Options{})
+		c, _ := newSessionTo(t, newUnresponsiveServer(t, true).address, nil, "token", Options{})
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, thing), "a")
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, &corev1.Node{}), "a")
 		unreachable(t, c.client.Create(t.Context(), &corev1.Namespace{}), "a")
 	})
 	t.Run("when some is known", func(t *testing.T) {
-		f, c, _ := connected(t, Options{})
-		f.answer(code(http.StatusServiceUnavailable))
+		f, c, _ := newTestSession(t, Options{})
+		f.respondWith(respondStatus(http.StatusServiceUnavailable))
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, thing), "a")
 		unreachable(t, c.client.Get(t.Context(), client.ObjectKey{Name: "a"}, &corev1.Node{}), "a")
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
@@ -191,12 +191,12 @@ func TestUnreachabilityIsFoundThroughTheRESTMapper(t *testing.T) {
 	})
 }
 
-func TestACallerThatGivesUpSaysNothingOfTheSeed(t *testing.T) {
-	f, c, b := connected(t, Options{})
+func TestGuard_CallerCancelsEarly(t *testing.T) {
+	f, c, b := newTestSession(t, Options{})
 	arrived := make(chan struct{}, 1)
-	f.answer(func(w http.ResponseWriter, r *http.Request) {
+	f.respondWith(func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
-		silence(w, r)
+		noResponse(w, r)
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -205,44 +205,44 @@ func TestACallerThatGivesUpSaysNothingOfTheSeed(t *testing.T) {
 	}()
 	err := c.client.List(ctx, &corev1.NodeList{})
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Nil(t, b.last())
+	assert.Nil(t, b.openFailure())
 
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err = c.client.List(ctx, &corev1.NodeList{})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Nil(t, b.last(), "it had hardly any time")
+	assert.Nil(t, b.openFailure(), "it had hardly any time")
 }
 
-func TestACallerThatHasWaitedForLongSaysSomethingOfTheSeed(t *testing.T) {
-	f, c, b := connected(t, Options{RequestTimeout: 4 * time.Second})
-	f.answer(silence)
+func TestGuard_CallerTimeout(t *testing.T) {
+	f, c, b := newTestSession(t, Options{RequestTimeout: 4 * time.Second})
+	f.respondWith(noResponse)
 	ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 	defer cancel()
 	failure := unreachable(t, c.client.List(ctx, &corev1.NodeList{}), "a")
-	assert.Same(t, failure, b.last())
+	assert.Same(t, failure, b.openFailure())
 }
 
-func TestCredentialsFollowNoRedirect(t *testing.T) {
-	f, c, _ := connected(t, Options{})
-	elsewhere := newFront(t, start(t).config, nil)
-	f.answer(func(w http.ResponseWriter, r *http.Request) {
+func TestSession_NoRedirects(t *testing.T) {
+	f, c, _ := newTestSession(t, Options{})
+	elsewhere := newTestProxy(t, start(t).config, nil)
+	f.respondWith(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
 	require.Error(t, c.client.List(t.Context(), &corev1.NodeList{}))
 	assert.Zero(t, elsewhere.connections.Load())
 }
 
-func TestSeedsSeeWhoAsks(t *testing.T) {
+func TestSession_UserAgent(t *testing.T) {
 	seen := make(chan string, 100)
 	env := start(t)
-	f := newFront(t, env.config, func(_ http.ResponseWriter, r *http.Request) bool {
+	f := newTestProxy(t, env.config, func(_ http.ResponseWriter, r *http.Request) bool {
 		seen <- r.UserAgent() + " " + r.Header.Get("Accept") + " " + r.Header.Get("Content-Type")
 		return false
 	})
-	lines, err := Own("a", frontConfig(t, env, f), Options{UserAgent: "trellis/v1"})
+	connections, err := InCluster("a", testProxyConfig(t, env, f), Options{UserAgent: "trellis/v1"})
 	require.NoError(t, err)
-	cluster, err := lines.To(t.Context(), seedOf("a"))
+	cluster, err := connections.Connect(t.Context(), seedOf("a"))
 	require.NoError(t, err)
 	require.NoError(t, listNodes(t.Context(), cluster))
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "seen"}}
@@ -257,7 +257,7 @@ func TestSeedsSeeWhoAsks(t *testing.T) {
 // closedAddress returns an address on which nobody listens.
 func closedAddress(t *testing.T) string {
 	t.Helper()
-	h := newHole(t, true)
+	h := newUnresponsiveServer(t, true)
 	h.close()
 	return h.address
 }

@@ -9,7 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-func TestKubeconfigsThatAreRefused(t *testing.T) {
+func TestReadKubeconfig_Invalid(t *testing.T) {
 	type parts struct {
 		config  *clientcmdapi.Config
 		cluster *clientcmdapi.Cluster
@@ -95,17 +95,17 @@ func TestKubeconfigsThatAreRefused(t *testing.T) {
 			p := parts{clientcmdapi.NewConfig(), &clientcmdapi.Cluster{Server: "https://seed.example.com"}, &clientcmdapi.AuthInfo{Token: "secret"}}
 			p.config.Clusters["c"], p.config.AuthInfos["u"] = p.cluster, p.user
 			p.config.Contexts["x"], p.config.CurrentContext = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}, "x"
-			_, err := readKubeconfig(written(t, p.config))
+			_, err := readKubeconfig(encodeKubeconfig(t, p.config))
 			require.NoError(t, err, "before the change")
 
 			c.change(p)
-			_, err = readKubeconfig(written(t, p.config))
+			_, err = readKubeconfig(encodeKubeconfig(t, p.config))
 			assert.EqualError(t, err, c.want)
 		})
 	}
 }
 
-func TestWhatIsNoKubeconfigIsNotQuoted(t *testing.T) {
+func TestReadKubeconfig_ErrorsQuoteNoContent(t *testing.T) {
 	for sentence, c := range map[string]struct{ content, want string }{
 		"nothing":    {"", "it is missing or empty"},
 		"a password": {"secret", "it is no kubeconfig: that would be YAML or JSON with apiVersion v1 and kind Config"},
@@ -122,7 +122,7 @@ func TestWhatIsNoKubeconfigIsNotQuoted(t *testing.T) {
 	}
 }
 
-func TestWhatAKubeconfigMaySay(t *testing.T) {
+func TestReadKubeconfig(t *testing.T) {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://seed.example.com/prefix", TLSServerName: "api", ProxyURL: "http://proxy:3128"}
 	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{
@@ -131,7 +131,7 @@ func TestWhatAKubeconfigMaySay(t *testing.T) {
 	config.AuthInfos["unused"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{Command: "sh", InteractiveMode: "Never"}}
 	config.Contexts["x"], config.CurrentContext = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}, "x"
 
-	got, err := readKubeconfig(written(t, config))
+	got, err := readKubeconfig(encodeKubeconfig(t, config))
 
 	require.NoError(t, err)
 	assert.Equal(t, "https://seed.example.com/prefix", got.Host)
@@ -142,7 +142,7 @@ func TestWhatAKubeconfigMaySay(t *testing.T) {
 	assert.Nil(t, got.ExecProvider)
 }
 
-func written(t *testing.T, config *clientcmdapi.Config) []byte {
+func encodeKubeconfig(t *testing.T, config *clientcmdapi.Config) []byte {
 	t.Helper()
 	content, err := clientcmd.Write(*config)
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, registerer.Register(m.reachable)
 }
 
-func (m *metrics) show(seed string, reachable bool) {
+func (m *metrics) set(seed string, reachable bool) {
 	value := 0.0
 	if reachable {
 		value = 1

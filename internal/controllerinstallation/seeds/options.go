@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked whether a seed is still reached in the same way, and the least time between two logins that are made
+	// credentialsCheckInterval is how often it is looked whether a seed is still reached in the same way, and the least time between two logins that are made
 	// because an API server refused credentials.
-	lookEvery = 30 * time.Second
-	// versionEvery is how often an API server is asked for its version again.
-	versionEvery = 10 * time.Minute
-	// sweepEvery is how often it is looked for lines that nobody uses any more.
-	sweepEvery = time.Minute
+	credentialsCheckInterval = 30 * time.Second
+	// versionCheckInterval is how often an API server is asked for its version again.
+	versionCheckInterval = 10 * time.Minute
+	// sweepInterval is how often it is looked for lines that nobody uses any more.
+	sweepInterval = time.Minute
 )
 
 // Options say how seeds are reached. The zero value is a good choice but for Scheme and UserAgent.

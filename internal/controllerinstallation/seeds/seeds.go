@@ -21,9 +21,9 @@ type Cluster struct {
 
 // Access leads into seeds. It may be used by many at once.
 type Access interface {
-	// To returns the cluster of a seed, with credentials that are valid for a while: callers ask for each piece of work anew. It fails with an
+	// Connect returns the cluster of a seed, with credentials that are valid for a while: callers ask for each piece of work anew. It fails with an
 	// Unreachable when the seed cannot be reached, also at once when that was so a moment ago.
-	To(ctx context.Context, seed *gardencorev1beta1.Seed) (*Cluster, error)
+	Connect(ctx context.Context, seed *gardencorev1beta1.Seed) (*Cluster, error)
 	// Forget drops all that is known of a seed that is gone. Clients that somebody still holds go on to work.
 	Forget(seed string)
 }

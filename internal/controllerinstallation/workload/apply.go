@@ -14,14 +14,14 @@ import (
 // are those that Complete has completed. An object that is too large is a problem.Problem (ChartTooLarge); all other errors go away by themselves or
 // with what they name.
 func Apply(
-	ctx context.Context, cluster *seeds.Cluster, installation Installation, garden Garden, around *Surroundings, objects []*unstructured.Unstructured,
+	ctx context.Context, cluster *seeds.Cluster, installation Installation, garden Garden, facts *SeedFacts, objects []*unstructured.Unstructured,
 ) error {
 	c := cluster.Client
 	resource, err := readManagedResource(ctx, c, installation.Name)
 	if err != nil {
 		return err
 	}
-	if err := mayWrite(resource, installation.Name); err != nil {
+	if err := checkWritable(resource, installation.Name); err != nil {
 		return err
 	}
 	content, err := contentSecrets(installation, objects)
@@ -37,16 +37,16 @@ func Apply(
 		kubeconfigs = append(kubeconfigs, kubeconfig)
 	}
 
-	if err := applyNamespace(ctx, c, installation, around); err != nil {
+	if err := applyNamespace(ctx, c, installation, facts); err != nil {
 		return err
 	}
-	if err := createUnlessThere(ctx, c, kubeconfigs...); err != nil {
+	if err := createIfMissing(ctx, c, kubeconfigs...); err != nil {
 		return err
 	}
 	if err := applyAccess(ctx, c, installation, needsGardenAccess(installation, objects)); err != nil {
 		return err
 	}
-	if err := createUnlessThere(ctx, c, content...); err != nil {
+	if err := createIfMissing(ctx, c, content...); err != nil {
 		return err
 	}
 	return applyManagedResource(ctx, c, resource, installation, content)

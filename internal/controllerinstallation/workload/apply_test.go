@@ -19,8 +19,8 @@ import (
 )
 
 func TestApply(t *testing.T) {
-	s := newStage(t)
-	s.installation.PodSecurity, s.around.IsGarden = "privileged", true
+	s := newTestSeed(t)
+	s.installation.PodSecurity, s.facts.IsGarden = "privileged", true
 	kubeconfig, err := kubeconfigSecret(s.installation, s.garden)
 	require.NoError(t, err)
 
@@ -31,7 +31,7 @@ func TestApply(t *testing.T) {
 	assert.Equal(t, []string{
 		"create Namespace extension-" + s.installation.Name, "create Secret " + kubeconfig.Name, "create Secret garden-access-extension",
 		"create Secret " + content, "create ManagedResource " + s.installation.Name,
-	}, s.written())
+	}, s.takeWrites())
 
 	namespace := s.namespace()
 	delete(namespace.Labels, corev1.LabelMetadataName)
@@ -71,16 +71,16 @@ func TestApply(t *testing.T) {
 	assert.True(t, *mounted.Immutable)
 }
 
-func TestApplyWritesNothingTwice(t *testing.T) {
-	for sentence, test := range map[string]func(*stage){
-		"with access to the garden": func(*stage) {},
-		"with a token": func(s *stage) {
+func TestApply_Idempotent(t *testing.T) {
+	for sentence, test := range map[string]func(*testSeed){
+		"with access to the garden": func(*testSeed) {},
+		"with a token": func(s *testSeed) {
 			access := s.secret(Namespace(s.installation.Name), accessSecretName)
 			access.Data = map[string][]byte{"token": []byte("secret")}
 			access.Annotations["serviceaccount.resources.gardener.cloud/token-renew-timestamp"] = "2026-01-02T03:04:05Z"
 			require.NoError(s, s.admin.Update(s.Context(), access))
 		},
-		"with what others have added": func(s *stage) {
+		"with what others have added": func(s *testSeed) {
 			namespace, resource := s.namespace(), s.managedResource()
 			metav1.SetMetaDataLabel(&namespace.ObjectMeta, "of", "others")
 			require.NoError(s, s.admin.Update(s.Context(), namespace))
@@ -90,104 +90,104 @@ func TestApplyWritesNothingTwice(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newTestSeed(t)
 			require.NoError(t, s.apply(s.deployment()))
 			test(s)
-			s.written()
+			s.takeWrites()
 			require.NoError(t, s.apply(s.deployment()))
-			assert.Empty(t, s.written())
+			assert.Empty(t, s.takeWrites())
 		})
 	}
 	t.Run("without anything that is not a must", func(t *testing.T) {
-		s := newStage(t)
+		s := newTestSeed(t)
 		s.installation.InjectGardenKubeconfig, s.garden = false, Garden{}
 		require.NoError(t, s.apply(s.deployment()))
-		assert.Len(t, s.written(), 3)
+		assert.Len(t, s.takeWrites(), 3)
 		assert.NotContains(t, s.namespace().Labels, "networking.gardener.cloud/access-target-apiserver")
 		assert.NotContains(t, s.namespace().Labels, "pod-security.kubernetes.io/enforce")
 		require.NoError(t, s.apply(s.deployment()))
-		assert.Empty(t, s.written())
+		assert.Empty(t, s.takeWrites())
 	})
 }
 
-func TestApplyHeals(t *testing.T) {
+func TestApply_Drift(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		harm func(*stage)
-		want func(*stage) []string
+		harm func(*testSeed)
+		want func(*testSeed) []string
 	}{
 		"labels of the namespace": {
-			func(s *stage) {
+			func(s *testSeed) {
 				namespace := s.namespace()
 				delete(namespace.Labels, "gardener.cloud/role")
 				namespace.Labels["pod-security.kubernetes.io/enforce"] = "privileged"
 				require.NoError(s, s.admin.Update(s.Context(), namespace))
 			},
-			func(s *stage) []string { return []string{"patch Namespace extension-" + s.installation.Name} },
+			func(s *testSeed) []string { return []string{"patch Namespace extension-" + s.installation.Name} },
 		},
 		"the access Secret's annotations": {
-			func(s *stage) {
+			func(s *testSeed) {
 				access := s.secret(Namespace(s.installation.Name), accessSecretName)
 				access.Annotations = nil
 				require.NoError(s, s.admin.Update(s.Context(), access))
 			},
-			func(*stage) []string { return []string{"patch Secret garden-access-extension"} },
+			func(*testSeed) []string { return []string{"patch Secret garden-access-extension"} },
 		},
 		"a whole kubeconfig where a token belongs": {
-			func(s *stage) {
+			func(s *testSeed) {
 				access := s.secret(Namespace(s.installation.Name), accessSecretName)
 				access.Data = map[string][]byte{"kubeconfig": []byte("x")}
 				require.NoError(s, s.admin.Update(s.Context(), access))
 			},
-			func(*stage) []string { return []string{"patch Secret garden-access-extension"} },
+			func(*testSeed) []string { return []string{"patch Secret garden-access-extension"} },
 		},
 		"the content": {
-			func(s *stage) {
+			func(s *testSeed) {
 				content := s.secret(v1beta1constants.GardenNamespace, s.managedResource().Spec.SecretRefs[0].Name)
 				require.NoError(s, s.admin.Delete(s.Context(), content))
 			},
-			func(s *stage) []string {
+			func(s *testSeed) []string {
 				return []string{"create Secret " + s.managedResource().Spec.SecretRefs[0].Name}
 			},
 		},
 		"the ManagedResource, its labels too": {
-			func(s *stage) {
+			func(s *testSeed) {
 				resource := s.managedResource()
 				resource.Labels, resource.Spec.KeepObjects = nil, new(true)
 				resource.Spec.SecretRefs = []corev1.LocalObjectReference{{Name: "old"}}
 				resource.Annotations[references.AnnotationKey(references.KindSecret, "old")] = "old"
 				require.NoError(s, s.admin.Update(s.Context(), resource))
 			},
-			func(s *stage) []string { return []string{"patch ManagedResource " + s.installation.Name} },
+			func(s *testSeed) []string { return []string{"patch ManagedResource " + s.installation.Name} },
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newTestSeed(t)
 			require.NoError(t, s.apply(s.deployment()))
 			resource, namespace := s.managedResource(), s.namespace()
 			access := s.secret(namespace.Name, accessSecretName)
-			s.written()
+			s.takeWrites()
 
 			test.harm(s)
 			require.NoError(t, s.apply(s.deployment()))
-			assert.Equal(t, test.want(s), s.written())
+			assert.Equal(t, test.want(s), s.takeWrites())
 			assert.Equal(t, resource.Spec, s.managedResource().Spec)
 			assert.Equal(t, resource.Labels, s.managedResource().Labels)
 			assert.Equal(t, resource.Annotations, s.managedResource().Annotations)
 			assert.Equal(t, namespace.Labels, s.namespace().Labels)
-			healed := s.secret(namespace.Name, accessSecretName)
-			assert.Equal(t, access.Annotations, healed.Annotations)
-			assert.Empty(t, healed.Data)
+			restored := s.secret(namespace.Name, accessSecretName)
+			assert.Equal(t, access.Annotations, restored.Annotations)
+			assert.Empty(t, restored.Data)
 			assert.Equal(t, []string{resource.Spec.SecretRefs[0].Name}, s.secrets())
 		})
 	}
 }
 
 // What is written from what was read before somebody else wrote, is not written.
-func TestApplyOverwritesNobody(t *testing.T) {
-	s := newStage(t)
+func TestApply_Conflict(t *testing.T) {
+	s := newTestSeed(t)
 	require.NoError(t, s.apply(s.deployment()))
 	s.installation.Revision = "9876543210"
-	s.meanwhile = func() {
+	s.beforeWrite = func() {
 		resource := s.managedResource()
 		resource.Labels["controllerinstallation-name"] = "other"
 		require.NoError(t, s.admin.Update(t.Context(), resource))
@@ -195,7 +195,7 @@ func TestApplyOverwritesNobody(t *testing.T) {
 	assert.True(t, apierrors.IsConflict(s.apply(s.deployment())))
 	assert.ErrorContains(t, s.apply(s.deployment()), "belongs to somebody else")
 
-	s = newStage(t)
+	s = newTestSeed(t)
 	require.NoError(t, s.apply(s.deployment()))
 	s.installation.Registration = "renamed"
 	s.cluster.Client = interceptor.NewClient(s.admin, interceptor.Funcs{
@@ -211,15 +211,15 @@ func TestApplyOverwritesNobody(t *testing.T) {
 	assert.True(t, apierrors.IsConflict(s.apply(s.deployment())))
 }
 
-func TestApplyOfAnotherRevision(t *testing.T) {
-	s := newStage(t)
+func TestApply_OtherRevision(t *testing.T) {
+	s := newTestSeed(t)
 	require.NoError(t, s.apply(s.deployment()))
 	before := s.managedResource().Spec.SecretRefs[0].Name
-	s.written()
+	s.takeWrites()
 
 	s.installation.Revision = "9876543210"
 	require.NoError(t, s.apply(s.deployment()))
-	assert.Equal(t, []string{"patch ManagedResource " + s.installation.Name}, s.written(), "the content is the same")
+	assert.Equal(t, []string{"patch ManagedResource " + s.installation.Name}, s.takeWrites(), "the content is the same")
 	assert.Equal(t, "9876543210", s.managedResource().Annotations["installation.trellis.garden/revision"])
 
 	changed := s.deployment()
@@ -227,54 +227,54 @@ func TestApplyOfAnotherRevision(t *testing.T) {
 	require.NoError(t, s.apply(changed))
 	after := s.managedResource().Spec.SecretRefs[0].Name
 	assert.NotEqual(t, before, after)
-	assert.Equal(t, []string{"create Secret " + after, "patch ManagedResource " + s.installation.Name}, s.written())
+	assert.Equal(t, []string{"create Secret " + after, "patch ManagedResource " + s.installation.Name}, s.takeWrites())
 	assert.NotContains(t, s.managedResource().Annotations, references.AnnotationKey(references.KindSecret, before), "the old one can be collected")
 }
 
-func TestApplyTakesAccessAway(t *testing.T) {
-	for sentence, change := range map[string]func(*stage) error{
-		"when it is not asked for any more": func(s *stage) error {
+func TestApply_RemovesGardenAccess(t *testing.T) {
+	for sentence, change := range map[string]func(*testSeed) error{
+		"when it is not asked for any more": func(s *testSeed) error {
 			s.installation.InjectGardenKubeconfig = false
 			return s.apply(s.deployment())
 		},
-		"when no object wants it any more": func(s *stage) error {
+		"when no object wants it any more": func(s *testSeed) error {
 			shy := s.deployment()
 			shy.SetLabels(map[string]string{"extensions.gardener.cloud/inject-garden-kubeconfig": "false"})
 			return s.apply(shy)
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newTestSeed(t)
 			require.NoError(t, s.apply(s.deployment()))
-			s.written()
+			s.takeWrites()
 			require.NoError(t, change(s))
-			assert.Contains(t, s.written(), "delete Secret garden-access-extension")
+			assert.Contains(t, s.takeWrites(), "delete Secret garden-access-extension")
 			access := &corev1.Secret{}
 			err := s.admin.Get(t.Context(), client.ObjectKey{Namespace: Namespace(s.installation.Name), Name: accessSecretName}, access)
 			assert.True(t, apierrors.IsNotFound(err))
 			require.NoError(t, change(s))
-			assert.Empty(t, s.written())
+			assert.Empty(t, s.takeWrites())
 		})
 	}
 }
 
-func TestApplyLeavesAlone(t *testing.T) {
+func TestApply_NotWritable(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		prepare func(*stage, *resourcesv1alpha1.ManagedResource)
+		prepare func(*testSeed, *resourcesv1alpha1.ManagedResource)
 		want    string
 	}{
 		"a ManagedResource of another installation": {
-			func(_ *stage, resource *resourcesv1alpha1.ManagedResource) {
+			func(_ *testSeed, resource *resourcesv1alpha1.ManagedResource) {
 				resource.Labels = map[string]string{"controllerinstallation-name": "other"}
 			},
 			`ManagedResource %s in namespace garden of the seed belongs to somebody else: its label controllerinstallation-name is "other"`,
 		},
 		"a ManagedResource without labels": {
-			func(*stage, *resourcesv1alpha1.ManagedResource) {},
+			func(*testSeed, *resourcesv1alpha1.ManagedResource) {},
 			`ManagedResource %s in namespace garden of the seed belongs to somebody else: its label controllerinstallation-name is ""`,
 		},
 		"a ManagedResource that is being deleted": {
-			func(s *stage, resource *resourcesv1alpha1.ManagedResource) {
+			func(s *testSeed, resource *resourcesv1alpha1.ManagedResource) {
 				resource.Labels = map[string]string{"controllerinstallation-name": s.installation.Name}
 				resource.Finalizers = []string{"test.example.org/stay"}
 			},
@@ -282,7 +282,7 @@ func TestApplyLeavesAlone(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newTestSeed(t)
 			resource := &resourcesv1alpha1.ManagedResource{
 				ObjectMeta: metav1.ObjectMeta{Namespace: v1beta1constants.GardenNamespace, Name: s.installation.Name},
 				Spec:       resourcesv1alpha1.ManagedResourceSpec{SecretRefs: []corev1.LocalObjectReference{{Name: "theirs"}}},
@@ -293,20 +293,20 @@ func TestApplyLeavesAlone(t *testing.T) {
 				require.NoError(t, s.admin.Delete(t.Context(), resource))
 			}
 			assert.EqualError(t, s.apply(s.deployment()), fmt.Sprintf(test.want, s.installation.Name))
-			assert.Empty(t, s.written())
+			assert.Empty(t, s.takeWrites())
 		})
 	}
 	t.Run("a namespace that is being deleted", func(t *testing.T) {
-		s := newStage(t)
+		s := newTestSeed(t)
 		require.NoError(t, s.admin.Create(t.Context(), namespaced(Namespace(s.installation.Name))))
 		require.NoError(t, s.admin.Delete(t.Context(), namespaced(Namespace(s.installation.Name))))
 		assert.ErrorContains(t, s.apply(s.deployment()), "it is still being deleted")
-		assert.Empty(t, s.written())
+		assert.Empty(t, s.takeWrites())
 	})
 }
 
-func TestApplyTakesOverFromGardenlet(t *testing.T) {
-	s := newStage(t)
+func TestApply_AdoptsFromGardenlet(t *testing.T) {
+	s := newTestSeed(t)
 	resource := &resourcesv1alpha1.ManagedResource{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: v1beta1constants.GardenNamespace, Name: s.installation.Name,
@@ -317,25 +317,25 @@ func TestApplyTakesOverFromGardenlet(t *testing.T) {
 	}
 	require.NoError(t, s.admin.Create(t.Context(), resource))
 	require.NoError(t, s.apply(s.deployment()))
-	taken := s.managedResource()
-	assert.Equal(t, resource.UID, taken.UID)
-	assert.Equal(t, []string{taken.Spec.SecretRefs[0].Name}, s.secrets())
-	assert.NotContains(t, taken.Annotations, references.AnnotationKey(references.KindSecret, "theirs"))
+	adopted := s.managedResource()
+	assert.Equal(t, resource.UID, adopted.UID)
+	assert.Equal(t, []string{adopted.Spec.SecretRefs[0].Name}, s.secrets())
+	assert.NotContains(t, adopted.Annotations, references.AnnotationKey(references.KindSecret, "theirs"))
 }
 
 // After a write that fails, whichever it is, the next attempt does the rest.
-func TestApplyGoesOnWhereItWas(t *testing.T) {
+func TestApply_ResumesAfterError(t *testing.T) {
 	for broken := 1; broken <= 5; broken++ {
 		t.Run(fmt.Sprint("write ", broken), func(t *testing.T) {
-			s := newStage(t)
-			s.breaks = broken
+			s := newTestSeed(t)
+			s.failingWrite = broken
 			require.ErrorIs(t, s.apply(s.deployment()), errBroken)
-			assert.Len(t, s.written(), broken)
-			s.breaks = 0
+			assert.Len(t, s.takeWrites(), broken)
+			s.failingWrite = 0
 			require.NoError(t, s.apply(s.deployment()))
-			assert.Len(t, s.written(), 5-broken+1)
+			assert.Len(t, s.takeWrites(), 5-broken+1)
 			require.NoError(t, s.apply(s.deployment()))
-			assert.Empty(t, s.written())
+			assert.Empty(t, s.takeWrites())
 		})
 	}
 }

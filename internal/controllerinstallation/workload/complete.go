@@ -37,7 +37,7 @@ func Complete(installation Installation, garden Garden, objects []*unstructured.
 			continue
 		}
 		injected := ""
-		if takesKubeconfig(object) {
+		if needsKubeconfig(object) {
 			injected = kubeconfig
 		}
 		if err := complete(object, installation.Seed.Name, injected); err != nil {
@@ -56,7 +56,7 @@ func isWorkload(object *unstructured.Unstructured) bool {
 // needsGardenAccess also heeds pods of other namespaces and bare ones, for which nothing more is done.
 func needsGardenAccess(installation Installation, objects []*unstructured.Unstructured) bool {
 	return installation.InjectGardenKubeconfig && slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
-		return hasPods(object) && takesKubeconfig(object)
+		return hasPods(object) && needsKubeconfig(object)
 	})
 }
 
@@ -73,8 +73,8 @@ func hasPods(object *unstructured.Unstructured) bool {
 	}
 }
 
-// takesKubeconfig is true unless a label says otherwise.
-func takesKubeconfig(object *unstructured.Unstructured) bool {
+// needsKubeconfig is true unless a label says otherwise.
+func needsKubeconfig(object *unstructured.Unstructured) bool {
 	value, labelled := object.GetLabels()[v1beta1constants.LabelInjectGardenKubeconfig]
 	return !labelled || value == "true"
 }

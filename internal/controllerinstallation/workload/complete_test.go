@@ -78,7 +78,7 @@ func normal(object *unstructured.Unstructured) string {
 	return string(raw)
 }
 
-func TestCompleteWithAccessToTheGarden(t *testing.T) {
+func TestComplete_GardenAccess(t *testing.T) {
 	const kubeconfig = "generic-garden-kubeconfig-ec1de3c8"
 	secret, err := kubeconfigSecret(completeInstallation(true), completeGarden())
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestCompleteWithAccessToTheGarden(t *testing.T) {
 	assert.Empty(t, cmp.Diff(normal(want), normal(deployment)))
 }
 
-func TestWhoGetsAccessToTheGarden(t *testing.T) {
+func TestNeedsGardenAccess(t *testing.T) {
 	const label = ", labels: {extensions.gardener.cloud/inject-garden-kubeconfig: "
 	workload := func(kind, metadata string) string {
 		return "{apiVersion: " + kind + ", metadata: {name: one" + metadata + "}, spec: {template: {spec: {containers: [{name: a}]}}}}"
@@ -143,7 +143,7 @@ func TestWhoGetsAccessToTheGarden(t *testing.T) {
 	}
 }
 
-func TestCompleteRefuses(t *testing.T) {
+func TestComplete_Invalid(t *testing.T) {
 	const own = "metadata: {name: one, namespace: extension-network-abcde}"
 	for sentence, test := range map[string]struct{ object, want string }{
 		"a workload without pods": {

@@ -23,7 +23,7 @@ import (
 func contentSecrets(installation Installation, objects []*unstructured.Unstructured) ([]*corev1.Secret, error) {
 	files := []map[string][]byte{{}}
 	var size int
-	for i, object := range inOrder(objects) {
+	for i, object := range sortObjects(objects) {
 		manifest, err := manifestOf(object)
 		if err != nil {
 			return nil, fmt.Errorf("writing the manifest of %s %s: %w", object.GetKind(), object.GetName(), err)
@@ -55,7 +55,7 @@ func contentSecrets(installation Installation, objects []*unstructured.Unstructu
 	return secrets, nil
 }
 
-func inOrder(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+func sortObjects(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return slices.SortedStableFunc(slices.Values(objects), func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(
 			cmp.Compare(a.GetAPIVersion(), b.GetAPIVersion()), cmp.Compare(a.GetKind(), b.GetKind()),

@@ -19,7 +19,7 @@ func dashboard(name string, bytes int) *unstructured.Unstructured {
 	}}
 }
 
-func TestContent(t *testing.T) {
+func TestContentSecrets(t *testing.T) {
 	role := objectOf(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "system:a/b ü`+strings.Repeat("x", 250)+`"}}`)
 	objects := []*unstructured.Unstructured{dashboard("two", 700_000), role, dashboard("one", 700_000), dashboard("three", 10)}
 	secrets, err := contentSecrets(Installation{Name: "network-abcde", Registration: "network"}, objects)
@@ -53,14 +53,14 @@ func TestContent(t *testing.T) {
 	assert.Equal(t, secrets, again, "the order of the objects does not matter")
 }
 
-func TestContentOfNothing(t *testing.T) {
+func TestContentSecrets_NoObjects(t *testing.T) {
 	secrets, err := contentSecrets(Installation{Name: "network-abcde"}, nil)
 	require.NoError(t, err)
 	require.Len(t, secrets, 1, "a ManagedResource refers to something")
 	assert.Empty(t, secrets[0].Data)
 }
 
-func TestContentThatIsTooLarge(t *testing.T) {
+func TestContentSecrets_TooLarge(t *testing.T) {
 	_, err := contentSecrets(Installation{Name: "network-abcde"}, []*unstructured.Unstructured{dashboard("huge", corev1.MaxSecretSize)})
 	found, ok := problem.In(err)
 	require.True(t, ok, "%v", err)
@@ -68,17 +68,17 @@ func TestContentThatIsTooLarge(t *testing.T) {
 	assert.Equal(t, "ConfigMap huge has a manifest of 1048657 bytes, and 1048576 are possible", found.Message)
 }
 
-func TestManySecretsAreApplied(t *testing.T) {
-	s := newStage(t)
+func TestApply_ManySecrets(t *testing.T) {
+	s := newTestSeed(t)
 	require.NoError(t, s.apply(dashboard("one", 900_000), dashboard("two", 900_000), dashboard("three", 900_000)))
 	resource := s.managedResource()
 	assert.Len(t, resource.Spec.SecretRefs, 3)
 	assert.Len(t, s.secrets(), 3)
 	assert.Len(t, resource.Annotations, 1+3, "the collector of unused Secrets knows all of them")
-	s.written()
+	s.takeWrites()
 	require.NoError(t, s.apply(dashboard("three", 900_000), dashboard("one", 900_000), dashboard("two", 900_000)))
-	assert.Empty(t, s.written())
+	assert.Empty(t, s.takeWrites())
 	require.NoError(t, s.apply(dashboard("one", 900_000)))
-	assert.Equal(t, []string{"patch ManagedResource " + s.installation.Name}, s.written())
+	assert.Equal(t, []string{"patch ManagedResource " + s.installation.Name}, s.takeWrites())
 	assert.Len(t, s.managedResource().Spec.SecretRefs, 1)
 }

@@ -25,8 +25,8 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// patience is longer than anything takes that ends.
-const patience = 5 * time.Minute
+// timeout is longer than anything takes that ends.
+const timeout = 5 * time.Minute
 
 var shared environment
 
@@ -70,7 +70,7 @@ func (e *environment) run(ctx context.Context) error {
 	}
 	env := &envtest.Environment{
 		BinaryAssetsDirectory: assets, CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
+		ControlPlaneStartTimeout: timeout, ControlPlaneStopTimeout: timeout,
 	}
 	if e.config, err = env.Start(); err != nil {
 		return err

@@ -82,7 +82,7 @@ func applyAccess(ctx context.Context, c client.Client, installation Installation
 }
 
 func deleteAccess(ctx context.Context, c client.Client, secret *corev1.Secret) error {
-	there, err := secretThere(ctx, c, secret)
+	there, err := secretExists(ctx, c, secret)
 	if err != nil || !there {
 		return err
 	}
@@ -92,10 +92,10 @@ func deleteAccess(ctx context.Context, c client.Client, secret *corev1.Secret) e
 	return nil
 }
 
-// createUnlessThere creates immutable Secrets whose names say what is in them.
-func createUnlessThere(ctx context.Context, c client.Client, secrets ...*corev1.Secret) error {
+// createIfMissing creates immutable Secrets whose names say what is in them.
+func createIfMissing(ctx context.Context, c client.Client, secrets ...*corev1.Secret) error {
 	for _, secret := range secrets {
-		there, err := secretThere(ctx, c, secret)
+		there, err := secretExists(ctx, c, secret)
 		if err != nil {
 			return err
 		}
@@ -109,8 +109,8 @@ func createUnlessThere(ctx context.Context, c client.Client, secrets ...*corev1.
 	return nil
 }
 
-// secretThere reads no content. A Secret that is on its way out is not there.
-func secretThere(ctx context.Context, c client.Client, secret *corev1.Secret) (bool, error) {
+// secretExists reads no content. A Secret that is on its way out is not there.
+func secretExists(ctx context.Context, c client.Client, secret *corev1.Secret) (bool, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	err := c.Get(ctx, client.ObjectKeyFromObject(secret), found)

@@ -40,16 +40,16 @@ func belongsTo(resource *resourcesv1alpha1.ManagedResource, installation string)
 	return owner == installation
 }
 
-// mayWrite returns what forbids to write a ManagedResource.
-func mayWrite(resource *resourcesv1alpha1.ManagedResource, installation string) error {
+// checkWritable returns what forbids to write a ManagedResource.
+func checkWritable(resource *resourcesv1alpha1.ManagedResource, installation string) error {
 	switch {
 	case resource == nil:
 		return nil
 	case !belongsTo(resource, installation):
 		return fmt.Errorf("ManagedResource %s in namespace %s of the seed belongs to somebody else: its label %s is %q",
-			resource.Name, resource.Namespace, labelInstallation, truncate.Line(resource.Labels[labelInstallation], truncate.MaxForeign))
+			resource.Name, resource.Namespace, labelInstallation, truncate.Line(resource.Labels[labelInstallation], truncate.MaxExternal))
 	case !resource.DeletionTimestamp.IsZero():
-		return fmt.Errorf("ManagedResource %s is still being deleted: %s", resource.Name, stillThere(resource))
+		return fmt.Errorf("ManagedResource %s is still being deleted: %s", resource.Name, deletionMessage(resource))
 	default:
 		return nil
 	}
@@ -102,8 +102,8 @@ func describeManagedResource(resource *resourcesv1alpha1.ManagedResource, instal
 	return nil
 }
 
-// stillThere says why a ManagedResource that was deleted is not gone.
-func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
+// deletionMessage says why a ManagedResource that was deleted is not gone.
+func deletionMessage(resource *resourcesv1alpha1.ManagedResource) string {
 	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
 	switch {
 	case condition == nil || !isAboutDeletion(condition.Reason):
@@ -111,7 +111,7 @@ func stillThere(resource *resourcesv1alpha1.ManagedResource) string {
 	case condition.Message == "":
 		return "gardener-resource-manager deletes its objects"
 	default:
-		return truncate.Text(condition.Message, truncate.MaxForeign)
+		return truncate.Text(condition.Message, truncate.MaxExternal)
 	}
 }
 

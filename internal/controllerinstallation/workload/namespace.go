@@ -20,13 +20,13 @@ import (
 func Namespace(installation string) string { return "extension-" + installation }
 
 // applyNamespace leaves what others have written to the namespace.
-func applyNamespace(ctx context.Context, c client.Client, installation Installation, around *Surroundings) error {
+func applyNamespace(ctx context.Context, c client.Client, installation Installation, facts *SeedFacts) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace(installation.Name)}}
 	describe := func() error {
 		if !namespace.DeletionTimestamp.IsZero() {
 			return errors.New("it is still being deleted")
 		}
-		describeNamespace(&namespace.ObjectMeta, installation, around)
+		describeNamespace(&namespace.ObjectMeta, installation, facts)
 		return nil
 	}
 	if _, err := controllerutils.GetAndCreateOrMergePatch(ctx, c, namespace, describe, controllerutils.SkipEmptyPatch{}); err != nil {
@@ -36,12 +36,12 @@ func applyNamespace(ctx context.Context, c client.Client, installation Installat
 }
 
 // describeNamespace writes what Gardener's controllers and webhooks in the seed go by.
-func describeNamespace(namespace *metav1.ObjectMeta, installation Installation, around *Surroundings) {
+func describeNamespace(namespace *metav1.ObjectMeta, installation Installation, facts *SeedFacts) {
 	metav1.SetMetaDataLabel(namespace, v1beta1constants.GardenRole, v1beta1constants.GardenRoleExtension)
 	metav1.SetMetaDataLabel(namespace, v1beta1constants.LabelControllerRegistrationName, installation.Registration)
 	metav1.SetMetaDataLabel(namespace, resourcesv1alpha1.HighAvailabilityConfigConsider, "true")
 	metav1.SetMetaDataAnnotation(namespace, resourcesv1alpha1.HighAvailabilityConfigZones, strings.Join(installation.Seed.Spec.Provider.Zones, ","))
-	if around.IsGarden {
+	if facts.IsGarden {
 		metav1.SetMetaDataLabel(namespace, v1beta1constants.LabelNetworkPolicyAccessTargetAPIServer, v1beta1constants.LabelNetworkPolicyAllowed)
 	}
 	if installation.PodSecurity == "" {

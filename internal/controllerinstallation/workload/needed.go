@@ -25,16 +25,16 @@ const (
 // Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed are in the
 // seed, in order. A kind that the seed doesn't know has no objects.
 func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev1beta1.ControllerResource) ([]string, error) {
-	served := map[string]map[string]bool{}
+	registered := map[string]map[string]bool{}
 	for _, resource := range resources {
-		if served[resource.Kind] == nil {
-			served[resource.Kind] = map[string]bool{}
+		if registered[resource.Kind] == nil {
+			registered[resource.Kind] = map[string]bool{}
 		}
-		served[resource.Kind][resource.Type] = true
+		registered[resource.Kind][resource.Type] = true
 	}
 	var needed []string
-	for _, kind := range slices.Sorted(maps.Keys(served)) {
-		types, err := typesInUse(ctx, cluster.Client, kind, served[kind])
+	for _, kind := range slices.Sorted(maps.Keys(registered)) {
+		types, err := typesInUse(ctx, cluster.Client, kind, registered[kind])
 		if err != nil {
 			return nil, fmt.Errorf("looking for objects of kind %s that need the installation: %w", kind, err)
 		}
@@ -46,24 +46,24 @@ func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev
 }
 
 // typesInUse reads page by page, and no further than it must: of some kinds a seed has thousands of objects.
-func typesInUse(ctx context.Context, c client.Reader, kind string, served map[string]bool) ([]string, error) {
+func typesInUse(ctx context.Context, c client.Reader, kind string, registered map[string]bool) ([]string, error) {
 	used := map[string]bool{}
 	options := &client.ListOptions{Limit: pageSize}
-	for asked := int64(0); asked < maxObjects; asked += options.Limit {
+	for requested := int64(0); requested < maxObjects; requested += options.Limit {
 		list, err := readPage(ctx, c, kind, options)
 		if err != nil {
-			if absent(err) {
+			if isNotFound(err) {
 				return nil, nil
 			}
 			return nil, err
 		}
 		for i := range list.Items {
-			if extensionType := typeOf(&list.Items[i]); served[extensionType] {
+			if extensionType := typeOf(&list.Items[i]); registered[extensionType] {
 				used[extensionType] = true
 			}
 		}
 		next := list.GetContinue()
-		if next == "" || len(used) == len(served) {
+		if next == "" || len(used) == len(registered) {
 			return slices.Sorted(maps.Keys(used)), nil
 		}
 		if next == options.Continue {
@@ -82,8 +82,8 @@ func readPage(ctx context.Context, c client.Reader, kind string, options *client
 		if options.Limit == 1 {
 			return list, c.List(ctx, list, options)
 		}
-		err := c.List(seeds.Divisible(ctx), list, options)
-		if _, isTooMuch := errors.AsType[*seeds.Excessive](err); !isTooMuch {
+		err := c.List(seeds.Paged(ctx), list, options)
+		if _, isTooLarge := errors.AsType[*seeds.ResponseTooLarge](err); !isTooLarge {
 			return list, err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func TestNeeded(t *testing.T) {
-	s := newStage(t)
+	s := newTestSeed(t)
 	namespace := newNamespace(t)
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
 	spec := func(extensionType string, class *extensionsv1alpha1.ExtensionClass) extensionsv1alpha1.DefaultSpec {
@@ -59,12 +59,12 @@ func TestNeeded(t *testing.T) {
 	assert.Equal(t, []string{"BackupBucket/a"}, needed("BackupBucket", "a"), "it has no namespace")
 	assert.Equal(t, []string{"BackupBucket/a", "Extension/a", "Extension/c"},
 		needed("Extension", "c", "Worker", "c", "BackupBucket", "a", "Extension", "d", "Extension", "a", "Extension", "a"))
-	assert.Empty(t, s.written())
+	assert.Empty(t, s.takeWrites())
 }
 
-// TestNeededReadsNoFurtherThanItMust counts pages.
-func TestNeededReadsNoFurtherThanItMust(t *testing.T) {
-	s := newStage(t)
+// TestNeeded_StopsEarly counts pages.
+func TestNeeded_StopsEarly(t *testing.T) {
+	s := newTestSeed(t)
 	namespace := newNamespace(t)
 	const many = pageSize + 50
 	for i := range many {
@@ -115,8 +115,8 @@ func TestNeededReadsNoFurtherThanItMust(t *testing.T) {
 }
 
 // Objects with a state or with files may be so large that not even a small page of them is one answer.
-func TestNeededReadsLargeObjects(t *testing.T) {
-	s := newStage(t)
+func TestNeeded_LargeObjects(t *testing.T) {
+	s := newTestSeed(t)
 	namespace := newNamespace(t)
 	const many, size = pageSize + 10, 300 << 10
 	for i := range many {
@@ -138,26 +138,26 @@ func TestNeededReadsLargeObjects(t *testing.T) {
 		ctx := context.WithoutCancel(t.Context())
 		require.NoError(t, s.admin.DeleteAllOf(ctx, &extensionsv1alpha1.Network{}, client.InNamespace(namespace)))
 	})
-	access, err := seeds.Own("hill", shared.config, seeds.Options{Scheme: s.admin.Scheme()})
+	access, err := seeds.InCluster("hill", shared.config, seeds.Options{Scheme: s.admin.Scheme()})
 	require.NoError(t, err)
-	cluster, err := access.To(t.Context(), s.installation.Seed)
+	cluster, err := access.Connect(t.Context(), s.installation.Seed)
 	require.NoError(t, err)
 	found, err := Needed(t.Context(), cluster, []gardencorev1beta1.ControllerResource{{Kind: "Network", Type: "rare"}, {Kind: "Network", Type: "none"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Network/rare"}, found)
-	_, err = access.To(t.Context(), s.installation.Seed)
+	_, err = access.Connect(t.Context(), s.installation.Seed)
 	require.NoError(t, err, "for others the seed is reachable")
 }
 
-func TestNeededHalvesPagesDownToOneObject(t *testing.T) {
-	s := newStage(t)
+func TestNeeded_HalvesPages(t *testing.T) {
+	s := newTestSeed(t)
 	var limits []int64
 	tooMuch := interceptor.NewClient(s.admin, interceptor.Funcs{
 		List: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, options ...client.ListOption) error {
 			asked := &client.ListOptions{}
 			asked.ApplyOptions(options)
 			if limits = append(limits, asked.Limit); asked.Limit > 1 {
-				return fmt.Errorf("reading: %w", &seeds.Excessive{Seed: "hill", Err: errBroken})
+				return fmt.Errorf("reading: %w", &seeds.ResponseTooLarge{Seed: "hill", Err: errBroken})
 			}
 			return &seeds.Unreachable{Seed: "hill", Err: errBroken}
 		},
@@ -168,8 +168,8 @@ func TestNeededHalvesPagesDownToOneObject(t *testing.T) {
 	assert.Equal(t, []int64{50, 25, 12, 6, 3, 1}, limits)
 }
 
-func TestNeededFailsRatherThanGuesses(t *testing.T) {
-	s := newStage(t)
+func TestNeeded_Errors(t *testing.T) {
+	s := newTestSeed(t)
 	broken := interceptor.NewClient(s.admin, interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 			return errBroken

@@ -28,11 +28,11 @@ type Observation struct {
 // maxRevision is more than a name of a revision has.
 const maxRevision = 64
 
-// Observe looks. No text of the result is longer than truncate.MaxForeign: the seed may be in other hands.
+// Observe looks. No text of the result is longer than truncate.MaxExternal: the seed may be in other hands.
 func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (*Observation, error) {
 	resource, err := readManagedResource(ctx, cluster.Client, installation)
 	if resource == nil {
-		if absent(err) {
+		if isNotFound(err) {
 			err = nil
 		}
 		return &Observation{}, err
@@ -41,18 +41,18 @@ func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (
 		Exists:      true,
 		Revision:    truncate.Line(resource.Annotations[installationv1alpha1.AnnotationRevision], maxRevision),
 		ChangedAt:   changedAt(resource),
-		Installed:   foreign(health.CheckManagedResourceApplied(resource)),
-		Healthy:     foreign(health.CheckManagedResourceHealthy(resource)),
-		Progressing: foreign(health.CheckManagedResourceProgressing(resource)),
+		Installed:   truncateError(health.CheckManagedResourceApplied(resource)),
+		Healthy:     truncateError(health.CheckManagedResourceHealthy(resource)),
+		Progressing: truncateError(health.CheckManagedResourceProgressing(resource)),
 	}, nil
 }
 
-// foreign cuts what somebody in the seed has written: it goes on into the garden.
-func foreign(err error) error {
+// truncateError cuts what somebody in the seed has written: it goes on into the garden.
+func truncateError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errors.New(truncate.Text(err.Error(), truncate.MaxForeign))
+	return errors.New(truncate.Text(err.Error(), truncate.MaxExternal))
 }
 
 func changedAt(resource *resourcesv1alpha1.ManagedResource) time.Time {

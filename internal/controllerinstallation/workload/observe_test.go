@@ -42,7 +42,7 @@ func TestObserve(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newTestSeed(t)
 			require.NoError(t, s.apply(s.deployment()))
 			resource := s.managedResource()
 			resource.Status.ObservedGeneration = resource.Generation
@@ -67,22 +67,22 @@ func TestObserve(t *testing.T) {
 			assert.True(t, observed.Exists)
 			assert.Equal(t, "0123456789", observed.Revision)
 			assert.True(t, observed.ChangedAt.Equal(resource.CreationTimestamp.Time))
-			for _, judged := range []struct {
+			for _, check := range []struct {
 				err  error
 				want string
 			}{{observed.Installed, test.installedErr}, {observed.Healthy, test.healthyErr}, {observed.Progressing, test.rolledErr}} {
-				if judged.want == "" {
-					assert.NoError(t, judged.err)
+				if check.want == "" {
+					assert.NoError(t, check.err)
 					continue
 				}
-				require.Error(t, judged.err)
-				assert.Contains(t, judged.err.Error(), strings.ReplaceAll(judged.want, "%s", s.installation.Name))
+				require.Error(t, check.err)
+				assert.Contains(t, check.err.Error(), strings.ReplaceAll(check.want, "%s", s.installation.Name))
 			}
 		})
 	}
 }
 
-func TestWhenAManagedResourceChanged(t *testing.T) {
+func TestChangedAt(t *testing.T) {
 	minute := func(minute int) metav1.Time { return metav1.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC) }
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: minute(1)}}
 	assert.Equal(t, minute(1).Time, changedAt(resource))
@@ -94,8 +94,8 @@ func TestWhenAManagedResourceChanged(t *testing.T) {
 	assert.Equal(t, minute(6).Time, changedAt(resource))
 }
 
-func TestObserveNothing(t *testing.T) {
-	s := newStage(t)
+func TestObserve_NoManagedResource(t *testing.T) {
+	s := newTestSeed(t)
 	observed, err := Observe(t.Context(), s.cluster, s.installation.Name)
 	require.NoError(t, err)
 	assert.Equal(t, &Observation{}, observed)

@@ -31,14 +31,14 @@ func Remove(ctx context.Context, cluster *seeds.Cluster, installation string) (w
 
 func removeManagedResource(ctx context.Context, c client.Client, installation string) (string, error) {
 	resource, err := readManagedResource(ctx, c, installation)
-	if absent(err) {
+	if isNotFound(err) {
 		return "", nil
 	}
 	if err != nil || resource == nil || !belongsTo(resource, installation) {
 		return "", err
 	}
 	if !resource.DeletionTimestamp.IsZero() {
-		return toGo("ManagedResource", installation, stillThere(resource)), nil
+		return waitingMessage("ManagedResource", installation, deletionMessage(resource)), nil
 	}
 	if err := c.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 		return "", fmt.Errorf("deleting ManagedResource %s: %w", installation, err)
@@ -48,10 +48,10 @@ func removeManagedResource(ctx context.Context, c client.Client, installation st
 	if err != nil || resource == nil {
 		return "", err
 	}
-	return toGo("ManagedResource", installation, stillThere(resource)), nil
+	return waitingMessage("ManagedResource", installation, deletionMessage(resource)), nil
 }
 
-func toGo(kind, name, why string) string {
+func waitingMessage(kind, name, why string) string {
 	if why == "" {
 		return kind + " " + name + " to go"
 	}
@@ -88,16 +88,16 @@ func removeNamespace(ctx context.Context, c client.Client, installation string) 
 			return "", fmt.Errorf("deleting namespace %s: %w", key.Name, err)
 		}
 	}
-	return toGo("namespace", key.Name, stillTerminating(namespace)), nil
+	return waitingMessage("namespace", key.Name, terminationMessage(namespace)), nil
 }
 
-// stillTerminating says what of a namespace is left, as far as Kubernetes has said.
-func stillTerminating(namespace *corev1.Namespace) string {
+// terminationMessage says what of a namespace is left, as far as Kubernetes has said.
+func terminationMessage(namespace *corev1.Namespace) string {
 	var reasons []string
 	for _, condition := range namespace.Status.Conditions {
 		if condition.Status == corev1.ConditionTrue && condition.Message != "" {
 			reasons = append(reasons, condition.Message)
 		}
 	}
-	return truncate.Text(strings.Join(reasons, "; "), truncate.MaxForeign)
+	return truncate.Text(strings.Join(reasons, "; "), truncate.MaxExternal)
 }

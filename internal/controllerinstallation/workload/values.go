@@ -11,7 +11,7 @@ import (
 
 // Values returns what is mixed into a chart's values (key "gardener"), equal to gardenlet's, in the types that JSON has. It fails as long as nobody
 // has noted the identity of the seed's cluster.
-func Values(installation Installation, garden Garden, around *Surroundings) (map[string]any, error) {
+func Values(installation Installation, garden Garden, facts *SeedFacts) (map[string]any, error) {
 	seed, err := seedValues(installation.Seed)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Values(installation Installation, garden Garden, around *Surroundings) (map
 	values, err := utils.ToValuesMap(map[string]any{"gardener": map[string]any{
 		"version":   version,
 		"garden":    gardenValues,
-		"gardenlet": map[string]any{"featureGates": around.FeatureGates},
+		"gardenlet": map[string]any{"featureGates": facts.FeatureGates},
 		"seed":      seed,
 	}})
 	if err != nil {
@@ -80,14 +80,14 @@ func isVisible(seed *gardencorev1beta1.Seed) bool {
 	return settings == nil || settings.Scheduling == nil || settings.Scheduling.Visible
 }
 
-// Mix mixes what Values returned into a chart's values, and changes neither. Below the key "gardener", what Gardener says replaces what the admin says,
+// MergeGardenerValues mixes what Values returned into a chart's values, and changes neither. Below the key "gardener", what Gardener says replaces what the admin says,
 // entry by entry: labels, for example, are the seed's, and not the admin's besides.
-func Mix(values, gardeners map[string]any) map[string]any {
+func MergeGardenerValues(values, gardenerValues map[string]any) map[string]any {
 	const entries = 2 // gardener.seed, for example, is a group of entries; gardener.seed.labels is one
-	return mix(values, gardeners, entries)
+	return mergeToDepth(values, gardenerValues, entries)
 }
 
-func mix(values, over map[string]any, depth int) map[string]any {
+func mergeToDepth(values, over map[string]any, depth int) map[string]any {
 	mixed := maps.Clone(values)
 	if mixed == nil {
 		mixed = map[string]any{}
@@ -96,7 +96,7 @@ func mix(values, over map[string]any, depth int) map[string]any {
 		group, isGroup := value.(map[string]any)
 		there, wasGroup := mixed[key].(map[string]any)
 		if depth > 0 && isGroup && wasGroup {
-			value = mix(there, group, depth-1)
+			value = mergeToDepth(there, group, depth-1)
 		}
 		mixed[key] = value
 	}

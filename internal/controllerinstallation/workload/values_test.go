@@ -52,7 +52,7 @@ func TestValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			installation := Installation{Name: "network-abcde", InjectGardenKubeconfig: test.inject, Seed: seedOf(t, test.seed)}
 			garden := Garden{Identity: "landscape", Address: "https://garden.example.org"}
-			values, err := Values(installation, garden, &Surroundings{FeatureGates: map[string]bool{"RemoveVali": true, "Other": false}})
+			values, err := Values(installation, garden, &SeedFacts{FeatureGates: map[string]bool{"RemoveVali": true, "Other": false}})
 			require.NoError(t, err)
 
 			written, err := json.MarshalIndent(values, "", "  ")
@@ -72,10 +72,10 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestValuesThatCannotBe(t *testing.T) {
-	_, err := Values(Installation{Seed: seedOf(t, "metadata: {name: hill}")}, Garden{}, &Surroundings{})
+func TestValues_UnknownClusterIdentity(t *testing.T) {
+	_, err := Values(Installation{Seed: seedOf(t, "metadata: {name: hill}")}, Garden{}, &SeedFacts{})
 	assert.EqualError(t, err, "the identity of the cluster of seed hill is not known yet")
-	_, err = Values(Installation{Seed: seedOf(t, seedText), InjectGardenKubeconfig: true}, Garden{}, &Surroundings{})
+	_, err = Values(Installation{Seed: seedOf(t, seedText), InjectGardenKubeconfig: true}, Garden{}, &SeedFacts{})
 	assert.EqualError(t, err, "the garden's address is not known")
 }
 
@@ -102,8 +102,8 @@ func valuesOf(t *testing.T, text string) map[string]any {
 	return values
 }
 
-func TestMix(t *testing.T) {
-	gardeners := gardenletMixes(t, nil)
+func TestMergeGardenerValues(t *testing.T) {
+	gardenerValues := gardenletMixes(t, nil)
 	for sentence, text := range map[string]string{
 		"nothing is said":                  "null",
 		"something else is said":           "{replicas: 2, image: {tag: x}}",
@@ -117,9 +117,9 @@ func TestMix(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			values := valuesOf(t, text)
-			assert.Equal(t, gardenletMixes(t, values), Mix(values, gardeners))
+			assert.Equal(t, gardenletMixes(t, values), MergeGardenerValues(values, gardenerValues))
 			assert.Equal(t, valuesOf(t, text), values, "it is left as it was")
-			assert.Equal(t, gardenletMixes(t, nil), gardeners, "they are left as they were")
+			assert.Equal(t, gardenletMixes(t, nil), gardenerValues, "they are left as they were")
 		})
 	}
 }

@@ -37,8 +37,8 @@ type Installation struct {
 	Revision string
 }
 
-// Surroundings are what must be known of a seed before a chart can be rendered for it.
-type Surroundings struct {
+// SeedFacts are what must be known of a seed before a chart can be rendered for it.
+type SeedFacts struct {
 	// FeatureGates are those of gardenlet: what its configuration in the seed says (ConfigMap behind the Deployment garden/gardenlet), over the defaults of
 	// Gardener.
 	FeatureGates map[string]bool

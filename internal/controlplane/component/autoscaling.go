@@ -10,7 +10,7 @@ import (
 )
 
 // verticalPodAutoscaler names every container, since those of the same pod differ by orders of magnitude.
-func (c Component) verticalPodAutoscaler(s Surroundings) *vpaautoscalingv1.VerticalPodAutoscaler {
+func (c Component) verticalPodAutoscaler(values Values) *vpaautoscalingv1.VerticalPodAutoscaler {
 	policies := make([]vpaautoscalingv1.ContainerResourcePolicy, 0, len(c.Containers))
 	for _, container := range c.Containers {
 		policies = append(policies, vpaautoscalingv1.ContainerResourcePolicy{
@@ -21,7 +21,7 @@ func (c Component) verticalPodAutoscaler(s Surroundings) *vpaautoscalingv1.Verti
 	}
 	return &vpaautoscalingv1.VerticalPodAutoscaler{
 		TypeMeta:   metav1.TypeMeta{APIVersion: vpaautoscalingv1.SchemeGroupVersion.String(), Kind: "VerticalPodAutoscaler"},
-		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(c.Autoscaler, c.Name+"-vpa"), Namespace: s.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(c.Autoscaler, c.Name+"-vpa"), Namespace: values.Namespace},
 		Spec: vpaautoscalingv1.VerticalPodAutoscalerSpec{
 			TargetRef: &autoscalingv1.CrossVersionObjectReference{
 				APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment", Name: c.Name,

@@ -21,8 +21,8 @@ type Component struct {
 	User int64
 	// Containers are its containers, at least one.
 	Containers []Container
-	// Reaches lists what its pods may connect to besides DNS and the shoot's kube-apiserver.
-	Reaches []Destination
+	// Egress lists what its pods may connect to besides DNS and the shoot's kube-apiserver.
+	Egress []Destination
 	// Metrics says what Prometheus finds; nil when there is nothing.
 	Metrics *Metrics
 }
@@ -97,12 +97,12 @@ type Alert struct {
 	Summary, Description string
 }
 
-// Surroundings is what differs between shoots.
-type Surroundings struct {
+// Values is what differs between shoots.
+type Values struct {
 	// Namespace is the shoot's namespace in the seed.
 	Namespace string
-	// Asleep is true when nothing shall run.
-	Asleep bool
+	// Hibernated is true when nothing shall run.
+	Hibernated bool
 	// GenericKubeconfig is the name of the Secret with the generic kubeconfig of the shoot.
 	GenericKubeconfig string
 	// Secrets maps the names of the plan's configs and certificates to Secrets. A certificate's CA bundle is at CABundleOf.

@@ -49,18 +49,18 @@ func (c Container) mounts() []corev1.VolumeMount {
 
 // Volumes returns what the containers of one pod mount, each once, sorted by name. Of the surroundings it needs Secrets, and
 // GenericKubeconfig when a container has access to the shoot.
-func Volumes(containers []Container, surroundings Surroundings) ([]corev1.Volume, error) {
+func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 	var volumes []corev1.Volume
 	for _, container := range containers {
 		for _, files := range container.Files {
-			secret, found := surroundings.Secrets[files.Source]
+			secret, found := values.Secrets[files.Source]
 			if !found {
 				return nil, fmt.Errorf("container %q mounts %q, which the plan has not", container.Name, files.Source)
 			}
 			volumes = append(volumes, files.volume(secret))
 		}
 		if container.ShootAccess != "" {
-			volumes = append(volumes, kubeconfigVolume(container.ShootAccess, surroundings.GenericKubeconfig))
+			volumes = append(volumes, kubeconfigVolume(container.ShootAccess, values.GenericKubeconfig))
 		}
 		for _, shared := range container.Shared {
 			volumes = append(volumes, corev1.Volume{Name: shared.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-func TestAContainerMountsEverythingThatItNames(t *testing.T) {
+func TestContainer_Build(t *testing.T) {
 	plugin := component.Container{
 		Name: "plugin", Command: []string{"/bin/plugin"}, Args: []string{"--v=3"},
 		Requests:    corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("11m")},
@@ -39,14 +39,14 @@ func TestAContainerMountsEverythingThatItNames(t *testing.T) {
 	assert.Equal(t, []corev1.Capability{"ALL"}, built.SecurityContext.Capabilities.Drop)
 }
 
-func TestVolumesAreWhatContainersMount(t *testing.T) {
-	surroundings := component.Surroundings{GenericKubeconfig: "generic-1a2b3c4d", Secrets: map[string]string{"cloud": "cloud-5e6f7a8b", "peer/ca": "ca-peer-bundle-9c0d1e2f"}}
+func TestVolumes(t *testing.T) {
+	values := component.Values{GenericKubeconfig: "generic-1a2b3c4d", Secrets: map[string]string{"cloud": "cloud-5e6f7a8b", "peer/ca": "ca-peer-bundle-9c0d1e2f"}}
 	socket := []component.SharedFolder{{Name: "socket", Path: "/csi"}}
 	volumes, err := component.Volumes([]component.Container{
 		{Name: "plugin", Files: []component.Files{{Source: "cloud", Path: "/etc/cloud"}}, Shared: socket},
 		{Name: "sidecar", ShootAccess: "csi-sidecar", Shared: []component.SharedFolder{{Name: "socket", Path: "/elsewhere"}}},
 		{Name: "second", ShootAccess: "csi-sidecar", Files: []component.Files{{Source: "cloud", Path: "/other"}, {Source: "peer/ca", Path: "/etc/peer"}}},
-	}, surroundings)
+	}, values)
 	require.NoError(t, err)
 	projection := func(secret, key string) corev1.VolumeProjection {
 		return corev1.VolumeProjection{Secret: &corev1.SecretProjection{
@@ -68,7 +68,7 @@ func TestVolumesAreWhatContainersMount(t *testing.T) {
 	}, volumes))
 }
 
-func TestVolumesRefuseWhatCannotBeMounted(t *testing.T) {
+func TestVolumes_Errors(t *testing.T) {
 	for name, test := range map[string]struct {
 		containers []component.Container
 		complaint  string
@@ -83,7 +83,7 @@ func TestVolumesRefuseWhatCannotBeMounted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := component.Volumes(test.containers, component.Surroundings{Secrets: map[string]string{"cloud": "cloud-5e6f7a8b"}})
+			_, err := component.Volumes(test.containers, component.Values{Secrets: map[string]string{"cloud": "cloud-5e6f7a8b"}})
 			assert.ErrorContains(t, err, test.complaint)
 		})
 	}

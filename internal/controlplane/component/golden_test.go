@@ -20,9 +20,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// TestEverySecretThatAPodSeesIsRolledOrReread looks at the golden Deployments of the whole contract, those of storage drivers
+// TestGoldenDeployments_RollOnSecretChange looks at the golden Deployments of the whole contract, those of storage drivers
 // and of clouds as well. Those that Gardener deploys and that a cloud only tunes carry a label.
-func TestEverySecretThatAPodSeesIsRolledOrReread(t *testing.T) {
+func TestGoldenDeployments_RollOnSecretChange(t *testing.T) {
 	deployments := 0
 	require.NoError(t, filepath.WalkDir("..", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".yaml" || !strings.Contains(name, "testdata") {
@@ -85,8 +85,8 @@ func isKubeconfig(volume *corev1.ProjectedVolumeSource) bool {
 		strings.HasPrefix(token.Name, "shoot-access-") && token.Items[0].Key == "token"
 }
 
-func TestStalenessIsFound(t *testing.T) {
-	for sentence, spoil := range map[string]func(*corev1.PodSpec){
+func TestStaleness(t *testing.T) {
+	for sentence, change := range map[string]func(*corev1.PodSpec){
 		"a Secret with the same name for ever": func(pod *corev1.PodSpec) { pod.Volumes[0].Secret.SecretName = "cloud-provider-config" },
 		"certificates of the host": func(pod *corev1.PodSpec) {
 			pod.Volumes[0].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc/ssl"}}
@@ -98,11 +98,11 @@ func TestStalenessIsFound(t *testing.T) {
 		"a Secret as variables": func(pod *corev1.PodSpec) { pod.Containers[0].EnvFrom = make([]corev1.EnvFromSource, 1) },
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			objects, err := component.Objects(loom(), surroundings())
+			objects, err := component.Objects(exampleComponent(), testValues())
 			require.NoError(t, err)
 			pod := objects[0].(*appsv1.Deployment).Spec.Template.Spec
 			require.Empty(t, staleness(pod))
-			spoil(&pod)
+			change(&pod)
 			assert.Len(t, staleness(pod), 1)
 		})
 	}

@@ -26,22 +26,22 @@ const (
 )
 
 // monitoring returns the Service by which Prometheus finds the pods, the ServiceMonitor, and the alerts if there are any.
-func (c Component) monitoring(s Surroundings) ([]client.Object, error) {
+func (c Component) monitoring(values Values) ([]client.Object, error) {
 	port, found := c.metricsPort()
 	if !found {
 		return nil, fmt.Errorf("no container has the port %q, which has the metrics", c.Metrics.Port)
 	}
-	service, err := c.metricsService(s, port)
+	service, err := c.metricsService(values, port)
 	if err != nil {
 		return nil, err
 	}
-	serviceMonitor, err := c.serviceMonitor(s)
+	serviceMonitor, err := c.serviceMonitor(values)
 	if err != nil {
 		return nil, err
 	}
 	objects := []client.Object{service, serviceMonitor}
 	if len(c.Metrics.Alerts) > 0 {
-		objects = append(objects, c.prometheusRule(s))
+		objects = append(objects, c.prometheusRule(values))
 	}
 	return objects, nil
 }
@@ -58,7 +58,7 @@ func (c Component) metricsPort() (corev1.ContainerPort, bool) {
 }
 
 // metricsService is headless: Prometheus scrapes pods, and nobody else has business with it.
-func (c Component) metricsService(s Surroundings, port corev1.ContainerPort) (*corev1.Service, error) {
+func (c Component) metricsService(values Values, port corev1.ContainerPort) (*corev1.Service, error) {
 	scraped, err := json.Marshal([]networkingv1.NetworkPolicyPort{{
 		Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(port.ContainerPort)),
 	}})
@@ -70,7 +70,7 @@ func (c Component) metricsService(s Surroundings, port corev1.ContainerPort) (*c
 	return &corev1.Service{
 		TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: c.Name, Namespace: s.Namespace, Labels: maps.Clone(c.Selector),
+			Name: c.Name, Namespace: values.Namespace, Labels: maps.Clone(c.Selector),
 			Annotations: map[string]string{annotation: string(scraped)},
 		},
 		Spec: corev1.ServiceSpec{
@@ -84,7 +84,7 @@ func (c Component) metricsService(s Surroundings, port corev1.ContainerPort) (*c
 	}, nil
 }
 
-func (c Component) serviceMonitor(s Surroundings) (*monitoringv1.ServiceMonitor, error) {
+func (c Component) serviceMonitor(values Values) (*monitoringv1.ServiceMonitor, error) {
 	endpoint := monitoringv1.Endpoint{
 		Port:           c.Metrics.Port,
 		RelabelConfigs: []monitoringv1.RelabelConfig{{Action: "labelmap", Regex: `__meta_kubernetes_service_label_(.+)`}},
@@ -93,16 +93,16 @@ func (c Component) serviceMonitor(s Surroundings) (*monitoringv1.ServiceMonitor,
 		}},
 	}
 	if c.Metrics.Certificate != "" {
-		bundle, found := s.Secrets[CABundleOf(c.Metrics.Certificate)]
+		bundle, found := values.Secrets[CABundleOf(c.Metrics.Certificate)]
 		if !found {
 			return nil, fmt.Errorf("the plan has no CA bundle of certificate %q, which the metrics endpoint serves", c.Metrics.Certificate)
 		}
 		endpoint.Scheme = new(monitoringv1.SchemeHTTPS)
-		endpoint.HTTPConfigWithTLSFiles = verifiedTLS(bundle, c.Name+"."+s.Namespace+".svc")
+		endpoint.HTTPConfigWithTLSFiles = verifiedTLS(bundle, c.Name+"."+values.Namespace+".svc")
 	}
 	return &monitoringv1.ServiceMonitor{
 		TypeMeta:   metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: monitoringv1.ServiceMonitorsKind},
-		ObjectMeta: c.prometheusMeta(s),
+		ObjectMeta: c.prometheusMeta(values),
 		Spec: monitoringv1.ServiceMonitorSpec{
 			Selector:  metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
 			Endpoints: []monitoringv1.Endpoint{endpoint},
@@ -126,7 +126,7 @@ func verifiedTLS(bundle, serverName string) monitoringv1.HTTPConfigWithTLSFiles 
 	}
 }
 
-func (c Component) prometheusRule(s Surroundings) *monitoringv1.PrometheusRule {
+func (c Component) prometheusRule(values Values) *monitoringv1.PrometheusRule {
 	rules := make([]monitoringv1.Rule, 0, len(c.Metrics.Alerts))
 	for _, alert := range c.Metrics.Alerts {
 		rule := monitoringv1.Rule{
@@ -144,13 +144,13 @@ func (c Component) prometheusRule(s Surroundings) *monitoringv1.PrometheusRule {
 	}
 	return &monitoringv1.PrometheusRule{
 		TypeMeta:   metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: monitoringv1.PrometheusRuleKind},
-		ObjectMeta: c.prometheusMeta(s),
+		ObjectMeta: c.prometheusMeta(values),
 		Spec:       monitoringv1.PrometheusRuleSpec{Groups: []monitoringv1.RuleGroup{{Name: c.Name + ".rules", Rules: rules}}},
 	}
 }
 
-func (c Component) prometheusMeta(s Surroundings) metav1.ObjectMeta {
+func (c Component) prometheusMeta(values Values) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Name: prometheusName + "-" + c.Name, Namespace: s.Namespace, Labels: map[string]string{"prometheus": prometheusName},
+		Name: prometheusName + "-" + c.Name, Namespace: values.Namespace, Labels: map[string]string{"prometheus": prometheusName},
 	}
 }

@@ -18,14 +18,14 @@ import (
 
 // Objects returns the objects of a component for the shoot's namespace, always in the same order, the Deployment first. They
 // know their kinds. The Secrets that ask for access to the shoot are not among them (see ShootAccessSecret).
-func Objects(c Component, s Surroundings) ([]client.Object, error) {
-	deployment, err := c.deployment(s)
+func Objects(c Component, values Values) ([]client.Object, error) {
+	deployment, err := c.deployment(values)
 	if err != nil {
 		return nil, fmt.Errorf("component %q: %w", c.Name, err)
 	}
-	objects := []client.Object{deployment, c.podDisruptionBudget(s), c.verticalPodAutoscaler(s)}
+	objects := []client.Object{deployment, c.podDisruptionBudget(values), c.verticalPodAutoscaler(values)}
 	if c.Metrics != nil {
-		monitoring, err := c.monitoring(s)
+		monitoring, err := c.monitoring(values)
 		if err != nil {
 			return nil, fmt.Errorf("component %q: %w", c.Name, err)
 		}
@@ -34,8 +34,8 @@ func Objects(c Component, s Surroundings) ([]client.Object, error) {
 	return objects, nil
 }
 
-func (c Component) deployment(s Surroundings) (*appsv1.Deployment, error) {
-	pod, err := c.podSpec(s)
+func (c Component) deployment(values Values) (*appsv1.Deployment, error) {
+	pod, err := c.podSpec(values)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (c Component) deployment(s Surroundings) (*appsv1.Deployment, error) {
 	labels[resourcesv1alpha1.HighAvailabilityConfigType] = resourcesv1alpha1.HighAvailabilityConfigTypeController
 	deployment := &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: s.Namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: values.Namespace, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
-			Replicas:             new(s.replicas()),
+			Replicas:             new(values.replicas()),
 			RevisionHistoryLimit: new(int32(2)),
 			Selector:             &metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
 			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: c.podLabels()}, Spec: *pod},
@@ -60,8 +60,8 @@ func (c Component) deployment(s Surroundings) (*appsv1.Deployment, error) {
 }
 
 // replicas is one when awake: gardener-resource-manager makes it more where the shoot is to be highly available.
-func (s Surroundings) replicas() int32 {
-	if s.Asleep {
+func (values Values) replicas() int32 {
+	if values.Hibernated {
 		return 0
 	}
 	return 1
@@ -75,26 +75,26 @@ func (c Component) podLabels() map[string]string {
 	if len(c.ShootAccesses()) > 0 {
 		labels[resourcesv1alpha1.NetworkPolicyLabelKeyPrefix+"to-kube-apiserver-tcp-443"] = v1beta1constants.LabelNetworkPolicyAllowed
 	}
-	for _, destination := range c.Reaches {
+	for _, destination := range c.Egress {
 		labels["networking.gardener.cloud/"+string(destination)] = v1beta1constants.LabelNetworkPolicyAllowed
 	}
 	return labels
 }
 
-func (c Component) podSpec(s Surroundings) (*corev1.PodSpec, error) {
+func (c Component) podSpec(values Values) (*corev1.PodSpec, error) {
 	if len(c.Containers) == 0 {
 		return nil, errors.New("it has no containers")
 	}
 	if c.User <= 0 {
 		return nil, errors.New("it must not run as root")
 	}
-	volumes, err := Volumes(c.Containers, s)
+	volumes, err := Volumes(c.Containers, values)
 	if err != nil {
 		return nil, err
 	}
 	containers := make([]corev1.Container, 0, len(c.Containers))
 	for _, container := range c.Containers {
-		image, err := s.Image(container.Image)
+		image, err := values.Image(container.Image)
 		if err != nil {
 			return nil, fmt.Errorf("looking up the image of container %q: %w", container.Name, err)
 		}
@@ -115,10 +115,10 @@ func (c Component) podSpec(s Surroundings) (*corev1.PodSpec, error) {
 	}, nil
 }
 
-func (c Component) podDisruptionBudget(s Surroundings) *policyv1.PodDisruptionBudget {
+func (c Component) podDisruptionBudget(values Values) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: s.Namespace, Labels: maps.Clone(c.Selector)},
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: values.Namespace, Labels: maps.Clone(c.Selector)},
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MaxUnavailable:             new(intstr.FromInt32(1)),
 			Selector:                   &metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},

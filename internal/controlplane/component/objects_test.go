@@ -42,8 +42,8 @@ func checkGolden(t *testing.T, name string, objects []client.Object) {
 	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
 }
 
-// loom is a component that has everything a component can have.
-func loom() component.Component {
+// exampleComponent is a component that has everything a component can have.
+func exampleComponent() component.Component {
 	socket := []component.SharedFolder{{Name: "socket", Path: "/run/loom"}}
 	return component.Component{
 		Name:     "loom",
@@ -67,7 +67,7 @@ func loom() component.Component {
 			},
 			{Name: "ear", Image: "ear-image", Shared: socket, ShootAccess: "shuttle"},
 		},
-		Reaches: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
+		Egress: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 		Metrics: &component.Metrics{
 			Port: "metrics", Certificate: "loom-server", Keep: []string{"threads_total", "knots"},
 			Alerts: []component.Alert{
@@ -84,8 +84,8 @@ func loom() component.Component {
 	}
 }
 
-func surroundings() component.Surroundings {
-	return component.Surroundings{
+func testValues() component.Values {
+	return component.Values{
 		Namespace:         "shoot--dev--one",
 		GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
 		Secrets: map[string]string{
@@ -95,44 +95,44 @@ func surroundings() component.Surroundings {
 	}
 }
 
-func TestObjectsOfAComponent(t *testing.T) {
-	awake, err := component.Objects(loom(), surroundings())
+func TestObjects(t *testing.T) {
+	objects, err := component.Objects(exampleComponent(), testValues())
 	require.NoError(t, err)
-	checkGolden(t, "awake.yaml", awake)
+	checkGolden(t, "awake.yaml", objects)
 
-	again, err := component.Objects(loom(), surroundings())
+	again, err := component.Objects(exampleComponent(), testValues())
 	require.NoError(t, err)
-	assert.Equal(t, awake, again)
+	assert.Equal(t, objects, again)
 }
 
-func TestAComponentOfAShootThatSleepsHasNoPods(t *testing.T) {
-	asleep := surroundings()
-	asleep.Asleep = true
-	objects, err := component.Objects(loom(), asleep)
+func TestObjects_Hibernated(t *testing.T) {
+	hibernated := testValues()
+	hibernated.Hibernated = true
+	objects, err := component.Objects(exampleComponent(), hibernated)
 	require.NoError(t, err)
 	deployment := objects[0].(*appsv1.Deployment)
 	assert.Zero(t, *deployment.Spec.Replicas)
 
-	awake, err := component.Objects(loom(), surroundings())
+	running, err := component.Objects(exampleComponent(), testValues())
 	require.NoError(t, err)
 	deployment.Spec.Replicas = new(int32(1))
-	assert.Equal(t, awake, objects, "nothing else is different")
+	assert.Equal(t, running, objects, "nothing else is different")
 }
 
-func TestAComponentWithoutMetricsAndShootAccess(t *testing.T) {
-	plain := loom()
-	plain.Metrics, plain.Reaches = nil, nil
+func TestObjects_WithoutMetricsAndShootAccess(t *testing.T) {
+	plain := exampleComponent()
+	plain.Metrics, plain.Egress = nil, nil
 	plain.Containers = []component.Container{{Name: "weaver", Image: "weaver-image"}}
-	objects, err := component.Objects(plain, surroundings())
+	objects, err := component.Objects(plain, testValues())
 	require.NoError(t, err)
 	checkGolden(t, "plain.yaml", objects)
 	assert.Empty(t, plain.ShootAccesses())
 }
 
-func TestMetricsWithoutTLSAreScrapedWithoutAToken(t *testing.T) {
-	open := loom()
+func TestObjects_MetricsWithoutTLS(t *testing.T) {
+	open := exampleComponent()
 	open.Metrics.Certificate, open.Metrics.Alerts = "", nil
-	objects, err := component.Objects(open, surroundings())
+	objects, err := component.Objects(open, testValues())
 	require.NoError(t, err)
 	require.Len(t, objects, 5, "no alerts, no PrometheusRule")
 	endpoint := objects[4].(*monitoringv1.ServiceMonitor).Spec.Endpoints[0]
@@ -141,36 +141,36 @@ func TestMetricsWithoutTLSAreScrapedWithoutAToken(t *testing.T) {
 	assert.Nil(t, endpoint.Authorization)
 }
 
-func TestObjectsComplainAboutWhatCannotRun(t *testing.T) {
+func TestObjects_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		spoil     func(*component.Component, *component.Surroundings)
+		spoil     func(*component.Component, *component.Values)
 		complaint string
 	}{
 		"a component without containers": {
-			func(c *component.Component, _ *component.Surroundings) { c.Containers = nil }, "it has no containers",
+			func(c *component.Component, _ *component.Values) { c.Containers = nil }, "it has no containers",
 		},
 		"a component that runs as root": {
-			func(c *component.Component, _ *component.Surroundings) { c.User = 0 }, "it must not run as root",
+			func(c *component.Component, _ *component.Values) { c.User = 0 }, "it must not run as root",
 		},
 		"an image that the vector has not": {
-			func(_ *component.Component, s *component.Surroundings) {
-				s.Image = func(string) (string, error) { return "", errors.New("no such image") }
+			func(_ *component.Component, values *component.Values) {
+				values.Image = func(string) (string, error) { return "", errors.New("no such image") }
 			}, `looking up the image of container "weaver": no such image`,
 		},
 		"files that the plan has not": {
-			func(_ *component.Component, s *component.Surroundings) { delete(s.Secrets, "cloud") }, `mounts "cloud", which the plan has not`,
+			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "cloud") }, `mounts "cloud", which the plan has not`,
 		},
 		"metrics on a port that nobody has": {
-			func(c *component.Component, _ *component.Surroundings) { c.Metrics.Port = "metric" }, `no container has the port "metric"`,
+			func(c *component.Component, _ *component.Values) { c.Metrics.Port = "metric" }, `no container has the port "metric"`,
 		},
 		"metrics whose certificate nobody can verify": {
-			func(_ *component.Component, s *component.Surroundings) { delete(s.Secrets, "loom-server/ca") }, `no CA bundle of certificate "loom-server"`,
+			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "loom-server/ca") }, `no CA bundle of certificate "loom-server"`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			spoiled, around := loom(), surroundings()
-			test.spoil(&spoiled, &around)
-			objects, err := component.Objects(spoiled, around)
+			invalid, values := exampleComponent(), testValues()
+			test.spoil(&invalid, &values)
+			objects, err := component.Objects(invalid, values)
 			assert.ErrorContains(t, err, test.complaint)
 			assert.ErrorContains(t, err, `component "loom": `)
 			assert.Nil(t, objects)
@@ -180,5 +180,5 @@ func TestObjectsComplainAboutWhatCannotRun(t *testing.T) {
 
 func TestShootAccessSecret(t *testing.T) {
 	checkGolden(t, "shootaccess.yaml", []client.Object{component.ShootAccessSecret("weaver", "shoot--dev--one")})
-	assert.Equal(t, []string{"shuttle", "weaver"}, loom().ShootAccesses())
+	assert.Equal(t, []string{"shuttle", "weaver"}, exampleComponent().ShootAccesses())
 }

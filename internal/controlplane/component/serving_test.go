@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-func TestServersUseTheirCertificateAndNoWeakCiphers(t *testing.T) {
+func TestServingFlags(t *testing.T) {
 	flags := component.ServingFlags(10258, "/etc/tls")
 	require.Len(t, flags, 4)
 	assert.Equal(t, []string{"--secure-port=10258", "--tls-cert-file=/etc/tls/tls.crt", "--tls-private-key-file=/etc/tls/tls.key"}, flags[:3])

@@ -20,23 +20,23 @@ import (
 // expectation is what a complete control plane consists of, learned from the first run, in which nothing goes wrong.
 type expectation struct {
 	mutex   sync.Mutex
-	learned []string
+	objects []string
 }
 
 // check holds the objects in seed and shoot against the expectation.
 func (e *expectation) check(objects []string) []string {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if e.learned == nil {
-		e.learned = objects
+	if e.objects == nil {
+		e.objects = objects
 	}
 	var violations []string
 	for _, object := range objects {
-		if !slices.Contains(e.learned, object) {
+		if !slices.Contains(e.objects, object) {
 			violations = append(violations, "there is one too many: "+object)
 		}
 	}
-	for _, object := range e.learned {
+	for _, object := range e.objects {
 		if !slices.Contains(objects, object) {
 			violations = append(violations, "one is missing: "+object)
 		}
@@ -51,14 +51,14 @@ type inspector struct {
 	subject   Subject
 	manager   *contracttest.ResourceManager
 	expected  *expectation
-	// given are the Secrets that were there before.
-	given []string
+	// existing are the Secrets that were there before.
+	existing []string
 	// identity is whose certificates they are, and outlives the seed.
 	identity *identity
 }
 
-// secretsAmong names the Secrets among objects.
-func secretsAmong(objects []client.Object) []string {
+// secretNames names the Secrets among objects.
+func secretNames(objects []client.Object) []string {
 	var names []string
 	for _, object := range objects {
 		if secret, ok := object.(*corev1.Secret); ok {
@@ -68,15 +68,15 @@ func secretsAmong(objects []client.Object) []string {
 	return names
 }
 
-// settle has the resource manager act upon what is there already, and takes note of the CA if there is one.
-func (i *inspector) settle(ctx context.Context) error {
-	if err := i.manager.ServeAll(ctx); err != nil {
+// processExisting has the resource manager act upon what is there already, and takes note of the CA if there is one.
+func (i *inspector) processExisting(ctx context.Context) error {
+	if err := i.manager.ReconcileAll(ctx); err != nil {
 		return err
 	}
 	_, secrets, err := i.list(ctx)
 	for _, secret := range secrets {
 		if i.isAuthority(secret) {
-			i.identity.same(secret.Data[secretsutils.DataKeyCertificateCA])
+			i.identity.matches(secret.Data[secretsutils.DataKeyCertificateCA])
 		}
 	}
 	return err
@@ -90,22 +90,22 @@ func (i *inspector) inOtherSeed(server *contracttest.APIServer, namespace string
 	return &moved
 }
 
-// ready returns what is wrong when the ControlPlane is ready and its shoot awake.
-func (i *inspector) ready(ctx context.Context) []string {
-	if err := i.manager.Collect(ctx); err != nil {
+// checkReady returns what is wrong when the ControlPlane is ready and its shoot awake.
+func (i *inspector) checkReady(ctx context.Context) []string {
+	if err := i.manager.CollectGarbage(ctx); err != nil {
 		return []string{err.Error()}
 	}
 	resources, secrets, err := i.list(ctx)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return slices.Concat(i.manager.Complaints(), i.checkShoot(), checkManagedResources(resources), i.checkSecrets(resources, secrets))
+	return slices.Concat(i.manager.Violations(), i.checkShoot(), checkManagedResources(resources), i.checkSecrets(resources, secrets))
 }
 
-// gone returns what is left when the ControlPlane is gone and nobody has collected anything.
-func (i *inspector) gone(ctx context.Context) []string {
-	violations := i.manager.Complaints()
-	for _, record := range []*contracttest.Record{i.manager.Seed(), i.manager.Shoot()} {
+// checkGone returns what is left when the ControlPlane is gone and nobody has collected anything.
+func (i *inspector) checkGone(ctx context.Context) []string {
+	violations := i.manager.Violations()
+	for _, record := range []*contracttest.ObjectTracker{i.manager.Seed(), i.manager.Shoot()} {
 		for _, key := range record.Keys() {
 			violations = append(violations, fmt.Sprintf("left behind: %s", key))
 		}
@@ -124,7 +124,7 @@ func (i *inspector) leftovers(ctx context.Context) []string {
 		violations = append(violations, "left behind: ManagedResource "+resource.Name)
 	}
 	for _, secret := range secrets {
-		if !slices.Contains(i.given, secret.Name) {
+		if !slices.Contains(i.existing, secret.Name) {
 			violations = append(violations, "left behind: Secret "+secret.Name)
 		}
 	}

@@ -21,8 +21,8 @@ type identity struct {
 	ca    []byte
 }
 
-// same reports whether the CA is the one that was seen first.
-func (i *identity) same(ca []byte) bool {
+// matches reports whether the CA is the one that was seen first.
+func (i *identity) matches(ca []byte) bool {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	if i.ca == nil {
@@ -33,7 +33,7 @@ func (i *identity) same(ca []byte) bool {
 
 // checkSecrets holds every Secret against its use: there is none that nobody needs, and none is missing.
 func (i *inspector) checkSecrets(resources []resourcesv1alpha1.ManagedResource, secrets []corev1.Secret) []string {
-	used := sets.New(i.given...)
+	used := sets.New(i.existing...)
 	for _, resource := range resources {
 		for _, ref := range resource.Spec.SecretRefs {
 			used.Insert(ref.Name)
@@ -49,7 +49,7 @@ func (i *inspector) checkSecrets(resources []resourcesv1alpha1.ManagedResource, 
 		switch {
 		case i.isAuthority(secret):
 			authorities++
-			if !i.identity.same(secret.Data[secretsutils.DataKeyCertificateCA]) {
+			if !i.identity.matches(secret.Data[secretsutils.DataKeyCertificateCA]) {
 				violations = append(violations, fmt.Sprintf("the CA has been replaced by Secret %s", secret.Name))
 			}
 		case secret.Labels[secretsmanager.LabelKeyBundleFor] != "", used.Has(secret.Name):

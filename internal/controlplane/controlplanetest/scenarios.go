@@ -24,75 +24,75 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range []struct {
 		name string
-		play func(*Stage)
+		play func(*Harness)
 	}{
-		{"create, again, delete", createAgainDelete},
-		{"create and delete while the resource manager takes its time", takeTime},
+		{"create, again, delete", createReconcileDelete},
+		{"create and delete while the resource manager takes its time", slowResourceManager},
 		{"hibernate and wake up", hibernateAndWake},
 		{"move to another seed", moveToAnotherSeed},
-		{"move away from a seed that is lost", leaveLostSeed},
-		{"delete what never came to be", deleteAtOnce},
-		{"delete what is half-made", deleteHalfMade},
+		{"move away from a seed that is lost", restoreFromLostSeed},
+		{"delete what never came to be", deleteUnreconciled},
+		{"delete what is half-made", deleteIncomplete},
 		{"delete by force when nobody acts any more", deleteByForce},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.play(NewStage(t, server, subject))
+			s.play(NewHarness(t, server, subject))
 		})
 	}
 }
 
-// createAgainDelete holds the second reconciliation to two writes: that of the order, and that of the result.
-func createAgainDelete(s *Stage) {
-	s.Start()
-	s.Create()
-	require.NoError(s.t, s.Age(s.t.Context(), time.Minute))
-	s.Writes()
-	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationReconcile))
-	s.Ready()
-	assert.Equal(s.t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(s.Writes()))
-	s.Delete()
+// createReconcileDelete holds the second reconciliation to two writes: that of the order, and that of the result.
+func createReconcileDelete(h *Harness) {
+	h.Start()
+	h.Create()
+	require.NoError(h.t, h.Backdate(h.t.Context(), time.Minute))
+	h.Writes()
+	require.NoError(h.t, h.Request(h.t.Context(), v1beta1constants.GardenerOperationReconcile))
+	h.Ready()
+	assert.Equal(h.t, []string{"PATCH /controlplanes/one", "PATCH /controlplanes/one/status"}, contracttest.WithoutProgress(h.Writes()))
+	h.Delete()
 }
 
-func takeTime(s *Stage) {
-	s.Slow().Start()
-	s.Create()
-	s.Delete()
+func slowResourceManager(h *Harness) {
+	h.Slow().Start()
+	h.Create()
+	h.Delete()
 }
 
 // hibernateAndWake goes in gardenlet's order: its own resource manager is gone before the kube-apiserver is, and nobody asks
 // for a second pass.
-func hibernateAndWake(s *Stage) {
-	s.Start()
-	s.Create()
-	s.Manager.Sleep(true)
-	s.ChangeShoot(hibernated(true))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Succeeded()
-	assert.Equal(s.t, []int64{1}, replicas(s.Manager.Seed()), "while the kube-apiserver runs, everything does")
+func hibernateAndWake(h *Harness) {
+	h.Start()
+	h.Create()
+	h.Manager.SetHibernated(true)
+	h.ChangeShoot(withHibernation(true))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Succeeded()
+	assert.Equal(h.t, []int64{1}, replicas(h.Manager.Seed()), "while the kube-apiserver runs, everything does")
 
-	s.ScaleKubeAPIServer(0)
-	require.Eventually(s.t, func() bool { return assert.ObjectsAreEqual([]int64{0}, replicas(s.Manager.Seed())) }, patience, 20*time.Millisecond)
-	s.Succeeded()
-	assert.Empty(s.t, s.Manager.Complaints())
+	h.ScaleKubeAPIServer(0)
+	require.Eventually(h.t, func() bool { return assert.ObjectsAreEqual([]int64{0}, replicas(h.Manager.Seed())) }, operationTimeout, 20*time.Millisecond)
+	h.Succeeded()
+	assert.Empty(h.t, h.Manager.Violations())
 
-	s.ScaleKubeAPIServer(1)
-	s.Manager.Sleep(false)
-	s.ChangeShoot(hibernated(false))
-	s.Order(v1beta1constants.GardenerOperationReconcile)
-	s.Ready()
-	assert.Equal(s.t, []int64{1}, replicas(s.Manager.Seed()))
-	s.Delete()
+	h.ScaleKubeAPIServer(1)
+	h.Manager.SetHibernated(false)
+	h.ChangeShoot(withHibernation(false))
+	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
+	h.Ready()
+	assert.Equal(h.t, []int64{1}, replicas(h.Manager.Seed()))
+	h.Delete()
 }
 
-func hibernated(enabled bool) func(*gardencorev1beta1.Shoot) {
+func withHibernation(enabled bool) func(*gardencorev1beta1.Shoot) {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: &enabled}
 	}
 }
 
 // replicas returns what Deployments in a record are scaled to, each number once.
-func replicas(record *contracttest.Record) []int64 {
+func replicas(record *contracttest.ObjectTracker) []int64 {
 	var all []int64
 	seen := map[int64]bool{}
 	for _, deployment := range record.OfKind("Deployment") {
@@ -104,38 +104,38 @@ func replicas(record *contracttest.Record) []int64 {
 	return all
 }
 
-func moveToAnotherSeed(s *Stage) {
-	s.Start()
-	s.Create()
-	s.Order(v1beta1constants.GardenerOperationMigrate)
-	migrated := s.Wait(isMigrated)
-	assert.Empty(s.t, migrated.Finalizers)
-	for _, leftover := range s.Leftovers() {
-		assert.Regexp(s.t, `^left behind: Secret .*(-server-|-controlplane-)`, leftover, "certificates may stay, nothing else")
+func moveToAnotherSeed(h *Harness) {
+	h.Start()
+	h.Create()
+	h.RequestOperation(v1beta1constants.GardenerOperationMigrate)
+	migrated := h.Wait(isMigrated)
+	assert.Empty(h.t, migrated.Finalizers)
+	for _, leftover := range h.Leftovers() {
+		assert.Regexp(h.t, `^left behind: Secret .*(-server-|-controlplane-)`, leftover, "certificates may stay, nothing else")
 	}
-	assert.Empty(s.t, s.Manager.Seed().Keys())
-	require.NoError(s.t, s.Destroy(s.t.Context()))
-	require.NoError(s.t, s.WaitGone(s.patience()))
-	s.restoreIn(s.OtherSeed())
+	assert.Empty(h.t, h.Manager.Seed().Keys())
+	require.NoError(h.t, h.Destroy(h.t.Context()))
+	require.NoError(h.t, h.WaitGone(h.timeoutContext()))
+	h.restoreIn(h.OtherSeed())
 }
 
-// leaveLostSeed has nobody let go of anything.
-func leaveLostSeed(s *Stage) {
-	s.Start()
-	s.Create()
-	s.Stop()
-	s.Manager.Leave()
-	s.restoreIn(s.OtherSeed())
+// restoreFromLostSeed has nobody let go of anything.
+func restoreFromLostSeed(h *Harness) {
+	h.Start()
+	h.Create()
+	h.Stop()
+	h.Manager.Stop()
+	h.restoreIn(h.OtherSeed())
 }
 
 // restoreIn restores the ControlPlane in another seed, and then deletes it there.
-func (s *Stage) restoreIn(other *Stage) {
-	s.t.Helper()
+func (h *Harness) restoreIn(other *Harness) {
+	h.t.Helper()
 	other.Start()
 	other.Deploy(v1beta1constants.GardenerOperationWaitForState)
-	require.NoError(s.t, other.Request(s.t.Context(), v1beta1constants.GardenerOperationRestore))
+	require.NoError(h.t, other.Request(h.t.Context(), v1beta1constants.GardenerOperationRestore))
 	restored := other.Ready()
-	assert.Equal(s.t, gardencorev1beta1.LastOperationTypeRestore, restored.Status.LastOperation.Type)
+	assert.Equal(h.t, gardencorev1beta1.LastOperationTypeRestore, restored.Status.LastOperation.Type)
 	other.Delete()
 }
 
@@ -149,54 +149,54 @@ func isMigrated(object *extensionsv1alpha1.ControlPlane) error {
 	return fmt.Errorf("last operation: %+v", operation)
 }
 
-// deleteAtOnce deletes an object that was never reconciled, and finds nothing.
-func deleteAtOnce(s *Stage) {
-	s.Start()
-	s.Deploy(v1beta1constants.GardenerOperationWaitForState, func(object *extensionsv1alpha1.ControlPlane) {
+// deleteUnreconciled deletes an object that was never reconciled, and finds nothing.
+func deleteUnreconciled(h *Harness) {
+	h.Start()
+	h.Deploy(v1beta1constants.GardenerOperationWaitForState, func(object *extensionsv1alpha1.ControlPlane) {
 		object.Finalizers = []string{finalizer}
 	})
-	s.Delete()
+	h.Delete()
 }
 
 // finalizer is upstream's.
 const finalizer = "extensions.gardener.cloud/controlplane"
 
-// deleteHalfMade deletes an object of which nobody has applied anything.
-func deleteHalfMade(s *Stage) {
-	s.Manager.Leave()
-	s.Start()
-	s.Deploy(v1beta1constants.GardenerOperationReconcile)
-	s.Wait(func(object *extensionsv1alpha1.ControlPlane) error {
+// deleteIncomplete deletes an object of which nobody has applied anything.
+func deleteIncomplete(h *Harness) {
+	h.Manager.Stop()
+	h.Start()
+	h.Deploy(v1beta1constants.GardenerOperationReconcile)
+	h.Wait(func(object *extensionsv1alpha1.ControlPlane) error {
 		operation := object.Status.LastOperation
 		if operation != nil && strings.Contains(operation.Description, "gardener-resource-manager has not applied") {
 			return nil
 		}
 		return errors.New("it does not say what it waits for")
 	})
-	s.Stop()
-	s.Manager.Return()
-	require.NoError(s.t, s.Destroy(s.t.Context()))
-	s.Start()
-	s.Gone()
+	h.Stop()
+	h.Manager.Start()
+	require.NoError(h.t, h.Destroy(h.t.Context()))
+	h.Start()
+	h.Gone()
 }
 
 // deleteByForce leaves what has a finalizer to gardenlet.
-func deleteByForce(s *Stage) {
-	s.Start()
-	s.Create()
-	s.Manager.Leave()
-	s.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
+func deleteByForce(h *Harness) {
+	h.Start()
+	h.Create()
+	h.Manager.Stop()
+	h.ChangeShoot(func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
 	})
-	require.NoError(s.t, s.Destroy(s.t.Context()))
-	require.NoError(s.t, s.WaitGone(s.patience()))
+	require.NoError(h.t, h.Destroy(h.t.Context()))
+	require.NoError(h.t, h.WaitGone(h.timeoutContext()))
 	list := &resourcesv1alpha1.ManagedResourceList{}
-	require.NoError(s.t, s.Client.List(s.t.Context(), list, client.InNamespace(s.Namespace)))
-	assert.NotEmpty(s.t, list.Items)
+	require.NoError(h.t, h.Client.List(h.t.Context(), list, client.InNamespace(h.Namespace)))
+	assert.NotEmpty(h.t, list.Items)
 	for _, resource := range list.Items {
-		assert.NotNil(s.t, resource.DeletionTimestamp, resource.Name)
+		assert.NotNil(h.t, resource.DeletionTimestamp, resource.Name)
 	}
-	for _, leftover := range s.Leftovers() {
-		assert.Contains(s.t, leftover, "ManagedResource")
+	for _, leftover := range h.Leftovers() {
+		assert.Contains(h.t, leftover, "ManagedResource")
 	}
 }

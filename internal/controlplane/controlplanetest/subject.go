@@ -21,9 +21,9 @@ const (
 	UpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
-// goneBefore names the ManagedResources whose objects must be gone before those of another one are deleted: what users made of
+// deletedBefore names the ManagedResources whose objects must be gone before those of another one are deleted: what users made of
 // a class or a kind is cleaned up by those who watch it.
-func goneBefore(name string) []string {
+func deletedBefore(name string) []string {
 	switch name {
 	case ShootCRDs:
 		return []string{StorageClasses}
@@ -36,9 +36,9 @@ func goneBefore(name string) []string {
 	}
 }
 
-func newResourceManager(server *contracttest.APIServer, namespace string, shoot *contracttest.Record) *contracttest.ResourceManager {
+func newResourceManager(server *contracttest.APIServer, namespace string, shoot *contracttest.ObjectTracker) *contracttest.ResourceManager {
 	manager := contracttest.NewResourceManager(server, namespace, shoot)
-	manager.GoneBefore = goneBefore
+	manager.GoneBefore = deletedBefore
 	return manager
 }
 
@@ -56,8 +56,8 @@ type Subject struct {
 type Inputs struct {
 	ControlPlaneConfig, InfrastructureStatus, CloudProfileConfig runtime.Object
 	Credentials                                                  map[string][]byte
-	// Given returns what else is in the namespace when the controller comes, and is not the controller's.
-	Given func(namespace string) []client.Object
+	// Existing returns what else is in the namespace when the controller comes, and is not the controller's.
+	Existing func(namespace string) []client.Object
 	// Upstream returns what upstream's controller has left for this one. The resource manager has acted upon it.
 	Upstream func(namespace string) []client.Object
 	// Retired are objects of upstream's in the shoot that must be gone as soon as the ControlPlane is ready. Nothing else may be

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
 
-func TestClassesAreTheUsersOnceTheyAreThere(t *testing.T) {
+func TestClasses(t *testing.T) {
 	storage := []storagev1.StorageClass{
 		{ObjectMeta: metav1.ObjectMeta{Name: "default", Annotations: map[string]string{csi.DefaultStorageClassAnnotation: "true"}}, Provisioner: "barn.csi.example.org"},
 		{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: "barn.csi.example.org", Parameters: map[string]string{"type": "fast"}},
@@ -30,7 +30,7 @@ func TestClassesAreTheUsersOnceTheyAreThere(t *testing.T) {
 	assert.NotContains(t, snapshots[0].Object().GetAnnotations(), "resources.gardener.cloud/ignore")
 }
 
-func TestTheCRDsOfSnapshots(t *testing.T) {
+func TestCRDs(t *testing.T) {
 	objects, err := csi.CRDs()
 	require.NoError(t, err)
 	var names []string

@@ -40,23 +40,23 @@ func (d Driver) Component() component.Component {
 		Priority:   controllerPriority,
 		User:       c.User,
 		Containers: slices.Concat(
-			[]component.Container{probed(onSocket(c.Plugin), controllerHealthPort)},
+			[]component.Container{withLivenessProbe(withSocket(c.Plugin), controllerHealthPort)},
 			c.Extra,
 			c.sidecars(),
-			[]component.Container{onSocket(livenessProbe(c.ContainerPrefix, controllerHealthPort))},
+			[]component.Container{withSocket(livenessProbe(c.ContainerPrefix, controllerHealthPort))},
 		),
-		Reaches: c.Reaches,
+		Egress: c.Egress,
 	}
 }
 
-// onSocket gives the container the folder with the socket.
-func onSocket(container component.Container) component.Container {
+// withSocket gives the container the folder with the socket.
+func withSocket(container component.Container) component.Container {
 	container.Shared = slices.Concat([]component.SharedFolder{{Name: socketVolume, Path: socketFolder}}, container.Shared)
 	return container
 }
 
-// probed says where the plugin listens, and lets the liveness probe beside it decide whether the plugin is restarted.
-func probed(plugin component.Container, healthPort int32) component.Container {
+// withLivenessProbe says where the plugin listens, and lets the liveness probe beside it decide whether the plugin is restarted.
+func withLivenessProbe(plugin component.Container, healthPort int32) component.Container {
 	plugin.Env = slices.Concat([]corev1.EnvVar{{Name: socketVariable, Value: "unix://" + socketPath}}, plugin.Env)
 	plugin.Ports = slices.Concat(plugin.Ports, []corev1.ContainerPort{
 		{Name: healthPortName, ContainerPort: healthPort, Protocol: corev1.ProtocolTCP},

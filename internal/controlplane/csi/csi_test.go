@@ -45,8 +45,8 @@ func checkGolden(t *testing.T, name string, objects []client.Object) {
 	assert.Equal(t, want, []byte(got), "%s differs, -update accepts it", golden)
 }
 
-// barn is a storage driver that has everything a driver can have.
-func barn() csi.Driver {
+// exampleDriver is a storage driver that has everything a driver can have.
+func exampleDriver() csi.Driver {
 	return csi.Driver{
 		Name: "barn.csi.example.org",
 		Spec: storagev1.CSIDriverSpec{AttachRequired: new(true), PodInfoOnMount: new(false)},
@@ -64,7 +64,7 @@ func barn() csi.Driver {
 				Snapshotter: &csi.Sidecar{ShootAccess: "csi-snapshotter"},
 				Resizer:     &csi.Sidecar{ShootAccess: "csi-resizer"},
 			},
-			Reaches: []component.Destination{component.PublicNetworks},
+			Egress: []component.Destination{component.PublicNetworks},
 		},
 		Node: csi.Node{
 			Name: "barn-node", Selector: map[string]string{"app": "barn", "role": "node"}, ServiceAccount: "barn-node", ContainerPrefix: "barn-",
@@ -81,9 +81,9 @@ func barn() csi.Driver {
 	}
 }
 
-// shed is a driver whose plugin has somebody else mount, and which shares ServiceAccounts with barn.
-func shed() csi.Driver {
-	driver := barn()
+// exampleDriverWithMounter is a driver whose plugin has somebody else mount, and which shares ServiceAccounts with barn.
+func exampleDriverWithMounter() csi.Driver {
+	driver := exampleDriver()
 	driver.Name = "shed.csi.example.org"
 	driver.Controller.Name, driver.Controller.ContainerPrefix = "shed-controller", "shed-"
 	driver.Controller.Sidecars = csi.Sidecars{
@@ -101,8 +101,8 @@ func shed() csi.Driver {
 
 func images(name string) (string, error) { return "registry.example.org/" + name + ":v1", nil }
 
-func surroundings() component.Surroundings {
-	return component.Surroundings{
+func testValues() component.Values {
+	return component.Values{
 		Namespace: "shoot--dev--one", GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
 		Secrets: map[string]string{"barn-config": "barn-config-1a2b3c4d"}, Image: images,
 	}
@@ -116,8 +116,8 @@ func shootObjects(t *testing.T, shoot csi.Shoot, drivers ...csi.Driver) []client
 	return objects
 }
 
-// of returns the objects of a type.
-func of[T client.Object](objects []client.Object) []T {
+// objectsOfType returns the objects of a type.
+func objectsOfType[T client.Object](objects []client.Object) []T {
 	var found []T
 	for _, object := range objects {
 		if object, is := object.(T); is {
@@ -127,45 +127,45 @@ func of[T client.Object](objects []client.Object) []T {
 	return found
 }
 
-func TestADriverInTheSeed(t *testing.T) {
-	objects, err := component.Objects(barn().Component(), surroundings())
+func TestDriver_Component(t *testing.T) {
+	objects, err := component.Objects(exampleDriver().Component(), testValues())
 	require.NoError(t, err)
 	checkGolden(t, "controller.yaml", objects)
-	assert.Equal(t, []string{"csi-attacher", "csi-provisioner", "csi-resizer", "csi-snapshotter"}, barn().Component().ShootAccesses())
+	assert.Equal(t, []string{"csi-attacher", "csi-provisioner", "csi-resizer", "csi-snapshotter"}, exampleDriver().Component().ShootAccesses())
 }
 
-func TestADriverInTheShoot(t *testing.T) {
-	checkGolden(t, "shoot.yaml", shootObjects(t, csi.Shoot{VerticalPodAutoscaler: true}, barn()))
-	both := shootObjects(t, csi.Shoot{}, barn(), shed())
-	assert.Equal(t, both, shootObjects(t, csi.Shoot{}, barn(), shed()), "the same every time")
+func TestShootObjects(t *testing.T) {
+	checkGolden(t, "shoot.yaml", shootObjects(t, csi.Shoot{VerticalPodAutoscaler: true}, exampleDriver()))
+	both := shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter())
+	assert.Equal(t, both, shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter()), "the same every time")
 }
 
-func TestTheSnapshotController(t *testing.T) {
-	objects, err := component.Objects(csi.SnapshotController(), surroundings())
+func TestSnapshotController(t *testing.T) {
+	objects, err := component.Objects(csi.SnapshotController(), testValues())
 	require.NoError(t, err)
 	checkGolden(t, "snapshotcontroller.yaml", objects)
 	assert.Equal(t, []string{"csi-snapshot-controller"}, csi.SnapshotController().ShootAccesses())
 }
 
-func TestWithoutSnapshotterThereIsNoSnapshotController(t *testing.T) {
-	assert.True(t, csi.HasSnapshots([]csi.Driver{shed(), barn()}))
-	assert.False(t, csi.HasSnapshots([]csi.Driver{shed()}))
+func TestHasSnapshots(t *testing.T) {
+	assert.True(t, csi.HasSnapshots([]csi.Driver{exampleDriverWithMounter(), exampleDriver()}))
+	assert.False(t, csi.HasSnapshots([]csi.Driver{exampleDriverWithMounter()}))
 	assert.False(t, csi.HasSnapshots(nil))
-	for _, role := range of[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, shed())) {
+	for _, role := range objectsOfType[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, exampleDriverWithMounter())) {
 		assert.NotContains(t, role.Name, "snapshot")
 	}
 }
 
-func TestSidecarsThatADriverDoesNotUseAreLeftOut(t *testing.T) {
+func TestDriver_UnusedSidecars(t *testing.T) {
 	var names []string
-	for _, container := range shed().Component().Containers {
+	for _, container := range exampleDriverWithMounter().Component().Containers {
 		names = append(names, container.Name)
 	}
 	assert.Equal(t, []string{"barn-driver", "barn-mouse", "shed-provisioner", "shed-resizer", "shed-liveness-probe"}, names)
 }
 
-func TestOnlyWhoMountsIsPrivileged(t *testing.T) {
-	daemonSets := of[*appsv1.DaemonSet](shootObjects(t, csi.Shoot{}, barn(), shed()))
+func TestShootObjects_PrivilegedContainers(t *testing.T) {
+	daemonSets := objectsOfType[*appsv1.DaemonSet](shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter()))
 	require.Len(t, daemonSets, 2)
 	for i, want := range []string{"barn-driver", "shed-mounter"} {
 		for _, container := range daemonSets[i].Spec.Template.Spec.Containers {
@@ -176,23 +176,23 @@ func TestOnlyWhoMountsIsPrivileged(t *testing.T) {
 	}
 }
 
-func TestAShootWithoutVerticalPodAutoscalerGetsNoObjectsForIt(t *testing.T) {
-	for _, object := range shootObjects(t, csi.Shoot{}, barn()) {
+func TestShootObjects_WithoutVerticalPodAutoscaler(t *testing.T) {
+	for _, object := range shootObjects(t, csi.Shoot{}, exampleDriver()) {
 		assert.NotEqual(t, "VerticalPodAutoscaler", object.GetObjectKind().GroupVersionKind().Kind)
 	}
 }
 
-func TestAnotherContentOfASecretRollsTheNodesPods(t *testing.T) {
-	before := shootObjects(t, csi.Shoot{}, barn())
-	changed := barn()
+func TestShootObjects_SecretChangeRollsDaemonSet(t *testing.T) {
+	before := shootObjects(t, csi.Shoot{}, exampleDriver())
+	changed := exampleDriver()
 	changed.Node.Secrets["barn-settings"]["settings"] = []byte("limit=26")
 	after := shootObjects(t, csi.Shoot{}, changed)
 
-	secrets := of[*corev1.Secret](slices.Concat(before, after))
+	secrets := objectsOfType[*corev1.Secret](slices.Concat(before, after))
 	require.Len(t, secrets, 2)
 	assert.NotEqual(t, secrets[0].Name, secrets[1].Name)
 	for i, objects := range [][]client.Object{before, after} {
-		daemonSet := of[*appsv1.DaemonSet](objects)[0]
+		daemonSet := objectsOfType[*appsv1.DaemonSet](objects)[0]
 		assert.True(t, *secrets[i].Immutable)
 		assert.True(t, slices.ContainsFunc(daemonSet.Spec.Template.Spec.Volumes, func(volume corev1.Volume) bool {
 			return volume.Secret != nil && volume.Secret.SecretName == secrets[i].Name
@@ -201,14 +201,14 @@ func TestAnotherContentOfASecretRollsTheNodesPods(t *testing.T) {
 	}
 }
 
-func TestDriversThatShareAServiceAccountShareItsRights(t *testing.T) {
-	objects := shootObjects(t, csi.Shoot{}, barn(), shed())
+func TestShootObjects_SharedServiceAccount(t *testing.T) {
+	objects := shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter())
 	names := map[string]int{}
-	for _, role := range of[*rbacv1.ClusterRole](objects) {
+	for _, role := range objectsOfType[*rbacv1.ClusterRole](objects) {
 		names[role.Name]++
 		if strings.HasSuffix(role.Name, ":csi-provisioner") {
-			assert.True(t, may(role.Rules, "", "persistentvolumes", "create"), "what the provisioner may")
-			assert.True(t, may(role.Rules, "", "persistentvolumeclaims/status", "patch"), "what shed's resizer may, by the same account")
+			assert.True(t, allows(role.Rules, "", "persistentvolumes", "create"), "what the provisioner may")
+			assert.True(t, allows(role.Rules, "", "persistentvolumeclaims/status", "patch"), "what shed's resizer may, by the same account")
 		}
 	}
 	for name, times := range names {
@@ -217,14 +217,14 @@ func TestDriversThatShareAServiceAccountShareItsRights(t *testing.T) {
 	assert.Len(t, names, 5)
 }
 
-func may(rules []rbacv1.PolicyRule, group, resource, verb string) bool {
+func allows(rules []rbacv1.PolicyRule, group, resource, verb string) bool {
 	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
 		return slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) && slices.Contains(rule.Verbs, verb)
 	})
 }
 
-func TestNobodyMayReadSecretsOrDoEverything(t *testing.T) {
-	for _, role := range of[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, barn(), shed())) {
+func TestShootObjects_LeastPrivilege(t *testing.T) {
+	for _, role := range objectsOfType[*rbacv1.ClusterRole](shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter())) {
 		for _, rule := range role.Rules {
 			assert.NotContains(t, rule.Resources, "secrets", role.Name)
 			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
@@ -234,7 +234,7 @@ func TestNobodyMayReadSecretsOrDoEverything(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMadeIsToldByName(t *testing.T) {
+func TestShootObjects_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		spoil     func(*csi.Driver, *csi.Shoot)
 		complaint string
@@ -251,7 +251,7 @@ func TestWhatCannotBeMadeIsToldByName(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			driver, shoot := barn(), csi.Shoot{Image: images}
+			driver, shoot := exampleDriver(), csi.Shoot{Image: images}
 			test.spoil(&driver, &shoot)
 			_, err := csi.ShootObjects([]csi.Driver{driver}, shoot)
 			assert.ErrorContains(t, err, test.complaint)

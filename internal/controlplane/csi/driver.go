@@ -40,8 +40,8 @@ type Controller struct {
 	Extra []component.Container
 	// Sidecars are the standard ones in use.
 	Sidecars Sidecars
-	// Reaches is the component's.
-	Reaches []component.Destination
+	// Egress is the component's.
+	Egress []component.Destination
 }
 
 // Sidecars are the standard containers that translate between Kubernetes and a plugin. Nil ones are left out.

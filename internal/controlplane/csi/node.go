@@ -114,7 +114,7 @@ func (d Driver) nodePod(secrets map[string]string, image func(string) (string, e
 		}
 		described, containers = append(described, part.Container), append(containers, part.build(found))
 	}
-	volumes, err := component.Volumes(described, component.Surroundings{Secrets: secrets})
+	volumes, err := component.Volumes(described, component.Values{Secrets: secrets})
 	if err != nil {
 		return nil, fmt.Errorf("mounting for DaemonSet %q: %w", d.Node.Name, err)
 	}

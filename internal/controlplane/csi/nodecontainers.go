@@ -12,9 +12,9 @@ import (
 // nodeContainer is a container of a DaemonSet, with what it sees of the node.
 type nodeContainer struct {
 	component.Container
-	sees []corev1.VolumeMount
-	// mounts says that it mounts file systems for pods, which takes privileges.
-	mounts bool
+	hostMounts []corev1.VolumeMount
+	// privileged says that it mounts file systems for pods, which takes privileges.
+	privileged bool
 }
 
 // nodeContainers returns the containers in the order in which they stand in the pod.
@@ -22,22 +22,22 @@ func (d Driver) nodeContainers() []nodeContainer {
 	node := d.Node
 	socket := corev1.VolumeMount{Name: pluginVolume, MountPath: socketFolder}
 	containers := []nodeContainer{{
-		Container: probed(node.Plugin, node.HealthPort), sees: []corev1.VolumeMount{socket},
+		Container: withLivenessProbe(node.Plugin, node.HealthPort), hostMounts: []corev1.VolumeMount{socket},
 	}}
 	if node.Mounter != nil {
 		containers = append(containers, nodeContainer{Container: *node.Mounter})
 	}
 	mounter := &containers[len(containers)-1]
-	mounter.mounts, mounter.sees = true, slices.Concat(mounter.sees, d.folders())
+	mounter.privileged, mounter.hostMounts = true, slices.Concat(mounter.hostMounts, d.hostVolumeMounts())
 	for _, extra := range node.Extra {
 		containers = append(containers, nodeContainer{Container: extra})
 	}
 	return append(containers,
 		nodeContainer{
-			Container: d.registrar(), sees: []corev1.VolumeMount{socket, {Name: registrationVolume, MountPath: "/registration"}},
+			Container: d.registrar(), hostMounts: []corev1.VolumeMount{socket, {Name: registrationVolume, MountPath: "/registration"}},
 		},
 		nodeContainer{
-			Container: livenessProbe(node.ContainerPrefix, node.HealthPort), sees: []corev1.VolumeMount{socket},
+			Container: livenessProbe(node.ContainerPrefix, node.HealthPort), hostMounts: []corev1.VolumeMount{socket},
 		},
 	)
 }
@@ -45,8 +45,8 @@ func (d Driver) nodeContainers() []nodeContainer {
 // build makes the container. Who mounts is left its own file system: it keeps mount points there for a moment.
 func (c nodeContainer) build(image string) corev1.Container {
 	container := c.Build(image)
-	container.VolumeMounts = slices.Concat(c.sees, container.VolumeMounts)
-	if c.mounts {
+	container.VolumeMounts = slices.Concat(c.hostMounts, container.VolumeMounts)
+	if c.privileged {
 		container.SecurityContext = &corev1.SecurityContext{Privileged: new(true), AllowPrivilegeEscalation: new(true)}
 	}
 	return container
@@ -65,9 +65,9 @@ func (d Driver) registrar() component.Container {
 // pluginFolder is where the kubelet expects the socket.
 func (d Driver) pluginFolder() string { return path.Join(kubeletFolder, "plugins", d.Name) }
 
-// folders are what who mounts sees of the node. What it mounts under the kubelet's folder must be seen outside, where the pods
+// hostVolumeMounts are what who mounts sees of the node. What it mounts under the kubelet's folder must be seen outside, where the pods
 // are for which it mounts.
-func (d Driver) folders() []corev1.VolumeMount {
+func (d Driver) hostVolumeMounts() []corev1.VolumeMount {
 	mounts := []corev1.VolumeMount{{
 		Name: kubeletVolume, MountPath: kubeletFolder, MountPropagation: new(corev1.MountPropagationBidirectional),
 	}}

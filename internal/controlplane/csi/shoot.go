@@ -37,8 +37,8 @@ func ShootObjects(drivers []Driver, shoot Shoot) ([]client.Object, error) {
 		}
 		objects = append(objects, nodes...)
 	}
-	for _, right := range rights(drivers) {
-		objects = append(objects, right.objects()...)
+	for _, permission := range permissions(drivers) {
+		objects = append(objects, permission.objects()...)
 	}
 	return objects, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// standard is a sidecar as it is for every driver.
-type standard struct {
+// standardSidecar is a sidecar as it is for every driver.
+type standardSidecar struct {
 	// name is the container's, without prefix; image is that in the image vector.
 	name, image string
 	memory      string
@@ -22,9 +22,9 @@ type standard struct {
 	use *Sidecar
 }
 
-// standards returns the sidecars that the driver uses, in the order in which they stand in the pod.
-func (c Controller) standards() []standard {
-	all := []standard{
+// standardSidecars returns the sidecars that the driver uses, in the order in which they stand in the pod.
+func (c Controller) standardSidecars() []standardSidecar {
+	all := []standardSidecar{
 		{
 			name: "provisioner", image: "csi-provisioner", memory: "38Mi", use: c.Sidecars.Provisioner, rules: provisionerRules(),
 		},
@@ -41,16 +41,16 @@ func (c Controller) standards() []standard {
 			args: []string{"--handle-volume-inuse-error=false"},
 		},
 	}
-	return slices.DeleteFunc(all, func(s standard) bool { return s.use == nil })
+	return slices.DeleteFunc(all, func(s standardSidecar) bool { return s.use == nil })
 }
 
 func (c Controller) sidecars() []component.Container {
 	var containers []component.Container
-	for _, sidecar := range c.standards() {
-		containers = append(containers, onSocket(component.Container{
+	for _, sidecar := range c.standardSidecars() {
+		containers = append(containers, withSocket(component.Container{
 			Name:        c.ContainerPrefix + sidecar.name,
 			Image:       sidecar.image,
-			Args:        slices.Concat([]string{"--csi-address=" + socketPath, "--timeout=3m"}, inShoot(), sidecar.args, sidecar.use.Args, []string{"--v=3"}),
+			Args:        slices.Concat([]string{"--csi-address=" + socketPath, "--timeout=3m"}, shootClientFlags(), sidecar.args, sidecar.use.Args, []string{"--v=3"}),
 			Requests:    requests(sidecar.memory),
 			ShootAccess: sidecar.use.ShootAccess,
 		}))
@@ -58,9 +58,9 @@ func (c Controller) sidecars() []component.Container {
 	return containers
 }
 
-// inShoot returns the flags of whoever works in the shoot from the seed. Leases are in the shoot too, so that two pods cannot
+// shootClientFlags returns the flags of whoever works in the shoot from the seed. Leases are in the shoot too, so that two pods cannot
 // both work when they reach different API servers. The pace is that of a shoot whose volumes all move at once.
-func inShoot() []string {
+func shootClientFlags() []string {
 	return []string{
 		"--kubeconfig=" + component.KubeconfigPath,
 		"--leader-election=true",

@@ -29,7 +29,7 @@ func SnapshotController() component.Component {
 		Containers: []component.Container{{
 			Name:        snapshotController,
 			Image:       snapshotController,
-			Args:        slices.Concat(inShoot(), []string{"--v=3"}),
+			Args:        slices.Concat(shootClientFlags(), []string{"--v=3"}),
 			Requests:    requests("32Mi"),
 			ShootAccess: snapshotController,
 		}},

@@ -22,8 +22,8 @@ const (
 
 	ccmPort         = 10258
 	ccmServerFolder = "/var/lib/cloud-controller-manager-server"
-	// nobody is the user of images without a distribution.
-	nobody = 65532
+	// nonrootUser is the user of images without a distribution.
+	nonrootUser = 65532
 )
 
 // cloudControllerManager initializes nodes, and programs load balancers and, where pods are routed natively, routes.
@@ -34,9 +34,9 @@ func (in *inputs) cloudControllerManager() component.Component {
 			v1beta1constants.LabelApp: v1beta1constants.LabelKubernetes, v1beta1constants.LabelRole: ccmName,
 		},
 		Priority:   v1beta1constants.PriorityClassNameShootControlPlane300,
-		User:       nobody,
+		User:       nonrootUser,
 		Containers: []component.Container{in.ccmContainer()},
-		Reaches:    []component.Destination{component.PublicNetworks, component.PrivateNetworks},
+		Egress:     []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 		Metrics:    ccmMetrics(),
 	}
 }

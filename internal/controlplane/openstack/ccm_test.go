@@ -26,10 +26,10 @@ func ccmInputs(kubernetesVersion string, routesPods bool) *inputs {
 	}
 }
 
-func ccmSurroundings(t *testing.T, kubernetesVersion string) component.Surroundings {
+func ccmValues(t *testing.T, kubernetesVersion string) component.Values {
 	images, err := controlplane.ReadImages(ImageVector())
 	require.NoError(t, err)
-	return component.Surroundings{
+	return component.Values{
 		Namespace:         "shoot--dev--one",
 		GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
 		Secrets: map[string]string{
@@ -51,14 +51,14 @@ func TestCloudControllerManager(t *testing.T) {
 		"1.36-routes.yaml":  {"1.36.3", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, err := component.Objects(ccmInputs(test.version, test.routesPods).cloudControllerManager(), ccmSurroundings(t, test.version))
+			objects, err := component.Objects(ccmInputs(test.version, test.routesPods).cloudControllerManager(), ccmValues(t, test.version))
 			require.NoError(t, err)
 			checkGolden(t, filepath.Join("ccm", name), objects)
 		})
 	}
 }
 
-func TestCloudControllerManagerGoesByTheInputs(t *testing.T) {
+func TestCloudControllerManager_Flags(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change        func(*inputs)
 		want, wantNot []string
@@ -133,7 +133,7 @@ func TestCloudControllerManagerGoesByTheInputs(t *testing.T) {
 	}
 }
 
-func TestRightsOfTheCloudControllerManager(t *testing.T) {
+func TestCCMRBAC(t *testing.T) {
 	checkGolden(t, filepath.Join("ccm", "rbac.yaml"), ccmRBAC())
 	checkGolden(t, filepath.Join("ccm", "retired.yaml"), []client.Object{retiredBinding()})
 }

@@ -80,7 +80,7 @@ func (in *inputs) cinderController() csi.Controller {
 		Name:            "csi-driver-controller",
 		Selector:        map[string]string{"app": "csi", "role": "controller"},
 		ContainerPrefix: "openstack-csi-",
-		User:            nobody,
+		User:            nonrootUser,
 		Plugin:          plugin,
 		Sidecars: csi.Sidecars{
 			// Strict: a volume is made where the pod goes that is the first to use it, and nowhere else.
@@ -93,7 +93,7 @@ func (in *inputs) cinderController() csi.Controller {
 			Snapshotter: &csi.Sidecar{ShootAccess: accountSnapshotter, Args: in.snapshotterFlags()},
 			Resizer:     &csi.Sidecar{ShootAccess: accountResizer},
 		},
-		Reaches: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
+		Egress: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 	}
 }
 

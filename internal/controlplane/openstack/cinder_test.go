@@ -69,7 +69,7 @@ func rendered(t *testing.T, driver csi.Driver, kubernetesVersion string) (seed, 
 	images, err := controlplane.ReadImages(ImageVector())
 	require.NoError(t, err)
 	find := controlplane.ImagesFor(images, kubernetesVersion)
-	seed, err = component.Objects(driver.Component(), component.Surroundings{
+	seed, err = component.Objects(driver.Component(), component.Values{
 		Namespace: "shoot--dev--one", GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
 		Secrets: map[string]string{"cloud-provider-disk-config-csi": "cloud-provider-disk-config-csi-1a2b3c4d"}, Image: find,
 	})
@@ -88,7 +88,7 @@ func TestCinder(t *testing.T) {
 }
 
 // The selectors cannot be changed, and volumes, snapshots and users of the shoot know the other names.
-func TestCinderIsWhatItWasUnderUpstreamsExtension(t *testing.T) {
+func TestCinder_UpstreamNames(t *testing.T) {
 	seed, shoot := rendered(t, driverNamed(t, storageInputs(false), cinderDriver), "1.36.3")
 	deployment := seed[0].(*appsv1.Deployment)
 	assert.Equal(t, "csi-driver-controller", deployment.Name)
@@ -121,7 +121,7 @@ func arguments(t *testing.T, containers []component.Container, name string) []st
 	return containers[i].Args
 }
 
-func TestRescanOnResizeAndTheAttachLimitReachTheCinderController(t *testing.T) {
+func TestCinder_ControllerConfig(t *testing.T) {
 	in := storageInputs(false)
 	config, err := in.cinderConfig()
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestRescanOnResizeAndTheAttachLimitReachTheCinderController(t *testing.T) {
 	assert.Contains(t, plugin.Args, "--cloud-config=/etc/kubernetes/cloudprovider/"+cloudConfigFile)
 }
 
-func TestTheSettingsOfVolumesReachTheNodesToo(t *testing.T) {
+func TestCinder_NodeConfig(t *testing.T) {
 	node := driverNamed(t, storageInputs(false), cinderDriver).Node
 	settings := string(node.Secrets[cinderNodeConfigName][cloudConfigFile])
 	assert.Contains(t, settings, `rescan-on-resize = "true"`)
@@ -141,13 +141,13 @@ func TestTheSettingsOfVolumesReachTheNodesToo(t *testing.T) {
 	assert.NotContains(t, settings, "Global")
 }
 
-func TestAnAttacherWithManyVolumesAsksForAThousandAtATime(t *testing.T) {
+func TestCinder_AttacherMaxEntries(t *testing.T) {
 	containers := driverNamed(t, storageInputs(false), cinderDriver).Component().Containers
 	assert.Contains(t, arguments(t, containers, "openstack-csi-attacher"), "--max-entries=1000")
 }
 
 // What is not a Secret with a checksum in its name is a token, which is read again with each request.
-func TestEverySecretThatAStorageControllerMountsRollsItWhenItChanges(t *testing.T) {
+func TestStorageControllers_RollOnSecretChange(t *testing.T) {
 	for _, name := range []string{cinderDriver, manilaDriver} {
 		seed, _ := rendered(t, driverNamed(t, storageInputs(true), name), "1.36.3")
 		for _, volume := range seed[0].(*appsv1.Deployment).Spec.Template.Spec.Volumes {
@@ -160,7 +160,7 @@ func TestEverySecretThatAStorageControllerMountsRollsItWhenItChanges(t *testing.
 	}
 }
 
-func TestEverySecretThatANodePluginMountsRollsItWhenItChanges(t *testing.T) {
+func TestNodePlugins_RollOnSecretChange(t *testing.T) {
 	in := storageInputs(true)
 	before, _ := nodeSecrets(t, in)
 	in.profile.NodeVolumeAttachLimit = new(int32(26))
@@ -190,7 +190,7 @@ func nodeSecrets(t *testing.T, in *inputs) (brought, mounted []string) {
 	return brought, mounted
 }
 
-func TestTheInfrastructuresCredentialsAreInNoObjectForTheShoot(t *testing.T) {
+func TestShootObjects_NoInfrastructureCredentials(t *testing.T) {
 	for sentence, in := range map[string]*inputs{"with volumes": storageInputs(false), "with shared file systems": storageInputs(true)} {
 		t.Run(sentence, func(t *testing.T) {
 			objects, err := in.manilaShootObjects()

@@ -135,9 +135,9 @@ func boolText(on *bool) string {
 }
 
 // numberText writes a number; nil is empty.
-func numberText(figure *int32) string {
-	if figure == nil {
+func numberText(number *int32) string {
+	if number == nil {
 		return ""
 	}
-	return strconv.Itoa(int(*figure))
+	return strconv.Itoa(int(*number))
 }

@@ -33,11 +33,11 @@ func TestCloudControllerManagerConfig(t *testing.T) {
 
 func TestCinderControllerConfig(t *testing.T) {
 	for sentence, test := range map[string]configCase{
-		"a user with a password":                                 {"password", both()},
+		"a user with a password":                                 {"password", combine()},
 		"a password full of what has a meaning (D19)":            {"d19-nasty-password", password(nastyPassword)},
 		"an application credential by name":                      {"application-credential-name", login(byName())},
-		"all options, and a CA bundle":                           {"options", both(blockStorage(true, 25), func(in *inputs) { in.credentials.CACert = caBundle })},
-		"options that are off, beside some that are not its own": {"options-off", both(blockStorage(false, 256), loadBalancerOptions)},
+		"all options, and a CA bundle":                           {"options", combine(blockStorage(true, 25), func(in *inputs) { in.credentials.CACert = caBundle })},
+		"options that are off, beside some that are not its own": {"options-off", combine(blockStorage(false, 256), loadBalancerOptions)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := newInputs()
@@ -53,7 +53,7 @@ func TestCinderControllerConfig(t *testing.T) {
 
 func TestCinderNodeFiles(t *testing.T) {
 	for sentence, test := range map[string]configCase{
-		"no options":           {"plain", both()},
+		"no options":           {"plain", combine()},
 		"all options":          {"options", blockStorage(true, 25)},
 		"options that are off": {"options-off", blockStorage(false, 1)},
 	} {
@@ -74,10 +74,10 @@ func TestCinderNodeFiles(t *testing.T) {
 
 func TestManilaSecret(t *testing.T) {
 	for sentence, test := range map[string]configCase{
-		"a user with a password, and a password full of what has a meaning elsewhere": {"password", both(password(nastyPassword), func(in *inputs) { in.credentials.CACert = caBundle })},
+		"a user with a password, and a password full of what has a meaning elsewhere": {"password", combine(password(nastyPassword), func(in *inputs) { in.credentials.CACert = caBundle })},
 		"an application credential by ID":                                             {"application-credential-id", login(byID())},
 		"an application credential by name, with the user and the user's domain":      {"application-credential-name", login(byName())},
-		"a user in another domain than the project, and certificates nobody checks":   {"user-domain-name", both(login(userElsewhere()), func(in *inputs) { in.credentials.Insecure = true })},
+		"a user in another domain than the project, and certificates nobody checks":   {"user-domain-name", combine(login(userElsewhere()), func(in *inputs) { in.credentials.Insecure = true })},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := newInputs()
@@ -96,7 +96,7 @@ func TestManilaSecret(t *testing.T) {
 	}
 }
 
-func TestManilaHasNoneOfTheInfrastructuresCredentials(t *testing.T) {
+func TestManilaSecret_NoInfrastructureCredentials(t *testing.T) {
 	in := newInputs()
 	shares := byID()
 	shares.AuthURL = "https://keystone.example.org:5000/v3"
@@ -109,7 +109,7 @@ func TestManilaHasNoneOfTheInfrastructuresCredentials(t *testing.T) {
 	}, data)
 }
 
-func TestCredentialsThatNoFileCanHold(t *testing.T) {
+func TestConfigs_UnrepresentableCredentials(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change change
 		origin string
@@ -150,7 +150,7 @@ func TestCredentialsThatNoFileCanHold(t *testing.T) {
 	})
 }
 
-func TestLoadBalancersNeedTheSubnetOfTheNodes(t *testing.T) {
+func TestCCMConfig_WithoutNodeSubnet(t *testing.T) {
 	in := newInputs()
 	in.infrastructure.Networks.Subnets = in.infrastructure.Networks.Subnets[:1]
 	_, err := in.ccmConfig()
@@ -158,8 +158,8 @@ func TestLoadBalancersNeedTheSubnetOfTheNodes(t *testing.T) {
 	require.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
 }
 
-// TestQuoting leaves a file full of texts that are hard to write, for the real reader to read.
-func TestQuoting(t *testing.T) {
+// TestINIFile_Quoting leaves a file full of texts that are hard to write, for the real reader to read.
+func TestINIFile_Quoting(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2)) // the same texts every time
 	alphabet := []rune("\"\\\n\t#;=[]{}' abnt0ß密😀\ufeff\ufffd\x01\x7f")
 	text := func() string {
@@ -188,9 +188,9 @@ func TestQuoting(t *testing.T) {
 	checkGoldenText(t, filepath.Join("ccm", "quoting.json"), append(expected, '\n'))
 }
 
-// TestEveryGoldenFileIsExpectedToMeanSomething finds files that no case writes any more, and such whose meaning nobody has
+// TestGoldenFiles_HaveExpectations finds files that no case writes any more, and such whose meaning nobody has
 // written down for the real readers.
-func TestEveryGoldenFileIsExpectedToMeanSomething(t *testing.T) {
+func TestGoldenFiles_HaveExpectations(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "cloudconfig", "*", "*"))
 	require.NoError(t, err)
 	written := map[string]bool{}
@@ -218,8 +218,8 @@ func TestEveryGoldenFileIsExpectedToMeanSomething(t *testing.T) {
 func checkBundle(t *testing.T, in *inputs, files map[string][]byte) {
 	t.Helper()
 	require.Equal(t, in.credentials.CACert, string(files[keystoneCAFile]))
-	_, there := files[keystoneCAFile]
-	require.Equal(t, in.credentials.CACert != "", there)
+	_, found := files[keystoneCAFile]
+	require.Equal(t, in.credentials.CACert != "", found)
 }
 
 // checkGoldenText compares with a file in testdata/cloudconfig. Beside it is one that says what the real reader makes of it, written

@@ -76,7 +76,7 @@ func ownClasses(classes ...openstackv1alpha1.LoadBalancerClass) change {
 	return func(in *inputs) { in.config.LoadBalancerClasses = classes }
 }
 
-func both(changes ...change) change {
+func combine(changes ...change) change {
 	return func(in *inputs) {
 		for _, change := range changes {
 			change(in)
@@ -94,7 +94,7 @@ const (
 // The second half of each name says what the file shows; defects have the numbers that the study of upstream gave them.
 func ccmCases() map[string]configCase {
 	return map[string]configCase{
-		"a user with a password": {"password", both()},
+		"a user with a password": {"password", combine()},
 		"a password full of what has a meaning in the file, or in others (D19)":  {"d19-nasty-password", password(nastyPassword)},
 		"a password that tries to be another section (D19)":                      {"d19-injection", password(injectPassword)},
 		"an application credential by ID, about whose project nothing is said":   {"application-credential-id", login(byID())},
@@ -116,17 +116,17 @@ func ccmCases() map[string]configCase {
 		"addresses of nodes in many networks, in an order": {"node-addresses", nodeAddresses},
 
 		"classes of the floating pool, one by default and one private":          {"classes-of-the-pool", poolClasses(internet(), private())},
-		"a floating pool that the user calls by its ID":                         {"classes-of-the-pool-by-id", both(poolClasses(internet()), func(in *inputs) { in.profile.Constraints.FloatingPools[0].Name = publicNetwork })},
-		"classes that the user gives instead of those of the pool":              {"classes-of-the-user", both(poolClasses(internet()), ownClasses(private(), tagged()))},
+		"a floating pool that the user calls by its ID":                         {"classes-of-the-pool-by-id", combine(poolClasses(internet()), func(in *inputs) { in.profile.Constraints.FloatingPools[0].Name = publicNetwork })},
+		"classes that the user gives instead of those of the pool":              {"classes-of-the-user", combine(poolClasses(internet()), ownClasses(private(), tagged()))},
 		"classes of which none is said to be the default, so that the first is": {"classes-first-by-default", ownClasses(tagged(), named("other"))},
 		"classes of which one is called default and another private":            {"classes-by-name", ownClasses(tagged(), called("default", internet()), called("private", private()))},
 
-		"an empty list of classes, which means none, and not those of the pool": {"classes-empty", both(poolClasses(internet(), private()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
-		"an empty list of classes, with a class for VPN in the pool":            {"classes-empty-but-vpn", both(poolClasses(internet(), vpn()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
+		"an empty list of classes, which means none, and not those of the pool": {"classes-empty", combine(poolClasses(internet(), private()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
+		"an empty list of classes, with a class for VPN in the pool":            {"classes-empty-but-vpn", combine(poolClasses(internet(), vpn()), ownClasses([]openstackv1alpha1.LoadBalancerClass{}...))},
 
 		"a class for VPN in the pool (D7)":                                                             {"d7-vpn-of-the-pool", poolClasses(internet(), vpn())},
-		"a class for VPN in the pool, beside classes of the user (D7)":                                 {"d7-vpn-beside-the-users", both(poolClasses(internet(), vpn()), ownClasses(tagged()))},
-		"a class of the user with the name of the one for VPN (D7)":                                    {"d7-vpn-name-taken", both(poolClasses(internet(), vpn()), ownClasses(called("vpn", tagged())))},
+		"a class for VPN in the pool, beside classes of the user (D7)":                                 {"d7-vpn-beside-the-users", combine(poolClasses(internet(), vpn()), ownClasses(tagged()))},
+		"a class of the user with the name of the one for VPN (D7)":                                    {"d7-vpn-name-taken", combine(poolClasses(internet(), vpn()), ownClasses(called("vpn", tagged())))},
 		"a class on a second external network (D6)":                                                    {"d6-second-network", ownClasses(named("plain"), onSecond())},
 		"a class on a second external network, while all others choose a subnet of the first one (D6)": {"d6-second-network-any-subnet", ownClasses(internet(), onSecond())},
 		"a second external network by default, and classes that take part in it (D6)":                  {"d6-second-network-by-default", ownClasses(asDefault(onSecond()), tagged())},

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
-func TestTheCloudProfileCompletesCredentials(t *testing.T) {
+func TestDriver_CompleteCredentials(t *testing.T) {
 	mine := map[string]string{"username": "me", "password": "secret", "domainName": "d", "tenantName": "p"}
 	regional := []openstackv1alpha1.KeyStoneURL{
 		{Region: "RegionTwo", URL: "https://two"}, {Region: "RegionOne", URL: "https://one", CACert: new("one's")},
@@ -63,7 +63,7 @@ func TestTheCloudProfileCompletesCredentials(t *testing.T) {
 			require.NoError(t, err)
 			keystone, err := keystoneOf(test.profile, "RegionOne")
 			require.NoError(t, err)
-			assert.Equal(t, byProfile.At(keystone), bySecret)
+			assert.Equal(t, byProfile.WithKeystone(keystone), bySecret)
 		})
 	}
 }
@@ -85,14 +85,14 @@ func TestDriver_CompleteCredentialsWithoutKeystone(t *testing.T) {
 			delete(data, "caCert")
 			credentials, err := cloudopenstack.ParseCredentials(data)
 			require.NoError(t, err)
-			err = credentials.Complete()
+			err = credentials.Validate()
 			require.ErrorContains(t, err, `"authURL" is missing: the cloud profile has to have a URL of Keystone for the region`)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 		})
 	}
 }
 
-func TestDriver_CompleteCredentialsNeedsNothingElse(t *testing.T) {
+func TestDriver_CompleteCredentialsIgnoresOtherFields(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{})
 	cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1",
 		"kind":"CloudProfileConfig","keystoneURL":"https://cloud","machineImages":"damaged"}`)

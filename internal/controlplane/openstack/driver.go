@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
 // Type is the provider type that the driver serves.
@@ -56,7 +56,7 @@ func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	in, errs := decodeInputs(shoot)
 	if len(errs) > 0 {
-		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
+		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
 	}
 	if err := in.checkInfrastructure(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 		SnapshotClasses:     in.snapshotClasses(),
 		Retired:             []client.Object{retiredBinding()},
 		StaleNodeConditions: in.staleNodeConditions(),
-		Remarks:             in.remarks(),
+		Messages:            in.messages(),
 	}, nil
 }
 
@@ -100,25 +100,25 @@ func (in *inputs) configs() ([]controlplane.Config, error) {
 	return []controlplane.Config{ccm, cinder}, nil
 }
 
-// remarks tell of what is accepted for the sake of shoots that live, and should not be.
-func (in *inputs) remarks() []string {
-	var remarks []string
+// messages tell of what is accepted for the sake of shoots that live, and should not be.
+func (in *inputs) messages() []string {
+	var messages []string
 	if unknown := in.unknownFeatureGates(); len(unknown) > 0 {
-		remarks = append(remarks, fmt.Sprintf("feature gates %s are left out: Kubernetes %s does not have them, or has locked them; remove them from "+
+		messages = append(messages, fmt.Sprintf("feature gates %s are left out: Kubernetes %s does not have them, or has locked them; remove them from "+
 			"cloudControllerManager.featureGates", strings.Join(unknown, ", "), in.kubernetesVersion))
 	}
 	if !in.hasManila() {
-		return remarks
+		return messages
 	}
 	if in.manilaCredentials == nil {
-		remarks = append(remarks, "every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: "+
+		messages = append(messages, "every user of the shoot who may read Secrets in kube-system can read the credentials of its infrastructure: "+
 			"give Manila credentials of its own, of the same project (storage.csiManila.credentialsRef)")
 	}
 	if zones := in.zonesWithoutClass(); len(zones) > 0 {
-		remarks = append(remarks, "no storage class of Manila for the zones "+strings.Join(zones, ", ")+
+		messages = append(messages, "no storage class of Manila for the zones "+strings.Join(zones, ", ")+
 			", whose names cannot be part of one: use the class "+manilaClass+"-auto")
 	}
-	return remarks
+	return messages
 }
 
 // staleNodeConditions are those that Calico leaves on nodes when it stops to wrap packets: it then has no say any more over

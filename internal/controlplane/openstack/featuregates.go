@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// givenFeatureGates are those that the user gives to the cloud-controller-manager.
-func (in *inputs) givenFeatureGates() map[string]bool {
+// configuredFeatureGates are those that the user gives to the cloud-controller-manager.
+func (in *inputs) configuredFeatureGates() map[string]bool {
 	if in.config.CloudControllerManager == nil {
 		return nil
 	}
@@ -24,13 +24,13 @@ func (in *inputs) validateFeatureGates(path *field.Path) field.ErrorList {
 	if !in.isNew {
 		return nil
 	}
-	return features.ValidateFeatureGates(in.givenFeatureGates(), in.kubernetesVersion, path.Child("cloudControllerManager", "featureGates"))
+	return features.ValidateFeatureGates(in.configuredFeatureGates(), in.kubernetesVersion, path.Child("cloudControllerManager", "featureGates"))
 }
 
 // unknownFeatureGates are the given ones that are left out, sorted.
 func (in *inputs) unknownFeatureGates() []string {
 	var unknown []string
-	for name, value := range in.givenFeatureGates() {
+	for name, value := range in.configuredFeatureGates() {
 		if len(features.ValidateFeatureGates(map[string]bool{name: value}, in.kubernetesVersion, nil)) > 0 {
 			unknown = append(unknown, name)
 		}
@@ -41,7 +41,7 @@ func (in *inputs) unknownFeatureGates() []string {
 
 // featureGates is the value of the flag.
 func (in *inputs) featureGates() string {
-	gates, unknown := in.givenFeatureGates(), in.unknownFeatureGates()
+	gates, unknown := in.configuredFeatureGates(), in.unknownFeatureGates()
 	var switches []string
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		if !slices.Contains(unknown, name) {

@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
 
-func TestImagesFollowTheShoot(t *testing.T) {
+func TestImages(t *testing.T) {
 	images, err := controlplane.ReadImages(ImageVector())
 	require.NoError(t, err)
 	for _, minor := range []string{"1.32", "1.33", "1.34", "1.35", "1.36"} {
@@ -94,7 +94,7 @@ func TestImages_OverwrittenByUpstreamsList(t *testing.T) {
 // renderedImages returns the images in everything that a shoot with Manila has in the seed and on its nodes.
 func renderedImages(t *testing.T, kubernetesVersion string) map[string]bool {
 	t.Helper()
-	surroundings := ccmSurroundings(t, kubernetesVersion)
+	surroundings := ccmValues(t, kubernetesVersion)
 	objects, err := component.Objects(ccmInputs(kubernetesVersion, false).cloudControllerManager(), surroundings)
 	require.NoError(t, err)
 	snapshots, err := component.Objects(csi.SnapshotController(), surroundings)

@@ -14,9 +14,9 @@ import (
 // values only. There is nothing for a carriage return, which it drops without a word, NUL, which it refuses, and bytes that
 // are not UTF-8. A text with one of these is a problem that the whole file fails with: half a password is worse than none.
 type iniFile struct {
-	text     strings.Builder
-	place    string
-	problems []string
+	text        strings.Builder
+	sectionName string
+	problems    []string
 }
 
 // section begins a section.
@@ -24,14 +24,14 @@ func (f *iniFile) section(name string) { f.begin(name, "") }
 
 // labeled begins a section with a label, which must not be empty.
 func (f *iniFile) labeled(name, label string) {
-	place := fmt.Sprintf("the label %q of [%s]", label, name)
+	location := fmt.Sprintf("the label %q of [%s]", label, name)
 	if label == "" {
-		f.problems = append(f.problems, place+" is empty: give a name")
+		f.problems = append(f.problems, location+" is empty: give a name")
 	}
 	if strings.Contains(label, "\n") {
-		f.problems = append(f.problems, place+" holds a line break, which a configuration file cannot express there: remove it")
+		f.problems = append(f.problems, location+" holds a line break, which a configuration file cannot express there: remove it")
 	}
-	f.check(place, label)
+	f.check(location, label)
 	f.begin(name, ` "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(label)+`"`)
 }
 
@@ -39,13 +39,13 @@ func (f *iniFile) begin(name, label string) {
 	if f.text.Len() > 0 {
 		f.text.WriteByte('\n')
 	}
-	f.place = name
+	f.sectionName = name
 	fmt.Fprintf(&f.text, "[%s%s]\n", name, label)
 }
 
 // set writes a key of the section unless its value is empty: for gcfg an empty value is a value.
 func (f *iniFile) set(key, value string) {
-	f.setFrom(fmt.Sprintf("%q of [%s]", key, f.place), key, value)
+	f.setFrom(fmt.Sprintf("%q of [%s]", key, f.sectionName), key, value)
 }
 
 // setFrom does the same for a value that somebody else gave under another name. Errors name the origin, never the value.

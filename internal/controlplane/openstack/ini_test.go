@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-func TestTextsThatAFileExpresses(t *testing.T) {
+func TestINIFile_Set(t *testing.T) {
 	for sentence, test := range map[string]struct{ text, line string }{
 		"plain":                             {"secret", `key = "secret"`},
 		"quotes":                            {`"`, `key = "\""`},
@@ -37,7 +37,7 @@ func TestTextsThatAFileExpresses(t *testing.T) {
 	}
 }
 
-func TestTextsThatAFileCannotExpress(t *testing.T) {
+func TestINIFile_SetUnrepresentable(t *testing.T) {
 	for sentence, test := range map[string]struct{ text, what string }{
 		"a carriage return, which readers drop": {"hush\r", "a carriage return"},
 		"NUL":                                   {"hush\x00", "a NUL character"},
@@ -58,7 +58,7 @@ func TestTextsThatAFileCannotExpress(t *testing.T) {
 	}
 }
 
-func TestLabels(t *testing.T) {
+func TestINIFile_Labeled(t *testing.T) {
 	for sentence, test := range map[string]struct{ label, headline, problem string }{
 		"plain":                {"default", `[LoadBalancerClass "default"]`, ""},
 		"quotes and backslash": {`a "b" \c]`, `[LoadBalancerClass "a \"b\" \\c]"]`, ""},
@@ -83,7 +83,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestEmptyValuesAreLeftOut(t *testing.T) {
+func TestINIFile_SetEmpty(t *testing.T) {
 	file := &iniFile{}
 	file.section("Global")
 	file.set("username", "")

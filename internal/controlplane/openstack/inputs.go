@@ -54,7 +54,7 @@ func profilePath() *field.Path {
 // decodeInputs reads all documents. Each error says in which document it is.
 func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	var errs field.ErrorList
-	note := func(path *field.Path, err error) {
+	addError := func(path *field.Path, err error) {
 		if err != nil {
 			errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
 		}
@@ -66,7 +66,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	in.mutatingPolicies = contract.MutatingAdmissionPolicies(shoot.Cluster.Shoot.Spec.Kubernetes)
 	var err error
 	in.config, err = openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
-	note(configPath(), err)
+	addError(configPath(), err)
 	in.infrastructure, in.infrastructureErr = openstackv1alpha1.DecodeInfrastructureStatus(shoot.ControlPlane.Spec.InfrastructureProviderStatus)
 	if in.infrastructureErr != nil {
 		in.infrastructure = openstackv1alpha1.NewInfrastructureStatus()
@@ -74,25 +74,25 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	in.zones = zonesOf(shoot.Cluster.Shoot)
 	in.nodeRange = nodeRangeOf(in.infrastructure, shoot)
 	in.profile, err = openstackv1alpha1.DecodeCloudProfileConfig(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
-	note(profilePath(), err)
+	addError(profilePath(), err)
 	if networks := shoot.Cluster.Shoot.Spec.Networking; networks != nil && networks.Type != nil {
 		in.networkType = *networks.Type
 		in.routesPods, err = networking.OverlaySwitchedOff(in.networkType, networks.ProviderConfig)
-		note(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
+		addError(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
 	}
 	if in.profile == nil {
 		return in, errs
 	}
 	keystone, err := keystoneOf(in.profile, in.region)
-	note(profilePath(), err)
+	addError(profilePath(), err)
 	if err != nil {
 		return in, errs
 	}
 	in.credentials, err = completeCredentials(shoot.Credentials, keystone)
-	note(field.NewPath("spec", "secretRef"), err)
+	addError(field.NewPath("spec", "secretRef"), err)
 	if in.config != nil {
-		in.manilaCredentials, err = givenForManila(shoot, in, keystone)
-		note(configPath().Child("storage", "csiManila", "credentialsRef"), err)
+		in.manilaCredentials, err = decodeManilaCredentials(shoot, in, keystone)
+		addError(configPath().Child("storage", "csiManila", "credentialsRef"), err)
 	}
 	return in, errs
 }
@@ -112,18 +112,18 @@ func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keyston
 	if err != nil {
 		return credentials, err
 	}
-	credentials = credentials.At(keystone)
-	return credentials, credentials.Complete()
+	credentials = credentials.WithKeystone(keystone)
+	return credentials, credentials.Validate()
 }
 
-// givenForManila reads the credentials that the user gave for Manila alone. They are for the same cloud.
-func givenForManila(shoot *controlplane.Shoot, in *inputs, keystone cloudopenstack.Keystone) (*cloudopenstack.Credentials, error) {
+// decodeManilaCredentials reads the credentials that the user gave for Manila alone. They are for the same cloud.
+func decodeManilaCredentials(shoot *controlplane.Shoot, in *inputs, keystone cloudopenstack.Keystone) (*cloudopenstack.Credentials, error) {
 	name := manilaReference(in.config)
 	if name == "" {
 		return nil, nil
 	}
-	data, there := shoot.Referenced[name]
-	if !there {
+	data, found := shoot.Referenced[name]
+	if !found {
 		return nil, fmt.Errorf("the Secret that spec.resources of the Shoot calls %q does not exist: create it, or correct the name", name)
 	}
 	credentials, err := completeCredentials(data, keystone)

@@ -149,20 +149,20 @@ func (in *inputs) globalClass(classes []openstackv1alpha1.LoadBalancerClass, nod
 	if private := classFor(openstackv1alpha1.LoadBalancerPurposePrivate, classes); private != nil && value(private.SubnetID) != "" {
 		global.SubnetID = private.SubnetID
 	}
-	byDefault := classFor(openstackv1alpha1.LoadBalancerPurposeDefault, classes)
-	if byDefault == nil && len(classes) > 0 {
-		byDefault = &classes[0]
+	defaultClass := classFor(openstackv1alpha1.LoadBalancerPurposeDefault, classes)
+	if defaultClass == nil && len(classes) > 0 {
+		defaultClass = &classes[0]
 	}
-	if byDefault == nil {
+	if defaultClass == nil {
 		return global
 	}
-	if value(byDefault.FloatingNetworkID) != "" {
-		global.FloatingNetworkID = byDefault.FloatingNetworkID
+	if value(defaultClass.FloatingNetworkID) != "" {
+		global.FloatingNetworkID = defaultClass.FloatingNetworkID
 	}
-	if value(byDefault.SubnetID) != "" {
-		global.SubnetID = byDefault.SubnetID
+	if value(defaultClass.SubnetID) != "" {
+		global.SubnetID = defaultClass.SubnetID
 	}
-	global.FloatingSubnetID, global.FloatingSubnetName, global.FloatingSubnetTags = byDefault.FloatingSubnetID, byDefault.FloatingSubnetName, byDefault.FloatingSubnetTags
+	global.FloatingSubnetID, global.FloatingSubnetName, global.FloatingSubnetTags = defaultClass.FloatingSubnetID, defaultClass.FloatingSubnetName, defaultClass.FloatingSubnetTags
 	return global
 }
 
@@ -184,8 +184,8 @@ func classFor(purpose string, classes []openstackv1alpha1.LoadBalancerClass) *op
 // ownSubnets lets a class on another external network choose among all subnets there, if it chooses none itself: otherwise
 // the choice for all Services would count for it, which is one on the wrong network.
 func ownSubnets(class, global openstackv1alpha1.LoadBalancerClass) openstackv1alpha1.LoadBalancerClass {
-	elsewhere := value(class.FloatingNetworkID) != "" && value(class.FloatingNetworkID) != value(global.FloatingNetworkID)
-	if elsewhere && !choosesSubnets(class) && choosesSubnets(global) {
+	onOtherNetwork := value(class.FloatingNetworkID) != "" && value(class.FloatingNetworkID) != value(global.FloatingNetworkID)
+	if onOtherNetwork && !choosesSubnets(class) && choosesSubnets(global) {
 		every := anySubnet
 		class.FloatingSubnetName = &every
 	}

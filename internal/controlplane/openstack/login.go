@@ -54,30 +54,30 @@ func loginFacts(c cloudopenstack.Credentials, region string) []loginFact {
 // domainFacts say in which domain the user is. A user without a domain of its own is in that of the project.
 func domainFacts(c cloudopenstack.Credentials) []loginFact {
 	if c.UserDomainID == "" && c.UserDomainName == "" {
-		return either(
+		return preferID(
 			loginFact{"domain-id", "os-domainID", "domainID", c.DomainID},
 			loginFact{"domain-name", "os-domainName", "domainName", c.DomainName})
 	}
-	return either(
+	return preferID(
 		loginFact{"user-domain-id", "os-userDomainID", "userDomainID", c.UserDomainID},
 		loginFact{"user-domain-name", "os-userDomainName", "userDomainName", c.UserDomainName})
 }
 
 // projectFacts say which project is meant. Its domain is said by domainFacts already where it is the user's too.
 func projectFacts(c cloudopenstack.Credentials) []loginFact {
-	facts := either(
+	facts := preferID(
 		loginFact{"tenant-id", "os-projectID", "tenantID", c.TenantID},
 		loginFact{"tenant-name", "os-projectName", "tenantName", c.TenantName})
 	if c.TenantID != "" || c.UserDomainID == "" && c.UserDomainName == "" {
 		return facts
 	}
-	return append(facts, either(
+	return append(facts, preferID(
 		loginFact{"tenant-domain-id", "os-projectDomainID", "domainID", c.DomainID},
 		loginFact{"tenant-domain-name", "os-projectDomainName", "domainName", c.DomainName})...)
 }
 
-// either drops the name where there is an ID: clients refuse both.
-func either(id, name loginFact) []loginFact {
+// preferID drops the name where there is an ID: clients refuse both.
+func preferID(id, name loginFact) []loginFact {
 	if id.value != "" {
 		return []loginFact{id}
 	}

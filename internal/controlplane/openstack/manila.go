@@ -64,7 +64,7 @@ func (in *inputs) manilaController() csi.Controller {
 		Selector:        map[string]string{"app": "csi", "role": "driver-manila-controller"},
 		Autoscaler:      manilaControllerName,
 		ContainerPrefix: "openstack-csi-manila-",
-		User:            nobody,
+		User:            nonrootUser,
 		Plugin:          plugin,
 		Extra:           []component.Container{nfsPlugin("openstack-csi-manila-nfs-driver", "--nodeid=none")},
 		Sidecars: csi.Sidecars{
@@ -74,7 +74,7 @@ func (in *inputs) manilaController() csi.Controller {
 			Resizer:     &csi.Sidecar{ShootAccess: accountResizer},
 		},
 		// Both, since nobody knows before the login where Manila is. Requests decide where the plugin logs in, so it must reach no more.
-		Reaches: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
+		Egress: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 	}
 }
 
@@ -146,18 +146,18 @@ func zonesOf(shoot *gardencorev1beta1.Shoot) []string {
 // nodeRangeOf returns the IPv4 range from which nodes come. Statuses of old do not tell it; then the user did, or it is some
 // part of what Gardener calls the nodes' range.
 func nodeRangeOf(status *openstackv1alpha1.InfrastructureStatus, shoot *controlplane.Shoot) string {
-	var told, wanted, granted string
+	var reported, configured, fromShoot string
 	for _, subnet := range status.Networks.Subnets {
 		if subnet.Purpose == openstackv1alpha1.PurposeNodes {
-			told = subnet.CIDR
+			reported = subnet.CIDR
 		}
 	}
 	spec := shoot.Cluster.Shoot.Spec
 	if config, err := openstackv1alpha1.DecodeInfrastructureConfig(spec.Provider.InfrastructureConfig); err == nil {
-		wanted = config.Networks.Workers
+		configured = config.Networks.Workers
 	}
 	if spec.Networking != nil {
-		granted = value(spec.Networking.Nodes)
+		fromShoot = value(spec.Networking.Nodes)
 	}
-	return cmp.Or(told, wanted, granted)
+	return cmp.Or(reported, configured, fromShoot)
 }

@@ -40,17 +40,17 @@ func TestManila_UpstreamNames(t *testing.T) {
 	deployment := seed[0].(*appsv1.Deployment)
 	assert.Equal(t, "csi-driver-manila-controller", deployment.Name)
 	assert.Equal(t, map[string]string{"app": "csi", "role": "driver-manila-controller"}, deployment.Spec.Selector.MatchLabels)
-	autoscaler := findIn[*vpaautoscalingv1.VerticalPodAutoscaler](t, seed)
+	autoscaler := findObject[*vpaautoscalingv1.VerticalPodAutoscaler](t, seed)
 	assert.Equal(t, "csi-driver-manila-controller", autoscaler.Name)
 	assert.Equal(t, deployment.Name, autoscaler.Spec.TargetRef.Name)
 
-	daemonSet := findIn[*appsv1.DaemonSet](t, shoot)
+	daemonSet := findObject[*appsv1.DaemonSet](t, shoot)
 	assert.Equal(t, "csi-driver-manila-node", daemonSet.Name)
 	assert.Equal(t, map[string]string{"app": "csi", "role": "driver-manila-node"}, daemonSet.Spec.Selector.MatchLabels)
 }
 
-// findIn returns the one object of its kind.
-func findIn[Object client.Object](t *testing.T, objects []client.Object) Object {
+// findObject returns the one object of its kind.
+func findObject[Object client.Object](t *testing.T, objects []client.Object) Object {
 	t.Helper()
 	var found []Object
 	for _, object := range objects {
@@ -62,7 +62,7 @@ func findIn[Object client.Object](t *testing.T, objects []client.Object) Object 
 	return found[0]
 }
 
-func TestManilaIsThereWhenItIsSwitchedOn(t *testing.T) {
+func TestManila_Enabled(t *testing.T) {
 	for sentence, storage := range map[string]*openstackv1alpha1.Storage{
 		"nothing is said about storage":     nil,
 		"nothing is said about Manila":      {},
@@ -85,7 +85,7 @@ func TestManilaIsThereWhenItIsSwitchedOn(t *testing.T) {
 }
 
 // Whoever wrote a StorageClass could have them sent to a Keystone of their own.
-func TestTheControllerOfManilaHasNoCredentialsOfItsOwn(t *testing.T) {
+func TestManila_ControllerWithoutCredentials(t *testing.T) {
 	seed, _ := rendered(t, driverNamed(t, storageInputs(true), manilaDriver), "1.36.3")
 	pod := seed[0].(*appsv1.Deployment).Spec.Template.Spec
 	for _, volume := range pod.Volumes {
@@ -102,10 +102,10 @@ func TestTheControllerOfManilaHasNoCredentialsOfItsOwn(t *testing.T) {
 // the seed's API server nor the ranges that the Seed blocks.
 func TestManila_Egress(t *testing.T) {
 	seed, _ := rendered(t, driverNamed(t, storageInputs(true), manilaDriver), "1.36.3")
-	reaches := []string{}
+	egress := []string{}
 	for label := range seed[0].(*appsv1.Deployment).Spec.Template.Labels {
 		if strings.HasPrefix(label, "networking.") {
-			reaches = append(reaches, label)
+			egress = append(egress, label)
 		}
 	}
 	assert.ElementsMatch(t, []string{
@@ -113,10 +113,10 @@ func TestManila_Egress(t *testing.T) {
 		"networking.gardener.cloud/to-private-networks",
 		"networking.gardener.cloud/to-public-networks",
 		"networking.resources.gardener.cloud/to-kube-apiserver-tcp-443",
-	}, reaches)
+	}, egress)
 }
 
-func TestManilaLogsInWithWhatTheUserGaveForIt(t *testing.T) {
+func TestManila_UserCredentials(t *testing.T) {
 	objects, err := storageInputs(true).manilaShootObjects()
 	require.NoError(t, err)
 	secret := objects[0].(*corev1.Secret)
@@ -126,7 +126,7 @@ func TestManilaLogsInWithWhatTheUserGaveForIt(t *testing.T) {
 }
 
 // Volumes that are in use name the Secret. Without it nobody could mount them any more.
-func TestAShootThatHadManilaBeforeKeepsItsSharesMounted(t *testing.T) {
+func TestManila_InfrastructureCredentials(t *testing.T) {
 	in := storageInputs(true)
 	in.config.Storage.CSIManila.CredentialsRef, in.manilaCredentials = nil, nil
 	objects, err := in.manilaShootObjects()
@@ -135,7 +135,7 @@ func TestAShootThatHadManilaBeforeKeepsItsSharesMounted(t *testing.T) {
 }
 
 // A class that differs from upstream's would be deleted and made again.
-func TestClassesOfManilaAreThoseOfUpstreamsExtension(t *testing.T) {
+func TestManila_UpstreamStorageClasses(t *testing.T) {
 	objects, err := storageInputs(true).manilaShootObjects()
 	require.NoError(t, err)
 	var names []string
@@ -151,7 +151,7 @@ func TestClassesOfManilaAreThoseOfUpstreamsExtension(t *testing.T) {
 	assert.Equal(t, []string{"csi-manila-nfs", "csi-manila-nfs-auto", "csi-manila-nfs-zone-1", "csi-manila-nfs-zone-2"}, names)
 }
 
-func TestBothDriversShareServiceAccountsInTheShoot(t *testing.T) {
+func TestCSIDrivers_NoDuplicateObjects(t *testing.T) {
 	in := storageInputs(true)
 	drivers, err := in.csiDrivers()
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestBothDriversShareServiceAccountsInTheShoot(t *testing.T) {
 	}
 }
 
-func TestWhereNodesComeFrom(t *testing.T) {
+func TestNodeRangeOf(t *testing.T) {
 	status := func(cidr string) *openstackv1alpha1.InfrastructureStatus {
 		return &openstackv1alpha1.InfrastructureStatus{Networks: openstackv1alpha1.NetworkStatus{Subnets: []openstackv1alpha1.Subnet{
 			{Purpose: openstackv1alpha1.PurposeNodesIPv6, CIDR: "2001:db8::/64"}, {Purpose: openstackv1alpha1.PurposeNodes, CIDR: cidr},
@@ -195,7 +195,7 @@ func TestWhereNodesComeFrom(t *testing.T) {
 	}
 }
 
-func TestZonesAreThoseOfAllPools(t *testing.T) {
+func TestZonesOf(t *testing.T) {
 	shoot := &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Provider: gardencorev1beta1.Provider{
 		Workers: []gardencorev1beta1.Worker{{Zones: []string{"zone-b", "zone-a"}}, {}, {Zones: []string{"zone-b", "zone-c"}}},
 	}}}

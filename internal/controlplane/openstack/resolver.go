@@ -24,11 +24,11 @@ type resolver struct{ options []string }
 // (resolv.conf(5): names, numbers, and colons between them). Others are left out: a landscape admin mistyped them, and all shoots
 // of the cloud profile have to live with it.
 func newResolver(profile *openstackv1alpha1.CloudProfileConfig) resolver {
-	sane := regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+	validOption := regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 	var r resolver
 	for _, entry := range profile.ResolvConfOptions {
 		for option := range strings.FieldsSeq(entry) {
-			if sane.MatchString(option) {
+			if validOption.MatchString(option) {
 				r.options = append(r.options, option)
 			}
 		}

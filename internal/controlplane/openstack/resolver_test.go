@@ -67,7 +67,7 @@ func scriptFor(t *testing.T, options ...string) string {
 
 const resolved, plain, forKubelet = "/run/systemd/resolve/resolv.conf", "/etc/resolv.conf", "/etc/resolv-for-kubelet.conf"
 
-func TestPodsGetTheMachinesResolvConf(t *testing.T) {
+func TestResolvConf(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		files   map[string]string
 		options []string
@@ -116,7 +116,7 @@ func (m machine) withSleep(t *testing.T, line string) {
 	require.NoError(t, os.WriteFile(m.root+"/bin/sleep", []byte("#!/bin/sh\nROOT="+m.root+"\n"+line+"\n"), 0o700))
 }
 
-func TestResolvConf_NobodyNamesAServer(t *testing.T) {
+func TestResolvConf_NoNameServer(t *testing.T) {
 	const stub = "nameserver 127.0.0.53\noptions edns0\n"
 	for sentence, test := range map[string]struct {
 		files map[string]string
@@ -154,7 +154,7 @@ func TestResolvConf_NobodyNamesAServer(t *testing.T) {
 	}
 }
 
-func TestResolvConf_ALinkBecomesAFile(t *testing.T) {
+func TestResolvConf_LinkReplacedByFile(t *testing.T) {
 	m := newMachine(t, map[string]string{resolved: "\n"})
 	m.withSleep(t, "")
 	m.run(t, scriptFor(t, "rotate"))
@@ -165,7 +165,7 @@ func TestResolvConf_ALinkBecomesAFile(t *testing.T) {
 	assert.Equal(t, "nameserver 3.3.3.3\n", m.read(t, resolved), "nothing is written through the link")
 }
 
-func TestNoOptionGetsOutOfItsPlace(t *testing.T) {
+func TestNewResolver_DropsShellSyntax(t *testing.T) {
 	for _, option := range []string{`'; rm -rf / #`, "$(id)", "`id`", `"`, `\`, "rotate;reboot", "a&b", "nameserver=1", "ü", "a\x00b", "%s", "*"} {
 		profile := &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", option}}
 		assert.NotContains(t, newResolver(profile).options, option)
@@ -175,7 +175,7 @@ func TestNoOptionGetsOutOfItsPlace(t *testing.T) {
 	}
 }
 
-func TestTheKubeletsHostNameIsShort(t *testing.T) {
+func TestShortHostName(t *testing.T) {
 	words := strings.SplitN(shortHostName, " ", 3)
 	require.Equal(t, []string{"/bin/sh", "-c"}, words[:2])
 	script := words[2]

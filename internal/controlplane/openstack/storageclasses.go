@@ -15,10 +15,10 @@ import (
 func (in *inputs) storageClasses() []storagev1.StorageClass {
 	definitions := in.profile.StorageClasses
 	if len(definitions) == 0 {
-		whereThePodGoes := string(storagev1.VolumeBindingWaitForFirstConsumer)
+		waitForFirstConsumer := string(storagev1.VolumeBindingWaitForFirstConsumer)
 		definitions = []openstackv1alpha1.StorageClassDefinition{
-			{Name: "default", Default: new(true), VolumeBindingMode: &whereThePodGoes},
-			{Name: "default-class", VolumeBindingMode: &whereThePodGoes},
+			{Name: "default", Default: new(true), VolumeBindingMode: &waitForFirstConsumer},
+			{Name: "default-class", VolumeBindingMode: &waitForFirstConsumer},
 		}
 	}
 	classes := make([]storagev1.StorageClass, 0, len(definitions))

@@ -27,7 +27,7 @@ func TestStorageClasses(t *testing.T) {
 	checkGolden(t, filepath.Join("storageclasses", "profile.yaml"), csi.Classes(profiles.storageClasses(), nil))
 }
 
-func TestOfOurClassesExactlyOneIsTheDefault(t *testing.T) {
+func TestStorageClasses_OneDefault(t *testing.T) {
 	var defaults []string
 	for _, class := range storageInputs(false).storageClasses() {
 		if class.Annotations[csi.DefaultStorageClassAnnotation] == "true" {

@@ -11,8 +11,8 @@ import (
 )
 
 // Tune implements controlplane.Driver.
-func (d *Driver) Tune(cluster *contract.Cluster, of tuning.Subject) (*tuning.Tuning, error) {
-	if of == tuning.ControlPlane {
+func (d *Driver) Tune(cluster *contract.Cluster, scope tuning.Scope) (*tuning.Tuning, error) {
+	if scope == tuning.ControlPlane {
 		return &tuning.Tuning{KubeAPIServer: tuneKubeAPIServer(), KubeControllerManager: tuneKubeControllerManager()}, nil
 	}
 	profile := &openstackv1alpha1.CloudProfileConfig{}

@@ -55,7 +55,7 @@ func tune(object client.Object, tuned *tuning.Tuning) error {
 
 // The objects before are what Gardener renders: package components of e2e writes them, and fails when Gardener's change. The
 // keys of a map can be in any order in a file.
-func TestGardenersComponentsAreTuned(t *testing.T) {
+func TestDriver_TuneGoldenFiles(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", "timeout:1"}})
 	tuned, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestGardenersComponentsAreTuned(t *testing.T) {
 }
 
 // What there was before clouds left Kubernetes, as old Deployments and other webhooks may still have it.
-func TestAnOldControllerManagerLosesItsCloud(t *testing.T) {
+func TestDriver_TuneOldKubeControllerManager(t *testing.T) {
 	old := &appsv1.Deployment{}
 	require.NoError(t, yaml.UnmarshalStrict([]byte(`
 metadata: {name: kube-controller-manager}
@@ -136,7 +136,7 @@ spec:
 `, string(got))
 }
 
-func TestTheKubeletIsTunedForAnExternalCloud(t *testing.T) {
+func TestDriver_TuneKubelet(t *testing.T) {
 	config := &extensionsv1alpha1.OperatingSystemConfig{}
 	after, err := os.ReadFile(filepath.Join("testdata", "tuning", "1.36", "osc-reconcile.after.yaml"))
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestTheKubeletIsTunedForAnExternalCloud(t *testing.T) {
 	assert.Equal(t, "cluster.local", kubelet.ClusterDomain, "Gardener's own")
 }
 
-func TestTuningIsDeterministic(t *testing.T) {
+func TestDriver_TuneDeterministic(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate"}})
 	first, err := (&Driver{}).Tune(cluster, tuning.Nodes)
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestTuningIsDeterministic(t *testing.T) {
 	assert.Empty(t, cmp.Diff(first, second))
 }
 
-func TestADamagedCloudProfileIsNamed(t *testing.T) {
+func TestDriver_TuneInvalidCloudProfile(t *testing.T) {
 	cluster := clusterWith(t, nil)
 	cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"kind":"Other"}`)}
 	_, err := (&Driver{}).Tune(cluster, tuning.Nodes)

@@ -20,7 +20,7 @@ func (in *inputs) validate(shoot *controlplane.Shoot) field.ErrorList {
 	if in.isNew {
 		before = nil
 	}
-	errs := validation.ValidateControlPlaneConfig(in.config, before, validation.ControlPlaneSurroundings{
+	errs := validation.ValidateControlPlaneConfig(in.config, before, validation.ControlPlaneValidationContext{
 		Profile:          in.profile,
 		FloatingPoolName: in.floatingPoolName(),
 		Region:           in.region,

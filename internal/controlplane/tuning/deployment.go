@@ -45,11 +45,11 @@ func tuneDeployment(deployment *appsv1.Deployment, pod Pod) error {
 	}
 	dropVolumes(&template.Spec, without(pod.DropVolumes, added))
 	for _, volume := range pod.AddVolumes {
-		template.Spec.Volumes = put(template.Spec.Volumes, *volume.DeepCopy(), func(v corev1.Volume) string { return v.Name })
+		template.Spec.Volumes = upsert(template.Spec.Volumes, *volume.DeepCopy(), func(v corev1.Volume) string { return v.Name })
 	}
 	container := &template.Spec.Containers[main]
 	for _, mount := range pod.AddMounts {
-		container.VolumeMounts = put(container.VolumeMounts, *mount.DeepCopy(), func(m corev1.VolumeMount) string { return m.MountPath })
+		container.VolumeMounts = upsert(container.VolumeMounts, *mount.DeepCopy(), func(m corev1.VolumeMount) string { return m.MountPath })
 	}
 	tuneFlags(container, pod)
 	return nil
@@ -88,12 +88,12 @@ func tuneFlags(container *corev1.Container, pod Pod) {
 }
 
 // without leaves out what is taken away and given at once: only so does a second pass find everything in its place.
-func without(names []string, given func(string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(names), given)
+func without(names []string, excluded func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), excluded)
 }
 
-// put replaces the first item with the same key, or appends.
-func put[Item any](items []Item, item Item, key func(Item) string) []Item {
+// upsert replaces the first item with the same key, or appends.
+func upsert[Item any](items []Item, item Item, key func(Item) string) []Item {
 	if i := slices.IndexFunc(items, func(other Item) bool { return key(other) == key(item) }); i >= 0 {
 		items[i] = item
 		return items

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// component returns a Deployment with one main container, and one that just runs beside it.
-func component(command, args []string) *appsv1.Deployment {
+// deploymentWith returns a Deployment with one main container, and one that just runs beside it.
+func deploymentWith(command, args []string) *appsv1.Deployment {
 	mounts := func() []corev1.VolumeMount {
 		return []corev1.VolumeMount{{Name: "ca", MountPath: "/ca"}, {Name: "etc-ssl", MountPath: "/etc/ssl"}}
 	}
@@ -36,7 +36,7 @@ func component(command, args []string) *appsv1.Deployment {
 	}
 }
 
-func TestFlagsAreTunedWhereTheyStand(t *testing.T) {
+func TestTuneDeployment_Flags(t *testing.T) {
 	pod := Pod{SetFlags: map[string]string{"--cloud-provider": "external", "--a": "b"}, DropFlags: []string{"--cloud-config"}}
 	for sentence, test := range map[string]struct{ command, args, wantCommand, wantArgs []string }{
 		"new flags come last, in order, in the command of a component without arguments": {
@@ -69,7 +69,7 @@ func TestFlagsAreTunedWhereTheyStand(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			deployment := component(test.command, test.args)
+			deployment := deploymentWith(test.command, test.args)
 			require.NoError(t, TuneKubeControllerManager(deployment, pod))
 			main := deployment.Spec.Template.Spec.Containers[1]
 			assert.Equal(t, test.wantCommand, main.Command)
@@ -79,8 +79,8 @@ func TestFlagsAreTunedWhereTheyStand(t *testing.T) {
 	}
 }
 
-func TestVolumesAndLabelsComeAndGo(t *testing.T) {
-	deployment := component([]string{"/kube-thing"}, nil)
+func TestTuneDeployment_VolumesAndLabels(t *testing.T) {
+	deployment := deploymentWith([]string{"/kube-thing"}, nil)
 	require.NoError(t, TuneKubeAPIServer(deployment, Pod{
 		DropVolumes: []string{"etc-ssl", "never-there"},
 		DropLabels:  []string{"to-public", "never-there"},
@@ -101,9 +101,9 @@ func TestVolumesAndLabelsComeAndGo(t *testing.T) {
 	assert.Equal(t, []corev1.VolumeMount{{Name: "config", MountPath: "/ca"}, {Name: "config", MountPath: "/config"}}, pod.Containers[1].VolumeMounts)
 }
 
-func TestADeploymentWithoutItsComponentIsLeftAlone(t *testing.T) {
+func TestTuneDeployment_WithoutMainContainer(t *testing.T) {
 	pod := Pod{SetFlags: map[string]string{"--a": "b"}, DropVolumes: []string{"etc-ssl"}, DropLabels: []string{"to-public"}}
-	renamed := component([]string{"/kube-thing"}, nil)
+	renamed := deploymentWith([]string{"/kube-thing"}, nil)
 	renamed.Name = "kube-other"
 	for sentence, deployment := range map[string]*appsv1.Deployment{
 		"its main container is missing": renamed,
@@ -118,7 +118,7 @@ func TestADeploymentWithoutItsComponentIsLeftAlone(t *testing.T) {
 }
 
 // What gardener/docs/extensions/controlplane-webhooks.md keeps for Gardener, and what would break the Deployment.
-func TestWhatMustStayIsRefused(t *testing.T) {
+func TestTuneDeployment_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		tune func(*appsv1.Deployment, Pod) error
 		pod  Pod
@@ -151,7 +151,7 @@ func TestWhatMustStayIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			deployment := component([]string{"/kube-thing"}, []string{"--advertise-address=1.1.1.1", "--endpoint-reconciler-type=none"})
+			deployment := deploymentWith([]string{"/kube-thing"}, []string{"--advertise-address=1.1.1.1", "--endpoint-reconciler-type=none"})
 			before := deployment.DeepCopy()
 			require.EqualError(t, test.tune(deployment, test.pod), test.want)
 			assert.Empty(t, cmp.Diff(before, deployment))

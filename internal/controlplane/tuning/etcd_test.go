@@ -19,7 +19,7 @@ func etcd(name string, class *string, capacity *resource.Quantity) *druidcorev1a
 	}
 }
 
-func TestAnEtcdGetsItsStorageAtBirthAndKeepsIt(t *testing.T) {
+func TestTuneEtcd(t *testing.T) {
 	storage := EtcdStorage{
 		Main:   EtcdVolume{ClassName: new("fast"), Capacity: quantity("30Gi")},
 		Events: EtcdVolume{ClassName: new("")},

@@ -16,7 +16,7 @@ func encodings() map[string]func(string) string {
 	}
 }
 
-func TestTheKubeletsConfigurationIsTunedInItsEncoding(t *testing.T) {
+func TestTuneKubeletConfig(t *testing.T) {
 	fields := map[string]any{"enableControllerAttachDetach": true, "resolvConf": "/etc/other.conf", "limit": 7, "gates": map[string]bool{"A": true}}
 	for sentence, test := range map[string]struct{ config, want string }{
 		"fields are set or replaced, and those of a later version survive": {
@@ -62,7 +62,7 @@ resolvConf: /etc/other.conf
 	}
 }
 
-func TestAKubeletConfigurationThatCannotBeTunedIsAnError(t *testing.T) {
+func TestTuneKubeletConfig_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		content extensionsv1alpha1.FileContentInline
 		want    string

@@ -24,7 +24,7 @@ ExecStart=/opt/bin/kubelet \
     --node-labels=c=d \
     --v=2 $KUBELET_EXTRA_ARGS`
 
-func TestTheKubeletsUnitIsTuned(t *testing.T) {
+func TestTuneKubeletUnit(t *testing.T) {
 	kubelet := Kubelet{
 		SetFlags:    map[string]string{"--cloud-provider": "external"},
 		StartBefore: []string{"/bin/one", "/bin/two --x"},
@@ -69,7 +69,7 @@ func TestTheKubeletsUnitIsTuned(t *testing.T) {
 	}
 }
 
-func TestAUnitThatCannotBeTunedIsAnError(t *testing.T) {
+func TestTuneKubeletUnit_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		unit    string
 		kubelet Kubelet

@@ -23,10 +23,10 @@ func TuneOperatingSystemConfig(config *extensionsv1alpha1.OperatingSystemConfig,
 		return fmt.Errorf("tuning %s: %w", describe("OperatingSystemConfig", config), err)
 	}
 	for _, unit := range tuning.Units {
-		tuned.Units = put(tuned.Units, *unit.DeepCopy(), func(u extensionsv1alpha1.Unit) string { return u.Name })
+		tuned.Units = upsert(tuned.Units, *unit.DeepCopy(), func(u extensionsv1alpha1.Unit) string { return u.Name })
 	}
 	for _, file := range tuning.Files {
-		tuned.Files = put(tuned.Files, *file.DeepCopy(), func(f extensionsv1alpha1.File) string { return f.Path })
+		tuned.Files = upsert(tuned.Files, *file.DeepCopy(), func(f extensionsv1alpha1.File) string { return f.Path })
 	}
 	config.Spec = *tuned
 	return nil

@@ -16,7 +16,7 @@ func inline(data string) extensionsv1alpha1.FileContent {
 	return extensionsv1alpha1.FileContent{Inline: &extensionsv1alpha1.FileContentInline{Data: data}}
 }
 
-func nodes() *extensionsv1alpha1.OperatingSystemConfig {
+func nodeConfig() *extensionsv1alpha1.OperatingSystemConfig {
 	return &extensionsv1alpha1.OperatingSystemConfig{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "pool"},
 		Spec: extensionsv1alpha1.OperatingSystemConfigSpec{
@@ -34,7 +34,7 @@ func nodes() *extensionsv1alpha1.OperatingSystemConfig {
 	}
 }
 
-func everything() Tuning {
+func fullTuning() Tuning {
 	return Tuning{
 		Kubelet: Kubelet{
 			SetFlags: map[string]string{"--cloud-provider": "external"}, StartBefore: []string{"/x"}, Config: map[string]any{"a": true},
@@ -44,8 +44,8 @@ func everything() Tuning {
 	}
 }
 
-func TestAnOperatingSystemConfigIsTuned(t *testing.T) {
-	config, want, tuning := nodes(), nodes(), everything()
+func TestTuneOperatingSystemConfig(t *testing.T) {
+	config, want, tuning := nodeConfig(), nodeConfig(), fullTuning()
 	want.Spec.Units[1].Content = new("[Service]\nExecStartPre=/x\nExecStart=/kubelet \\\n    --cloud-provider=external\n")
 	want.Spec.Units[2] = tuning.Units[0]
 	want.Spec.Units = append(want.Spec.Units, tuning.Units[1])
@@ -60,10 +60,10 @@ func TestAnOperatingSystemConfigIsTuned(t *testing.T) {
 
 	*config.Spec.Units[2].Enable = false
 	config.Spec.Files[0].Content.Inline.Data = "changed"
-	assert.Empty(t, cmp.Diff(everything(), tuning), "the tuning shares nothing with the object")
+	assert.Empty(t, cmp.Diff(fullTuning(), tuning), "the tuning shares nothing with the object")
 }
 
-func TestWhatIsNotThereIsNotTuned(t *testing.T) {
+func TestTuneOperatingSystemConfig_Unchanged(t *testing.T) {
 	for sentence, change := range map[string]func(*extensionsv1alpha1.OperatingSystemConfig, *Tuning){
 		"machines are only provisioned with it": func(config *extensionsv1alpha1.OperatingSystemConfig, _ *Tuning) {
 			config.Spec.Purpose = extensionsv1alpha1.OperatingSystemConfigPurposeProvision
@@ -82,7 +82,7 @@ func TestWhatIsNotThereIsNotTuned(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			config, tuning := nodes(), everything()
+			config, tuning := nodeConfig(), fullTuning()
 			change(config, &tuning)
 			before := config.DeepCopy()
 			require.NoError(t, TuneOperatingSystemConfig(config, tuning))
@@ -91,7 +91,7 @@ func TestWhatIsNotThereIsNotTuned(t *testing.T) {
 	}
 }
 
-func TestADamagedOperatingSystemConfigIsNamedAndStaysAsItIs(t *testing.T) {
+func TestTuneOperatingSystemConfig_Errors(t *testing.T) {
 	for want, damage := range map[string]func(*extensionsv1alpha1.OperatingSystemConfig){
 		"tuning OperatingSystemConfig shoot--dev--one/pool: spec.units[kubelet.service].content: Invalid value: " +
 			"expected exactly one ExecStart in the section Service": func(config *extensionsv1alpha1.OperatingSystemConfig) {
@@ -103,10 +103,10 @@ func TestADamagedOperatingSystemConfigIsNamedAndStaysAsItIs(t *testing.T) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			config := nodes()
+			config := nodeConfig()
 			damage(config)
 			before := config.DeepCopy()
-			require.EqualError(t, TuneOperatingSystemConfig(config, everything()), want)
+			require.EqualError(t, TuneOperatingSystemConfig(config, fullTuning()), want)
 			assert.Empty(t, cmp.Diff(before, config))
 		})
 	}

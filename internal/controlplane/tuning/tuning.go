@@ -5,12 +5,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Subject is what a Tuning is asked for.
-type Subject int
+// Scope is what a Tuning is asked for.
+type Scope int
 
 const (
 	// ControlPlane is KubeAPIServer and KubeControllerManager.
-	ControlPlane Subject = iota
+	ControlPlane Scope = iota
 	// Nodes is Kubelet, Units and Files.
 	Nodes
 )

@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// kin is what two resources have in common that are the same but for the run they come from.
-type kin struct{ kind, name, facts string }
+// signature is what two resources have in common that are the same but for the run they come from.
+type signature struct{ kind, name, facts string }
 
-func kinOf(r Resource) kin { return kin{kind: r.Kind, name: r.Name, facts: r.Facts} }
+func signatureOf(r Resource) signature { return signature{kind: r.Kind, name: r.Name, facts: r.Facts} }
 
-func (k kin) String() string { return fmt.Sprintf("%s %q %s", k.kind, k.name, k.facts) }
+func (k signature) String() string { return fmt.Sprintf("%s %q %s", k.kind, k.name, k.facts) }
 
 // expectation is what a complete shoot consists of. How many of a kind is given; what is true of them is learned from the
 // first run, in which nothing goes wrong.
 type expectation struct {
 	want map[string]int
 
-	mu      sync.Mutex
-	learned map[kin]int
+	mu       sync.Mutex
+	baseline map[signature]int
 }
 
 // check holds the shoot's resources against the expectation.
-func (e *expectation) check(ours []Resource) []string {
+func (e *expectation) check(own []Resource) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	have, kinds := map[kin]int{}, map[string]int{}
-	for _, resource := range ours {
-		have[kinOf(resource)]++
+	have, kinds := map[signature]int{}, map[string]int{}
+	for _, resource := range own {
+		have[signatureOf(resource)]++
 		kinds[resource.Kind]++
 	}
 	var violations []string
@@ -38,16 +38,16 @@ func (e *expectation) check(ours []Resource) []string {
 			violations = append(violations, fmt.Sprintf("there are %d of kind %s instead of %d", kinds[kind], kind, e.want[kind]))
 		}
 	}
-	if e.learned == nil && len(violations) == 0 {
-		e.learned = have
+	if e.baseline == nil && len(violations) == 0 {
+		e.baseline = have
 	}
-	if e.learned == nil {
+	if e.baseline == nil {
 		return violations
 	}
-	return append(violations, differences(e.learned, have)...)
+	return append(violations, differences(e.baseline, have)...)
 }
 
-func differences(want, have map[kin]int) []string {
+func differences(want, have map[signature]int) []string {
 	var violations []string
 	for k := range union(want, have) {
 		switch difference := have[k] - want[k]; {
@@ -70,28 +70,28 @@ func union[K comparable](a, b map[K]int) map[K]int {
 	return both
 }
 
-// split separates the shoot's resources from those that were there before, and says what became of the latter. Nobody
+// splitByOwner separates the shoot's resources from those that were there before, and says what became of the latter. Nobody
 // else acts in the cloud, so that whatever is new is the shoot's, whether it carries a mark or not.
-func split(before, now []Resource) (ours []Resource, violations []string) {
+func splitByOwner(before, now []Resource) (own []Resource, violations []string) {
 	type identity struct{ kind, id string }
-	foreign := map[identity]Resource{}
+	others := map[identity]Resource{}
 	for _, resource := range before {
-		foreign[identity{resource.Kind, resource.ID}] = resource
+		others[identity{resource.Kind, resource.ID}] = resource
 	}
 	for _, resource := range now {
 		id := identity{resource.Kind, resource.ID}
-		was, isForeign := foreign[id]
-		delete(foreign, id)
+		was, existed := others[id]
+		delete(others, id)
 		switch {
-		case !isForeign:
-			ours = append(ours, resource)
+		case !existed:
+			own = append(own, resource)
 		case was != resource:
-			violations = append(violations, fmt.Sprintf("foreign %s was changed, it was %s", kinOf(resource), kinOf(was)))
+			violations = append(violations, fmt.Sprintf("foreign %s was changed, it was %s", signatureOf(resource), signatureOf(was)))
 		}
 	}
-	for _, resource := range foreign {
-		violations = append(violations, fmt.Sprintf("foreign %s was removed", kinOf(resource)))
+	for _, resource := range others {
+		violations = append(violations, fmt.Sprintf("foreign %s was removed", signatureOf(resource)))
 	}
 	slices.Sort(violations)
-	return ours, violations
+	return own, violations
 }

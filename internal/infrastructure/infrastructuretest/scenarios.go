@@ -18,24 +18,24 @@ import (
 // scenario is a story with nothing going wrong in it.
 type scenario struct {
 	name string
-	play func(*testing.T, *contracttest.APIServer, *world)
+	run  func(*testing.T, *contracttest.APIServer, *environment)
 }
 
 func scenarios() []scenario {
 	return []scenario{
-		{"create, again, delete", createAgainDelete},
+		{"create, again, delete", createReconcileDelete},
 		{"delete with the state lost", deleteWithoutState},
 		{"delete what is deleted already", deleteTwice},
-		{"delete what never came to be", deleteAtOnce},
-		{"move to another seed with the state alone", moveToAnotherSeed},
+		{"delete what never came to be", deleteNeverReconciled},
+		{"move to another seed with the state alone", migrateToAnotherSeed},
 	}
 }
 
-// createAgainDelete holds the second reconciliation to doing nothing: no write to the cloud, two to the API server.
-func createAgainDelete(t *testing.T, server *contracttest.APIServer, w *world) {
-	s := newStage(t, server, w)
+// createReconcileDelete holds the second reconciliation to doing nothing: no write to the cloud, two to the API server.
+func createReconcileDelete(t *testing.T, server *contracttest.APIServer, env *environment) {
+	s := newHarness(t, server, env)
 	s.create()
-	require.NoError(t, s.gardenlet.Age(t.Context(), time.Minute))
+	require.NoError(t, s.gardenlet.Backdate(t.Context(), time.Minute))
 
 	s.host.Faults.Arm(nil)
 	require.NoError(t, s.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
@@ -48,8 +48,8 @@ func createAgainDelete(t *testing.T, server *contracttest.APIServer, w *world) {
 }
 
 // deleteWithoutState leaves the driver nothing but the marks on its resources.
-func deleteWithoutState(t *testing.T, server *contracttest.APIServer, w *world) {
-	s := newStage(t, server, w)
+func deleteWithoutState(t *testing.T, server *contracttest.APIServer, env *environment) {
+	s := newHarness(t, server, env)
 	s.create()
 	require.NoError(t, s.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
 		object.Status.State, object.Status.ProviderStatus = nil, nil
@@ -58,12 +58,12 @@ func deleteWithoutState(t *testing.T, server *contracttest.APIServer, w *world) 
 }
 
 // deleteTwice deletes an object whose state names resources that do not exist any more.
-func deleteTwice(t *testing.T, server *contracttest.APIServer, w *world) {
-	s := newStage(t, server, w)
+func deleteTwice(t *testing.T, server *contracttest.APIServer, env *environment) {
+	s := newHarness(t, server, env)
 	status := s.create().Status
 	s.delete()
 
-	again := newStage(t, server, w, finalizer)
+	again := newHarness(t, server, env, finalizer)
 	again.deploy(v1beta1constants.GardenerOperationWaitForState)
 	require.NoError(t, again.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
 		object.Status = status
@@ -71,19 +71,19 @@ func deleteTwice(t *testing.T, server *contracttest.APIServer, w *world) {
 	again.delete()
 }
 
-// deleteAtOnce deletes an object that was never reconciled.
-func deleteAtOnce(t *testing.T, server *contracttest.APIServer, w *world) {
-	s := newStage(t, server, w, finalizer)
+// deleteNeverReconciled deletes an object that was never reconciled.
+func deleteNeverReconciled(t *testing.T, server *contracttest.APIServer, env *environment) {
+	s := newHarness(t, server, env, finalizer)
 	s.deploy(v1beta1constants.GardenerOperationWaitForState)
 	s.delete()
 }
 
-// moveToAnotherSeed migrates and restores: the resources must be the very same.
-func moveToAnotherSeed(t *testing.T, server *contracttest.APIServer, w *world) {
-	source := newStage(t, server, w)
+// migrateToAnotherSeed migrates and restores: the resources must be the very same.
+func migrateToAnotherSeed(t *testing.T, server *contracttest.APIServer, env *environment) {
+	source := newHarness(t, server, env)
 	state := source.create().Status.State
 	require.NotNil(t, state, "the state did not travel")
-	before, _ := w.ours()
+	before, _ := env.ownResources()
 
 	require.NoError(t, source.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationMigrate))
 	_, err := source.gardenlet.WaitFor(t.Context(), migrated)
@@ -92,14 +92,14 @@ func moveToAnotherSeed(t *testing.T, server *contracttest.APIServer, w *world) {
 	require.NoError(t, source.gardenlet.WaitGone(t.Context()))
 	source.stop()
 
-	target := newStage(t, server, w)
+	target := newHarness(t, server, env)
 	target.deploy(v1beta1constants.GardenerOperationWaitForState)
 	require.NoError(t, target.gardenlet.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Infrastructure) {
 		object.Status.State = state
 	}))
 	require.NoError(t, target.gardenlet.Request(t.Context(), v1beta1constants.GardenerOperationRestore))
 	target.waitReady()
-	after, _ := w.ours()
+	after, _ := env.ownResources()
 	assert.ElementsMatch(t, identities(before), identities(after))
 	target.delete()
 }

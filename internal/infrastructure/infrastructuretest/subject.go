@@ -18,8 +18,8 @@ type Subject struct {
 	// as much like the shoot's as the cloud allows, namely some of the same names, some whose names begin with the
 	// technical ID, and some of another shoot that the driver would have made.
 	NewCloud func(shoot Identity) (Cloud, error)
-	// Refusals are the errors with which the cloud may truthfully refuse a call, see contracttest.Subject.
-	Refusals func(contracttest.Call) []contracttest.Refusal
+	// ErrorResponses are the errors with which the cloud may truthfully refuse a call, see contracttest.Subject.
+	ErrorResponses func(contracttest.Call) []contracttest.ErrorResponse
 	// Want is how many resources of each kind the shoot of Cloud.Inputs consists of.
 	Want map[string]int
 }

@@ -29,10 +29,10 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			w, err := newWorld(subject, &expectation{want: subject.Want})
+			env, err := newEnvironment(subject, &expectation{want: subject.Want})
 			require.NoError(t, err)
-			t.Cleanup(func() { assert.NoError(t, w.Close()) })
-			s.play(t, server, w)
+			t.Cleanup(func() { assert.NoError(t, env.Close()) })
+			s.run(t, server, env)
 		})
 	}
 	t.Run("every call goes wrong in every way", func(t *testing.T) { explore(t, server, subject) })
@@ -40,9 +40,9 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 
 func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	only := os.Getenv(CasesVariable)
-	report, err := Explore(t.Context(), server, subject, contracttest.Options{Only: only})
+	report, err := Explore(t.Context(), server, subject, contracttest.Options{Filter: only})
 	require.NoError(t, err)
-	publish(t, fmt.Sprintf("infrastructure, type %s: %s", subject.Type, report))
+	publishReport(t, fmt.Sprintf("infrastructure, type %s: %s", subject.Type, report))
 	for _, failure := range report.Failures {
 		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
 	}
@@ -56,8 +56,8 @@ func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	}
 }
 
-// publish prints the numbers, and keeps them where go test shows nothing of what passes.
-func publish(t *testing.T, numbers string) {
+// publishReport prints the numbers, and keeps them where go test shows nothing of what passes.
+func publishReport(t *testing.T, numbers string) {
 	t.Log(numbers)
 	path := os.Getenv(ReportVariable)
 	if path == "" {
@@ -76,9 +76,9 @@ func Explore(
 	expected := &expectation{want: subject.Want}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Infrastructure]{
 		New: newInfrastructure,
-		NewWorld: func() (contracttest.World[*extensionsv1alpha1.Infrastructure], error) {
-			return newWorld(subject, expected)
+		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Infrastructure], error) {
+			return newEnvironment(subject, expected)
 		},
-		Refusals: subject.Refusals,
+		ErrorResponses: subject.ErrorResponses,
 	}, options)
 }

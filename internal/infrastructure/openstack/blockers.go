@@ -10,8 +10,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// explainUse replaces "in use", which is all that clouds say, by the names of what is in the way.
-func (p *pass) explainUse(ctx context.Context, err error, find func(context.Context) ([]blocker, error)) error {
+// explainInUse replaces "in use", which is all that clouds say, by the names of what is in the way.
+func (rec *reconciliation) explainInUse(ctx context.Context, err error, find func(context.Context) ([]blocker, error)) error {
 	if cloud.KindOf(err) != cloud.InUse {
 		return err
 	}
@@ -38,51 +38,51 @@ type blocker struct {
 	describe func(context.Context) string
 }
 
-// described is a blocker of which all is known.
-func described(format string, args ...any) blocker {
+// newBlocker is a blocker of which all is known.
+func newBlocker(format string, args ...any) blocker {
 	text := fmt.Sprintf(format, args...)
 	return blocker{key: text, describe: func(context.Context) string { return text }}
 }
 
 // portBlocker says what the port does after what it is.
-func (p *pass) portBlocker(port cloudopenstack.Port, does string) blocker {
-	return blocker{key: port.ID, describe: func(ctx context.Context) string { return p.describePort(ctx, port) + " " + does }}
+func (rec *reconciliation) portBlocker(port cloudopenstack.Port, use string) blocker {
+	return blocker{key: port.ID, describe: func(ctx context.Context) string { return rec.describePort(ctx, port) + " " + use }}
 }
 
-// portsIn describes the ports that keep a subnet or network, named by place, from being deleted.
-func (p *pass) portsIn(ctx context.Context, place string, filter cloudopenstack.PortFilter) ([]blocker, error) {
-	ports, err := p.cloud.ListPorts(ctx, filter)
+// blockingPortsIn describes the ports that keep a subnet or network, named by place, from being deleted.
+func (rec *reconciliation) blockingPortsIn(ctx context.Context, place string, filter cloudopenstack.PortFilter) ([]blocker, error) {
+	ports, err := rec.cloud.ListPorts(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
 	var blockers []blocker
 	for _, port := range ports {
-		if !goesWithNetwork(port) {
-			blockers = append(blockers, p.portBlocker(port, "is still in "+place))
+		if !isDeletedWithNetwork(port) {
+			blockers = append(blockers, rec.portBlocker(port, "is still in "+place))
 		}
 	}
 	return blockers, nil
 }
 
-func (p *pass) portsWithGroup(ctx context.Context, groupID string) ([]blocker, error) {
-	if p.doomed.networkID == "" {
+func (rec *reconciliation) blockingPortsWithGroup(ctx context.Context, groupID string) ([]blocker, error) {
+	if rec.toDelete.networkID == "" {
 		return nil, nil
 	}
-	ports, err := p.cloud.ListPorts(ctx, cloudopenstack.PortFilter{NetworkID: p.doomed.networkID})
+	ports, err := rec.cloud.ListPorts(ctx, cloudopenstack.PortFilter{NetworkID: rec.toDelete.networkID})
 	if err != nil {
 		return nil, err
 	}
 	var blockers []blocker
 	for _, port := range ports {
 		if slices.Contains(port.SecurityGroupIDs, groupID) {
-			blockers = append(blockers, p.portBlocker(port, "still has security group "+groupID))
+			blockers = append(blockers, rec.portBlocker(port, "still has security group "+groupID))
 		}
 	}
 	return blockers, nil
 }
 
-func (p *pass) interfacesOf(ctx context.Context, routerID string) ([]blocker, error) {
-	ports, err := p.cloud.ListPorts(ctx, cloudopenstack.PortFilter{DeviceID: routerID})
+func (rec *reconciliation) blockingInterfaces(ctx context.Context, routerID string) ([]blocker, error) {
+	ports, err := rec.cloud.ListPorts(ctx, cloudopenstack.PortFilter{DeviceID: routerID})
 	if err != nil {
 		return nil, err
 	}
@@ -90,41 +90,41 @@ func (p *pass) interfacesOf(ctx context.Context, routerID string) ([]blocker, er
 	for _, port := range ports {
 		for _, ip := range port.FixedIPs {
 			if isRouterInterface(port) {
-				blockers = append(blockers, described("router %s is still connected to subnet %s by port %s", routerID, ip.SubnetID, port.ID))
+				blockers = append(blockers, newBlocker("router %s is still connected to subnet %s by port %s", routerID, ip.SubnetID, port.ID))
 			}
 		}
 	}
 	return blockers, nil
 }
 
-// usersOfInterface names the floating IPs and routes that need a router's interface in a subnet.
-func (p *pass) usersOfInterface(ctx context.Context, routerID, subnetID string) ([]blocker, error) {
+// interfaceUsers names the floating IPs and routes that need a router's interface in a subnet.
+func (rec *reconciliation) interfaceUsers(ctx context.Context, routerID, subnetID string) ([]blocker, error) {
 	var ips, routes []blocker
 	err := inParallel(
-		func() (err error) { ips, err = p.floatingIPsThrough(ctx, routerID); return err },
-		func() (err error) { routes, err = p.routesThrough(ctx, routerID, subnetID); return err },
+		func() (err error) { ips, err = rec.floatingIPsUsingRouter(ctx, routerID); return err },
+		func() (err error) { routes, err = rec.routesUsingSubnet(ctx, routerID, subnetID); return err },
 	)
 	return append(ips, routes...), err
 }
 
-func (p *pass) floatingIPsThrough(ctx context.Context, routerID string) ([]blocker, error) {
-	ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{RouterID: routerID})
+func (rec *reconciliation) floatingIPsUsingRouter(ctx context.Context, routerID string) ([]blocker, error) {
+	ips, err := rec.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{RouterID: routerID})
 	if err != nil {
 		return nil, err
 	}
 	var blockers []blocker
 	for _, ip := range ips {
-		blockers = append(blockers, described("floating IP %s (%s) still leads to port %s through router %s", ip.Address, ip.ID, ip.PortID, routerID))
+		blockers = append(blockers, newBlocker("floating IP %s (%s) still leads to port %s through router %s", ip.Address, ip.ID, ip.PortID, routerID))
 	}
 	return blockers, nil
 }
 
-func (p *pass) routesThrough(ctx context.Context, routerID, subnetID string) ([]blocker, error) {
-	router, err := p.cloud.GetRouter(ctx, routerID)
+func (rec *reconciliation) routesUsingSubnet(ctx context.Context, routerID, subnetID string) ([]blocker, error) {
+	router, err := rec.cloud.GetRouter(ctx, routerID)
 	if err != nil {
 		return nil, err
 	}
-	subnets, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: []string{subnetID}})
+	subnets, err := rec.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: []string{subnetID}})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (p *pass) routesThrough(ctx context.Context, routerID, subnetID string) ([]
 		others := nodeRoutes{own: []string{subnet.CIDR}}.others(router.Routes)
 		for _, route := range router.Routes {
 			if !slices.Contains(others, route) {
-				blockers = append(blockers, described("router %s still has a route to %s by %s in subnet %s", routerID, route.Destination, route.NextHop, subnetID))
+				blockers = append(blockers, newBlocker("router %s still has a route to %s by %s in subnet %s", routerID, route.Destination, route.NextHop, subnetID))
 			}
 		}
 	}
@@ -141,12 +141,12 @@ func (p *pass) routesThrough(ctx context.Context, routerID, subnetID string) ([]
 }
 
 // describePort says what a port is for, by the name that its owner knows.
-func (p *pass) describePort(ctx context.Context, port cloudopenstack.Port) string {
+func (rec *reconciliation) describePort(ctx context.Context, port cloudopenstack.Port) string {
 	text := "port " + port.ID
 	switch {
 	case strings.HasPrefix(port.DeviceOwner, "compute:"):
 		name := port.DeviceID
-		if server, err := p.cloud.GetServer(ctx, port.DeviceID); err == nil && server.Name != "" {
+		if server, err := rec.cloud.GetServer(ctx, port.DeviceID); err == nil && server.Name != "" {
 			name = server.Name
 		}
 		return text + " of server " + name
@@ -163,8 +163,8 @@ func (p *pass) describePort(ctx context.Context, port cloudopenstack.Port) strin
 	}
 }
 
-// goesWithNetwork tells ports that Neutron removes by itself.
-func goesWithNetwork(port cloudopenstack.Port) bool {
+// isDeletedWithNetwork tells ports that Neutron removes by itself.
+func isDeletedWithNetwork(port cloudopenstack.Port) bool {
 	switch port.DeviceOwner {
 	case "network:dhcp", "network:distributed", "network:floatingip_agent_gateway", "network:router_ha_interface":
 		return true

@@ -48,8 +48,8 @@ var _ infrastructure.Driver = networkDriver{}
 
 func (d networkDriver) Validate(*infrastructure.Shoot) field.ErrorList { return nil }
 
-func (d networkDriver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track) (*infrastructure.Outcome, error) {
-	session, found, err := d.look(ctx, shoot)
+func (d networkDriver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) (*infrastructure.Outcome, error) {
+	session, found, err := d.findNetworks(ctx, shoot)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,15 @@ func (d networkDriver) Reconcile(ctx context.Context, shoot *infrastructure.Shoo
 			return nil, err
 		}
 		found = append(found, created)
-		track.Achieved(stateOf(created.ID))
+		recorder.RecordState(stateOf(created.ID))
 	}
 	status := &openstackv1alpha1.InfrastructureStatus{}
 	status.APIVersion, status.Kind = openstackv1alpha1.GroupVersion().String(), "InfrastructureStatus"
 	return &infrastructure.Outcome{ProviderStatus: status, State: stateOf(found[0].ID), Nodes: []string{"10.250.0.0/16"}}, nil
 }
 
-func (d networkDriver) Delete(ctx context.Context, shoot *infrastructure.Shoot, _ contract.Track) error {
-	session, found, err := d.look(ctx, shoot)
+func (d networkDriver) Delete(ctx context.Context, shoot *infrastructure.Shoot, _ contract.StateRecorder) error {
+	session, found, err := d.findNetworks(ctx, shoot)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (d networkDriver) Delete(ctx context.Context, shoot *infrastructure.Shoot, 
 	return nil
 }
 
-func (d networkDriver) look(ctx context.Context, shoot *infrastructure.Shoot) (*cloudopenstack.Session, []cloudopenstack.Network, error) {
+func (d networkDriver) findNetworks(ctx context.Context, shoot *infrastructure.Shoot) (*cloudopenstack.Session, []cloudopenstack.Network, error) {
 	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		return nil, nil, err

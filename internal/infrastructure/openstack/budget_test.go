@@ -9,19 +9,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// budget asserts the calls of a pass by name, and prints them in order when they are others.
-func budget(t *testing.T, calls wire.Calls, want map[string]int) {
+// assertCalls asserts the calls of a pass by name, and prints them in order when they are others.
+func assertCalls(t *testing.T, calls wire.Calls, want map[string]int) {
 	t.Helper()
 	assert.Equal(t, want, calls.Count(), "calls in order:\n%s", calls)
 	t.Logf("%d calls, at most %d at once:\n%s", len(calls), calls.MaxInFlight(), calls)
 }
 
-func TestBudgetOfTheDefaultShoot(t *testing.T) {
-	w := newWorld(t)
-	empty := w.there()
+func TestDriver_APICalls(t *testing.T) {
+	env := newEnvironment(t)
+	empty := env.resources()
 
-	w.mustReconcile()
-	budget(t, w.calls(), map[string]int{
+	env.mustReconcile()
+	assertCalls(t, env.takeCalls(), map[string]int{
 		"neutron GET /v2.0/networks":                          1, // the floating network
 		"neutron POST /v2.0/networks":                         1,
 		"neutron POST /v2.0/security-groups":                  1,
@@ -32,10 +32,10 @@ func TestBudgetOfTheDefaultShoot(t *testing.T) {
 		"neutron PUT /v2.0/routers/{id}/add_router_interface": 1,
 	})
 
-	before := w.state()
-	w.mustReconcile()
-	noop := w.calls()
-	budget(t, noop, map[string]int{
+	before := env.state()
+	env.mustReconcile()
+	noop := env.takeCalls()
+	assertCalls(t, noop, map[string]int{
 		"neutron GET /v2.0/networks":        1,
 		"neutron GET /v2.0/routers":         1,
 		"neutron GET /v2.0/subnets":         1,
@@ -43,10 +43,10 @@ func TestBudgetOfTheDefaultShoot(t *testing.T) {
 		"neutron GET /v2.0/security-groups": 1,
 		"nova GET /v2.1/os-keypairs/{id}":   1,
 	})
-	assert.Equal(t, before, w.state(), "a pass that finds nothing to do changes nothing")
+	assert.Equal(t, before, env.state(), "a pass that finds nothing to do changes nothing")
 
-	w.mustDelete()
-	budget(t, w.calls(), map[string]int{
+	env.mustDelete()
+	assertCalls(t, env.takeCalls(), map[string]int{
 		"nova GET /v2.1/os-keypairs/{id}":                        1,
 		"nova DELETE /v2.1/os-keypairs/{id}":                     1,
 		"neutron DELETE /v2.0/security-groups/{id}":              1,
@@ -57,25 +57,25 @@ func TestBudgetOfTheDefaultShoot(t *testing.T) {
 		"neutron DELETE /v2.0/routers/{id}":                      1,
 		"neutron DELETE /v2.0/networks/{id}":                     1,
 	})
-	w.unchanged(empty)
+	env.assertUnchanged(empty)
 }
 
 // The depth of a pass is counted, not timed: with all calls of one wave held until nothing new arrives, a pass ends after
 // as many waves as it has round trips.
-func TestDepthOfTheDefaultShoot(t *testing.T) {
-	w := newWorld(t)
-	assert.LessOrEqual(t, w.waves(func() { w.mustReconcile() }), 4, "first")
-	assert.Equal(t, 1, w.waves(func() { w.mustReconcile() }), "no-op")
-	assert.LessOrEqual(t, w.waves(func() { w.mustDelete() }), 5, "delete")
+func TestDriver_APICallWaves(t *testing.T) {
+	env := newEnvironment(t)
+	assert.LessOrEqual(t, env.countWaves(func() { env.mustReconcile() }), 4, "first")
+	assert.Equal(t, 1, env.countWaves(func() { env.mustReconcile() }), "no-op")
+	assert.LessOrEqual(t, env.countWaves(func() { env.mustDelete() }), 5, "delete")
 }
 
-// waves runs do with every call held back until the cloud has been quiet for a while, and counts how often calls were let
+// countWaves runs do with every call held back until the cloud has been quiet for a while, and counts how often calls were let
 // go.
-func (w *world) waves(do func()) int {
-	w.t.Helper()
+func (env *environment) countWaves(do func()) int {
+	env.t.Helper()
 	const quiet = 100 * time.Millisecond
 	arrived := make(chan chan struct{})
-	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
 		if event.Phase == wire.Before {
 			proceed := make(chan struct{})
 			arrived <- proceed
@@ -83,7 +83,7 @@ func (w *world) waves(do func()) int {
 		}
 		return wire.Proceed
 	})
-	defer w.cloud.SetHook(nil)
+	defer env.cloud.SetHook(nil)
 	done := make(chan struct{})
 	go func() { defer close(done); do() }()
 

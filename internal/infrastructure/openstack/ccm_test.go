@@ -7,7 +7,7 @@ import (
 )
 
 // The texts below are what k8s.io/cloud-provider-openstack writes, see ccm.go.
-func TestLoadBalancersAreRecognisedByWhatTheCloudControllerManagerWrites(t *testing.T) {
+func TestCCMLoadBalancerService(t *testing.T) {
 	ours := ccmService{cluster: "shoot--a", namespace: "default", name: "web"}
 	for name, test := range map[string]struct {
 		name, description string
@@ -41,7 +41,7 @@ func TestLoadBalancersAreRecognisedByWhatTheCloudControllerManagerWrites(t *test
 	}
 }
 
-func TestFloatingIPsAndSecurityGroupsOfLoadBalancers(t *testing.T) {
+func TestCCMFloatingIPService(t *testing.T) {
 	service, ok := ccmFloatingIPService("Floating IP for Kubernetes external service default/web from cluster shoot--a")
 	assert.True(t, ok)
 	assert.Equal(t, ccmService{cluster: "shoot--a", namespace: "default", name: "web"}, service)

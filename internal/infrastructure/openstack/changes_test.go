@@ -10,23 +10,23 @@ import (
 
 func TestNetworkChange(t *testing.T) {
 	up := cloudopenstack.Network{ID: "n", AdminStateUp: true, MTU: 1450}
-	update, findings := networkChange(networkWant{mtu: 1450}, up)
+	update, findings := networkChange(networkSpec{mtu: 1450}, up)
 	assert.Nil(t, update)
 	assert.Empty(t, findings)
 
-	update, _ = networkChange(networkWant{}, cloudopenstack.Network{ID: "n", MTU: 1450})
+	update, _ = networkChange(networkSpec{}, cloudopenstack.Network{ID: "n", MTU: 1450})
 	assert.Equal(t, &cloudopenstack.NetworkUpdate{AdminStateUp: new(true)}, update, "a network that was switched off is switched on")
 
-	update, _ = networkChange(networkWant{mtu: 9000}, up)
+	update, _ = networkChange(networkSpec{mtu: 9000}, up)
 	assert.Equal(t, &cloudopenstack.NetworkUpdate{MTU: new(9000)}, update)
 
-	update, findings = networkChange(networkWant{mtu: 1400}, up)
+	update, findings = networkChange(networkSpec{mtu: 1400}, up)
 	assert.Nil(t, update, "an MTU is never lowered under running nodes")
 	assert.Len(t, findings, 1)
 }
 
 func TestSubnetChange(t *testing.T) {
-	wanted := subnetWant{cidr: "10.250.0.0/19", version: 4, dnsServers: []string{"1.1.1.1", "8.8.8.8"}}
+	wanted := subnetSpec{cidr: "10.250.0.0/19", version: 4, dnsServers: []string{"1.1.1.1", "8.8.8.8"}}
 	good := cloudopenstack.Subnet{ID: "s", CIDR: "10.250.0.0/19", DHCP: true, DNSServers: []string{"1.1.1.1", "8.8.8.8"}}
 	update, findings := subnetChange(wanted, good)
 	assert.Nil(t, update)
@@ -52,37 +52,37 @@ func TestRouterChange(t *testing.T) {
 	connected := cloudopenstack.Router{ID: "r", AdminStateUp: true, Gateway: &cloudopenstack.ExternalGateway{
 		NetworkID: public, EnableSNAT: new(true), FixedIPs: []cloudopenstack.ExternalFixedIP{{SubnetID: "a", IPAddress: "172.24.4.5"}},
 	}}
-	update, findings := routerChange(routerWant{}, public, "a", connected)
+	update, findings := routerChange(routerSpec{}, public, "a", connected)
 	assert.Nil(t, update)
 	assert.Empty(t, findings)
 
-	update, _ = routerChange(routerWant{snat: new(false)}, public, "", connected)
+	update, _ = routerChange(routerSpec{snat: new(false)}, public, "", connected)
 	assert.Equal(t, &cloudopenstack.RouterUpdate{Gateway: &cloudopenstack.ExternalGateway{
 		NetworkID: public, EnableSNAT: new(false),
 	}}, update, "SNAT is repaired without a word about the address, which stays and would need another right")
 
-	update, _ = routerChange(routerWant{}, public, "", cloudopenstack.Router{ID: "r", AdminStateUp: true})
+	update, _ = routerChange(routerSpec{}, public, "", cloudopenstack.Router{ID: "r", AdminStateUp: true})
 	assert.Equal(t, &cloudopenstack.RouterUpdate{}, update, "D12: a router without gateway gets one")
 
-	update, findings = routerChange(routerWant{}, "other", "", connected)
+	update, findings = routerChange(routerSpec{}, "other", "", connected)
 	assert.Nil(t, update)
 	assert.Len(t, findings, 1, "a gateway in another network is reported")
 
-	_, findings = routerChange(routerWant{}, public, "b", connected)
+	_, findings = routerChange(routerSpec{}, public, "b", connected)
 	assert.Len(t, findings, 1, "D12: an address in another subnet is reported")
 
 	hidden := connected
 	hidden.Gateway = &cloudopenstack.ExternalGateway{NetworkID: public, FixedIPs: connected.Gateway.FixedIPs}
-	update, _ = routerChange(routerWant{snat: new(true)}, public, "", hidden)
+	update, _ = routerChange(routerSpec{snat: new(true)}, public, "", hidden)
 	assert.Nil(t, update, "what a cloud hides from its users is not written again and again")
 
 	off := connected
 	off.AdminStateUp = false
-	update, _ = routerChange(routerWant{}, public, "", off)
+	update, _ = routerChange(routerSpec{}, public, "", off)
 	assert.Equal(t, &cloudopenstack.RouterUpdate{AdminStateUp: new(true)}, update)
 }
 
-func TestRoutesToNodesAreRecognisedByTheirNextHop(t *testing.T) {
+func TestNodeRoutes_OwnSubnet(t *testing.T) {
 	routes := []cloudopenstack.Route{
 		{Destination: "100.96.0.0/24", NextHop: "10.250.0.7"},
 		{Destination: "10.0.0.0/8", NextHop: "192.168.0.1"},
@@ -95,7 +95,7 @@ func TestRoutesToNodesAreRecognisedByTheirNextHop(t *testing.T) {
 	assert.Empty(t, nodeRoutes{own: []string{"10.250.0.0/16"}}.others(nil))
 }
 
-func TestRoutesInAGivenSubnetAreRecognisedByTheirDestinationToo(t *testing.T) {
+func TestNodeRoutes_GivenSubnet(t *testing.T) {
 	routes := []cloudopenstack.Route{
 		{Destination: "100.96.0.0/24", NextHop: "10.250.0.7"},
 		{Destination: "100.128.0.0/24", NextHop: "10.250.0.8"}, // pods of another shoot
@@ -108,7 +108,7 @@ func TestRoutesInAGivenSubnetAreRecognisedByTheirDestinationToo(t *testing.T) {
 	assert.Equal(t, routes, given.others(routes), "without pod ranges nothing tells whose they are")
 }
 
-func TestServicesUseTheFirst112OfTheirRange(t *testing.T) {
+func TestEffectiveRange(t *testing.T) {
 	assert.Equal(t, "2001:db8::/112", effectiveRange(kindSubnetServices, "2001:db8::/64"))
 	assert.Equal(t, "2001:db8::/112", effectiveRange(kindSubnetServices, "2001:db8::/120"))
 	assert.Equal(t, "2001:db8::/64", effectiveRange(kindSubnetPods, "2001:db8::/64"))

@@ -26,23 +26,23 @@ func usable(data map[string][]byte) bool {
 	if credentials.AuthURL == "" {
 		credentials.AuthURL = "https://keystone.example.org/v3"
 	}
-	return credentials.Complete() == nil
+	return credentials.Validate() == nil
 }
 
 // refusedKeys are the keys that admission complains about; "" is the data as a whole.
 func refusedKeys(data map[string][]byte) []string {
 	keys := []string{}
-	for _, mistake := range validation.ValidateCredentials(data, field.NewPath("data")) {
-		key, _ := strings.CutPrefix(mistake.Field, "data[")
+	for _, problem := range validation.ValidateCredentials(data, field.NewPath("data")) {
+		key, _ := strings.CutPrefix(problem.Field, "data[")
 		keys = append(keys, strings.TrimSuffix(strings.TrimPrefix(key, "data"), "]"))
 	}
 	slices.Sort(keys)
 	return keys
 }
 
-// TestAdmissionAgreesWithTheLoginAboutAnyKeys goes through all combinations of the keys that decide who logs in, each absent, given or blank.
+// TestValidateCredentials_KeysAgreeWithLogin goes through all combinations of the keys that decide who logs in, each absent, given or blank.
 // Nothing but blank keys is refused for which a login would be tried.
-func TestAdmissionAgreesWithTheLoginAboutAnyKeys(t *testing.T) {
+func TestValidateCredentials_KeysAgreeWithLogin(t *testing.T) {
 	keys := []string{
 		"username", "password", "applicationCredentialID", "applicationCredentialName", "applicationCredentialSecret",
 		"domainName", "domainID", "tenantName", "tenantID", "userDomainName", "userDomainID",
@@ -83,8 +83,8 @@ func TestAdmissionAgreesWithTheLoginAboutAnyKeys(t *testing.T) {
 	assert.Positive(t, stricter)
 }
 
-// TestAdmissionAgreesWithTheLoginAboutValues goes through values of all keys. Those that are refused although a login would be tried are listed.
-func TestAdmissionAgreesWithTheLoginAboutValues(t *testing.T) {
+// TestValidateCredentials_ValuesAgreeWithLogin goes through values of all keys. Those that are refused although a login would be tried are listed.
+func TestValidateCredentials_ValuesAgreeWithLogin(t *testing.T) {
 	certificate := certificateAuthority(t)
 	forms := []map[string]string{
 		{"username": "u", "password": "p", "domainName": "d", "tenantName": "t", "userDomainName": "ud"},

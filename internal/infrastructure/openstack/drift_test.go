@@ -13,180 +13,184 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// change edits a Neutron resource behind the driver's back.
-func (w *world) change(collection, key, id string, attrs fake.Attrs) {
-	w.t.Helper()
-	w.operate("PUT", wire.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
+// updateResource edits a Neutron resource behind the driver's back.
+func (env *environment) updateResource(collection, key, id string, attrs fake.Attrs) {
+	env.t.Helper()
+	env.operate("PUT", wire.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
 }
 
-func TestSafeDriftIsRepaired(t *testing.T) {
+func TestDrift_Repaired(t *testing.T) {
 	for name, drift := range map[string]struct {
-		cause    func(w *world)
-		repaired func(w *world) bool
+		cause    func(env *environment)
+		repaired func(env *environment) bool
 	}{
 		"a network that was switched off": {
-			func(w *world) {
-				w.change("networks", "network", w.state()["Network"], fake.Attrs{"admin_state_up": false})
+			func(env *environment) {
+				env.updateResource("networks", "network", env.state()["Network"], fake.Attrs{"admin_state_up": false})
 			},
-			func(w *world) bool { return w.there().Networks[0].AdminStateUp },
+			func(env *environment) bool { return env.resources().Networks[0].AdminStateUp },
 		},
 		"a router that was switched off": {
-			func(w *world) {
-				w.change("routers", "router", w.state()["Router"], fake.Attrs{"admin_state_up": false})
+			func(env *environment) {
+				env.updateResource("routers", "router", env.state()["Router"], fake.Attrs{"admin_state_up": false})
 			},
-			func(w *world) bool { return w.there().Routers[0].AdminStateUp },
+			func(env *environment) bool { return env.resources().Routers[0].AdminStateUp },
 		},
 		"D12: a router that lost its gateway": {
-			func(w *world) {
-				w.change("routers", "router", w.state()["Router"], fake.Attrs{"external_gateway_info": nil})
+			func(env *environment) {
+				env.updateResource("routers", "router", env.state()["Router"], fake.Attrs{"external_gateway_info": nil})
 			},
-			func(w *world) bool { return w.there().Routers[0].Gateway != nil },
+			func(env *environment) bool { return env.resources().Routers[0].Gateway != nil },
 		},
 		"DNS servers that were replaced": {
-			func(w *world) {
-				w.change("subnets", "subnet", w.state()["Subnet"], fake.Attrs{"dns_nameservers": []string{"9.9.9.9"}})
+			func(env *environment) {
+				env.updateResource("subnets", "subnet", env.state()["Subnet"], fake.Attrs{"dns_nameservers": []string{"9.9.9.9"}})
 			},
-			func(w *world) bool { return strings.Join(w.there().Subnets[0].DNSNameservers, " ") == "1.1.1.1" },
+			func(env *environment) bool {
+				return strings.Join(env.resources().Subnets[0].DNSNameservers, " ") == "1.1.1.1"
+			},
 		},
 		"DHCP that was switched off": {
-			func(w *world) { w.change("subnets", "subnet", w.state()["Subnet"], fake.Attrs{"enable_dhcp": false}) },
-			func(w *world) bool { return w.there().Subnets[0].EnableDHCP },
+			func(env *environment) {
+				env.updateResource("subnets", "subnet", env.state()["Subnet"], fake.Attrs{"enable_dhcp": false})
+			},
+			func(env *environment) bool { return env.resources().Subnets[0].EnableDHCP },
 		},
 		"an interface that was removed": {
-			func(w *world) {
-				w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": w.state()["Subnet"]})
+			func(env *environment) {
+				env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": env.state()["Subnet"]})
 			},
-			func(w *world) bool {
-				return strings.Contains(strings.Join(w.there().List(), "\n"), "network:router_interface")
+			func(env *environment) bool {
+				return strings.Contains(strings.Join(env.resources().List(), "\n"), "network:router_interface")
 			},
 		},
 		"a rule that was removed": {
-			func(w *world) {
-				for _, group := range w.there().SecurityGroups {
+			func(env *environment) {
+				for _, group := range env.resources().SecurityGroups {
 					for _, rule := range group.Rules {
-						if group.ID == w.state()["SecurityGroup"] && rule.Protocol == "tcp" {
-							require.NoError(w.t, w.session().DeleteSecurityGroupRule(w.t.Context(), rule.ID))
+						if group.ID == env.state()["SecurityGroup"] && rule.Protocol == "tcp" {
+							require.NoError(env.t, env.session().DeleteSecurityGroupRule(env.t.Context(), rule.ID))
 						}
 					}
 				}
 			},
-			func(w *world) bool { return len(w.there().SecurityGroups[1].Rules) == 5 },
+			func(env *environment) bool { return len(env.resources().SecurityGroups[1].Rules) == 5 },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.mustReconcile()
-			drift.cause(w)
-			require.False(t, drift.repaired(w), "the test itself causes no drift")
-			w.calls()
-			outcome := w.mustReconcile()
-			assert.True(t, drift.repaired(w))
-			assert.Len(t, w.calls().Where(wire.Call.Writes), 1, "one write repairs it")
+			env := newEnvironment(t)
+			env.mustReconcile()
+			drift.cause(env)
+			require.False(t, drift.repaired(env), "the test itself causes no drift")
+			env.takeCalls()
+			outcome := env.mustReconcile()
+			assert.True(t, drift.repaired(env))
+			assert.Len(t, env.takeCalls().Where(wire.Call.IsWrite), 1, "one write repairs it")
 			assert.Empty(t, outcome.Findings)
-			w.mustReconcile()
+			env.mustReconcile()
 		})
 	}
 }
 
-func TestSourceNATIsRepairedWhereTheCloudProfileDecides(t *testing.T) {
-	w := newWorld(t, fake.WithPolicy(fake.Policy{SetGatewaySubnet: true, SetGatewayAddress: true, SetSNAT: true}))
-	w.profile.UseSNAT = new(true)
-	before := w.mustReconcile().EgressCIDRs
-	w.change("routers", "router", w.state()["Router"], fake.Attrs{"external_gateway_info": map[string]any{
-		"network_id": w.floatingNetwork(), "enable_snat": false,
-		"external_fixed_ips": w.there().Routers[0].Gateway.ExternalFixedIPs,
+func TestDrift_SourceNATRepaired(t *testing.T) {
+	env := newEnvironment(t, fake.WithPolicy(fake.Policy{SetGatewaySubnet: true, SetGatewayAddress: true, SetSNAT: true}))
+	env.profile.UseSNAT = new(true)
+	before := env.mustReconcile().EgressCIDRs
+	env.updateResource("routers", "router", env.state()["Router"], fake.Attrs{"external_gateway_info": map[string]any{
+		"network_id": env.floatingNetwork(), "enable_snat": false,
+		"external_fixed_ips": env.resources().Routers[0].Gateway.ExternalFixedIPs,
 	}})
-	after := w.mustReconcile().EgressCIDRs
-	assert.True(t, w.there().Routers[0].Gateway.EnableSNAT)
+	after := env.mustReconcile().EgressCIDRs
+	assert.True(t, env.resources().Routers[0].Gateway.EnableSNAT)
 	assert.Equal(t, before, after, "the address stays")
 
-	w.profile.UseSNAT = new(false)
-	assert.Empty(t, w.mustReconcile().EgressCIDRs, "without translation the router's address is none of egress")
+	env.profile.UseSNAT = new(false)
+	assert.Empty(t, env.mustReconcile().EgressCIDRs, "without translation the router's address is none of egress")
 }
 
-func TestSourceNATIsNotMentionedUnlessTheCloudProfileDoes(t *testing.T) {
-	w := newWorld(t) // a plain member who mentions it is refused
-	w.mustReconcile()
-	assert.Len(t, w.there().Routers, 1)
+func TestCreateRouter_WithoutSourceNAT(t *testing.T) {
+	env := newEnvironment(t) // a plain member who mentions it is refused
+	env.mustReconcile()
+	assert.Len(t, env.resources().Routers, 1)
 }
 
-func TestUnsafeDriftIsReportedWithNames(t *testing.T) {
+func TestDrift_Reported(t *testing.T) {
 	t.Run("a foreign interface on the router", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		subnet := w.plantSubnet(w.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
-		w.operate("PUT", wire.Neutron, "/v2.0/routers/"+w.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
-		outcome := w.mustReconcile()
+		env := newEnvironment(t)
+		env.mustReconcile()
+		subnet := env.plantSubnet(env.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
+		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		outcome := env.mustReconcile()
 		require.Len(t, outcome.Findings, 1)
 		assert.Contains(t, outcome.Findings[0], "subnet "+subnet+", which is not the shoot's")
 	})
 	t.Run("a foreign rule, which stays", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		rule := w.plant("security-group-rules", fake.Attrs{"security_group_id": w.state()["SecurityGroup"], "direction": "ingress", "ethertype": "IPv4", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22})
-		outcome := w.mustReconcile()
+		env := newEnvironment(t)
+		env.mustReconcile()
+		rule := env.plant("security-group-rules", fake.Attrs{"security_group_id": env.state()["SecurityGroup"], "direction": "ingress", "ethertype": "IPv4", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22})
+		outcome := env.mustReconcile()
 		require.Len(t, outcome.Findings, 1)
 		assert.Contains(t, outcome.Findings[0], "ingress IPv4 tcp 22-22 any ("+rule+")")
-		assert.Contains(t, strings.Join(w.there().List(), "\n"), rule)
+		assert.Contains(t, strings.Join(env.resources().List(), "\n"), rule)
 	})
 	t.Run("an MTU that was lowered in the configuration", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		w.config.Networks.MTU = new(1400)
-		outcome := w.mustReconcile()
+		env := newEnvironment(t)
+		env.mustReconcile()
+		env.config.Networks.MTU = new(1400)
+		outcome := env.mustReconcile()
 		require.Len(t, outcome.Findings, 1)
-		assert.Equal(t, 1450, w.there().Networks[0].MTU)
+		assert.Equal(t, 1450, env.resources().Networks[0].MTU)
 	})
 }
 
-func TestNodePortsAreClosedWhenSourcesAreRestricted(t *testing.T) {
-	w := newWorld(t)
-	w.mustReconcile()
-	w.config.Networks.NodePortSourceRanges = []string{"10.0.0.0/8"}
-	outcome := w.mustReconcile()
+func TestEnsureRules_NodePortSourcesRestricted(t *testing.T) {
+	env := newEnvironment(t)
+	env.mustReconcile()
+	env.config.Networks.NodePortSourceRanges = []string{"10.0.0.0/8"}
+	outcome := env.mustReconcile()
 	assert.Empty(t, outcome.Findings)
-	deleted := w.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete })
+	deleted := env.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete })
 	assert.Equal(t, map[string]int{"neutron DELETE /v2.0/security-group-rules/{id}": 2}, deleted.Count(), "D4: rules are deleted as rules")
-	for _, rule := range w.there().SecurityGroups[1].Rules {
+	for _, rule := range env.resources().SecurityGroups[1].Rules {
 		if rule.Protocol != "" {
 			assert.Equal(t, "10.0.0.0/8", string(rule.RemoteIPPrefix))
 		}
 	}
 }
 
-func TestD13ARuleThatSomebodyElseAddedMeanwhileIsNoError(t *testing.T) {
-	w := newWorld(t)
+func TestEnsureRules_RuleAddedConcurrently(t *testing.T) {
+	env := newEnvironment(t)
 	raced := false
-	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
 		if event.Phase == wire.Before && event.Call.Name() == postRules && !raced {
 			raced = true
-			group := w.there().SecurityGroups[1].ID
-			w.plant("security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "ethertype": "IPv4", "remote_group_id": group})
+			group := env.resources().SecurityGroups[1].ID
+			env.plant("security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "ethertype": "IPv4", "remote_group_id": group})
 		}
 		return wire.Proceed
 	})
-	w.mustReconcile()
+	env.mustReconcile()
 	assert.True(t, raced)
-	assert.Len(t, w.there().SecurityGroups[1].Rules, 5)
+	assert.Len(t, env.resources().SecurityGroups[1].Rules, 5)
 }
 
-func TestOptionsOfWhatIsCreated(t *testing.T) {
-	w := newWorld(t)
-	w.config.Networks.MTU = new(1400)
-	w.config.Networks.AvailabilityZoneHints = &openstackv1alpha1.AvailabilityZoneHints{Network: []string{"zone-a"}, Router: []string{"zone-b"}}
-	w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
-	empty := w.there()
-	outcome := w.mustReconcile()
-	there := w.there()
-	assert.Equal(t, 1400, there.Networks[0].MTU)
-	assert.Equal(t, []string{"zone-a"}, there.Networks[0].AvailabilityZoneHints)
-	assert.Equal(t, []string{"zone-b"}, there.Routers[0].AvailabilityZoneHints)
-	require.Len(t, there.ShareNetworks, 1)
-	assert.Equal(t, there.Subnets[0].ID, there.ShareNetworks[0].NeutronSubnetID)
-	assert.Equal(t, there.ShareNetworks[0].ID, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Networks.ShareNetwork.ID)
-	w.calls()
-	w.mustReconcile()
-	assert.Empty(t, w.calls().Where(wire.Call.Writes))
-	w.mustDelete()
-	w.unchanged(empty)
+func TestDriver_CreateOptions(t *testing.T) {
+	env := newEnvironment(t)
+	env.config.Networks.MTU = new(1400)
+	env.config.Networks.AvailabilityZoneHints = &openstackv1alpha1.AvailabilityZoneHints{Network: []string{"zone-a"}, Router: []string{"zone-b"}}
+	env.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+	empty := env.resources()
+	outcome := env.mustReconcile()
+	resources := env.resources()
+	assert.Equal(t, 1400, resources.Networks[0].MTU)
+	assert.Equal(t, []string{"zone-a"}, resources.Networks[0].AvailabilityZoneHints)
+	assert.Equal(t, []string{"zone-b"}, resources.Routers[0].AvailabilityZoneHints)
+	require.Len(t, resources.ShareNetworks, 1)
+	assert.Equal(t, resources.Subnets[0].ID, resources.ShareNetworks[0].NeutronSubnetID)
+	assert.Equal(t, resources.ShareNetworks[0].ID, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Networks.ShareNetwork.ID)
+	env.takeCalls()
+	env.mustReconcile()
+	assert.Empty(t, env.takeCalls().Where(wire.Call.IsWrite))
+	env.mustDelete()
+	env.assertUnchanged(empty)
 }

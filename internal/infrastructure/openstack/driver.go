@@ -36,7 +36,7 @@ func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	recorded, err := loadLedger(shoot.Infrastructure.Status)
+	recorded, err := loadState(shoot.Infrastructure.Status)
 	if err != nil {
 		return nil // Reconcile says so: it is nothing that the user could mend
 	}
@@ -44,72 +44,72 @@ func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
 }
 
 // Reconcile implements infrastructure.Driver.
-func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track) (*infrastructure.Outcome, error) {
+func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) (*infrastructure.Outcome, error) {
 	in, errs := decodeInputs(shoot)
 	if err := configurationProblems(errs); err != nil {
 		return nil, err
 	}
-	recorded, err := loadLedger(shoot.Infrastructure.Status)
+	recorded, err := loadState(shoot.Infrastructure.Status)
 	if err != nil {
 		return nil, err
 	}
 	if shoot.FirstAttempt && recorded.empty() {
-		if err := noteNothing(ctx, track, recorded); err != nil {
+		if err := recordNothingCreated(ctx, recorder, recorded); err != nil {
 			return nil, err
 		}
 	}
-	recorded.takeOver(shoot.Infrastructure.Status.ProviderStatus != nil)
-	p, err := d.begin(ctx, shoot, track, in, recorded)
+	recorded.adoptUpstreamState(shoot.Infrastructure.Status.ProviderStatus != nil)
+	rec, err := d.newReconciliation(ctx, shoot, recorder, in, recorded)
 	if err != nil {
 		return nil, err
 	}
-	if err := track.Run(ctx, p.reconcileGraph()); err != nil {
-		p.withdrawIntents()
+	if err := recorder.Run(ctx, rec.reconcileGraph()); err != nil {
+		rec.withdrawIntents()
 		return nil, err
 	}
-	fulfilled, err := json.Marshal(in.config)
+	config, err := json.Marshal(in.config)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
 	}
-	p.ledger.note(keyConfig, string(fulfilled))
-	p.ledger.note(keyUnrecorded, "")
-	p.ledger.note(keyProject, p.cloud.Token().ProjectID)
-	return p.outcome(), nil
+	rec.state.setFact(keyConfig, string(config))
+	rec.state.setFact(keyUnrecorded, "")
+	rec.state.setFact(keyProject, rec.cloud.Token().ProjectID)
+	return rec.outcome(), nil
 }
 
 // Delete implements infrastructure.Driver.
-func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track) error {
-	recorded, err := loadLedger(shoot.Infrastructure.Status)
+func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) error {
+	recorded, err := loadState(shoot.Infrastructure.Status)
 	if err != nil {
 		return err
 	}
-	if recorded.nothing() {
+	if recorded.nothingCreated() {
 		return nil // nobody ever tried to create anything, perhaps for want of credentials that are accepted
 	}
 	in, errs := decodeInputs(shoot)
-	if err := in.settleForDelete(shoot, recorded, errs); err != nil {
+	if err := in.fallBackForDelete(shoot, recorded, errs); err != nil {
 		return err
 	}
-	recorded.takeOver(shoot.Infrastructure.Status.ProviderStatus != nil)
-	p, err := d.begin(ctx, shoot, track, in, recorded)
+	recorded.adoptUpstreamState(shoot.Infrastructure.Status.ProviderStatus != nil)
+	rec, err := d.newReconciliation(ctx, shoot, recorder, in, recorded)
 	if err != nil {
 		return err
 	}
-	return track.Run(ctx, p.deleteGraph())
+	return recorder.Run(ctx, rec.deleteGraph())
 }
 
-// noteNothing saves, before anything else, that nothing of the shoot exists. It stands until the first intents are saved, so
+// recordNothingCreated saves, before anything else, that nothing of the shoot exists. It stands until the first intents are saved, so
 // that a shoot whose credentials never were accepted can be deleted without any.
-func noteNothing(ctx context.Context, track contract.Track, recorded *ledger) error {
-	recorded.note(keyNothing, "true")
-	if err := track.Intend(ctx, recorded.state()); err != nil {
+func recordNothingCreated(ctx context.Context, recorder contract.StateRecorder, recorded *state) error {
+	recorded.setFact(keyNothingCreated, "true")
+	if err := recorder.RecordIntent(ctx, recorded.infrastructureState()); err != nil {
 		return fmt.Errorf("saving that nothing was created yet: %w", err)
 	}
 	return nil
 }
 
-// begin logs in, and makes sure that it is where the shoot lives.
-func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track contract.Track, in *inputs, recorded *ledger) (*pass, error) {
+// newReconciliation logs in, and makes sure that it is where the shoot lives.
+func (d *Driver) newReconciliation(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder, in *inputs, recorded *state) (*reconciliation, error) {
 	credentials, err := in.credentials(shoot)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the login to OpenStack: %w", err)
@@ -121,12 +121,12 @@ func (d *Driver) begin(ctx context.Context, shoot *infrastructure.Shoot, track c
 	if err := checkProject(shoot, recorded.fact(keyProject), session.Token().ProjectID); err != nil {
 		return nil, err
 	}
-	return &pass{
-		plan: in.newPlan(shoot), ledger: recorded, cloud: session, track: track, log: shoot.Log,
-		untouched: shoot.FirstAttempt && recorded.nothing(), fresh: recorded.empty() || recorded.nothing(),
-		fulfilled: wasFulfilled(shoot, recorded), begunByUpstream: wasBegunByUpstream(shoot, recorded),
+	return &reconciliation{
+		plan: in.newPlan(shoot), state: recorded, cloud: session, recorder: recorder, log: shoot.Log,
+		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), nothingRecorded: recorded.empty() || recorded.nothingCreated(),
+		succeededBefore: succeededBefore(shoot, recorded), startedByUpstream: startedByUpstream(shoot, recorded),
 		now: d.now, started: d.now(),
-		held: map[kind]cloudopenstack.Subnet{},
+		ensuredSubnets: map[kind]cloudopenstack.Subnet{},
 	}, nil
 }
 

@@ -15,20 +15,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// shapes are shoots that together make every call that the driver knows.
-func shapes() map[string]func(w *world) {
-	return map[string]func(w *world){
-		"default": func(*world) {},
-		"dual stack with share network and selected floating subnet": func(w *world) {
-			w.selectFloatingSubnet("public-*")
-			w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
-			w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
-			w.shoot.Spec.Networking.IPFamilies = append(w.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
+// shootVariants are shoots that together make every call that the driver knows.
+func shootVariants() map[string]func(env *environment) {
+	return map[string]func(env *environment){
+		"default": func(*environment) {},
+		"dual stack with share network and selected floating subnet": func(env *environment) {
+			env.selectFloatingSubnet("public-*")
+			env.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+			env.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
+			env.shoot.Spec.Networking.IPFamilies = append(env.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
 		},
-		"given router, network and subnet": func(w *world) {
-			network := w.plant("networks", fake.Attrs{"name": "theirs"})
-			w.config.Networks = openstackv1alpha1.Networks{
-				ID: &network, SubnetID: new(w.plantSubnet(network, "theirs", "10.250.64.0/20")), Router: &openstackv1alpha1.Router{ID: w.plantRouter("theirs")},
+		"given router, network and subnet": func(env *environment) {
+			network := env.plant("networks", fake.Attrs{"name": "theirs"})
+			env.config.Networks = openstackv1alpha1.Networks{
+				ID: &network, SubnetID: new(env.plantSubnet(network, "theirs", "10.250.64.0/20")), Router: &openstackv1alpha1.Router{ID: env.plantRouter("theirs")},
 			}
 		},
 	}
@@ -44,41 +44,41 @@ func faults() map[string]wire.Fault {
 	}
 }
 
-// dieAt lets the process die at a call, before its effect or after it: from then on it neither reaches the cloud nor saves
+// killAt lets the process die at a call, before its effect or after it: from then on it neither reaches the cloud nor saves
 // anything. restart is what follows.
-func (w *world) dieAt(call int, phase wire.Phase) {
-	w.dieWhen(func(event wire.Event) bool { return event.Phase == phase && event.Call.Seq == call+1 })
+func (env *environment) killAt(call int, phase wire.Phase) {
+	env.killWhen(func(event wire.Event) bool { return event.Phase == phase && event.Call.Seq == call+1 })
 }
 
-func (w *world) dieWhen(it func(event wire.Event) bool) {
-	var dead atomic.Bool
-	w.cloud.SetHook(func(event wire.Event) wire.Verdict {
-		if it(event) {
-			dead.Store(true)
+func (env *environment) killWhen(condition func(event wire.Event) bool) {
+	var killed atomic.Bool
+	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
+		if condition(event) {
+			killed.Store(true)
 		}
-		if dead.Load() {
-			return wire.Cut
+		if killed.Load() {
+			return wire.DropConnection
 		}
 		return wire.Proceed
 	})
-	w.beforeSave = func() error {
-		if dead.Load() {
+	env.beforeSave = func() error {
+		if killed.Load() {
 			return errors.New("the process is dead")
 		}
 		return nil
 	}
 }
 
-// mishaps are all the ways in which a call goes wrong, or the process at it.
-func mishaps() map[string]func(w *world, call int) {
-	all := map[string]func(w *world, call int){
-		"killed before its effect": func(w *world, call int) { w.dieAt(call, wire.Before) },
-		"killed after its effect":  func(w *world, call int) { w.dieAt(call, wire.After) },
+// callFailures are all the ways in which a call goes wrong, or the process at it.
+func callFailures() map[string]func(env *environment, call int) {
+	all := map[string]func(env *environment, call int){
+		"killed before its effect": func(env *environment, call int) { env.killAt(call, wire.Before) },
+		"killed after its effect":  func(env *environment, call int) { env.killAt(call, wire.After) },
 	}
 	for how, fault := range faults() {
-		all[how] = func(w *world, call int) {
+		all[how] = func(env *environment, call int) {
 			fault.Skip = call
-			w.cloud.Inject(fault)
+			env.cloud.Inject(fault)
 		}
 	}
 	return all
@@ -86,74 +86,74 @@ func mishaps() map[string]func(w *world, call int) {
 
 // Whatever call goes wrong, in whatever way, and whether or not the process survives it: the next passes find what there
 // is, nothing exists twice, and nothing is left behind, even when no other pass comes before the deletion.
-func TestEveryCallMayFail(t *testing.T) {
-	for shape, use := range shapes() {
-		reference := newWorld(t)
+func TestDriver_ReconcileWithFaults(t *testing.T) {
+	for variant, use := range shootVariants() {
+		reference := newEnvironment(t)
 		use(reference)
 		reference.mustReconcile()
-		log, want := reference.calls(), kinds(reference.there())
+		log, want := reference.takeCalls(), countByKind(reference.resources())
 		for i, call := range log {
-			for how, strike := range mishaps() {
-				t.Run(fmt.Sprintf("%s: %s %s", shape, call.Name(), how), func(t *testing.T) {
-					w := newWorld(t)
-					use(w)
-					empty := w.there()
-					strike(w, i)
-					_, _ = w.reconcile()
-					w.restart()
-					w.mustReconcile()
-					assert.Equal(t, want, kinds(w.there()))
-					w.mustDelete()
-					w.unchanged(empty)
+			for how, inject := range callFailures() {
+				t.Run(fmt.Sprintf("%s: %s %s", variant, call.Name(), how), func(t *testing.T) {
+					env := newEnvironment(t)
+					use(env)
+					empty := env.resources()
+					inject(env, i)
+					_, _ = env.reconcile()
+					env.restart()
+					env.mustReconcile()
+					assert.Equal(t, want, countByKind(env.resources()))
+					env.mustDelete()
+					env.assertUnchanged(empty)
 				})
-				t.Run(fmt.Sprintf("%s, abandoned: %s %s", shape, call.Name(), how), func(t *testing.T) {
-					w := newWorld(t)
-					use(w)
-					empty := w.there()
-					strike(w, i)
-					_, _ = w.reconcile()
-					w.restart()
-					w.mustDelete()
-					w.unchanged(empty)
+				t.Run(fmt.Sprintf("%s, abandoned: %s %s", variant, call.Name(), how), func(t *testing.T) {
+					env := newEnvironment(t)
+					use(env)
+					empty := env.resources()
+					inject(env, i)
+					_, _ = env.reconcile()
+					env.restart()
+					env.mustDelete()
+					env.assertUnchanged(empty)
 				})
 			}
 		}
 	}
 }
 
-func TestEveryCallOfADeletionMayFail(t *testing.T) {
-	for shape, use := range shapes() {
-		bringUp := func(t *testing.T) (*world, fake.State) {
-			w := newWorld(t)
-			use(w)
-			empty := w.there()
-			w.mustReconcile()
-			if shape == "default" {
-				w.balancer(technicalID, w.state()["Subnet"])
+func TestDriver_DeleteWithFaults(t *testing.T) {
+	for variant, use := range shootVariants() {
+		bringUp := func(t *testing.T) (*environment, fake.State) {
+			env := newEnvironment(t)
+			use(env)
+			empty := env.resources()
+			env.mustReconcile()
+			if variant == "default" {
+				env.createLoadBalancer(technicalID, env.state()["Subnet"])
 			}
-			w.cloud.ResetLog()
-			return w, empty
+			env.cloud.ResetLog()
+			return env, empty
 		}
 		reference, _ := bringUp(t)
 		reference.mustDelete()
-		for i, call := range reference.calls() {
-			for how, strike := range mishaps() {
-				t.Run(fmt.Sprintf("%s: %s %s", shape, call.Name(), how), func(t *testing.T) {
+		for i, call := range reference.takeCalls() {
+			for how, inject := range callFailures() {
+				t.Run(fmt.Sprintf("%s: %s %s", variant, call.Name(), how), func(t *testing.T) {
 					t.Parallel() // most of them wait for the load balancer
-					w, empty := bringUp(t)
-					strike(w, i)
-					_ = w.delete()
-					w.restart()
-					w.mustDelete()
-					w.unchanged(empty)
+					env, empty := bringUp(t)
+					inject(env, i)
+					_ = env.delete()
+					env.restart()
+					env.mustDelete()
+					env.assertUnchanged(empty)
 				})
 			}
 		}
 	}
 }
 
-// kinds counts what there is by kind.
-func kinds(state fake.State) map[string]int {
+// countByKind counts what there is by kind.
+func countByKind(state fake.State) map[string]int {
 	count := map[string]int{}
 	for _, line := range state.List() {
 		kind, _, _ := strings.Cut(line, " ")

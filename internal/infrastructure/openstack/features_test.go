@@ -37,91 +37,95 @@ const (
 )
 
 // What a feature adds to the calls of the default shoot, or saves.
-func TestBudgetOfFeatures(t *testing.T) {
+func TestDriver_APICallsOfFeatures(t *testing.T) {
 	for name, feature := range map[string]struct {
-		use                 func(w *world)
-		before              func(w *world) // the deletion
+		use                 func(env *environment)
+		before              func(env *environment) // the deletion
 		first, noop, remove map[string]int
 	}{
 		"a given router": {
-			use:    func(w *world) { w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("theirs")} },
+			use: func(env *environment) {
+				env.config.Networks.Router = &openstackv1alpha1.Router{ID: env.plantRouter("theirs")}
+			},
 			first:  map[string]int{getRouters: 1, getPorts: 1, postRouter: -1},
 			remove: map[string]int{deleteRouter: -1},
 		},
 		"a given network": {
-			use:    func(w *world) { w.config.Networks.ID = new(w.plant("networks", fake.Attrs{"name": "theirs"})) },
+			use: func(env *environment) {
+				env.config.Networks.ID = new(env.plant("networks", fake.Attrs{"name": "theirs"}))
+			},
 			first:  map[string]int{getNetworks: 1, postNetwork: -1},
 			remove: map[string]int{deleteNetwork: -1},
 		},
 		"a given network and subnet": {
-			use: func(w *world) {
-				network := w.plant("networks", fake.Attrs{"name": "theirs"})
-				w.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: new(w.plantSubnet(network, "theirs", "10.250.64.0/20"))}
+			use: func(env *environment) {
+				network := env.plant("networks", fake.Attrs{"name": "theirs"})
+				env.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: new(env.plantSubnet(network, "theirs", "10.250.64.0/20"))}
 			},
 			first:  map[string]int{getNetworks: 1, getSubnets: 1, postNetwork: -1, postSubnet: -1},
 			remove: map[string]int{deleteNetwork: -1, deleteSubnet: -1},
 		},
 		"a given security group": {
-			use: func(w *world) {
-				w.config.Networks.SecurityGroupID = new(w.plant("security-groups", fake.Attrs{"name": "theirs"}))
+			use: func(env *environment) {
+				env.config.Networks.SecurityGroupID = new(env.plant("security-groups", fake.Attrs{"name": "theirs"}))
 			},
 			first:  map[string]int{getGroups: 1, postGroup: -1, postRules: -1},
 			remove: map[string]int{deleteGroup: -1},
 		},
 		"a subnet pool": {
-			use: func(w *world) {
-				pool := w.plant("subnetpools", fake.Attrs{"name": "v4", "prefixes": []string{"10.128.0.0/12"}, "default_prefixlen": 24})
-				w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: pool}}
+			use: func(env *environment) {
+				pool := env.plant("subnetpools", fake.Attrs{"name": "v4", "prefixes": []string{"10.128.0.0/12"}, "default_prefixlen": 24})
+				env.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: pool}}
 			},
 		},
 		"a selected floating subnet": {
-			use:   func(w *world) { w.selectFloatingSubnet("public-*") },
+			use:   func(env *environment) { env.selectFloatingSubnet("public-*") },
 			first: map[string]int{getSubnets: 1},
 		},
 		"dual stack": {
-			use: func(w *world) {
-				w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
-				w.shoot.Spec.Networking.IPFamilies = append(w.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
+			use: func(env *environment) {
+				env.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
+				env.shoot.Spec.Networking.IPFamilies = append(env.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
 			},
 			first:  map[string]int{postSubnet: 3, addInterface: 1},
 			remove: map[string]int{deleteSubnet: 3, removeInterface: 1},
 		},
 		"a share network": {
-			use: func(w *world) {
-				w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+			use: func(env *environment) {
+				env.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 			},
 			first:  map[string]int{postShare: 1},
 			noop:   map[string]int{getShares: 1},
 			remove: map[string]int{deleteShare: 1},
 		},
 		"a load balancer that was left": {
-			before: func(w *world) { w.balancer(technicalID, w.state()["Subnet"]) },
+			before: func(env *environment) { env.createLoadBalancer(technicalID, env.state()["Subnet"]) },
 			remove: map[string]int{getBalancers: 1, deleteBalancer: 1, getFloatingIPs: 1, deleteFloating: 1, getGroups: 1, deleteGroup: 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain, special := newWorld(t), newWorld(t)
+			plain, special := newEnvironment(t), newEnvironment(t)
 			if feature.use != nil {
 				feature.use(special)
 			}
-			for _, pass := range []struct {
+			for _, step := range []struct {
 				name string
-				do   func(w *world)
+				do   func(env *environment)
 				want map[string]int
 			}{
-				{"first", func(w *world) { w.mustReconcile() }, feature.first},
-				{"no-op", func(w *world) { w.mustReconcile() }, feature.noop},
-				{"delete", func(w *world) { w.mustDelete() }, feature.remove},
+				{"first", func(env *environment) { env.mustReconcile() }, feature.first},
+				{"no-op", func(env *environment) { env.mustReconcile() }, feature.noop},
+				{"delete", func(env *environment) { env.mustDelete() }, feature.remove},
 			} {
-				if pass.name == "delete" && feature.before != nil {
+				if step.name == "delete" && feature.before != nil {
 					feature.before(special)
 				}
 				plain.cloud.ResetLog()
 				special.cloud.ResetLog()
-				pass.do(plain)
-				pass.do(special)
-				calls := special.calls()
-				assert.Equal(t, nonNil(pass.want), difference(calls.Count(), plain.calls().Count()), "%s, calls in order:\n%s", pass.name, calls)
+				step.do(plain)
+				step.do(special)
+				calls := special.takeCalls()
+				assert.Equal(t, nonNil(step.want), difference(calls.Count(), plain.takeCalls().Count()), "%s, calls in order:\n%s", step.name, calls)
 			}
 		})
 	}

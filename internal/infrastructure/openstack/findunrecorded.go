@@ -10,22 +10,22 @@ import (
 )
 
 // observeUnrecorded adds to what was seen what upstream made and did not record. The network comes first: a subnet counts only in it.
-func (p *pass) observeUnrecorded(ctx context.Context) error {
-	if !p.begunByUpstream {
+func (rec *reconciliation) observeUnrecorded(ctx context.Context) error {
+	if !rec.startedByUpstream {
 		return nil
 	}
-	if p.seen.network == nil && p.lacks(kindNetwork, p.plan.network.givenID) {
-		found, namesakes, err := p.networksNamed(ctx)
-		if p.seen.network, err = pick(found, namesakes, err); err != nil {
+	if rec.observed.network == nil && rec.isUnrecorded(kindNetwork, rec.plan.network.givenID) {
+		found, namesakes, err := rec.networksNamed(ctx)
+		if rec.observed.network, err = pick(found, namesakes, err); err != nil {
 			return fmt.Errorf("looking for the network that upstream's extension made: %w", err)
 		}
 	}
 	return inParallel(
-		func() error { return p.observeUnrecordedRouter(ctx) },
-		func() error { return p.observeUnrecordedGroup(ctx) },
-		func() error { return p.observeUnrecordedSubnets(ctx) },
-		func() error { return p.observeUnrecordedShareNetwork(ctx) },
-		func() error { return p.observeUnrecordedKeyPair(ctx) },
+		func() error { return rec.observeUnrecordedRouter(ctx) },
+		func() error { return rec.observeUnrecordedGroup(ctx) },
+		func() error { return rec.observeUnrecordedSubnets(ctx) },
+		func() error { return rec.observeUnrecordedShareNetwork(ctx) },
+		func() error { return rec.observeUnrecordedKeyPair(ctx) },
 	)
 }
 
@@ -34,186 +34,186 @@ func pick[T any](found []T, namesakes []namesake, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := theOne(namesakes)
+	one, err := uniqueNamesake(namesakes)
 	if one == nil || err != nil {
 		return nil, err
 	}
 	return &found[slices.Index(namesakes, *one)], nil
 }
 
-func (p *pass) observeUnrecordedRouter(ctx context.Context) error {
-	if p.seen.router != nil || !p.lacks(kindRouter, p.plan.router.givenID) {
+func (rec *reconciliation) observeUnrecordedRouter(ctx context.Context) error {
+	if rec.observed.router != nil || !rec.isUnrecorded(kindRouter, rec.plan.router.givenID) {
 		return nil
 	}
-	found, namesakes, err := p.routersNamed(ctx)
-	if p.seen.router, err = pick(found, namesakes, err); err != nil {
+	found, namesakes, err := rec.routersNamed(ctx)
+	if rec.observed.router, err = pick(found, namesakes, err); err != nil {
 		return fmt.Errorf("looking for the router that upstream's extension made: %w", err)
 	}
-	if p.seen.router == nil {
+	if rec.observed.router == nil {
 		return nil
 	}
-	return p.observeInterfaces(ctx, p.seen.router.ID)
+	return rec.observeInterfaces(ctx, rec.observed.router.ID)
 }
 
-func (p *pass) observeUnrecordedGroup(ctx context.Context) error {
-	if p.seen.group != nil || !p.lacks(kindSecurityGroup, p.plan.group.givenID) {
+func (rec *reconciliation) observeUnrecordedGroup(ctx context.Context) error {
+	if rec.observed.group != nil || !rec.isUnrecorded(kindSecurityGroup, rec.plan.group.givenID) {
 		return nil
 	}
-	found, namesakes, err := p.groupsNamed(ctx)
-	if p.seen.group, err = pick(found, namesakes, err); err != nil {
+	found, namesakes, err := rec.groupsNamed(ctx)
+	if rec.observed.group, err = pick(found, namesakes, err); err != nil {
 		return fmt.Errorf("looking for the security group that upstream's extension made: %w", err)
 	}
 	return nil
 }
 
-func (p *pass) observeUnrecordedSubnets(ctx context.Context) error {
-	if p.seen.network == nil {
+func (rec *reconciliation) observeUnrecordedSubnets(ctx context.Context) error {
+	if rec.observed.network == nil {
 		return nil
 	}
-	for _, wanted := range p.subnets {
-		if _, seen := p.seen.subnets[wanted.kind]; seen || !p.lacks(wanted.kind, wanted.givenID) {
+	for _, wanted := range rec.subnets {
+		if _, observed := rec.observed.subnets[wanted.kind]; observed || !rec.isUnrecorded(wanted.kind, wanted.givenID) {
 			continue
 		}
-		found, namesakes, err := p.subnetsNamed(ctx, wanted.name, p.seen.network.ID)
+		found, namesakes, err := rec.subnetsNamed(ctx, wanted.name, rec.observed.network.ID)
 		subnet, err := pick(found, namesakes, err)
 		if err != nil {
 			return fmt.Errorf("looking for the subnet that upstream's extension made: %w", err)
 		}
 		if subnet != nil {
-			p.seen.subnets[wanted.kind] = *subnet
+			rec.observed.subnets[wanted.kind] = *subnet
 		}
 	}
 	return nil
 }
 
-func (p *pass) observeUnrecordedShareNetwork(ctx context.Context) error {
-	if p.seen.shareNetwork != nil || p.seen.network == nil || !p.plan.shareNetwork || !p.lacks(kindShareNetwork, "") {
+func (rec *reconciliation) observeUnrecordedShareNetwork(ctx context.Context) error {
+	if rec.observed.shareNetwork != nil || rec.observed.network == nil || !rec.plan.shareNetwork || !rec.isUnrecorded(kindShareNetwork, "") {
 		return nil
 	}
-	found, namesakes, err := p.shareNetworksNamed(ctx, p.seen.network.ID)
-	if p.seen.shareNetwork, err = pick(found, namesakes, err); err != nil {
+	found, namesakes, err := rec.shareNetworksNamed(ctx, rec.observed.network.ID)
+	if rec.observed.shareNetwork, err = pick(found, namesakes, err); err != nil {
 		return fmt.Errorf("looking for the share network that upstream's extension made: %w", err)
 	}
 	return nil
 }
 
 // observeUnrecordedKeyPair records the key pair of upstream's name if it holds the shoot's key.
-func (p *pass) observeUnrecordedKeyPair(ctx context.Context) error {
-	if p.seen.keyPair != nil || p.plan.keyPair.publicKey == "" || !p.lacks(kindKeyPair, "") {
+func (rec *reconciliation) observeUnrecordedKeyPair(ctx context.Context) error {
+	if rec.observed.keyPair != nil || rec.plan.keyPair.publicKey == "" || !rec.isUnrecorded(kindKeyPair, "") {
 		return nil
 	}
-	found, err := p.cloud.GetKeyPair(ctx, p.technicalID)
+	found, err := rec.cloud.GetKeyPair(ctx, rec.technicalID)
 	switch {
 	case cloud.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("reading key pair %q: %w", p.technicalID, err)
-	case samePublicKey(found.PublicKey, p.plan.keyPair.publicKey):
-		p.seen.keyPair = &found
-		p.hold(kindKeyPair, found.Name, own, nil)
+		return fmt.Errorf("reading key pair %q: %w", rec.technicalID, err)
+	case samePublicKey(found.PublicKey, rec.plan.keyPair.publicKey):
+		rec.observed.keyPair = &found
+		rec.recordResource(kindKeyPair, found.Name, own, nil)
 	}
 	return nil
 }
 
 // findUnrecorded adds to what a deletion removes what upstream made and did not record, and remembers what has the name and is not certain to be the
 // shoot's. The network comes first: subnets and share networks count only in it.
-func (p *pass) findUnrecorded(ctx context.Context) error {
-	if !p.begunByUpstream {
+func (rec *reconciliation) findUnrecorded(ctx context.Context) error {
+	if !rec.startedByUpstream {
 		return nil
 	}
-	err := p.takeUnrecorded(kindNetwork, p.plan.network.givenID, &p.doomed.network, func() ([]namesake, error) {
-		_, namesakes, err := p.networksNamed(ctx)
+	err := rec.adoptUnrecorded(kindNetwork, rec.plan.network.givenID, &rec.toDelete.network, func() ([]namesake, error) {
+		_, namesakes, err := rec.networksNamed(ctx)
 		return namesakes, err
 	})
 	if err != nil {
 		return err
 	}
-	network := p.idInUse(kindNetwork, p.plan.network.givenID, p.doomed.network)
+	network := rec.idInUse(kindNetwork, rec.plan.network.givenID, rec.toDelete.network)
 	return inParallel(
 		func() error {
-			return p.takeUnrecorded(kindRouter, p.plan.router.givenID, &p.doomed.router, func() ([]namesake, error) {
-				_, namesakes, err := p.routersNamed(ctx)
+			return rec.adoptUnrecorded(kindRouter, rec.plan.router.givenID, &rec.toDelete.router, func() ([]namesake, error) {
+				_, namesakes, err := rec.routersNamed(ctx)
 				return namesakes, err
 			})
 		},
 		func() error {
-			return p.takeUnrecorded(kindSecurityGroup, p.plan.group.givenID, &p.doomed.group, func() ([]namesake, error) {
-				_, namesakes, err := p.groupsNamed(ctx)
+			return rec.adoptUnrecorded(kindSecurityGroup, rec.plan.group.givenID, &rec.toDelete.group, func() ([]namesake, error) {
+				_, namesakes, err := rec.groupsNamed(ctx)
 				return namesakes, err
 			})
 		},
-		func() error { return p.findUnrecordedShareNetwork(ctx, network) },
-		func() error { return p.findUnrecordedSubnets(ctx, network) },
+		func() error { return rec.findUnrecordedShareNetwork(ctx, network) },
+		func() error { return rec.findUnrecordedSubnets(ctx, network) },
 	)
 }
 
-// takeUnrecorded records the one namesake that counts as the shoot's and adds it to what is removed. What is recorded is known in the next attempt, and
+// adoptUnrecorded records the one namesake that counts as the shoot's and adds it to what is removed. What is recorded is known in the next attempt, and
 // what has the name then is somebody else's.
-func (p *pass) takeUnrecorded(k kind, givenID string, ids *[]string, look func() ([]namesake, error)) error {
-	if !p.lacks(k, givenID) || len(*ids) > 0 {
+func (rec *reconciliation) adoptUnrecorded(k kind, givenID string, ids *[]string, find func() ([]namesake, error)) error {
+	if !rec.isUnrecorded(k, givenID) || len(*ids) > 0 {
 		return nil
 	}
-	namesakes, err := look()
+	namesakes, err := find()
 	if err != nil {
 		return err
 	}
-	one, err := theOne(namesakes)
+	one, err := uniqueNamesake(namesakes)
 	if one != nil {
-		p.log.Info("Found resources that the upstream extension created but did not record", "kind", one.what, "id", one.id)
-		p.hold(k, one.id, own, nil)
+		rec.log.Info("Found resources that the upstream extension created but did not record", "kind", one.what, "id", one.id)
+		rec.recordResource(k, one.id, own, nil)
 		*ids = append(*ids, one.id)
 	}
-	p.addNamesakes(slices.DeleteFunc(namesakes, func(other namesake) bool {
+	rec.addNamesakes(slices.DeleteFunc(namesakes, func(other namesake) bool {
 		return other.isMarked || (err == nil && one != nil && other.id == one.id)
 	})...)
 	return nil
 }
 
 // addNamesakes remembers what a deletion has to name.
-func (p *pass) addNamesakes(namesakes ...namesake) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.doomed.namesakes = append(p.doomed.namesakes, namesakes...)
+func (rec *reconciliation) addNamesakes(namesakes ...namesake) {
+	rec.mutex.Lock()
+	defer rec.mutex.Unlock()
+	rec.toDelete.namesakes = append(rec.toDelete.namesakes, namesakes...)
 }
 
-func (p *pass) findUnrecordedShareNetwork(ctx context.Context, networkID string) error {
-	if networkID == "" || !p.plan.shareNetwork || !p.cloud.HasShares() {
+func (rec *reconciliation) findUnrecordedShareNetwork(ctx context.Context, networkID string) error {
+	if networkID == "" || !rec.plan.shareNetwork || !rec.cloud.HasShares() {
 		return nil
 	}
 	var ids []string // recorded when found: its removal asks the ledger
-	return p.takeUnrecorded(kindShareNetwork, "", &ids, func() ([]namesake, error) {
-		_, namesakes, err := p.shareNetworksNamed(ctx, networkID)
+	return rec.adoptUnrecorded(kindShareNetwork, "", &ids, func() ([]namesake, error) {
+		_, namesakes, err := rec.shareNetworksNamed(ctx, networkID)
 		return namesakes, err
 	})
 }
 
-func (p *pass) findUnrecordedSubnets(ctx context.Context, networkID string) error {
+func (rec *reconciliation) findUnrecordedSubnets(ctx context.Context, networkID string) error {
 	if networkID == "" {
 		return nil
 	}
-	for _, wanted := range p.subnets {
+	for _, wanted := range rec.subnets {
 		var ids []string
-		err := p.takeUnrecorded(wanted.kind, wanted.givenID, &ids, func() ([]namesake, error) {
-			_, subnets, err := p.subnetsNamed(ctx, wanted.name, networkID)
-			return slices.DeleteFunc(subnets, func(n namesake) bool { return slices.Contains(p.doomed.subnets, n.id) }), err
+		err := rec.adoptUnrecorded(wanted.kind, wanted.givenID, &ids, func() ([]namesake, error) {
+			_, subnets, err := rec.subnetsNamed(ctx, wanted.name, networkID)
+			return slices.DeleteFunc(subnets, func(n namesake) bool { return slices.Contains(rec.toDelete.subnets, n.id) }), err
 		})
 		if err != nil {
 			return err
 		}
-		p.doomed.subnets = append(p.doomed.subnets, ids...)
+		rec.toDelete.subnets = append(rec.toDelete.subnets, ids...)
 		if wanted.attached {
-			p.doomed.attached = append(p.doomed.attached, ids...)
+			rec.toDelete.attached = append(rec.toDelete.attached, ids...)
 		}
 	}
 	return nil
 }
 
 // refuseNamesakes ends a deletion that cannot tell whether something of the shoot is left.
-func (p *pass) refuseNamesakes(context.Context) error {
-	if len(p.doomed.namesakes) == 0 {
+func (rec *reconciliation) refuseNamesakes(context.Context) error {
+	if len(rec.toDelete.namesakes) == 0 {
 		return nil
 	}
 	return cloud.Errorf(cloud.Configuration, "the upstream extension has not recorded all that it made, and these have the shoot's name: %s; "+
 		"delete those that were the shoot's, and rename the others (instead of a key pair, make one of another name)",
-		strings.Join(namesOf(p.doomed.namesakes), ", "))
+		strings.Join(namesOf(rec.toDelete.namesakes), ", "))
 }

@@ -28,7 +28,7 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*cloudopenstack.Network, error) {
 	var candidates []cloudopenstack.Network
 	for _, network := range networks {
-		if meansNetwork(name, network) {
+		if matchesNetwork(name, network) {
 			candidates = append(candidates, network)
 		}
 	}
@@ -48,7 +48,7 @@ func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*clo
 		"floatingPoolName: %q means several external networks, %s; give the ID of one", name, strings.Join(names, ", "))
 }
 
-func meansNetwork(name string, network cloudopenstack.Network) bool {
+func matchesNetwork(name string, network cloudopenstack.Network) bool {
 	return network.ID == name || network.Name == name || (isPattern(name) && matchesWildcard(name, network.Name))
 }
 
@@ -65,29 +65,29 @@ func matchesWildcard(pattern, name string) bool {
 // subnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order. An ID
 // selects that one subnet, also where the cloud does not show it: of an external network that is not shared, a plain member
 // sees no subnet.
-func (w floatingWant) subnetCandidates(subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
-	selection, err := openstackv1alpha1.ParseSubnetPattern(w.subnet)
+func (spec floatingNetworkSpec) subnetCandidates(subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
+	selection, err := openstackv1alpha1.ParseSubnetPattern(spec.subnet)
 	if err != nil {
-		return nil, cloud.Errorf(cloud.Configuration, "%s: %q: %w", w.subnetField, w.subnet, err)
+		return nil, cloud.Errorf(cloud.Configuration, "%s: %q: %w", spec.subnetField, spec.subnet, err)
 	}
 	var candidates []cloudopenstack.Subnet
 	var names []string
 	for _, subnet := range subnets {
 		names = append(names, subnet.Name)
-		if subnet.IPVersion != 6 && (selection.Matches(subnet.Name) || subnet.ID == w.subnet) {
+		if subnet.IPVersion != 6 && (selection.Matches(subnet.Name) || subnet.ID == spec.subnet) {
 			candidates = append(candidates, subnet)
 		}
 	}
 	switch {
-	case len(subnets) == 0 && isID(w.subnet):
-		return []cloudopenstack.Subnet{{ID: w.subnet, Name: w.subnet}}, nil
+	case len(subnets) == 0 && isID(spec.subnet):
+		return []cloudopenstack.Subnet{{ID: spec.subnet, Name: spec.subnet}}, nil
 	case len(subnets) == 0:
 		return nil, cloud.Errorf(cloud.Configuration, "%s: %q cannot be looked up, since the cloud shows this project no subnet of the floating network; "+
-			"leave the field out, give the ID of a subnet, or ask the cloud's operator to share the network", w.subnetField, w.subnet)
+			"leave the field out, give the ID of a subnet, or ask the cloud's operator to share the network", spec.subnetField, spec.subnet)
 	case len(candidates) == 0:
 		slices.Sort(names)
 		return nil, cloud.Errorf(cloud.Configuration,
-			"%s: %q selects no IPv4 subnet of the floating network, which has %s", w.subnetField, w.subnet, strings.Join(names, ", "))
+			"%s: %q selects no IPv4 subnet of the floating network, which has %s", spec.subnetField, spec.subnet, strings.Join(names, ", "))
 	}
 	slices.SortFunc(candidates, func(a, b cloudopenstack.Subnet) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
 	return candidates, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestChoosingTheFloatingNetwork(t *testing.T) {
+func TestChooseFloatingNetwork(t *testing.T) {
 	networks := []cloudopenstack.Network{
 		{ID: "11111111-1111-1111-1111-111111111111", Name: "FloatingIP-external-a"},
 		{ID: "22222222-2222-2222-2222-222222222222", Name: "FloatingIP-external-b"},
@@ -43,7 +43,7 @@ func TestChoosingTheFloatingNetwork(t *testing.T) {
 	}
 }
 
-func TestFloatingSubnetCandidates(t *testing.T) {
+func TestSubnetCandidates(t *testing.T) {
 	subnets := []cloudopenstack.Subnet{
 		{ID: "id-b", Name: "public-b", IPVersion: 4},
 		{ID: "id-a", Name: "public-a", IPVersion: 4},
@@ -63,7 +63,7 @@ func TestFloatingSubnetCandidates(t *testing.T) {
 		"an ID":                         {"id-a", []string{"id-a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			candidates, err := floatingWant{subnet: test.pattern}.subnetCandidates(subnets)
+			candidates, err := floatingNetworkSpec{subnet: test.pattern}.subnetCandidates(subnets)
 			require.NoError(t, err)
 			var ids []string
 			for _, candidate := range candidates {
@@ -72,68 +72,68 @@ func TestFloatingSubnetCandidates(t *testing.T) {
 			assert.Equal(t, test.want, ids)
 		})
 	}
-	_, err := floatingWant{subnet: "private-*"}.subnetCandidates(subnets)
+	_, err := floatingNetworkSpec{subnet: "private-*"}.subnetCandidates(subnets)
 	assert.ErrorContains(t, err, "which has internal, public-6, public-a, public-b")
-	_, err = floatingWant{subnet: "~("}.subnetCandidates(subnets)
+	_, err = floatingNetworkSpec{subnet: "~("}.subnetCandidates(subnets)
 	assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 
 	const hidden = "11111111-1111-1111-1111-111111111111"
-	candidates, err := floatingWant{subnet: hidden}.subnetCandidates(nil)
+	candidates, err := floatingNetworkSpec{subnet: hidden}.subnetCandidates(nil)
 	require.NoError(t, err)
 	assert.Equal(t, hidden, candidates[0].ID, "an ID needs no look-up where the cloud shows no subnet")
 }
 
-func TestIDs(t *testing.T) {
+func TestIsID(t *testing.T) {
 	assert.True(t, isID("11111111-1111-1111-1111-111111111111"))
 	assert.True(t, isID("0123456789abcdef0123456789ABCDEF"))
 	assert.False(t, isID("FloatingIP-external"))
 	assert.False(t, isID("g1111111-1111-1111-1111-111111111111"))
 }
 
-func TestAFloatingPoolMayBeCorrectedUntilThereIsARouter(t *testing.T) {
-	mistaken := func(t *testing.T) (w *world, other string) {
-		w = newWorld(t)
-		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+func TestFindFloatingNetwork_PoolCorrected(t *testing.T) {
+	wrongPool := func(t *testing.T) (env *environment, other string) {
+		env = newEnvironment(t)
+		env.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
 		var err error
-		other, err = w.cloud.Plant(fake.AdminProject, "networks", fake.Attrs{"name": "other", "router:external": true})
+		other, err = env.cloud.CreateResource(fake.AdminProject, "networks", fake.Attrs{"name": "other", "router:external": true})
 		require.NoError(t, err)
-		_, err = w.cloud.Plant(fake.AdminProject, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "cidr": "203.0.113.0/24"})
+		_, err = env.cloud.CreateResource(fake.AdminProject, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "cidr": "203.0.113.0/24"})
 		require.NoError(t, err)
-		w.config.FloatingPoolName = "other"
-		return w, other
+		env.config.FloatingPoolName = "other"
+		return env, other
 	}
-	fails := func(w *world, path string) {
-		w.cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Path: path}, Status: 500})
-		_, err := w.reconcile()
-		require.Error(w.t, err)
+	fails := func(env *environment, path string) {
+		env.cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Path: path}, Status: 500})
+		_, err := env.reconcile()
+		require.Error(env.t, err)
 	}
-	gateway := func(w *world) string { return w.there().Routers[0].Gateway.NetworkID }
+	gateway := func(env *environment) string { return env.resources().Routers[0].Gateway.NetworkID }
 	t.Run("it counts before there is one", func(t *testing.T) {
-		w, other := mistaken(t)
-		fails(w, "/v2.0/routers")
-		require.Equal(t, other, w.state()["FloatingNetwork"])
-		w.config.FloatingPoolName = fake.ExternalNetwork
-		w.mustReconcile()
-		assert.NotEqual(t, other, w.state()["FloatingNetwork"])
-		assert.Equal(t, w.state()["FloatingNetwork"], gateway(w))
+		env, other := wrongPool(t)
+		fails(env, "/v2.0/routers")
+		require.Equal(t, other, env.state()["FloatingNetwork"])
+		env.config.FloatingPoolName = fake.ExternalNetwork
+		env.mustReconcile()
+		assert.NotEqual(t, other, env.state()["FloatingNetwork"])
+		assert.Equal(t, env.state()["FloatingNetwork"], gateway(env))
 	})
 	t.Run("with a given router it counts until the first success", func(t *testing.T) {
-		w, other := mistaken(t)
-		w.config.Networks.Router = &openstackv1alpha1.Router{ID: w.plantRouter("theirs")}
-		fails(w, "/v2.0/routers/{id}/add_router_interface")
-		require.Equal(t, other, w.state()["FloatingNetwork"])
-		w.config.FloatingPoolName = fake.ExternalNetwork
-		assert.Empty(t, w.mustReconcile().Findings)
-		assert.NotEqual(t, other, w.state()["FloatingNetwork"])
+		env, other := wrongPool(t)
+		env.config.Networks.Router = &openstackv1alpha1.Router{ID: env.plantRouter("theirs")}
+		fails(env, "/v2.0/routers/{id}/add_router_interface")
+		require.Equal(t, other, env.state()["FloatingNetwork"])
+		env.config.FloatingPoolName = fake.ExternalNetwork
+		assert.Empty(t, env.mustReconcile().Findings)
+		assert.NotEqual(t, other, env.state()["FloatingNetwork"])
 	})
 	t.Run("afterwards the network counts, whatever its name", func(t *testing.T) {
-		w, other := mistaken(t)
-		w.mustReconcile()
-		_, err := w.cloud.Operate(fake.AdminProject, "PUT", wire.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
+		env, other := wrongPool(t)
+		env.mustReconcile()
+		_, err := env.cloud.DoAsOperator(fake.AdminProject, "PUT", wire.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
 		require.NoError(t, err)
-		w.calls()
-		w.mustReconcile()
-		assert.Len(t, w.calls(), 6)
-		assert.Equal(t, other, gateway(w))
+		env.takeCalls()
+		env.mustReconcile()
+		assert.Len(t, env.takeCalls(), 6)
+		assert.Equal(t, other, gateway(env))
 	})
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// wasFulfilled tells whether a pass over the shoot succeeded before. Of one that the upstream extension recorded it must be
+// succeededBefore tells whether a pass over the shoot succeeded before. Of one that the upstream extension recorded it must be
 // assumed.
-func wasFulfilled(shoot *infrastructure.Shoot, recorded *ledger) bool {
+func succeededBefore(shoot *infrastructure.Shoot, recorded *state) bool {
 	return shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil ||
-		recorded.foreign() || recorded.fact(keyAdopted) != ""
+		recorded.fromUpstream() || recorded.fact(keyAdopted) != ""
 }
 
 // validateAgainstRecordedIDs is the check for fulfilled shoots that come from the upstream extension, which does not record
 // the configuration that it fulfilled: what was given then cannot be replaced now.
-func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *ledger) field.ErrorList {
+func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *state) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, givenID string, k kind) {
 		id, owner := recorded.id(k), recorded.owner(k)

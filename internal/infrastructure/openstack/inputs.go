@@ -13,8 +13,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
-	"github.com/trellis-garden/trellis/internal/mistakes"
 )
 
 // inputs are a shoot's decoded documents.
@@ -55,10 +55,10 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 	return result, errs
 }
 
-// settleForDelete makes do with what can be decoded, since what was created must go whatever is in the documents by now.
+// fallBackForDelete makes do with what can be decoded, since what was created must go whatever is in the documents by now.
 // Only a configuration is needed, to know what the user gave: that which was fulfilled last is just as good.
 // Of the cloud profile only Keystone is needed. Where that cannot be decoded either, there is no way in: a Secret does not say where to log in.
-func (in *inputs) settleForDelete(shoot *infrastructure.Shoot, recorded *ledger, errs field.ErrorList) error {
+func (in *inputs) fallBackForDelete(shoot *infrastructure.Shoot, recorded *state, errs field.ErrorList) error {
 	if in.profile == nil {
 		profile, err := openstackv1alpha1.DecodeKeystone(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
 		if err != nil {
@@ -86,24 +86,24 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 	if err != nil {
 		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
 	}
-	credentials = credentials.At(cloudopenstack.Keystone{
+	credentials = credentials.WithKeystone(cloudopenstack.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})
-	return credentials, credentials.Complete()
+	return credentials, credentials.Validate()
 }
 
 // validate checks the inputs by themselves and against what earlier passes recorded. What was accepted once, maybe by upstream's
 // extension, goes on being accepted where a change of the cloud profile or a rule of ours would break a shoot that lives.
-func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.ErrorList {
+func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *state) field.ErrorList {
 	errs := validation.ValidateInfrastructureConfig(in.config, in.acceptedBefore(shoot, recorded), in.networking, configPath())
-	if recorded.id(kindRouter) == "" && !wasFulfilled(shoot, recorded) {
+	if recorded.id(kindRouter) == "" && !succeededBefore(shoot, recorded) {
 		domain := validation.DomainName(shoot.Credentials)
 		errs = append(errs, validation.ValidateFloatingPool(in.config, in.profile, shoot.Infrastructure.Spec.Region, domain, configPath())...)
 	}
 	if before := recorded.config(); before != nil {
 		return append(errs, validation.ValidateInfrastructureConfigUpdate(before, in.config, configPath())...)
 	}
-	if !wasFulfilled(shoot, recorded) {
+	if !succeededBefore(shoot, recorded) {
 		return errs
 	}
 	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
@@ -111,11 +111,11 @@ func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *ledger) field.
 
 // acceptedBefore is the configuration that was fulfilled before, nil for none. The upstream extension does not record it: then it is
 // taken for the one that is given.
-func (in *inputs) acceptedBefore(shoot *infrastructure.Shoot, recorded *ledger) *openstackv1alpha1.InfrastructureConfig {
+func (in *inputs) acceptedBefore(shoot *infrastructure.Shoot, recorded *state) *openstackv1alpha1.InfrastructureConfig {
 	if before := recorded.config(); before != nil {
 		return before
 	}
-	if wasFulfilled(shoot, recorded) {
+	if succeededBefore(shoot, recorded) {
 		return in.config
 	}
 	return nil
@@ -127,10 +127,10 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	result := &plan{
 		technicalID: shoot.TechnicalID, uid: shoot.UID, mark: formatMark(shoot.TechnicalID, shoot.UID),
 		clusterNames: clusterNames(shoot),
-		floating:     in.floatingWant(shoot),
-		network:      networkWant{givenID: value(networks.ID), name: shoot.TechnicalID, mtu: value(networks.MTU)},
-		router:       routerWant{name: shoot.TechnicalID, snat: in.profile.UseSNAT},
-		keyPair:      keyPairWant{name: keyPairName(shoot.TechnicalID, shoot.UID), publicKey: string(shoot.Infrastructure.Spec.SSHPublicKey)},
+		floating:     in.floatingNetworkSpec(shoot),
+		network:      networkSpec{givenID: value(networks.ID), name: shoot.TechnicalID, mtu: value(networks.MTU)},
+		router:       routerSpec{name: shoot.TechnicalID, snat: in.profile.UseSNAT},
+		keyPair:      keyPairSpec{name: keyPairName(shoot.TechnicalID, shoot.UID), publicKey: string(shoot.Infrastructure.Spec.SSHPublicKey)},
 		shareNetwork: networks.ShareNetwork != nil && networks.ShareNetwork.Enabled,
 		pods:         value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
 	}
@@ -143,8 +143,8 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	if result.nodes == "" {
 		result.nodes = networks.Workers
 	}
-	result.subnets = in.subnetWants(shoot)
-	result.group = in.groupWant(shoot, result)
+	result.subnets = in.subnetSpecs(shoot)
+	result.group = in.securityGroupSpec(shoot, result)
 	return result
 }
 
@@ -158,8 +158,8 @@ func clusterNames(shoot *infrastructure.Shoot) []string {
 	return names
 }
 
-func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {
-	wanted := floatingWant{pool: in.config.FloatingPoolName, subnet: value(in.config.FloatingPoolSubnetName), subnetField: "floatingPoolSubnetName"}
+func (in *inputs) floatingNetworkSpec(shoot *infrastructure.Shoot) floatingNetworkSpec {
+	wanted := floatingNetworkSpec{pool: in.config.FloatingPoolName, subnet: value(in.config.FloatingPoolSubnetName), subnetField: "floatingPoolSubnetName"}
 	if wanted.subnet != "" {
 		return wanted
 	}
@@ -170,23 +170,23 @@ func (in *inputs) floatingWant(shoot *infrastructure.Shoot) floatingWant {
 	return wanted
 }
 
-// subnetWants returns the IPv4 node subnet and, with dual stack, three IPv6 subnets: one that nodes live in, and two that
+// subnetSpecs returns the IPv4 node subnet and, with dual stack, three IPv6 subnets: one that nodes live in, and two that
 // reserve the ranges of pods and services.
-func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
+func (in *inputs) subnetSpecs(shoot *infrastructure.Shoot) []subnetSpec {
 	networks, name := in.config.Networks, shoot.TechnicalID
-	nodes := subnetWant{
+	nodes := subnetSpec{
 		kind: kindSubnet, purpose: openstackv1alpha1.PurposeNodes, givenID: value(networks.SubnetID), name: name, version: 4,
 		cidr: networks.Workers, cidrField: "networks.workers", poolField: "networks.subnetPool", dnsServers: ofVersion(4, in.profile.DNSServers), attached: true,
 	}
 	if pool := networks.SubnetPool; pool != nil {
 		nodes.poolID, nodes.prefixLength = pool.ID, value(pool.PrefixLength)
 	}
-	wanted := []subnetWant{nodes}
+	wanted := []subnetSpec{nodes}
 	if networks.IPv6 == nil || !slices.Contains(in.networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6) {
 		return wanted
 	}
 	ipv6 := networks.IPv6
-	for _, subnet := range []subnetWant{
+	for _, subnet := range []subnetSpec{
 		{kind: kindSubnetIPv6, purpose: openstackv1alpha1.PurposeNodesIPv6, name: name + "-ipv6", cidr: ipv6.NodeCIDR, cidrField: "networks.ipv6.nodeCIDR", ipv6Mode: "slaac", attached: true},
 		{kind: kindSubnetPods, purpose: openstackv1alpha1.PurposePods, name: name + "-ipv6-pod", cidr: ipv6.PodCIDR, cidrField: "networks.ipv6.podCIDR"},
 		{kind: kindSubnetServices, purpose: openstackv1alpha1.PurposeServices, name: name + "-ipv6-svc", cidr: ipv6.ServiceCIDR, cidrField: "networks.ipv6.serviceCIDR"},
@@ -201,8 +201,8 @@ func (in *inputs) subnetWants(shoot *infrastructure.Shoot) []subnetWant {
 	return wanted
 }
 
-func (in *inputs) groupWant(shoot *infrastructure.Shoot, p *plan) groupWant {
-	wanted := groupWant{
+func (in *inputs) securityGroupSpec(shoot *infrastructure.Shoot, p *plan) securityGroupSpec {
+	wanted := securityGroupSpec{
 		givenID: value(in.config.Networks.SecurityGroupID), name: shoot.TechnicalID,
 		families: []int{4}, nodePortSources: in.config.Networks.NodePortSourceRanges, routesPods: in.routesPods,
 	}
@@ -228,5 +228,5 @@ func configurationProblems(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
 }

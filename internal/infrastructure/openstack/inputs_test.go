@@ -22,7 +22,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestValidateNamesFieldAndRemedy(t *testing.T) {
+func TestDriver_ValidateMessages(t *testing.T) {
 	for name, test := range map[string]struct {
 		raw, want string
 	}{
@@ -42,20 +42,20 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			shoot := w.input()
+			env := newEnvironment(t)
+			shoot := env.input()
 			raw := `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"InfrastructureConfig",` + test.raw[1:]
 			shoot.Infrastructure.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(raw)}
-			problems := w.driver.Validate(shoot)
+			problems := env.driver.Validate(shoot)
 			require.NotEmpty(t, problems)
 			assert.Contains(t, problems.ToAggregate().Error(), test.want)
-			assert.Empty(t, w.calls(), "no call to the cloud")
+			assert.Empty(t, env.takeCalls(), "no call to the cloud")
 		})
 	}
 }
 
-func TestValidateKeepsWhatCannotChange(t *testing.T) {
-	fulfilled := newWorld(t)
+func TestDriver_ValidateImmutableFields(t *testing.T) {
+	fulfilled := newEnvironment(t)
 	fulfilled.mustReconcile()
 	for name, test := range map[string]struct {
 		change func(config *openstackv1alpha1.InfrastructureConfig)
@@ -75,12 +75,12 @@ func TestValidateKeepsWhatCannotChange(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := fulfilled
-			shoot := w.input()
-			changed := w.config.DeepCopy()
+			env := fulfilled
+			shoot := env.input()
+			changed := env.config.DeepCopy()
 			test.change(changed)
-			shoot.Infrastructure.Spec.ProviderConfig = w.encode(changed)
-			problems := w.driver.Validate(shoot)
+			shoot.Infrastructure.Spec.ProviderConfig = env.encode(changed)
+			problems := env.driver.Validate(shoot)
 			if test.want == "" {
 				assert.Empty(t, problems)
 				return
@@ -91,105 +91,107 @@ func TestValidateKeepsWhatCannotChange(t *testing.T) {
 	}
 }
 
-func TestValidateLetsAUserCorrectWhatNeverWorked(t *testing.T) {
-	w := newWorld(t)
-	w.profile.Constraints.FloatingPools[0].Name = "*"
-	w.config.FloatingPoolName = "pubilc"
-	_, err := w.reconcile()
+func TestDriver_ValidateBeforeFirstSuccess(t *testing.T) {
+	env := newEnvironment(t)
+	env.profile.Constraints.FloatingPools[0].Name = "*"
+	env.config.FloatingPoolName = "pubilc"
+	_, err := env.reconcile()
 	require.Error(t, err)
-	w.config.FloatingPoolName = fake.ExternalNetwork
-	w.mustReconcile()
+	env.config.FloatingPoolName = fake.ExternalNetwork
+	env.mustReconcile()
 }
 
-func TestValidateComparesAdoptedShootsByID(t *testing.T) {
-	w, _ := upstreamShoot(t)
-	w.config.Networks.ID = new("11111111-1111-1111-1111-111111111111")
-	problems := w.driver.Validate(w.input())
+func TestDriver_ValidateAdoptedShoot(t *testing.T) {
+	env, _ := upstreamShoot(t)
+	env.config.Networks.ID = new("11111111-1111-1111-1111-111111111111")
+	problems := env.driver.Validate(env.input())
 	require.NotEmpty(t, problems)
-	assert.Contains(t, problems.ToAggregate().Error(), "is immutable: the shoot lives in "+w.state()["Network"])
+	assert.Contains(t, problems.ToAggregate().Error(), "is immutable: the shoot lives in "+env.state()["Network"])
 }
 
-func TestDriver_ReconcileWhatUpstreamAccepted(t *testing.T) {
-	for sentence, change := range map[string]func(w *world){
-		"a subnet pool by name, with a long prefix": func(w *world) {
-			w.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: "my-pool", PrefixLength: new(31)}}
+func TestDriver_ReconcileUpstreamConfiguration(t *testing.T) {
+	for sentence, change := range map[string]func(env *environment){
+		"a subnet pool by name, with a long prefix": func(env *environment) {
+			env.config.Networks = openstackv1alpha1.Networks{SubnetPool: &openstackv1alpha1.SubnetPool{ID: "my-pool", PrefixLength: new(31)}}
 		},
-		"an IPv6 pool by name, which waits": func(w *world) { w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool")} },
-		"an IPv6 pool beside some ranges": func(w *world) {
-			w.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool"), PodCIDR: "2001:db8::/64"}
+		"an IPv6 pool by name, which waits": func(env *environment) {
+			env.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool")}
 		},
-		"a floating pool by a glob":                    func(w *world) { w.config.FloatingPoolName = fake.ExternalNetwork[:3] + "*" },
-		"a floating pool subnet by an expression":      func(w *world) { w.config.FloatingPoolSubnetName = new("public-[ab]{2}.*") },
-		"a floating pool that the profile has no more": func(w *world) { w.profile.Constraints.FloatingPools = nil },
+		"an IPv6 pool beside some ranges": func(env *environment) {
+			env.config.Networks.IPv6 = &openstackv1alpha1.IPv6Config{SubnetPoolID: new("my-pool"), PodCIDR: "2001:db8::/64"}
+		},
+		"a floating pool by a glob":                    func(env *environment) { env.config.FloatingPoolName = fake.ExternalNetwork[:3] + "*" },
+		"a floating pool subnet by an expression":      func(env *environment) { env.config.FloatingPoolSubnetName = new("public-[ab]{2}.*") },
+		"a floating pool that the profile has no more": func(env *environment) { env.profile.Constraints.FloatingPools = nil },
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w, before := upstreamShoot(t)
-			change(w)
-			w.mustReconcile()
-			w.unchanged(before)
-			w.mustReconcile() // by what is recorded now
-			w.unchanged(before)
+			env, before := upstreamShoot(t)
+			change(env)
+			env.mustReconcile()
+			env.assertUnchanged(before)
+			env.mustReconcile() // by what is recorded now
+			env.assertUnchanged(before)
 		})
 		t.Run(sentence+", in a new shoot", func(t *testing.T) {
-			w := newWorld(t)
-			change(w)
-			assert.NotEmpty(t, w.driver.Validate(w.input()))
+			env := newEnvironment(t)
+			change(env)
+			assert.NotEmpty(t, env.driver.Validate(env.input()))
 		})
 	}
 }
 
-func TestErrorsHaveTheirKind(t *testing.T) {
+func TestDriver_ReconcileErrorKinds(t *testing.T) {
 	for name, test := range map[string]struct {
-		arrange func(w *world)
+		arrange func(env *environment)
 		kind    cloud.Kind
 		text    string
 	}{
 		"an exhausted quota": {
-			func(w *world) { require.NoError(w.t, w.cloud.SetQuota(fake.DefaultProject, "router", 0)) },
+			func(env *environment) { require.NoError(env.t, env.cloud.SetQuota(fake.DefaultProject, "router", 0)) },
 			cloud.QuotaExceeded, `ensuring router: creating router "shoot--dev--one"`,
 		},
 		"a secret without a password": {
-			func(w *world) { delete(w.secret, "password") },
+			func(env *environment) { delete(env.secret, "password") },
 			cloud.Configuration, "password",
 		},
 		"a wrong password": {
-			func(w *world) { w.secret["password"] = []byte("wrong") },
+			func(env *environment) { env.secret["password"] = []byte("wrong") },
 			cloud.Unauthenticated, "logging in to OpenStack",
 		},
 		"a deed that is not allowed": {
-			func(w *world) { w.profile.UseSNAT = new(false) },
+			func(env *environment) { env.profile.UseSNAT = new(false) },
 			cloud.Unauthorized, "creating router",
 		},
-		"a share network in a cloud without Manila": {func(w *world) {
-			w.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
+		"a share network in a cloud without Manila": {func(env *environment) {
+			env.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 		}, cloud.Configuration, "networks.shareNetwork.enabled"},
-		"a network plugin's configuration that cannot be read": {func(w *world) {
-			w.shoot.Spec.Networking.Type = new("calico")
-			w.shoot.Spec.Networking.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"overlay":"off"}`)}
+		"a network plugin's configuration that cannot be read": {func(env *environment) {
+			env.shoot.Spec.Networking.Type = new("calico")
+			env.shoot.Spec.Networking.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"overlay":"off"}`)}
 		}, cloud.Configuration, "shoot.spec.networking.providerConfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, fake.WithoutServices(wire.Manila))
-			test.arrange(w)
-			_, err := w.driver.Reconcile(t.Context(), w.input(), &savingTrack{world: w})
+			env := newEnvironment(t, fake.WithoutServices(wire.Manila))
+			test.arrange(env)
+			_, err := env.driver.Reconcile(t.Context(), env.input(), &savingRecorder{env: env})
 			require.ErrorContains(t, err, test.text)
 			assert.Equal(t, test.kind, cloud.KindOf(err))
 		})
 	}
 }
 
-func TestPlanWithoutNetworkingFallsBackToTheWorkersRange(t *testing.T) {
-	w := newWorld(t)
-	w.shoot.Spec.Networking = &gardencorev1beta1.Networking{}
-	in, errs := decodeInputs(w.input())
+func TestNewPlan_WithoutNetworking(t *testing.T) {
+	env := newEnvironment(t)
+	env.shoot.Spec.Networking = &gardencorev1beta1.Networking{}
+	in, errs := decodeInputs(env.input())
 	require.Empty(t, errs)
-	assert.Equal(t, "10.250.0.0/19", in.newPlan(w.input()).nodes)
-	w.shoot.Spec.Networking = nil
-	_, errs = decodeInputs(w.input())
+	assert.Equal(t, "10.250.0.0/19", in.newPlan(env.input()).nodes)
+	env.shoot.Spec.Networking = nil
+	_, errs = decodeInputs(env.input())
 	assert.Empty(t, errs)
 }
 
-func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
+func TestInputs_CredentialsKeystone(t *testing.T) {
 	regional, own := certificateAuthority(t), certificateAuthority(t)
 	profile := func(url string, ca *string, insecure bool) *openstackv1alpha1.CloudProfileConfig {
 		return &openstackv1alpha1.CloudProfileConfig{
@@ -227,11 +229,11 @@ func TestKeystoneComesFromTheCloudProfileWhenItKnowsOne(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			env := newEnvironment(t)
 			for key, value := range test.secret {
-				w.secret[key] = []byte(value)
+				env.secret[key] = []byte(value)
 			}
-			credentials, err := (&inputs{profile: test.profile}).credentials(w.input())
+			credentials, err := (&inputs{profile: test.profile}).credentials(env.input())
 			require.NoError(t, err)
 			assert.Equal(t, test.want, reach{credentials.AuthURL, credentials.CACert, credentials.Insecure})
 		})

@@ -15,12 +15,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// hostileKeystone is a Keystone that the shoot's Secret names. It records whether anybody came.
-func (w *world) hostileKeystone() *atomic.Int32 {
+// startUntrustedKeystone is a Keystone that the shoot's Secret names. It records whether anybody came.
+func (env *environment) startUntrustedKeystone() *atomic.Int32 {
 	var calls atomic.Int32
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
-	w.t.Cleanup(server.Close)
-	w.secret["authURL"], w.secret["insecure"] = []byte(server.URL+"/v3"), []byte("true")
+	env.t.Cleanup(server.Close)
+	env.secret["authURL"], env.secret["insecure"] = []byte(server.URL+"/v3"), []byte("true")
 	return &calls
 }
 
@@ -40,24 +40,24 @@ func profilesWithoutKeystone() map[string]string {
 func TestDriver_RegionWithoutKeystone(t *testing.T) {
 	for sentence, profile := range profilesWithoutKeystone() {
 		t.Run(sentence, func(t *testing.T) {
-			w := newWorld(t)
-			w.mustReconcile()
-			before, calls := w.there(), w.hostileKeystone()
+			env := newEnvironment(t)
+			env.mustReconcile()
+			before, calls := env.resources(), env.startUntrustedKeystone()
 
-			shoot := w.input()
+			shoot := env.input()
 			shoot.Cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(profile)}
-			_, err := w.driver.Reconcile(t.Context(), shoot, &savingTrack{world: w})
+			_, err := env.driver.Reconcile(t.Context(), shoot, &savingRecorder{env: env})
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
 			assert.ErrorContains(t, err, "cloudProfile.spec.providerConfig")
 
-			err = w.driver.Delete(t.Context(), shoot, &savingTrack{world: w})
+			err = env.driver.Delete(t.Context(), shoot, &savingRecorder{env: env})
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
 			assert.ErrorContains(t, err, "cloudProfile.spec.providerConfig")
 
 			assert.Zero(t, calls.Load(), "logged in where the Secret says")
-			w.unchanged(before)
+			env.assertUnchanged(before)
 		})
 	}
 }
@@ -70,15 +70,15 @@ func TestDriver_DeleteWithDamagedCloudProfile(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := newWorld(t)
-			empty := w.there()
-			w.mustReconcile()
-			calls := w.hostileKeystone()
-			shoot := w.input()
+			env := newEnvironment(t)
+			empty := env.resources()
+			env.mustReconcile()
+			calls := env.startUntrustedKeystone()
+			shoot := env.input()
 			shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"` + openstackv1alpha1.GroupVersion().String() + `",` +
-				`"kind":"CloudProfileConfig","machineImages":"damaged",` + keystone(w.cloud.AuthURL()) + `}`)
-			require.NoError(t, w.driver.Delete(t.Context(), shoot, &savingTrack{world: w}))
-			w.unchanged(empty)
+				`"kind":"CloudProfileConfig","machineImages":"damaged",` + keystone(env.cloud.AuthURL()) + `}`)
+			require.NoError(t, env.driver.Delete(t.Context(), shoot, &savingRecorder{env: env}))
+			env.assertUnchanged(empty)
 			assert.Zero(t, calls.Load(), "logged in where the Secret says")
 		})
 	}

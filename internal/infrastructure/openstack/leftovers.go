@@ -22,50 +22,50 @@ const portsPerQuery = 50
 
 // removeLoadBalancers removes what a cloud-controller-manager left: its load balancers, and then their floating IPs and
 // security groups.
-func (p *pass) removeLoadBalancers(ctx context.Context) error {
-	if p.cloud.HasLoadBalancers() && p.doomed.networkID != "" {
-		balancers, err := p.orphanedLoadBalancers(ctx)
+func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
+	if rec.cloud.HasLoadBalancers() && rec.toDelete.networkID != "" {
+		balancers, err := rec.orphanedLoadBalancers(ctx)
 		if err != nil {
 			return err
 		}
 		if len(balancers) > 0 {
-			if err := p.noteLeftovers(ctx, balancers); err != nil {
+			if err := rec.recordLeftovers(ctx, balancers); err != nil {
 				return err
 			}
-			if err := p.drainLoadBalancers(ctx, balancers); err != nil {
+			if err := rec.deleteLoadBalancersAndWait(ctx, balancers); err != nil {
 				return err
 			}
 		}
 	}
-	return p.removeLeftovers(ctx)
+	return rec.removeLeftovers(ctx)
 }
 
 // orphanedLoadBalancers returns the load balancers of the shoot: in a network of its own all of them, elsewhere those for
 // whose description or name the cloud-controller-manager of exactly this cluster is responsible.
-func (p *pass) orphanedLoadBalancers(ctx context.Context) ([]cloudopenstack.LoadBalancer, error) {
-	found, err := p.cloud.ListLoadBalancers(ctx, cloudopenstack.LoadBalancerFilter{VIPNetworkID: p.doomed.networkID})
+func (rec *reconciliation) orphanedLoadBalancers(ctx context.Context) ([]cloudopenstack.LoadBalancer, error) {
+	found, err := rec.cloud.ListLoadBalancers(ctx, cloudopenstack.LoadBalancerFilter{VIPNetworkID: rec.toDelete.networkID})
 	if err != nil {
-		return nil, fmt.Errorf("looking for load balancers in network %s: %w", p.doomed.networkID, err)
+		return nil, fmt.Errorf("looking for load balancers in network %s: %w", rec.toDelete.networkID, err)
 	}
-	alone := slices.Contains(p.doomed.network, p.doomed.networkID)
+	ownNetwork := slices.Contains(rec.toDelete.network, rec.toDelete.networkID)
 	return slices.DeleteFunc(found, func(balancer cloudopenstack.LoadBalancer) bool {
-		return !alone && !p.madeForThisCluster(balancer)
+		return !ownNetwork && !rec.createdForCluster(balancer)
 	}), nil
 }
 
-func (p *pass) madeForThisCluster(balancer cloudopenstack.LoadBalancer) bool {
+func (rec *reconciliation) createdForCluster(balancer cloudopenstack.LoadBalancer) bool {
 	service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
-	return ok && slices.Contains(p.clusterNames, service.cluster)
+	return ok && slices.Contains(rec.clusterNames, service.cluster)
 }
 
-// noteLeftovers saves what will outlive the load balancers, before the first of them goes.
-func (p *pass) noteLeftovers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
-	leftovers := p.ledger.leftovers()
-	ips, err := p.floatingIPsOf(ctx, balancers)
+// recordLeftovers saves what will outlive the load balancers, before the first of them goes.
+func (rec *reconciliation) recordLeftovers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+	leftovers := rec.state.leftovers()
+	ips, err := rec.floatingIPsOf(ctx, balancers)
 	if err != nil {
 		return err
 	}
-	groups, err := p.groupsOf(ctx, balancers)
+	groups, err := rec.groupsOf(ctx, balancers)
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (p *pass) noteLeftovers(ctx context.Context, balancers []cloudopenstack.Loa
 	if len(leftovers) == 0 {
 		return nil
 	}
-	p.saving.Lock()
-	defer p.saving.Unlock()
-	p.ledger.setLeftovers(leftovers)
-	if err := p.track.Intend(ctx, p.ledger.state()); err != nil {
+	rec.saving.Lock()
+	defer rec.saving.Unlock()
+	rec.state.setLeftovers(leftovers)
+	if err := rec.recorder.RecordIntent(ctx, rec.state.infrastructureState()); err != nil {
 		return fmt.Errorf("saving what load balancers leave behind: %w", err)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (p *pass) noteLeftovers(ctx context.Context, balancers []cloudopenstack.Loa
 
 // floatingIPsOf returns the floating IPs that the cloud-controller-manager attached. One that the user brought has another
 // description and stays.
-func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
+func (rec *reconciliation) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
 	var portIDs []string
 	for _, balancer := range balancers {
 		if balancer.VIPPortID != "" {
@@ -93,12 +93,12 @@ func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.Loa
 	}
 	var leftovers []string
 	for some := range slices.Chunk(portIDs, portsPerQuery) {
-		ips, err := p.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{PortIDs: some})
+		ips, err := rec.cloud.ListFloatingIPs(ctx, cloudopenstack.FloatingIPFilter{PortIDs: some})
 		if err != nil {
 			return nil, fmt.Errorf("looking for floating IPs of load balancers: %w", err)
 		}
 		for _, ip := range ips {
-			if service, ok := ccmFloatingIPService(ip.Description); ok && slices.Contains(p.clusterNames, service.cluster) {
+			if service, ok := ccmFloatingIPService(ip.Description); ok && slices.Contains(rec.clusterNames, service.cluster) {
 				leftovers = append(leftovers, leftoverFloatingIP+"/"+ip.ID)
 			}
 		}
@@ -108,16 +108,16 @@ func (p *pass) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.Loa
 
 // groupsOf returns the security groups that the cloud-controller-manager made for the load balancers' Services. Their
 // descriptions are known to the letter, so that the cloud can be asked for exactly them.
-func (p *pass) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
+func (rec *reconciliation) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
 	found := make([][]string, len(balancers))
 	var steps []func() error
 	for i, balancer := range balancers {
 		service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
-		if !ok || !slices.Contains(p.clusterNames, service.cluster) {
+		if !ok || !slices.Contains(rec.clusterNames, service.cluster) {
 			continue
 		}
 		steps = append(steps, func() error {
-			groups, err := p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: service.securityGroupDescription()})
+			groups, err := rec.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: service.securityGroupDescription()})
 			if err != nil {
 				return fmt.Errorf("looking for the security group of load balancer %s: %w", balancer.ID, err)
 			}
@@ -131,19 +131,19 @@ func (p *pass) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBala
 	return slices.Concat(found...), err
 }
 
-// drainLoadBalancers asks for the deletion of each load balancer as soon as it can be changed, and waits until all are
+// deleteLoadBalancersAndWait asks for the deletion of each load balancer as soon as it can be changed, and waits until all are
 // gone. One that falls back into an error is asked again.
-func (p *pass) drainLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+func (rec *reconciliation) deleteLoadBalancersAndWait(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	first := true
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		if !first {
 			var err error
-			if balancers, err = p.orphanedLoadBalancers(ctx); err != nil {
+			if balancers, err = rec.orphanedLoadBalancers(ctx); err != nil {
 				return "", err
 			}
 		}
 		first = false
-		if err := p.deleteLoadBalancers(ctx, balancers); err != nil {
+		if err := rec.deleteLoadBalancers(ctx, balancers); err != nil {
 			return "", err
 		}
 		return describeLoadBalancers(balancers), nil
@@ -151,17 +151,17 @@ func (p *pass) drainLoadBalancers(ctx context.Context, balancers []cloudopenstac
 }
 
 // deleteLoadBalancers asks, in parallel, for the deletion of those that are not being changed.
-func (p *pass) deleteLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
+func (rec *reconciliation) deleteLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	var steps []func() error
 	for _, balancer := range balancers {
 		if strings.HasPrefix(balancer.ProvisioningStatus, "PENDING_") || balancer.ProvisioningStatus == "DELETED" {
 			continue
 		}
 		steps = append(steps, func() error {
-			err := p.cloud.DeleteLoadBalancer(ctx, balancer.ID, true)
+			err := rec.cloud.DeleteLoadBalancer(ctx, balancer.ID, true)
 			switch kind := cloud.KindOf(err); {
 			case err == nil:
-				p.log.Info("Deleted load balancer", "id", balancer.ID, "name", balancer.Name)
+				rec.log.Info("Deleted load balancer", "id", balancer.ID, "name", balancer.Name)
 			case kind == cloud.NotFound || kind == cloud.Conflict: // gone, or changing: the next look tells
 			default:
 				return fmt.Errorf("deleting load balancer %s (%s): %w", balancer.ID, balancer.Name, err)
@@ -188,14 +188,14 @@ func describeLoadBalancers(balancers []cloudopenstack.LoadBalancer) string {
 }
 
 // removeLeftovers removes what is recorded as left behind by load balancers.
-func (p *pass) removeLeftovers(ctx context.Context) error {
+func (rec *reconciliation) removeLeftovers(ctx context.Context) error {
 	var steps []func() error
-	for _, leftover := range p.ledger.leftovers() {
-		sort, id, _ := strings.Cut(leftover, "/")
+	for _, leftover := range rec.state.leftovers() {
+		leftoverKind, id, _ := strings.Cut(leftover, "/")
 		steps = append(steps, func() error {
-			err := p.removeLeftover(ctx, sort, id)
+			err := rec.removeLeftover(ctx, leftoverKind, id)
 			if err != nil && !cloud.IsNotFound(err) {
-				return fmt.Errorf("deleting %s %s of a load balancer: %w", sort, id, err)
+				return fmt.Errorf("deleting %s %s of a load balancer: %w", leftoverKind, id, err)
 			}
 			return nil
 		})
@@ -206,18 +206,18 @@ func (p *pass) removeLeftovers(ctx context.Context) error {
 	if err := inParallel(steps...); err != nil {
 		return err
 	}
-	p.log.Info("Deleted leftover load balancer resources", "count", len(steps))
-	p.record(func(l *ledger) { l.setLeftovers(nil) })
+	rec.log.Info("Deleted leftover load balancer resources", "count", len(steps))
+	rec.updateState(func(s *state) { s.setLeftovers(nil) })
 	return nil
 }
 
-func (p *pass) removeLeftover(ctx context.Context, sort, id string) error {
-	switch sort {
+func (rec *reconciliation) removeLeftover(ctx context.Context, leftoverKind, id string) error {
+	switch leftoverKind {
 	case leftoverFloatingIP:
-		return p.cloud.DeleteFloatingIP(ctx, id)
+		return rec.cloud.DeleteFloatingIP(ctx, id)
 	case leftoverSecurityGroup:
-		return p.explainUse(ctx, p.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]blocker, error) {
-			return p.portsWithGroup(ctx, id)
+		return rec.explainInUse(ctx, rec.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]blocker, error) {
+			return rec.blockingPortsWithGroup(ctx, id)
 		})
 	default:
 		return nil

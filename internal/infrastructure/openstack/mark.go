@@ -31,9 +31,9 @@ func parseMark(description string) (technicalID, uid string, ok bool) {
 	return technicalID, uid, true
 }
 
-// refuseForeignMark returns an error when the description says that the resource belongs to another shoot. A description
+// checkMark returns an error when the description says that the resource belongs to another shoot. A description
 // that says nothing about shoots is fine: adopted resources keep the one they have.
-func refuseForeignMark(what, description, uid string) error {
+func checkMark(what, description, uid string) error {
 	owner, ownerUID, ok := parseMark(description)
 	if !ok || ownerUID == uid {
 		return nil

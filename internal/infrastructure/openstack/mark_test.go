@@ -8,18 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMarkSurvivesARoundTrip(t *testing.T) {
+func TestMark_RoundTrip(t *testing.T) {
 	technicalID, uid, ok := parseMark(formatMark("shoot--dev--one", "5f0c9a52-3c1e-4f6b-9d39-8a1f6f1f7a11"))
 	require.True(t, ok)
 	assert.Equal(t, "shoot--dev--one", technicalID)
 	assert.Equal(t, "5f0c9a52-3c1e-4f6b-9d39-8a1f6f1f7a11", uid)
 }
 
-func TestMarkFitsADescription(t *testing.T) {
+func TestFormatMark_Length(t *testing.T) {
 	assert.LessOrEqual(t, len(formatMark(strings.Repeat("x", 63), strings.Repeat("0", 36))), 255)
 }
 
-func TestMarkIsNothingLess(t *testing.T) {
+func TestParseMark_Invalid(t *testing.T) {
 	mark := formatMark("shoot--a", "uid-1")
 	for name, description := range map[string]string{
 		"an empty description":                    "",
@@ -38,9 +38,9 @@ func TestMarkIsNothingLess(t *testing.T) {
 	}
 }
 
-func TestMarksOfShootsWhoseNamesBeginAlikeDiffer(t *testing.T) {
+func TestFormatMark_CommonPrefix(t *testing.T) {
 	assert.NotEqual(t, formatMark("shoot--a", "uid-1"), formatMark("shoot--a-b", "uid-1"))
-	require.NoError(t, refuseForeignMark("network n", "Cluster Nodes", "uid-1"))
-	require.NoError(t, refuseForeignMark("network n", formatMark("shoot--a", "uid-1"), "uid-1"))
-	assert.ErrorContains(t, refuseForeignMark("network n", formatMark("shoot--b", "uid-2"), "uid-1"), "belongs to shoot shoot--b")
+	require.NoError(t, checkMark("network n", "Cluster Nodes", "uid-1"))
+	require.NoError(t, checkMark("network n", formatMark("shoot--a", "uid-1"), "uid-1"))
+	assert.ErrorContains(t, checkMark("network n", formatMark("shoot--b", "uid-2"), "uid-1"), "belongs to shoot shoot--b")
 }

@@ -10,109 +10,109 @@ import (
 )
 
 // findFloatingNetwork determines the external network, from the observation or by name.
-func (p *pass) findFloatingNetwork(ctx context.Context) error {
-	external := p.seen.external
-	if external == nil || !p.keepsFloatingNetwork(*external) {
-		found, err := p.lookUpFloatingNetwork(ctx)
+func (rec *reconciliation) findFloatingNetwork(ctx context.Context) error {
+	external := rec.observed.external
+	if external == nil || !rec.keepsFloatingNetwork(*external) {
+		found, err := rec.lookUpFloatingNetwork(ctx)
 		if err != nil {
 			return err
 		}
 		external = found
 	}
-	p.external = *external
-	p.record(func(l *ledger) {
-		l.note(keyFloatingNetwork, external.ID)
-		l.note(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
+	rec.external = *external
+	rec.updateState(func(s *state) {
+		s.setFact(keyFloatingNetwork, external.ID)
+		s.setFact(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
 	})
 	return nil
 }
 
 // keepsFloatingNetwork tells whether the recorded network counts, whatever its name is by now. Until the shoot has a router in
 // it, or was fulfilled, a user may still correct which one is meant.
-func (p *pass) keepsFloatingNetwork(recorded cloudopenstack.Network) bool {
-	hasRouter := p.plan.router.givenID == "" && p.seen.router != nil
-	return hasRouter || p.fulfilled || meansNetwork(p.floating.pool, recorded)
+func (rec *reconciliation) keepsFloatingNetwork(recorded cloudopenstack.Network) bool {
+	hasRouter := rec.plan.router.givenID == "" && rec.observed.router != nil
+	return hasRouter || rec.succeededBefore || matchesNetwork(rec.floating.pool, recorded)
 }
 
-func (p *pass) lookUpFloatingNetwork(ctx context.Context) (*cloudopenstack.Network, error) {
+func (rec *reconciliation) lookUpFloatingNetwork(ctx context.Context) (*cloudopenstack.Network, error) {
 	filter := cloudopenstack.NetworkFilter{External: new(true)}
 	switch {
-	case isID(p.floating.pool):
-		filter.IDs = []string{p.floating.pool}
-	case !isPattern(p.floating.pool):
-		filter.Name = p.floating.pool
+	case isID(rec.floating.pool):
+		filter.IDs = []string{rec.floating.pool}
+	case !isPattern(rec.floating.pool):
+		filter.Name = rec.floating.pool
 	}
-	networks, err := p.cloud.ListNetworks(ctx, filter)
+	networks, err := rec.cloud.ListNetworks(ctx, filter)
 	if err != nil {
-		return nil, fmt.Errorf("looking for external network %q: %w", p.floating.pool, err)
+		return nil, fmt.Errorf("looking for external network %q: %w", rec.floating.pool, err)
 	}
-	return chooseFloatingNetwork(p.floating.pool, networks)
+	return chooseFloatingNetwork(rec.floating.pool, networks)
 }
 
 // ensureNetwork uses the given network, repairs the shoot's own, or creates one.
-func (p *pass) ensureNetwork(ctx context.Context) error {
-	wanted, seen := p.plan.network, p.seen.network
+func (rec *reconciliation) ensureNetwork(ctx context.Context) error {
+	wanted, observed := rec.plan.network, rec.observed.network
 	switch {
 	case wanted.givenID != "":
-		if seen.External {
-			return cloud.Errorf(cloud.Configuration, "networks.id: network %s is an external network; give a tenant network", seen.ID)
+		if observed.External {
+			return cloud.Errorf(cloud.Configuration, "networks.id: network %s is an external network; give a tenant network", observed.ID)
 		}
-		if !seen.AdminStateUp {
-			p.report(fmt.Sprintf("network %s is switched off: nodes cannot reach each other", seen.ID))
+		if !observed.AdminStateUp {
+			rec.addFindings(fmt.Sprintf("network %s is switched off: nodes cannot reach each other", observed.ID))
 		}
-		p.net = *seen
-	case seen == nil:
-		created, err := p.cloud.CreateNetwork(ctx, cloudopenstack.NetworkCreate{
-			Name: wanted.name, Description: p.mark, MTU: wanted.mtu, AvailabilityZoneHints: wanted.azHints,
+		rec.net = *observed
+	case observed == nil:
+		created, err := rec.cloud.CreateNetwork(ctx, cloudopenstack.NetworkCreate{
+			Name: wanted.name, Description: rec.mark, MTU: wanted.mtu, AvailabilityZoneHints: wanted.azHints,
 		})
 		if err != nil {
-			p.notCreated(kindNetwork, err)
-			return fmt.Errorf("creating network %q: %w", wanted.name, blameNetwork(wanted.mtu, wanted.azHints, err))
+			rec.recordFailedCreate(kindNetwork, err)
+			return fmt.Errorf("creating network %q: %w", wanted.name, explainNetworkError(wanted.mtu, wanted.azHints, err))
 		}
-		p.log.Info("Created network", "id", created.ID)
-		p.net = created
+		rec.log.Info("Created network", "id", created.ID)
+		rec.net = created
 	default:
-		repaired, err := p.repairNetwork(ctx, *seen)
+		repaired, err := rec.repairNetwork(ctx, *observed)
 		if err != nil {
 			return err
 		}
-		p.net = repaired
+		rec.net = repaired
 	}
-	p.hold(kindNetwork, p.net.ID, ownerOf(wanted.givenID), map[string]string{openstackv1alpha1.StateKeyNetworkName: p.net.Name})
+	rec.recordResource(kindNetwork, rec.net.ID, ownerOf(wanted.givenID), map[string]string{openstackv1alpha1.StateKeyNetworkName: rec.net.Name})
 	return nil
 }
 
-func (p *pass) repairNetwork(ctx context.Context, seen cloudopenstack.Network) (cloudopenstack.Network, error) {
-	update, findings := networkChange(p.plan.network, seen)
-	p.report(findings...)
+func (rec *reconciliation) repairNetwork(ctx context.Context, observed cloudopenstack.Network) (cloudopenstack.Network, error) {
+	update, findings := networkChange(rec.plan.network, observed)
+	rec.addFindings(findings...)
 	if update == nil {
-		return seen, nil
+		return observed, nil
 	}
-	repaired, err := p.cloud.UpdateNetwork(ctx, seen.ID, *update)
+	repaired, err := rec.cloud.UpdateNetwork(ctx, observed.ID, *update)
 	if err != nil {
-		return seen, fmt.Errorf("repairing network %s: %w", seen.ID, blameNetwork(value(update.MTU), nil, err))
+		return observed, fmt.Errorf("repairing network %s: %w", observed.ID, explainNetworkError(value(update.MTU), nil, err))
 	}
-	p.log.Info("Repaired network", "id", seen.ID)
+	rec.log.Info("Repaired network", "id", observed.ID)
 	return repaired, nil
 }
 
 // networkChange decides what to repair in the shoot's own network, and what to report.
-func networkChange(wanted networkWant, seen cloudopenstack.Network) (*cloudopenstack.NetworkUpdate, []string) {
+func networkChange(wanted networkSpec, observed cloudopenstack.Network) (*cloudopenstack.NetworkUpdate, []string) {
 	var update cloudopenstack.NetworkUpdate
 	var findings []string
 	changed := false
-	if !seen.AdminStateUp {
+	if !observed.AdminStateUp {
 		update.AdminStateUp = new(true)
 		changed = true
 	}
 	switch {
-	case wanted.mtu == 0 || seen.MTU == 0 || wanted.mtu == seen.MTU:
-	case wanted.mtu > seen.MTU:
+	case wanted.mtu == 0 || observed.MTU == 0 || wanted.mtu == observed.MTU:
+	case wanted.mtu > observed.MTU:
 		update.MTU = new(wanted.mtu)
 		changed = true
 	default:
 		findings = append(findings, fmt.Sprintf("network %s has an MTU of %d, not %d as networks.mtu says; it is not lowered, "+
-			"since running nodes would lose packets until they renew their lease", seen.ID, seen.MTU, wanted.mtu))
+			"since running nodes would lose packets until they renew their lease", observed.ID, observed.MTU, wanted.mtu))
 	}
 	if !changed {
 		return nil, findings

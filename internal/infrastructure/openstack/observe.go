@@ -26,100 +26,100 @@ type observation struct {
 // observe reads everything that may exist in one wave of parallel requests: one per kind of resource as long as the
 // ledger knows the IDs. Only what the ledger does not know, or what is gone, costs a second look by mark. Where nobody
 // ever tried to create anything it reads only what the user gave.
-func (p *pass) observe(ctx context.Context) error {
-	p.seen.subnets = map[kind]cloudopenstack.Subnet{}
-	routerID := p.knownID(kindRouter, p.plan.router.givenID)
+func (rec *reconciliation) observe(ctx context.Context) error {
+	rec.observed.subnets = map[kind]cloudopenstack.Subnet{}
+	routerID := rec.knownID(kindRouter, rec.plan.router.givenID)
 	err := inParallel(
-		func() error { return p.observeNetworks(ctx) },
-		func() error { return p.observeRouter(ctx) },
-		func() error { return p.observeSubnets(ctx) },
-		func() error { return p.observeInterfaces(ctx, routerID) },
-		func() error { return p.observeGroup(ctx) },
-		func() error { return p.observeKeyPair(ctx) },
-		func() error { return p.observeShareNetwork(ctx) },
+		func() error { return rec.observeNetworks(ctx) },
+		func() error { return rec.observeRouter(ctx) },
+		func() error { return rec.observeSubnets(ctx) },
+		func() error { return rec.observeInterfaces(ctx, routerID) },
+		func() error { return rec.observeGroup(ctx) },
+		func() error { return rec.observeKeyPair(ctx) },
+		func() error { return rec.observeShareNetwork(ctx) },
 	)
 	if err != nil {
 		return err
 	}
-	if found := p.seen.router; found != nil && found.ID != routerID {
-		if err := p.observeInterfaces(ctx, found.ID); err != nil {
+	if found := rec.observed.router; found != nil && found.ID != routerID {
+		if err := rec.observeInterfaces(ctx, found.ID); err != nil {
 			return err
 		}
 	}
-	return p.observeUnrecorded(ctx)
+	return rec.observeUnrecorded(ctx)
 }
 
-func (p *pass) knownID(k kind, givenID string) string {
+func (rec *reconciliation) knownID(k kind, givenID string) string {
 	if givenID != "" {
 		return givenID
 	}
-	return p.ledger.id(k)
+	return rec.state.id(k)
 }
 
-func (p *pass) observeNetworks(ctx context.Context) error {
-	externalID := p.ledger.fact(keyFloatingNetwork)
-	ids := slices.DeleteFunc([]string{p.knownID(kindNetwork, p.plan.network.givenID), externalID}, func(id string) bool { return id == "" })
+func (rec *reconciliation) observeNetworks(ctx context.Context) error {
+	externalID := rec.state.fact(keyFloatingNetwork)
+	ids := slices.DeleteFunc([]string{rec.knownID(kindNetwork, rec.plan.network.givenID), externalID}, func(id string) bool { return id == "" })
 	var known []cloudopenstack.Network
 	if len(ids) > 0 {
 		var err error
-		if known, err = p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{IDs: ids}); err != nil {
+		if known, err = rec.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{IDs: ids}); err != nil {
 			return fmt.Errorf("reading networks: %w", err)
 		}
 	}
 	if i := slices.IndexFunc(known, func(n cloudopenstack.Network) bool { return n.ID == externalID }); i >= 0 {
-		p.seen.external = &known[i]
+		rec.observed.external = &known[i]
 	}
-	networks := p.networkSearch()
+	networks := rec.networkSearch()
 	networks.byID = func(context.Context, string) ([]cloudopenstack.Network, error) { return known, nil }
-	network, err := networks.find(ctx, p)
-	p.seen.network = network
+	network, err := networks.find(ctx, rec)
+	rec.observed.network = network
 	return err
 }
 
 // networkSearch lacks byID: networks are read together with the external one.
-func (p *pass) networkSearch() search[cloudopenstack.Network] {
+func (rec *reconciliation) networkSearch() search[cloudopenstack.Network] {
 	return search[cloudopenstack.Network]{
-		what: "network", kind: kindNetwork, givenID: p.plan.network.givenID, givenField: "networks.id",
+		what: "network", kind: kindNetwork, givenID: rec.plan.network.givenID, givenField: "networks.id",
 		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Network, error) {
-			return p.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: mark})
+			return rec.cloud.ListNetworks(ctx, cloudopenstack.NetworkFilter{Description: mark})
 		},
 		identify: func(n cloudopenstack.Network) (string, string) { return n.ID, n.Description },
 	}
 }
 
-func (p *pass) observeRouter(ctx context.Context) error {
-	router, err := p.routerSearch().find(ctx, p)
-	p.seen.router = router
+func (rec *reconciliation) observeRouter(ctx context.Context) error {
+	router, err := rec.routerSearch().find(ctx, rec)
+	rec.observed.router = router
 	return err
 }
 
-func (p *pass) routerSearch() search[cloudopenstack.Router] {
+func (rec *reconciliation) routerSearch() search[cloudopenstack.Router] {
 	return search[cloudopenstack.Router]{
-		what: "router", kind: kindRouter, givenID: p.plan.router.givenID, givenField: "networks.router.id",
+		what: "router", kind: kindRouter, givenID: rec.plan.router.givenID, givenField: "networks.router.id",
 		byID: func(ctx context.Context, id string) ([]cloudopenstack.Router, error) {
-			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{IDs: []string{id}})
+			return rec.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{IDs: []string{id}})
 		},
 		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.Router, error) {
-			return p.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: mark})
+			return rec.cloud.ListRouters(ctx, cloudopenstack.RouterFilter{Description: mark})
 		},
 		identify: func(r cloudopenstack.Router) (string, string) { return r.ID, r.Description },
 	}
 }
 
-func (p *pass) observeGroup(ctx context.Context) error {
-	group, err := p.groupSearch().find(ctx, p)
-	p.seen.group = group
+func (rec *reconciliation) observeGroup(ctx context.Context) error {
+	group, err := rec.groupSearch().find(ctx, rec)
+	rec.observed.group = group
 	return err
 }
 
-func (p *pass) groupSearch() search[cloudopenstack.SecurityGroup] {
+func (rec *reconciliation) groupSearch() search[cloudopenstack.SecurityGroup] {
 	return search[cloudopenstack.SecurityGroup]{
-		what: "security group", kind: kindSecurityGroup, givenID: p.plan.group.givenID, givenField: "networks.securityGroupId",
+		what: "security group", kind: kindSecurityGroup, givenID: rec.plan.group.givenID, givenField: "networks.securityGroupId",
 		byID: func(ctx context.Context, id string) ([]cloudopenstack.SecurityGroup, error) {
-			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{IDs: []string{id}})
+			return rec.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{IDs: []string{id}})
 		},
 		byMark: func(ctx context.Context, mark string) ([]cloudopenstack.SecurityGroup, error) {
-			return p.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: mark})
+			return rec.cloud.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Description: mark})
 		},
 		identify: func(g cloudopenstack.SecurityGroup) (string, string) { return g.ID, g.Description },
 	}
@@ -127,43 +127,43 @@ func (p *pass) groupSearch() search[cloudopenstack.SecurityGroup] {
 
 // observeSubnets looks for all known IDs in one request, and for what is then missing in another one by mark. All of a
 // shoot's subnets carry the same mark; their names tell them apart.
-func (p *pass) observeSubnets(ctx context.Context) error {
+func (rec *reconciliation) observeSubnets(ctx context.Context) error {
 	ids := map[string]kind{}
-	for _, wanted := range p.subnets {
-		if id := p.knownID(wanted.kind, wanted.givenID); id != "" {
+	for _, wanted := range rec.subnets {
+		if id := rec.knownID(wanted.kind, wanted.givenID); id != "" {
 			ids[id] = wanted.kind
 		}
 	}
 	if len(ids) > 0 {
-		found, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: slices.Sorted(maps.Keys(ids))})
+		found, err := rec.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{IDs: slices.Sorted(maps.Keys(ids))})
 		if err != nil {
 			return fmt.Errorf("reading subnets: %w", err)
 		}
 		for _, subnet := range found {
-			if err := refuseForeignMark("subnet "+subnet.ID, subnet.Description, p.uid); err != nil && !p.isGiven(subnet.ID) {
+			if err := checkMark("subnet "+subnet.ID, subnet.Description, rec.uid); err != nil && !rec.isGiven(subnet.ID) {
 				return err
 			}
-			p.seen.subnets[ids[subnet.ID]] = subnet
+			rec.observed.subnets[ids[subnet.ID]] = subnet
 		}
 	}
-	return p.observeMarkedSubnets(ctx)
+	return rec.observeMarkedSubnets(ctx)
 }
 
-func (p *pass) observeMarkedSubnets(ctx context.Context) error {
-	var searched []subnetWant
-	for _, wanted := range p.subnets {
-		_, found := p.seen.subnets[wanted.kind]
+func (rec *reconciliation) observeMarkedSubnets(ctx context.Context) error {
+	var searched []subnetSpec
+	for _, wanted := range rec.subnets {
+		_, found := rec.observed.subnets[wanted.kind]
 		if !found && wanted.givenID != "" {
 			return cloud.Errorf(cloud.Configuration, "networks.subnetId: there is no subnet %s, or this project cannot see it", wanted.givenID)
 		}
-		if !found || p.ledger.doubted(wanted.kind) {
+		if !found || rec.state.isUncertain(wanted.kind) {
 			searched = append(searched, wanted)
 		}
 	}
-	if len(searched) == 0 || p.untouched {
+	if len(searched) == 0 || rec.nothingExists {
 		return nil
 	}
-	marked, err := p.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: p.mark})
+	marked, err := rec.cloud.ListSubnets(ctx, cloudopenstack.SubnetFilter{Description: rec.mark})
 	if err != nil {
 		return fmt.Errorf("looking for subnets of the shoot: %w", err)
 	}
@@ -175,24 +175,24 @@ func (p *pass) observeMarkedSubnets(ctx context.Context) error {
 				continue
 			}
 			ids = append(ids, subnet.ID)
-			if _, found := p.seen.subnets[wanted.kind]; !found {
-				p.seen.subnets[wanted.kind] = subnet
+			if _, found := rec.observed.subnets[wanted.kind]; !found {
+				rec.observed.subnets[wanted.kind] = subnet
 			}
 		}
-		p.settleDoubt(wanted.kind, "subnet", ids, p.seen.subnets[wanted.kind].ID)
+		rec.resolveUncertainCreate(wanted.kind, "subnet", ids, rec.observed.subnets[wanted.kind].ID)
 	}
 	return nil
 }
 
-func (p *pass) observeInterfaces(ctx context.Context, routerID string) error {
+func (rec *reconciliation) observeInterfaces(ctx context.Context, routerID string) error {
 	if routerID == "" {
 		return nil
 	}
-	ports, err := p.cloud.ListPorts(ctx, cloudopenstack.PortFilter{DeviceID: routerID})
+	ports, err := rec.cloud.ListPorts(ctx, cloudopenstack.PortFilter{DeviceID: routerID})
 	if err != nil {
 		return fmt.Errorf("reading the ports of router %s: %w", routerID, err)
 	}
-	p.seen.interfaces = slices.DeleteFunc(ports, func(port cloudopenstack.Port) bool { return !isRouterInterface(port) })
+	rec.observed.interfaces = slices.DeleteFunc(ports, func(port cloudopenstack.Port) bool { return !isRouterInterface(port) })
 	return nil
 }
 
@@ -206,20 +206,20 @@ func isRouterInterface(port cloudopenstack.Port) bool {
 	}
 }
 
-func (p *pass) observeKeyPair(ctx context.Context) error {
-	needless := p.plan.keyPair.publicKey == "" && p.ledger.id(kindKeyPair) == "" && p.ledger.intent(kindKeyPair) == ""
-	if needless || p.untouched {
+func (rec *reconciliation) observeKeyPair(ctx context.Context) error {
+	needless := rec.plan.keyPair.publicKey == "" && rec.state.id(kindKeyPair) == "" && rec.state.intent(kindKeyPair) == ""
+	if needless || rec.nothingExists {
 		return nil
 	}
-	name := p.effectiveKeyPairName()
-	found, err := p.cloud.GetKeyPair(ctx, name)
+	name := rec.effectiveKeyPairName()
+	found, err := rec.cloud.GetKeyPair(ctx, name)
 	switch {
 	case cloud.IsNotFound(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading key pair %q: %w", name, err)
 	}
-	p.seen.keyPair = &found
+	rec.observed.keyPair = &found
 	return nil
 }
 
@@ -234,32 +234,32 @@ type search[T any] struct {
 
 // find returns what the user gave, or else what is recorded, or else what carries the shoot's mark. It returns nil when
 // there is nothing of that, and an error when the user gave something that is not there.
-func (s search[T]) find(ctx context.Context, p *pass) (*T, error) {
-	id := p.knownID(s.kind, s.givenID)
+func (s search[T]) find(ctx context.Context, rec *reconciliation) (*T, error) {
+	id := rec.knownID(s.kind, s.givenID)
 	if id != "" {
-		found, err := s.recorded(ctx, p, id)
-		if err != nil || (found != nil && !p.ledger.doubted(s.kind)) {
+		found, err := s.recorded(ctx, rec, id)
+		if err != nil || (found != nil && !rec.state.isUncertain(s.kind)) {
 			return found, err
 		}
 		if found != nil {
-			_, err := s.marked(ctx, p, id)
+			_, err := s.marked(ctx, rec, id)
 			return found, err
 		}
 		if s.givenID != "" {
 			return nil, cloud.Errorf(cloud.Configuration, "%s: there is no %s %s, or this project cannot see it", s.givenField, s.what, s.givenID)
 		}
-		p.log.Info("A recorded resource no longer exists", "kind", s.what, "id", id)
+		rec.log.Info("A recorded resource no longer exists", "kind", s.what, "id", id)
 	}
-	if p.untouched {
+	if rec.nothingExists {
 		return nil, nil
 	}
-	return s.marked(ctx, p, "")
+	return s.marked(ctx, rec, "")
 }
 
 // marked returns the marked resource that is in use or, where none is, the first one. Should there be several, it is the
 // same one every time.
-func (s search[T]) marked(ctx context.Context, p *pass, usedID string) (*T, error) {
-	found, err := s.byMark(ctx, p.mark)
+func (s search[T]) marked(ctx context.Context, rec *reconciliation, usedID string) (*T, error) {
+	found, err := s.byMark(ctx, rec.mark)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a %s of the shoot: %w", s.what, err)
 	}
@@ -271,25 +271,25 @@ func (s search[T]) marked(ctx context.Context, p *pass, usedID string) (*T, erro
 	if usedID == "" && len(ids) > 0 {
 		usedID = ids[0]
 	}
-	p.settleDoubt(s.kind, s.what, ids, usedID)
+	rec.resolveUncertainCreate(s.kind, s.what, ids, usedID)
 	if i := slices.Index(ids, usedID); i >= 0 {
 		return &found[i], nil
 	}
 	return nil, nil
 }
 
-// doomed returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the ledger cannot
+// findToDelete returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the ledger cannot
 // answer for all, what carries its mark.
-func (s search[T]) doomed(ctx context.Context, p *pass) ([]string, error) {
-	ids, look := p.candidates(s.kind, s.givenID)
-	if !look {
+func (s search[T]) findToDelete(ctx context.Context, rec *reconciliation) ([]string, error) {
+	ids, searchByMark := rec.candidates(s.kind, s.givenID)
+	if !searchByMark {
 		return ids, nil
 	}
-	marked, err := s.byMark(ctx, p.mark)
+	marked, err := s.byMark(ctx, rec.mark)
 	if err != nil {
 		return ids, fmt.Errorf("looking for %ss of the shoot: %w", s.what, err)
 	}
-	return alsoMarked(p, ids, marked, s.id), nil
+	return alsoMarked(rec, ids, marked, s.id), nil
 }
 
 func (s search[T]) id(one T) string {
@@ -297,7 +297,7 @@ func (s search[T]) id(one T) string {
 	return id
 }
 
-func (s search[T]) recorded(ctx context.Context, p *pass, id string) (*T, error) {
+func (s search[T]) recorded(ctx context.Context, rec *reconciliation, id string) (*T, error) {
 	found, err := s.byID(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", s.what, id, err)
@@ -308,7 +308,7 @@ func (s search[T]) recorded(ctx context.Context, p *pass, id string) (*T, error)
 			continue
 		}
 		if s.givenID == "" {
-			if err := refuseForeignMark(s.what+" "+id, description, p.uid); err != nil {
+			if err := checkMark(s.what+" "+id, description, rec.uid); err != nil {
 				return nil, err
 			}
 		}

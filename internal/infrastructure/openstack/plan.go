@@ -15,33 +15,33 @@ type plan struct {
 	// clusterNames are the names under which the shoot's cloud-controller-manager may know its cluster.
 	clusterNames []string
 
-	floating     floatingWant
-	network      networkWant
-	subnets      []subnetWant // the IPv4 node subnet first
-	router       routerWant
-	group        groupWant
-	keyPair      keyPairWant
+	floating     floatingNetworkSpec
+	network      networkSpec
+	subnets      []subnetSpec // the IPv4 node subnet first
+	router       routerSpec
+	group        securityGroupSpec
+	keyPair      keyPairSpec
 	shareNetwork bool
 
 	// pods, nodes and services are the shoot's IPv4 ranges.
 	pods, nodes, services string
 }
 
-// floatingWant selects the external network and the subnet of it that gives the router its address.
-type floatingWant struct {
+// floatingNetworkSpec selects the external network and the subnet of it that gives the router its address.
+type floatingNetworkSpec struct {
 	pool        string // name, pattern or ID
 	subnet      string // pattern; empty leaves the choice to the cloud
 	subnetField string // which field says so
 }
 
-type networkWant struct {
+type networkSpec struct {
 	givenID string
 	name    string
 	mtu     int // 0 leaves the choice to the cloud
 	azHints []string
 }
 
-type subnetWant struct {
+type subnetSpec struct {
 	kind    kind
 	purpose openstackv1alpha1.Purpose
 	givenID string
@@ -60,14 +60,14 @@ type subnetWant struct {
 	attached bool
 }
 
-type routerWant struct {
+type routerSpec struct {
 	givenID string
 	name    string
 	snat    *bool // nil leaves the choice to the cloud
 	azHints []string
 }
 
-type groupWant struct {
+type securityGroupSpec struct {
 	givenID string
 	name    string
 	// families are the IP versions in use.
@@ -80,7 +80,7 @@ type groupWant struct {
 	routesPods bool
 }
 
-type keyPairWant struct {
+type keyPairSpec struct {
 	name      string
 	publicKey string // empty: no key pair
 }
@@ -89,10 +89,10 @@ type keyPairWant struct {
 func (p *plan) dualStack() bool { return len(p.subnets) > 1 }
 
 // subnet returns what is wanted of a kind.
-func (p *plan) subnet(k kind) (subnetWant, bool) {
-	i := slices.IndexFunc(p.subnets, func(s subnetWant) bool { return s.kind == k })
+func (p *plan) subnet(k kind) (subnetSpec, bool) {
+	i := slices.IndexFunc(p.subnets, func(s subnetSpec) bool { return s.kind == k })
 	if i < 0 {
-		return subnetWant{}, false
+		return subnetSpec{}, false
 	}
 	return p.subnets[i], true
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestOutcomeOfTheDefaultShoot(t *testing.T) {
-	w := newWorld(t)
-	outcome := w.mustReconcile()
-	there := w.there()
-	network, subnet, router, group := there.Networks[0], there.Subnets[0], there.Routers[0], there.SecurityGroups[len(there.SecurityGroups)-1]
+func TestOutcome(t *testing.T) {
+	env := newEnvironment(t)
+	outcome := env.mustReconcile()
+	resources := env.resources()
+	network, subnet, router, group := resources.Networks[0], resources.Subnets[0], resources.Routers[0], resources.SecurityGroups[len(resources.SecurityGroups)-1]
 
 	mark := formatMark(technicalID, shootUID)
 	for kind, description := range map[string]string{
@@ -49,197 +49,197 @@ func TestOutcomeOfTheDefaultShoot(t *testing.T) {
 	assert.Equal(t, []string{"100.64.0.0/13"}, outcome.Services)
 	assert.Empty(t, outcome.Findings)
 	assert.Equal(t, []string{"1.1.1.1"}, subnet.DNSNameservers, "only the servers of the subnet's family")
-	assert.Equal(t, network.ID, w.state()["Network"], "the upstream extension finds it in its own key")
-	assert.Empty(t, w.state()[openstackv1alpha1.StateKeyIntents], "no intent is left open")
+	assert.Equal(t, network.ID, env.state()["Network"], "the upstream extension finds it in its own key")
+	assert.Empty(t, env.state()[openstackv1alpha1.StateKeyIntents], "no intent is left open")
 }
 
-func TestRangesThatTheShootDoesNotHaveAreNotListed(t *testing.T) {
-	w := newWorld(t)
-	w.shoot.Spec.Networking.Pods, w.shoot.Spec.Networking.Services = nil, nil
-	outcome := w.mustReconcile()
+func TestOutcome_MissingRanges(t *testing.T) {
+	env := newEnvironment(t)
+	env.shoot.Spec.Networking.Pods, env.shoot.Spec.Networking.Services = nil, nil
+	outcome := env.mustReconcile()
 	assert.Empty(t, outcome.Pods)
 	assert.Empty(t, outcome.Services)
 	assert.Equal(t, []string{"10.250.0.0/16"}, outcome.Nodes)
 }
 
-func TestNothingIsCreatedBeforeTheIntentsAreSaved(t *testing.T) {
+func TestRecordIntents_SavedBeforeCreate(t *testing.T) {
 	for name, saves := range map[string]int{"when nothing can be saved": 0, "when only the intents cannot": 1} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			before := w.there()
-			w.beforeSave = func() error {
+			env := newEnvironment(t)
+			before := env.resources()
+			env.beforeSave = func() error {
 				if saves--; saves >= 0 {
 					return nil
 				}
 				return errors.New("the API server is away")
 			}
-			_, err := w.reconcile()
+			_, err := env.reconcile()
 			require.ErrorContains(t, err, "the API server is away")
-			w.unchanged(before)
-			w.beforeSave = nil
-			w.mustReconcile()
+			env.assertUnchanged(before)
+			env.beforeSave = nil
+			env.mustReconcile()
 		})
 	}
 }
 
-func TestIntentsAreSavedTogetherBeforeTheFirstCreate(t *testing.T) {
-	w := newWorld(t)
+func TestRecordIntents_SavedTogether(t *testing.T) {
+	env := newEnvironment(t)
 	var intents string
-	w.onSave = func(data map[string]string) {
+	env.onSave = func(data map[string]string) {
 		if intents == "" && data[openstackv1alpha1.StateKeyIntents] != "" {
 			intents = data[openstackv1alpha1.StateKeyIntents]
-			assert.Empty(t, w.cloud.Log().Where(wire.Call.Writes), "created before the intents were saved")
+			assert.Empty(t, env.cloud.Log().Where(wire.Call.IsWrite), "created before the intents were saved")
 		}
 	}
-	w.mustReconcile()
+	env.mustReconcile()
 	for _, k := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
 		assert.Contains(t, intents, `"`+k+`"`)
 	}
 }
 
-func TestWhatWasRecordedAndIsGoneIsMadeAnew(t *testing.T) {
-	w := newWorld(t)
-	w.mustReconcile()
-	want := kinds(w.there())
-	group := w.state()["SecurityGroup"]
-	require.NoError(t, w.session().DeleteSecurityGroup(t.Context(), group))
-	require.NoError(t, w.session().DeleteKeyPair(t.Context(), w.state()["KeyPair"]))
-	w.mustReconcile()
-	assert.NotEqual(t, group, w.state()["SecurityGroup"])
-	assert.Equal(t, want, kinds(w.there()))
+func TestObserve_RecordedResourceGone(t *testing.T) {
+	env := newEnvironment(t)
+	env.mustReconcile()
+	want := countByKind(env.resources())
+	group := env.state()["SecurityGroup"]
+	require.NoError(t, env.session().DeleteSecurityGroup(t.Context(), group))
+	require.NoError(t, env.session().DeleteKeyPair(t.Context(), env.state()["KeyPair"]))
+	env.mustReconcile()
+	assert.NotEqual(t, group, env.state()["SecurityGroup"])
+	assert.Equal(t, want, countByKind(env.resources()))
 }
 
-func TestWhatIsNotRecordedIsFoundByItsMark(t *testing.T) {
-	w := newWorld(t)
-	w.mustReconcile()
-	before, state := w.there(), w.state()
-	w.forget()
-	w.mustReconcile()
-	w.unchanged(before)
+func TestObserve_FoundByMark(t *testing.T) {
+	env := newEnvironment(t)
+	env.mustReconcile()
+	before, state := env.resources(), env.state()
+	env.clearStatus()
+	env.mustReconcile()
+	env.assertUnchanged(before)
 	for _, key := range []string{"Network", "Subnet", "Router", "SecurityGroup", "KeyPair"} {
-		assert.Equal(t, state[key], w.state()[key], key)
+		assert.Equal(t, state[key], env.state()[key], key)
 	}
 }
 
-func TestAnotherSeedGoesOnFromTheStateAlone(t *testing.T) {
-	w := newWorld(t)
-	empty := w.there()
-	w.mustReconcile()
-	before, state := w.there(), w.infra.Status.State
-	w.infra.Status = extensionsv1alpha1.InfrastructureStatus{DefaultStatus: extensionsv1alpha1.DefaultStatus{State: state}}
-	w.restart()
-	outcome := w.mustReconcile()
-	assert.Empty(t, w.calls().Where(wire.Call.Writes).Where(func(call wire.Call) bool { return !call.IsLogin() }))
-	w.unchanged(before)
+func TestDriver_ReconcileOnOtherSeed(t *testing.T) {
+	env := newEnvironment(t)
+	empty := env.resources()
+	env.mustReconcile()
+	before, state := env.resources(), env.infra.Status.State
+	env.infra.Status = extensionsv1alpha1.InfrastructureStatus{DefaultStatus: extensionsv1alpha1.DefaultStatus{State: state}}
+	env.restart()
+	outcome := env.mustReconcile()
+	assert.Empty(t, env.takeCalls().Where(wire.Call.IsWrite).Where(func(call wire.Call) bool { return !call.IsLogin() }))
+	env.assertUnchanged(before)
 	assert.NotEmpty(t, outcome.EgressCIDRs)
-	w.mustDelete()
-	w.unchanged(empty)
+	env.mustDelete()
+	env.assertUnchanged(empty)
 }
 
-func TestOfSeveralMarkedOnesTheSameIsUsedAndTheOthersAreNamed(t *testing.T) {
-	w := newWorld(t)
-	empty := w.there()
+func TestObserve_SeveralMarked(t *testing.T) {
+	env := newEnvironment(t)
+	empty := env.resources()
 	mark := formatMark(technicalID, shootUID)
-	ids := []string{w.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark}), w.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark})}
+	ids := []string{env.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark}), env.plant("security-groups", fake.Attrs{"name": technicalID, "description": mark})}
 	slices.Sort(ids)
-	w.attempted = true
-	outcome := w.mustReconcile()
-	assert.Equal(t, ids[0], w.state()["SecurityGroup"])
+	env.attempted = true
+	outcome := env.mustReconcile()
+	assert.Equal(t, ids[0], env.state()["SecurityGroup"])
 	assert.Equal(t, []string{"security group " + ids[1] + " is marked as this shoot's own, but another one is in use; it is removed with the shoot, or by hand before"}, outcome.Findings)
-	assert.Equal(t, outcome.Findings, w.mustReconcile().Findings, "it is not forgotten")
-	w.mustDelete()
-	w.unchanged(empty)
+	assert.Equal(t, outcome.Findings, env.mustReconcile().Findings, "it is not forgotten")
+	env.mustDelete()
+	env.assertUnchanged(empty)
 }
 
-func TestNamesakesOfOthersAreNeverAdopted(t *testing.T) {
-	w := newWorld(t)
+func TestObserve_NamesakesIgnored(t *testing.T) {
+	env := newEnvironment(t)
 	foreign := formatMark(technicalID, "another-uid")
 	longer := formatMark(technicalID+"-b", shootUID+"-b")
 	for _, name := range []string{technicalID, technicalID + "-b", technicalID + "-ipv6"} {
-		network := w.plant("networks", fake.Attrs{"name": name, "description": foreign})
-		w.plant("subnets", fake.Attrs{"name": name, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "description": longer})
-		w.plant("routers", fake.Attrs{"name": name})
-		w.plant("security-groups", fake.Attrs{"name": name, "description": "Cluster Nodes"})
+		network := env.plant("networks", fake.Attrs{"name": name, "description": foreign})
+		env.plant("subnets", fake.Attrs{"name": name, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "description": longer})
+		env.plant("routers", fake.Attrs{"name": name})
+		env.plant("security-groups", fake.Attrs{"name": name, "description": "Cluster Nodes"})
 	}
-	_, err := w.session().CreateKeyPair(t.Context(), technicalID, otherKey)
+	_, err := env.session().CreateKeyPair(t.Context(), technicalID, otherKey)
 	require.NoError(t, err)
-	before := w.there()
+	before := env.resources()
 
-	w.mustReconcile()
-	_, went := fake.Diff(before, w.there())
-	assert.Empty(t, went)
-	w.forget() // a second pass goes by marks alone
-	w.mustReconcile()
-	assert.Len(t, w.there().Networks, 4)
-	w.forget()
-	w.mustDelete()
-	w.unchanged(before)
+	env.mustReconcile()
+	_, deleted := fake.Diff(before, env.resources())
+	assert.Empty(t, deleted)
+	env.clearStatus() // a second pass goes by marks alone
+	env.mustReconcile()
+	assert.Len(t, env.resources().Networks, 4)
+	env.clearStatus()
+	env.mustDelete()
+	env.assertUnchanged(before)
 }
 
-func TestRecordedResourceOfAnotherShootIsRefused(t *testing.T) {
-	w := newWorld(t)
-	id := w.plant("networks", fake.Attrs{"name": technicalID, "description": formatMark("shoot--other", "another-uid")})
-	w.infra.Status.State = w.marshal(map[string]any{
+func TestCheckMark_OtherShoot(t *testing.T) {
+	env := newEnvironment(t)
+	id := env.plant("networks", fake.Attrs{"name": technicalID, "description": formatMark("shoot--other", "another-uid")})
+	env.infra.Status.State = env.marshal(map[string]any{
 		"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": map[string]string{"Network": id},
 	})
-	w.attempted = true
-	_, err := w.reconcile()
+	env.attempted = true
+	_, err := env.reconcile()
 	assert.ErrorContains(t, err, "belongs to shoot shoot--other")
 }
 
-func TestKeyPairs(t *testing.T) {
+func TestEnsureKeyPair(t *testing.T) {
 	t.Run("a rotated key replaces the old one under the same name", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		w.infra.Spec.SSHPublicKey = []byte(otherKey)
-		w.mustReconcile()
-		require.Len(t, w.there().KeyPairs, 1)
-		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+		env := newEnvironment(t)
+		env.mustReconcile()
+		env.infra.Spec.SSHPublicKey = []byte(otherKey)
+		env.mustReconcile()
+		require.Len(t, env.resources().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, env.resources().KeyPairs[0].PublicKey))
 	})
 	t.Run("a key that was rotated after a crash replaces the crashed one's", func(t *testing.T) {
-		w := newWorld(t)
-		w.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Drop: wire.DropAfter})
-		_, err := w.reconcile()
+		env := newEnvironment(t)
+		env.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Drop: wire.DropAfter})
+		_, err := env.reconcile()
 		require.Error(t, err)
-		w.infra.Spec.SSHPublicKey = []byte(otherKey)
-		w.mustReconcile()
-		require.Len(t, w.there().KeyPairs, 1)
-		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+		env.infra.Spec.SSHPublicKey = []byte(otherKey)
+		env.mustReconcile()
+		require.Len(t, env.resources().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, env.resources().KeyPairs[0].PublicKey))
 	})
 	t.Run("without SSH access there is none, and nothing panics", func(t *testing.T) {
-		w := newWorld(t)
-		w.infra.Spec.SSHPublicKey = nil
-		outcome := w.mustReconcile()
-		assert.Empty(t, w.there().KeyPairs)
+		env := newEnvironment(t)
+		env.infra.Spec.SSHPublicKey = nil
+		outcome := env.mustReconcile()
+		assert.Empty(t, env.resources().KeyPairs)
 		assert.Empty(t, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Node.KeyName)
 	})
 	t.Run("switching SSH access off removes it", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		w.infra.Spec.SSHPublicKey = nil
-		w.mustReconcile()
-		assert.Empty(t, w.there().KeyPairs)
-		assert.Empty(t, w.state()["KeyPair"])
+		env := newEnvironment(t)
+		env.mustReconcile()
+		env.infra.Spec.SSHPublicKey = nil
+		env.mustReconcile()
+		assert.Empty(t, env.resources().KeyPairs)
+		assert.Empty(t, env.state()["KeyPair"])
 	})
 	t.Run("a foreign one of the very same name is named, kept, and survives the deletion", func(t *testing.T) {
-		w := newWorld(t)
-		_, err := w.session().CreateKeyPair(t.Context(), keyPairName(technicalID, shootUID), otherKey)
+		env := newEnvironment(t)
+		_, err := env.session().CreateKeyPair(t.Context(), keyPairName(technicalID, shootUID), otherKey)
 		require.NoError(t, err)
 		for range 2 {
-			_, err = w.reconcile()
+			_, err = env.reconcile()
 			require.ErrorContains(t, err, `key pair "shoot--dev--one-5f0c9a52" exists with another public key`)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 		}
-		w.mustDelete()
-		require.Len(t, w.there().KeyPairs, 1)
-		assert.True(t, samePublicKey(otherKey, w.there().KeyPairs[0].PublicKey))
+		env.mustDelete()
+		require.Len(t, env.resources().KeyPairs, 1)
+		assert.True(t, samePublicKey(otherKey, env.resources().KeyPairs[0].PublicKey))
 	})
 }
 
-func TestFloatingSubnets(t *testing.T) {
-	router := func(w *world) string { return w.there().Routers[0].Gateway.ExternalFixedIPs[0].SubnetID }
-	id := func(w *world, name string) string {
-		for _, subnet := range w.cloud.State("").Subnets {
+func TestCreateRouter_FloatingSubnets(t *testing.T) {
+	router := func(env *environment) string { return env.resources().Routers[0].Gateway.ExternalFixedIPs[0].SubnetID }
+	id := func(env *environment, name string) string {
+		for _, subnet := range env.cloud.State("").Subnets {
 			if subnet.Name == name {
 				return subnet.ID
 			}
@@ -248,48 +248,48 @@ func TestFloatingSubnets(t *testing.T) {
 		return ""
 	}
 	t.Run("a pattern selects the subnet, which is remembered", func(t *testing.T) {
-		w := newWorld(t)
-		w.selectFloatingSubnet("~public-(b|c)")
-		w.mustReconcile()
-		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
-		assert.Equal(t, fake.ExternalSubnetB, w.state()["FloatingPoolSubnetName"])
+		env := newEnvironment(t)
+		env.selectFloatingSubnet("~public-(b|c)")
+		env.mustReconcile()
+		assert.Equal(t, id(env, fake.ExternalSubnetB), router(env))
+		assert.Equal(t, fake.ExternalSubnetB, env.state()["FloatingPoolSubnetName"])
 	})
 	t.Run("an exhausted subnet gives way to the next candidate", func(t *testing.T) {
-		w := newWorld(t)
-		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
-		w.selectFloatingSubnet("public-*")
-		w.mustReconcile()
-		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
-		assert.Len(t, w.there().Routers, 1)
+		env := newEnvironment(t)
+		require.NoError(t, env.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
+		env.selectFloatingSubnet("public-*")
+		env.mustReconcile()
+		assert.Equal(t, id(env, fake.ExternalSubnetB), router(env))
+		assert.Len(t, env.resources().Routers, 1)
 	})
 	t.Run("when all are exhausted the error says so", func(t *testing.T) {
-		w := newWorld(t)
-		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
-		require.NoError(t, w.cloud.ExhaustSubnet(fake.ExternalSubnetB, true))
-		w.selectFloatingSubnet("public-*")
-		_, err := w.reconcile()
+		env := newEnvironment(t)
+		require.NoError(t, env.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
+		require.NoError(t, env.cloud.ExhaustSubnet(fake.ExternalSubnetB, true))
+		env.selectFloatingSubnet("public-*")
+		_, err := env.reconcile()
 		assert.ErrorContains(t, err, `none of the 2 subnets that floatingPoolSubnetName "public-*" selects has an address left`)
 		assert.Equal(t, cloud.Depleted, cloud.KindOf(err))
 	})
 	t.Run("D5: the cloud profile's default counts for a pool without region and with a pattern", func(t *testing.T) {
-		w := newWorld(t)
-		w.openFloatingSubnets()
-		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*", DefaultFloatingSubnet: new(fake.ExternalSubnetB)}}
-		w.mustReconcile()
-		assert.Equal(t, id(w, fake.ExternalSubnetB), router(w))
+		env := newEnvironment(t)
+		env.openFloatingSubnets()
+		env.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*", DefaultFloatingSubnet: new(fake.ExternalSubnetB)}}
+		env.mustReconcile()
+		assert.Equal(t, id(env, fake.ExternalSubnetB), router(env))
 	})
 	t.Run("a floating pool can be given by ID", func(t *testing.T) {
-		w := newWorld(t)
-		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
-		w.config.FloatingPoolName = w.cloud.State(fake.AdminProject).Networks[0].ID
-		outcome := w.mustReconcile()
+		env := newEnvironment(t)
+		env.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+		env.config.FloatingPoolName = env.cloud.State(fake.AdminProject).Networks[0].ID
+		outcome := env.mustReconcile()
 		assert.Equal(t, fake.ExternalNetwork, outcome.ProviderStatus.(*openstackv1alpha1.InfrastructureStatus).Networks.FloatingPool.Name)
 	})
 	t.Run("an unknown pool is a configuration error that names the field", func(t *testing.T) {
-		w := newWorld(t)
-		w.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
-		w.config.FloatingPoolName = "nowhere"
-		_, err := w.reconcile()
+		env := newEnvironment(t)
+		env.profile.Constraints.FloatingPools = []openstackv1alpha1.FloatingPool{{Name: "*"}}
+		env.config.FloatingPoolName = "nowhere"
+		_, err := env.reconcile()
 		assert.ErrorContains(t, err, "floatingPoolName")
 		assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 	})

@@ -35,7 +35,7 @@ func familyOf(version int) ruleFamily {
 
 // wantedRules returns the rules of the nodes' security group: the same ones, in the same words, that the upstream
 // extension writes, so that an adopted group needs no change. The words also tell later which rules are Gardener's.
-func wantedRules(wanted groupWant, groupID string) []cloudopenstack.SecurityGroupRule {
+func wantedRules(wanted securityGroupSpec, groupID string) []cloudopenstack.SecurityGroupRule {
 	rules := []cloudopenstack.SecurityGroupRule{
 		{Direction: egress, EtherType: "IPv4", Description: "IPv4: allow all outgoing traffic"},
 		{Direction: egress, EtherType: "IPv6", Description: "IPv6: allow all outgoing traffic"},
@@ -88,10 +88,10 @@ type ruleChanges struct {
 	create []cloudopenstack.SecurityGroupRule
 	// remove was Gardener's once and is not wanted any more, e.g. the open node ports after sources were restricted.
 	remove []cloudopenstack.SecurityGroupRule
-	// former let a pod range in once. It stays: the nodes may route natively for as long as they are not replaced.
-	former []cloudopenstack.SecurityGroupRule
-	// foreign was added by somebody else. It stays.
-	foreign []cloudopenstack.SecurityGroupRule
+	// formerPodRanges let a pod range in once. It stays: the nodes may route natively for as long as they are not replaced.
+	formerPodRanges []cloudopenstack.SecurityGroupRule
+	// unmanaged was added by somebody else. It stays.
+	unmanaged []cloudopenstack.SecurityGroupRule
 }
 
 // diffRules compares by meaning: protocol 6 is tcp, no prefix is every address, a prefix counts with its host bits cut.
@@ -109,10 +109,10 @@ func diffRules(wanted, have []cloudopenstack.SecurityGroupRule) ruleChanges {
 	}
 	for _, rule := range unmatched {
 		switch {
-		case !writtenByGardener(rule.Description):
-			changes.foreign = append(changes.foreign, rule)
+		case !isGardenerRule(rule.Description):
+			changes.unmanaged = append(changes.unmanaged, rule)
 		case strings.HasSuffix(rule.Description, fromPods) && normalisePrefix(rule.RemoteIPPrefix) != "":
-			changes.former = append(changes.former, rule)
+			changes.formerPodRanges = append(changes.formerPodRanges, rule)
 		default:
 			changes.remove = append(changes.remove, rule)
 		}
@@ -120,8 +120,8 @@ func diffRules(wanted, have []cloudopenstack.SecurityGroupRule) ruleChanges {
 	return changes
 }
 
-// writtenByGardener recognises the wording of wantedRules in all its variants, and of nothing else.
-func writtenByGardener(description string) bool {
+// isGardenerRule recognises the wording of wantedRules in all its variants, and of nothing else.
+func isGardenerRule(description string) bool {
 	_, text, ok := strings.Cut(description, ": ")
 	if !ok || (!strings.HasPrefix(description, "IPv4: ") && !strings.HasPrefix(description, "IPv6: ")) {
 		return false

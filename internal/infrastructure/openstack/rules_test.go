@@ -11,11 +11,11 @@ import (
 
 type rule = cloudopenstack.SecurityGroupRule
 
-func defaultGroup() groupWant {
-	return groupWant{families: []int{4}, nodePortSources: []string{"0.0.0.0/0"}}
+func defaultGroup() securityGroupSpec {
+	return securityGroupSpec{families: []int{4}, nodePortSources: []string{"0.0.0.0/0"}}
 }
 
-func TestWantedRulesAreThoseOfTheUpstreamExtension(t *testing.T) {
+func TestWantedRules_AsUpstream(t *testing.T) {
 	want := []rule{
 		{SecurityGroupID: "g", Direction: "egress", EtherType: "IPv4", Description: "IPv4: allow all outgoing traffic"},
 		{SecurityGroupID: "g", Direction: "egress", EtherType: "IPv6", Description: "IPv6: allow all outgoing traffic"},
@@ -32,8 +32,8 @@ func TestWantedRulesAreThoseOfTheUpstreamExtension(t *testing.T) {
 	assert.Empty(t, cmp.Diff(want, wantedRules(defaultGroup(), "g")))
 }
 
-func TestWantedRulesFollowTheConfiguration(t *testing.T) {
-	has := func(group groupWant, want string) bool {
+func TestWantedRules(t *testing.T) {
+	has := func(group securityGroupSpec, want string) bool {
 		for _, rule := range wantedRules(group, "g") {
 			if describeRule(rule) == want {
 				return true
@@ -41,23 +41,23 @@ func TestWantedRulesFollowTheConfiguration(t *testing.T) {
 		}
 		return false
 	}
-	dual := groupWant{families: []int{4, 6}, nodePortSources: []string{"0.0.0.0/0", "::/0"}}
+	dual := securityGroupSpec{families: []int{4, 6}, nodePortSources: []string{"0.0.0.0/0", "::/0"}}
 	assert.True(t, has(dual, "ingress IPv6 tcp 30000-32767 any"))
 	assert.True(t, has(dual, "ingress IPv6 group g"))
 
-	restricted := groupWant{families: []int{4}, nodePortSources: []string{"10.0.0.0/8", "2001:db8::/32"}}
+	restricted := securityGroupSpec{families: []int{4}, nodePortSources: []string{"10.0.0.0/8", "2001:db8::/32"}}
 	assert.True(t, has(restricted, "ingress IPv4 udp 30000-32767 10.0.0.0/8"))
 	assert.False(t, has(restricted, "ingress IPv4 udp 30000-32767 any"), "only the given ranges")
 	assert.False(t, has(restricted, "ingress IPv6 udp 30000-32767 2001:db8::/32"), "no IPv6 without dual stack")
 
-	closed := groupWant{families: []int{4}, nodePortSources: []string{}}
+	closed := securityGroupSpec{families: []int{4}, nodePortSources: []string{}}
 	assert.Len(t, wantedRules(closed, "g"), 3, "an empty list closes the node ports")
 
-	routed := groupWant{families: []int{4}, podRanges: []string{"100.96.0.0/11"}}
+	routed := securityGroupSpec{families: []int{4}, podRanges: []string{"100.96.0.0/11"}}
 	assert.True(t, has(routed, "ingress IPv4 100.96.0.0/11"), "pods that are routed natively are let in")
 }
 
-func TestRulesAreComparedByMeaning(t *testing.T) {
+func TestNormalise(t *testing.T) {
 	tcp := rule{Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 30000, PortMax: 32767, RemoteIPPrefix: "0.0.0.0/0"}
 	for name, test := range map[string]struct {
 		other rule
@@ -84,7 +84,7 @@ func TestRulesAreComparedByMeaning(t *testing.T) {
 	assert.Equal(t, "10.1.2.3/32", normalisePrefix("10.1.2.3"), "an address is a range of one")
 }
 
-func TestRuleChanges(t *testing.T) {
+func TestDiffRules(t *testing.T) {
 	full := wantedRules(defaultGroup(), "g")
 	t.Run("D13: a group that has all rules needs nothing, whoever wrote them", func(t *testing.T) {
 		have := wantedRules(defaultGroup(), "g")
@@ -99,17 +99,17 @@ func TestRuleChanges(t *testing.T) {
 	t.Run("a foreign rule stays", func(t *testing.T) {
 		ssh := rule{ID: "ssh", Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortMin: 22, PortMax: 22}
 		changes := diffRules(full, append(wantedRules(defaultGroup(), "g"), ssh))
-		assert.Equal(t, ruleChanges{foreign: []rule{ssh}}, changes)
+		assert.Equal(t, ruleChanges{unmanaged: []rule{ssh}}, changes)
 	})
 	t.Run("node ports that Gardener opened to the world are closed when sources are restricted", func(t *testing.T) {
-		restricted := groupWant{families: []int{4}, nodePortSources: []string{"10.0.0.0/8"}}
+		restricted := securityGroupSpec{families: []int{4}, nodePortSources: []string{"10.0.0.0/8"}}
 		changes := diffRules(wantedRules(restricted, "g"), full)
 		assert.Len(t, changes.create, 2)
 		assert.Equal(t, full[3:], changes.remove)
 	})
 	t.Run("a rule in Gardener's words with other words behind is foreign", func(t *testing.T) {
-		assert.False(t, writtenByGardener("IPv4: allow all incoming tcp traffic with port range 30000-32767, says Bob"))
-		assert.False(t, writtenByGardener("allow all outgoing traffic"))
-		assert.True(t, writtenByGardener("IPv6: allow all incoming udp traffic with port range 30000-32767 from 2001:db8::/32"))
+		assert.False(t, isGardenerRule("IPv4: allow all incoming tcp traffic with port range 30000-32767, says Bob"))
+		assert.False(t, isGardenerRule("allow all outgoing traffic"))
+		assert.True(t, isGardenerRule("IPv6: allow all incoming udp traffic with port range 30000-32767 from 2001:db8::/32"))
 	})
 }

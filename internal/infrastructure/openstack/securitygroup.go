@@ -11,56 +11,56 @@ import (
 )
 
 // ensureGroup uses the given security group, the shoot's own, or creates one.
-func (p *pass) ensureGroup(ctx context.Context) error {
-	wanted, seen := p.plan.group, p.seen.group
-	if seen == nil {
-		created, err := p.cloud.CreateSecurityGroup(ctx, cloudopenstack.SecurityGroupCreate{Name: wanted.name, Description: p.mark})
+func (rec *reconciliation) ensureGroup(ctx context.Context) error {
+	wanted, observed := rec.plan.group, rec.observed.group
+	if observed == nil {
+		created, err := rec.cloud.CreateSecurityGroup(ctx, cloudopenstack.SecurityGroupCreate{Name: wanted.name, Description: rec.mark})
 		if err != nil {
-			p.notCreated(kindSecurityGroup, err)
+			rec.recordFailedCreate(kindSecurityGroup, err)
 			return fmt.Errorf("creating security group %q: %w", wanted.name, err)
 		}
-		p.log.Info("Created security group", "id", created.ID)
-		seen = &created
+		rec.log.Info("Created security group", "id", created.ID)
+		observed = &created
 	}
-	p.secGroup = *seen
-	p.hold(kindSecurityGroup, seen.ID, ownerOf(wanted.givenID), map[string]string{openstackv1alpha1.StateKeySecurityGroupName: seen.Name})
+	rec.secGroup = *observed
+	rec.recordResource(kindSecurityGroup, observed.ID, ownerOf(wanted.givenID), map[string]string{openstackv1alpha1.StateKeySecurityGroupName: observed.Name})
 	return nil
 }
 
 // ensureRules adds the missing rules in one request and removes those that Gardener added once and no longer wants. The
 // rules of a given group are looked at and left alone.
-func (p *pass) ensureRules(ctx context.Context) error {
-	wanted := p.plan.group
+func (rec *reconciliation) ensureRules(ctx context.Context) error {
+	wanted := rec.plan.group
 	if wanted.routesPods {
-		ipv6 := present(p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		ipv6 := nonEmptyList(rec.state.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
 		wanted.podRanges = slices.Concat(wanted.podRanges, ipv6)
 	}
-	group := p.secGroup
+	group := rec.secGroup
 	changes := diffRules(wantedRules(wanted, group.ID), group.Rules)
 	if wanted.givenID != "" {
 		for _, rule := range changes.create {
-			p.report(fmt.Sprintf("security group %s lacks a rule that nodes need: %s", group.ID, describeRule(rule)))
+			rec.addFindings(fmt.Sprintf("security group %s lacks a rule that nodes need: %s", group.ID, describeRule(rule)))
 		}
 		return nil
 	}
-	for _, rule := range changes.foreign {
-		p.report(fmt.Sprintf("security group %s has a rule that is not Gardener's: %s (%s)", group.ID, describeRule(rule), rule.ID))
+	for _, rule := range changes.unmanaged {
+		rec.addFindings(fmt.Sprintf("security group %s has a rule that is not Gardener's: %s (%s)", group.ID, describeRule(rule), rule.ID))
 	}
-	for _, rule := range changes.former {
-		p.report(fmt.Sprintf("security group %s still lets in a pod range that is not routed natively any more: %s (%s); "+
+	for _, rule := range changes.formerPodRanges {
+		rec.addFindings(fmt.Sprintf("security group %s still lets in a pod range that is not routed natively any more: %s (%s); "+
 			"remove the rule when no node is left that routes", group.ID, describeRule(rule), rule.ID))
 	}
 	if len(changes.create) > 0 {
-		if _, err := p.cloud.CreateSecurityGroupRules(ctx, changes.create); err != nil {
+		if _, err := rec.cloud.CreateSecurityGroupRules(ctx, changes.create); err != nil {
 			return fmt.Errorf("adding rules to security group %s: %w", group.ID, err)
 		}
-		p.log.Info("Added security group rules", "group", group.ID, "count", len(changes.create))
+		rec.log.Info("Added security group rules", "group", group.ID, "count", len(changes.create))
 	}
 	for _, rule := range changes.remove {
-		if err := p.cloud.DeleteSecurityGroupRule(ctx, rule.ID); err != nil && !cloud.IsNotFound(err) {
+		if err := rec.cloud.DeleteSecurityGroupRule(ctx, rule.ID); err != nil && !cloud.IsNotFound(err) {
 			return fmt.Errorf("removing rule %s (%s) from security group %s: %w", rule.ID, describeRule(rule), group.ID, err)
 		}
-		p.log.Info("Removed security group rule", "group", group.ID, "rule", describeRule(rule))
+		rec.log.Info("Removed security group rule", "group", group.ID, "rule", describeRule(rule))
 	}
 	return nil
 }

@@ -55,10 +55,10 @@ const (
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
-	// keyDoubts holds since when creates are in doubt, by kind, as JSON: see doubt.go.
-	keyDoubts = openstackv1alpha1.StateKeyPrefix + "doubts"
-	// keyNothing stands as long as nobody tried to create anything.
-	keyNothing = openstackv1alpha1.StateKeyPrefix + "nothing"
+	// keyUncertainCreates holds since when creates are in doubt, by kind, as JSON: see doubt.go.
+	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "doubts"
+	// keyNothingCreated stands as long as nobody tried to create anything.
+	keyNothingCreated = openstackv1alpha1.StateKeyPrefix + "nothing"
 
 	keyFloatingNetwork = openstackv1alpha1.StateKeyFloatingNetwork
 )
@@ -75,163 +75,163 @@ const (
 	given ownership = "given"
 )
 
-// ledger is what is known about the shoot's resources from earlier passes and learned in this one. It is safe for
+// state is what is known about the shoot's resources from earlier passes and learned in this one. It is safe for
 // concurrent use.
-type ledger struct {
-	mutex   sync.Mutex
-	data    map[string]string
-	owners  map[kind]ownership
-	intents map[kind]string
-	doubts  map[kind]string // the time in RFC 3339
+type state struct {
+	mutex            sync.Mutex
+	data             map[string]string
+	owners           map[kind]ownership
+	intents          map[kind]string
+	uncertainCreates map[kind]string // the time in RFC 3339
 }
 
-func newLedger() *ledger {
-	return &ledger{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}, doubts: map[kind]string{}}
+func newState() *state {
+	return &state{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}, uncertainCreates: map[kind]string{}}
 }
 
 // empty tells whether nothing was ever recorded.
-func (l *ledger) empty() bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return len(l.data) == 0 && len(l.intents) == 0
+func (s *state) empty() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.data) == 0 && len(s.intents) == 0
 }
 
-// foreign tells whether somebody else wrote the ledger: the upstream extension.
-func (l *ledger) foreign() bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for key := range l.data {
+// fromUpstream tells whether somebody else wrote the ledger: the upstream extension.
+func (s *state) fromUpstream() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for key := range s.data {
 		if strings.HasPrefix(key, openstackv1alpha1.StateKeyPrefix) {
 			return false
 		}
 	}
-	return len(l.data) > 0 && len(l.intents)+len(l.owners)+len(l.doubts) == 0
+	return len(s.data) > 0 && len(s.intents)+len(s.owners)+len(s.uncertainCreates) == 0
 }
 
-// nothing tells whether it is recorded that nothing of the shoot can exist.
-func (l *ledger) nothing() bool { return l.fact(keyNothing) != "" }
+// nothingCreated tells whether it is recorded that nothing of the shoot can exist.
+func (s *state) nothingCreated() bool { return s.fact(keyNothingCreated) != "" }
 
 // fact returns what is recorded under a key, or nothing.
-func (l *ledger) fact(key string) string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.data[key]
+func (s *state) fact(key string) string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.data[key]
 }
 
-// note records a fact; an empty value removes it.
-func (l *ledger) note(key, value string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
+// setFact records a fact; an empty value removes it.
+func (s *state) setFact(key, value string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	if value == "" {
-		delete(l.data, key)
+		delete(s.data, key)
 		return
 	}
-	l.data[key] = value
+	s.data[key] = value
 }
 
 // id returns the recorded ID of the shoot's resource of that kind, or nothing.
-func (l *ledger) id(k kind) string { return l.fact(string(k)) }
+func (s *state) id(k kind) string { return s.fact(string(k)) }
 
 // owner returns who owns the recorded resource, as far as it is recorded.
-func (l *ledger) owner(k kind) ownership {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.owners[k]
+func (s *state) owner(k kind) ownership {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.owners[k]
 }
 
 // intent returns the name of what was about to be created when the state was saved, or nothing.
-func (l *ledger) intent(k kind) string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.intents[k]
+func (s *state) intent(k kind) string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.intents[k]
 }
 
-// intend records that a resource of that name is about to be created.
-func (l *ledger) intend(k kind, name string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.intents[k] = name
+// recordIntent records that a resource of that name is about to be created.
+func (s *state) recordIntent(k kind, name string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.intents[k] = name
 }
 
-// hold records a resource and fulfils the intent. What was given once never becomes the shoot's own.
-func (l *ledger) hold(k kind, id string, owner ownership) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.data[string(k)] == id && l.owners[k] == given {
+// recordResource records a resource and fulfils the intent. What was given once never becomes the shoot's own.
+func (s *state) recordResource(k kind, id string, owner ownership) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.data[string(k)] == id && s.owners[k] == given {
 		owner = given
 	}
-	l.data[string(k)] = id
-	l.owners[k] = owner
-	delete(l.intents, k)
-	l.settleUnrecorded(k)
+	s.data[string(k)] = id
+	s.owners[k] = owner
+	delete(s.intents, k)
+	s.clearUnrecorded(k)
 	if k == kindInterface || k == kindKeyPair {
-		delete(l.doubts, k) // there cannot be two of them
+		delete(s.uncertainCreates, k) // there cannot be two of them
 	}
 }
 
 // forget removes all that is known about the kind, and the facts that go with it.
-func (l *ledger) forget(k kind, facts ...string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	delete(l.data, string(k))
-	delete(l.owners, k)
-	delete(l.intents, k)
+func (s *state) forget(k kind, facts ...string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.data, string(k))
+	delete(s.owners, k)
+	delete(s.intents, k)
 	for _, key := range facts {
-		delete(l.data, key)
+		delete(s.data, key)
 	}
 }
 
 // intended returns the kinds of which something was about to be created.
-func (l *ledger) intended() []kind {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return slices.Sorted(maps.Keys(l.intents))
+func (s *state) intended() []kind {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Sorted(maps.Keys(s.intents))
 }
 
 // withdraw removes an intent of which nothing came.
-func (l *ledger) withdraw(k kind) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	delete(l.intents, k)
+func (s *state) withdraw(k kind) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.intents, k)
 }
 
-// doubt records that nobody knows what came of a create.
-func (l *ledger) doubt(k kind, now time.Time) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.doubts[k] = now.UTC().Format(time.RFC3339)
+// markUncertain records that nobody knows what came of a create.
+func (s *state) markUncertain(k kind, now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.uncertainCreates[k] = now.UTC().Format(time.RFC3339)
 }
 
-// trust removes a doubt.
-func (l *ledger) trust(k kind) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	delete(l.doubts, k)
+// clearUncertain removes a doubt.
+func (s *state) clearUncertain(k kind) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.uncertainCreates, k)
 }
 
-// doubted tells whether a create is in doubt.
-func (l *ledger) doubted(k kind) bool {
-	_, doubted := l.doubtedSince(k)
-	return doubted
+// isUncertain tells whether a create is in doubt.
+func (s *state) isUncertain(k kind) bool {
+	_, uncertain := s.uncertainSince(k)
+	return uncertain
 }
 
-func (l *ledger) doubtedSince(k kind) (time.Time, bool) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	text, doubted := l.doubts[k]
+func (s *state) uncertainSince(k kind) (time.Time, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	text, uncertain := s.uncertainCreates[k]
 	since, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, doubted // long ago
+		return time.Time{}, uncertain // long ago
 	}
-	return since, doubted
+	return since, uncertain
 }
 
-// uncertain tells whether there may be more of a kind than what is recorded.
-func (l *ledger) uncertain(k kind) bool { return l.intent(k) != "" || l.doubted(k) }
+// mayHaveMore tells whether there may be more of a kind than what is recorded.
+func (s *state) mayHaveMore(k kind) bool { return s.intent(k) != "" || s.isUncertain(k) }
 
 // leftovers returns the recorded leftovers in the form kind/ID, sorted.
-func (l *ledger) leftovers() []string {
-	list := l.fact(keyLeftovers)
+func (s *state) leftovers() []string {
+	list := s.fact(keyLeftovers)
 	if list == "" {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (l *ledger) leftovers() []string {
 }
 
 // setLeftovers records leftovers; none removes the record.
-func (l *ledger) setLeftovers(list []string) {
+func (s *state) setLeftovers(list []string) {
 	sorted := slices.Sorted(slices.Values(list))
-	l.note(keyLeftovers, strings.Join(slices.Compact(sorted), ","))
+	s.setFact(keyLeftovers, strings.Join(slices.Compact(sorted), ","))
 }

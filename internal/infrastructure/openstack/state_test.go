@@ -25,29 +25,29 @@ func statusWith(state, providerStatus string) extensionsv1alpha1.InfrastructureS
 	return status
 }
 
-func TestLedgerSurvivesBeingSaved(t *testing.T) {
-	before := newLedger()
-	before.hold(kindNetwork, "net-1", own)
-	before.hold(kindRouter, "router-1", given)
-	before.intend(kindSubnet, "shoot--a")
-	before.note(openstackv1alpha1.StateKeyNetworkName, "shoot--a")
-	raw, err := json.Marshal(before.state())
+func TestState_RoundTrip(t *testing.T) {
+	before := newState()
+	before.recordResource(kindNetwork, "net-1", own)
+	before.recordResource(kindRouter, "router-1", given)
+	before.recordIntent(kindSubnet, "shoot--a")
+	before.setFact(openstackv1alpha1.StateKeyNetworkName, "shoot--a")
+	raw, err := json.Marshal(before.infrastructureState())
 	require.NoError(t, err)
 
-	after, err := loadLedger(statusWith(string(raw), ""))
+	after, err := loadState(statusWith(string(raw), ""))
 	require.NoError(t, err)
 	assert.Equal(t, "net-1", after.id(kindNetwork))
 	assert.Equal(t, own, after.owner(kindNetwork))
 	assert.Equal(t, given, after.owner(kindRouter))
 	assert.Equal(t, "shoot--a", after.intent(kindSubnet))
-	assert.Empty(t, cmp.Diff(before.state(), after.state()))
+	assert.Empty(t, cmp.Diff(before.infrastructureState(), after.infrastructureState()))
 }
 
-func TestLedgerHoldsStringsOnly(t *testing.T) {
-	l := newLedger()
-	l.hold(kindNetwork, "net-1", own)
-	l.intend(kindSubnet, "shoot--a")
-	raw, err := json.Marshal(l.state())
+func TestState_StringsOnly(t *testing.T) {
+	s := newState()
+	s.recordResource(kindNetwork, "net-1", own)
+	s.recordIntent(kindSubnet, "shoot--a")
+	raw, err := json.Marshal(s.infrastructureState())
 	require.NoError(t, err)
 	var upstream struct {
 		APIVersion, Kind string
@@ -63,7 +63,7 @@ func TestLedgerHoldsStringsOnly(t *testing.T) {
 	}
 }
 
-func TestLedgerReadsWhatTheUpstreamExtensionLeft(t *testing.T) {
+func TestLoadState_FromUpstream(t *testing.T) {
 	const group = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1"`
 	for name, test := range map[string]struct {
 		state, providerStatus string
@@ -87,68 +87,68 @@ func TestLedgerReadsWhatTheUpstreamExtensionLeft(t *testing.T) {
 		"null in a key": {`{` + group + `,"kind":"InfrastructureState","data":{"trellis.intents":"null","trellis.ownership":"null","Network":"n"}}`, "", map[kind]string{kindNetwork: "n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := loadLedger(statusWith(test.state, test.providerStatus))
+			s, err := loadState(statusWith(test.state, test.providerStatus))
 			require.NoError(t, err)
 			for k, id := range test.want {
-				assert.Equal(t, id, l.id(k), k)
-				assert.Equal(t, ownershipUnknown, l.owner(k))
+				assert.Equal(t, id, s.id(k), k)
+				assert.Equal(t, ownershipUnknown, s.owner(k))
 			}
-			l.intend(kindRouter, "x") // still writable
-			l.hold(kindRouter, "x", own)
+			s.recordIntent(kindRouter, "x") // still writable
+			s.recordResource(kindRouter, "x", own)
 		})
 	}
-	_, err := loadLedger(statusWith(`{"kind":`, ""))
+	_, err := loadState(statusWith(`{"kind":`, ""))
 	assert.ErrorContains(t, err, "status.state")
 }
 
-func TestAnUnreadableStateIsNotTheUsersMistake(t *testing.T) {
-	w := newWorld(t)
-	w.infra.Status.State = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","data":7}`)}
-	_, err := w.reconcile() // validates first
+func TestLoadState_Unreadable(t *testing.T) {
+	env := newEnvironment(t)
+	env.infra.Status.State = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","data":7}`)}
+	_, err := env.reconcile() // validates first
 	require.ErrorContains(t, err, "reading status.state of the Infrastructure")
 	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
-	err = w.delete()
+	err = env.delete()
 	require.ErrorContains(t, err, "reading status.state of the Infrastructure")
 	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 }
 
-func TestForgettingTakesTheFactsAlong(t *testing.T) {
-	l := newLedger()
-	l.hold(kindSecurityGroup, "g", own)
-	l.note(openstackv1alpha1.StateKeySecurityGroupName, "shoot--a")
-	l.forget(kindSecurityGroup, factsOf(kindSecurityGroup)...)
-	assert.True(t, l.empty(), "D22: nothing of a deleted resource stays behind")
-	assert.Empty(t, l.state().Data)
+func TestState_Forget(t *testing.T) {
+	s := newState()
+	s.recordResource(kindSecurityGroup, "g", own)
+	s.setFact(openstackv1alpha1.StateKeySecurityGroupName, "shoot--a")
+	s.forget(kindSecurityGroup, factsOf(kindSecurityGroup)...)
+	assert.True(t, s.empty(), "D22: nothing of a deleted resource stays behind")
+	assert.Empty(t, s.infrastructureState().Data)
 }
 
-func TestLeftoversAreKeptSortedAndOnce(t *testing.T) {
-	l := newLedger()
-	assert.Empty(t, l.leftovers())
-	l.setLeftovers([]string{"securitygroup/b", "floatingip/a", "floatingip/a"})
-	assert.Equal(t, []string{"floatingip/a", "securitygroup/b"}, l.leftovers())
-	l.setLeftovers(nil)
-	assert.True(t, l.empty())
+func TestState_SetLeftovers(t *testing.T) {
+	s := newState()
+	assert.Empty(t, s.leftovers())
+	s.setLeftovers([]string{"securitygroup/b", "floatingip/a", "floatingip/a"})
+	assert.Equal(t, []string{"floatingip/a", "securitygroup/b"}, s.leftovers())
+	s.setLeftovers(nil)
+	assert.True(t, s.empty())
 }
 
 // The upstream extension adds what stands under its key to the ranges of nodes.
 func TestState_WorkersCIDR(t *testing.T) {
 	t.Run("is not upstream's without a subnet pool", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		assert.NotContains(t, w.state(), "WorkersCIDR")
-		assert.Equal(t, "10.250.0.0/19", w.state()["trellis.workersCIDR"])
+		env := newEnvironment(t)
+		env.mustReconcile()
+		assert.NotContains(t, env.state(), "WorkersCIDR")
+		assert.Equal(t, "10.250.0.0/19", env.state()["trellis.workersCIDR"])
 	})
 	t.Run("goes from a state in which it stood without one", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustReconcile()
-		data := w.state()
+		env := newEnvironment(t)
+		env.mustReconcile()
+		data := env.state()
 		data["WorkersCIDR"] = "10.250.0.0/19"
 		delete(data, "trellis.workersCIDR")
-		w.infra.Status.State = w.marshal(map[string]any{
+		env.infra.Status.State = env.marshal(map[string]any{
 			"apiVersion": openstackv1alpha1.GroupVersion().String(), "kind": "InfrastructureState", "data": data,
 		})
-		w.mustReconcile()
-		assert.NotContains(t, w.state(), "WorkersCIDR")
-		assert.Equal(t, "10.250.0.0/19", w.state()["trellis.workersCIDR"])
+		env.mustReconcile()
+		assert.NotContains(t, env.state(), "WorkersCIDR")
+		assert.Equal(t, "10.250.0.0/19", env.state()["trellis.workersCIDR"])
 	})
 }

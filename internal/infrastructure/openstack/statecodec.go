@@ -12,10 +12,10 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// loadLedger reads status.state, of ours or the upstream extension's making, and fills what it lacks from
+// loadState reads status.state, of ours or the upstream extension's making, and fills what it lacks from
 // status.providerStatus. State in another format, such as that of shoots created with Terraform, counts as empty.
-func loadLedger(status extensionsv1alpha1.InfrastructureStatus) (*ledger, error) {
-	result := newLedger()
+func loadState(status extensionsv1alpha1.InfrastructureStatus) (*state, error) {
+	result := newState()
 	if status.State != nil && len(status.State.Raw) > 0 {
 		if err := result.decode(status.State.Raw); err != nil {
 			return nil, fmt.Errorf("reading status.state of the Infrastructure: %w", err)
@@ -31,7 +31,7 @@ func loadLedger(status extensionsv1alpha1.InfrastructureStatus) (*ledger, error)
 	return result, nil
 }
 
-func (l *ledger) decode(raw []byte) error {
+func (s *state) decode(raw []byte) error {
 	var typeMeta metav1.TypeMeta
 	if err := json.Unmarshal(raw, &typeMeta); err != nil {
 		return err
@@ -39,22 +39,22 @@ func (l *ledger) decode(raw []byte) error {
 	if !strings.HasPrefix(typeMeta.APIVersion, openstackv1alpha1.GroupName+"/") {
 		return nil
 	}
-	var state openstackv1alpha1.InfrastructureState
-	if err := json.Unmarshal(raw, &state); err != nil {
+	var decoded openstackv1alpha1.InfrastructureState
+	if err := json.Unmarshal(raw, &decoded); err != nil {
 		return err
 	}
-	for key, value := range state.Data {
+	for key, value := range decoded.Data {
 		var err error
 		switch key {
 		case openstackv1alpha1.StateKeyIntents:
-			err = decodeInto(l.intents, value)
+			err = decodeInto(s.intents, value)
 		case openstackv1alpha1.StateKeyOwnership:
-			err = decodeInto(l.owners, value)
-		case keyDoubts:
-			err = decodeInto(l.doubts, value)
+			err = decodeInto(s.owners, value)
+		case keyUncertainCreates:
+			err = decodeInto(s.uncertainCreates, value)
 		case openstackv1alpha1.StateKeyRouterIP:
 		default:
-			l.noteMissing(key, value)
+			s.setMissingFact(key, value)
 		}
 		if err != nil {
 			return fmt.Errorf("data[%s]: %w", key, err)
@@ -73,24 +73,24 @@ func decodeInto[V ~string](values map[kind]V, text string) error {
 }
 
 // complete takes from the provider status what the state does not say.
-func (l *ledger) complete(status openstackv1alpha1.InfrastructureStatus) {
-	l.noteMissing(string(kindNetwork), status.Networks.ID)
-	l.noteMissing(openstackv1alpha1.StateKeyNetworkName, status.Networks.Name)
-	l.noteMissing(openstackv1alpha1.StateKeyFloatingNetwork, status.Networks.FloatingPool.ID)
-	l.noteMissing(openstackv1alpha1.StateKeyFloatingNetworkName, status.Networks.FloatingPool.Name)
-	l.noteMissing(string(kindRouter), status.Networks.Router.ID)
-	l.noteMissing(string(kindKeyPair), status.Node.KeyName)
+func (s *state) complete(status openstackv1alpha1.InfrastructureStatus) {
+	s.setMissingFact(string(kindNetwork), status.Networks.ID)
+	s.setMissingFact(openstackv1alpha1.StateKeyNetworkName, status.Networks.Name)
+	s.setMissingFact(openstackv1alpha1.StateKeyFloatingNetwork, status.Networks.FloatingPool.ID)
+	s.setMissingFact(openstackv1alpha1.StateKeyFloatingNetworkName, status.Networks.FloatingPool.Name)
+	s.setMissingFact(string(kindRouter), status.Networks.Router.ID)
+	s.setMissingFact(string(kindKeyPair), status.Node.KeyName)
 	if share := status.Networks.ShareNetwork; share != nil {
-		l.noteMissing(string(kindShareNetwork), share.ID)
-		l.noteMissing(openstackv1alpha1.StateKeyShareNetworkName, share.Name)
+		s.setMissingFact(string(kindShareNetwork), share.ID)
+		s.setMissingFact(openstackv1alpha1.StateKeyShareNetworkName, share.Name)
 	}
 	for _, subnet := range status.Networks.Subnets {
-		l.noteMissing(string(kindOfPurpose(subnet.Purpose)), subnet.ID)
+		s.setMissingFact(string(kindOfPurpose(subnet.Purpose)), subnet.ID)
 	}
 	for _, group := range status.SecurityGroups {
 		if group.Purpose == openstackv1alpha1.PurposeNodes {
-			l.noteMissing(string(kindSecurityGroup), group.ID)
-			l.noteMissing(openstackv1alpha1.StateKeySecurityGroupName, group.Name)
+			s.setMissingFact(string(kindSecurityGroup), group.ID)
+			s.setMissingFact(openstackv1alpha1.StateKeySecurityGroupName, group.Name)
 		}
 	}
 }
@@ -108,25 +108,25 @@ func kindOfPurpose(purpose openstackv1alpha1.Purpose) kind {
 	}
 }
 
-func (l *ledger) noteMissing(key, value string) {
-	if value != "" && l.data[key] == "" {
-		l.data[key] = value
+func (s *state) setMissingFact(key, value string) {
+	if value != "" && s.data[key] == "" {
+		s.data[key] = value
 	}
 }
 
-// state returns the ledger in the form in which it is saved: strings under data, decodable by the upstream extension.
-func (l *ledger) state() *openstackv1alpha1.InfrastructureState {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	data := maps.Clone(l.data)
-	if len(l.intents) > 0 {
-		data[openstackv1alpha1.StateKeyIntents] = encode(l.intents)
+// infrastructureState returns the ledger in the form in which it is saved: strings under data, decodable by the upstream extension.
+func (s *state) infrastructureState() *openstackv1alpha1.InfrastructureState {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	data := maps.Clone(s.data)
+	if len(s.intents) > 0 {
+		data[openstackv1alpha1.StateKeyIntents] = encode(s.intents)
 	}
-	if len(l.owners) > 0 {
-		data[openstackv1alpha1.StateKeyOwnership] = encode(l.owners)
+	if len(s.owners) > 0 {
+		data[openstackv1alpha1.StateKeyOwnership] = encode(s.owners)
 	}
-	if len(l.doubts) > 0 {
-		data[keyDoubts] = encode(l.doubts)
+	if len(s.uncertainCreates) > 0 {
+		data[keyUncertainCreates] = encode(s.uncertainCreates)
 	}
 	return &openstackv1alpha1.InfrastructureState{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureState"},
@@ -145,8 +145,8 @@ func encode[V ~string](values map[kind]V) string {
 }
 
 // config returns the configuration that was fulfilled last, or nil.
-func (l *ledger) config() *openstackv1alpha1.InfrastructureConfig {
-	text := l.fact(keyConfig)
+func (s *state) config() *openstackv1alpha1.InfrastructureConfig {
+	text := s.fact(keyConfig)
 	if text == "" {
 		return nil
 	}

@@ -8,72 +8,72 @@ import (
 )
 
 // outcome is what came of a completed pass.
-func (p *pass) outcome() *infrastructure.Outcome {
-	addresses := externalAddresses(p)
+func (rec *reconciliation) outcome() *infrastructure.Outcome {
+	addresses := externalAddresses(rec)
 	result := &infrastructure.Outcome{
-		ProviderStatus: p.providerStatus(addresses),
-		State:          p.ledger.state(),
-		EgressCIDRs:    egressRanges(p, addresses),
-		Pods:           present(p.pods),
-		Nodes:          present(p.nodes),
-		Services:       present(p.services),
-		Findings:       p.allFindings(),
+		ProviderStatus: rec.providerStatus(addresses),
+		State:          rec.state.infrastructureState(),
+		EgressCIDRs:    egressRanges(rec, addresses),
+		Pods:           nonEmptyList(rec.pods),
+		Nodes:          nonEmptyList(rec.nodes),
+		Services:       nonEmptyList(rec.services),
+		Findings:       rec.allFindings(),
 	}
-	if nodes := p.subnets[0]; nodes.cidr == "" { // the pool or the given subnet chose
-		cidr := p.heldSubnet(kindSubnet).CIDR
+	if nodes := rec.subnets[0]; nodes.cidr == "" { // the pool or the given subnet chose
+		cidr := rec.ensuredSubnet(kindSubnet).CIDR
 		result.NodesCIDR = &cidr
 		result.Nodes = []string{cidr}
 	}
-	if p.dualStack() {
-		result.Nodes = append(result.Nodes, p.ledger.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR))
-		result.Pods = append(result.Pods, p.ledger.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
-		result.Services = append(result.Services, p.ledger.fact(openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR))
+	if rec.dualStack() {
+		result.Nodes = append(result.Nodes, rec.state.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR))
+		result.Pods = append(result.Pods, rec.state.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		result.Services = append(result.Services, rec.state.fact(openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR))
 	}
 	return result
 }
 
-// present returns the text in a list, and no list of nothing.
-func present(text string) []string {
+// nonEmptyList returns the text in a list, and no list of nothing.
+func nonEmptyList(text string) []string {
 	if text == "" {
 		return nil
 	}
 	return []string{text}
 }
 
-func (p *pass) providerStatus(addresses []string) *openstackv1alpha1.InfrastructureStatus {
+func (rec *reconciliation) providerStatus(addresses []string) *openstackv1alpha1.InfrastructureStatus {
 	status := &openstackv1alpha1.InfrastructureStatus{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureStatus"},
 		Networks: openstackv1alpha1.NetworkStatus{
-			ID: p.net.ID, Name: p.net.Name,
-			FloatingPool: openstackv1alpha1.FloatingPoolStatus{ID: p.external.ID, Name: p.external.Name},
-			Router:       openstackv1alpha1.RouterStatus{ID: p.router.ID, ExternalFixedIPs: addresses},
+			ID: rec.net.ID, Name: rec.net.Name,
+			FloatingPool: openstackv1alpha1.FloatingPoolStatus{ID: rec.external.ID, Name: rec.external.Name},
+			Router:       openstackv1alpha1.RouterStatus{ID: rec.router.ID, ExternalFixedIPs: addresses},
 		},
-		Node: openstackv1alpha1.NodeStatus{KeyName: p.ledger.id(kindKeyPair)},
+		Node: openstackv1alpha1.NodeStatus{KeyName: rec.state.id(kindKeyPair)},
 		SecurityGroups: []openstackv1alpha1.SecurityGroup{
-			{Purpose: openstackv1alpha1.PurposeNodes, ID: p.secGroup.ID, Name: p.secGroup.Name},
+			{Purpose: openstackv1alpha1.PurposeNodes, ID: rec.secGroup.ID, Name: rec.secGroup.Name},
 		},
 	}
 	if len(addresses) > 0 {
 		status.Networks.Router.IP = addresses[0]
 	}
-	for _, wanted := range p.subnets {
-		subnet := p.heldSubnet(wanted.kind)
+	for _, wanted := range rec.subnets {
+		subnet := rec.ensuredSubnet(wanted.kind)
 		status.Networks.Subnets = append(status.Networks.Subnets,
 			openstackv1alpha1.Subnet{Purpose: wanted.purpose, ID: subnet.ID, CIDR: subnet.CIDR})
 	}
-	if id := p.ledger.id(kindShareNetwork); id != "" {
+	if id := rec.state.id(kindShareNetwork); id != "" {
 		status.Networks.ShareNetwork = &openstackv1alpha1.ShareNetworkStatus{
-			ID: id, Name: p.ledger.fact(openstackv1alpha1.StateKeyShareNetworkName),
+			ID: id, Name: rec.state.fact(openstackv1alpha1.StateKeyShareNetworkName),
 		}
 	}
 	return status
 }
 
 // externalAddresses are those of the router on the floating network.
-func externalAddresses(p *pass) []string {
+func externalAddresses(rec *reconciliation) []string {
 	addresses := []string{}
-	if p.reachable.Gateway != nil {
-		for _, ip := range p.reachable.Gateway.FixedIPs {
+	if rec.readyRouter.Gateway != nil {
+		for _, ip := range rec.readyRouter.Gateway.FixedIPs {
 			addresses = append(addresses, ip.IPAddress)
 		}
 	}
@@ -82,8 +82,8 @@ func externalAddresses(p *pass) []string {
 
 // egressRanges are the addresses behind which the nodes' traffic leaves the router: none when the router is known not to
 // translate.
-func egressRanges(p *pass, addresses []string) []string {
-	if gateway := p.reachable.Gateway; gateway != nil && gateway.EnableSNAT != nil && !*gateway.EnableSNAT {
+func egressRanges(rec *reconciliation, addresses []string) []string {
+	if gateway := rec.readyRouter.Gateway; gateway != nil && gateway.EnableSNAT != nil && !*gateway.EnableSNAT {
 		return nil
 	}
 	var ranges []string

@@ -12,17 +12,17 @@ import (
 
 // ensureSubnet uses the given subnet, repairs the shoot's own, or creates one. Neutron takes the range out of a pool in the
 // create call, so that there is nothing to wait for.
-func (p *pass) ensureSubnet(ctx context.Context, wanted subnetWant) error {
-	subnet, err := p.bringUpSubnet(ctx, wanted)
+func (rec *reconciliation) ensureSubnet(ctx context.Context, wanted subnetSpec) error {
+	subnet, err := rec.reconcileSubnet(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	p.hold(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
-	p.holdSubnet(wanted.kind, subnet)
-	p.record(func(l *ledger) {
-		l.note(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR))
+	rec.recordResource(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
+	rec.setEnsuredSubnet(wanted.kind, subnet)
+	rec.updateState(func(s *state) {
+		s.setFact(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR))
 		if wanted.kind == kindSubnet {
-			l.note(openstackv1alpha1.StateKeyWorkersCIDR, upstreamWorkersCIDR(wanted, subnet))
+			s.setFact(openstackv1alpha1.StateKeyWorkersCIDR, upstreamWorkersCIDR(wanted, subnet))
 		}
 	})
 	return nil
@@ -30,73 +30,73 @@ func (p *pass) ensureSubnet(ctx context.Context, wanted subnetWant) error {
 
 // upstreamWorkersCIDR is the range where it comes out of a subnet pool, and nothing where it does not: the upstream extension adds what is
 // recorded under its key to the ranges of nodes that are configured, and the shoot would have more ranges once it has gone back.
-func upstreamWorkersCIDR(wanted subnetWant, subnet cloudopenstack.Subnet) string {
+func upstreamWorkersCIDR(wanted subnetSpec, subnet cloudopenstack.Subnet) string {
 	if wanted.poolID == "" {
 		return ""
 	}
 	return subnet.CIDR
 }
 
-func (p *pass) bringUpSubnet(ctx context.Context, wanted subnetWant) (cloudopenstack.Subnet, error) {
-	seen, found := p.seen.subnets[wanted.kind]
+func (rec *reconciliation) reconcileSubnet(ctx context.Context, wanted subnetSpec) (cloudopenstack.Subnet, error) {
+	observed, found := rec.observed.subnets[wanted.kind]
 	switch {
 	case wanted.givenID != "":
-		if !seen.DHCP {
-			p.report(fmt.Sprintf("subnet %s has DHCP switched off: nodes will have no address unless their image knows another way", seen.ID))
+		if !observed.DHCP {
+			rec.addFindings(fmt.Sprintf("subnet %s has DHCP switched off: nodes will have no address unless their image knows another way", observed.ID))
 		}
-		return seen, verifyGivenSubnet(wanted, seen, p.net.ID)
-	case found && seen.NetworkID != p.net.ID:
-		return seen, cloud.Errorf(cloud.Configuration, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",
-			seen.ID, seen.NetworkID, p.net.ID)
+		return observed, verifyGivenSubnet(wanted, observed, rec.net.ID)
+	case found && observed.NetworkID != rec.net.ID:
+		return observed, cloud.Errorf(cloud.Configuration, "subnet %s of the shoot lies in network %s instead of %s: remove the subnet, it will be created anew",
+			observed.ID, observed.NetworkID, rec.net.ID)
 	case found:
-		return p.repairSubnet(ctx, wanted, seen)
+		return rec.repairSubnet(ctx, wanted, observed)
 	}
-	created, err := p.cloud.CreateSubnet(ctx, cloudopenstack.SubnetCreate{
-		NetworkID: p.net.ID, Name: wanted.name, Description: p.mark, IPVersion: wanted.version,
+	created, err := rec.cloud.CreateSubnet(ctx, cloudopenstack.SubnetCreate{
+		NetworkID: rec.net.ID, Name: wanted.name, Description: rec.mark, IPVersion: wanted.version,
 		CIDR: wanted.cidr, SubnetPoolID: wanted.poolID, PrefixLength: wanted.prefixLength,
 		IPv6AddressMode: wanted.ipv6Mode, IPv6RAMode: wanted.ipv6Mode, DNSServers: wanted.dnsServers,
 	})
 	if err != nil {
-		p.notCreated(wanted.kind, err)
-		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, blameSubnet(wanted, err))
+		rec.recordFailedCreate(wanted.kind, err)
+		return created, fmt.Errorf("creating subnet %q: %w", wanted.name, explainSubnetError(wanted, err))
 	}
-	p.log.Info("Created subnet", "id", created.ID, "cidr", created.CIDR)
+	rec.log.Info("Created subnet", "id", created.ID, "cidr", created.CIDR)
 	return created, nil
 }
 
-func (p *pass) repairSubnet(ctx context.Context, wanted subnetWant, seen cloudopenstack.Subnet) (cloudopenstack.Subnet, error) {
-	update, findings := subnetChange(wanted, seen)
-	p.report(findings...)
+func (rec *reconciliation) repairSubnet(ctx context.Context, wanted subnetSpec, observed cloudopenstack.Subnet) (cloudopenstack.Subnet, error) {
+	update, findings := subnetChange(wanted, observed)
+	rec.addFindings(findings...)
 	if update == nil {
-		return seen, nil
+		return observed, nil
 	}
-	repaired, err := p.cloud.UpdateSubnet(ctx, seen.ID, *update)
+	repaired, err := rec.cloud.UpdateSubnet(ctx, observed.ID, *update)
 	if err != nil {
-		return seen, fmt.Errorf("repairing subnet %s: %w", seen.ID, err)
+		return observed, fmt.Errorf("repairing subnet %s: %w", observed.ID, err)
 	}
-	p.log.Info("Repaired subnet", "id", seen.ID)
+	rec.log.Info("Repaired subnet", "id", observed.ID)
 	return repaired, nil
 }
 
 // subnetChange decides what to repair in a subnet of the shoot's own, and what to report.
-func subnetChange(wanted subnetWant, seen cloudopenstack.Subnet) (*cloudopenstack.SubnetUpdate, []string) {
+func subnetChange(wanted subnetSpec, observed cloudopenstack.Subnet) (*cloudopenstack.SubnetUpdate, []string) {
 	var update cloudopenstack.SubnetUpdate
 	var findings []string
 	changed := false
-	if !seen.DHCP {
+	if !observed.DHCP {
 		update.DHCP = new(true)
 		changed = true
 	}
-	if !slices.Equal(wanted.dnsServers, seen.DNSServers) {
+	if !slices.Equal(wanted.dnsServers, observed.DNSServers) {
 		update.DNSServers = new(append([]string{}, wanted.dnsServers...))
 		changed = true
 	}
-	if wanted.cidr != "" && !sameRange(wanted.cidr, seen.CIDR) {
+	if wanted.cidr != "" && !sameRange(wanted.cidr, observed.CIDR) {
 		findings = append(findings, fmt.Sprintf("subnet %s has the range %s, not %s as configured; "+
-			"the range of a subnet cannot be changed while nodes are in it", seen.ID, seen.CIDR, wanted.cidr))
+			"the range of a subnet cannot be changed while nodes are in it", observed.ID, observed.CIDR, wanted.cidr))
 	}
-	if wanted.poolID != "" && seen.SubnetPoolID != wanted.poolID {
-		findings = append(findings, fmt.Sprintf("subnet %s was not taken from subnet pool %s as configured", seen.ID, wanted.poolID))
+	if wanted.poolID != "" && observed.SubnetPoolID != wanted.poolID {
+		findings = append(findings, fmt.Sprintf("subnet %s was not taken from subnet pool %s as configured", observed.ID, wanted.poolID))
 	}
 	if !changed {
 		return nil, findings
@@ -105,17 +105,17 @@ func subnetChange(wanted subnetWant, seen cloudopenstack.Subnet) (*cloudopenstac
 }
 
 // verifyGivenSubnet refuses a subnet that nodes of this shoot cannot live in.
-func verifyGivenSubnet(wanted subnetWant, seen cloudopenstack.Subnet, networkID string) error {
+func verifyGivenSubnet(wanted subnetSpec, observed cloudopenstack.Subnet, networkID string) error {
 	switch {
-	case seen.NetworkID != networkID:
+	case observed.NetworkID != networkID:
 		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s lies in network %s, not in %s as networks.id says",
-			seen.ID, seen.NetworkID, networkID)
-	case seen.IPVersion != wanted.version:
+			observed.ID, observed.NetworkID, networkID)
+	case observed.IPVersion != wanted.version:
 		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s is an IPv%d subnet; give an IPv%d subnet",
-			seen.ID, seen.IPVersion, wanted.version)
-	case wanted.cidr != "" && !sameRange(wanted.cidr, seen.CIDR):
+			observed.ID, observed.IPVersion, wanted.version)
+	case wanted.cidr != "" && !sameRange(wanted.cidr, observed.CIDR):
 		return cloud.Errorf(cloud.Configuration, "networks.subnetId: subnet %s has the range %s, not %s as networks.workers says; "+
-			"leave networks.workers out", seen.ID, seen.CIDR, wanted.cidr)
+			"leave networks.workers out", observed.ID, observed.CIDR, wanted.cidr)
 	default:
 		return nil
 	}

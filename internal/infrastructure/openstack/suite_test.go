@@ -40,7 +40,7 @@ func suiteSubject(build func(*cloudopenstack.Sessions) infrastructure.Driver, wa
 		NewCloud: func(shoot infrastructuretest.Identity) (infrastructuretest.Cloud, error) {
 			return newSuiteCloud(shoot, build)
 		},
-		Refusals: suiteRefusals,
-		Want:     want,
+		ErrorResponses: suiteErrorResponses,
+		Want:           want,
 	}
 }

@@ -32,7 +32,7 @@ func newSuiteCloud(shoot infrastructuretest.Identity, build func(*cloudopenstack
 	if err := c.fake.Start("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	if err := c.plantForeign(shoot.TechnicalID); err != nil {
+	if err := c.plantOthers(shoot.TechnicalID); err != nil {
 		return nil, errors.Join(err, c.fake.Close())
 	}
 	return c, nil
@@ -81,9 +81,9 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (infrastructure
 // Close implements infrastructuretest.Cloud.
 func (c *suiteCloud) Close() error { return c.fake.Close() }
 
-// plantForeign makes what others own in the same project: namesakes without a mark, and another shoot's resources, whose
+// plantOthers makes what others own in the same project: namesakes without a mark, and another shoot's resources, whose
 // technical ID begins with this shoot's.
-func (c *suiteCloud) plantForeign(technicalID string) error {
+func (c *suiteCloud) plantOthers(technicalID string) error {
 	for name, mark := range map[string]string{
 		technicalID:        "",
 		technicalID + "-2": "Gardener shoot " + technicalID + "-2, uid 0d9c31d2-97ac-4d5c-a7bb-6b0d4b7ac7f0; managed, do not edit",
@@ -92,7 +92,7 @@ func (c *suiteCloud) plantForeign(technicalID string) error {
 			return err
 		}
 	}
-	_, err := c.fake.Plant(fake.DefaultProject, "networks", fake.Attrs{"name": technicalID, "description": "a user's"})
+	_, err := c.fake.CreateResource(fake.DefaultProject, "networks", fake.Attrs{"name": technicalID, "description": "a user's"})
 	return err
 }
 
@@ -103,7 +103,7 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 		if collection != "os-keypairs" {
 			attrs["description"] = mark
 		}
-		return c.fake.Plant(fake.DefaultProject, collection, attrs)
+		return c.fake.CreateResource(fake.DefaultProject, collection, attrs)
 	}
 	network, err := plant("networks", fake.Attrs{})
 	if err != nil {
@@ -117,14 +117,14 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.fake.Operate(fake.DefaultProject, http.MethodPut, wire.Neutron,
+	_, err = c.fake.DoAsOperator(fake.DefaultProject, http.MethodPut, wire.Neutron,
 		"/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	if err != nil {
 		return err
 	}
 	_, groupErr := plant("security-groups", fake.Attrs{})
 	_, keyErr := plant("os-keypairs", fake.Attrs{"public_key": publicKey})
-	_, balancerErr := c.fake.Plant(fake.DefaultProject, "loadbalancers", fake.Attrs{
+	_, balancerErr := c.fake.CreateResource(fake.DefaultProject, "loadbalancers", fake.Attrs{
 		"name":          "kube_service_" + name + "-2_default_web",
 		"description":   "Kubernetes external service default/web from cluster " + name + "-2",
 		"vip_subnet_id": subnet,
@@ -132,8 +132,8 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 	return errors.Join(groupErr, keyErr, balancerErr)
 }
 
-// inventory says how to list a kind of resource, and which of its attributes are the same in every run.
-type inventory struct {
+// resourceListing says how to list a kind of resource, and which of its attributes are the same in every run.
+type resourceListing struct {
 	kind    string
 	service wire.Service
 	path    string
@@ -141,8 +141,8 @@ type inventory struct {
 	facts   []string
 }
 
-func inventories() []inventory {
-	return []inventory{
+func resourceListings() []resourceListing {
+	return []resourceListing{
 		{"network", wire.Neutron, "/v2.0/networks", "networks", []string{"admin_state_up", "description", "mtu", "shared", "tags"}},
 		{"subnet", wire.Neutron, "/v2.0/subnets", "subnets", []string{
 			"network_id", "cidr", "gateway_ip", "enable_dhcp", "dns_nameservers", "host_routes", "description", "tags",
@@ -163,7 +163,7 @@ func inventories() []inventory {
 func (c *suiteCloud) Resources() ([]infrastructuretest.Resource, error) {
 	var resources []infrastructuretest.Resource
 	var names []string
-	for _, list := range inventories() {
+	for _, list := range resourceListings() {
 		items, err := c.list(list)
 		if err != nil {
 			return nil, err
@@ -186,12 +186,12 @@ func (c *suiteCloud) Resources() ([]infrastructuretest.Resource, error) {
 	return resources, nil
 }
 
-func (c *suiteCloud) list(list inventory) ([]map[string]any, error) {
-	answer, err := c.fake.Operate(fake.DefaultProject, http.MethodGet, list.service, list.path, nil)
+func (c *suiteCloud) list(list resourceListing) ([]map[string]any, error) {
+	response, err := c.fake.DoAsOperator(fake.DefaultProject, http.MethodGet, list.service, list.path, nil)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(answer[list.key])
+	raw, err := json.Marshal(response[list.key])
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", list.path, err)
 	}
@@ -202,11 +202,11 @@ func (c *suiteCloud) list(list inventory) ([]map[string]any, error) {
 	return items, nil
 }
 
-func (i inventory) resource(item map[string]any) (infrastructuretest.Resource, error) {
+func (i resourceListing) resource(item map[string]any) (infrastructuretest.Resource, error) {
 	if inner, ok := item["keypair"].(map[string]any); ok {
 		item = inner // Nova wraps each one
 	}
-	resource := infrastructuretest.Resource{Kind: i.kind, ID: text(item["id"]), Name: text(item["name"]), Version: text(item["revision_number"])}
+	resource := infrastructuretest.Resource{Kind: i.kind, ID: toText(item["id"]), Name: toText(item["name"]), Version: toText(item["revision_number"])}
 	if resource.ID == "" {
 		resource.ID = resource.Name
 	}
@@ -222,7 +222,7 @@ func (i inventory) resource(item map[string]any) (infrastructuretest.Resource, e
 	return resource, err
 }
 
-func text(value any) string {
+func toText(value any) string {
 	if value == nil {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// suiteRefusals are the errors with which OpenStack may truthfully refuse a call that is right:
+// suiteErrorResponses are the errors with which OpenStack may truthfully refuse a call that is right:
 //
 //   - any call: 401, 403, 429 with Retry-After, 500, 503, and a proxy's 504, which also comes after the effect;
 //   - what creates: no quota, no address left, input that this cloud does not like;
@@ -17,30 +17,30 @@ import (
 //
 // What would be a lie is left out. 404 for what exists: a driver does right to believe it, and there is nobody else who
 // could have removed it. Neutron's "exists already" for what does not: a driver does right to be content.
-func suiteRefusals(call contracttest.Call) []contracttest.Refusal {
-	say := dialectOf(call.Path)
-	refusals := []contracttest.Refusal{
-		say.refusal(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication."),
-		say.refusal(http.StatusForbidden, "PolicyNotAuthorized", "Disallowed by policy."),
-		say.refusal(http.StatusTooManyRequests, "OverLimit", "Too many requests."),
-		say.refusal(http.StatusInternalServerError, "HTTPInternalServerError", "Request Failed: internal server error."),
-		say.refusal(http.StatusServiceUnavailable, "HTTPServiceUnavailable", "The server is currently unavailable."),
-		say.refusal(http.StatusGatewayTimeout, "HTTPGatewayTimeout", "The gateway did not receive a timely response."),
+func suiteErrorResponses(call contracttest.Call) []contracttest.ErrorResponse {
+	format := errorFormatOf(call.Path)
+	refusals := []contracttest.ErrorResponse{
+		format.refusal(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication."),
+		format.refusal(http.StatusForbidden, "PolicyNotAuthorized", "Disallowed by policy."),
+		format.refusal(http.StatusTooManyRequests, "OverLimit", "Too many requests."),
+		format.refusal(http.StatusInternalServerError, "HTTPInternalServerError", "Request Failed: internal server error."),
+		format.refusal(http.StatusServiceUnavailable, "HTTPServiceUnavailable", "The server is currently unavailable."),
+		format.refusal(http.StatusGatewayTimeout, "HTTPGatewayTimeout", "The gateway did not receive a timely response."),
 	}
-	if say != neutron {
+	if format != neutron {
 		return refusals
 	}
 	_, interfaceChange := strings.CutSuffix(call.Path, "remove_router_interface")
 	switch {
 	case call.Method == http.MethodPost:
 		refusals = append(refusals,
-			say.refusal(http.StatusConflict, "OverQuota", "Quota exceeded for resources."),
-			say.refusal(http.StatusConflict, "IpAddressGenerationFailure", "No more IP addresses available."),
-			say.refusal(http.StatusBadRequest, "InvalidInput", "Invalid input for operation."))
+			format.refusal(http.StatusConflict, "OverQuota", "Quota exceeded for resources."),
+			format.refusal(http.StatusConflict, "IpAddressGenerationFailure", "No more IP addresses available."),
+			format.refusal(http.StatusBadRequest, "InvalidInput", "Invalid input for operation."))
 	case interfaceChange:
-		refusals = append(refusals, say.refusal(http.StatusConflict, "RouterInterfaceInUseByFloatingIP", "It is required by a floating IP."))
+		refusals = append(refusals, format.refusal(http.StatusConflict, "RouterInterfaceInUseByFloatingIP", "It is required by a floating IP."))
 	case call.Method == http.MethodDelete:
-		refusals = append(refusals, say.refusal(http.StatusConflict, inUse(call.Path), "It is still in use."))
+		refusals = append(refusals, format.refusal(http.StatusConflict, inUse(call.Path), "It is still in use."))
 	}
 	return refusals
 }
@@ -61,18 +61,18 @@ func inUse(call string) string {
 	}
 }
 
-// dialect is how a service writes its errors.
-type dialect string
+// errorFormat is how a service writes its errors.
+type errorFormat string
 
 const (
-	keystone dialect = "/identity"
-	neutron  dialect = "/network"
-	nova     dialect = "/compute"
-	octavia  dialect = "/load-balancer"
+	keystone errorFormat = "/identity"
+	neutron  errorFormat = "/network"
+	nova     errorFormat = "/compute"
+	octavia  errorFormat = "/load-balancer"
 )
 
-func dialectOf(path string) dialect {
-	for _, d := range []dialect{neutron, nova, octavia} {
+func errorFormatOf(path string) errorFormat {
+	for _, d := range []errorFormat{neutron, nova, octavia} {
 		if strings.HasPrefix(path, string(d)) {
 			return d
 		}
@@ -80,21 +80,21 @@ func dialectOf(path string) dialect {
 	return keystone
 }
 
-func (d dialect) refusal(status int, kind, message string) contracttest.Refusal {
+func (d errorFormat) refusal(status int, kind, message string) contracttest.ErrorResponse {
 	retryAfter := 0
 	if status == http.StatusTooManyRequests {
 		retryAfter = 1
 	}
-	return contracttest.Refusal{
-		Error: fmt.Sprintf("%d %s", status, kind),
-		Lost:  status == http.StatusGatewayTimeout,
-		Answer: func(request *http.Request) *http.Response {
+	return contracttest.ErrorResponse{
+		Error:       fmt.Sprintf("%d %s", status, kind),
+		AfterEffect: status == http.StatusGatewayTimeout,
+		Response: func(request *http.Request) *http.Response {
 			return contracttest.JSONResponse(request, status, retryAfter, d.body(status, kind, message))
 		},
 	}
 }
 
-func (d dialect) body(status int, kind, message string) any {
+func (d errorFormat) body(status int, kind, message string) any {
 	switch {
 	case d == neutron && status != http.StatusUnauthorized:
 		return map[string]any{"NeutronError": map[string]any{"type": kind, "message": message, "detail": ""}}

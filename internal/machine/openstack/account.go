@@ -14,64 +14,64 @@ import (
 
 // account is what all machines of one account share.
 type account struct {
-	line
-	used time.Time
+	client
+	lastUsed time.Time
 
-	names    *catalog
-	servers  *gathering[cloudopenstack.Server]
+	ids      *idCache
+	servers  *coalescer[cloudopenstack.Server]
 	statuses memo
 
 	mu       sync.Mutex
-	networks map[string]*portBook
+	networks map[string]*portCache
 }
 
-func newAccount(l line) *account {
+func newAccount(c client) *account {
 	return &account{
-		line: l, names: newCatalog(l), networks: map[string]*portBook{},
-		servers: &gathering[cloudopenstack.Server]{
+		client: c, ids: newIDCache(c), networks: map[string]*portCache{},
+		servers: &coalescer[cloudopenstack.Server]{
 			timeout: lookUpTimeout,
 			nameOf:  func(s cloudopenstack.Server) string { return s.Name },
 			list: func(ctx context.Context, names []string) ([]cloudopenstack.Server, error) {
 				if len(names) == 1 {
-					return l.ListServers(ctx, cloudopenstack.ServerFilter{Name: names[0]})
+					return c.ListServers(ctx, cloudopenstack.ServerFilter{Name: names[0]})
 				}
-				return l.ListServers(ctx, cloudopenstack.ServerFilter{NamePrefix: commonPrefix(names)})
+				return c.ListServers(ctx, cloudopenstack.ServerFilter{NamePrefix: commonPrefix(names)})
 			},
 		},
 	}
 }
 
-// in returns what is known of the ports in a network.
-func (a *account) in(networkID string) *portBook {
+// portsIn returns what is known of the ports in a network.
+func (a *account) portsIn(networkID string) *portCache {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	book, ok := a.networks[networkID]
+	cache, ok := a.networks[networkID]
 	if !ok {
-		book = newPortBook(a.line, networkID)
-		a.networks[networkID] = book
+		cache = newPortCache(a.client, networkID)
+		a.networks[networkID] = cache
 	}
-	return book
+	return cache
 }
 
-// portBook knows by which names there may be ports in a network, so that it need not be asked for each machine that is new. Before the first
+// portCache knows by which names there may be ports in a network, so that it need not be asked for each machine that is new. Before the first
 // machine, all ports are listed once: a process before this one may have ended between a port and its server. From then on, a name
 // is in doubt as soon as a port is asked for under it.
-type portBook struct {
-	line      line
+type portCache struct {
+	client    client
 	networkID string
-	ports     *gathering[cloudopenstack.Port]
-	// unprotected is true once the network has refused security groups.
-	unprotected atomic.Bool
+	ports     *coalescer[cloudopenstack.Port]
+	// noPortSecurity is true once the network has refused security groups.
+	noPortSecurity atomic.Bool
 
 	flights singleflight.Group
 	mu      sync.Mutex
-	taken   sets.Set[string] // nil until the ports have been listed
+	names   sets.Set[string] // nil until the ports have been listed
 }
 
-func newPortBook(l line, networkID string) *portBook {
-	return &portBook{
-		line: l, networkID: networkID,
-		ports: &gathering[cloudopenstack.Port]{
+func newPortCache(c client, networkID string) *portCache {
+	return &portCache{
+		client: c, networkID: networkID,
+		ports: &coalescer[cloudopenstack.Port]{
 			timeout: lookUpTimeout,
 			nameOf:  func(p cloudopenstack.Port) string { return p.Name },
 			list: func(ctx context.Context, names []string) ([]cloudopenstack.Port, error) {
@@ -79,37 +79,37 @@ func newPortBook(l line, networkID string) *portBook {
 				if len(names) == 1 {
 					filter.Name = names[0]
 				}
-				return l.ListPorts(ctx, filter)
+				return c.ListPorts(ctx, filter)
 			},
 		},
 	}
 }
 
 // reserve returns the ports that go by the name, and notes that there may be one from now on.
-func (b *portBook) reserve(ctx context.Context, name string) ([]cloudopenstack.Port, error) {
-	if err := b.open(ctx); err != nil {
+func (b *portCache) reserve(ctx context.Context, name string) ([]cloudopenstack.Port, error) {
+	if err := b.load(ctx); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
-	doubtful := b.taken.Has(name)
-	b.taken.Insert(name)
+	uncertain := b.names.Has(name)
+	b.names.Insert(name)
 	b.mu.Unlock()
-	if !doubtful {
+	if !uncertain {
 		return nil, nil
 	}
 	return b.ports.find(ctx, name, 0)
 }
 
-// open lists the ports before the first machine.
-func (b *portBook) open(ctx context.Context) error {
+// load lists the ports before the first machine.
+func (b *portCache) load(ctx context.Context) error {
 	b.mu.Lock()
-	opened := b.taken != nil
+	loaded := b.names != nil
 	b.mu.Unlock()
-	if opened {
+	if loaded {
 		return nil
 	}
 	_, err := shared(ctx, &b.flights, "open", func(ctx context.Context) (any, error) {
-		ports, err := b.line.ListPorts(ctx, cloudopenstack.PortFilter{NetworkID: b.networkID})
+		ports, err := b.client.ListPorts(ctx, cloudopenstack.PortFilter{NetworkID: b.networkID})
 		if err != nil {
 			return nil, err
 		}
@@ -119,8 +119,8 @@ func (b *portBook) open(ctx context.Context) error {
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.taken == nil {
-			b.taken = taken
+		if b.names == nil {
+			b.names = taken
 		}
 		return nil, nil
 	})
@@ -128,8 +128,8 @@ func (b *portBook) open(ctx context.Context) error {
 }
 
 // release notes that there is no port by the name any more.
-func (b *portBook) release(name string) {
+func (b *portCache) release(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.taken.Delete(name)
+	b.names.Delete(name)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 func TestDriver_Addresses(t *testing.T) {
-	s := start(t)
-	p, o := s.process(), s.order(machineName, s.rich)
+	s := startCloud(t)
+	p, o := s.process(), s.newMachine(machineName, s.withAllFeatures)
 	created, err := p.CreateMachine(t.Context(), &driver.CreateMachineRequest{Machine: o.machine, MachineClass: o.class, Secret: o.secret})
 	require.NoError(t, err)
 

@@ -15,11 +15,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// TestHowManyCallsAHundredMachinesCost holds the driver to its budget: one login, a few look-ups and polls for all, and for each
+// TestDriver_CallsFor100Machines holds the driver to its budget: one login, a few look-ups and polls for all, and for each
 // machine its port and its server.
-func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
+func TestDriver_CallsFor100Machines(t *testing.T) {
 	const machines = 100
-	s := start(t, fake.WithLatency(5*time.Millisecond))
+	s := startCloud(t, fake.WithLatency(5*time.Millisecond))
 	for _, resource := range []string{"instances", "cores", "ram", "port"} {
 		require.NoError(t, s.cloud.SetQuota(fake.DefaultProject, resource, -1))
 	}
@@ -27,11 +27,11 @@ func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
 	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{After: 100 * time.Millisecond})
 	p := s.process()
 	p.options.PollInterval = 100 * time.Millisecond
-	orders := make([]*order, machines)
-	all := func(do func(*order) error) wire.Calls {
+	testMachines := make([]*testMachine, machines)
+	all := func(do func(*testMachine) error) wire.Calls {
 		s.cloud.ResetLog()
 		var group sync.WaitGroup
-		for _, o := range orders {
+		for _, o := range testMachines {
 			group.Go(func() {
 				if err := do(o); err != nil {
 					t.Error(err)
@@ -41,11 +41,11 @@ func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
 		group.Wait()
 		return s.cloud.Log()
 	}
-	for i := range orders {
-		orders[i] = s.order(fmt.Sprintf("%s-cpu-z1-5d9f8-%05d", technicalID, i))
+	for i := range testMachines {
+		testMachines[i] = s.newMachine(fmt.Sprintf("%s-cpu-z1-5d9f8-%05d", technicalID, i))
 	}
 
-	calls := all(func(o *order) error { return o.create(t.Context(), p) })
+	calls := all(func(o *testMachine) error { return o.create(t.Context(), p) })
 	t.Logf("creating %d machines: %d calls, %.2f per machine\n%s", machines, len(calls), float64(len(calls))/machines, calls.Summary())
 	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, machines)
 	require.Equal(t, 1, calls.Logins())
@@ -64,11 +64,11 @@ func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
 		"keystone POST /v3/auth/tokens", "nova GET /v2.1/servers/detail", "nova POST /v2.1/servers", "neutron POST /v2.0/ports",
 	}), slices.Collect(maps.Keys(count)), "nothing else is called")
 
-	calls = all(func(o *order) error { return o.create(t.Context(), p) })
+	calls = all(func(o *testMachine) error { return o.create(t.Context(), p) })
 	t.Logf("looking at them: %d calls\n%s", len(calls), calls.Summary())
 	require.LessOrEqual(t, len(calls), 10)
 
-	calls = all(func(o *order) error { return o.delete(t.Context(), p) })
+	calls = all(func(o *testMachine) error { return o.delete(t.Context(), p) })
 	t.Logf("deleting them: %d calls, %.2f per machine\n%s", len(calls), float64(len(calls))/machines, calls.Summary())
 	require.LessOrEqual(t, len(calls), 2*machines+20, "a machine costs the deletion of its server and its port")
 	state := s.cloud.State(fake.DefaultProject)
@@ -76,13 +76,13 @@ func TestHowManyCallsAHundredMachinesCost(t *testing.T) {
 	require.Empty(t, state.Ports)
 }
 
-func TestTheNextMachineCostsFourCalls(t *testing.T) {
-	s := start(t)
+func TestDriver_CallsForNextMachine(t *testing.T) {
+	s := startCloud(t)
 	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{})
 	p := s.process()
-	require.NoError(t, s.order(machineName).create(t.Context(), p))
+	require.NoError(t, s.newMachine(machineName).create(t.Context(), p))
 	s.cloud.ResetLog()
-	require.NoError(t, s.order(strings.Replace(machineName, "x7k2p", "aaaaa", 1)).create(t.Context(), p))
+	require.NoError(t, s.newMachine(strings.Replace(machineName, "x7k2p", "aaaaa", 1)).create(t.Context(), p))
 	t.Logf("\n%s", s.cloud.Log())
 	var names []string
 	for _, call := range s.cloud.Log() {

@@ -19,8 +19,8 @@ import (
 // userDataKey is the key of a Secret under which MCM puts what a machine starts with.
 const userDataKey = "userData"
 
-// longestUserData is how many bytes in base64 Nova takes (its schema of servers, maxLength of user_data).
-const longestUserData = 65535
+// maxUserDataLength is how many bytes in base64 Nova takes (its schema of servers, maxLength of user_data).
+const maxUserDataLength = 65535
 
 // class is what a MachineClass and its Secret say.
 type class struct {
@@ -58,7 +58,7 @@ func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*cl
 			object.Name, v1alpha1.TagClusterPrefix, v1alpha1.TagRolePrefix)
 	}
 	if c.credentials, err = cloudopenstack.ParseCredentials(secret.Data); err == nil {
-		err = c.credentials.Complete()
+		err = c.credentials.Validate()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("machine class %q: %w", object.Name, err)
@@ -79,9 +79,9 @@ func (c *class) validate() error {
 		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
 	}
 	// Nova repeats in its refusal what it was sent, secrets included.
-	if length := base64.StdEncoding.EncodedLen(len(c.userData)); length > longestUserData {
+	if length := base64.StdEncoding.EncodedLen(len(c.userData)); length > maxUserDataLength {
 		return failuref(codes.InvalidArgument, "%q in the secret of the machine class has %d bytes in base64, but Nova takes no more than %d",
-			userDataKey, length, longestUserData)
+			userDataKey, length, maxUserDataLength)
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (c *class) owns(server cloudopenstack.Server) bool {
 	return cluster && role
 }
 
-// mark is the description of the shoot's ports.
-func (c *class) mark() string { return c.cluster }
+// portDescription is the description of the shoot's ports.
+func (c *class) portDescription() string { return c.cluster }
 
 // networks returns the networks of a machine in the order of its interfaces.
 func (c *class) networks() []v1alpha1.Network {

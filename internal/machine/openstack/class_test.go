@@ -10,24 +10,24 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 )
 
-func TestWhatAClassMustSay(t *testing.T) {
-	s := start(t)
+func TestClass_Validate(t *testing.T) {
+	s := startCloud(t)
 	type spec = v1alpha1.MachineProviderConfigSpec
 	for sentence, test := range map[string]struct {
 		edit  func(*spec)
-		order func(*order)
+		order func(*testMachine)
 		says  string
 	}{
-		"another provider":         {order: func(o *order) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
-		"no secret":                {order: func(o *order) { o.secret = nil }, says: "secret is missing"},
-		"nothing that can be read": {order: func(o *order) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
-		"another kind":             {order: func(o *order) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
-		"no user data":             {order: func(o *order) { delete(o.secret.Data, "userData") }, says: "userData"},
+		"another provider":         {order: func(o *testMachine) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
+		"no secret":                {order: func(o *testMachine) { o.secret = nil }, says: "secret is missing"},
+		"nothing that can be read": {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
+		"another kind":             {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
+		"no user data":             {order: func(o *testMachine) { delete(o.secret.Data, "userData") }, says: "userData"},
 		"more user data than Nova takes": {
-			order: func(o *order) { o.secret.Data["userData"] = bytes.Repeat([]byte("secret"), 10_000) }, says: "80000 bytes in base64",
+			order: func(o *testMachine) { o.secret.Data["userData"] = bytes.Repeat([]byte("secret"), 10_000) }, says: "80000 bytes in base64",
 		},
-		"no password":                 {order: func(o *order) { delete(o.secret.Data, "password") }, says: "password"},
-		"no Keystone":                 {order: func(o *order) { delete(o.secret.Data, "authURL") }, says: "authURL"},
+		"no password":                 {order: func(o *testMachine) { delete(o.secret.Data, "password") }, says: "password"},
+		"no Keystone":                 {order: func(o *testMachine) { delete(o.secret.Data, "authURL") }, says: "authURL"},
 		"no tag of the cluster":       {edit: func(s *spec) { delete(s.Tags, clusterTag) }, says: "kubernetes.io-cluster-"},
 		"no tag of the role":          {edit: func(s *spec) { delete(s.Tags, roleTag) }, says: "kubernetes.io-role-"},
 		"a tag of no cluster":         {edit: func(s *spec) { s.Tags = map[string]string{v1alpha1.TagClusterPrefix: "1", roleTag: "1"} }, says: "tags"},
@@ -46,7 +46,7 @@ func TestWhatAClassMustSay(t *testing.T) {
 			if test.edit == nil {
 				test.edit = func(*spec) {}
 			}
-			o := s.order(machineName, test.edit)
+			o := s.newMachine(machineName, test.edit)
 			if test.order != nil {
 				test.order(o)
 			}
@@ -59,17 +59,17 @@ func TestWhatAClassMustSay(t *testing.T) {
 	require.Empty(t, s.cloud.State("garden").Servers)
 }
 
-func TestAClassThatCannotMakeMachinesUnmakesThem(t *testing.T) {
-	s := start(t)
-	p, o := s.process(), s.order(machineName)
+func TestDeleteMachine_InvalidClass(t *testing.T) {
+	s := startCloud(t)
+	p, o := s.process(), s.newMachine(machineName)
 	require.NoError(t, o.create(t.Context(), p))
-	stale := s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName, spec.KeyName = "", "" })
+	stale := s.newMachine(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName, spec.KeyName = "", "" })
 	stale.machine = o.machine
 	require.NoError(t, stale.delete(t.Context(), p))
 	require.Empty(t, s.cloud.State("garden").Ports)
 }
 
-func TestProviderIDs(t *testing.T) {
+func TestProviderID(t *testing.T) {
 	c := &class{MachineProviderConfigSpec: v1alpha1.MachineProviderConfigSpec{Region: "eu-1"}}
 	require.Equal(t, "openstack:///eu-1/abc", c.providerID("abc"))
 	for id, want := range map[string]string{"openstack:///eu-1/abc": "abc", "openstack:///abc": "abc", "": ""} {

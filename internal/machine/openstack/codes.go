@@ -31,18 +31,18 @@ func (f *failure) Error() string { return f.err.Error() }
 // Unwrap gives errors.Is and errors.As access to the cause.
 func (f *failure) Unwrap() error { return f.err }
 
-// answerOf is the code for a kind of trouble, and what somebody can do about it.
-type answerOf struct {
+// codeAndRemedy is the code for a kind of trouble, and what somebody can do about it.
+type codeAndRemedy struct {
 	code   codes.Code
 	remedy string
 }
 
-// answers is what MCM is told of a cloud's troubles. It repeats a creation soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
+// codesByKind is what MCM is told of a cloud's troubles. It repeats a creation soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
 // minutes after ResourceExhausted, and after three of the others; a deletion after ten. It has a machine created when its status is NotFound, and goes on with
 // the deletion of one that is NotFound: that code stands for a missing server and for nothing else, so that something that is missing for
 // one has InvalidArgument.
-func answers() map[cloud.Kind]answerOf {
-	return map[cloud.Kind]answerOf{
+func codesByKind() map[cloud.Kind]codeAndRemedy {
+	return map[cloud.Kind]codeAndRemedy{
 		cloud.Configuration:   {codes.InvalidArgument, ""},
 		cloud.Unauthenticated: {codes.Unauthenticated, ""},
 		cloud.Unauthorized:    {codes.PermissionDenied, "give the user of the credentials the role for it in the project"},
@@ -57,26 +57,26 @@ func answers() map[cloud.Kind]answerOf {
 	}
 }
 
-// answerTo returns the code and the remedy for an error.
-func answerTo(err error) answerOf {
+// codeFor returns the code and the remedy for an error.
+func codeFor(err error) codeAndRemedy {
 	if known, ok := errors.AsType[*failure](err); ok {
-		return answerOf{code: known.code}
+		return codeAndRemedy{code: known.code}
 	}
 	kind := cloud.KindOf(err)
 	switch {
-	case kind == cloud.Unknown && refusesValue(err):
-		return answerOf{codes.InvalidArgument, "the cloud does not accept what the machine class says: change the pool"}
+	case kind == cloud.Unknown && isBadRequest(err):
+		return codeAndRemedy{codes.InvalidArgument, "the cloud does not accept what the machine class says: change the pool"}
 	case kind == cloud.Unknown && errors.Is(err, context.DeadlineExceeded):
-		return answerOf{code: codes.DeadlineExceeded}
+		return codeAndRemedy{code: codes.DeadlineExceeded}
 	case kind == cloud.Unknown && errors.Is(err, context.Canceled):
-		return answerOf{code: codes.Aborted}
+		return codeAndRemedy{code: codes.Aborted}
 	default:
-		return answers()[kind]
+		return codesByKind()[kind]
 	}
 }
 
-// refusesValue reports whether a service called a request a bad one. Everything that may be wrong with ours comes from the class.
-func refusesValue(err error) bool {
+// isBadRequest reports whether a service called a request a bad one. Everything that may be wrong with ours comes from the class.
+func isBadRequest(err error) bool {
 	fault, ok := errors.AsType[*cloudopenstack.ResponseError](err)
 	return ok && (fault.Status == http.StatusBadRequest || fault.Status == http.StatusUnprocessableEntity)
 }
@@ -87,30 +87,30 @@ func refused(err error) bool {
 	case cloud.Configuration, cloud.Unauthorized, cloud.QuotaExceeded, cloud.Depleted, cloud.NotFound:
 		return true
 	case cloud.Unknown:
-		return refusesValue(err)
+		return isBadRequest(err)
 	default:
 		return false
 	}
 }
 
-// coded is an error as MCM wants it: "deed: what happened; remedy".
-func coded(deed string, err error) error {
+// mcmError is an error as MCM wants it: "deed: what happened; remedy".
+func mcmError(action string, err error) error {
 	if err == nil {
 		return nil
 	}
-	answer := answerTo(err)
-	message := deed + ": " + truncate.Text(err.Error(), longestMessage)
-	if answer.remedy != "" {
-		message += "; " + answer.remedy
+	mapped := codeFor(err)
+	message := action + ": " + truncate.Text(err.Error(), maxMessageLength)
+	if mapped.remedy != "" {
+		message += "; " + mapped.remedy
 	}
 	// MCM reads code and message out of two pairs of brackets in the text, so that there must be no others.
 	message = strings.NewReplacer("[", "(", "]", ")").Replace(message)
-	return status.WrapError(answer.code, message, err)
+	return status.WrapError(mapped.code, message, err)
 }
 
-// longestMessage is how many bytes of an error MCM is told. It writes them into the Machine, and into the status of its set and its
+// maxMessageLength is how many bytes of an error MCM is told. It writes them into the Machine, and into the status of its set and its
 // deployment once more for each machine that fails.
-const longestMessage = 800
+const maxMessageLength = 800
 
 // codeOf returns the code of what coded has returned.
 func codeOf(err error) codes.Code {

@@ -20,7 +20,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	servers, fresh := m.account.statuses.take(m.name)
 	if !fresh {
 		var err error
-		if servers, err = m.look(ctx); err != nil {
+		if servers, err = m.findServers(ctx); err != nil {
 			return cloudopenstack.Server{}, err
 		}
 	}
@@ -31,7 +31,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 			"server %s has the name but not the tags %q and %q, so that it is somebody else's and stays as it is: rename it, or delete the machine",
 			servers[0].ID, m.class.cluster, m.class.role)
 	case !found:
-		created, err := m.bear(ctx)
+		created, err := m.createServer(ctx)
 		if err != nil {
 			return cloudopenstack.Server{}, err
 		}
@@ -39,25 +39,25 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	default:
 		m.log.Info("Adopting a server", "server", server.ID, "status", server.Status)
 	}
-	return m.raise(ctx, server)
+	return m.waitActive(ctx, server)
 }
 
-// bear asks for the ports and the server, and returns the server's ID. What a cloud refuses may be an ID that stood for a name minutes
+// createServer asks for the ports and the server, and returns the server's ID. What a cloud refuses may be an ID that stood for a name minutes
 // ago, and that is no fault of the class: then it is asked once more, with names that are looked up anew.
-func (m *machine) bear(ctx context.Context) (string, error) {
-	id, err := m.ask(ctx)
-	if (cloud.IsNotFound(err) || refusesValue(err)) && m.names.remembered {
+func (m *machine) createServer(ctx context.Context) (string, error) {
+	id, err := m.createOnce(ctx)
+	if (cloud.IsNotFound(err) || isBadRequest(err)) && m.ids.cached {
 		m.log.Info("Retrying with IDs that are looked up again", "reason", err.Error())
-		m.account.names.forget(m.names.began)
-		m.names = m.account.names.attempt()
-		id, err = m.ask(ctx)
+		m.account.ids.forget(m.ids.startedAt)
+		m.ids = m.account.ids.newIDLookup()
+		id, err = m.createOnce(ctx)
 	}
 	return id, err
 }
 
-// ask asks for the ports and the server once. Ports of what is refused go: the next attempt may be far off.
-func (m *machine) ask(ctx context.Context) (string, error) {
-	wanted, err := m.wish(ctx)
+// createOnce asks for the ports and the server once. Ports of what is refused go: the next attempt may be far off.
+func (m *machine) createOnce(ctx context.Context) (string, error) {
+	wanted, err := m.serverSpec(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -67,21 +67,21 @@ func (m *machine) ask(ctx context.Context) (string, error) {
 			wanted.PortIDs = append(wanted.PortIDs, port.ID)
 		}
 		var created cloudopenstack.Server
-		if created, err = m.askForServer(ctx, wanted); err == nil {
+		if created, err = m.requestServer(ctx, wanted); err == nil {
 			m.log.Info("Created a server", "server", created.ID)
 			return created.ID, nil
 		}
 		err = fmt.Errorf("creating server: %w", err)
 	}
 	if refused(err) {
-		err = errors.Join(err, m.discard(ctx, ports))
+		err = errors.Join(err, m.discardPorts(ctx, ports))
 	}
 	return "", err
 }
 
-// askForServer asks once more after a refusal for want of a permission: Nova refuses in the same way when a quota is used up, and when it
+// requestServer asks once more after a refusal for want of a permission: Nova refuses in the same way when a quota is used up, and when it
 // is not any more by the time that one looks, only another question tells which of the two it was.
-func (m *machine) askForServer(ctx context.Context, wanted cloudopenstack.ServerCreate) (cloudopenstack.Server, error) {
+func (m *machine) requestServer(ctx context.Context, wanted cloudopenstack.ServerCreate) (cloudopenstack.Server, error) {
 	created, err := m.account.CreateServer(ctx, wanted)
 	if cloud.KindOf(err) == cloud.Unauthorized {
 		return m.account.CreateServer(ctx, wanted)
@@ -89,19 +89,19 @@ func (m *machine) askForServer(ctx context.Context, wanted cloudopenstack.Server
 	return created, err
 }
 
-// wish is the server to ask for, but for its ports.
-func (m *machine) wish(ctx context.Context) (cloudopenstack.ServerCreate, error) {
+// serverSpec is the server to ask for, but for its ports.
+func (m *machine) serverSpec(ctx context.Context) (cloudopenstack.ServerCreate, error) {
 	c := m.class
 	wanted := cloudopenstack.ServerCreate{
 		Name: m.name, ImageID: c.ImageID, KeyName: c.KeyName, AvailabilityZone: c.AvailabilityZone,
 		UserData: c.userData, Metadata: c.Tags, ConfigDrive: c.UseConfigDrive,
 	}
 	var err error
-	if wanted.FlavorID, err = m.names.flavor(ctx, c.FlavorName); err != nil {
+	if wanted.FlavorID, err = m.ids.flavor(ctx, c.FlavorName); err != nil {
 		return wanted, err
 	}
 	if c.ImageID == "" {
-		if wanted.ImageID, err = m.names.image(ctx, c.ImageName); err != nil {
+		if wanted.ImageID, err = m.ids.image(ctx, c.ImageName); err != nil {
 			return wanted, err
 		}
 	}
@@ -124,15 +124,15 @@ func deref(text *string) string {
 	return *text
 }
 
-// raise waits until the server is active, and does away with one that fails.
-func (m *machine) raise(ctx context.Context, server cloudopenstack.Server) (cloudopenstack.Server, error) {
+// waitActive waits until the server is active, and does away with one that fails.
+func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) (cloudopenstack.Server, error) {
 	if server.TaskState == taskDeleting {
 		return server, failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
 	}
 	for server.Status == cloudopenstack.ServerBuild {
-		built, err := m.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || s.Status != cloudopenstack.ServerBuild })
+		built, err := m.waitForServer(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || s.Status != cloudopenstack.ServerBuild })
 		if err == nil && built == nil {
-			built, err = m.missing(ctx, server.ID)
+			built, err = m.getUnlisted(ctx, server.ID)
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -143,38 +143,38 @@ func (m *machine) raise(ctx context.Context, server cloudopenstack.Server) (clou
 		server = *built
 	}
 	if server.Status == cloudopenstack.ServerError {
-		return server, m.bury(ctx, server)
+		return server, m.removeFailed(ctx, server)
 	}
 	return server, nil
 }
 
-// missing looks for a server that is not among those by its name: lists may be late, and a second server must not be made.
-func (m *machine) missing(ctx context.Context, id string) (*cloudopenstack.Server, error) {
+// getUnlisted looks for a server that is not among those by its name: lists may be late, and a second server must not be made.
+func (m *machine) getUnlisted(ctx context.Context, id string) (*cloudopenstack.Server, error) {
 	server, err := m.account.GetServer(ctx, id)
-	if cloud.IsNotFound(err) || err == nil && gone(server) {
+	if cloud.IsNotFound(err) || err == nil && isDeleted(server) {
 		return nil, failuref(codes.Aborted, "it has vanished while it was being built")
 	}
 	return &server, err
 }
 
-// bury removes a server that could not be built with all that belongs to it, and says why it failed. MCM then tries anew. When not
+// removeFailed removes a server that could not be built with all that belongs to it, and says why it failed. MCM then tries anew. When not
 // all of it can be removed, the next attempt begins here.
-func (m *machine) bury(ctx context.Context, server cloudopenstack.Server) error {
-	dead, err := m.account.GetServer(ctx, server.ID)
+func (m *machine) removeFailed(ctx context.Context, server cloudopenstack.Server) error {
+	failed, err := m.account.GetServer(ctx, server.ID)
 	if err != nil && !cloud.IsNotFound(err) {
 		return fmt.Errorf("reading why server %s failed: %w", server.ID, err)
 	}
-	cause := causeOfDeath(dead)
-	m.log.Info("Removing a server that failed", "server", server.ID, "reason", cause.Error())
+	reason := failureReason(failed)
+	m.log.Info("Removing a server that failed", "server", server.ID, "reason", reason.Error())
 	if err := m.remove(ctx, []cloudopenstack.Server{server}); err != nil {
-		return failuref(answerTo(cause).code, "%w; removing it: %w", cause, err)
+		return failuref(codeFor(reason).code, "%w; removing it: %w", reason, err)
 	}
-	return cause
+	return reason
 }
 
-// causeOfDeath tells why a server failed. What counts is where it came to be and the code of the fault, never its prose, which is
+// failureReason tells why a server failed. What counts is where it came to be and the code of the fault, never its prose, which is
 // for people.
-func causeOfDeath(server cloudopenstack.Server) error {
+func failureReason(server cloudopenstack.Server) error {
 	code, words := 0, "the cloud does not say why"
 	if server.Fault != nil {
 		code, words = server.Fault.Code, server.Fault.Message

@@ -16,7 +16,7 @@ import (
 // and what belongs to them stay.
 func (m *machine) delete(ctx context.Context) error {
 	m.account.statuses.take(m.name)
-	servers, err := m.look(ctx)
+	servers, err := m.findServers(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,20 +25,20 @@ func (m *machine) delete(ctx context.Context) error {
 			"server %s does not have the tags %q and %q, so that it is somebody else's and stays as it is: give it the tags if it is not, or remove it from the machine's providerID",
 			m.serverID, m.class.cluster, m.class.role)
 	}
-	if m.stray {
-		return m.deleteStray(ctx, m.own(servers))
+	if m.orphan {
+		return m.deleteOrphan(ctx, m.own(servers))
 	}
 	return m.remove(ctx, m.own(servers))
 }
 
-// deleteStray removes one server. MCM comes back to it only as long as there is a server, so that its ports have to go first.
-func (m *machine) deleteStray(ctx context.Context, own []cloudopenstack.Server) error {
+// deleteOrphan removes one server. MCM comes back to it only as long as there is a server, so that its ports have to go first.
+func (m *machine) deleteOrphan(ctx context.Context, own []cloudopenstack.Server) error {
 	i := slices.IndexFunc(own, m.isKnown)
 	if i < 0 {
 		return nil
 	}
-	m.rivals = len(own) > 1
-	if err := m.clearPorts(ctx, map[string]bool{m.serverID: true}); err != nil {
+	m.hasDuplicates = len(own) > 1
+	if err := m.removePorts(ctx, map[string]bool{m.serverID: true}); err != nil {
 		return err
 	}
 	return m.remove(ctx, own[i:i+1])
@@ -46,9 +46,9 @@ func (m *machine) deleteStray(ctx context.Context, own []cloudopenstack.Server) 
 
 // remove removes servers of the machine, and when they are gone, the ports and volumes that they leave behind.
 func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) error {
-	victims := map[string]bool{}
+	deletedServers := map[string]bool{}
 	for _, server := range servers {
-		victims[server.ID] = true
+		deletedServers[server.ID] = true
 		if server.TaskState == taskDeleting {
 			continue
 		}
@@ -58,28 +58,28 @@ func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) e
 		m.log.Info("Deleted a server", "server", server.ID)
 	}
 	for _, server := range servers {
-		if err := m.awaitEnd(ctx, server); err != nil {
+		if err := m.waitDeleted(ctx, server); err != nil {
 			return err
 		}
 	}
-	if err := m.clearPorts(ctx, victims); err != nil {
+	if err := m.removePorts(ctx, deletedServers); err != nil {
 		return err
 	}
-	return m.clearVolumes(ctx)
+	return m.removeVolumes(ctx)
 }
 
-// awaitEnd waits until a server is gone.
-func (m *machine) awaitEnd(ctx context.Context, server cloudopenstack.Server) error {
+// waitDeleted waits until a server is gone.
+func (m *machine) waitDeleted(ctx context.Context, server cloudopenstack.Server) error {
 	named := *m
 	named.name = server.Name // may have been changed
-	left, err := named.await(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || survives(*s) })
+	left, err := named.waitForServer(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || deletionFailed(*s) })
 	switch {
 	case left != nil:
-		dead, err := m.account.GetServer(ctx, server.ID) // a list does not say what went wrong
-		if err != nil || dead.Fault == nil {
-			dead.Fault = &cloudopenstack.ServerFault{Message: "it does not say why"}
+		failed, err := m.account.GetServer(ctx, server.ID) // a list does not say what went wrong
+		if err != nil || failed.Fault == nil {
+			failed.Fault = &cloudopenstack.ServerFault{Message: "it does not say why"}
 		}
-		return failuref(codes.Aborted, "the cloud could not delete server %s: %s; ask its operator if it happens again", server.ID, dead.Fault.Message)
+		return failuref(codes.Aborted, "the cloud could not delete server %s: %s; ask its operator if it happens again", server.ID, failed.Fault.Message)
 	case err != nil && ctx.Err() != nil:
 		return failuref(codes.DeadlineExceeded, "server %s is still being deleted: %w", server.ID, err)
 	case err != nil:
@@ -89,15 +89,15 @@ func (m *machine) awaitEnd(ctx context.Context, server cloudopenstack.Server) er
 	}
 }
 
-// survives reports whether the deletion of a server has failed: from the request on, there is a task that deletes it.
-func survives(server cloudopenstack.Server) bool {
+// deletionFailed reports whether the deletion of a server has failed: from the request on, there is a task that deletes it.
+func deletionFailed(server cloudopenstack.Server) bool {
 	return server.Status == cloudopenstack.ServerError && server.TaskState == ""
 }
 
-// clearVolumes removes the boot volume that the existing driver has made for the machine before its server, where volumes have a type. Volumes of
+// removeVolumes removes the boot volume that the existing driver has made for the machine before its server, where volumes have a type. Volumes of
 // servers that this driver has made go with them.
-func (m *machine) clearVolumes(ctx context.Context) error {
-	if m.rivals || m.class.RootDiskSize <= 0 || deref(m.class.RootDiskType) == "" {
+func (m *machine) removeVolumes(ctx context.Context) error {
+	if m.hasDuplicates || m.class.RootDiskSize <= 0 || deref(m.class.RootDiskType) == "" {
 		return nil
 	}
 	volumes, err := m.account.ListVolumes(ctx, cloudopenstack.VolumeFilter{Name: m.name})

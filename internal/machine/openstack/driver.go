@@ -30,22 +30,22 @@ type Options struct {
 	CreateTimeout time.Duration
 	// DeleteTimeout bounds the deletion of a machine; default 5 minutes.
 	DeleteTimeout time.Duration
-	// LookTimeout bounds questions; default 2 minutes.
-	LookTimeout time.Duration
+	// QueryTimeout bounds questions; default 2 minutes.
+	QueryTimeout time.Duration
 
-	// open replaces Sessions in tests.
-	open func(context.Context, cloudopenstack.Credentials, string) (line, error)
+	// newClient replaces Sessions in tests.
+	newClient func(context.Context, cloudopenstack.Credentials, string) (client, error)
 }
 
 func (o Options) withDefaults() Options {
-	if o.open == nil {
-		o.open = func(ctx context.Context, credentials cloudopenstack.Credentials, region string) (line, error) {
+	if o.newClient == nil {
+		o.newClient = func(ctx context.Context, credentials cloudopenstack.Credentials, region string) (client, error) {
 			return o.Sessions.Get(ctx, credentials, region)
 		}
 	}
 	for timeout, fallback := range map[*time.Duration]time.Duration{
 		&o.PollInterval: 3 * time.Second, &o.CreateTimeout: 10 * time.Minute,
-		&o.DeleteTimeout: 5 * time.Minute, &o.LookTimeout: lookUpTimeout,
+		&o.DeleteTimeout: 5 * time.Minute, &o.QueryTimeout: lookUpTimeout,
 	} {
 		if *timeout == 0 {
 			*timeout = fallback
@@ -61,7 +61,7 @@ type Driver struct {
 	gate    gate
 
 	mu       sync.Mutex
-	accounts map[line]*account
+	accounts map[client]*account
 }
 
 var _ driver.Driver = &Driver{}
@@ -72,7 +72,7 @@ func New(options Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{options: options.withDefaults(), metrics: m, accounts: map[line]*account{}}, nil
+	return &Driver{options: options.withDefaults(), metrics: m, accounts: map[client]*account{}}, nil
 }
 
 // Close waits for changes under way and lets no further one begin: those who ask for one wait for the end of the process. What is half made
@@ -82,7 +82,7 @@ func (d *Driver) Close(ctx context.Context) error { return d.gate.close(ctx) }
 // CreateMachine implements driver.Driver: it returns when the server is active, and takes over what there is of it already.
 func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
 	var response *driver.CreateMachineResponse
-	err := d.work(ctx, operation{"create", "creating"}, d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.run(ctx, operation{"create", "creating"}, d.options.CreateTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.create(ctx)
 		if err == nil {
 			response = &driver.CreateMachineResponse{
@@ -96,12 +96,12 @@ func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachin
 
 // InitializeMachine implements driver.Driver: servers are complete when they are created.
 func (d *Driver) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
-	return nil, coded("initializing a machine", failuref(codes.Unimplemented, "there is nothing to initialize"))
+	return nil, mcmError("initializing a machine", failuref(codes.Unimplemented, "there is nothing to initialize"))
 }
 
 // DeleteMachine implements driver.Driver: it returns when nothing is left, and succeeds when there was nothing.
 func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	err := d.work(ctx, operation{"delete", "deleting"}, d.options.DeleteTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.run(ctx, operation{"delete", "deleting"}, d.options.DeleteTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		return m.delete(ctx)
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachin
 // CreateMachine then takes the server over, or does away with one that failed.
 func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
 	var response *driver.GetMachineStatusResponse
-	err := d.work(ctx, operation{"status", "looking for"}, d.options.LookTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	err := d.run(ctx, operation{"status", "looking for"}, d.options.QueryTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		server, err := m.status(ctx)
 		if err == nil {
 			response = &driver.GetMachineStatusResponse{
@@ -129,8 +129,8 @@ func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachin
 // ListMachines implements driver.Driver: all servers of the shoot, so that none is overlooked whose class is gone.
 func (d *Driver) ListMachines(ctx context.Context, request *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
 	response := &driver.ListMachinesResponse{MachineList: map[string]string{}}
-	of := &machinev1alpha1.Machine{}
-	err := d.work(ctx, operation{"list", "listing"}, d.options.LookTimeout, of, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
+	object := &machinev1alpha1.Machine{}
+	err := d.run(ctx, operation{"list", "listing"}, d.options.QueryTimeout, object, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
 		servers, err := m.list(ctx, request.MachineClass.Name)
 		for _, server := range servers {
 			response.MachineList[m.class.providerID(server.ID)] = server.Name
@@ -160,63 +160,63 @@ func (d *Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsReq
 }
 
 // operation is what MCM asks for, by its name in metrics and in the words of an error.
-type operation struct{ name, deed string }
+type operation struct{ name, action string }
 
-// work does one deed within its time, and counts it.
-func (d *Driver) work(
+// run does one deed within its time, and counts it.
+func (d *Driver) run(
 	ctx context.Context, o operation, timeout time.Duration,
-	object *machinev1alpha1.Machine, of *machinev1alpha1.MachineClass, secret *corev1.Secret, deed func(context.Context, *machine) error,
+	object *machinev1alpha1.Machine, machineClass *machinev1alpha1.MachineClass, secret *corev1.Secret, do func(context.Context, *machine) error,
 ) error {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := d.machine(ctx, object, of, secret)
+	m, err := d.machine(ctx, object, machineClass, secret)
 	if err == nil {
-		err = deed(ctx, m)
+		err = do(ctx, m)
 	}
-	about := o.deed + " machines"
+	about := o.action + " machines"
 	if object.Name != "" {
-		about = fmt.Sprintf("%s machine %q", o.deed, object.Name)
+		about = fmt.Sprintf("%s machine %q", o.action, object.Name)
 	}
-	err = coded(about, err)
+	err = mcmError(about, err)
 	d.metrics.observe(o.name, started, err)
 	return err
 }
 
-func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, of *machinev1alpha1.MachineClass, secret *corev1.Secret) (*machine, error) {
-	class, err := readClass(of, secret)
+func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, machineClass *machinev1alpha1.MachineClass, secret *corev1.Secret) (*machine, error) {
+	class, err := readClass(machineClass, secret)
 	if err != nil {
 		return nil, err
 	}
-	session, err := d.options.open(ctx, class.credentials, class.Region)
+	session, err := d.options.newClient(ctx, class.credentials, class.Region)
 	if err != nil {
 		return nil, err
 	}
 	account := d.account(session)
 	return &machine{
-		class: class, account: account, names: account.names.attempt(), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
+		class: class, account: account, ids: account.ids.newIDLookup(), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
 		name: object.Name, serverID: serverIDOf(object.Spec.ProviderID), known: object.Spec.ProviderID != "" || object.DeletionTimestamp != nil,
-		stray: object.UID == "" && object.Spec.ProviderID != "",
+		orphan: object.UID == "" && object.Spec.ProviderID != "",
 	}, nil
 }
 
-// accountAge is how long an account is remembered that nobody uses any more: credentials change.
-const accountAge = time.Hour
+// accountTTL is how long an account is remembered that nobody uses any more: credentials change.
+const accountTTL = time.Hour
 
-func (d *Driver) account(session line) *account {
+func (d *Driver) account(session client) *account {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
 	for key, other := range d.accounts {
-		if now.Sub(other.used) > accountAge {
+		if now.Sub(other.lastUsed) > accountTTL {
 			delete(d.accounts, key)
 		}
 	}
 	a, ok := d.accounts[session]
 	if !ok {
-		a = newAccount(gated{line: session, gate: &d.gate})
+		a = newAccount(gatedClient{client: session, gate: &d.gate})
 		d.accounts[session] = a
 	}
-	a.used = now
+	a.lastUsed = now
 	return a
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-func TestAMachineIsMadeAndUnmade(t *testing.T) {
-	s := start(t)
+func TestDriver_CreateAndDelete(t *testing.T) {
+	s := startCloud(t)
 	before := s.cloud.State(fake.DefaultProject)
-	p, o := s.process(), s.order(machineName)
+	p, o := s.process(), s.newMachine(machineName)
 	require.NoError(t, o.create(t.Context(), p))
 
 	state := s.cloud.State(fake.DefaultProject)
@@ -46,16 +46,16 @@ func TestAMachineIsMadeAndUnmade(t *testing.T) {
 	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
 	require.NoError(t, o.delete(t.Context(), p))
 	require.NoError(t, o.delete(t.Context(), p), "nothing is left to delete")
-	came, went := fake.Diff(before, s.cloud.State(fake.DefaultProject))
-	require.Empty(t, came)
-	require.Empty(t, went)
+	created, deleted := fake.Diff(before, s.cloud.State(fake.DefaultProject))
+	require.Empty(t, created)
+	require.Empty(t, deleted)
 	require.Equal(t, 1, s.cloud.Logins())
 }
 
-func TestAMachineHasVolumesAndSeveralNetworks(t *testing.T) {
-	s := start(t)
+func TestDriver_VolumesAndNetworks(t *testing.T) {
+	s := startCloud(t)
 	before := s.cloud.State(fake.DefaultProject)
-	p, o := s.process(), s.order(machineName, s.rich)
+	p, o := s.process(), s.newMachine(machineName, s.withAllFeatures)
 	require.NoError(t, o.create(t.Context(), p))
 
 	state := s.cloud.State(fake.DefaultProject)
@@ -77,24 +77,24 @@ func TestAMachineHasVolumesAndSeveralNetworks(t *testing.T) {
 	require.Equal(t, map[string]int{machineName + " in " + s.network: 2, machineName + "-net2 in " + s.storage: 0}, names)
 
 	require.NoError(t, o.delete(t.Context(), p))
-	came, _ := fake.Diff(before, s.cloud.State(fake.DefaultProject))
-	require.Empty(t, came)
+	created, _ := fake.Diff(before, s.cloud.State(fake.DefaultProject))
+	require.Empty(t, created)
 }
 
-func TestAMachineNeedsNoKeyPair(t *testing.T) {
-	s := start(t)
-	o := s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.KeyName = "" })
+func TestCreateMachine_NoKeyPair(t *testing.T) {
+	s := startCloud(t)
+	o := s.newMachine(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.KeyName = "" })
 	require.NoError(t, o.create(t.Context(), s.process()), "nobody may log in to the shoot's machines")
 	require.Empty(t, s.cloud.State(fake.DefaultProject).Servers[0].KeyName)
 }
 
-func TestServersWithoutMachinesAreListed(t *testing.T) {
-	s := start(t)
-	o := s.order(machineName)
-	s.plantServer(t, machineName, clusterTag, roleTag)
-	s.plantServer(t, "shoot--dev--one-gone-z1-11111-aaaaa", clusterTag, roleTag)
-	s.plantServer(t, "shoot--dev--one-2-cpu-z1-11111-aaaaa", clusterTag+"-2", roleTag)
-	s.plantServer(t, technicalID+"-bastion")
+func TestListMachines(t *testing.T) {
+	s := startCloud(t)
+	o := s.newMachine(machineName)
+	s.createServer(t, machineName, clusterTag, roleTag)
+	s.createServer(t, "shoot--dev--one-gone-z1-11111-aaaaa", clusterTag, roleTag)
+	s.createServer(t, "shoot--dev--one-2-cpu-z1-11111-aaaaa", clusterTag+"-2", roleTag)
+	s.createServer(t, technicalID+"-bastion")
 	list, err := s.process().ListMachines(t.Context(), &driver.ListMachinesRequest{MachineClass: o.class, Secret: o.secret})
 	require.NoError(t, err)
 	var names []string
@@ -105,7 +105,7 @@ func TestServersWithoutMachinesAreListed(t *testing.T) {
 	require.Equal(t, 1, s.cloud.Log().Count()["nova GET /v2.1/servers/detail"])
 }
 
-func TestNothingIsInitialized(t *testing.T) {
-	_, err := start(t).process().InitializeMachine(t.Context(), &driver.InitializeMachineRequest{})
+func TestInitializeMachine(t *testing.T) {
+	_, err := startCloud(t).process().InitializeMachine(t.Context(), &driver.InitializeMachineRequest{})
 	require.Equal(t, codes.Unimplemented, code(err))
 }

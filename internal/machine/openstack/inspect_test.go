@@ -9,16 +9,16 @@ import (
 )
 
 // inspect counts what there is besides what there was before.
-func (t *trial) inspect(machines int) {
+func (t *caseRun) inspect(machines int) {
 	now := t.cloud.State(fake.DefaultProject)
 	expect := func(kind string, have, want int) {
 		if have != want {
 			t.problems = append(t.problems, fmt.Sprintf("%d %s instead of %d", have, kind, want))
 		}
 	}
-	spec := t.stage.spec()
+	spec := t.testCloud.spec()
 	ports, volumes := 1, 0
-	if t.isRich() {
+	if t.hasAllFeatures() {
 		ports, volumes = 2, 3
 	}
 	expect("servers", len(now.Servers)-len(t.before.Servers), machines)
@@ -36,12 +36,12 @@ func (t *trial) inspect(machines int) {
 		}
 	}
 	expect("ports of servers", bound, machines*ports)
-	_, went := fake.Diff(t.before, now)
-	t.problems = append(t.problems, slices.Clone(went)...)
+	_, deleted := fake.Diff(t.before, now)
+	t.problems = append(t.problems, slices.Clone(deleted)...)
 }
 
-// isRich reports whether the machine has everything that machines can have.
-func (t *trial) isRich() bool {
-	config, err := v1alpha1.DecodeMachineProviderConfig(&t.order.class.ProviderSpec)
+// hasAllFeatures reports whether the machine has everything that machines can have.
+func (t *caseRun) hasAllFeatures() bool {
+	config, err := v1alpha1.DecodeMachineProviderConfig(&t.testMachine.class.ProviderSpec)
 	return err == nil && len(config.Spec.Networks) > 0
 }

@@ -21,52 +21,52 @@ const taskDeleting = "deleting"
 type machine struct {
 	class   *class
 	account *account
-	// names are the IDs of what the class refers to by name.
-	names *names
-	log   logr.Logger
-	poll  time.Duration
+	// ids are the IDs of what the class refers to by name.
+	ids  *idLookup
+	log  logr.Logger
+	poll time.Duration
 
 	name string
 	// serverID is that of the server which MCM knows as the machine's; empty when it knows none.
 	serverID string
 	// known machines have been handed over to MCM, or are on their way out.
 	known bool
-	// stray says that MCM wants to be rid of one server only: one that no Machine stands for, or of which there are two.
-	stray bool
-	// rivals says that another server by the machine's name stays.
-	rivals bool
+	// orphan says that MCM wants to be rid of one server only: one that no Machine stands for, or of which there are two.
+	orphan bool
+	// hasDuplicates says that another server by the machine's name stays.
+	hasDuplicates bool
 }
 
 // status returns the machine's server. What it has found is there for the creation, which MCM asks for next if there is none.
 func (m *machine) status(ctx context.Context) (cloudopenstack.Server, error) {
-	servers, err := m.look(ctx)
+	servers, err := m.findServers(ctx)
 	if err != nil {
 		return cloudopenstack.Server{}, err
 	}
 	server, found := m.choose(servers)
-	if found && (m.known || complete(server)) {
+	if found && (m.known || isComplete(server)) {
 		return server, nil
 	}
 	m.account.statuses.put(m.name, servers)
 	return cloudopenstack.Server{}, failuref(codes.NotFound, "there is no complete server for it")
 }
 
-// complete reports whether a server has been built.
-func complete(server cloudopenstack.Server) bool {
+// isComplete reports whether a server has been built.
+func isComplete(server cloudopenstack.Server) bool {
 	return server.Status != cloudopenstack.ServerBuild && server.Status != cloudopenstack.ServerError && server.TaskState != taskDeleting
 }
 
-// hesitation is the part of the interval between polls for which a look-up waits for others: machines come in numbers, but one by one.
-const hesitation = 60
+// lookupDelayDivisor is the part of the interval between polls for which a look-up waits for others: machines come in numbers, but one by one.
+const lookupDelayDivisor = 60
 
-// look returns all servers by the machine's name, the shoot's or not, and the one that MCM knows as the machine's even if it goes
+// findServers returns all servers by the machine's name, the shoot's or not, and the one that MCM knows as the machine's even if it goes
 // by another name.
-func (m *machine) look(ctx context.Context) ([]cloudopenstack.Server, error) {
-	servers, err := m.account.servers.find(ctx, m.name, m.poll/hesitation)
+func (m *machine) findServers(ctx context.Context) ([]cloudopenstack.Server, error) {
+	servers, err := m.account.servers.find(ctx, m.name, m.poll/lookupDelayDivisor)
 	if err != nil {
 		return nil, err
 	}
-	servers = slices.DeleteFunc(servers, gone)
+	servers = slices.DeleteFunc(servers, isDeleted)
 	if m.serverID == "" || slices.ContainsFunc(servers, m.isKnown) {
 		return servers, nil
 	}
@@ -76,7 +76,7 @@ func (m *machine) look(ctx context.Context) ([]cloudopenstack.Server, error) {
 		return servers, nil
 	case err != nil:
 		return nil, err
-	case gone(known):
+	case isDeleted(known):
 		return servers, nil
 	}
 	return append(servers, known), nil
@@ -84,8 +84,8 @@ func (m *machine) look(ctx context.Context) ([]cloudopenstack.Server, error) {
 
 func (m *machine) isKnown(server cloudopenstack.Server) bool { return server.ID == m.serverID }
 
-// gone reports whether a server is no more, although the cloud still lists it.
-func gone(server cloudopenstack.Server) bool {
+// isDeleted reports whether a server is no more, although the cloud still lists it.
+func isDeleted(server cloudopenstack.Server) bool {
 	return server.Status == cloudopenstack.ServerDeleted || server.Status == cloudopenstack.ServerSoftDeleted
 }
 
@@ -131,35 +131,35 @@ func (m *machine) list(ctx context.Context, class string) ([]cloudopenstack.Serv
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(m.own(servers), func(s cloudopenstack.Server) bool { return gone(s) || s.TaskState == taskDeleting }), nil
+	return slices.DeleteFunc(m.own(servers), func(s cloudopenstack.Server) bool { return isDeleted(s) || s.TaskState == taskDeleting }), nil
 }
 
-// forgivenPolls is how many polls may fail in a row, each of which the session has repeated.
-const forgivenPolls = 4
+// maxFailedPolls is how many polls may fail in a row, each of which the session has repeated.
+const maxFailedPolls = 4
 
-// mayPass reports whether another call may succeed where one has failed.
-func mayPass(err error) bool {
+// isTransient reports whether another call may succeed where one has failed.
+func isTransient(err error) bool {
 	kind := cloud.KindOf(err)
 	return kind == cloud.Unavailable || kind == cloud.RateLimited
 }
 
-// await polls until something is true of the machine's server with this ID, and returns it as it is then. nil stands for a server that is gone.
+// waitForServer polls until something is true of the machine's server with this ID, and returns it as it is then. nil stands for a server that is gone.
 // All machines that wait share the polls, and a few that fail in a row do no harm.
-func (m *machine) await(ctx context.Context, id string, enough func(*cloudopenstack.Server) bool) (*cloudopenstack.Server, error) {
+func (m *machine) waitForServer(ctx context.Context, id string, done func(*cloudopenstack.Server) bool) (*cloudopenstack.Server, error) {
 	for failures := 0; ; {
 		servers, err := m.account.servers.find(ctx, m.name, m.poll)
 		if err != nil {
-			if failures++; failures > forgivenPolls || ctx.Err() != nil || !mayPass(err) {
+			if failures++; failures > maxFailedPolls || ctx.Err() != nil || !isTransient(err) {
 				return nil, err
 			}
 			continue
 		}
 		failures = 0
 		var server *cloudopenstack.Server
-		if i := slices.IndexFunc(servers, func(s cloudopenstack.Server) bool { return s.ID == id && !gone(s) }); i >= 0 {
+		if i := slices.IndexFunc(servers, func(s cloudopenstack.Server) bool { return s.ID == id && !isDeleted(s) }); i >= 0 {
 			server = &servers[i]
 		}
-		if enough(server) {
+		if done(server) {
 			return server, nil
 		}
 	}

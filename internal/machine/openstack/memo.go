@@ -7,17 +7,17 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// memoAge is how long a look-up is remembered. MCM asks for a machine's status right before it has the machine created.
-const memoAge = 10 * time.Second
+// memoTTL is how long a look-up is remembered. MCM asks for a machine's status right before it has the machine created.
+const memoTTL = 10 * time.Second
 
 // memo holds what the look-up of a machine's servers has found until the machine is created, which needs the same answer. Each entry
 // serves once and is forgotten after seconds.
 type memo struct {
 	mu      sync.Mutex
-	entries map[string]memory
+	entries map[string]memoEntry
 }
 
-type memory struct {
+type memoEntry struct {
 	servers []cloudopenstack.Server
 	at      time.Time
 }
@@ -27,14 +27,14 @@ func (m *memo) put(name string, servers []cloudopenstack.Server) {
 	defer m.mu.Unlock()
 	now := time.Now()
 	for old, entry := range m.entries {
-		if now.Sub(entry.at) > memoAge {
+		if now.Sub(entry.at) > memoTTL {
 			delete(m.entries, old)
 		}
 	}
 	if m.entries == nil {
-		m.entries = map[string]memory{}
+		m.entries = map[string]memoEntry{}
 	}
-	m.entries[name] = memory{servers: servers, at: now}
+	m.entries[name] = memoEntry{servers: servers, at: now}
 }
 
 // take returns what is remembered of a name, and forgets it.
@@ -43,5 +43,5 @@ func (m *memo) take(name string) ([]cloudopenstack.Server, bool) {
 	defer m.mu.Unlock()
 	entry, ok := m.entries[name]
 	delete(m.entries, name)
-	return entry.servers, ok && time.Since(entry.at) <= memoAge
+	return entry.servers, ok && time.Since(entry.at) <= memoTTL
 }

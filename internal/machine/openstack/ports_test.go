@@ -11,11 +11,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestANetworkWithoutPortSecurityTakesPortsWithoutIt(t *testing.T) {
-	s := start(t)
-	open, err := s.cloud.Plant(fake.DefaultProject, "networks", fake.Attrs{"name": "open", "port_security_enabled": false})
+func TestPorts_NoPortSecurity(t *testing.T) {
+	s := startCloud(t)
+	open, err := s.cloud.CreateResource(fake.DefaultProject, "networks", fake.Attrs{"name": "open", "port_security_enabled": false})
 	require.NoError(t, err)
-	_, err = s.cloud.Plant(fake.DefaultProject, "subnets", fake.Attrs{"network_id": open, "ip_version": 4, "cidr": "10.91.0.0/16"})
+	_, err = s.cloud.CreateResource(fake.DefaultProject, "subnets", fake.Attrs{"network_id": open, "ip_version": 4, "cidr": "10.91.0.0/16"})
 	require.NoError(t, err)
 	twoNetworks := func(spec *v1alpha1.MachineProviderConfigSpec) {
 		spec.NetworkID = ""
@@ -24,7 +24,7 @@ func TestANetworkWithoutPortSecurityTakesPortsWithoutIt(t *testing.T) {
 	p := s.process()
 	attempts := func(name string) int {
 		s.cloud.ResetLog()
-		require.NoError(t, s.order(name, twoNetworks).create(t.Context(), p))
+		require.NoError(t, s.newMachine(name, twoNetworks).create(t.Context(), p))
 		return s.cloud.Log().Count()["neutron POST /v2.0/ports"]
 	}
 	require.Equal(t, 3, attempts(machineName), "one is refused")
@@ -35,10 +35,10 @@ func TestANetworkWithoutPortSecurityTakesPortsWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAPortOfAnEarlierAttemptIsUsed(t *testing.T) {
-	s := start(t)
+func TestPorts_Reused(t *testing.T) {
+	s := startCloud(t)
 	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Status: 500})
-	p, o := s.process(), s.order(machineName)
+	p, o := s.process(), s.newMachine(machineName)
 	require.Error(t, o.create(t.Context(), p))
 	left := s.cloud.State(fake.DefaultProject).Ports
 	require.Len(t, left, 1, "whether there is a server is in doubt, so the port stays")
@@ -48,20 +48,20 @@ func TestAPortOfAnEarlierAttemptIsUsed(t *testing.T) {
 	require.Equal(t, left[0].ID, now[0].ID)
 }
 
-func TestAPortOfAnEarlierAttemptThatIsOtherThanWantedIsReplaced(t *testing.T) {
-	s := start(t)
+func TestPorts_Replaced(t *testing.T) {
+	s := startCloud(t)
 	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Status: 500})
 	p := s.process()
-	require.Error(t, s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"default"} }).create(t.Context(), p))
-	require.NoError(t, s.order(machineName).create(t.Context(), p))
+	require.Error(t, s.newMachine(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"default"} }).create(t.Context(), p))
+	require.NoError(t, s.newMachine(machineName).create(t.Context(), p))
 	now := s.cloud.State(fake.DefaultProject).Ports
 	require.Len(t, now, 1)
 	require.Equal(t, []string{s.security}, now[0].SecurityGroups)
 }
 
-func TestADeletionWithoutTheNetworkSucceeds(t *testing.T) {
-	s := start(t)
-	o := s.order(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) {
+func TestDeleteMachine_NetworkMissing(t *testing.T) {
+	s := startCloud(t)
+	o := s.newMachine(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) {
 		spec.NetworkID, spec.Networks = "", []v1alpha1.Network{{Name: "gone"}}
 	})
 	require.NoError(t, o.delete(t.Context(), s.process()))

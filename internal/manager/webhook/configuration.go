@@ -46,8 +46,8 @@ func configurations(binary string, webhooks []Webhook, address address) []config
 	return []configuration{m, v}
 }
 
-// shape makes an object what it should be. Labels and annotations of others stay.
-func shape(c configuration, owner metav1.OwnerReference, caBundle []byte) {
+// setDesired makes an object what it should be. Labels and annotations of others stay.
+func setDesired(c configuration, owner metav1.OwnerReference, caBundle []byte) {
 	c.overwrite(caBundle)
 	object := c.object()
 	// Gardener would otherwise adapt timeouts and policies that it finds risky.

@@ -41,7 +41,7 @@ func TestConfigurations(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			var got []byte
 			for _, c := range configurations("controlplane-controller", webhooks, addressOf("controlplane-controller", optionsOf(mode))) {
-				shape(c, metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "extension-controlplane"}, []byte("the authorities"))
+				setDesired(c, metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "extension-controlplane"}, []byte("the authorities"))
 				page, err := yaml.Marshal(c.object())
 				require.NoError(t, err)
 				got = append(append(got, "---\n"...), page...)
@@ -59,7 +59,7 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-func TestConfigurationsOfOneKind(t *testing.T) {
+func TestConfigurations_OneKind(t *testing.T) {
 	webhooks, err := complete([]Webhook{configMapWebhook("tune", allow)}, []string{"tune"})
 	require.NoError(t, err)
 	both := configurations("x", webhooks, address{})
@@ -110,7 +110,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestAddressesShareACertificate(t *testing.T) {
+func TestAddresses_Names(t *testing.T) {
 	tests := map[string]struct {
 		mode  string
 		hosts []string

@@ -36,16 +36,16 @@ import (
 )
 
 const (
-	patience = time.Minute
-	pause    = 50 * time.Millisecond
+	timeout  = time.Minute
+	interval = 50 * time.Millisecond
 )
 
-// quick is a timing with the proportions of the default one, as far as a test can wait.
-func quick() timing {
+// quickTiming is a timing with the proportions of the default one, as far as a test can wait.
+func quickTiming() timing {
 	return timing{
-		keep: 200 * time.Millisecond, reload: time.Second, first: pause, retry: pause,
-		trust: 3 * time.Second, settle: 4 * time.Second,
-		keepOldAuthority: time.Minute + 8*time.Second, // certificates are born a minute old
+		reconcileInterval: 200 * time.Millisecond, reloadInterval: time.Second, startupInterval: interval, retryInterval: interval,
+		trustDelay: 3 * time.Second, loadDelay: 4 * time.Second,
+		oldAuthorityRetention: time.Minute + 8*time.Second, // certificates are born a minute old
 	}
 }
 
@@ -67,26 +67,26 @@ func startAPIServer(t *testing.T) (*rest.Config, client.Client) {
 	return config, c
 }
 
-// landscape is what the replicas of one binary share: an API server, a namespace, and an address in front of them.
-type landscape struct {
-	config    *rest.Config
-	client    client.Client
-	binary    string
-	namespace string
-	entrance  *entrance
+// environment is what the replicas of one binary share: an API server, a namespace, and an address in front of them.
+type environment struct {
+	config       *rest.Config
+	client       client.Client
+	binary       string
+	namespace    string
+	loadBalancer *loadBalancer
 	// garden is another cluster that the replicas serve, if there is one. They reach it by its gate.
-	garden *landscape
-	gate   *entrance
+	garden             *environment
+	gardenLoadBalancer *loadBalancer
 }
 
-// newLandscape makes a namespace in which webhooks are called. Binaries of different tests know nothing of each other.
-func newLandscape(t *testing.T, config *rest.Config, c client.Client, binary string) *landscape {
+// newEnvironment makes a namespace in which webhooks are called. Binaries of different tests know nothing of each other.
+func newEnvironment(t *testing.T, config *rest.Config, c client.Client, binary string) *environment {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "webhooks-", Labels: map[string]string{"test": "webhooks"},
 	}}
 	require.NoError(t, c.Create(t.Context(), namespace))
-	l := &landscape{config: config, client: c, binary: binary, namespace: namespace.Name, entrance: newEntrance(t)}
+	l := &environment{config: config, client: c, binary: binary, namespace: namespace.Name, loadBalancer: newLoadBalancer(t)}
 	t.Cleanup(func() { // so that no request of another test waits for a webhook of this one
 		meta := metav1.ObjectMeta{Name: configurationName(binary)}
 		for _, object := range []client.Object{
@@ -111,7 +111,7 @@ type replica struct {
 }
 
 // start starts a replica behind the entrance. It ends when the test does, or is told to.
-func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhooks ...Webhook) *replica {
+func (l *environment) start(t *testing.T, timing timing, disabled []string, webhooks ...Webhook) *replica {
 	t.Helper()
 	r := &replica{address: freeAddress(t), health: freeAddress(t), logs: &buffer{}}
 	log := funcr.New(func(prefix, args string) { r.logs.add(prefix + " " + args + "\n") }, funcr.Options{})
@@ -131,11 +131,11 @@ func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhoo
 		Name: l.binary, Manager: mgr, Log: log, Registerer: prometheus.NewRegistry(),
 		Webhooks: manager.WebhookOptions{
 			Compiled: []string{"tune", "guard", "wait"}, Disabled: disabled,
-			Mode: manager.WebhookModeURL, URL: l.entrance.address, ServerHost: host, ServerPort: port,
+			Mode: manager.WebhookModeURL, URL: l.loadBalancer.address, ServerHost: host, ServerPort: port,
 			Namespace: l.namespace, OwnerNamespace: l.namespace,
 		},
 	}
-	l.showGarden(t, r.process)
+	l.configureGarden(t, r.process)
 	require.NoError(t, serve(r.process, timing, webhooks))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -144,13 +144,13 @@ func (l *landscape) start(t *testing.T, timing timing, disabled []string, webhoo
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		assert.NoError(t, <-ended)
-		l.entrance.remove(r.address)
+		l.loadBalancer.remove(r.address)
 		if t.Failed() {
 			t.Logf("logs of %s:\n%s", r.address, r.logs)
 		}
 	})
 	t.Cleanup(r.stop)
-	l.entrance.add(r.address)
+	l.loadBalancer.add(r.address)
 	return r
 }
 
@@ -181,7 +181,7 @@ func (r *replica) newClient(config *rest.Config, options client.Options) (client
 	}), nil
 }
 
-func (r *replica) leads() bool {
+func (r *replica) isLeader() bool {
 	select {
 	case <-r.process.Manager.Elected():
 		return true
@@ -196,21 +196,21 @@ func (r *replica) readiness(ctx context.Context) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, errors.Join(errors.New(string(body)), err).Error()
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, errors.Join(errors.New(string(body)), err).Error()
 }
 
-func (r *replica) awaitReady(t *testing.T) {
+func (r *replica) waitReady(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		status, _ := r.readiness(t.Context())
 		return status == http.StatusOK
-	}, patience, pause, "logs:\n%s", r.logs)
+	}, timeout, interval, "logs:\n%s", r.logs)
 }
 
 // freeAddress returns an address on which nobody listens.
@@ -240,7 +240,7 @@ func (b *buffer) String() string {
 	return b.content.String()
 }
 
-func refuses(t *testing.T, address string) bool {
+func refusesConnections(t *testing.T, address string) bool {
 	t.Helper()
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err == nil {

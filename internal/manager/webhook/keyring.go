@@ -100,8 +100,8 @@ func (k *keyring) usable(hosts []string, now time.Time) *serverCertificate {
 	return nil
 }
 
-// serves reports whether the authority has signed a server certificate that replicas may have loaded.
-func (k *keyring) serves(authority *x509.Certificate) bool {
+// hasSigned reports whether the authority has signed a server certificate that replicas may have loaded.
+func (k *keyring) hasSigned(authority *x509.Certificate) bool {
 	return slices.ContainsFunc(k.servers, func(server *serverCertificate) bool {
 		return server.Leaf.CheckSignatureFrom(authority) == nil
 	})

@@ -68,7 +68,7 @@ func (i issuer) server(t *testing.T, host string, notAfter time.Time) *serverCer
 	return &serverCertificate{Certificate: pair}
 }
 
-func TestUsable(t *testing.T) {
+func TestKeyring_Usable(t *testing.T) {
 	const host = "x.y.svc"
 	now := time.Now()
 	later, earlier := now.Add(time.Hour), now.Add(-time.Hour)
@@ -95,7 +95,7 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-func TestUsableIsWhatHasTheNamesOfAllHosts(t *testing.T) {
+func TestKeyring_UsableForAllHosts(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	known := newIssuer(t, "known", later)
 	k := &keyring{authorities: []*x509.Certificate{known.certificate}, servers: []*serverCertificate{known.server(t, "x.y", later)}}
@@ -104,7 +104,7 @@ func TestUsableIsWhatHasTheNamesOfAllHosts(t *testing.T) {
 	assert.Nil(t, k.usable([]string{"x.y.svc", "x.y"}, time.Now()))
 }
 
-func TestBundleLeavesOutWhatHasExpired(t *testing.T) {
+func TestKeyring_BundleWithoutExpired(t *testing.T) {
 	now := time.Now()
 	first, second := newIssuer(t, "first", now.Add(time.Hour)), newIssuer(t, "second", now.Add(2*time.Hour))
 	k := &keyring{authorities: []*x509.Certificate{second.certificate, first.certificate}}
@@ -112,12 +112,12 @@ func TestBundleLeavesOutWhatHasExpired(t *testing.T) {
 	assert.Equal(t, string(second.pem()), string(k.bundle(now.Add(90*time.Minute))))
 }
 
-func TestServes(t *testing.T) {
+func TestKeyring_HasSigned(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	first, second := newIssuer(t, "first", later), newIssuer(t, "second", later)
 	k := &keyring{servers: []*serverCertificate{first.server(t, "x", later)}}
-	assert.True(t, k.serves(first.certificate))
-	assert.False(t, k.serves(second.certificate))
+	assert.True(t, k.hasSigned(first.certificate))
+	assert.False(t, k.hasSigned(second.certificate))
 }
 
 func TestTrustedByAll(t *testing.T) {
@@ -152,7 +152,7 @@ func TestTrustedByAll(t *testing.T) {
 func TestReadKeyring(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	later := now.Add(time.Hour)
-	first, second, foreign := newIssuer(t, "first", later), newIssuer(t, "second", later), newIssuer(t, "foreign", later)
+	first, second, other := newIssuer(t, "first", later), newIssuer(t, "second", later), newIssuer(t, "foreign", later)
 	names := secretNamesOf("x", "extension-x")
 	secret := func(name, config, identity string, age time.Duration, data map[string][]byte) *corev1.Secret {
 		return &corev1.Secret{
@@ -171,8 +171,8 @@ func TestReadKeyring(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects([]client.Object{
 		secret("a", names.authority, names.identity, time.Hour, authority(first)),
 		secret("b", names.authority, names.identity, time.Minute, authority(second)),
-		secret("c", names.authority, "another-webhook", time.Second, authority(foreign)),
-		secret("d", names.authority+"-bundle", names.identity, time.Second, map[string][]byte{"bundle.crt": foreign.pem()}),
+		secret("c", names.authority, "another-webhook", time.Second, authority(other)),
+		secret("d", names.authority+"-bundle", names.identity, time.Second, map[string][]byte{"bundle.crt": other.pem()}),
 		secret("e", names.server, names.identity, time.Hour, server(first)),
 		secret("f", names.server, names.identity, time.Minute, server(second)),
 		secret("g", names.server, names.identity, time.Second, map[string][]byte{"tls.crt": []byte("rubble")}),
@@ -188,20 +188,20 @@ func TestReadKeyring(t *testing.T) {
 	assert.Equal(t, now.Add(-time.Minute).UTC(), k.servers[0].created.UTC())
 }
 
-func TestTrust(t *testing.T) {
+func TestTrustedSince(t *testing.T) {
 	start := time.Now()
 	a, b := newIssuer(t, "a", start.Add(time.Hour)).certificate, newIssuer(t, "b", start.Add(time.Hour)).certificate
-	known := trust{}
+	known := trustedSince{}
 	known.observe([]*x509.Certificate{a}, start)
 	known.observe([]*x509.Certificate{b, a}, start.Add(time.Minute))
 
 	now := start.Add(3 * time.Minute)
-	assert.True(t, known.lasts(a, 3*time.Minute, now))
-	assert.True(t, known.lasts(b, 2*time.Minute, now))
-	assert.False(t, known.lasts(b, 3*time.Minute, now), "it was not there at the start")
+	assert.True(t, known.trustedFor(a, 3*time.Minute, now))
+	assert.True(t, known.trustedFor(b, 2*time.Minute, now))
+	assert.False(t, known.trustedFor(b, 3*time.Minute, now), "it was not there at the start")
 
 	known.observe([]*x509.Certificate{b}, now)
 	known.observe([]*x509.Certificate{a, b}, now.Add(time.Minute))
-	assert.False(t, known.lasts(a, 2*time.Minute, now.Add(2*time.Minute)), "a break lets the time begin anew")
-	assert.True(t, known.lasts(b, 4*time.Minute, now.Add(2*time.Minute)))
+	assert.False(t, known.trustedFor(a, 2*time.Minute, now.Add(2*time.Minute)), "a break lets the time begin anew")
+	assert.True(t, known.trustedFor(b, 4*time.Minute, now.Add(2*time.Minute)))
 }

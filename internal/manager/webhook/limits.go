@@ -21,25 +21,25 @@ type limits struct {
 	// memory has room for the bodies of all requests, from their first byte until they are handled. A slow caller takes as little of it as it sends.
 	memory *memory
 	// handling has room for as many requests as are handled at once.
-	handling turns
+	handling semaphore
 }
 
 // defaultLimits have room for the burst of a landscape that is restarted: handling takes milliseconds, a request some 100 KiB.
 func defaultLimits() *limits {
 	return &limits{
 		bodyTimeout: 10 * time.Second, wait: 2 * time.Second, retryAfter: time.Second,
-		memory: newMemory(256 << 20), handling: make(turns, 16),
+		memory: newMemory(256 << 20), handling: make(semaphore, 16),
 	}
 }
 
 // maxBody is one more byte than controller-runtime takes, which answers what is too long.
 const maxBody = 7<<20 + 1
 
-// turns has room for as many as may do something at once.
-type turns chan struct{}
+// semaphore has room for as many as may do something at once.
+type semaphore chan struct{}
 
-// take reports whether there is room before the time is over. Then give has to follow.
-func (t turns) take(ctx context.Context, wait time.Duration) bool {
+// acquire reports whether there is room before the time is over. Then give has to follow.
+func (t semaphore) acquire(ctx context.Context, wait time.Duration) bool {
 	select {
 	case t <- struct{}{}:
 		return true
@@ -56,23 +56,23 @@ func (t turns) take(ctx context.Context, wait time.Duration) bool {
 	return false
 }
 
-func (t turns) give() { <-t }
+func (t semaphore) release() { <-t }
 
-// around applies the limits to a handler. unhandled is told why a request does not get to it.
-func (l *limits) around(next http.Handler, unhandled func(error)) http.Handler {
+// wrap applies the limits to a handler. unhandled is told why a request does not get to it.
+func (l *limits) wrap(next http.Handler, unhandled func(error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body := &received{memory: l.memory, address: remoteAddress(request)}
+		body := &requestBody{memory: l.memory, address: remoteAddress(request)}
 		defer body.free()
 		err := l.read(w, request, body)
-		if err == nil && !l.handling.take(request.Context(), l.wait) {
+		if err == nil && !l.handling.acquire(request.Context(), l.wait) {
 			err = errBusy
 		}
 		if err != nil {
 			unhandled(err)
-			l.refuse(w, err)
+			l.writeError(w, err)
 			return
 		}
-		defer l.handling.give()
+		defer l.handling.release()
 		request.Body = io.NopCloser(&body.chunks)
 		next.ServeHTTP(w, request)
 	})
@@ -82,7 +82,7 @@ func (l *limits) around(next http.Handler, unhandled func(error)) http.Handler {
 var errBusy = errors.New("too many requests at once: try again")
 
 // read takes the whole body before the request is handled, so that a slow caller takes no turn of the others.
-func (l *limits) read(w http.ResponseWriter, request *http.Request, body *received) error {
+func (l *limits) read(w http.ResponseWriter, request *http.Request, body *requestBody) error {
 	connection := http.NewResponseController(w)
 	if err := connection.SetReadDeadline(time.Now().Add(l.bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("limiting the time for the request's body: %w", err)
@@ -100,7 +100,7 @@ func (l *limits) read(w http.ResponseWriter, request *http.Request, body *receiv
 	return err
 }
 
-func (l *limits) refuse(w http.ResponseWriter, err error) {
+func (l *limits) writeError(w http.ResponseWriter, err error) {
 	code := http.StatusBadRequest
 	switch {
 	case errors.Is(err, errBusy):

@@ -30,12 +30,12 @@ import (
 // narrowLimits let one request be handled at once.
 func narrowLimits() *limits {
 	return &limits{
-		bodyTimeout: time.Minute, wait: 10 * time.Millisecond, retryAfter: time.Second, memory: newMemory(1 << 20), handling: make(turns, 1),
+		bodyTimeout: time.Minute, wait: 10 * time.Millisecond, retryAfter: time.Second, memory: newMemory(1 << 20), handling: make(semaphore, 1),
 	}
 }
 
-// callSlowly opens a connection and sends the beginning of a request.
-func callSlowly(t *testing.T, address string) *tls.Conn {
+// sendPartialRequest opens a connection and sends the beginning of a request.
+func sendPartialRequest(t *testing.T, address string) *tls.Conn {
 	t.Helper()
 	connection, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "https://"))
 	require.NoError(t, err)
@@ -45,19 +45,19 @@ func callSlowly(t *testing.T, address string) *tls.Conn {
 	return connection.(*tls.Conn)
 }
 
-func answerOn(t *testing.T, connection *tls.Conn) *http.Response {
+func readResponse(t *testing.T, connection *tls.Conn) *http.Response {
 	t.Helper()
-	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	return answer
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
 }
 
-func TestServer_BodyThatNeverComes(t *testing.T) {
+func TestServer_BodyTimeout(t *testing.T) {
 	limits := narrowLimits()
 	limits.bodyTimeout = 50 * time.Millisecond
 	address, _, _, registry := startServer(t, limits, allow)
-	assert.Equal(t, http.StatusRequestTimeout, answerOn(t, callSlowly(t, address)).StatusCode)
+	assert.Equal(t, http.StatusRequestTimeout, readResponse(t, sendPartialRequest(t, address)).StatusCode)
 	assert.InDelta(t, 1, countsOf(t, registry)["failed"], 0)
 }
 
@@ -72,10 +72,10 @@ func (d *deadlines) SetReadDeadline(deadline time.Time) error {
 	return nil
 }
 
-func TestLimits_DeadlineIsForTheBodyAlone(t *testing.T) {
+func TestLimits_DeadlineLiftedAfterBody(t *testing.T) {
 	w := &deadlines{ResponseWriter: httptest.NewRecorder()}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tune", strings.NewReader(emptyReview))
-	defaultLimits().around(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+	defaultLimits().wrap(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		if !assert.Len(t, w.set, 2) {
 			return
 		}
@@ -87,19 +87,19 @@ func TestLimits_DeadlineIsForTheBodyAlone(t *testing.T) {
 	}), func(err error) { t.Error(err) }).ServeHTTP(w, request)
 }
 
-func TestServer_SlowCallersDoNotKeepOthersWaiting(t *testing.T) {
+func TestServer_SlowCallers(t *testing.T) {
 	limits := defaultLimits()
 	address, _, _, registry := startServer(t, limits, allow)
 	slow := make([]*tls.Conn, 100)
 	for i := range slow {
-		slow[i] = callSlowly(t, address)
+		slow[i] = sendPartialRequest(t, address)
 	}
 	require.Eventually(t, func() bool { return used(limits.memory) == len(slow)*minChunk }, 10*time.Second, time.Millisecond, "a slow caller holds no more")
-	assert.Equal(t, http.StatusOK, answerOn(t, callWhole(t, address)).StatusCode)
+	assert.Equal(t, http.StatusOK, readResponse(t, sendRequest(t, address)).StatusCode)
 	assert.Equal(t, map[string]float64{"allowed": 1, "patched": 0, "denied": 0, "failed": 0, "busy": 0}, countsOf(t, registry))
 	_, err := slow[0].Write([]byte(emptyReview[1:]))
 	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, answerOn(t, slow[0]).StatusCode, "who is slow is answered all the same")
+	assert.Equal(t, http.StatusOK, readResponse(t, slow[0]).StatusCode, "who is slow is answered all the same")
 }
 
 func used(m *memory) int {
@@ -119,10 +119,10 @@ func heap() uint64 {
 func TestLimits_MemoryOfManyLargeBodies(t *testing.T) {
 	const callers, size = 40, 4 << 20
 	limits := &limits{
-		bodyTimeout: time.Minute, wait: time.Minute, retryAfter: time.Second, memory: newMemory(20 << 20), handling: make(turns, 1),
+		bodyTimeout: time.Minute, wait: time.Minute, retryAfter: time.Second, memory: newMemory(20 << 20), handling: make(semaphore, 1),
 	}
 	leave := make(chan struct{})
-	server := httptest.NewServer(limits.around(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+	server := httptest.NewServer(limits.wrap(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		<-leave
 		n, err := io.Copy(io.Discard, request.Body)
 		assert.NoError(t, err)
@@ -131,49 +131,49 @@ func TestLimits_MemoryOfManyLargeBodies(t *testing.T) {
 	t.Cleanup(server.Close)
 	body := make([]byte, size)
 	before := heap()
-	answers := make(chan int, callers)
+	results := make(chan int, callers)
 	for range callers {
 		go func() {
-			answer, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(body))
+			response, err := server.Client().Post(server.URL, "application/json", bytes.NewReader(body))
 			if !assert.NoError(t, err, "who is refused is told so") {
-				answers <- 0
+				results <- 0
 				return
 			}
-			answers <- answer.StatusCode
-			assert.NoError(t, answer.Body.Close())
+			results <- response.StatusCode
+			assert.NoError(t, response.Body.Close())
 		}()
 	}
 	codes := map[int]int{}
 	for range callers - 2 {
-		codes[<-answers]++
+		codes[<-results]++
 	}
 	assert.Equal(t, map[int]int{http.StatusTooManyRequests: callers - 2}, codes)
 	assert.LessOrEqual(t, used(limits.memory), 10<<20, "one address leaves half of it to others")
 	assert.Less(t, heap(), before+32<<20)
 	close(leave)
 	for range 2 {
-		codes[<-answers]++
+		codes[<-results]++
 	}
 	assert.Equal(t, 2, codes[http.StatusOK])
 	assert.Eventually(t, func() bool { return used(limits.memory) == 0 }, 10*time.Second, time.Millisecond)
 	assert.Empty(t, limits.memory.byAddress)
 }
 
-func TestMemory_AddressLeavesRoomToOthers(t *testing.T) {
+func TestMemory_LimitPerAddress(t *testing.T) {
 	m := newMemory(12)
-	assert.False(t, m.take("a", 7))
-	assert.True(t, m.take("a", 6), "half of it")
-	assert.False(t, m.take("a", 1))
-	assert.False(t, m.take("b", 4))
-	assert.True(t, m.take("b", 3), "half of what is left")
-	assert.True(t, m.take("c", 1))
-	m.give("a", 6)
-	assert.True(t, m.take("b", 1))
+	assert.False(t, m.acquire("a", 7))
+	assert.True(t, m.acquire("a", 6), "half of it")
+	assert.False(t, m.acquire("a", 1))
+	assert.False(t, m.acquire("b", 4))
+	assert.True(t, m.acquire("b", 3), "half of what is left")
+	assert.True(t, m.acquire("c", 1))
+	m.release("a", 6)
+	assert.True(t, m.acquire("b", 1))
 	assert.Equal(t, 5, m.used)
 	assert.Equal(t, map[string]int{"b": 4, "c": 1}, m.byAddress)
 }
 
-func TestReceived(t *testing.T) {
+func TestRequestBody_Read(t *testing.T) {
 	lost := errors.New("lost")
 	for sentence, test := range map[string]struct {
 		body     io.Reader
@@ -192,7 +192,7 @@ func TestReceived(t *testing.T) {
 		"a body without room, that ends early": {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: minChunk, err: errBusy},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := &received{memory: newMemory(test.room)}
+			r := &requestBody{memory: newMemory(test.room)}
 			complete, err := r.read(test.body)
 			require.ErrorIs(t, err, test.err)
 			assert.Equal(t, test.complete, complete)
@@ -202,8 +202,8 @@ func TestReceived(t *testing.T) {
 	}
 }
 
-// callTooLong sends one byte more than the server reads, and leaves open whether there are more.
-func callTooLong(t *testing.T, address string) net.Conn {
+// sendOversizedRequest sends one byte more than the server reads, and leaves open whether there are more.
+func sendOversizedRequest(t *testing.T, address string) net.Conn {
 	t.Helper()
 	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	require.NoError(t, err)
@@ -213,32 +213,32 @@ func callTooLong(t *testing.T, address string) net.Conn {
 	return connection
 }
 
-func TestLimits_DeadlineStaysForTheRestOfTheBody(t *testing.T) {
+func TestLimits_DeadlineKeptForOversizedBody(t *testing.T) {
 	limits := defaultLimits()
 	limits.bodyTimeout = 2 * time.Second
-	server := httptest.NewServer(limits.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), func(err error) { t.Error(err) }))
+	server := httptest.NewServer(limits.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), func(err error) { t.Error(err) }))
 	t.Cleanup(server.Close)
-	connection := callTooLong(t, server.Listener.Addr().String())
+	connection := sendOversizedRequest(t, server.Listener.Addr().String())
 	require.NoError(t, connection.SetReadDeadline(time.Now().Add(time.Minute)))
 	reader := bufio.NewReader(connection)
-	answer, err := http.ReadResponse(reader, nil)
+	response, err := http.ReadResponse(reader, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	assert.True(t, answer.Close)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	assert.True(t, response.Close)
 	_, err = reader.ReadByte()
 	assert.ErrorIs(t, err, io.EOF, "the server ends the connection")
 }
 
-func callWhole(t *testing.T, address string) *tls.Conn {
+func sendRequest(t *testing.T, address string) *tls.Conn {
 	t.Helper()
-	connection := callSlowly(t, address)
+	connection := sendPartialRequest(t, address)
 	_, err := connection.Write([]byte(emptyReview[1:]))
 	require.NoError(t, err)
 	return connection
 }
 
 // A rest.RESTClient is what API servers call webhooks with.
-func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
+func TestServer_BusyIsRetried(t *testing.T) {
 	entered, leave := make(chan struct{}, 1), make(chan struct{})
 	address, _, _, registry := startServer(t, narrowLimits(), func(context.Context, admission.Request) admission.Response {
 		select {
@@ -248,10 +248,10 @@ func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
 		}
 		return admission.Allowed("")
 	})
-	first := callWhole(t, address)
+	first := sendRequest(t, address)
 	require.Eventually(t, func() bool { return len(entered) == 1 }, 10*time.Second, time.Millisecond)
 	go func() {
-		for counts, err := gatherAnswers(registry); err == nil && counts["busy"] == 0; counts, err = gatherAnswers(registry) {
+		for counts, err := gatherResults(registry); err == nil && counts["busy"] == 0; counts, err = gatherResults(registry) {
 			time.Sleep(time.Millisecond)
 		}
 		close(leave)
@@ -269,7 +269,7 @@ func TestServer_APIServersRetryWhatIsTooMuch(t *testing.T) {
 	var review admissionv1.AdmissionReview
 	require.NoError(t, json.Unmarshal(raw, &review))
 	assert.True(t, review.Response.Allowed)
-	assert.Equal(t, http.StatusOK, answerOn(t, first).StatusCode)
+	assert.Equal(t, http.StatusOK, readResponse(t, first).StatusCode)
 	counts := countsOf(t, registry)
 	assert.InDelta(t, 2, counts["allowed"], 0)
 	assert.Positive(t, counts["busy"])

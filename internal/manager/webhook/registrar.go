@@ -84,7 +84,7 @@ func (r *registrar) ensure(ctx context.Context, c configuration, owner metav1.Ow
 		found = [][]byte{nil}
 	}
 
-	shape(c, owner, caBundle)
+	setDesired(c, owner, caBundle)
 	switch {
 	case apierrors.IsNotFound(err):
 		if err := r.client.Create(ctx, object); err != nil {

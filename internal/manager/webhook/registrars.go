@@ -23,7 +23,7 @@ func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) regi
 			ownerNamespace: options.OwnerNamespace, log: log,
 		}
 	}
-	if !p.Webhooks.GardenApart {
+	if !p.Webhooks.SeparateGarden {
 		// Whatever cluster a webhook is for, it is this one: both share a registration, since it has one name.
 		return registrars{registrarFor(p.Webhooks)}
 	}
@@ -44,8 +44,8 @@ func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) regi
 	return registrars{garden, own}
 }
 
-// idle reports whether there is nothing to register anywhere.
-func (rs registrars) idle() bool {
+// isEmpty reports whether there is nothing to register anywhere.
+func (rs registrars) isEmpty() bool {
 	return !slices.ContainsFunc(rs, func(r *registrar) bool { return len(r.webhooks) > 0 })
 }
 

@@ -20,18 +20,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-// cluster is one of two, and may be away.
-type cluster struct {
+// fakeCluster is one of two, and may be away.
+type fakeCluster struct {
 	client.Client
-	away bool
+	unreachable bool
 }
 
-func newCluster(owner string) *cluster {
-	c := &cluster{}
+func newFakeCluster(owner string) *fakeCluster {
+	c := &fakeCluster{}
 	c.Client = fake.NewClientBuilder().WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: owner}}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, under client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-				if c.away {
+				if c.unreachable {
 					return errors.New("nobody answers")
 				}
 				return under.Get(ctx, key, into, options...)
@@ -41,7 +41,7 @@ func newCluster(owner string) *cluster {
 }
 
 // webhooks returns the names in the configuration of the binary x: an asterisk for one that mutates.
-func (c *cluster) webhooks(t *testing.T) []string {
+func (c *fakeCluster) webhooks(t *testing.T) []string {
 	t.Helper()
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	key := client.ObjectKey{Name: configurationName("x")}
@@ -57,13 +57,13 @@ func (c *cluster) webhooks(t *testing.T) []string {
 	return names
 }
 
-// managerOf is a manager that has nothing but a client.
-type managerOf struct {
+// fakeManager is a manager that has nothing but a client.
+type fakeManager struct {
 	ctrlmanager.Manager
 	client client.Client
 }
 
-func (m managerOf) GetClient() client.Client { return m.client }
+func (m fakeManager) GetClient() client.Client { return m.client }
 
 func gardenWebhooks(t *testing.T) []Webhook {
 	t.Helper()
@@ -74,46 +74,46 @@ func gardenWebhooks(t *testing.T) []Webhook {
 	return completed
 }
 
-// newTwo returns the keeper of a process that serves two clusters.
-func newTwo(t *testing.T, webhooks []Webhook) (k *keeper, own, garden *cluster) {
+// newTwoClusterRotator returns the keeper of a process that serves two clusters.
+func newTwoClusterRotator(t *testing.T, webhooks []Webhook) (k *certRotator, own, garden *fakeCluster) {
 	t.Helper()
 	options := optionsOf(manager.WebhookModeURLService)
-	options.GardenApart, options.OwnerNamespace = true, "garden"
-	own, garden = newCluster(options.Namespace), newCluster("garden")
-	process := &manager.Process{Name: "x", Manager: managerOf{client: own}, Garden: garden, Webhooks: options}
-	k = newKeeper(t, nil, nil)
+	options.SeparateGarden, options.OwnerNamespace = true, "garden"
+	own, garden = newFakeCluster(options.Namespace), newFakeCluster("garden")
+	process := &manager.Process{Name: "x", Manager: fakeManager{client: own}, Garden: garden, Webhooks: options}
+	k = newCertRotator(t, nil, nil)
 	k.client, k.registrars = own, newRegistrars(process, webhooks, logr.Discard())
 	return k, own, garden
 }
 
-func TestEachClusterKnowsOfItsOwnWebhooks(t *testing.T) {
-	k, own, garden := newTwo(t, gardenWebhooks(t))
-	require.NoError(t, k.keep(t.Context()))
+func TestRegistrars_WebhooksPerCluster(t *testing.T) {
+	k, own, garden := newTwoClusterRotator(t, gardenWebhooks(t))
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Equal(t, []string{"guard.x.extensions.gardener.cloud"}, own.webhooks(t))
 	assert.Equal(t, []string{"tune.x.extensions.gardener.cloud*"}, garden.webhooks(t))
 
 	key := client.ObjectKey{Name: configurationName("x")}
-	atHome, away := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
-	require.NoError(t, own.Get(t.Context(), key, atHome))
-	require.NoError(t, garden.Get(t.Context(), key, away))
-	assert.Equal(t, "extension-controlplane", atHome.OwnerReferences[0].Name)
-	assert.Equal(t, "garden", away.OwnerReferences[0].Name)
-	assert.NotNil(t, atHome.Webhooks[0].ClientConfig.Service)
-	assert.Equal(t, "https://gardener-extension-x.extension-controlplane:443/tune", *away.Webhooks[0].ClientConfig.URL)
-	assert.Equal(t, atHome.Webhooks[0].ClientConfig.CABundle, away.Webhooks[0].ClientConfig.CABundle)
+	runtimeConfiguration, gardenConfiguration := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
+	require.NoError(t, own.Get(t.Context(), key, runtimeConfiguration))
+	require.NoError(t, garden.Get(t.Context(), key, gardenConfiguration))
+	assert.Equal(t, "extension-controlplane", runtimeConfiguration.OwnerReferences[0].Name)
+	assert.Equal(t, "garden", gardenConfiguration.OwnerReferences[0].Name)
+	assert.NotNil(t, runtimeConfiguration.Webhooks[0].ClientConfig.Service)
+	assert.Equal(t, "https://gardener-extension-x.extension-controlplane:443/tune", *gardenConfiguration.Webhooks[0].ClientConfig.URL)
+	assert.Equal(t, runtimeConfiguration.Webhooks[0].ClientConfig.CABundle, gardenConfiguration.Webhooks[0].ClientConfig.CABundle)
 }
 
-func TestOneClusterForBothHasOneRegistration(t *testing.T) {
-	c := newCluster("garden")
-	process := &manager.Process{Name: "x", Manager: managerOf{client: c}, Garden: c, Webhooks: optionsOf(manager.WebhookModeService)}
+func TestRegistrars_OneCluster(t *testing.T) {
+	c := newFakeCluster("garden")
+	process := &manager.Process{Name: "x", Manager: fakeManager{client: c}, Garden: c, Webhooks: optionsOf(manager.WebhookModeService)}
 	process.Webhooks.OwnerNamespace = "garden"
-	k := newKeeper(t, nil, nil)
+	k := newCertRotator(t, nil, nil)
 	k.client, k.registrars = c, newRegistrars(process, gardenWebhooks(t), logr.Discard())
-	require.NoError(t, k.keep(t.Context()))
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Equal(t, []string{"tune.x.extensions.gardener.cloud*", "guard.x.extensions.gardener.cloud"}, c.webhooks(t))
 }
 
-func TestAClusterThatIsAwayKeepsNoOtherFromItsWebhooks(t *testing.T) {
+func TestRegistrars_ClusterUnreachable(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		gardenAway bool
 		message    string
@@ -122,47 +122,47 @@ func TestAClusterThatIsAwayKeepsNoOtherFromItsWebhooks(t *testing.T) {
 		"the runtime cluster": {message: `in the runtime cluster: reading namespace "extension-controlplane" that owns the webhooks: nobody answers`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			k, own, garden := newTwo(t, gardenWebhooks(t))
+			k, own, garden := newTwoClusterRotator(t, gardenWebhooks(t))
 			// Certificates are in the runtime cluster; so as to have only its registrations fail, the keeper sees it by another client.
 			k.client = own.Client
-			away, there := own, garden
+			failing, healthy := own, garden
 			if test.gardenAway {
-				away, there = garden, own
+				failing, healthy = garden, own
 			} else {
-				k.client = newCluster("extension-controlplane")
+				k.client = newFakeCluster("extension-controlplane")
 			}
-			away.away = true
-			require.EqualError(t, k.keep(t.Context()), test.message)
-			assert.Len(t, there.webhooks(t), 1)
+			failing.unreachable = true
+			require.EqualError(t, k.reconcile(t.Context()), test.message)
+			assert.Len(t, healthy.webhooks(t), 1)
 
-			away.away = false
-			require.NoError(t, k.keep(t.Context()))
-			assert.Len(t, away.webhooks(t), 1)
+			failing.unreachable = false
+			require.NoError(t, k.reconcile(t.Context()))
+			assert.Len(t, failing.webhooks(t), 1)
 		})
 	}
 }
 
-func TestAnAuthorityIsTrustedWhenAllClustersKnowIt(t *testing.T) {
-	k, _, garden := newTwo(t, gardenWebhooks(t))
-	garden.away = true
-	require.Error(t, k.keep(t.Context()))
-	require.Error(t, k.keep(t.Context()))
+func TestRegistrars_TrustedByAllClusters(t *testing.T) {
+	k, _, garden := newTwoClusterRotator(t, gardenWebhooks(t))
+	garden.unreachable = true
+	require.Error(t, k.reconcile(t.Context()))
+	require.Error(t, k.reconcile(t.Context()))
 	assert.Empty(t, k.trust, "one cluster has it, of the other nobody knows")
 
-	garden.away = false
-	require.NoError(t, k.keep(t.Context()))
+	garden.unreachable = false
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Empty(t, k.trust, "it has just been told to the second")
-	require.NoError(t, k.keep(t.Context()))
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Len(t, k.trust, 1)
 
-	garden.away = true
-	require.Error(t, k.keep(t.Context()))
+	garden.unreachable = true
+	require.Error(t, k.reconcile(t.Context()))
 	assert.Empty(t, k.trust, "while a cluster is away, somebody may change what it knows")
 }
 
-func TestEverythingIsTakenBackInBothClusters(t *testing.T) {
-	k, own, garden := newTwo(t, gardenWebhooks(t))
-	require.NoError(t, k.keep(t.Context()))
+func TestRegistrars_Unregister(t *testing.T) {
+	k, own, garden := newTwoClusterRotator(t, gardenWebhooks(t))
+	require.NoError(t, k.reconcile(t.Context()))
 	for _, r := range k.registrars {
 		r.webhooks = nil
 	}
@@ -171,26 +171,26 @@ func TestEverythingIsTakenBackInBothClusters(t *testing.T) {
 		require.NoError(t, own.List(t.Context(), list))
 		return len(list.Items)
 	}
-	garden.away = true
-	require.ErrorContains(t, k.keep(t.Context()), "in the garden: ")
+	garden.unreachable = true
+	require.ErrorContains(t, k.reconcile(t.Context()), "in the garden: ")
 	assert.Empty(t, own.webhooks(t))
 	assert.NotZero(t, secrets(), "the garden still asks")
 
-	garden.away = false
-	require.NoError(t, k.keep(t.Context()))
+	garden.unreachable = false
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Empty(t, garden.webhooks(t))
 	assert.Zero(t, secrets())
 }
 
-func TestAClusterWithoutWebhooksNeedsNoOwner(t *testing.T) {
-	k, own, garden := newTwo(t, gardenWebhooks(t)[:1])
+func TestRegistrars_NoOwnerWithoutWebhooks(t *testing.T) {
+	k, own, garden := newTwoClusterRotator(t, gardenWebhooks(t)[:1])
 	require.NoError(t, own.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extension-controlplane"}}))
-	require.NoError(t, k.keep(t.Context()))
+	require.NoError(t, k.reconcile(t.Context()))
 	assert.Empty(t, own.webhooks(t))
 	assert.Len(t, garden.webhooks(t), 1)
 }
 
-func TestClustersDoNotWaitForEachOther(t *testing.T) {
+func TestRegistrars_EachInParallel(t *testing.T) {
 	both := registrars{{cluster: "garden"}, {cluster: "runtime cluster"}}
 	registered := make(chan struct{})
 	err := both.each(func(i int, _ *registrar) error {
@@ -201,14 +201,14 @@ func TestClustersDoNotWaitForEachOther(t *testing.T) {
 		select {
 		case <-registered:
 			return errors.New("hangs")
-		case <-time.After(patience):
+		case <-time.After(timeout):
 			return errors.New("was waited for")
 		}
 	})
 	assert.EqualError(t, err, "in the garden: hangs")
 }
 
-func TestWebhooksForTheGardenNeedABinaryForIt(t *testing.T) {
+func TestServe_GardenWebhookWithoutGarden(t *testing.T) {
 	p := &manager.Process{Webhooks: manager.WebhookOptions{Compiled: []string{"tune", "guard"}}}
 	assert.EqualError(t, Serve(p, gardenWebhooks(t)...), `serving webhooks: webhook "tune" is for the garden, the binary is not`)
 }

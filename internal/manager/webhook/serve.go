@@ -15,34 +15,34 @@ import (
 
 // timing is how long things take and last.
 type timing struct {
-	// keep and reload are how often the leader looks at everything, and each replica at its certificate.
-	keep, reload time.Duration
-	// first is how often they look at the very first start, retry how soon after a failure.
-	first, retry time.Duration
-	// trust is how long all API servers together may take to see a change of a configuration.
-	trust time.Duration
-	// settle is how long all replicas together may take to load a certificate.
-	settle time.Duration
-	// keepOldAuthority is the least age of an authority at which the one before is deleted.
-	keepOldAuthority time.Duration
+	// reconcileInterval and reload are how often the leader looks at everything, and each replica at its certificate.
+	reconcileInterval, reloadInterval time.Duration
+	// startupInterval is how often they look at the very first start, retry how soon after a failure.
+	startupInterval, retryInterval time.Duration
+	// trustDelay is how long all API servers together may take to see a change of a configuration.
+	trustDelay time.Duration
+	// loadDelay is how long all replicas together may take to load a certificate.
+	loadDelay time.Duration
+	// oldAuthorityRetention is the least age of an authority at which the one before is deleted.
+	oldAuthorityRetention time.Duration
 }
 
 // defaultTiming costs three small reads of an API server every half minute, and one list of a handful of Secrets per
 // replica. The long pauses of a renewal are free: it begins 10 days before it has to be over.
 func defaultTiming() timing {
 	return timing{
-		keep:             30 * time.Second,
-		reload:           30 * time.Second,
-		first:            time.Second,
-		retry:            5 * time.Second,
-		trust:            5 * time.Minute,
-		settle:           10 * time.Minute,
-		keepOldAuthority: 24 * time.Hour,
+		reconcileInterval:     30 * time.Second,
+		reloadInterval:        30 * time.Second,
+		startupInterval:       time.Second,
+		retryInterval:         5 * time.Second,
+		trustDelay:            5 * time.Minute,
+		loadDelay:             10 * time.Minute,
+		oldAuthorityRetention: 24 * time.Hour,
 	}
 }
 
-// passTimeout bounds one pass, so that a hanging API server costs one pass only.
-const passTimeout = time.Minute
+// reconcileTimeout bounds one pass, so that a hanging API server costs one pass only.
+const reconcileTimeout = time.Minute
 
 // Serve makes the process serve webhooks and registers them, but for those that the command line disables: what an earlier process has
 // registered of them is taken back, and they are answered as long as there are certificates. Called with none, it makes the process take back everything. A Setup calls it once. The error names everything that is
@@ -63,10 +63,10 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	server := newServer(p.Webhooks.ServerHost, p.Webhooks.ServerPort, certificate)
 	registrars := newRegistrars(p, enabled, log)
 	names := secretNamesOf(p.Name, p.Webhooks.Namespace)
-	runnables := []ctrlmanager.Runnable{&keeper{
+	runnables := []ctrlmanager.Runnable{&certRotator{
 		client: p.Manager.GetClient(), registrars: registrars, certificate: certificate, names: names,
 		serving: func() error { return server.ready(nil) },
-		timing:  timing, trust: trust{}, log: log,
+		timing:  timing, trust: trustedSince{}, log: log,
 	}}
 	// What is switched off is answered as well: until the leader has taken it back, and API servers have heard of that, they ask.
 	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
@@ -75,7 +75,7 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 		}
 		runnables = append(runnables, server, &reloader{
 			reader: p.Manager.GetClient(), certificate: certificate, names: names, hosts: registrars.addresses().hosts(),
-			expecting: len(enabled) > 0, timing: timing, log: log,
+			certificateExpected: len(enabled) > 0, timing: timing, log: log,
 		})
 	}
 	for _, runnable := range runnables {
@@ -99,15 +99,15 @@ func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
 
 // serveAll adds endpoints, and makes the process ready when they are. Without any that is enabled it waits for no certificate.
 func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, log logr.Logger) error {
-	answers, err := newAnswers(p.Registerer)
+	results, err := newResults(p.Registerer)
 	if err != nil {
 		return err
 	}
-	if err := s.certificate.tell(p.Registerer); err != nil {
+	if err := s.certificate.registerMetric(p.Registerer); err != nil {
 		return err
 	}
 	for _, w := range webhooks {
-		s.serve(w, answers, log)
+		s.serve(w, results, log)
 	}
 	ready := s.ready
 	if !enabled {
@@ -120,10 +120,10 @@ func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, 
 }
 
 // repeat calls pass until ctx ends. A pass returns the pause before the next one.
-func repeat(ctx context.Context, pass func(context.Context) time.Duration) {
+func repeat(ctx context.Context, reconcile func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
-		bounded, cancel := context.WithTimeout(ctx, passTimeout)
-		pause := pass(bounded)
+		bounded, cancel := context.WithTimeout(ctx, reconcileTimeout)
+		pause := reconcile(bounded)
 		cancel()
 		select {
 		case <-ctx.Done():

@@ -41,29 +41,29 @@ func guardWebhook() Webhook {
 }
 
 // configMap asks for the webhook of that name.
-func (l *landscape) configMap(webhook string) *corev1.ConfigMap {
+func (l *environment) configMap(webhook string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: l.namespace, GenerateName: "test-", Labels: map[string]string{"admit": webhook},
 	}}
 }
 
 // tuned creates a ConfigMap, for no longer than the call lasts, and reports whether the webhook has been at work.
-func (l *landscape) tuned(ctx context.Context) (bool, error) {
+func (l *environment) tuned(ctx context.Context) (bool, error) {
 	object := l.configMap("tune")
 	err := l.client.Create(ctx, object, client.DryRunAll)
 	return object.Data["tuned"] == "true", err
 }
 
-func (l *landscape) awaitTuned(t *testing.T) {
+func (l *environment) waitTuned(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		tuned, err := l.tuned(t.Context())
 		return tuned && err == nil
-	}, patience, pause)
+	}, timeout, interval)
 }
 
 // mutating returns the configuration, or an empty one when there is none.
-func (l *landscape) mutating(t *testing.T) *admissionregistrationv1.MutatingWebhookConfiguration {
+func (l *environment) mutating(t *testing.T) *admissionregistrationv1.MutatingWebhookConfiguration {
 	t.Helper()
 	object := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	err := l.client.Get(t.Context(), client.ObjectKey{Name: configurationName(l.binary)}, object)
@@ -71,19 +71,19 @@ func (l *landscape) mutating(t *testing.T) *admissionregistrationv1.MutatingWebh
 	return object
 }
 
-// deleteAndAwait deletes the configuration and waits for another one.
-func (l *landscape) deleteAndAwait(t *testing.T) {
+// deleteAndWait deletes the configuration and waits for another one.
+func (l *environment) deleteAndWait(t *testing.T) {
 	t.Helper()
 	before := l.mutating(t)
 	require.NoError(t, l.client.Delete(t.Context(), before))
 	require.Eventually(t, func() bool {
 		now := l.mutating(t)
 		return now.UID != "" && now.UID != before.UID
-	}, patience, pause)
+	}, timeout, interval)
 }
 
 // secrets maps the names of the binary's Secrets to their resource versions.
-func (l *landscape) secrets(t *testing.T) map[string]string {
+func (l *environment) secrets(t *testing.T) map[string]string {
 	t.Helper()
 	list := &corev1.SecretList{}
 	require.NoError(t, l.client.List(t.Context(), list, client.InNamespace(l.namespace)))
@@ -97,29 +97,29 @@ func (l *landscape) secrets(t *testing.T) map[string]string {
 // TestServe holds processes to their promises against a real API server.
 func TestServe(t *testing.T) {
 	config, c := startAPIServer(t)
-	for sentence, test := range map[string]func(*testing.T, *landscape){
+	for sentence, test := range map[string]func(*testing.T, *environment){
 		"webhooks are registered and called":                        testRegistration,
 		"what others change is repaired, what is right is not":      testRepair,
 		"a standby serves what the leader has made, and takes over": testStandby,
 		"a replica without a certificate is not ready":              testReadiness,
 		"a restart finds everything as it was":                      testRestart,
 		"what is not served any more is taken back":                 testDisabled,
-		"what is switched off is answered until nobody asks":        testSwitchingOff,
-		"who has been let in gets an answer":                        testEnd,
+		"what is switched off is answered until nobody asks":        testDisabledDuringRequests,
+		"who has been let in gets an answer":                        testShutdown,
 		"a renewal of the authority fails no request":               testRenewal,
 		"two renewals at once fail no request":                      testRenewalDuringRenewal,
-		"lost certificates are made again":                          testLoss,
+		"lost certificates are made again":                          testLostCertificates,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			binary := "binary-" + freeAddress(t)[len("127.0.0.1:"):]
-			test(t, newLandscape(t, config, c, binary))
+			test(t, newEnvironment(t, config, c, binary))
 		})
 	}
 }
 
-func testRegistration(t *testing.T, l *landscape) {
+func testRegistration(t *testing.T, l *environment) {
 	l.start(t, defaultTiming(), nil, configMapWebhook("tune", tune), guardWebhook())
-	l.awaitTuned(t)
+	l.waitTuned(t)
 
 	registered := l.mutating(t)
 	require.Len(t, registered.Webhooks, 1)
@@ -132,7 +132,7 @@ func testRegistration(t *testing.T, l *landscape) {
 
 	require.Eventually(t, func() bool {
 		return apierrors.IsForbidden(l.client.Create(t.Context(), l.configMap("guard"), client.DryRunAll))
-	}, patience, pause)
+	}, timeout, interval)
 	assert.ErrorContains(t, l.client.Create(t.Context(), l.configMap("guard"), client.DryRunAll), "nobody gets past the guard")
 
 	stranger := l.configMap("nobody")
@@ -144,50 +144,52 @@ func testRegistration(t *testing.T, l *landscape) {
 	assert.Empty(t, elsewhere.Data, "the namespace selector must keep the webhook away")
 }
 
-func testRepair(t *testing.T, l *landscape) {
-	r := l.start(t, quick(), nil, configMapWebhook("tune", tune), guardWebhook())
-	l.awaitTuned(t)
-	right := l.mutating(t)
+func testRepair(t *testing.T, l *environment) {
+	r := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune), guardWebhook())
+	l.waitTuned(t)
+	desired := l.mutating(t)
 
 	// By then it has also looked for outdated Secrets.
-	require.Eventually(t, func() bool { return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quick().settle }, patience, pause)
+	require.Eventually(t, func() bool {
+		return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quickTiming().loadDelay
+	}, timeout, interval)
 	before := r.writes.Load()
-	assert.Never(t, func() bool { return r.writes.Load() > before }, 5*quick().keep, pause, "what is right must not be written")
+	assert.Never(t, func() bool { return r.writes.Load() > before }, 5*quickTiming().reconcileInterval, interval, "what is right must not be written")
 
-	wrong := right.DeepCopy()
-	wrong.Webhooks[0].ClientConfig.CABundle = nil
-	wrong.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Ignore)
-	wrong.Webhooks[0].MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "never", Expression: "false"}}
-	wrong.Labels = map[string]string{"foreign": "label"}
-	wrong.OwnerReferences = nil
-	require.NoError(t, l.client.Update(t.Context(), wrong))
-	require.Eventually(t, func() bool { return l.mutating(t).ResourceVersion != wrong.ResourceVersion }, patience, pause)
+	changed := desired.DeepCopy()
+	changed.Webhooks[0].ClientConfig.CABundle = nil
+	changed.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Ignore)
+	changed.Webhooks[0].MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "never", Expression: "false"}}
+	changed.Labels = map[string]string{"foreign": "label"}
+	changed.OwnerReferences = nil
+	require.NoError(t, l.client.Update(t.Context(), changed))
+	require.Eventually(t, func() bool { return l.mutating(t).ResourceVersion != changed.ResourceVersion }, timeout, interval)
 	repaired := l.mutating(t)
-	assert.Equal(t, right.Webhooks, repaired.Webhooks)
-	assert.Equal(t, right.OwnerReferences, repaired.OwnerReferences)
+	assert.Equal(t, desired.Webhooks, repaired.Webhooks)
+	assert.Equal(t, desired.OwnerReferences, repaired.OwnerReferences)
 	assert.Equal(t, map[string]string{"foreign": "label", "remediation.webhook.shoot.gardener.cloud/exclude": "true"}, repaired.Labels)
 
-	l.deleteAndAwait(t)
-	assert.Equal(t, right.Webhooks, l.mutating(t).Webhooks)
+	l.deleteAndWait(t)
+	assert.Equal(t, desired.Webhooks, l.mutating(t).Webhooks)
 }
 
-func testStandby(t *testing.T, l *landscape) {
-	leader := l.start(t, quick(), nil, configMapWebhook("tune", tune))
-	leader.awaitReady(t)
-	standby := l.start(t, quick(), nil, configMapWebhook("tune", tune))
-	standby.awaitReady(t)
-	require.False(t, standby.leads())
-	assert.Equal(t, l.shown(t, leader), l.shown(t, standby), "both must show the same certificate")
+func testStandby(t *testing.T, l *environment) {
+	leader := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
+	leader.waitReady(t)
+	standby := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
+	standby.waitReady(t)
+	require.False(t, standby.isLeader())
+	assert.Equal(t, l.servedCertificate(t, leader), l.servedCertificate(t, standby), "both must show the same certificate")
 
-	l.awaitTuned(t)
-	l.entrance.remove(leader.address)
+	l.waitTuned(t)
+	l.loadBalancer.remove(leader.address)
 	leader.stop()
-	require.Eventually(t, standby.leads, patience, pause)
-	l.awaitTuned(t)
-	l.deleteAndAwait(t)
+	require.Eventually(t, standby.isLeader, timeout, interval)
+	l.waitTuned(t)
+	l.deleteAndWait(t)
 }
 
-func testReadiness(t *testing.T, l *landscape) {
+func testReadiness(t *testing.T, l *environment) {
 	// Somebody else leads, who makes no certificates.
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: l.binary},
@@ -197,68 +199,70 @@ func testReadiness(t *testing.T, l *landscape) {
 		},
 	}
 	require.NoError(t, l.client.Create(t.Context(), lease))
-	standby := l.start(t, quick(), nil, configMapWebhook("tune", tune))
+	standby := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
 	require.Eventually(t, func() bool {
 		status, _ := standby.readiness(t.Context())
 		return status == http.StatusInternalServerError
-	}, patience, pause)
-	assert.True(t, refuses(t, standby.address), "it must not listen either")
+	}, timeout, interval)
+	assert.True(t, refusesConnections(t, standby.address), "it must not listen either")
 
 	require.NoError(t, l.client.Delete(t.Context(), lease))
-	standby.awaitReady(t)
+	standby.waitReady(t)
 }
 
-func testRestart(t *testing.T, l *landscape) {
-	before := l.start(t, quick(), nil, configMapWebhook("tune", tune))
-	l.awaitTuned(t)
+func testRestart(t *testing.T, l *environment) {
+	before := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
+	l.waitTuned(t)
 	// By then the leader had time to do everything that it ever does.
-	require.Eventually(t, func() bool { return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quick().settle }, patience, pause)
-	secrets, registered, shown := l.secrets(t), l.mutating(t), l.shown(t, before)
+	require.Eventually(t, func() bool {
+		return time.Since(l.newest(t, "server").CreationTimestamp.Time) > 2*quickTiming().loadDelay
+	}, timeout, interval)
+	secrets, registered, shown := l.secrets(t), l.mutating(t), l.servedCertificate(t, before)
 	before.stop()
 	assert.Equal(t, secrets, l.secrets(t), "a process that ends leaves everything behind")
 	assert.Equal(t, registered, l.mutating(t), "a process that ends leaves everything behind")
 
-	after := l.start(t, quick(), nil, configMapWebhook("tune", tune))
-	after.awaitReady(t)
-	require.Eventually(t, after.leads, patience, pause)
-	assert.Never(t, func() bool { return after.writes.Load() > 0 }, 5*quick().keep, pause, "there is nothing to do")
+	after := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
+	after.waitReady(t)
+	require.Eventually(t, after.isLeader, timeout, interval)
+	assert.Never(t, func() bool { return after.writes.Load() > 0 }, 5*quickTiming().reconcileInterval, interval, "there is nothing to do")
 	assert.Equal(t, secrets, l.secrets(t))
-	assert.Equal(t, shown, l.shown(t, after))
+	assert.Equal(t, shown, l.servedCertificate(t, after))
 }
 
-func testDisabled(t *testing.T, l *landscape) {
+func testDisabled(t *testing.T, l *environment) {
 	webhooks := []Webhook{configMapWebhook("tune", tune), configMapWebhook("wait", allow), guardWebhook()}
 	key := client.ObjectKey{Name: configurationName(l.binary)}
-	first := l.start(t, quick(), nil, webhooks...)
+	first := l.start(t, quickTiming(), nil, webhooks...)
 	require.Eventually(t, func() bool {
 		return l.client.Get(t.Context(), key, &admissionregistrationv1.ValidatingWebhookConfiguration{}) == nil
-	}, patience, pause)
+	}, timeout, interval)
 	require.Len(t, l.mutating(t).Webhooks, 2)
 
 	first.stop()
-	second := l.start(t, quick(), []string{"wait", "guard"}, webhooks...)
-	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, patience, pause)
+	second := l.start(t, quickTiming(), []string{"wait", "guard"}, webhooks...)
+	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, timeout, interval)
 	assert.Equal(t, "tune."+l.binary+".extensions.gardener.cloud", l.mutating(t).Webhooks[0].Name)
 	require.Eventually(t, func() bool {
 		return apierrors.IsNotFound(l.client.Get(t.Context(), key, &admissionregistrationv1.ValidatingWebhookConfiguration{}))
-	}, patience, pause)
+	}, timeout, interval)
 	second.stop()
 
-	l.start(t, quick(), []string{"tune", "wait", "guard"}, webhooks...)
+	l.start(t, quickTiming(), []string{"tune", "wait", "guard"}, webhooks...)
 	require.Eventually(t, func() bool {
 		return apierrors.IsNotFound(l.client.Get(t.Context(), key, &admissionregistrationv1.MutatingWebhookConfiguration{})) &&
 			len(l.secrets(t)) == 0
-	}, patience, pause)
+	}, timeout, interval)
 	tuned, err := l.tuned(t.Context())
 	require.NoError(t, err)
 	assert.False(t, tuned)
 }
 
-// testSwitchingOff lets a replica whose webhooks are switched off take the place of one that serves them, while they are asked.
-func testSwitchingOff(t *testing.T, l *landscape) {
-	before := l.start(t, quick(), nil, configMapWebhook("tune", tune))
-	before.awaitReady(t)
-	l.awaitTuned(t)
+// testDisabledDuringRequests lets a replica whose webhooks are switched off take the place of one that serves them, while they are asked.
+func testDisabledDuringRequests(t *testing.T, l *environment) {
+	before := l.start(t, quickTiming(), nil, configMapWebhook("tune", tune))
+	before.waitReady(t)
+	l.waitTuned(t)
 
 	asking, stop := context.WithCancel(t.Context())
 	var asked int
@@ -272,22 +276,22 @@ func testSwitchingOff(t *testing.T, l *landscape) {
 			}
 		}
 	}()
-	after := l.start(t, quick(), []string{"tune"}, configMapWebhook("tune", tune))
-	after.awaitReady(t)
+	after := l.start(t, quickTiming(), []string{"tune"}, configMapWebhook("tune", tune))
+	after.waitReady(t)
 	before.stop()
-	assert.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 0 && len(l.secrets(t)) == 0 }, patience, pause)
+	assert.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 0 && len(l.secrets(t)) == 0 }, timeout, interval)
 	stop()
 	<-done
 	assert.Empty(t, failures, "of %d requests", asked)
 	assert.Greater(t, asked, 10)
 
-	again := l.start(t, quick(), []string{"tune"}, configMapWebhook("tune", tune))
-	again.awaitReady(t) // with nothing to show, and nobody who asks
+	again := l.start(t, quickTiming(), []string{"tune"}, configMapWebhook("tune", tune))
+	again.waitReady(t) // with nothing to show, and nobody who asks
 }
 
-func testEnd(t *testing.T, l *landscape) {
+func testShutdown(t *testing.T, l *environment) {
 	called, release := make(chan struct{}, 1), make(chan struct{})
-	r := l.start(t, quick(), nil, configMapWebhook("wait", func(ctx context.Context, request admission.Request) admission.Response {
+	r := l.start(t, quickTiming(), nil, configMapWebhook("wait", func(ctx context.Context, request admission.Request) admission.Response {
 		if request.Name == "first" {
 			called <- struct{}{}
 			select {
@@ -298,8 +302,8 @@ func testEnd(t *testing.T, l *landscape) {
 		}
 		return admission.Allowed("")
 	}))
-	r.awaitReady(t)
-	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, patience, pause)
+	r.waitReady(t)
+	require.Eventually(t, func() bool { return len(l.mutating(t).Webhooks) == 1 }, timeout, interval)
 	created := make(chan error, 1)
 	go func() {
 		object := l.configMap("wait")
@@ -320,7 +324,7 @@ func testEnd(t *testing.T, l *landscape) {
 		r.stop()
 		close(stopped)
 	}()
-	require.Eventually(t, func() bool { return refuses(t, r.address) }, patience, pause, "it must be on its way down")
+	require.Eventually(t, func() bool { return refusesConnections(t, r.address) }, timeout, interval, "it must be on its way down")
 	close(release)
 	assert.NoError(t, <-created)
 	<-stopped

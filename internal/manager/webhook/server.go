@@ -42,8 +42,8 @@ func (c *certificate) load(server *serverCertificate) {
 	c.once.Do(func() { close(c.loaded) })
 }
 
-// tell makes the end of the certificate visible to Prometheus: 0 as long as there is none.
-func (c *certificate) tell(registerer prometheus.Registerer) error {
+// registerMetric makes the end of the certificate visible to Prometheus: 0 as long as there is none.
+func (c *certificate) registerMetric(registerer prometheus.Registerer) error {
 	err := registerer.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "trellis_webhook_certificate_not_after_timestamp_seconds",
 		Help: "When the certificate ends that API servers are shown, in seconds since 1970; 0 without one.",
@@ -81,17 +81,17 @@ func (c *certificate) check() error {
 	}
 }
 
-// farewell is how long a server goes on once it is told to end.
-const farewell = 2 * time.Second
+// shutdownDelay is how long a server goes on once it is told to end.
+const shutdownDelay = 2 * time.Second
 
 // server is controller-runtime's, but does not listen before there is a certificate, and does not end before it has said farewell: API
 // servers keep connections and speak HTTP/1.1, where a request is lost that is on its way when this side closes. So each answer asks them to
 // close theirs, and they take one after the other of those that they have. It runs on all replicas.
 type server struct {
 	ctrlwebhook.Server
-	certificate *certificate
-	limits      *limits
-	leaving     atomic.Bool
+	certificate  *certificate
+	limits       *limits
+	shuttingDown atomic.Bool
 }
 
 func newServer(host string, port int, certificate *certificate) *server {
@@ -115,16 +115,16 @@ func (s *server) Start(ctx context.Context) error {
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	defer context.AfterFunc(ctx, func() {
-		s.leaving.Store(true)
-		time.AfterFunc(farewell, end)
+		s.shuttingDown.Store(true)
+		time.AfterFunc(shutdownDelay, end)
 	})()
 	return s.Server.Start(serving)
 }
 
-// closing has each answer ask for the end of its connection while the server is leaving.
-func (s *server) closing(next http.Handler) http.Handler {
+// closeConnections has each answer ask for the end of its connection while the server is leaving.
+func (s *server) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if s.leaving.Load() {
+		if s.shuttingDown.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, request)
@@ -148,28 +148,28 @@ func (s *server) readyWithoutCertificate(request *http.Request) error {
 }
 
 // serve adds an endpoint.
-func (s *server) serve(w Webhook, answers answers, log logr.Logger) {
+func (s *server) serve(w Webhook, results results, log logr.Logger) {
 	log = log.WithValues("webhook", w.Name)
-	answers.announce(w.Name)
+	results.initialize(w.Name)
 	webhook := &admission.Webhook{
-		Handler: bounded{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { answers.count(w.Name, r) }},
+		Handler: handlerWithTimeout{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { results.count(w.Name, r) }},
 		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(log, request)
 		},
 	}
-	s.Register(w.Path, s.closing(s.limits.around(webhook, func(err error) { answers.countUnhandled(w.Name, err) })))
+	s.Register(w.Path, s.closeConnections(s.limits.wrap(webhook, func(err error) { results.countUnhandled(w.Name, err) })))
 }
 
-// bounded gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
+// handlerWithTimeout gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
 // gets an answer.
-type bounded struct {
+type handlerWithTimeout struct {
 	admission.Handler
 	timeout time.Duration
 	count   func(admission.Response)
 }
 
 // Handle implements admission.Handler.
-func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
+func (b handlerWithTimeout) Handle(ctx context.Context, request admission.Request) admission.Response {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.timeout)
 	defer cancel()
 	response := admission.Errored(http.StatusInternalServerError, errors.New("the handler panicked")) // as it stays if it does
@@ -184,10 +184,10 @@ type reloader struct {
 	certificate *certificate
 	names       secretNames
 	hosts       []string
-	// expecting is true where a certificate has to come.
-	expecting bool
-	timing    timing
-	log       logr.Logger
+	// certificateExpected is true where a certificate has to come.
+	certificateExpected bool
+	timing              timing
+	log                 logr.Logger
 }
 
 var _ ctrlmanager.LeaderElectionRunnable = (*reloader)(nil)
@@ -197,21 +197,21 @@ func (r *reloader) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable. It outlives every error of the API server.
 func (r *reloader) Start(ctx context.Context) error {
-	repeat(ctx, func(pass context.Context) time.Duration {
-		keys, err := readKeyring(pass, r.reader, r.names)
+	repeat(ctx, func(reconcileCtx context.Context) time.Duration {
+		keys, err := readKeyring(reconcileCtx, r.reader, r.names)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.log.Error(err, "Reloading webhook server certificate failed")
 			}
-			return min(r.timing.reload, r.timing.retry)
+			return min(r.timing.reloadInterval, r.timing.retryInterval)
 		}
 		found := keys.usable(r.hosts, time.Now())
 		r.certificate.load(found)
 		r.certificate.absent.Store(found == nil)
-		if r.expecting && r.certificate.check() != nil {
-			return min(r.timing.reload, r.timing.first)
+		if r.certificateExpected && r.certificate.check() != nil {
+			return min(r.timing.reloadInterval, r.timing.startupInterval)
 		}
-		return r.timing.reload
+		return r.timing.reloadInterval
 	})
 	return nil
 }

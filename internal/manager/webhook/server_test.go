@@ -26,8 +26,8 @@ func TestCertificate(t *testing.T) {
 	authority := newIssuer(t, "authority", later)
 	c := newCertificate(logr.Discard())
 	registry := prometheus.NewRegistry()
-	require.NoError(t, c.tell(registry))
-	assert.Zero(t, told(t, registry))
+	require.NoError(t, c.registerMetric(registry))
+	assert.Zero(t, certificateNotAfter(t, registry))
 	_, err := c.get(nil)
 	assert.EqualError(t, err, "there is no certificate yet")
 	assert.EqualError(t, c.check(), "there is no certificate yet")
@@ -43,11 +43,11 @@ func TestCertificate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, &good.Certificate, shown, "nothing instead of a certificate is no reason to give it up")
 	assert.NoError(t, c.check())
-	assert.Equal(t, good.Leaf.NotAfter.Unix(), told(t, registry))
+	assert.Equal(t, good.Leaf.NotAfter.Unix(), certificateNotAfter(t, registry))
 }
 
-// told returns when the certificate ends, as Prometheus hears it.
-func told(t *testing.T, registry *prometheus.Registry) int64 {
+// certificateNotAfter returns when the certificate ends, as Prometheus hears it.
+func certificateNotAfter(t *testing.T, registry *prometheus.Registry) int64 {
 	t.Helper()
 	families, err := registry.Gather()
 	require.NoError(t, err)
@@ -55,10 +55,10 @@ func told(t *testing.T, registry *prometheus.Registry) int64 {
 	return int64(families[0].GetMetric()[0].GetGauge().GetValue())
 }
 
-func TestHandlersHaveTheTimeThatAPIServersWait(t *testing.T) {
+func TestHandlerWithTimeout(t *testing.T) {
 	process, end := context.WithCancel(t.Context())
 	end()
-	handler := bounded{timeout: time.Minute, count: func(admission.Response) {}, Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
+	handler := handlerWithTimeout{timeout: time.Minute, count: func(admission.Response) {}, Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
 		deadline, ok := ctx.Deadline()
 		assert.True(t, ok)
 		assert.WithinDuration(t, time.Now().Add(time.Minute), deadline, 10*time.Second)
@@ -68,24 +68,24 @@ func TestHandlersHaveTheTimeThatAPIServersWait(t *testing.T) {
 	assert.True(t, handler.Handle(process, admission.Request{}).Allowed)
 }
 
-func TestAHandlerThatPanicsFailsItsRequestAlone(t *testing.T) {
+func TestServer_HandlerPanics(t *testing.T) {
 	s := newServer("", 0, newCertificate(logr.Discard()))
 	completed, err := complete([]Webhook{configMapWebhook("tune", func(context.Context, admission.Request) admission.Response {
 		panic("oh")
 	})}, []string{"tune"})
 	require.NoError(t, err)
 	registry := prometheus.NewRegistry()
-	counted, err := newAnswers(registry)
+	counted, err := newResults(registry)
 	require.NoError(t, err)
 	s.serve(completed[0], counted, logr.Discard())
 
 	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tune", bytes.NewBufferString(review))
 	request.Header.Set("Content-Type", "application/json")
-	answer := httptest.NewRecorder()
-	s.WebhookMux().ServeHTTP(answer, request)
-	assert.Contains(t, answer.Body.String(), `"uid":"1","allowed":false`)
-	assert.Contains(t, answer.Body.String(), `panic: oh`)
+	response := httptest.NewRecorder()
+	s.WebhookMux().ServeHTTP(response, request)
+	assert.Contains(t, response.Body.String(), `"uid":"1","allowed":false`)
+	assert.Contains(t, response.Body.String(), `panic: oh`)
 	assert.Equal(t, map[string]float64{"allowed": 0, "patched": 0, "denied": 0, "failed": 1, "busy": 0}, countsOf(t, registry))
 }
 
@@ -103,7 +103,7 @@ func startServer(t *testing.T, limits *limits, handle admission.HandlerFunc) (ur
 	completed, err := complete([]Webhook{configMapWebhook("tune", handle)}, []string{"tune"})
 	require.NoError(t, err)
 	registry = prometheus.NewRegistry()
-	counted, err := newAnswers(registry)
+	counted, err := newResults(registry)
 	require.NoError(t, err)
 	s.serve(completed[0], counted, logr.Discard())
 	process, end := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func startServer(t *testing.T, limits *limits, handle admission.HandlerFunc) (ur
 
 const emptyReview = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1"}}`
 
-func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
+func TestServer_ClosesConnectionsOnShutdown(t *testing.T) {
 	address, end, ended, _ := startServer(t, defaultLimits(), func(context.Context, admission.Request) admission.Response {
 		return admission.Allowed("")
 	})
@@ -124,14 +124,14 @@ func TestAServerThatEndsAsksForConnectionsToBeClosed(t *testing.T) {
 	// As API servers do: HTTP/1.1, with connections that are kept.
 	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	ask := func() *http.Response {
-		answer, err := caller.Post(address+"/tune", "application/json", strings.NewReader(emptyReview))
+		response, err := caller.Post(address+"/tune", "application/json", strings.NewReader(emptyReview))
 		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, answer.Body)
-		require.NoError(t, errors.Join(err, answer.Body.Close()))
-		return answer
+		_, err = io.Copy(io.Discard, response.Body)
+		require.NoError(t, errors.Join(err, response.Body.Close()))
+		return response
 	}
 	assert.False(t, ask().Close)
 	end()
-	require.Eventually(t, func() bool { return ask().Close }, farewell/2, time.Millisecond, "it answers on, and has its connections closed")
+	require.Eventually(t, func() bool { return ask().Close }, shutdownDelay/2, time.Millisecond, "it answers on, and has its connections closed")
 	require.NoError(t, <-ended)
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// trust remembers since when all API servers have been told to trust an authority, as far as this process has seen it. A process
+// trustedSince remembers since when all API servers have been told to trust an authority, as far as this process has seen it. A process
 // that becomes the leader begins anew, which costs nothing but a few minutes of a renewal that has days.
-type trust map[string]time.Time
+type trustedSince map[string]time.Time
 
 // observe takes the authorities that the configurations have at the moment: none when that could not be seen.
-func (t trust) observe(authorities []*x509.Certificate, now time.Time) {
+func (t trustedSince) observe(authorities []*x509.Certificate, now time.Time) {
 	found := map[string]bool{}
 	for _, authority := range authorities {
 		key := string(authority.Raw)
@@ -26,8 +26,8 @@ func (t trust) observe(authorities []*x509.Certificate, now time.Time) {
 	}
 }
 
-// lasts reports whether the authority has been trusted for that long without a break.
-func (t trust) lasts(authority *x509.Certificate, long time.Duration, now time.Time) bool {
+// trustedFor reports whether the authority has been trusted for that long without a break.
+func (t trustedSince) trustedFor(authority *x509.Certificate, period time.Duration, now time.Time) bool {
 	since, known := t[string(authority.Raw)]
-	return known && now.Sub(since) >= long
+	return known && now.Sub(since) >= period
 }

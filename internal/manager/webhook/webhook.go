@@ -39,10 +39,10 @@ type Webhook struct {
 	// NamespaceSelector and ObjectSelector are required and may not select everything: a webhook that fails for want of a
 	// selector takes the whole cluster with it. Objects outside namespaces pass any NamespaceSelector.
 	NamespaceSelector, ObjectSelector metav1.LabelSelector
-	// Everywhere is true for a webhook about objects wherever they are: it has no NamespaceSelector. It does without ObjectSelector too if
+	// AllNamespaces is true for a webhook about objects wherever they are: it has no NamespaceSelector. It does without ObjectSelector too if
 	// it is about kinds that no cluster needs to live, so that it can't take one with it: its rules name groups and resources, and none of
 	// Kubernetes itself.
-	Everywhere bool
+	AllNamespaces bool
 	// FailurePolicy is what happens when the webhook can't be called. Defaults to Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// Timeout is how long the webhook may take, in whole seconds up to 30. Defaults to 10 seconds.
@@ -53,7 +53,7 @@ type Webhook struct {
 
 const (
 	defaultTimeout = 10 * time.Second
-	longestTimeout = 30 * time.Second // the API server takes no more
+	maxTimeout     = 30 * time.Second // the API server takes no more
 )
 
 // completed returns the webhook with its defaults.
@@ -74,56 +74,56 @@ func (w Webhook) completed() Webhook {
 
 // check returns everything that is wrong with a completed webhook.
 func (w Webhook) check() error {
-	var wrong []error
-	complain := func(format string, args ...any) {
-		wrong = append(wrong, fmt.Errorf("webhook %q "+format, append([]any{w.Name}, args...)...))
+	var errs []error
+	addf := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("webhook %q "+format, append([]any{w.Name}, args...)...))
 	}
 	if w.Kind != Mutating && w.Kind != Validating {
-		complain("is neither mutating nor validating but %q", w.Kind)
+		addf("is neither mutating nor validating but %q", w.Kind)
 	}
 	if !strings.HasPrefix(w.Path, "/") {
-		complain("has the path %q, which does not begin with a slash", w.Path)
+		addf("has the path %q, which does not begin with a slash", w.Path)
 	}
 	if len(w.Rules) == 0 {
-		complain("has no rules: it would never be called")
+		addf("has no rules: it would never be called")
 	}
 	for _, err := range w.checkSelection() {
-		complain("%w", err)
+		addf("%w", err)
 	}
 	if w.FailurePolicy != admissionregistrationv1.Fail && w.FailurePolicy != admissionregistrationv1.Ignore {
-		complain("has the failure policy %q", w.FailurePolicy)
+		addf("has the failure policy %q", w.FailurePolicy)
 	}
-	if w.Timeout < time.Second || w.Timeout > longestTimeout || w.Timeout%time.Second != 0 {
-		complain("has a timeout of %v: allowed are whole seconds from 1 to 30", w.Timeout)
+	if w.Timeout < time.Second || w.Timeout > maxTimeout || w.Timeout%time.Second != 0 {
+		addf("has a timeout of %v: allowed are whole seconds from 1 to 30", w.Timeout)
 	}
 	if w.Handler == nil {
-		complain("has no handler")
+		addf("has no handler")
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 // complete returns the webhooks with their defaults. Its error names everything that is wrong with them.
 func complete(webhooks []Webhook, compiled []string) ([]Webhook, error) {
 	completed := make([]Webhook, 0, len(webhooks))
 	known, names, paths := sets.New(compiled...), sets.New[string](), sets.New[string]()
-	var wrong []error
+	var errs []error
 	for _, w := range webhooks {
 		w = w.completed()
 		if !known.Has(w.Name) {
-			wrong = append(wrong, fmt.Errorf("webhook %q is none of the binary's: %q", w.Name, compiled))
+			errs = append(errs, fmt.Errorf("webhook %q is none of the binary's: %q", w.Name, compiled))
 		}
 		if names.Has(w.Name) {
-			wrong = append(wrong, fmt.Errorf("webhook %q exists twice", w.Name))
+			errs = append(errs, fmt.Errorf("webhook %q exists twice", w.Name))
 		}
 		if paths.Has(w.Path) {
-			wrong = append(wrong, fmt.Errorf("webhook %q has the path %q of another one", w.Name, w.Path))
+			errs = append(errs, fmt.Errorf("webhook %q has the path %q of another one", w.Name, w.Path))
 		}
 		names.Insert(w.Name)
 		paths.Insert(w.Path)
 		if err := w.check(); err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 		}
 		completed = append(completed, w)
 	}
-	return completed, errors.Join(wrong...)
+	return completed, errors.Join(errs...)
 }

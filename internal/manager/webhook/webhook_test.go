@@ -35,7 +35,7 @@ func configMapWebhook(name string, handler admission.HandlerFunc) Webhook {
 	}
 }
 
-func TestCompleteGivesDefaults(t *testing.T) {
+func TestComplete_Defaults(t *testing.T) {
 	completed, err := complete([]Webhook{configMapWebhook("controlplane", allow)}, []string{"controlplane", "cloudprovider"})
 	require.NoError(t, err)
 	require.Len(t, completed, 1)
@@ -45,14 +45,14 @@ func TestCompleteGivesDefaults(t *testing.T) {
 	assert.Equal(t, new(admissionregistrationv1.AllScopes), completed[0].Rules[0].Scope)
 }
 
-func TestCompleteLeavesTheCallersRulesAlone(t *testing.T) {
+func TestComplete_InputUnchanged(t *testing.T) {
 	webhook := configMapWebhook("controlplane", allow)
 	_, err := complete([]Webhook{webhook}, []string{"controlplane"})
 	require.NoError(t, err)
 	assert.Nil(t, webhook.Rules[0].Scope)
 }
 
-func TestCompleteRefuses(t *testing.T) {
+func TestComplete_Invalid(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Webhook)
 		want   string
@@ -122,7 +122,7 @@ func TestCompleteRefuses(t *testing.T) {
 	}
 }
 
-func TestCompleteTakesWebhooksForObjectsWhereverTheyAre(t *testing.T) {
+func TestComplete_AllNamespaces(t *testing.T) {
 	rule := func(group string, resources ...string) admissionregistrationv1.RuleWithOperations {
 		return admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
@@ -173,7 +173,7 @@ func TestCompleteTakesWebhooksForObjectsWhereverTheyAre(t *testing.T) {
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			webhook := configMapWebhook("a", allow)
-			webhook.Everywhere = true
+			webhook.AllNamespaces = true
 			webhook.Rules = []admissionregistrationv1.RuleWithOperations{test.rule}
 			webhook.NamespaceSelector, webhook.ObjectSelector = test.namespaces, test.objects
 			_, err := complete([]Webhook{webhook}, []string{"a"})
@@ -186,7 +186,7 @@ func TestCompleteTakesWebhooksForObjectsWhereverTheyAre(t *testing.T) {
 	}
 }
 
-func TestCompleteReportsEverythingAtOnce(t *testing.T) {
+func TestComplete_AllErrors(t *testing.T) {
 	webhook := configMapWebhook("a", allow)
 	webhook.Kind, webhook.Handler = "", nil
 	_, err := complete([]Webhook{webhook, configMapWebhook("c", allow)}, []string{"a"})

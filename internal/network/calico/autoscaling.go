@@ -65,11 +65,11 @@ func (s *settings) typhaAutoscaling() ([]client.Object, error) {
 
 func nodeVPA(least *corev1.ResourceList) client.Object {
 	return verticalPodAutoscaler(nodeDaemonSet, "DaemonSet", nodeDaemonSet, nodeMemoryLimit,
-		given(least, corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("50Mi")}))
+		givenOr(least, corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("50Mi")}))
 }
 
 func typhaVPA(least *corev1.ResourceList) client.Object {
-	return verticalPodAutoscaler(typhaName, "Deployment", typhaDeployment, typhaMemoryLimit, given(least, requests("100m", "180Mi")))
+	return verticalPodAutoscaler(typhaName, "Deployment", typhaDeployment, typhaMemoryLimit, givenOr(least, requests("100m", "180Mi")))
 }
 
 func kubeControllersVPA() client.Object {

@@ -32,7 +32,7 @@ func scalersOf(objects []client.Object) []string {
 	return names
 }
 
-func TestWhoScales(t *testing.T) {
+func TestAutoscalingObjects(t *testing.T) {
 	const horizontal, typha, node = "calico-typha-horizontal-autoscaler", "calico-typha-vertical-autoscaler", "calico-node-vertical-autoscaler"
 	for sentence, test := range map[string]struct {
 		mode   calicov1alpha1.AutoscalingMode
@@ -59,7 +59,7 @@ func TestWhoScales(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			objects := mustOthers(t, testSettings(func(s *settings) {
+			objects := mustOtherObjects(t, testSettings(func(s *settings) {
 				scaledBy(test.mode, nil)(s)
 				if test.change != nil {
 					test.change(s)
@@ -70,8 +70,8 @@ func TestWhoScales(t *testing.T) {
 	}
 }
 
-func TestWhateverIsScaledIsThere(t *testing.T) {
-	eachOfMany(t, func(t *testing.T, _ *settings, objects []client.Object) {
+func TestAutoscalingObjects_TargetsExist(t *testing.T) {
+	forAllSettings(t, func(t *testing.T, _ *settings, objects []client.Object) {
 		containers := map[string]bool{"DaemonSet/calico-node/calico-node": true}
 		for _, each := range workloadsOf(objects) {
 			for _, container := range each.template.Spec.Containers {
@@ -91,8 +91,8 @@ func TestWhateverIsScaledIsThere(t *testing.T) {
 }
 
 // A scaler that may not do what it is told to is as good as none.
-func TestScalersMayChangeWhatTheyScaleAndNothingElse(t *testing.T) {
-	eachOfMany(t, func(t *testing.T, _ *settings, objects []client.Object) {
+func TestAutoscalingObjects_Permissions(t *testing.T) {
+	forAllSettings(t, func(t *testing.T, _ *settings, objects []client.Object) {
 		for _, each := range workloadsOf(objects) {
 			command := each.template.Spec.Containers[0].Command
 			target, found := flagOf(command, "--target=")
@@ -130,7 +130,7 @@ func flagOf(command []string, name string) (string, bool) {
 }
 
 // networking-calico #13: with the same memory in shoots of every size, calico-node failed its probes in big ones.
-func TestMemoryGrowsWithTheNumberOfNodes(t *testing.T) {
+func TestVerticalScaler_MemoryByNodes(t *testing.T) {
 	for name, test := range map[string]struct {
 		key, container string
 		limit          string
@@ -146,7 +146,7 @@ func TestMemoryGrowsWithTheNumberOfNodes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			configuration := named[*corev1.ConfigMap](t, mustOthers(t, testSettings(nil)), name)
+			configuration := named[*corev1.ConfigMap](t, mustOtherObjects(t, testSettings(nil)), name)
 			var containers map[string]struct {
 				Requests map[string]growth `json:"requests"`
 			}
@@ -174,12 +174,12 @@ func (g growth) at(nodes int) *resource.Quantity {
 	return sum
 }
 
-func TestMoreNodesHaveMoreTyphas(t *testing.T) {
+func TestHorizontalScaler_ReplicasByNodes(t *testing.T) {
 	var decoded struct {
 		CoresToReplicas [][2]int `json:"coresToReplicas"`
 		NodesToReplicas [][2]int `json:"nodesToReplicas"`
 	}
-	configuration := named[*corev1.ConfigMap](t, mustOthers(t, testSettings(nil)), "calico-typha-horizontal-autoscaler")
+	configuration := named[*corev1.ConfigMap](t, mustOtherObjects(t, testSettings(nil)), "calico-typha-horizontal-autoscaler")
 	require.NoError(t, json.Unmarshal([]byte(configuration.Data["ladder"]), &decoded))
 	require.Empty(t, decoded.CoresToReplicas)
 	require.NotNil(t, decoded.CoresToReplicas, "the scaler wants a list")
@@ -194,7 +194,7 @@ func TestMoreNodesHaveMoreTyphas(t *testing.T) {
 	}
 }
 
-func TestWhoSaysHowMuchTyphaGets(t *testing.T) {
+func TestTyphaResources(t *testing.T) {
 	gigabyte := &calicov1alpha1.Resources{Typha: &corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
 	huge := &calicov1alpha1.Resources{Typha: &corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("6Gi")}}
 	for sentence, test := range map[string]struct {
@@ -224,7 +224,7 @@ func TestWhoSaysHowMuchTyphaGets(t *testing.T) {
 	}
 }
 
-func TestWhoSaysHowMuchCalicoNodeGets(t *testing.T) {
+func TestNodeResources(t *testing.T) {
 	resources := &calicov1alpha1.Resources{Node: &corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}
 	for sentence, test := range map[string]struct {
 		change func(*settings)
@@ -250,10 +250,10 @@ func TestWhoSaysHowMuchCalicoNodeGets(t *testing.T) {
 	}
 }
 
-func TestWhatTheUserGaveIsNotTouched(t *testing.T) {
+func TestGivenResources_NotModified(t *testing.T) {
 	resources := &calicov1alpha1.Resources{Node: &corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}
 	s := testSettings(scaledBy("vpa", resources))
-	mustOthers(t, s)
+	mustOtherObjects(t, s)
 	s.nodeResources()
 	require.Len(t, *resources.Node, 1)
 }

@@ -52,13 +52,13 @@ func (s *settings) horizontalScaler() ([]client.Object, error) {
 		},
 		Resources: within("200Mi", requests("10m", "50Mi")),
 	})
-	read := may("", []string{"configmaps"}, []string{"get"})
+	read := policyRule("", []string{"configmaps"}, []string{"get"})
 	read.ResourceNames = []string{name}
-	scale := may("apps", []string{"deployments/scale"}, []string{"get", "update"})
+	scale := policyRule("apps", []string{"deployments/scale"}, []string{"get", "update"})
 	scale.ResourceNames = []string{typhaDeployment}
 
 	objects := []client.Object{serviceAccount(account), configuration, deployment(name, "calico-typha-autoscaler", pod)}
-	objects = append(objects, clusterGrant(account, []rbacv1.PolicyRule{may("", []string{"nodes"}, []string{"get", "list", "watch"})}, account)...)
+	objects = append(objects, clusterGrant(account, []rbacv1.PolicyRule{policyRule("", []string{"nodes"}, []string{"get", "list", "watch"})}, account)...)
 	return append(objects, grant(account, []rbacv1.PolicyRule{read, scale}, account)...), nil
 }
 
@@ -135,14 +135,14 @@ func (s *settings) verticalScaler(scaled byClusterSize) ([]client.Object, error)
 	pod.Spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: scaled.name}},
 	}}}
-	patch := may("apps", []string{scaled.kind + "s"}, []string{"patch"})
+	patch := policyRule("apps", []string{scaled.kind + "s"}, []string{"patch"})
 	patch.ResourceNames = []string{scaled.workload}
 
 	scaler := deployment(scaled.name, scaled.app, pod)
 	// One that upstream's extension has left may select otherwise, which cannot be changed. Nothing is lost with it.
 	scaler.Annotations = map[string]string{resourcesv1alpha1.DeleteOnInvalidUpdate: "true"}
 	objects := []client.Object{serviceAccount(scaled.account), configuration, scaler}
-	objects = append(objects, clusterGrant(scaled.account, []rbacv1.PolicyRule{may("", []string{"nodes"}, []string{"list"})}, scaled.account)...)
+	objects = append(objects, clusterGrant(scaled.account, []rbacv1.PolicyRule{policyRule("", []string{"nodes"}, []string{"list"})}, scaled.account)...)
 	return append(objects, grant(scaled.account, []rbacv1.PolicyRule{patch}, scaled.account)...), nil
 }
 

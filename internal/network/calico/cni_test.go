@@ -34,7 +34,7 @@ func plugin(t *testing.T, network map[string]any, at int) map[string]any {
 	return found
 }
 
-func TestTheCNIConfiguration(t *testing.T) {
+func TestCNIConfiguration(t *testing.T) {
 	network := installedNetwork(t, func(s *settings) { s.config.VethMTU = new("1400") })
 	assert.Equal(t, "k8s-pod-network", network["name"], "calico-ipam looks for host-local's addresses under this name")
 	assert.Equal(t, "0.3.1", network["cniVersion"])
@@ -49,7 +49,7 @@ func TestTheCNIConfiguration(t *testing.T) {
 	}, plugin(t, network, 1))
 }
 
-func TestWhoGivesPodsTheirAddresses(t *testing.T) {
+func TestCNIConfiguration_IPAM(t *testing.T) {
 	subnet := func(of string) []any { return []any{map[string]any{"subnet": of}} }
 	for sentence, test := range map[string]struct {
 		change func(*settings)

@@ -17,8 +17,8 @@ type decision struct {
 	settings *settings
 	// overridden says which wishes of the user are not fulfilled, and why.
 	overridden []string
-	// remarks say what works in another way than users may think.
-	remarks []string
+	// messages say what works in another way than users may think.
+	messages []string
 }
 
 // decide decides, from what the user gave, what the infrastructure allows, and what is deployed.
@@ -40,21 +40,21 @@ func decide(shoot *network.Shoot) (*decision, error) {
 		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of nodes: %w", err)
 	}
 	context := contextOf(shoot, nodes, deployed)
-	context.DeployedByUpstreamAsIPIP = deployed != nil && deployed.UpstreamIPIP && asksForPoolOfVXLAN(given)
+	context.DeployedByUpstreamAsIPIP = deployed != nil && deployed.UpstreamIPIP && requestsVXLANPool(given)
 	config, overridden := given.Default(context)
 
 	s := settingsOf(shoot, config, pods, nodes)
 	s.form.UpstreamIPIP = context.DeployedByUpstreamAsIPIP
-	if err := s.reachAPIServer(shoot); err != nil {
+	if err := s.setAPIServerHost(shoot); err != nil {
 		return nil, err
 	}
 	decided := &decision{settings: s, overridden: overridden}
-	decided.remarks = append(slices.Clone(overridden), s.remarks(given, deployed)...)
+	decided.messages = append(slices.Clone(overridden), s.messages(given, deployed)...)
 	return decided, nil
 }
 
-// asksForPoolOfVXLAN reports whether ipv4.pool alone asks for VXLAN. Upstream's extension goes by vxlan.enabled.
-func asksForPoolOfVXLAN(given *calicov1alpha1.NetworkConfig) bool {
+// requestsVXLANPool reports whether ipv4.pool alone asks for VXLAN. Upstream's extension goes by vxlan.enabled.
+func requestsVXLANPool(given *calicov1alpha1.NetworkConfig) bool {
 	pool := given.IPv4 != nil && given.IPv4.Pool != nil && *given.IPv4.Pool == calicov1alpha1.PoolVXLAN
 	return pool && (given.VXLAN == nil || !given.VXLAN.Enabled)
 }
@@ -94,16 +94,16 @@ func settingsOf(shoot *network.Shoot, config *calicov1alpha1.NetworkConfig, pods
 		s.kubeProxyMode = shoot.KubeProxy.Mode
 	}
 	if s.ipv4 {
-		s.podRanges4, s.nodeRanges4 = textsOf(ofFamily(pods, ipv4)), textsOf(ofFamily(nodes, ipv4))
+		s.podRanges4, s.nodeRanges4 = toStrings(ofFamily(pods, ipv4)), toStrings(ofFamily(nodes, ipv4))
 	}
 	if s.ipv6 {
-		s.podRanges6, s.nodeRanges6 = textsOf(ofFamily(pods, ipv6)), textsOf(ofFamily(nodes, ipv6))
+		s.podRanges6, s.nodeRanges6 = toStrings(ofFamily(pods, ipv6)), toStrings(ofFamily(nodes, ipv6))
 	}
 	s.form = formOf(s)
 	return s
 }
 
-func textsOf(ranges []netip.Prefix) []string {
+func toStrings(ranges []netip.Prefix) []string {
 	var texts []string
 	for _, each := range ranges {
 		texts = append(texts, each.String())
@@ -130,8 +130,8 @@ func formOf(s *settings) form {
 	if s.ipv6 {
 		decided.IPv6 = encapsulationOf(*config.IPv6.Pool, *config.IPv6.Mode)
 	}
-	needs := decided.poolsNeed()
-	decided.IPIP, decided.VXLAN = needs.ipip, needs.vxlan
+	needed := decided.requiredFeatures()
+	decided.IPIP, decided.VXLAN = needed.ipip, needed.vxlan
 	return decided
 }
 
@@ -142,9 +142,9 @@ func encapsulationOf(pool calicov1alpha1.Pool, mode calicov1alpha1.PoolMode) *en
 	return &encapsulation{IPIP: string(mode), VXLAN: never}
 }
 
-// reachAPIServer finds the way to the kube-apiserver for nodes where nobody routes Services before Calico does. That nobody
+// setAPIServerHost finds the way to the kube-apiserver for nodes where nobody routes Services before Calico does. That nobody
 // knows it yet is no fault of the user's: the shoot's status will say it.
-func (s *settings) reachAPIServer(shoot *network.Shoot) error {
+func (s *settings) setAPIServerHost(shoot *network.Shoot) error {
 	if s.kubeProxy || !s.form.BPF {
 		return nil
 	}

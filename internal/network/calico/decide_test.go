@@ -36,12 +36,12 @@ func byBird() form {
 
 func noUpstreamDNS(f *form) { f.UpstreamDNS = false }
 
-func but(f form, change func(*form)) form {
+func modified(f form, change func(*form)) form {
 	change(&f)
 	return f
 }
 
-func TestDecideForm(t *testing.T) {
+func TestDecide_Form(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		infrastructure, config string
 		variations             []variation
@@ -55,49 +55,49 @@ func TestDecideForm(t *testing.T) {
 		"where the cloud leaves them to nodes BIRD makes pod routes": {infrastructure: "openstack", config: "overlay: {enabled: false}", want: byBird()},
 		"unless the user does not want them there":                   {infrastructure: "openstack", config: "overlay: {enabled: false, createPodRoutes: false}", want: byCloud()},
 		"an empty overlay block switches it off":                     {config: "overlay: {}", want: byCloud()},
-		"Azure lets no IP-in-IP through":                             {infrastructure: "azure", want: but(byCloud(), noUpstreamDNS)},
+		"Azure lets no IP-in-IP through":                             {infrastructure: "azure", want: modified(byCloud(), noUpstreamDNS)},
 		"an overlay on Azure is one of VXLAN":                        {infrastructure: "azure", config: "overlay: {enabled: true}", want: byVXLAN()},
 		"the local infrastructure wraps like others":                 {infrastructure: "local", want: byIPIP()},
-		"backend none goes without a tunnel":                         {config: "backend: none", want: but(byCloud(), noUpstreamDNS)},
+		"backend none goes without a tunnel":                         {config: "backend: none", want: modified(byCloud(), noUpstreamDNS)},
 		"the overlay switch outranks the backend":                    {config: "{backend: none, overlay: {enabled: true}}", want: byIPIP()},
-		"mode Never without a switch is BIRD's":                      {config: "ipv4: {mode: Never}", want: but(byBird(), noUpstreamDNS)},
-		"mode Off is Never":                                          {config: "ipv4: {mode: \"Off\"}", want: but(byBird(), noUpstreamDNS)},
-		"the former name of the mode counts":                         {config: "ipip: Never", want: but(byBird(), noUpstreamDNS)},
+		"mode Never without a switch is BIRD's":                      {config: "ipv4: {mode: Never}", want: modified(byBird(), noUpstreamDNS)},
+		"mode Off is Never":                                          {config: "ipv4: {mode: \"Off\"}", want: modified(byBird(), noUpstreamDNS)},
+		"the former name of the mode counts":                         {config: "ipip: Never", want: modified(byBird(), noUpstreamDNS)},
 		"CrossSubnet is BIRD's, with a tunnel": {
 			config: "ipv4: {mode: CrossSubnet}",
-			want:   but(byIPIP(), func(f *form) { f.IPv4 = modes("CrossSubnet", "Never") }),
+			want:   modified(byIPIP(), func(f *form) { f.IPv4 = modes("CrossSubnet", "Never") }),
 		},
 		"a pool of VXLAN brings calico-ipam": {
 			config: "ipv4: {pool: vxlan}",
-			want:   but(byVXLAN(), func(f *form) { f.Backend = "bird" }),
+			want:   modified(byVXLAN(), func(f *form) { f.Backend = "bird" }),
 		},
 		"VXLAN overrules host-local, which has no addresses for its tunnels": {
 			config: "{overlay: {enabled: true}, vxlan: {enabled: true}, ipam: {type: host-local}}", want: byVXLAN(),
 		},
 		"calico-ipam goes with IP-in-IP": {
 			config: "ipam: {type: calico-ipam}",
-			want:   but(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }),
+			want:   modified(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }),
 		},
 		"a shoot that has calico-ipam keeps it": {
 			variations: []variation{withDeployed(t, byVXLAN())},
-			want:       but(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }),
+			want:       modified(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }),
 		},
 		"backend vxlan gives way to BIRD for IP-in-IP": {config: "{backend: vxlan, ipv4: {pool: ipip}}", want: byIPIP()},
 		"IPv6 goes without a tunnel": {
 			variations: []variation{withFamilies(ipv6)},
-			want:       but(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
+			want:       modified(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
 		},
 		"so do both families": {
 			variations: []variation{withFamilies(ipv4, ipv6)},
-			want:       but(byCloud(), func(f *form) { f.IPv6, f.UpstreamDNS = modes("Never", "Never"), false }),
+			want:       modified(byCloud(), func(f *form) { f.IPv6, f.UpstreamDNS = modes("Never", "Never"), false }),
 		},
 		"in any order": {
 			config: "overlay: {enabled: false, createPodRoutes: true}", variations: []variation{withFamilies(ipv6, ipv4)},
-			want: but(byBird(), func(f *form) { f.IPv6 = modes("Never", "Never") }),
+			want: modified(byBird(), func(f *form) { f.IPv6 = modes("Never", "Never") }),
 		},
 		"VXLAN for two families becomes IP-in-IP, since calico-ipam serves one": {
 			config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", variations: []variation{withFamilies(ipv4, ipv6)},
-			want: but(byIPIP(), func(f *form) { f.IPv6 = modes("Never", "Never") }),
+			want: modified(byIPIP(), func(f *form) { f.IPv6 = modes("Never", "Never") }),
 		},
 		"a family that is to come is not deployed yet": {
 			variations: []variation{func(shoot *network.Shoot) {
@@ -107,23 +107,23 @@ func TestDecideForm(t *testing.T) {
 		},
 		"without Typha nodes do not look for it": {
 			config: "typha: {enabled: false}",
-			want:   but(byIPIP(), func(f *form) { f.Typha, f.NodesUseTypha = false, false }),
+			want:   modified(byIPIP(), func(f *form) { f.Typha, f.NodesUseTypha = false, false }),
 		},
 		"nftables follow kube-proxy": {
 			variations: []variation{withProxyMode(gardencorev1beta1.ProxyModeNFTables)},
-			want:       but(byIPIP(), func(f *form) { f.NFTables = true }),
+			want:       modified(byIPIP(), func(f *form) { f.NFTables = true }),
 		},
 		"but not a kube-proxy that is disabled": {
 			config:     "ebpfDataplane: {enabled: true}",
 			variations: []variation{withProxyMode(gardencorev1beta1.ProxyModeNFTables), withoutKubeProxy},
-			want:       but(byIPIP(), func(f *form) { f.BPF = true }),
+			want:       modified(byIPIP(), func(f *form) { f.BPF = true }),
 		},
 		"IPVS needs nothing": {variations: []variation{withProxyMode(gardencorev1beta1.ProxyModeIPVS)}, want: byIPIP()},
 		"eBPF goes beside kube-proxy, too": {
 			config: "ebpfDataplane: {enabled: true}",
-			want:   but(byIPIP(), func(f *form) { f.BPF = true }),
+			want:   modified(byIPIP(), func(f *form) { f.BPF = true }),
 		},
-		"WireGuard encrypts": {config: "wireguardEncryption: true", want: but(byIPIP(), func(f *form) { f.WireGuard = true })},
+		"WireGuard encrypts": {config: "wireguardEncryption: true", want: modified(byIPIP(), func(f *form) { f.WireGuard = true })},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			decided, err := decide(shootOn(t, test.infrastructure, test.config, test.variations...))
@@ -135,7 +135,7 @@ func TestDecideForm(t *testing.T) {
 	}
 }
 
-func TestRemarks(t *testing.T) {
+func TestMessages(t *testing.T) {
 	dns := func(shoot *network.Shoot) { shoot.NodeLocalDNS = true }
 	for sentence, test := range map[string]struct {
 		infrastructure, config string
@@ -158,7 +158,7 @@ func TestRemarks(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			decided, err := decide(shootOn(t, test.infrastructure, test.config, test.variations...))
 			require.NoError(t, err)
-			assert.Contains(t, strings.Join(decided.remarks, "\n"), test.want)
+			assert.Contains(t, strings.Join(decided.messages, "\n"), test.want)
 		})
 	}
 	for sentence, test := range map[string]struct {
@@ -175,7 +175,7 @@ func TestRemarks(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			decided, err := decide(shootOn(t, test.infrastructure, test.config, test.variations...))
 			require.NoError(t, err)
-			assert.Empty(t, decided.remarks)
+			assert.Empty(t, decided.messages)
 		})
 	}
 }
@@ -235,17 +235,17 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestAPIServerHost(t *testing.T) {
-	nowhere := func(shoot *network.Shoot) { shoot.APIServerHost = "" }
+func TestSetAPIServerHost(t *testing.T) {
+	withoutHost := func(shoot *network.Shoot) { shoot.APIServerHost = "" }
 	decided, err := decide(shootOn(t, "aws", "ebpfDataplane: {enabled: true}", withoutKubeProxy))
 	require.NoError(t, err)
 	assert.Equal(t, "api.one.dev.example.org", decided.settings.apiServerHost)
 
-	_, err = New().Render(shootOn(t, "aws", "ebpfDataplane: {enabled: true}", withoutKubeProxy, nowhere))
+	_, err = New().Render(shootOn(t, "aws", "ebpfDataplane: {enabled: true}", withoutKubeProxy, withoutHost))
 	require.ErrorContains(t, err, "status.advertisedAddresses")
 	assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "another try may help, an edit would not")
 
-	decided, err = decide(shootOn(t, "aws", "ebpfDataplane: {enabled: true}", nowhere))
+	decided, err = decide(shootOn(t, "aws", "ebpfDataplane: {enabled: true}", withoutHost))
 	require.NoError(t, err, "kube-proxy shows the way")
 	assert.Empty(t, decided.settings.apiServerHost)
 }

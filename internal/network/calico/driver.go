@@ -69,11 +69,11 @@ func (d *Driver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*n
 	if err != nil {
 		return nil, err
 	}
-	way := newChange(*deployed, goal, shoot.Deployed.Settled, decision.settings)
-	if refusal := way.refusal(); refusal != "" {
+	transition := newChange(*deployed, goal, shoot.Deployed.RolledOut, decision.settings)
+	if refusal := transition.refusal(); refusal != "" {
 		return nil, cloud.Errorf(cloud.Configuration, "%s", refusal)
 	}
-	next := way.next()
+	next := transition.next()
 	if next == nil {
 		return nil, nil
 	}

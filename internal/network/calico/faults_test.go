@@ -31,16 +31,16 @@ func defaultConfig(t *testing.T) *calicov1alpha1.NetworkConfig {
 }
 
 // These have befallen other extensions for Calico or Cilium. Each must not befall any shoot of the matrix.
-func TestNoFaultOfOthers(t *testing.T) {
+func TestRender_KnownFaults(t *testing.T) {
 	faults := map[string]func(*testing.T, *settings, []client.Object){
-		"a scaler or budget for something that is not there": dangling,
+		"a scaler or budget for something that is not there": checkTargetsExist,
 		"a family without a pool, which calico-node would then make as it likes": func(t *testing.T, s *settings, objects []client.Object) {
 			assert.Equal(t, s.ipv4, has(objects, "IPPool", poolIPv4))
 			assert.Equal(t, s.ipv6, has(objects, "IPPool", poolIPv6))
 		},
 		"no backend, so that BIRD makes routes to nowhere": func(t *testing.T, s *settings, _ []client.Object) {
 			assert.Contains(t, []string{backendBird, backendVXLAN, backendNone}, s.form.Backend)
-			assert.True(t, s.form.nodesHave().covers(s.form.poolsNeed()))
+			assert.True(t, s.form.availableFeatures().covers(s.form.requiredFeatures()))
 		},
 		"source NAT between pods and nodes where packets are not wrapped": func(t *testing.T, s *settings, objects []client.Object) {
 			translated4 := s.ipv4 && len(s.nodeRanges4) > 0
@@ -85,8 +85,8 @@ func find(objects []client.Object, kind, name string) client.Object {
 	return nil
 }
 
-// dangling looks for scalers, budgets and Services of workloads that are not there.
-func dangling(t *testing.T, _ *settings, objects []client.Object) {
+// checkTargetsExist looks for scalers, budgets and Services of workloads that are not there.
+func checkTargetsExist(t *testing.T, _ *settings, objects []client.Object) {
 	for _, object := range objects {
 		switch typed := object.(type) {
 		case *vpaautoscalingv1.VerticalPodAutoscaler:
@@ -119,7 +119,7 @@ func selects(t *testing.T, selector *metav1.LabelSelector, objects []client.Obje
 }
 
 // Rendering changes nothing that it is given, and shoots that are rendered at the same time do not get each other's images.
-func TestRenderingsAreApart(t *testing.T) {
+func TestRender_Concurrent(t *testing.T) {
 	const count = 8
 	untouched := shootOn(t, "aws", "")
 	shoots := make([]*network.Shoot, count)
@@ -151,7 +151,7 @@ func TestRenderingsAreApart(t *testing.T) {
 }
 
 // Users write what they like.
-func TestStrangeConfigurations(t *testing.T) {
+func TestValidate_UnusualConfigurations(t *testing.T) {
 	for _, raw := range []string{
 		`{"overlay":{"enabled":"yes"}}`, `{"overlay":true}`, `{"overlay":null}`, `[]`, `"calico"`, `{"ipv4":{"mode":1}}`, `{"autoScaling":{"resources":{"node":{"cpu":{}}}}}`,
 		`{"multus":[]}`, `{`, `null`, ``, `{"typha":{}}`, `{"vxlan":{}}`, `{"ebpfDataplane":{}}`, `{"ipam":{}}`,
@@ -168,7 +168,7 @@ func TestStrangeConfigurations(t *testing.T) {
 }
 
 // Users see all defaults that are in force.
-func TestStatus(t *testing.T) {
+func TestRender_Status(t *testing.T) {
 	rendering, err := New().Render(shootOn(t, "aws", "{overlay: {enabled: true}, ipv4: {mode: CrossSubnet}}"))
 	require.NoError(t, err)
 	status, ok := rendering.Status.(*calicov1alpha1.NetworkStatus)

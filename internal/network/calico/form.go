@@ -30,13 +30,13 @@ func deployedForm(deployed network.Deployed) (*form, error) {
 	return read, nil
 }
 
-// needs are what nodes must have for packets to find their way.
-type needs struct{ ipip, vxlan, bird, calicoIPAM bool }
+// nodeFeatures are what nodes must have for packets to find their way.
+type nodeFeatures struct{ ipip, vxlan, bird, calicoIPAM bool }
 
-// poolsNeed returns what all nodes must have because of what the pools say. BIRD alone makes routes for IP-in-IP; VXLAN needs
+// requiredFeatures returns what all nodes must have because of what the pools say. BIRD alone makes routes for IP-in-IP; VXLAN needs
 // addresses for its tunnels that calico-ipam alone gives.
-func (f form) poolsNeed() needs {
-	var n needs
+func (f form) requiredFeatures() nodeFeatures {
+	var n nodeFeatures
 	for _, pool := range []encapsulation{f.IPv4.orNever(), f.IPv6.orNever()} {
 		if pool.IPIP != never {
 			n.ipip, n.bird = true, true
@@ -48,13 +48,13 @@ func (f form) poolsNeed() needs {
 	return n
 }
 
-// nodesHave returns what nodes of the form have.
-func (f form) nodesHave() needs {
-	return needs{ipip: f.IPIP, vxlan: f.VXLAN, bird: f.Backend == backendBird, calicoIPAM: f.IPAM == calicov1alpha1.IPAMCalico}
+// availableFeatures returns what nodes of the form have.
+func (f form) availableFeatures() nodeFeatures {
+	return nodeFeatures{ipip: f.IPIP, vxlan: f.VXLAN, bird: f.Backend == backendBird, calicoIPAM: f.IPAM == calicov1alpha1.IPAMCalico}
 }
 
 // covers reports whether who has n has all that is needed.
-func (n needs) covers(needed needs) bool {
+func (n nodeFeatures) covers(needed nodeFeatures) bool {
 	return (n.ipip || !needed.ipip) && (n.vxlan || !needed.vxlan) && (n.bird || !needed.bird) && (n.calicoIPAM || !needed.calicoIPAM)
 }
 
@@ -67,7 +67,7 @@ func (e *encapsulation) orNever() encapsulation {
 }
 
 // native reports whether no packets go through tunnels.
-func (f form) native() bool { return f.poolsNeed() == needs{} }
+func (f form) native() bool { return f.requiredFeatures() == nodeFeatures{} }
 
 func (f form) samePools(other form) bool {
 	return f.IPv4.orNever() == other.IPv4.orNever() && f.IPv6.orNever() == other.IPv6.orNever()
@@ -75,7 +75,7 @@ func (f form) samePools(other form) bool {
 
 // nodes returns what concerns nodes alone.
 func (f form) nodes() form {
-	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM, f.AwaitsRoutes, f.UpstreamIPIP = nil, nil, false, "", false, false
+	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM, f.WaitsForRoutes, f.UpstreamIPIP = nil, nil, false, "", false, false
 	return f
 }
 
@@ -92,9 +92,9 @@ func (f form) same(other form) bool {
 	return f.samePools(other) && f.nodes() == other.nodes() && f.Typha == other.Typha && f.typhaIPAM() == other.typhaIPAM()
 }
 
-// seenFrom returns the form as it is once what goes without stages is as in the goal: families, and how a node treats its own
+// comparableTo returns the form as it is once what goes without stages is as in the goal: families, and how a node treats its own
 // packets. Services have to be routed in the way that kube-proxy leaves to Calico at any time, not at the end of the way only.
-func (f form) seenFrom(goal form) form {
+func (f form) comparableTo(goal form) form {
 	f.BPF, f.NFTables, f.WireGuard = goal.BPF, goal.NFTables, goal.WireGuard
 	f.IPv4, f.IPv6 = f.IPv4.ifWanted(goal.IPv4), f.IPv6.ifWanted(goal.IPv6)
 	return f

@@ -76,19 +76,19 @@ func checkStatus(of string, delay, failures int32) *corev1.Probe {
 }
 
 func kubeControllersRules() []rbacv1.PolicyRule {
-	see, write := []string{"get", "list", "watch"}, []string{"create", "delete", "get", "list", "update", "watch"}
-	daemonSet := may("apps", []string{"daemonsets"}, []string{"get"})
+	readVerbs, write := []string{"get", "list", "watch"}, []string{"create", "delete", "get", "list", "update", "watch"}
+	daemonSet := policyRule("apps", []string{"daemonsets"}, []string{"get"})
 	daemonSet.ResourceNames = []string{nodeDaemonSet}
 	return []rbacv1.PolicyRule{
-		may("", []string{"namespaces", "nodes", "pods"}, see),
-		may("", []string{"services", "services/status"}, []string{"get", "list", "update", "watch"}),
-		may(crdGroup, []string{"ipreservations"}, []string{"list"}),
-		may(crdGroup, []string{"ippools"}, []string{"list", "watch"}),
-		may(crdGroup, []string{"blockaffinities", "hostendpoints", "ipamblocks", "ipamconfigs", "ipamhandles", "tiers"}, write),
-		may(crdGroup, []string{"clusterinformations", "kubecontrollersconfigurations"}, []string{"create", "get", "list", "update", "watch"}),
-		may(crdGroup, []string{"kubecontrollersconfigurations/status"}, []string{"get", "update"}),
+		policyRule("", []string{"namespaces", "nodes", "pods"}, readVerbs),
+		policyRule("", []string{"services", "services/status"}, []string{"get", "list", "update", "watch"}),
+		policyRule(crdGroup, []string{"ipreservations"}, []string{"list"}),
+		policyRule(crdGroup, []string{"ippools"}, []string{"list", "watch"}),
+		policyRule(crdGroup, []string{"blockaffinities", "hostendpoints", "ipamblocks", "ipamconfigs", "ipamhandles", "tiers"}, write),
+		policyRule(crdGroup, []string{"clusterinformations", "kubecontrollersconfigurations"}, []string{"create", "get", "list", "update", "watch"}),
+		policyRule(crdGroup, []string{"kubecontrollersconfigurations/status"}, []string{"get", "update"}),
 		// Since v3.32 policies are stored under other names. They are renamed once calico-node is new on all nodes.
-		may(crdGroup, []string{"globalnetworkpolicies", "networkpolicies", "stagedglobalnetworkpolicies", "stagednetworkpolicies"}, write),
+		policyRule(crdGroup, []string{"globalnetworkpolicies", "networkpolicies", "stagedglobalnetworkpolicies", "stagednetworkpolicies"}, write),
 		daemonSet,
 	}
 }

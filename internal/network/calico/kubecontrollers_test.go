@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestCalicosControllersRunWhereTheyHaveWork(t *testing.T) {
+func TestKubeControllers_WhenDeployed(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		backend, ipam string
 		want          bool
@@ -21,7 +21,7 @@ func TestCalicosControllersRunWhereTheyHaveWork(t *testing.T) {
 		"nobody would give blocks of addresses back": {"none", "calico-ipam", true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			objects := mustOthers(t, testSettings(func(s *settings) { s.form.Backend, s.form.IPAM = test.backend, test.ipam }))
+			objects := mustOtherObjects(t, testSettings(func(s *settings) { s.form.Backend, s.form.IPAM = test.backend, test.ipam }))
 			var found []client.Object
 			for _, object := range objects {
 				if object.GetName() == "calico-kube-controllers" {
@@ -41,7 +41,7 @@ func TestCalicosControllersRunWhereTheyHaveWork(t *testing.T) {
 	}
 }
 
-func TestUsersCannotSwitchOffWhatTheProbesAsk(t *testing.T) {
-	deployment := named[*appsv1.Deployment](t, mustOthers(t, testSettings(nil)), "calico-kube-controllers")
+func TestKubeControllers_HealthEnabled(t *testing.T) {
+	deployment := named[*appsv1.Deployment](t, mustOtherObjects(t, testSettings(nil)), "calico-kube-controllers")
 	require.Equal(t, "true", valueOf(deployment.Spec.Template.Spec.Containers[0].Env, "HEALTH_ENABLED"))
 }

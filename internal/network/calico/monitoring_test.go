@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// monitored are shoots in which Calico consists of different parts.
-func monitored() map[string]*settings {
+// monitoringSettings are shoots in which Calico consists of different parts.
+func monitoringSettings() map[string]*settings {
 	return map[string]*settings{
 		"ordinary": testSettings(nil),
 		"ebpf-and-bird-exporter": testSettings(func(s *settings) {
@@ -31,8 +31,8 @@ func monitored() map[string]*settings {
 	}
 }
 
-func TestMonitoringIsGolden(t *testing.T) {
-	for name, s := range monitored() {
+func TestMonitoringManifests(t *testing.T) {
+	for name, s := range monitoringSettings() {
 		t.Run(name, func(t *testing.T) {
 			objects, err := s.monitoringObjects()
 			require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestMonitoringIsGolden(t *testing.T) {
 	}
 }
 
-func TestOnlyPartsThatAreThereAreScraped(t *testing.T) {
+func TestScrapeTargets(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change           func(*settings)
 		scraped, retired []string
@@ -132,10 +132,10 @@ var (
 	metric = regexp.MustCompile(`\b(?:felix_|typha_|bird_|kube_)\w+|\bup\b`)
 )
 
-func TestWhatIsNamedIsKeptAndExists(t *testing.T) {
+func TestMonitoring_MetricsExist(t *testing.T) {
 	existing := existingMetrics(t)
-	for _, s := range monitored() {
-		kept := keptBy(s)
+	for _, s := range monitoringSettings() {
+		kept := keptMetrics(s)
 		for place, expression := range expressions(t, s) {
 			names := metric.FindAllString(quoted.ReplaceAllString(expression, `""`), -1)
 			assert.NotEmpty(t, names, place)
@@ -157,8 +157,8 @@ func TestWhatIsNamedIsKeptAndExists(t *testing.T) {
 	}
 }
 
-// keptBy matches what Prometheus keeps of all targets. It anchors expressions at both ends.
-func keptBy(s *settings) *regexp.Regexp {
+// keptMetrics matches what Prometheus keeps of all targets. It anchors expressions at both ends.
+func keptMetrics(s *settings) *regexp.Regexp {
 	var patterns []string
 	for _, target := range s.scrapeTargets() {
 		patterns = append(patterns, target.keep)
@@ -189,9 +189,9 @@ func existingMetrics(t *testing.T) map[string]string {
 	return kinds
 }
 
-func TestExpressionsAreWellFormed(t *testing.T) {
+func TestMonitoring_Expressions(t *testing.T) {
 	closing := map[rune]rune{')': '(', ']': '[', '}': '{'}
-	for name, s := range monitored() {
+	for name, s := range monitoringSettings() {
 		for place, expression := range expressions(t, s) {
 			assert.Zero(t, strings.Count(expression, `"`)%2, "%s, %s: %s", name, place, expression)
 			var open []rune
@@ -211,10 +211,10 @@ func TestExpressionsAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestAlertsTellWhomAndWhat(t *testing.T) {
+func TestAlerts(t *testing.T) {
 	aggregated := regexp.MustCompile(`^(?:max|count) by \(([^)]*)\)`)
 	label := regexp.MustCompile(`\$labels\.(\w+)`)
-	for name, s := range monitored() {
+	for name, s := range monitoringSettings() {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]bool{}
 			for _, alert := range s.alerts() {
@@ -224,14 +224,14 @@ func TestAlertsTellWhomAndWhat(t *testing.T) {
 				assert.Contains(t, []string{"warning", "critical"}, alert.severity, alert.name)
 				assert.Contains(t, []string{"all", "operator", "owner"}, alert.visibility, alert.name)
 				// What concerns the whole shoot has no labels to tell, and an aggregation tells its own.
-				told := label.FindAllStringSubmatch(alert.description, -1)
+				labels := label.FindAllStringSubmatch(alert.description, -1)
 				if kept := aggregated.FindStringSubmatch(alert.expression); kept != nil {
-					for _, label := range told {
+					for _, label := range labels {
 						assert.Contains(t, strings.Split(kept[1], ", "), label[1], alert.name)
 					}
 				}
 				if alert.severity == "critical" && alert.name != "CalicoBGPNodeIsolated" {
-					assert.Empty(t, told, alert.name)
+					assert.Empty(t, labels, alert.name)
 				}
 				for _, text := range []string{alert.summary, alert.description} {
 					// Prometheus declares these two variables in front of every template.
@@ -244,7 +244,7 @@ func TestAlertsTellWhomAndWhat(t *testing.T) {
 	}
 }
 
-func TestRulesCarryTheLabelsOfGardenersAlerting(t *testing.T) {
+func TestPrometheusRule_Labels(t *testing.T) {
 	rule := testSettings(nil).prometheusRule()
 	assert.Equal(t, map[string]string{"prometheus": "shoot"}, rule.Labels)
 	require.Len(t, rule.Spec.Groups, 1)
@@ -256,8 +256,8 @@ func TestRulesCarryTheLabelsOfGardenersAlerting(t *testing.T) {
 	}
 }
 
-func TestDashboardsHaveNoPanelUponAnother(t *testing.T) {
-	for name, s := range monitored() {
+func TestDashboards_Layout(t *testing.T) {
+	for name, s := range monitoringSettings() {
 		dashboards, err := s.dashboards()
 		require.NoError(t, err)
 		assert.Equal(t, map[string]string{"dashboard.monitoring.gardener.cloud/shoot": "true"}, dashboards.Labels)

@@ -27,19 +27,19 @@ type panel struct {
 // query is an expression, and how its series are called.
 type query struct{ expression, legend string }
 
-// curves are panels of one query.
-func curves(title, unit, expression, legend string) panel {
+// timeSeries are panels of one query.
+func timeSeries(title, unit, expression, legend string) panel {
 	return panel{title: title, unit: unit, queries: []query{{expression, legend}}}
 }
 
-// number is a panel that counts something.
-func number(title, expression string) panel {
+// stat is a panel that counts something.
+func stat(title, expression string) panel {
 	return panel{title: title, unit: "short", now: true, queries: []query{{expression: expression}}}
 }
 
 const (
-	gridWidth, numberHeight, curvesHeight = 24, 4, 8
-	numbersPerLine, curvesPerLine         = 6, 2
+	gridWidth, statHeight, timeSeriesHeight = 24, 4, 8
+	statsPerRow, timeSeriesPerRow           = 6, 2
 	// dataSource is what Gardener calls the shoot's Prometheus in the shoot's Plutono.
 	dataSource = "prometheus"
 )
@@ -190,9 +190,9 @@ func (d dashboard) panels() []plutonoPanel {
 			Panels: []plutonoPanel{},
 		})
 		y++
-		perLine, height := curvesPerLine, curvesHeight
+		perLine, height := timeSeriesPerRow, timeSeriesHeight
 		if row.panels[0].now {
-			perLine, height = numbersPerLine, numberHeight
+			perLine, height = statsPerRow, statHeight
 		}
 		for i, panel := range row.panels {
 			shown := panel.json()

@@ -32,10 +32,10 @@ func (s *settings) hasMultus() bool { return s.config.Multus != nil && s.config.
 
 func multusRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		may("k8s.cni.cncf.io", []string{"network-attachment-definitions"}, []string{"get", "list", "watch"}),
-		may("", []string{"pods"}, []string{"get", "list", "watch"}),
+		policyRule("k8s.cni.cncf.io", []string{"network-attachment-definitions"}, []string{"get", "list", "watch"}),
+		policyRule("", []string{"pods"}, []string{"get", "list", "watch"}),
 		// Which networks a pod got goes into its annotations, by way of its status.
-		may("", []string{"pods/status"}, []string{"get", "update"}),
+		policyRule("", []string{"pods/status"}, []string{"get", "update"}),
 		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 	}
 }

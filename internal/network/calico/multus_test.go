@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestMultusIsThereForThoseWhoAskForItAlone(t *testing.T) {
-	eachOfMany(t, func(t *testing.T, s *settings, objects []client.Object) {
+func TestMultusObjects(t *testing.T) {
+	forAllSettings(t, func(t *testing.T, s *settings, objects []client.Object) {
 		found := strings.Contains(manifest(t, objects), "multus")
 		require.Equal(t, s.config.Multus.Enabled, found)
 	})
 	require.False(t, testSettings(nil).config.Multus.Enabled, "the default")
 }
 
-func TestMultusBringsPluginsForThoseWhoAskForThemAlone(t *testing.T) {
+func TestMultusObjects_Plugins(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		install *bool
 		want    []string
@@ -47,7 +47,7 @@ func TestMultusBringsPluginsForThoseWhoAskForThemAlone(t *testing.T) {
 	}
 }
 
-func TestMultus_PluginsThatAreThereAlready(t *testing.T) {
+func TestMultusObjects_PluginsPresent(t *testing.T) {
 	objects, err := testSettings(func(s *settings) {
 		withMultus(s)
 		s.config.Multus.InstallCNIPlugins = new(true)
@@ -89,7 +89,7 @@ func TestMultus_PluginsThatAreThereAlready(t *testing.T) {
 }
 
 // As long as there is a configuration the container runtime asks Multus, which could not answer any more.
-func TestMultusLeavesNoConfigurationBehind(t *testing.T) {
+func TestMultusCleanup(t *testing.T) {
 	objects, err := testSettings(withMultus).multusObjects()
 	require.NoError(t, err)
 	pod := named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec
@@ -126,7 +126,7 @@ func TestMultusLeavesNoConfigurationBehind(t *testing.T) {
 }
 
 // Multus refuses to work with a configuration of Calico's that is of another version of CNI than it is told.
-func TestMultusTakesTheVersionOfCNIFromCalico(t *testing.T) {
+func TestMultusObjects_CNIVersion(t *testing.T) {
 	objects, err := testSettings(withMultus).multusObjects()
 	require.NoError(t, err)
 	for _, arg := range named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec.Containers[0].Args {
@@ -134,7 +134,7 @@ func TestMultusTakesTheVersionOfCNIFromCalico(t *testing.T) {
 	}
 }
 
-func TestMultusWaitsForCalico(t *testing.T) {
+func TestMultusObjects_WaitForCalico(t *testing.T) {
 	objects, err := testSettings(withMultus).multusObjects()
 	require.NoError(t, err)
 	args := named[*appsv1.DaemonSet](t, objects, "multus").Spec.Template.Spec.Containers[0].Args

@@ -48,9 +48,9 @@ func containerNames(containers []corev1.Container) []string {
 func TestNodeManifests(t *testing.T) {
 	for name, change := range map[string]func(*settings){
 		"ordinary":                     nil,
-		"routed-by-the-cloud":          natively,
+		"routed-by-the-cloud":          withNativeRouting,
 		"two-families-with-pod-routes": all(withPodRoutes, withIPv6, withEncryption, withBIRDExporter),
-		"ipv6-alone":                   all(natively, withoutIPv4),
+		"ipv6-alone":                   all(withNativeRouting, withoutIPv4),
 		"ebpf-on-azure": all(withVXLAN, withBPFInsteadOfKubeProxy, func(s *settings) {
 			s.infrastructure.Type, s.infrastructure.BPFDataInterfaces = "azure", "^eth.*$"
 		}),
@@ -59,7 +59,7 @@ func TestNodeManifests(t *testing.T) {
 	}
 }
 
-func TestStepsOfANode(t *testing.T) {
+func TestNodePod_Containers(t *testing.T) {
 	const keeper, tidier, confirmer = "add-snat-rule-to-upstream-dns", "cleanup-snat-rule-to-upstream-dns", "network-unavailable-condition-ensurer"
 	for sentence, test := range map[string]struct {
 		change           func(*settings)
@@ -69,7 +69,7 @@ func TestStepsOfANode(t *testing.T) {
 			nil, []string{tidier, "log-mtu-issues", "install-cni"}, []string{"calico-node", confirmer},
 		},
 		"a node that the cloud routes to forgets BIRD's routes and leaves its condition to the cloud": {
-			natively, []string{"cleanup-routes", "log-mtu-issues", "install-cni"}, []string{"calico-node", keeper},
+			withNativeRouting, []string{"cleanup-routes", "log-mtu-issues", "install-cni"}, []string{"calico-node", keeper},
 		},
 		"a node without the overlay that runs BIRD keeps BIRD's routes": {
 			withPodRoutes, []string{"log-mtu-issues", "install-cni"}, []string{"calico-node", keeper, confirmer},
@@ -95,7 +95,7 @@ func TestStepsOfANode(t *testing.T) {
 	}
 }
 
-func TestCalicoNodeIsWhatANodeCannotDoWithout(t *testing.T) {
+func TestCalicoNode_Critical(t *testing.T) {
 	daemonSet := calicoNodeOf(t, nil)
 	pod := daemonSet.Spec.Template
 	for _, labels := range []map[string]string{daemonSet.Labels, pod.Labels} {
@@ -109,8 +109,8 @@ func TestCalicoNodeIsWhatANodeCannotDoWithout(t *testing.T) {
 	assert.Equal(t, map[string]string{"k8s-app": "calico-node"}, daemonSet.Spec.Selector.MatchLabels, "selectors of upstream's DaemonSet cannot be changed")
 }
 
-func TestContainersMountWhatThereIs(t *testing.T) {
-	for _, change := range []func(*settings){nil, natively, withVXLAN, withBPF, all(withPodRoutes, withBIRDExporter)} {
+func TestNodePod_Mounts(t *testing.T) {
+	for _, change := range []func(*settings){nil, withNativeRouting, withVXLAN, withBPF, all(withPodRoutes, withBIRDExporter)} {
 		pod := calicoNodeOf(t, change).Spec.Template.Spec
 		mounted := map[string]bool{}
 		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
@@ -127,7 +127,7 @@ func TestContainersMountWhatThereIs(t *testing.T) {
 }
 
 // networking-calico #13: in big shoots, calico-node was killed for its memory and for answers that came late.
-func TestCalicoNodeMayGrowWithTheShoot(t *testing.T) {
+func TestCalicoNode_ClusterProportional(t *testing.T) {
 	scaled := calicoNodeOf(t, scaledBy(calicov1alpha1.AutoscalingModeClusterProportional, nil))
 	assert.Equal(t, "true", scaled.Annotations[resourcesv1alpha1.PreserveResources], "gardener-resource-manager would undo what the scaler does")
 
@@ -140,7 +140,7 @@ func TestCalicoNodeMayGrowWithTheShoot(t *testing.T) {
 	assert.EqualValues(t, 6, felix.LivenessProbe.FailureThreshold)
 }
 
-func TestResourcesThatTheUserGaveAreCalicoNodes(t *testing.T) {
+func TestCalicoNode_GivenResources(t *testing.T) {
 	huge := &calicov1alpha1.Resources{Node: &corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("3Gi")}}
 	static := calicoNodeOf(t, scaledBy(calicov1alpha1.AutoscalingModeStatic, huge))
 	felix := containerOf(t, static.Spec.Template.Spec.Containers, "calico-node")
@@ -150,12 +150,12 @@ func TestResourcesThatTheUserGaveAreCalicoNodes(t *testing.T) {
 	assert.Equal(t, resource.MustParse("3Gi"), felix.Resources.Limits[corev1.ResourceMemory], "a pod that requests more than its limit is refused")
 }
 
-func TestProbesAskBIRDOnlyWhereItRuns(t *testing.T) {
+func TestCalicoNode_Probes(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(*settings)
 		bird   bool
 	}{
-		"BIRD": {nil, true}, "pod routes": {withPodRoutes, true}, "none": {natively, false}, "VXLAN": {withVXLAN, false},
+		"BIRD": {nil, true}, "pod routes": {withPodRoutes, true}, "none": {withNativeRouting, false}, "VXLAN": {withVXLAN, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			felix := containerOf(t, calicoNodeOf(t, test.change).Spec.Template.Spec.Containers, "calico-node")
@@ -168,7 +168,7 @@ func TestProbesAskBIRDOnlyWhereItRuns(t *testing.T) {
 	}
 }
 
-func TestPodsFollowTheirConfiguration(t *testing.T) {
+func TestCalicoNode_ConfigurationChecksum(t *testing.T) {
 	annotations := func(change func(*settings)) map[string]string {
 		return calicoNodeOf(t, change).Spec.Template.Annotations
 	}
@@ -186,7 +186,7 @@ func TestPodsFollowTheirConfiguration(t *testing.T) {
 }
 
 // Whoever reaches the kube-apiserver by a Service that nobody routes yet waits for ever.
-func TestNodesReachTheAPIServerWithoutKubeProxy(t *testing.T) {
+func TestNodeObjects_WithoutKubeProxy(t *testing.T) {
 	objects := nodeOf(t, all(withBPFInsteadOfKubeProxy, withVXLAN))
 	assert.Equal(t, map[string]string{
 		"KUBERNETES_SERVICE_HOST": "api.one.dev.example.org", "KUBERNETES_SERVICE_PORT": "443",
@@ -202,7 +202,7 @@ func TestNodesReachTheAPIServerWithoutKubeProxy(t *testing.T) {
 	}
 }
 
-func TestAnImageThatIsMissingIsAnError(t *testing.T) {
+func TestNodeObjects_MissingImage(t *testing.T) {
 	for _, missing := range []string{"calico-node", "calico-cni", "bird-exporter"} {
 		unknown := errors.New("no such image")
 		_, err := testSettings(all(withBIRDExporter, func(s *settings) {

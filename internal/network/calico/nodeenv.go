@@ -75,30 +75,30 @@ func (s *settings) felixEnv() []corev1.EnvVar {
 		fromConfig("FELIX_WIREGUARDMTUV6", configMTU),
 		{Name: "FELIX_BPFENABLED", Value: strconv.FormatBool(s.form.BPF)},
 	}
-	env = append(env, s.wishedEnv()...)
+	env = append(env, s.optionalEnv()...)
 	if s.form.BPF {
 		env = append(env, s.bpfEnv()...)
 	}
 	return env
 }
 
-// wishedEnv is what is there only when somebody asked for it: else a FelixConfiguration of users may say it, and the environment
+// optionalEnv is what is there only when somebody asked for it: else a FelixConfiguration of users may say it, and the environment
 // would outrank that. Felix itself looks whether there are pools of VXLAN.
-func (s *settings) wishedEnv() []corev1.EnvVar {
+func (s *settings) optionalEnv() []corev1.EnvVar {
 	var env []corev1.EnvVar
-	wish := func(wished bool, name, value string) {
-		if wished {
+	add := func(enabled bool, name, value string) {
+		if enabled {
 			env = append(env, corev1.EnvVar{Name: name, Value: value})
 		}
 	}
 	loops := *s.config.ServiceLoopPrevention
-	wish(s.form.VXLAN, "FELIX_VXLANENABLED", "true")
-	wish(s.form.WireGuard && s.ipv4, "FELIX_WIREGUARDENABLED", "true")
-	wish(s.form.WireGuard && s.ipv6, "FELIX_WIREGUARDENABLEDV6", "true")
-	wish(loops != calicov1alpha1.DefaultServiceLoopPrevention, "FELIX_SERVICELOOPPREVENTION", string(loops))
-	wish(s.form.NFTables, "FELIX_NFTABLESMODE", "Enabled")
+	add(s.form.VXLAN, "FELIX_VXLANENABLED", "true")
+	add(s.form.WireGuard && s.ipv4, "FELIX_WIREGUARDENABLED", "true")
+	add(s.form.WireGuard && s.ipv6, "FELIX_WIREGUARDENABLEDV6", "true")
+	add(loops != calicov1alpha1.DefaultServiceLoopPrevention, "FELIX_SERVICELOOPPREVENTION", string(loops))
+	add(s.form.NFTables, "FELIX_NFTABLESMODE", "Enabled")
 	// The rules of the container that masquerades must come first.
-	wish(s.form.UpstreamDNS, "FELIX_CHAININSERTMODE", "Append")
+	add(s.form.UpstreamDNS, "FELIX_CHAININSERTMODE", "Append")
 	return env
 }
 

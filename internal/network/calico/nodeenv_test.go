@@ -35,7 +35,7 @@ func envOf(t *testing.T, change func(*settings)) map[string]string {
 	return env
 }
 
-func TestEnvironmentOfCalicoNode(t *testing.T) {
+func TestNodeEnv(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(*settings)
 		want   map[string]string
@@ -61,18 +61,18 @@ func TestEnvironmentOfCalicoNode(t *testing.T) {
 		"nodes with both tunnels, on their way from one to the other": {
 			func(s *settings) { s.form.VXLAN = true }, map[string]string{"FELIX_IPINIPENABLED": "true", "FELIX_VXLANENABLED": "true"}, nil,
 		},
-		"the cloud routes": {natively, map[string]string{
+		"the cloud routes": {withNativeRouting, map[string]string{
 			"CALICO_NETWORKING_BACKEND": "none", "FELIX_IPINIPENABLED": "false", "FELIX_CHAININSERTMODE": "Append",
 		}, []string{"FELIX_VXLANENABLED"}},
-		"two families": {all(natively, withIPv6), map[string]string{
+		"two families": {all(withNativeRouting, withIPv6), map[string]string{
 			"IP": "autodetect", "IP6": "autodetect", "IP6_AUTODETECTION_METHOD": "cidr=2001:db8:2::/64", "FELIX_IPV6SUPPORT": "true",
 		}, []string{"CALICO_ROUTER_ID"}},
-		"IPv6 alone": {all(natively, withoutIPv4), map[string]string{
+		"IPv6 alone": {all(withNativeRouting, withoutIPv4), map[string]string{
 			"IP": "none", "IP6": "autodetect", "CALICO_ROUTER_ID": "hash", "FELIX_IPV6SUPPORT": "true",
 		}, []string{"IP_AUTODETECTION_METHOD"}},
 		"encryption": {withEncryption, map[string]string{"FELIX_WIREGUARDENABLED": "true"}, []string{"FELIX_WIREGUARDENABLEDV6"}},
 		"encryption of IPv6 alone": {
-			all(natively, withoutIPv4, withEncryption), map[string]string{"FELIX_WIREGUARDENABLEDV6": "true"}, []string{"FELIX_WIREGUARDENABLED"},
+			all(withNativeRouting, withoutIPv4, withEncryption), map[string]string{"FELIX_WIREGUARDENABLEDV6": "true"}, []string{"FELIX_WIREGUARDENABLED"},
 		},
 		"nftables": {
 			func(s *settings) {
@@ -114,8 +114,8 @@ func TestEnvironmentOfCalicoNode(t *testing.T) {
 
 // networking-calico PR #546: calico-node made a pool of its own, and BIRD routes to nowhere. Pools are objects here; calico-node ends
 // if it is to make none and is given a range for one nevertheless.
-func TestCalicoNodeMakesNoPools(t *testing.T) {
-	for _, change := range []func(*settings){nil, natively, withVXLAN, all(natively, withIPv6), all(natively, withoutIPv4)} {
+func TestNodeEnv_NoPools(t *testing.T) {
+	for _, change := range []func(*settings){nil, withNativeRouting, withVXLAN, all(withNativeRouting, withIPv6), all(withNativeRouting, withoutIPv4)} {
 		env := envOf(t, change)
 		assert.Equal(t, "true", env["NO_DEFAULT_POOLS"])
 		for name := range env {
@@ -125,14 +125,14 @@ func TestCalicoNodeMakesNoPools(t *testing.T) {
 }
 
 // networking-calico #285: without routes of the cloud, nodes have to tell each other the way to their pods.
-func TestPodRoutesAreBIRDs(t *testing.T) {
+func TestNodeEnv_PodRoutes(t *testing.T) {
 	env := envOf(t, withPodRoutes)
 	assert.Equal(t, "bird", env["CALICO_NETWORKING_BACKEND"])
 	assert.Equal(t, "false", env["FELIX_IPINIPENABLED"])
 }
 
 // networking-calico #918: Gardener gives kube-proxy a mode where there is no kube-proxy, and eBPF did not work any more.
-func TestTheModeOfAKubeProxyThatIsNotThereDoesNotMatter(t *testing.T) {
+func TestNodeEnv_WithoutKubeProxy(t *testing.T) {
 	wanted := envOf(t, withBPFInsteadOfKubeProxy)
 	assert.Equal(t, "true", wanted["FELIX_BPFENABLED"])
 	assert.Equal(t, "true", wanted["FELIX_BPFKUBEPROXYIPTABLESCLEANUPENABLED"])
@@ -143,7 +143,7 @@ func TestTheModeOfAKubeProxyThatIsNotThereDoesNotMatter(t *testing.T) {
 }
 
 // An MTU that holds for pods but not for a tunnel, of whichever family, lets big packets vanish.
-func TestTheMTUIsThatOfPodsAndAllTunnels(t *testing.T) {
+func TestNodeEnv_MTU(t *testing.T) {
 	change := all(withIPv6, func(s *settings) { s.config.VethMTU = new("1400") })
 	env := envOf(t, change)
 	for _, name := range []string{"FELIX_IPINIPMTU", "FELIX_VXLANMTU", "FELIX_VXLANMTUV6", "FELIX_WIREGUARDMTU", "FELIX_WIREGUARDMTUV6"} {
@@ -159,7 +159,7 @@ func TestTheMTUIsThatOfPodsAndAllTunnels(t *testing.T) {
 }
 
 // Felix leaves programs of its eBPF data plane attached if it cannot find them: they would go on routing to Services as they were.
-func TestFelixFindsWhatEBPFLeftBehind(t *testing.T) {
+func TestNodeEnv_EBPFCleanup(t *testing.T) {
 	mounts := containerOf(t, calicoNodeOf(t, nil).Spec.Template.Spec.Containers, "calico-node").VolumeMounts
 	assert.Contains(t, mounts, corev1.VolumeMount{Name: "bpffs", MountPath: "/sys/fs/bpf"})
 }

@@ -23,46 +23,46 @@ func nodeRules() []rbacv1.PolicyRule {
 		watches = []string{"list", "watch"}
 		writes  = []string{"create", "update"}
 	)
-	token := may("", []string{"serviceaccounts/token"}, []string{"create"})
+	token := policyRule("", []string{"serviceaccounts/token"}, []string{"create"})
 	token.ResourceNames = []string{cniPluginName}
-	itself := may("apps", []string{"daemonsets"}, []string{"get"})
+	itself := policyRule("apps", []string{"daemonsets"}, []string{"get"})
 	itself.ResourceNames = []string{nodeDaemonSet}
 	return []rbacv1.PolicyRule{
 		token,
-		may("", []string{"pods", "nodes", "namespaces", "endpoints", "services"}, reads),
-		may("", []string{"serviceaccounts"}, watches),
-		may("", []string{"configmaps"}, []string{"get"}),
+		policyRule("", []string{"pods", "nodes", "namespaces", "endpoints", "services"}, reads),
+		policyRule("", []string{"serviceaccounts"}, watches),
+		policyRule("", []string{"configmaps"}, []string{"get"}),
 		// Addresses of the node for others, and whether its network is there.
-		may("", []string{"nodes/status"}, []string{"patch", "update"}),
-		may("", []string{"pods/status"}, []string{"patch"}),
+		policyRule("", []string{"nodes/status"}, []string{"patch", "update"}),
+		policyRule("", []string{"pods/status"}, []string{"patch"}),
 		itself,
-		may("discovery.k8s.io", []string{"endpointslices"}, watches),
-		may("networking.k8s.io", []string{"networkpolicies"}, watches),
+		policyRule("discovery.k8s.io", []string{"endpointslices"}, watches),
+		policyRule("networking.k8s.io", []string{"networkpolicies"}, watches),
 		// The last two are for pods of v3.31 and before, until they are replaced.
-		may("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, watches),
-		may("kubevirt.io", []string{"virtualmachineinstancemigrations"}, reads),
-		may(crdGroup, []string{
+		policyRule("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, watches),
+		policyRule("kubevirt.io", []string{"virtualmachineinstancemigrations"}, reads),
+		policyRule(crdGroup, []string{
 			"bgpconfigurations", "bgpfilters", "bgppeers", "blockaffinities", "caliconodestatuses", "clusterinformations",
 			"felixconfigurations", "globalbgpconfigs", "globalfelixconfigs", "globalnetworkpolicies", "globalnetworksets",
 			"hostendpoints", "ipamblocks", "ippools", "ipreservations", "networkpolicies", "networksets",
 			"stagedglobalnetworkpolicies", "stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
 		}, reads),
-		may(crdGroup, []string{"tiers"}, []string{"create"}),
-		may(crdGroup, []string{"bgpconfigurations", "bgppeers", "clusterinformations", "felixconfigurations", "ippools"}, writes),
-		may(crdGroup, []string{"caliconodestatuses"}, []string{"update"}),
+		policyRule(crdGroup, []string{"tiers"}, []string{"create"}),
+		policyRule(crdGroup, []string{"bgpconfigurations", "bgppeers", "clusterinformations", "felixconfigurations", "ippools"}, writes),
+		policyRule(crdGroup, []string{"caliconodestatuses"}, []string{"update"}),
 		// The addresses of its tunnels.
-		may(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
-		may(crdGroup, []string{"ipamconfigs"}, []string{"get", "create"}),
+		policyRule(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
+		policyRule(crdGroup, []string{"ipamconfigs"}, []string{"get", "create"}),
 	}
 }
 
 // cniPluginRules are what it takes to give a pod an address and to note it at the pod.
 func cniPluginRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		may("", []string{"pods", "nodes", "namespaces"}, []string{"get"}),
-		may("", []string{"pods/status"}, []string{"patch"}),
-		may(crdGroup, []string{"clusterinformations", "ippools", "ipreservations"}, []string{"get", "list"}),
-		may(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
-		may(crdGroup, []string{"ipamconfigs"}, []string{"get", "list", "create", "update"}),
+		policyRule("", []string{"pods", "nodes", "namespaces"}, []string{"get"}),
+		policyRule("", []string{"pods/status"}, []string{"patch"}),
+		policyRule(crdGroup, []string{"clusterinformations", "ippools", "ipreservations"}, []string{"get", "list"}),
+		policyRule(crdGroup, []string{"blockaffinities", "ipamblocks", "ipamhandles"}, []string{"get", "list", "create", "update", "delete"}),
+		policyRule(crdGroup, []string{"ipamconfigs"}, []string{"get", "list", "create", "update"}),
 	}
 }

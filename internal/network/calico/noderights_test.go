@@ -12,9 +12,9 @@ import (
 )
 
 // Who may do what on a node: only what says why is privileged.
-func TestPrivilegeIsTheException(t *testing.T) {
+func TestNodePod_SecurityContext(t *testing.T) {
 	change := all(withVXLAN, withBPF, func(s *settings) { s.form.UpstreamDNS = true })
-	changes := []func(*settings){nil, natively, withPodRoutes, all(withPodRoutes, withBIRDExporter), change}
+	changes := []func(*settings){nil, withNativeRouting, withPodRoutes, all(withPodRoutes, withBIRDExporter), change}
 	may := []string{"upgrade-ipam", "install-cni", "ebpf-bootstrap", "calico-node"}
 	for _, change := range changes {
 		pod := calicoNodeOf(t, change).Spec.Template.Spec
@@ -35,7 +35,7 @@ func TestPrivilegeIsTheException(t *testing.T) {
 	}
 }
 
-func TestWhatNodesMayDo(t *testing.T) {
+func TestNodeRules(t *testing.T) {
 	objects := nodeOf(t, nil)
 	for _, name := range []string{"calico-node", "calico-cni-plugin"} {
 		require.True(t, has(objects, "ServiceAccount", name))
@@ -56,7 +56,7 @@ func TestWhatNodesMayDo(t *testing.T) {
 	}
 }
 
-func TestMetricsOfNodesAreFound(t *testing.T) {
+func TestNodeMetricsService(t *testing.T) {
 	objects := nodeOf(t, withBIRDExporter)
 	pod := named[*appsv1.DaemonSet](t, objects, "calico-node").Spec.Template
 	for service, container := range map[string]string{"calico-felix-monitoring": "calico-node", "calico-bird-monitoring": "bird-exporter"} {
@@ -71,7 +71,7 @@ func TestMetricsOfNodesAreFound(t *testing.T) {
 	assert.False(t, has(nodeOf(t, nil), "Service", "calico-bird-monitoring"))
 }
 
-func TestBIRDExporterFindsTheSocketsThatThereAre(t *testing.T) {
+func TestBIRDExporter_Sockets(t *testing.T) {
 	args := func(change func(*settings)) []string {
 		return containerOf(t, calicoNodeOf(t, change).Spec.Template.Spec.Containers, "bird-exporter").Args
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeTables stands for iptables-nft and ip6tables-nft, their -save and their -restore. The chain POSTROUTING of each is a file of
+// fakeIPTables stands for iptables-nft and ip6tables-nft, their -save and their -restore. The chain POSTROUTING of each is a file of
 // lines, and so is each other chain. What is refused is named in the file "broken".
-const fakeTables = `#!/bin/sh
+const fakeIPTables = `#!/bin/sh
 name=${0##*/}
 echo "$name $*" >> "$STATE/calls"
 grep -qx "$name" "$STATE/broken" 2>/dev/null && exit 1
@@ -62,43 +62,43 @@ echo $n > "$STATE/slept"
 [ $n -lt "$SLEEPS" ] || kill -TERM $PPID
 `
 
-// recorded says what it was called with, and fails if the file "broken" names it.
-const recorded = `#!/bin/sh
+// recordingTool says what it was called with, and fails if the file "broken" names it.
+const recordingTool = `#!/bin/sh
 echo "${0##*/} $*" >> "$STATE/calls"
 ! grep -qxF -e "${0##*/} $*" "$STATE/broken" 2>/dev/null
 `
 
-// stage is where a script plays: the node's tools are fakes that keep what they know in a folder.
-type stage struct {
+// scriptSandbox is where a script plays: the node's tools are fakes that keep what they know in a folder.
+type scriptSandbox struct {
 	t     *testing.T
 	state string
 	tools string
 }
 
-func newStage(t *testing.T) *stage {
+func newScriptSandbox(t *testing.T) *scriptSandbox {
 	t.Helper()
-	s := &stage{t: t, state: t.TempDir(), tools: t.TempDir()}
+	s := &scriptSandbox{t: t, state: t.TempDir(), tools: t.TempDir()}
 	for _, variant := range []string{"nft", "legacy"} {
 		for _, suffix := range []string{"", "-save", "-restore"} {
-			s.tool("iptables-"+variant+suffix, fakeTables)
-			s.tool("ip6tables-"+variant+suffix, fakeTables)
+			s.addTool("iptables-"+variant+suffix, fakeIPTables)
+			s.addTool("ip6tables-"+variant+suffix, fakeIPTables)
 		}
 	}
-	s.tool("sleep", fakeSleep)
-	s.tool("ip", recorded)
-	s.tool("calico-node", recorded)
+	s.addTool("sleep", fakeSleep)
+	s.addTool("ip", recordingTool)
+	s.addTool("calico-node", recordingTool)
 	return s
 }
 
-func (s *stage) tool(name, script string) {
+func (s *scriptSandbox) addTool(name, script string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.tools, name), []byte(script), 0o700))
 }
 
-func (s *stage) write(name, content string) {
+func (s *scriptSandbox) write(name, content string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.state, name), []byte(content), 0o600))
 }
 
-func (s *stage) read(name string) string {
+func (s *scriptSandbox) read(name string) string {
 	content, err := os.ReadFile(filepath.Join(s.state, name))
 	if os.IsNotExist(err) {
 		return ""
@@ -107,8 +107,8 @@ func (s *stage) read(name string) string {
 	return string(content)
 }
 
-// play runs a script until it ends, or has slept so often.
-func (s *stage) play(script string, sleeps int, env ...string) error {
+// run runs a script until it ends, or has slept so often.
+func (s *scriptSandbox) run(script string, sleeps int, env ...string) error {
 	s.t.Helper()
 	require.NoError(s.t, os.RemoveAll(filepath.Join(s.state, "slept")))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -138,38 +138,38 @@ func masquerading(pods, server string) string {
 	return fmt.Sprintf("-A UPSTREAM-DNS -s %s -d %s ! -o cali+ -m comment --comment \"pods to DNS servers of the node\" -j MASQUERADE\n", pods, server)
 }
 
-func TestPacketsToUpstreamDNSAreMasqueraded(t *testing.T) {
-	s := newStage(t)
+func TestMasqueradeUpstreamDNS(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write(postrouting, othersRule)
 	s.write("resolv.conf", "# made by somebody\nsearch example.org\nnameserver 10.0.0.1\n  nameserver\t10.0.0.2 # second\nnameserver 2001:db8::53\n")
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 3, podsOfIPv4))
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 3, podsOfIPv4))
 	assert.Equal(t, toChain+othersRule, s.read(postrouting), "once, and before the others")
 	assert.Equal(t, masquerading("100.96.0.0/11", "10.0.0.1")+masquerading("100.96.0.0/11", "10.0.0.2"), s.read(masquerade))
 	assert.Empty(t, s.read("ip6tables-nft.UPSTREAM-DNS"), "pods have no IPv6")
 	assert.NotContains(t, s.read("calls"), "tables-legacy -", "the other iptables is left alone")
 
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 1, podsOfIPv4), "a container that starts again")
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 1, podsOfIPv4), "a container that starts again")
 	assert.Equal(t, toChain+othersRule, s.read(postrouting))
 }
 
-func TestPacketsOfBothFamiliesAreMasqueraded(t *testing.T) {
-	s := newStage(t)
+func TestMasqueradeUpstreamDNS_DualStack(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write("resolv.conf", "nameserver 10.0.0.1\nnameserver fe80::1%eth0\n")
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 1, podsOfBoth))
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 1, podsOfBoth))
 	assert.Equal(t, masquerading("100.96.0.0/11", "10.0.0.1"), s.read(masquerade))
 	assert.Equal(t, masquerading("2001:db8:1::/48", "fe80::1"), s.read("ip6tables-nft.UPSTREAM-DNS"))
 }
 
-func TestMasqueradingFollowsTheDNSServers(t *testing.T) {
-	s := newStage(t)
+func TestMasqueradeUpstreamDNS_ServersChanged(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write("resolv.conf", "nameserver 10.0.0.1\n")
 	s.write("after-1", "echo 'nameserver 10.0.0.7' > $STATE/resolv.conf\n")
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 2, podsOfIPv4))
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 2, podsOfIPv4))
 	assert.Equal(t, masquerading("100.96.0.0/11", "10.0.0.7"), s.read(masquerade), "nothing of the former server is left")
 	assert.Equal(t, toChain, s.read(postrouting))
 }
 
-func TestMasqueradingSurvivesWhatMayGoWrong(t *testing.T) {
+func TestMasqueradeUpstreamDNS_Failures(t *testing.T) {
 	for sentence, test := range map[string]struct{ before, after string }{
 		"there is no resolv.conf for a while":  {"", "echo 'nameserver 10.0.0.1' > $STATE/resolv.conf\n"},
 		"resolv.conf vanishes":                 {"nameserver 10.0.0.1\n", "rm $STATE/resolv.conf\n"},
@@ -178,28 +178,28 @@ func TestMasqueradingSurvivesWhatMayGoWrong(t *testing.T) {
 		"the packet filter is busy in between": {"nameserver 10.0.0.1\n", "echo iptables-nft-restore > $STATE/broken\n"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newScriptSandbox(t)
 			if test.before != "" {
 				s.write("resolv.conf", test.before)
 			}
 			s.write("after-1", test.after)
-			require.NoError(t, s.play(masqueradeUpstreamDNS, 3, podsOfIPv4))
+			require.NoError(t, s.run(masqueradeUpstreamDNS, 3, podsOfIPv4))
 			assert.Equal(t, masquerading("100.96.0.0/11", "10.0.0.1"), s.read(masquerade))
 			assert.Equal(t, toChain, s.read(postrouting))
 		})
 	}
 }
 
-func TestRulesOfUpstreamsContainerAreReplaced(t *testing.T) {
-	s := newStage(t)
+func TestMasqueradeUpstreamDNS_UpstreamRules(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write(postrouting, upstreams+othersRule)
 	s.write("resolv.conf", "nameserver 10.0.0.1\n")
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 1, podsOfIPv4))
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 1, podsOfIPv4))
 	assert.Equal(t, toChain+othersRule, s.read(postrouting))
 }
 
 // gardener #4599: rules of what was switched off went on.
-func TestNothingIsMasqueradedAnyMoreOnceThatIsOff(t *testing.T) {
+func TestMasqueradeUpstreamDNS_Disabled(t *testing.T) {
 	for sentence, before := range map[string]struct{ postrouting, chain string }{
 		"after us":              {toChain + othersRule, masquerading("100.96.0.0/11", "10.0.0.1")},
 		"after upstream":        {upstreams + othersRule, ""},
@@ -207,12 +207,12 @@ func TestNothingIsMasqueradedAnyMoreOnceThatIsOff(t *testing.T) {
 		"where it was never on": {othersRule, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newStage(t)
+			s := newScriptSandbox(t)
 			s.write(postrouting, before.postrouting)
 			if before.chain != "" {
 				s.write(masquerade, before.chain)
 			}
-			require.NoError(t, s.play(masqueradeUpstreamDNS, 1))
+			require.NoError(t, s.run(masqueradeUpstreamDNS, 1))
 			assert.Equal(t, othersRule, s.read(postrouting))
 			assert.NoFileExists(t, filepath.Join(s.state, masquerade))
 			assert.Empty(t, s.read("slept"), "a step before others ends")
@@ -220,18 +220,18 @@ func TestNothingIsMasqueradedAnyMoreOnceThatIsOff(t *testing.T) {
 	}
 }
 
-func TestANodeStartsEvenIfItsPacketFilterRefuses(t *testing.T) {
-	s := newStage(t)
+func TestMasqueradeUpstreamDNS_IPTablesFail(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write(postrouting, toChain)
 	s.write("broken", "iptables-nft\nip6tables-nft\niptables-nft-restore\nip6tables-nft-restore\n")
-	require.NoError(t, s.play(masqueradeUpstreamDNS, 1))
-	require.NoError(t, s.play(logMTUProblems, 1))
+	require.NoError(t, s.run(masqueradeUpstreamDNS, 1))
+	require.NoError(t, s.run(logMTUProblems, 1))
 }
 
-func TestPacketsThatAreTooBigAreLoggedOnce(t *testing.T) {
-	s := newStage(t)
+func TestLogMTUProblems(t *testing.T) {
+	s := newScriptSandbox(t)
 	for range 2 {
-		require.NoError(t, s.play(logMTUProblems, 1))
+		require.NoError(t, s.run(logMTUProblems, 1))
 	}
 	assert.Equal(t, `-A OUTPUT -p icmp --icmp-type fragmentation-needed -m comment --comment gardener log mtu problems for ipv4 -j LOG --log-prefix PACKET-TOO-BIG `+"\n",
 		s.read("iptables-nft.OUTPUT"))
@@ -239,23 +239,23 @@ func TestPacketsThatAreTooBigAreLoggedOnce(t *testing.T) {
 }
 
 // networking-calico PR #546: routes that BIRD had made led packets astray for ever.
-func TestRoutesOfBIRDAreRemoved(t *testing.T) {
-	s := newStage(t)
+func TestRemoveBIRDRoutes(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write("broken", "ip -6 route flush proto bird\n")
-	require.NoError(t, s.play(removeBIRDRoutes, 1), "a node without IPv6 starts nevertheless")
+	require.NoError(t, s.run(removeBIRDRoutes, 1), "a node without IPv6 starts nevertheless")
 	assert.Equal(t, "ip -4 route flush proto bird\nip -6 route flush proto bird\n", s.read("calls"))
 }
 
 // Since v3.31 calico-node -startup says nothing of the node's condition any more.
-func TestTheNetworkIsConfirmedAfterAWhile(t *testing.T) {
-	s := newStage(t)
+func TestConfirmNetwork(t *testing.T) {
+	s := newScriptSandbox(t)
 	s.write("after-1", "cp $STATE/calls $STATE/too-early 2>/dev/null\n")
-	require.NoError(t, s.play(confirmNetwork, 3))
+	require.NoError(t, s.run(confirmNetwork, 3))
 	assert.Equal(t, "calico-node -complete-startup\n", s.read("calls"), "once")
 	assert.Empty(t, s.read("too-early"), "the pod that was here before may still end")
 
-	s = newStage(t)
+	s = newScriptSandbox(t)
 	s.write("broken", "calico-node -complete-startup\n")
-	require.Error(t, s.play(confirmNetwork, 9), "kubelet starts the container again")
+	require.Error(t, s.run(confirmNetwork, 9), "kubelet starts the container again")
 	assert.Equal(t, "1\n", s.read("slept"))
 }

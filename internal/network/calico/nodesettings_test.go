@@ -6,14 +6,14 @@ import (
 
 // What a shoot's settings are like, for all tests of calico-node.
 
-func natively(s *settings) {
+func withNativeRouting(s *settings) {
 	s.form.Backend, s.form.IPIP, s.form.IPv4 = backendNone, false, &encapsulation{IPIP: "Never", VXLAN: "Never"}
 	s.config.Overlay = &calicov1alpha1.Overlay{Enabled: false, CreatePodRoutes: new(false)}
 	s.config.SnatToUpstreamDNS.Enabled, s.form.UpstreamDNS = true, true
 }
 
 func withPodRoutes(s *settings) {
-	natively(s)
+	withNativeRouting(s)
 	s.form.Backend, s.config.Overlay.CreatePodRoutes = backendBird, new(true)
 }
 

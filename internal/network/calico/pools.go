@@ -62,8 +62,8 @@ func (s *settings) poolObjects() ([]client.Object, error) {
 	return objects, problem
 }
 
-func podPool(cidr string, blockSize int, way *encapsulation, nat bool) *poolSpec {
-	modes := way.orNever()
+func podPool(cidr string, blockSize int, encap *encapsulation, nat bool) *poolSpec {
+	modes := encap.orNever()
 	if parsed, err := netip.ParsePrefix(cidr); err == nil {
 		// A block does not fit into a pool that is smaller, which Calico refuses.
 		blockSize = max(blockSize, parsed.Bits())
@@ -83,16 +83,16 @@ func (s *settings) rangesWithoutSNAT() []string {
 	}
 	var ranges []string
 	if s.ipv4 {
-		ranges = append(ranges, apart(s.nodeRanges4, s.podRanges4)...)
+		ranges = append(ranges, nonOverlapping(s.nodeRanges4, s.podRanges4)...)
 	}
 	if s.ipv6 && *s.config.IPv6.SourceNATEnabled {
-		ranges = append(ranges, apart(s.nodeRanges6, s.podRanges6)...)
+		ranges = append(ranges, nonOverlapping(s.nodeRanges6, s.podRanges6)...)
 	}
 	return ranges
 }
 
-// apart returns the ranges that do not overlap with any of the others.
-func apart(ranges, others []string) []string {
+// nonOverlapping returns the ranges that do not overlap with any of the others.
+func nonOverlapping(ranges, others []string) []string {
 	var found []string
 	for _, text := range ranges {
 		candidate, err := netip.ParsePrefix(text)

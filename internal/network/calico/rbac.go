@@ -53,8 +53,8 @@ func subjects(accounts []string) []rbacv1.Subject {
 	return result
 }
 
-// may is a rule: these verbs on these resources of a group.
-func may(group string, resources, verbs []string) rbacv1.PolicyRule {
+// policyRule is a rule: these verbs on these resources of a group.
+func policyRule(group string, resources, verbs []string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 

@@ -30,7 +30,7 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 		NFTables:  env["FELIX_NFTABLESMODE"] == "Enabled",
 		WireGuard: env["FELIX_WIREGUARDENABLED"] == "true" || env["FELIX_WIREGUARDENABLEDV6"] == "true",
 		// Upstream's container has the name of ours.
-		UpstreamDNS: found.runs(containerUpstreamDNS),
+		UpstreamDNS: found.hasContainer(containerUpstreamDNS),
 	}
 	if env["USE_POD_CIDR"] == "true" {
 		recognized.IPAM = calicov1alpha1.IPAMHostLocal
@@ -44,7 +44,7 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 		recognized.IPv4 = ownPool(env)
 	}
 	// Upstream has no switch for VXLAN; tunnels come and go with the pools there.
-	needed := recognized.poolsNeed()
+	needed := recognized.requiredFeatures()
 	recognized.IPIP, recognized.VXLAN = needed.ipip, needed.vxlan
 	recognized.UpstreamIPIP = needed.ipip
 	return recognized, nil
@@ -52,10 +52,10 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 
 // ownPool is the pool that calico-node has made by itself, where upstream rendered none because the user gave no overlay switch.
 func ownPool(env map[string]string) *encapsulation {
-	return &encapsulation{IPIP: modeOr(env["CALICO_IPV4POOL_IPIP"]), VXLAN: modeOr(env["CALICO_IPV4POOL_VXLAN"])}
+	return &encapsulation{IPIP: modeOrNever(env["CALICO_IPV4POOL_IPIP"]), VXLAN: modeOrNever(env["CALICO_IPV4POOL_VXLAN"])}
 }
 
-func modeOr(mode string) string {
+func modeOrNever(mode string) string {
 	if mode == "" || mode == string(calicov1alpha1.PoolModeOff) {
 		return never
 	}
@@ -74,14 +74,14 @@ type upstream struct {
 func findUpstream(objects []*unstructured.Unstructured) (*upstream, error) {
 	found := &upstream{pools: map[string]*encapsulation{}}
 	for _, object := range objects {
-		if err := found.note(object); err != nil {
+		if err := found.read(object); err != nil {
 			return nil, fmt.Errorf("reading %s %s, which is deployed: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return found, nil
 }
 
-func (u *upstream) note(object *unstructured.Unstructured) error {
+func (u *upstream) read(object *unstructured.Unstructured) error {
 	name := object.GetName()
 	switch object.GetKind() {
 	case "DaemonSet":
@@ -101,12 +101,12 @@ func (u *upstream) note(object *unstructured.Unstructured) error {
 	case "IPPool":
 		ipip, _, _ := unstructured.NestedString(object.Object, "spec", "ipipMode")
 		vxlan, _, _ := unstructured.NestedString(object.Object, "spec", "vxlanMode")
-		u.pools[name] = &encapsulation{IPIP: modeOr(ipip), VXLAN: modeOr(vxlan)}
+		u.pools[name] = &encapsulation{IPIP: modeOrNever(ipip), VXLAN: modeOrNever(vxlan)}
 	}
 	return nil
 }
 
-func (u *upstream) runs(container string) bool {
+func (u *upstream) hasContainer(container string) bool {
 	return slices.ContainsFunc(u.node.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
 }
 

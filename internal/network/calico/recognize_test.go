@@ -60,10 +60,10 @@ func (u upstreamShoot) objects(t *testing.T) []*unstructured.Unstructured {
 			"metadata": map[string]any{"name": "calico-typha-deploy", "namespace": "kube-system"},
 		})
 	}
-	for name, way := range u.pools {
+	for name, encap := range u.pools {
 		objects = append(objects, map[string]any{
 			"apiVersion": calicoAPIVersion, "kind": "IPPool", "metadata": map[string]any{"name": name},
-			"spec": map[string]any{"ipipMode": way.IPIP, "vxlanMode": way.VXLAN},
+			"spec": map[string]any{"ipipMode": encap.IPIP, "vxlanMode": encap.VXLAN},
 		})
 	}
 	var found []*unstructured.Unstructured
@@ -101,11 +101,11 @@ func TestRecognize(t *testing.T) {
 			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil)}, byIPIP(),
 		},
 		"the overlay unset with mode Off": {
-			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "Off"})}, but(byBird(), noUpstreamDNS),
+			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "Off"})}, modified(byBird(), noUpstreamDNS),
 		},
 		"the overlay unset with CrossSubnet": {
 			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{"CALICO_IPV4POOL_IPIP": "CrossSubnet"})},
-			but(byIPIP(), func(f *form) { f.IPv4 = modes("CrossSubnet", "Never") }),
+			modified(byIPIP(), func(f *form) { f.IPv4 = modes("CrossSubnet", "Never") }),
 		},
 		"the overlay unset with a pool of VXLAN, whose variable stands there twice": {
 			upstreamShoot{
@@ -132,17 +132,17 @@ func TestRecognize(t *testing.T) {
 				env:   upstreamEnv(map[string]string{"IP": "none", "IP6": "autodetect"}),
 				pools: map[string]*encapsulation{poolIPv6: native},
 			},
-			but(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
+			modified(byCloud(), func(f *form) { f.IPv4, f.IPv6, f.UpstreamDNS = nil, modes("Never", "Never"), false }),
 		},
 		"no Typha": {
 			upstreamShoot{backend: "bird", typhaService: "none", env: upstreamEnv(nil), noTypha: true},
-			but(byIPIP(), func(f *form) { f.Typha, f.NodesUseTypha = false, false }),
+			modified(byIPIP(), func(f *form) { f.Typha, f.NodesUseTypha = false, false }),
 		},
 		"eBPF, nftables and WireGuard": {
 			upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(map[string]string{
 				"FELIX_BPFENABLED": "true", "FELIX_NFTABLESMODE": "Enabled", "FELIX_WIREGUARDENABLED": "true",
 			})},
-			but(byIPIP(), func(f *form) { f.BPF, f.NFTables, f.WireGuard = true, true, true }),
+			modified(byIPIP(), func(f *form) { f.BPF, f.NFTables, f.WireGuard = true, true, true }),
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -172,10 +172,10 @@ func TestRecognize(t *testing.T) {
 }
 
 // Upstream's extension deploys IP-in-IP where ipv4.pool is vxlan and vxlan.enabled is not true.
-func TestRender_PoolOfVXLANThatUpstreamDeployedAsIPIP(t *testing.T) {
+func TestRender_UpstreamIPIPPool(t *testing.T) {
 	const given = "{overlay: {enabled: true}, ipv4: {pool: vxlan}}"
 	objects := upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil), pools: map[string]*encapsulation{poolIPv4: modes("Always", "Never")}}.objects(t)
-	takenOver := but(byIPIP(), func(f *form) { f.UpstreamIPIP = true })
+	takenOver := modified(byIPIP(), func(f *form) { f.UpstreamIPIP = true })
 	for sentence, test := range map[string]struct {
 		config   string
 		deployed network.Deployed
@@ -183,11 +183,11 @@ func TestRender_PoolOfVXLANThatUpstreamDeployedAsIPIP(t *testing.T) {
 		message  string
 	}{
 		"keeps what upstream has deployed": {given, network.Deployed{Objects: objects}, takenOver, "ipv4.pool is ipip instead of vxlan"},
-		"keeps it in later passes":         {given, network.Deployed{Form: encoded(t, takenOver), Settled: true}, takenOver, "ipv4.pool is ipip instead of vxlan"},
+		"keeps it in later passes":         {given, network.Deployed{Form: encoded(t, takenOver), RolledOut: true}, takenOver, "ipv4.pool is ipip instead of vxlan"},
 		"changes it where vxlan.enabled asks for that": {
 			"{overlay: {enabled: true}, ipv4: {pool: vxlan}, vxlan: {enabled: true}}", network.Deployed{Objects: objects}, byVXLAN(), "",
 		},
-		"follows a pool that was changed since": {given, network.Deployed{Form: encoded(t, byIPIP()), Settled: true}, byVXLAN(), ""},
+		"follows a pool that was changed since": {given, network.Deployed{Form: encoded(t, byIPIP()), RolledOut: true}, byVXLAN(), ""},
 		"deploys VXLAN in a new shoot":          {given, network.Deployed{}, byVXLAN(), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -197,9 +197,9 @@ func TestRender_PoolOfVXLANThatUpstreamDeployedAsIPIP(t *testing.T) {
 			require.NoError(t, err)
 			assert.Empty(t, cmp.Diff(test.want, decided.settings.form))
 			if test.message != "" {
-				assert.Contains(t, strings.Join(decided.remarks, "; "), test.message)
+				assert.Contains(t, strings.Join(decided.messages, "; "), test.message)
 			} else {
-				assert.NotContains(t, strings.Join(decided.remarks, "; "), "ipv4.pool")
+				assert.NotContains(t, strings.Join(decided.messages, "; "), "ipv4.pool")
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestRender_PoolOfVXLANThatUpstreamDeployedAsIPIP(t *testing.T) {
 }
 
 // A shoot that comes from upstream's extension as it is needs no stage, and one whose owner changes it meanwhile goes in stages.
-func TestTakeOver(t *testing.T) {
+func TestRecognize_TransitionFromUpstream(t *testing.T) {
 	from := upstreamShoot{backend: "bird", typhaService: "calico-typha", env: upstreamEnv(nil)}
 	shoot := shootOn(t, "aws", "")
 	shoot.Deployed = network.Deployed{Objects: from.objects(t)}

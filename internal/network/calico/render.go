@@ -29,7 +29,7 @@ func (d *Driver) render(decided *decision) (*network.Rendering, error) {
 	status.Effective, status.Overridden = decided.settings.config, decided.overridden
 	return &network.Rendering{
 		Shoot: slices.Concat(definitions, components), Seed: seed, Retired: decided.settings.retiredSeedObjects(),
-		Form: decided.settings.form, Status: status, Remarks: decided.remarks,
+		Form: decided.settings.form, Status: status, Messages: decided.messages,
 	}, nil
 }
 
@@ -86,7 +86,7 @@ func (d *decision) at(stage form) *decision {
 			*config.IPv4.Pool, *config.IPv4.Mode = calicov1alpha1.PoolVXLAN, calicov1alpha1.PoolMode(modes.VXLAN)
 		}
 	}
-	config.VXLAN.Enabled = stage.poolsNeed().vxlan
+	config.VXLAN.Enabled = stage.requiredFeatures().vxlan
 	settings.config = config
 	return &decision{settings: &settings}
 }

@@ -20,12 +20,12 @@ const (
 
 // nodeResources are those of the container calico-node.
 func (s *settings) nodeResources() corev1.ResourceRequirements {
-	return within(nodeMemoryLimit, given(s.givenResources().Node, requests("250m", "100Mi")))
+	return within(nodeMemoryLimit, givenOr(s.givenResources().Node, requests("250m", "100Mi")))
 }
 
 // typhaResources are those of the container calico-typha.
 func (s *settings) typhaResources() corev1.ResourceRequirements {
-	return within(typhaMemoryLimit, given(s.givenResources().Typha, requests("200m", "100Mi")))
+	return within(typhaMemoryLimit, givenOr(s.givenResources().Typha, requests("200m", "100Mi")))
 }
 
 // givenResources are those that the user gave, where they count.
@@ -56,8 +56,8 @@ func (s *settings) scaledResources() map[string]string {
 	return map[string]string{resourcesv1alpha1.PreserveResources: "true"}
 }
 
-// given is what the user gave, with defaults for what is missing.
-func given(list *corev1.ResourceList, defaults corev1.ResourceList) corev1.ResourceList {
+// givenOr is what the user gave, with defaults for what is missing.
+func givenOr(list *corev1.ResourceList, defaults corev1.ResourceList) corev1.ResourceList {
 	if list != nil {
 		maps.Copy(defaults, *list)
 	}

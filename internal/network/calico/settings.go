@@ -64,9 +64,9 @@ type form struct {
 	// TyphaIPAM is "calico-ipam" when Typha tells of its ranges of addresses although nodes do not use it yet. Else Typha goes with
 	// IPAM.
 	TyphaIPAM string `json:"typhaIPAM,omitempty"`
-	// AwaitsRoutes says that the cloud's route controller is about to take over. It changes nothing that is rendered: a pod of
+	// WaitsForRoutes says that the cloud's route controller is about to take over. It changes nothing that is rendered: a pod of
 	// calico-node that starts anew would claim the node's network condition, which is the route controller's to set now.
-	AwaitsRoutes bool `json:"awaitsRoutes,omitempty"`
+	WaitsForRoutes bool `json:"awaitsRoutes,omitempty"`
 	// UpstreamDNS says whether nodes masquerade what pods ask of the nodes' DNS servers, which may answer to nodes alone.
 	UpstreamDNS bool `json:"upstreamDNS,omitempty"`
 	// BPF says whether the data plane is eBPF.

@@ -56,7 +56,7 @@ func shootOn(t *testing.T, infrastructureType, config string, variations ...vari
 		KubeProxy:           network.KubeProxy{Enabled: true, Mode: gardencorev1beta1.ProxyModeIPTables},
 		APIServerHost:       "api.one.dev.example.org",
 		VerticalAutoscaling: true,
-		Image:               images.For(vector, version),
+		Image:               images.ForKubernetesVersion(vector, version),
 	}
 	if config != "" {
 		fields := map[string]any{}

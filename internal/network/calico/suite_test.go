@@ -61,8 +61,8 @@ func withNoKubeProxy(c *networktest.Configuration) {
 	}
 }
 
-// carriedEverywhere tells whether all nodes can do with packets what the pools say.
-func carriedEverywhere(nodes, deployed []json.RawMessage) error {
+// checkConnectivity tells whether all nodes can do with packets what the pools say.
+func checkConnectivity(nodes, deployed []json.RawMessage) error {
 	for _, rawPools := range deployed {
 		for _, rawNode := range nodes {
 			var pools, node form
@@ -72,7 +72,7 @@ func carriedEverywhere(nodes, deployed []json.RawMessage) error {
 			if err := json.Unmarshal(rawNode, &node); err != nil {
 				return err
 			}
-			if !carries(node, pools) {
+			if !canCarry(node, pools) {
 				return fmt.Errorf("nodes like %s cannot do what pools like %s say", rawNode, rawPools)
 			}
 		}
@@ -84,10 +84,10 @@ func suiteSubject(t *testing.T) networktest.Subject {
 	t.Helper()
 	vector, err := images.Read(ImageVector())
 	require.NoError(t, err)
-	way := func(from, to string) networktest.Change { return networktest.Change{From: from, To: to} }
-	as := func(name string) networktest.Outcome { return networktest.Outcome{As: name} }
+	change := func(from, to string) networktest.Change { return networktest.Change{From: from, To: to} }
+	sameAs := func(name string) networktest.Outcome { return networktest.Outcome{SameAs: name} }
 	return networktest.Subject{
-		Type: Type, Driver: New(), Images: vector, Works: carriedEverywhere,
+		Type: Type, Driver: New(), Images: vector, CheckConnectivity: checkConnectivity,
 		Configurations: []networktest.Configuration{
 			configured(t, "ipip", "openstack", `{}`),
 			configured(t, "vxlan", "openstack", `{vxlan: {enabled: true}}`),
@@ -100,7 +100,7 @@ func suiteSubject(t *testing.T) networktest.Subject {
 			configured(t, "native on azure", "azure", `{overlay: {enabled: false}}`),
 		},
 		// Addresses of calico-ipam stay.
-		Ends: []networktest.Configuration{
+		ExtraConfigurations: []networktest.Configuration{
 			configured(t, "ipip, calico-ipam", "openstack", `{ipam: {type: calico-ipam}}`),
 			configured(t, "native, calico-ipam", "openstack", `{overlay: {enabled: false}, ipam: {type: calico-ipam}}`),
 			configured(t, "pod routes, calico-ipam", "openstack", `{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}}`),
@@ -108,44 +108,46 @@ func suiteSubject(t *testing.T) networktest.Subject {
 			configured(t, "ebpf, calico-ipam", "openstack", `{ebpfDataplane: {enabled: true}, ipam: {type: calico-ipam}}`, withNoKubeProxy),
 		},
 		Changes: map[networktest.Change]networktest.Outcome{
-			way("vxlan", "ipip"):       as("ipip, calico-ipam"),
-			way("vxlan", "native"):     as("native, calico-ipam"),
-			way("vxlan", "pod routes"): as("pod routes, calico-ipam"),
-			way("vxlan", "no typha"):   as("no typha, calico-ipam"),
-			way("vxlan", "ebpf"):       as("ebpf, calico-ipam"),
-			way("azure", "native on azure"): {
+			change("vxlan", "ipip"):       sameAs("ipip, calico-ipam"),
+			change("vxlan", "native"):     sameAs("native, calico-ipam"),
+			change("vxlan", "pod routes"): sameAs("pod routes, calico-ipam"),
+			change("vxlan", "no typha"):   sameAs("no typha, calico-ipam"),
+			change("vxlan", "ebpf"):       sameAs("ebpf, calico-ipam"),
+			change("azure", "native on azure"): {
 				Refused: "spec.networking.providerConfig.overlay.enabled cannot be false in a shoot whose pods have addresses of calico-ipam",
 			},
-			way("vxlan", "two families"): {Refused: "spec.networking.ipFamilies cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam"},
+			change("vxlan", "two families"): {Refused: "spec.networking.ipFamilies cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam"},
 		},
-		Staged: []networktest.Change{way("ipip", "vxlan"), way("pod routes", "ipip"), way("no typha", "native")},
+		Staged: []networktest.Change{change("ipip", "vxlan"), change("pod routes", "ipip"), change("no typha", "native")},
 	}
 }
 
-// fence is another plugin, and all that it takes to be one.
-type fence struct{}
+// exampleNet is another plugin, and all that it takes to be one.
+type exampleNet struct{}
 
-func (fence) Capabilities(*network.Shoot) network.Capabilities { return network.Capabilities{} }
+func (exampleNet) Capabilities(*network.Shoot) network.Capabilities { return network.Capabilities{} }
 
-func (fence) Validate(*network.Shoot) field.ErrorList { return nil }
+func (exampleNet) Validate(*network.Shoot) field.ErrorList { return nil }
 
-func (fence) Render(*network.Shoot) (*network.Rendering, error) {
-	posts := &corev1.ConfigMap{
+func (exampleNet) Render(*network.Shoot) (*network.Rendering, error) {
+	configMap := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "fence"}, Data: map[string]string{"posts": "4"},
 	}
-	return &network.Rendering{Shoot: []client.Object{posts}, Form: "wooden"}, nil
+	return &network.Rendering{Shoot: []client.Object{configMap}, Form: "wooden"}, nil
 }
 
-func (fence) Transition(*network.Shoot, *network.Rendering) (*network.Stage, error) { return nil, nil }
+func (exampleNet) Transition(*network.Shoot, *network.Rendering) (*network.Stage, error) {
+	return nil, nil
+}
 
-func TestBesideAnotherPlugin(t *testing.T) {
+func TestRunSideBySide(t *testing.T) {
 	t.Parallel()
-	other := networktest.Subject{Type: "fence", Driver: fence{}, Configurations: []networktest.Configuration{{Name: "wooden"}}}
-	networktest.RunBeside(t, apiServer.Get(t), suiteSubject(t), other)
+	other := networktest.Subject{Type: "fence", Driver: exampleNet{}, Configurations: []networktest.Configuration{{Name: "wooden"}}}
+	networktest.RunSideBySide(t, apiServer.Get(t), suiteSubject(t), other)
 }
 
-func TestTheContractSuite(t *testing.T) {
+func TestNetworkSuite(t *testing.T) {
 	t.Parallel()
 	networktest.Run(t, apiServer.Get(t), suiteSubject(t))
 }

@@ -9,7 +9,7 @@ import (
 // a policy only to those who may see its tier, and what kube-controller-manager does not see it cannot collect. The tiers themselves
 // are made by Calico when it starts.
 func (s *settings) tierObjects() ([]client.Object, error) {
-	objects := clusterGrant("calico-tier-getter", []rbacv1.PolicyRule{may("projectcalico.org", []string{"tiers"}, []string{"get"})})
+	objects := clusterGrant("calico-tier-getter", []rbacv1.PolicyRule{policyRule("projectcalico.org", []string{"tiers"}, []string{"get"})})
 	for _, object := range objects {
 		if binding, is := object.(*rbacv1.ClusterRoleBinding); is {
 			binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "system:kube-controller-manager"}}

@@ -25,22 +25,22 @@ import (
 // which has not gives a pod of its own at the same time; it heals when that pod is made anew. Users are told (remarks.go).
 type change struct {
 	from, to form
-	// settled is true when all nodes are of the form from, and so are the pools.
-	settled bool
+	// rolledOut is true when all nodes are of the form from, and so are the pools.
+	rolledOut bool
 	// cloudRoutes is true when the way to pods is the cloud's to know in the end.
 	cloudRoutes bool
-	// strands is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
+	// noPodRoutes is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
 	// pods in the end.
-	strands bool
+	noPodRoutes bool
 	// ipip is true when the infrastructure lets IP-in-IP through.
 	ipip bool
 }
 
 // newChange is the way from what is deployed to a goal, in a shoot with these settings.
-func newChange(deployed, goal form, settled bool, s *settings) change {
+func newChange(deployed, goal form, rolledOut bool, s *settings) change {
 	return change{
-		from: deployed.seenFrom(goal), to: goal, settled: settled, cloudRoutes: s.cloudRoutes(), ipip: s.infrastructure.IPIP,
-		strands: deployed.IPv6 == nil && goal.IPv6 != nil && s.config.Overlay == nil && s.unrouted(),
+		from: deployed.comparableTo(goal), to: goal, rolledOut: rolledOut, cloudRoutes: s.cloudRoutes(), ipip: s.infrastructure.IPIP,
+		noPodRoutes: deployed.IPv6 == nil && goal.IPv6 != nil && s.config.Overlay == nil && s.lacksRoutes(),
 	}
 }
 
@@ -69,8 +69,8 @@ func routesGate() network.Gate {
 
 // refusal says why there is no way; it is empty where there is one. Admission refuses the same in the same words.
 func (c change) refusal() string {
-	whole := validation.Change{From: c.from.dataPlane(), To: c.to.dataPlane(), CloudRoutes: c.cloudRoutes, Strands: c.strands}
-	if err := whole.Refusal(); err != nil {
+	whole := validation.Change{From: c.from.dataPlane(), To: c.to.dataPlane(), CloudRoutes: c.cloudRoutes, NoPodRoutes: c.noPodRoutes}
+	if err := whole.Validate(); err != nil {
 		return err.Field + " " + err.Detail
 	}
 	return ""
@@ -82,41 +82,41 @@ func (f form) dataPlane() validation.DataPlane {
 
 // next returns the step to be taken before the goal, nil if the goal can be deployed now.
 func (c change) next() *step {
-	for _, phase := range []func() *step{c.raiseTypha, c.awaitRoutes, c.keepReachable, c.tuneTypha, c.growNodes, c.switchPools, c.leaveTypha} {
-		if taken := phase(); taken != nil {
-			return taken
+	for _, phase := range []func() *step{c.startTypha, c.waitForRoutes, c.keepPodsReachable, c.prepareTyphaIPAM, c.prepareNodes, c.switchPools, c.stopTypha} {
+		if next := phase(); next != nil {
+			return next
 		}
 	}
 	return nil
 }
 
-// raiseTypha brings Typha up before nodes ask it: a node that cannot reach the Typha it is told to use does nothing else.
-func (c change) raiseTypha() *step {
-	if !c.to.NodesUseTypha || c.from.NodesUseTypha || c.from.Typha && c.settled {
+// startTypha brings Typha up before nodes ask it: a node that cannot reach the Typha it is told to use does nothing else.
+func (c change) startTypha() *step {
+	if !c.to.NodesUseTypha || c.from.NodesUseTypha || c.from.Typha && c.rolledOut {
 		return nil
 	}
 	next := c.from
-	next.Typha, next.AwaitsRoutes = true, false
+	next.Typha, next.WaitsForRoutes = true, false
 	return &step{name: "starting Typha before nodes use it", form: next, gate: typhaGate()}
 }
 
-// awaitRoutes keeps everything as it is until the cloud routes to the pods of all nodes.
-func (c change) awaitRoutes() *step {
+// waitForRoutes keeps everything as it is until the cloud routes to the pods of all nodes.
+func (c change) waitForRoutes() *step {
 	routed := c.from.Backend == backendNone && c.from.native()
-	if !c.cloudRoutes || routed || c.from.AwaitsRoutes && c.settled {
+	if !c.cloudRoutes || routed || c.from.WaitsForRoutes && c.rolledOut {
 		return nil
 	}
 	next := c.from
-	next.AwaitsRoutes = true
+	next.WaitsForRoutes = true
 	return &step{name: "waiting for the cloud to route to the pods of all nodes", form: next, gate: routesGate()}
 }
 
-// keepReachable makes a detour where host-local becomes calico-ipam, which gives pods addresses that are not of their node's range,
+// keepPodsReachable makes a detour where host-local becomes calico-ipam, which gives pods addresses that are not of their node's range,
 // while packets go without a tunnel and the cloud knows the ways. If they are to go through a tunnel it goes to IP-in-IP first, by which
 // pods are reached whatever their address, and which goes with host-local; VXLAN does not. Else BIRD has to tell of the addresses, and
 // nodes get that first. Where IP-in-IP does not pass there is no such way: pods that are made while nodes get ready for VXLAN may be
 // out of reach until they are.
-func (c change) keepReachable() *step {
+func (c change) keepPodsReachable() *step {
 	const host, calico = calicov1alpha1.IPAMHostLocal, calicov1alpha1.IPAMCalico
 	if !c.from.native() || c.from.IPAM != host || c.to.IPAM != calico {
 		return nil
@@ -124,7 +124,7 @@ func (c change) keepReachable() *step {
 	if c.to.native() && c.to.Backend == backendBird {
 		next := c.from
 		next.Backend = backendBird
-		if c.settled && next.nodes() == c.from.nodes() {
+		if c.rolledOut && next.nodes() == c.from.nodes() {
 			return nil
 		}
 		next.TyphaIPAM = ""
@@ -144,12 +144,12 @@ func (c change) keepReachable() *step {
 	return &step{name: "going over by IP-in-IP", form: detour.to}
 }
 
-// tuneTypha makes Typha tell of calico-ipam's ranges before any node uses one: it keeps them from its nodes as long as it goes with
+// prepareTyphaIPAM makes Typha tell of calico-ipam's ranges before any node uses one: it keeps them from its nodes as long as it goes with
 // host-local. Nodes that do that themselves know their ranges anyway; all that they miss meanwhile are the addresses of their own tunnels,
 // which packets of pods do not carry.
-func (c change) tuneTypha() *step {
+func (c change) prepareTyphaIPAM() *step {
 	const host, calico = calicov1alpha1.IPAMHostLocal, calicov1alpha1.IPAMCalico
-	if !c.to.NodesUseTypha || c.from.IPAM != host || c.to.IPAM != calico || c.from.TyphaIPAM == calico && c.settled {
+	if !c.to.NodesUseTypha || c.from.IPAM != host || c.to.IPAM != calico || c.from.TyphaIPAM == calico && c.rolledOut {
 		return nil
 	}
 	next := c.from
@@ -157,8 +157,8 @@ func (c change) tuneTypha() *step {
 	return &step{name: "making Typha ready for calico-ipam", form: next, gate: typhaGate()}
 }
 
-// growNodes gives all nodes what the old pools need and what the new ones do, while the pools are the old ones.
-func (c change) growNodes() *step {
+// prepareNodes gives all nodes what the old pools need and what the new ones do, while the pools are the old ones.
+func (c change) prepareNodes() *step {
 	if c.from.samePools(c.to) {
 		return nil
 	}
@@ -168,16 +168,16 @@ func (c change) growNodes() *step {
 	next.IPAM, next.TyphaIPAM = c.to.IPAM, ""
 	// Without a tunnel packets to the nodes' DNS servers carry the addresses of pods, unless they are masqueraded.
 	next.UpstreamDNS = c.from.UpstreamDNS || c.to.UpstreamDNS
-	needed := c.to.poolsNeed()
+	needed := c.to.requiredFeatures()
 	needed.bird = needed.bird || c.to.Backend == backendBird
-	certain := c.from.poolsNeed().covers(needed) && !c.to.UpstreamDNS
-	if next.nodes() == c.from.nodes() && (c.settled || certain) {
+	certain := c.from.requiredFeatures().covers(needed) && !c.to.UpstreamDNS
+	if next.nodes() == c.from.nodes() && (c.rolledOut || certain) {
 		return nil
 	}
 	next.NodesUseTypha = c.to.NodesUseTypha
 	gate := nodesGate()
 	// Nodes that have joined meanwhile need a route as well.
-	gate.Routes = next.AwaitsRoutes
+	gate.Routes = next.WaitsForRoutes
 	return &step{name: "preparing all nodes for the new way between pods", form: next, gate: gate}
 }
 
@@ -186,8 +186,8 @@ func (c change) switchPools() *step {
 	if c.from.nodes() == c.to.nodes() {
 		return nil
 	}
-	shrinks := wider(c.from.Backend, c.to.Backend) != c.to.Backend || !c.to.nodesHave().covers(c.from.nodesHave())
-	if c.from.samePools(c.to) && (c.settled || !shrinks) {
+	shrinks := wider(c.from.Backend, c.to.Backend) != c.to.Backend || !c.to.availableFeatures().covers(c.from.availableFeatures())
+	if c.from.samePools(c.to) && (c.rolledOut || !shrinks) {
 		return nil
 	}
 	next := c.from
@@ -195,14 +195,14 @@ func (c change) switchPools() *step {
 	return &step{name: "switching to the new way between pods", form: next}
 }
 
-// leaveTypha keeps Typha until no node asks it.
-func (c change) leaveTypha() *step {
+// stopTypha keeps Typha until no node asks it.
+func (c change) stopTypha() *step {
 	if !c.from.Typha || c.to.Typha {
 		return nil
 	}
 	next := c.to
 	next.Typha = true
-	if c.settled && c.from.same(next) {
+	if c.rolledOut && c.from.same(next) {
 		return nil
 	}
 	return &step{name: "making nodes go without Typha before it ends", form: next, gate: nodesGate()}

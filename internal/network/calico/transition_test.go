@@ -12,17 +12,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// seen is what a table expects of a stage.
-type seen struct {
+// stepSummary is what a table expects of a stage.
+type stepSummary struct {
 	Nodes, Pools, IPAM, Gate string
 	Typha, TyphaIPAM         string
 }
 
-func look(taken *step) seen {
+func summarize(taken *step) stepSummary {
 	if taken == nil {
-		return seen{}
+		return stepSummary{}
 	}
-	return seen{
+	return stepSummary{
 		TyphaIPAM: taken.form.TyphaIPAM, Nodes: describeNodes(taken.form), Pools: describePools(taken.form), IPAM: taken.form.IPAM, Gate: describeGate(taken.gate),
 		Typha: map[[2]bool]string{{true, true}: "used", {true, false}: "there", {false, false}: "none"}[[2]bool{taken.form.Typha, taken.form.NodesUseTypha}],
 	}
@@ -40,7 +40,7 @@ func describeNodes(f form) string {
 }
 
 func describePools(f form) string {
-	switch need := f.poolsNeed(); {
+	switch need := f.requiredFeatures(); {
 	case need.ipip:
 		return "ipip"
 	case need.vxlan:
@@ -61,26 +61,26 @@ func describeGate(gate network.Gate) string {
 	return text
 }
 
-// walk opens all gates until the goal can be deployed.
-func walk(t *testing.T, from form, goal form, s *settings) []seen {
+// runAllStages opens all gates until the goal can be deployed.
+func runAllStages(t *testing.T, from form, goal form, s *settings) []stepSummary {
 	t.Helper()
-	var stages []seen
-	settled := false
+	var stages []stepSummary
+	rolledOut := false
 	for range 16 {
-		way := newChange(from, goal, settled, s)
-		require.Empty(t, way.refusal())
-		next := way.next()
+		transition := newChange(from, goal, rolledOut, s)
+		require.Empty(t, transition.refusal())
+		next := transition.next()
 		if next == nil {
 			return stages
 		}
-		stages = append(stages, look(next))
-		from, settled = next.form, true
+		stages = append(stages, summarize(next))
+		from, rolledOut = next.form, true
 	}
 	t.Fatal("the way has no end")
 	return nil
 }
 
-func TestStages(t *testing.T) {
+func TestTransition_Stages(t *testing.T) {
 	const (
 		host, calicoIPAM  = "host-local", "calico-ipam"
 		applied, rollout  = "applied", "applied calico-node"
@@ -90,74 +90,74 @@ func TestStages(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		infrastructure, config string
 		from                   form
-		want                   []seen
+		want                   []stepSummary
 	}{
 		"nothing changes":                   {from: byIPIP()},
 		"Always becomes CrossSubnet":        {config: "ipv4: {mode: CrossSubnet}", from: byIPIP()},
 		"nftables, WireGuard and eBPF come": {config: "{wireguardEncryption: true, ebpfDataplane: {enabled: true}}", from: byIPIP()},
-		"the overlay comes: tunnels, pools": {config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
+		"the overlay comes: tunnels, pools": {config: "overlay: {enabled: true}", from: byCloud(), want: []stepSummary{
 			{"bird+ipip", "native", host, rollout, "used", ""},
 			{"bird+ipip", "ipip", host, applied, "used", ""}, // then no masquerading any more
 		}},
-		"the overlay goes: routes, pools, nodes": {config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
+		"the overlay goes: routes, pools, nodes": {config: "overlay: {enabled: false}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
 			{"bird+ipip", "ipip", host, toRoutes, "used", ""}, // masquerading for the nodes' DNS servers
 			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
-		"the overlay goes with pod routes: pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byIPIP(), want: []seen{
+		"the overlay goes with pod routes: pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, rollout, "used", ""},
 			{"bird+ipip", "native", host, applied, "used", ""},
 		}},
-		"pod routes go: routes first": {config: "overlay: {enabled: false}", from: byBird(), want: []seen{
+		"pod routes go: routes first": {config: "overlay: {enabled: false}", from: byBird(), want: []stepSummary{
 			{"bird", "native", host, toRoutes, "used", ""},
 		}},
 		"pod routes come at once": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byCloud()},
-		"IP-in-IP becomes VXLAN: both tunnels and calico-ipam, pools, nodes": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byIPIP(), want: []seen{
+		"IP-in-IP becomes VXLAN: both tunnels and calico-ipam, pools, nodes": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
 			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used", ""},
 			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
-		"VXLAN becomes IP-in-IP: the same backwards": {config: "overlay: {enabled: true}", from: byVXLAN(), want: []seen{
+		"VXLAN becomes IP-in-IP: the same backwards": {config: "overlay: {enabled: true}", from: byVXLAN(), want: []stepSummary{
 			{"bird+ipip+vxlan", "vxlan", calicoIPAM, rollout, "used", ""},
 			{"bird+ipip+vxlan", "ipip", calicoIPAM, applied, "used", ""},
 		}},
-		"VXLAN becomes pod routes: BIRD, pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byVXLAN(), want: []seen{
+		"VXLAN becomes pod routes: BIRD, pools, nodes": {infrastructure: "openstack", config: "overlay: {enabled: false}", from: byVXLAN(), want: []stepSummary{
 			{"bird+vxlan", "vxlan", calicoIPAM, rollout, "used", ""},
 			{"bird+vxlan", "native", calicoIPAM, applied, "used", ""},
 		}},
-		"no tunnel becomes VXLAN by IP-in-IP, since pods get addresses that nobody routes to": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byCloud(), want: []seen{
+		"no tunnel becomes VXLAN by IP-in-IP, since pods get addresses that nobody routes to": {config: "{overlay: {enabled: true}, vxlan: {enabled: true}}", from: byCloud(), want: []stepSummary{
 			{"bird+ipip", "native", host, rollout, "used", ""},
 			{"bird+ipip", "ipip", host, applied, "used", ""},
 			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
 			{"bird+ipip+vxlan", "ipip", calicoIPAM, rollout, "used", ""},
 			{"bird+ipip+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
-		"where IP-in-IP does not pass it becomes VXLAN at once": {infrastructure: "azure", config: "overlay: {enabled: true}", from: byCloud(), want: []seen{
+		"where IP-in-IP does not pass it becomes VXLAN at once": {infrastructure: "azure", config: "overlay: {enabled: true}", from: byCloud(), want: []stepSummary{
 			{"none", "native", host, typhaUp, "used", calicoIPAM},
 			{"vxlan+vxlan", "native", calicoIPAM, rollout, "used", ""},
 			{"vxlan+vxlan", "vxlan", calicoIPAM, applied, "used", ""},
 		}},
-		"calico-ipam comes where nodes make routes: Typha first": {config: "ipam: {type: calico-ipam}", from: byIPIP(), want: []seen{
+		"calico-ipam comes where nodes make routes: Typha first": {config: "ipam: {type: calico-ipam}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, typhaUp, "used", calicoIPAM},
 		}},
-		"without Typha it comes at once": {config: "{ipam: {type: calico-ipam}, typha: {enabled: false}}", from: but(byIPIP(), noTypha)},
-		"where nodes may have no BIRD yet they get it first": {config: "{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}}", from: byCloud(), want: []seen{
+		"without Typha it comes at once": {config: "{ipam: {type: calico-ipam}, typha: {enabled: false}}", from: modified(byIPIP(), noTypha)},
+		"where nodes may have no BIRD yet they get it first": {config: "{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}}", from: byCloud(), want: []stepSummary{
 			{"bird", "native", host, rollout, "used", ""},
 			{"bird", "native", host, typhaUp, "used", calicoIPAM},
 		}},
-		"Typha goes: nodes first": {config: "typha: {enabled: false}", from: byIPIP(), want: []seen{
+		"Typha goes: nodes first": {config: "typha: {enabled: false}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, rollout, "there", ""},
 		}},
-		"Typha comes: nodes last": {from: but(byIPIP(), noTypha), want: []seen{
+		"Typha comes: nodes last": {from: modified(byIPIP(), noTypha), want: []stepSummary{
 			{"bird+ipip", "ipip", host, typhaUp, "there", ""},
 		}},
-		"Typha goes with the overlay": {config: "{overlay: {enabled: false}, typha: {enabled: false}}", from: byIPIP(), want: []seen{
+		"Typha goes with the overlay": {config: "{overlay: {enabled: false}, typha: {enabled: false}}", from: byIPIP(), want: []stepSummary{
 			{"bird+ipip", "ipip", host, toRoutes, "used", ""},
 			{"bird+ipip", "ipip", host, toRoutes, "there", ""},
 			{"bird+ipip", "native", host, applied, "there", ""},
 			{"none", "native", host, rollout, "there", ""},
 		}},
-		"Typha comes with the overlay": {config: "overlay: {enabled: true}", from: but(byCloud(), noTypha), want: []seen{
+		"Typha comes with the overlay": {config: "overlay: {enabled: true}", from: modified(byCloud(), noTypha), want: []stepSummary{
 			{"none", "native", host, typhaUp, "there", ""},
 			{"bird+ipip", "native", host, rollout, "used", ""},
 			{"bird+ipip", "ipip", host, applied, "used", ""},
@@ -166,26 +166,26 @@ func TestStages(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			decided, err := decide(shootOn(t, test.infrastructure, test.config, withDeployed(t, test.from)))
 			require.NoError(t, err)
-			assert.Empty(t, cmp.Diff(test.want, walk(t, test.from, decided.settings.form, decided.settings)))
+			assert.Empty(t, cmp.Diff(test.want, runAllStages(t, test.from, decided.settings.form, decided.settings)))
 		})
 	}
 	t.Run("a second family comes and goes at once", func(t *testing.T) {
 		decided, err := decide(shootOn(t, "aws", "overlay: {enabled: false}", withFamilies(ipv4, ipv6)))
 		require.NoError(t, err)
 		both := decided.settings.form
-		assert.Empty(t, walk(t, byCloud(), both, decided.settings))
-		assert.Empty(t, walk(t, both, byCloud(), decided.settings))
+		assert.Empty(t, runAllStages(t, byCloud(), both, decided.settings))
+		assert.Empty(t, runAllStages(t, both, byCloud(), decided.settings))
 	})
 }
 
-func TestRefusedChanges(t *testing.T) {
+func TestTransition_Refused(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		config     string
 		from       form
 		variations []variation
 		want       string
 	}{
-		"host-local would give addresses away again": {"ipam: {type: host-local}", but(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }), nil, "spec.networking.providerConfig.ipam.type"},
+		"host-local would give addresses away again": {"ipam: {type: host-local}", modified(byIPIP(), func(f *form) { f.IPAM = "calico-ipam" }), nil, "spec.networking.providerConfig.ipam.type"},
 		"so it would after VXLAN":                    {"{overlay: {enabled: true}, ipam: {type: host-local}}", byVXLAN(), nil, "set it to calico-ipam"},
 		"the cloud does not route to calico-ipam's":  {"overlay: {enabled: false}", byVXLAN(), nil, "overlay.createPodRoutes"},
 		"nor if it is to come":                       {"{overlay: {enabled: false}, ipam: {type: calico-ipam}}", byCloud(), nil, "overlay.enabled cannot be false"},
@@ -202,7 +202,7 @@ func TestRefusedChanges(t *testing.T) {
 	}
 	t.Run("a shoot that has lived with it goes on", func(t *testing.T) {
 		shoot := shootOn(t, "aws", "{overlay: {enabled: false}, ipam: {type: calico-ipam}}",
-			withDeployed(t, but(byCloud(), func(f *form) { f.IPAM = "calico-ipam" })))
+			withDeployed(t, modified(byCloud(), func(f *form) { f.IPAM = "calico-ipam" })))
 		wanted, err := New().Render(shoot)
 		require.NoError(t, err)
 		stage, err := New().Transition(shoot, wanted)
@@ -222,7 +222,7 @@ func TestTransition(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, cmp.Diff(stage, again), "the same question has the same answer")
 
-		between := but(byVXLAN(), func(f *form) { f.Backend, f.IPIP = "bird", true })
+		between := modified(byVXLAN(), func(f *form) { f.Backend, f.IPIP = "bird", true })
 		assert.Equal(t, between, stage.Rendering.Form)
 		direct, err := decide(shoot)
 		require.NoError(t, err)

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place is what a user can write, and what Calico would be like in a new shoot.
-type place struct {
+// variant is what a user can write, and what Calico would be like in a new shoot.
+type variant struct {
 	name, config string
 	variations   []variation
 }
 
-// places are configurations of which every form that users can bring about is one, but for what goes without stages.
-func places() []place {
-	var all []place
+// variants are configurations of which every form that users can bring about is one, but for what goes without stages.
+func variants() []variant {
+	var all []variant
 	for _, config := range []string{
 		"", "overlay: {enabled: true}", "overlay: {enabled: false}", "overlay: {enabled: false, createPodRoutes: true}",
 		"overlay: {enabled: false, createPodRoutes: false}", "{overlay: {enabled: true}, vxlan: {enabled: true}}",
@@ -26,33 +26,33 @@ func places() []place {
 		"{overlay: {enabled: true}, ipam: {type: calico-ipam}}", "{overlay: {enabled: true}, ipam: {type: host-local}}",
 		"{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}}",
 	} {
-		all = append(all, place{name: "{" + config + "}", config: config})
+		all = append(all, variant{name: "{" + config + "}", config: config})
 	}
 	return append(all,
-		place{name: "without Typha", config: "typha: {enabled: false}"},
-		place{name: "overlay off without Typha", config: "{overlay: {enabled: false}, typha: {enabled: false}}"},
-		place{name: "VXLAN without Typha", config: "{overlay: {enabled: true}, vxlan: {enabled: true}, typha: {enabled: false}}"},
-		place{name: "pod routes without Typha", config: "{overlay: {enabled: false, createPodRoutes: true}, typha: {enabled: false}}"},
-		place{
+		variant{name: "without Typha", config: "typha: {enabled: false}"},
+		variant{name: "overlay off without Typha", config: "{overlay: {enabled: false}, typha: {enabled: false}}"},
+		variant{name: "VXLAN without Typha", config: "{overlay: {enabled: true}, vxlan: {enabled: true}, typha: {enabled: false}}"},
+		variant{name: "pod routes without Typha", config: "{overlay: {enabled: false, createPodRoutes: true}, typha: {enabled: false}}"},
+		variant{
 			name:   "pod routes and calico-ipam without Typha",
 			config: "{overlay: {enabled: false, createPodRoutes: true}, ipam: {type: calico-ipam}, typha: {enabled: false}}",
 		},
-		place{name: "WireGuard", config: "wireguardEncryption: true"},
-		place{
+		variant{name: "WireGuard", config: "wireguardEncryption: true"},
+		variant{
 			name: "nftables with the overlay off", config: "overlay: {enabled: false}",
 			variations: []variation{withProxyMode(gardencorev1beta1.ProxyModeNFTables)},
 		},
-		place{name: "eBPF without kube-proxy", config: "{ebpfDataplane: {enabled: true}, overlay: {enabled: false}}", variations: []variation{withoutKubeProxy}},
-		place{name: "both families", config: "overlay: {enabled: false}", variations: []variation{withFamilies(ipv4, ipv6)}},
-		place{name: "both families with pod routes", config: "overlay: {enabled: false, createPodRoutes: true}", variations: []variation{withFamilies(ipv4, ipv6)}},
+		variant{name: "eBPF without kube-proxy", config: "{ebpfDataplane: {enabled: true}, overlay: {enabled: false}}", variations: []variation{withoutKubeProxy}},
+		variant{name: "both families", config: "overlay: {enabled: false}", variations: []variation{withFamilies(ipv4, ipv6)}},
+		variant{name: "both families with pod routes", config: "overlay: {enabled: false, createPodRoutes: true}", variations: []variation{withFamilies(ipv4, ipv6)}},
 	)
 }
 
-// atlas remembers what was decided. Of what is deployed nothing but the IPAM counts.
-type atlas map[string]*settings
+// settingsCache remembers what was decided. Of what is deployed nothing but the IPAM counts.
+type settingsCache map[string]*settings
 
-// at decides about a shoot at that place in which something is deployed already, nil for nothing.
-func (a atlas) at(t *testing.T, infrastructureType string, p place, deployed *form) *settings {
+// get decides about a shoot at that place in which something is deployed already, nil for nothing.
+func (a settingsCache) get(t *testing.T, infrastructureType string, p variant, deployed *form) *settings {
 	t.Helper()
 	key := infrastructureType + p.name
 	if deployed != nil {
@@ -64,7 +64,7 @@ func (a atlas) at(t *testing.T, infrastructureType string, p place, deployed *fo
 	return a[key]
 }
 
-func (p place) decide(t *testing.T, infrastructureType string, deployed *form) *settings {
+func (p variant) decide(t *testing.T, infrastructureType string, deployed *form) *settings {
 	t.Helper()
 	variations := slices.Clone(p.variations)
 	if deployed != nil {
@@ -80,64 +80,64 @@ func (p place) decide(t *testing.T, infrastructureType string, deployed *form) *
 // expectedRefusal says whether there can be no way from one form to a goal.
 func expectedRefusal(from form, to *settings) bool {
 	wasCalico, isCalico := from.IPAM == "calico-ipam", to.form.IPAM == "calico-ipam"
-	livesWithIt := wasCalico && from.native() && from.Backend == "none"
-	return wasCalico && !isCalico || isCalico && to.ipv6 || isCalico && to.cloudRoutes() && !livesWithIt
+	alreadyInUse := wasCalico && from.native() && from.Backend == "none"
+	return wasCalico && !isCalico || isCalico && to.ipv6 || isCalico && to.cloudRoutes() && !alreadyInUse
 }
 
 // Every pair of places, and every change of mind on the way: wherever a shoot is, it arrives where it is wanted, and no pod is cut off
 // meanwhile.
-func TestEveryWay(t *testing.T) {
+func TestTransition_EveryChange(t *testing.T) {
 	for _, infrastructureType := range []string{"openstack", "azure", "aws", "local"} {
 		t.Run(infrastructureType, func(t *testing.T) {
 			t.Parallel()
-			ways, refusals, known := 0, 0, atlas{}
-			for _, start := range places() {
+			changes, refusals, known := 0, 0, settingsCache{}
+			for _, start := range variants() {
 				if infrastructureType == "azure" && len(start.variations) > 0 && start.name[:4] == "both" {
 					continue // no IPv6 there
 				}
-				initial := known.at(t, infrastructureType, start, nil).form
-				for _, goal := range places() {
-					some, refused := everyWay(t, known, infrastructureType, start.name, initial, goal)
-					ways, refusals = ways+some, refusals+refused
+				initial := known.get(t, infrastructureType, start, nil).form
+				for _, goal := range variants() {
+					some, refused := testChange(t, known, infrastructureType, start.name, initial, goal)
+					changes, refusals = changes+some, refusals+refused
 				}
 			}
-			t.Logf("%d ways, %d refused", ways, refusals)
-			assert.Greater(t, ways, 4*refusals, "most ways exist")
+			t.Logf("%d ways, %d refused", changes, refusals)
+			assert.Greater(t, changes, 4*refusals, "most ways exist")
 		})
 	}
 }
 
-// everyWay goes from a form to a goal, and from each stage on that way to each other place.
-func everyWay(t *testing.T, known atlas, infrastructureType, start string, initial form, goal place) (ways, refusals int) {
+// testChange goes from a form to a goal, and from each stage on that way to each other place.
+func testChange(t *testing.T, known settingsCache, infrastructureType, start string, initial form, goal variant) (changes, refusals int) {
 	t.Helper()
-	wanted := known.at(t, infrastructureType, goal, &initial)
+	wanted := known.get(t, infrastructureType, goal, &initial)
 	refusal := newChange(initial, wanted.form, false, wanted).refusal()
 	require.Equal(t, expectedRefusal(initial, wanted), refusal != "", "%s -> %s: %s", start, goal.name, refusal)
 	if refusal != "" {
 		return 0, 1
 	}
 	for gates := 0; ; gates++ {
-		shoot := newWorld(t, initial, wanted.infrastructure.IPIP)
+		shoot := newFakeCluster(t, initial, wanted.infrastructure.IPIP)
 		between, arrived := shoot.run(initial, wanted.form, wanted, gates, start, "->", goal.name)
-		ways++
-		for _, other := range places() {
+		changes++
+		for _, other := range variants() {
 			branched := *shoot
 			branched.nodes, branched.pools, branched.typhas = slices.Clone(shoot.nodes), slices.Clone(shoot.pools), slices.Clone(shoot.typhas)
-			way := fmt.Sprintf("%s -> %s, gates %d -> %s", start, goal.name, gates, other.name)
-			changed := known.at(t, infrastructureType, other, &between)
+			description := fmt.Sprintf("%s -> %s, gates %d -> %s", start, goal.name, gates, other.name)
+			changed := known.get(t, infrastructureType, other, &between)
 			refusal := newChange(between, changed.form, false, changed).refusal()
-			require.Equal(t, expectedRefusal(between, changed), refusal != "", "%s: %s", way, refusal)
+			require.Equal(t, expectedRefusal(between, changed), refusal != "", "%s: %s", description, refusal)
 			if refusal != "" {
 				refusals++
 				continue
 			}
-			ended, done := branched.run(between, changed.form, changed, 16, way)
-			require.True(t, done, way)
-			require.Equal(t, changed.form, ended, way)
-			ways++
+			ended, done := branched.run(between, changed.form, changed, 16, description)
+			require.True(t, done, description)
+			require.Equal(t, changed.form, ended, description)
+			changes++
 		}
 		if arrived {
-			return ways, refusals
+			return changes, refusals
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // networking-calico #758: a VerticalPodAutoscaler for a Typha that was switched off kept shoots unhealthy.
-func TestNothingOfTyphaIsThereWithoutTypha(t *testing.T) {
-	eachOfMany(t, func(t *testing.T, s *settings, objects []client.Object) {
+func TestTyphaObjects_Disabled(t *testing.T) {
+	forAllSettings(t, func(t *testing.T, s *settings, objects []client.Object) {
 		var ofTypha []string
 		for _, object := range objects {
 			if strings.Contains(manifest(t, []client.Object{object}), "typha") {
@@ -32,7 +32,7 @@ func TestNothingOfTyphaIsThereWithoutTypha(t *testing.T) {
 	})
 }
 
-func TestTyphaIsThereBeforeNodesUseIt(t *testing.T) {
+func TestTyphaObjects_NotYetUsed(t *testing.T) {
 	objects, err := testSettings(func(s *settings) { s.form.NodesUseTypha = false }).typhaObjects()
 	require.NoError(t, err)
 	require.Equal(t, manifest(t, mustTypha(t, nil)), manifest(t, objects))
@@ -50,7 +50,7 @@ func typhaPodOf(t *testing.T, change func(*settings)) corev1.PodSpec {
 	return named[*appsv1.Deployment](t, mustTypha(t, change), "calico-typha-deploy").Spec.Template.Spec
 }
 
-func TestTyphaRunsWherePodsHaveNoNetworkYet(t *testing.T) {
+func TestTyphaPod_HostNetwork(t *testing.T) {
 	pod := typhaPodOf(t, nil)
 	assert.True(t, pod.HostNetwork)
 	assert.Equal(t, corev1.DNSDefault, pod.DNSPolicy)
@@ -59,13 +59,13 @@ func TestTyphaRunsWherePodsHaveNoNetworkYet(t *testing.T) {
 	}
 }
 
-func TestTyphaSendsNodesAwayBeforeItIsKilled(t *testing.T) {
+func TestTyphaPod_GracePeriod(t *testing.T) {
 	pod := typhaPodOf(t, nil)
 	require.EqualValues(t, 300, *pod.TerminationGracePeriodSeconds)
 	require.Equal(t, "300", valueOf(pod.Containers[0].Env, "TYPHA_SHUTDOWNTIMEOUTSECS"))
 }
 
-func TestTyphasAreFarFromEachOther(t *testing.T) {
+func TestTyphaPod_TopologySpread(t *testing.T) {
 	var topologies []string
 	for _, constraint := range typhaPodOf(t, nil).TopologySpreadConstraints {
 		topologies = append(topologies, constraint.TopologyKey)
@@ -74,7 +74,7 @@ func TestTyphasAreFarFromEachOther(t *testing.T) {
 	require.Equal(t, []string{corev1.LabelTopologyZone, corev1.LabelHostname}, topologies)
 }
 
-func TestTyphaReachesTheAPIServer(t *testing.T) {
+func TestTyphaEnv_APIServer(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		change func(*settings)
 		host   string
@@ -95,13 +95,13 @@ func TestTyphaReachesTheAPIServer(t *testing.T) {
 	}
 }
 
-func TestTyphaTakesNodesRangesForBlocksWithHostLocalAlone(t *testing.T) {
+func TestTyphaEnv_UsePodCIDR(t *testing.T) {
 	require.Equal(t, "true", valueOf(typhaPodOf(t, nil).Containers[0].Env, "USE_POD_CIDR"))
 	require.Empty(t, valueOf(typhaPodOf(t, func(s *settings) { s.form.IPAM = "calico-ipam" }).Containers[0].Env, "USE_POD_CIDR"))
 }
 
-func TestNodesFindTyphaAndAreLetIn(t *testing.T) {
-	objects := mustOthers(t, testSettings(nil))
+func TestTyphaObjects_Service(t *testing.T) {
+	objects := mustOtherObjects(t, testSettings(nil))
 	container := typhaPodOf(t, nil).Containers[0]
 	service := named[*corev1.Service](t, objects, "calico-typha")
 	port := container.Ports[slices.IndexFunc(container.Ports, func(port corev1.ContainerPort) bool {
@@ -115,7 +115,7 @@ func TestNodesFindTyphaAndAreLetIn(t *testing.T) {
 	require.Equal(t, map[string]string{"k8s-app": "calico-node"}, policy.Spec.Ingress[0].From[0].PodSelector.MatchLabels)
 }
 
-func TestPrometheusFindsTypha(t *testing.T) {
+func TestTyphaObjects_Metrics(t *testing.T) {
 	container := typhaPodOf(t, nil).Containers[0]
 	service := named[*corev1.Service](t, mustTypha(t, nil), typhaMetricsService)
 	require.Equal(t, typhaMetricsPortName, service.Spec.Ports[0].Name)
@@ -125,7 +125,7 @@ func TestPrometheusFindsTypha(t *testing.T) {
 	require.Equal(t, "9093", valueOf(container.Env, "TYPHA_PROMETHEUSMETRICSPORT"))
 }
 
-func TestTyphaSeesWhatNodesAskForAndWritesLittle(t *testing.T) {
+func TestTyphaRules(t *testing.T) {
 	role := named[*rbacv1.ClusterRole](t, mustTypha(t, nil), "calico-typha")
 	verbs := map[string][]string{}
 	for _, rule := range role.Rules {

@@ -7,25 +7,25 @@ import rbacv1 "k8s.io/api/rbac/v1"
 //
 // It has to be allowed to look for kinds that the shoot does not have, too: "forbidden" stops it, "not found" does not.
 func typhaRules() []rbacv1.PolicyRule {
-	see := []string{"get", "list", "watch"}
+	readVerbs := []string{"get", "list", "watch"}
 	return []rbacv1.PolicyRule{
-		may("", []string{"namespaces", "nodes", "pods", "serviceaccounts", "services"}, see),
+		policyRule("", []string{"namespaces", "nodes", "pods", "serviceaccounts", "services"}, readVerbs),
 		// Of its own Service, to find how many of its kind there are.
-		may("", []string{"endpoints"}, []string{"get"}),
-		may("discovery.k8s.io", []string{"endpointslices"}, see),
-		may("networking.k8s.io", []string{"networkpolicies"}, see),
+		policyRule("", []string{"endpoints"}, []string{"get"}),
+		policyRule("discovery.k8s.io", []string{"endpointslices"}, readVerbs),
+		policyRule("networking.k8s.io", []string{"networkpolicies"}, readVerbs),
 		// The last two are for Typhas of v3.31 and before, until they are replaced.
-		may("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, see),
-		may("kubevirt.io", []string{"virtualmachineinstancemigrations"}, see),
-		may(crdGroup, []string{
+		policyRule("policy.networking.k8s.io", []string{"clusternetworkpolicies", "adminnetworkpolicies", "baselineadminnetworkpolicies"}, readVerbs),
+		policyRule("kubevirt.io", []string{"virtualmachineinstancemigrations"}, readVerbs),
+		policyRule(crdGroup, []string{
 			"bgpconfigurations", "bgpfilters", "bgppeers", "blockaffinities", "caliconodestatuses", "clusterinformations",
 			"felixconfigurations", "globalnetworkpolicies", "globalnetworksets", "hostendpoints", "ipamblocks", "ippools",
 			"ipreservations", "networkpolicies", "networksets", "stagedglobalnetworkpolicies",
 			"stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
-		}, see),
+		}, readVerbs),
 		// Until a calico-node has noted Calico's version Typha looks whether there is data of Calico v2, and serves nobody before.
-		may(crdGroup, []string{"globalfelixconfigs"}, []string{"get"}),
-		may(crdGroup, []string{"clusterinformations"}, []string{"create", "update"}),
-		may(crdGroup, []string{"tiers"}, []string{"create"}),
+		policyRule(crdGroup, []string{"globalfelixconfigs"}, []string{"get"}),
+		policyRule(crdGroup, []string{"clusterinformations"}, []string{"create", "update"}),
+		policyRule(crdGroup, []string{"tiers"}, []string{"create"}),
 	}
 }

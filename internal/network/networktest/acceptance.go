@@ -11,40 +11,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// acceptedByAPIServer has an API server judge every object of the shoot, without making any but definitions of kinds, and
+// requireAcceptedByAPIServer has an API server judge every object of the shoot, without making any but definitions of kinds, and
 // whatever is of those kinds. Objects of kinds that nobody defines are left out.
-func (s *Stage) acceptedByAPIServer(configuration Configuration) {
+func (s *Harness) requireAcceptedByAPIServer(configuration Configuration) {
 	s.t.Helper()
 	record := s.Manager.Shoot()
 	for _, definition := range record.OfKind("CustomResourceDefinition") {
 		require.NoError(s.t, s.apply(definition), definition.GetName())
 	}
-	judged := 0
+	checked := 0
 	for _, key := range record.Keys() {
 		object := record.Find(key)
 		err := s.apply(object, client.DryRunAll)
-		if isNew(err) && s.defines(object) {
+		if isNotServed(err) && s.defines(object) {
 			require.Eventually(s.t, func() bool {
 				err = s.apply(object, client.DryRunAll)
-				return !isNew(err)
-			}, patience, lookInterval, "%s: nobody serves the kind", key)
+				return !isNotServed(err)
+			}, operationTimeout, checkInterval, "%s: nobody serves the kind", key)
 		}
 		if meta.IsNoMatchError(err) {
 			continue
 		}
-		judged++
+		checked++
 		assert.NoError(s.t, err, "configuration %s: %s", configuration.Name, key)
 	}
-	assert.Positive(s.t, judged)
+	assert.Positive(s.t, checked)
 }
 
-// isNew reports whether the API server does not serve a kind, perhaps not yet.
-func isNew(err error) bool {
+// isNotServed reports whether the API server does not serve a kind, perhaps not yet.
+func isNotServed(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
 }
 
 // defines reports whether there is a definition of the object's kind among the objects.
-func (s *Stage) defines(object *unstructured.Unstructured) bool {
+func (s *Harness) defines(object *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(s.Manager.Shoot().OfKind("CustomResourceDefinition"), func(definition *unstructured.Unstructured) bool {
 		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
@@ -52,7 +52,7 @@ func (s *Stage) defines(object *unstructured.Unstructured) bool {
 	})
 }
 
-func (s *Stage) apply(object *unstructured.Unstructured, options ...client.ApplyOption) error {
+func (s *Harness) apply(object *unstructured.Unstructured, options ...client.ApplyOption) error {
 	options = append(options, client.FieldOwner("suite"), client.ForceOwnership)
 	return s.Client.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(object), options...)
 }

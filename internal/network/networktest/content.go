@@ -25,11 +25,11 @@ func resourceShoot(networkType string) string {
 
 func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
 
-// annotationAsleep says on the ManagedResource of a shoot that it sleeps.
-const annotationAsleep = "network.trellis.garden/asleep"
+// annotationHibernated says on the ManagedResource of a shoot that it sleeps.
+const annotationHibernated = "network.trellis.garden/asleep"
 
-// kept is what status.state says.
-type kept struct {
+// networkState is what status.state says.
+type networkState struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	Form       json.RawMessage `json:"form"`
@@ -39,8 +39,8 @@ type kept struct {
 	} `json:"stage"`
 }
 
-func keptIn(object *extensionsv1alpha1.Network) (kept, error) {
-	var state kept
+func readState(object *extensionsv1alpha1.Network) (networkState, error) {
+	var state networkState
 	if object.Status.State == nil {
 		return state, fmt.Errorf("object %s keeps no state", object.Name)
 	}
@@ -51,7 +51,7 @@ func keptIn(object *extensionsv1alpha1.Network) (kept, error) {
 	if err := json.Unmarshal(state.Form, &form); err != nil {
 		return state, fmt.Errorf("reading the form in the state of Network %s: %w", object.Name, err)
 	}
-	state.Form = written(form) // with its fields in order
+	state.Form = encodeJSON(form) // with its fields in order
 	return state, nil
 }
 
@@ -81,16 +81,16 @@ type inspector struct {
 }
 
 // read reads what is deployed.
-func (i *inspector) read(ctx context.Context) (*content, kept, error) {
+func (i *inspector) read(ctx context.Context) (*content, networkState, error) {
 	object := &extensionsv1alpha1.Network{}
 	if err := i.client.Get(ctx, client.ObjectKey{Namespace: i.namespace, Name: name}, object); err != nil {
-		return nil, kept{}, err
+		return nil, networkState{}, err
 	}
-	state, err := keptIn(object)
+	state, err := readState(object)
 	if err != nil {
-		return nil, kept{}, err
+		return nil, networkState{}, err
 	}
-	c := &content{Form: string(state.Form), Families: object.Status.IPFamilies, InShoot: i.neutrals(keys(i.manager.Shoot())), InSeed: i.neutrals(keys(i.manager.Seed()))}
+	c := &content{Form: string(state.Form), Families: object.Status.IPFamilies, InShoot: i.allWithoutNamespace(keys(i.manager.Shoot())), InSeed: i.allWithoutNamespace(keys(i.manager.Seed()))}
 	if object.Status.ProviderStatus != nil {
 		c.Status = string(object.Status.ProviderStatus.Raw)
 	}
@@ -101,7 +101,7 @@ func (i *inspector) read(ctx context.Context) (*content, kept, error) {
 	return c, state, err
 }
 
-func keys(record *contracttest.Record) []string {
+func keys(record *contracttest.ObjectTracker) []string {
 	var all []string
 	for _, key := range record.Keys() {
 		all = append(all, fmt.Sprintf("%s %s/%s", key.Kind, key.Namespace, key.Name))
@@ -122,35 +122,35 @@ func (i *inspector) manifests(ctx context.Context, name string) (map[string]stri
 			return nil, fmt.Errorf("reading the manifests of %s: %w", name, err)
 		}
 		for file, manifest := range secret.Data {
-			files[i.neutral(file)] = i.neutral(string(manifest))
+			files[i.withoutNamespace(file)] = i.withoutNamespace(string(manifest))
 		}
 	}
 	return files, nil
 }
 
-// neutral takes the name of the namespace out of a text.
-func (i *inspector) neutral(text string) string {
+// withoutNamespace takes the name of the namespace out of a text.
+func (i *inspector) withoutNamespace(text string) string {
 	return string(bytes.ReplaceAll([]byte(text), []byte(i.namespace), []byte("{namespace}")))
 }
 
-func (i *inspector) neutrals(texts []string) []string {
+func (i *inspector) allWithoutNamespace(texts []string) []string {
 	var all []string
 	for _, text := range texts {
-		all = append(all, i.neutral(text))
+		all = append(all, i.withoutNamespace(text))
 	}
 	return all
 }
 
-// ready returns what is wrong while the Network is there.
-func (i *inspector) ready(ctx context.Context) []string {
-	if err := i.manager.Collect(ctx); err != nil {
+// checkReady returns what is wrong while the Network is there.
+func (i *inspector) checkReady(ctx context.Context) []string {
+	if err := i.manager.CollectGarbage(ctx); err != nil {
 		return []string{err.Error()}
 	}
 	resources, secrets, err := i.list(ctx)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	violations := slices.Concat(i.manager.Complaints(), i.shoot.complaints())
+	violations := slices.Concat(i.manager.Violations(), i.shoot.violations())
 	var names []string
 	used := slices.Clone(i.given)
 	for _, resource := range resources {
@@ -190,9 +190,9 @@ func checkManagedResource(resource *resourcesv1alpha1.ManagedResource, ofSeed bo
 	return violations
 }
 
-// gone returns what is left when the Network is gone and nobody has collected anything.
-func (i *inspector) gone(ctx context.Context) []string {
-	violations := i.manager.Complaints()
+// checkGone returns what is left when the Network is gone and nobody has collected anything.
+func (i *inspector) checkGone(ctx context.Context) []string {
+	violations := i.manager.Violations()
 	for _, key := range slices.Concat(keys(i.manager.Seed()), keys(i.manager.Shoot())) {
 		violations = append(violations, "left behind: "+key)
 	}

@@ -33,16 +33,16 @@ const (
 
 // RunExploration explores what the options bid, and fails the test for every case that ends wrong. The shoot changes its
 // configuration as given when it moves to another seed. Unless the environment wants every case, it is swift.
-func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, way Change, options contracttest.Options) {
+func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, change Change, options contracttest.Options) {
 	t.Helper()
 	selection := os.Getenv(CasesVariable)
-	options.Swift = os.Getenv(EveryCaseVariable) == ""
-	if !options.Swift || selection != "" {
-		options.Only = selection
+	options.MergeFaults = os.Getenv(EveryCaseVariable) == ""
+	if !options.MergeFaults || selection != "" {
+		options.Filter = selection
 	}
-	report, err := Explore(t.Context(), server, subject, way, options)
+	report, err := Explore(t.Context(), server, subject, change, options)
 	require.NoError(t, err)
-	publish(t, fmt.Sprintf("%s: %s", t.Name(), report))
+	publishReport(t, fmt.Sprintf("%s: %s", t.Name(), report))
 	for _, failure := range report.Failures {
 		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
 	}
@@ -58,8 +58,8 @@ func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subjec
 	assert.True(t, selection != "" || report.Total() > 0, "no case was played")
 }
 
-// publish prints the numbers, and keeps them where go test shows nothing of what passes.
-func publish(t *testing.T, numbers string) {
+// publishReport prints the numbers, and keeps them where go test shows nothing of what passes.
+func publishReport(t *testing.T, numbers string) {
 	t.Helper()
 	t.Log(numbers)
 	path := os.Getenv(ReportVariable)
@@ -75,15 +75,15 @@ func publish(t *testing.T, numbers string) {
 // Explore lets every write to the API server go wrong in every way, one at a time, and returns what it found: for drivers that
 // are to be rejected.
 func Explore(
-	ctx context.Context, server *contracttest.APIServer, subject Subject, way Change, options contracttest.Options,
+	ctx context.Context, server *contracttest.APIServer, subject Subject, change Change, options contracttest.Options,
 ) (*contracttest.Report, error) {
-	known := &learned{first: map[bool]*content{}}
+	known := &baseline{contents: map[bool]*content{}}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Network]{
 		New: newNetwork,
-		NewWorld: func() (contracttest.World[*extensionsv1alpha1.Network], error) {
-			return &world{server: server, subject: subject, way: way, learned: known, driver: &watched{driver: subject.Driver}}, nil
+		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Network], error) {
+			return &environment{server: server, subject: subject, change: change, baseline: known, driver: &checkedDriver{driver: subject.Driver}}, nil
 		},
 		// There is no cloud to refuse anything.
-		Refusals: func(contracttest.Call) []contracttest.Refusal { return nil },
+		ErrorResponses: func(contracttest.Call) []contracttest.ErrorResponse { return nil },
 	}, options)
 }

@@ -21,17 +21,17 @@ type newShoots struct {
 
 func newShootsOf(server *contracttest.APIServer, subject Subject) *newShoots {
 	n := &newShoots{server: server, subject: subject, known: map[string]*sync.Once{}, found: map[string]*content{}}
-	for _, configuration := range slices.Concat(subject.Configurations, subject.Ends) {
+	for _, configuration := range slices.Concat(subject.Configurations, subject.ExtraConfigurations) {
 		n.known[configuration.Name] = &sync.Once{}
 	}
 	return n
 }
 
-// of returns what a new shoot of a configuration consists of.
-func (n *newShoots) of(t T, configuration Configuration) *content {
+// get returns what a new shoot of a configuration consists of.
+func (n *newShoots) get(t T, configuration Configuration) *content {
 	t.Helper()
 	n.known[configuration.Name].Do(func() {
-		s := stageFor(t, n.server, n.subject, false).Start()
+		s := newHarnessWithNodes(t, n.server, n.subject, false).Start()
 		s.Create(configuration)
 		found, state := s.content()
 		require.Nil(t, state.Stage, "a new shoot has no node that could have to catch up")

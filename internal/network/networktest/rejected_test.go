@@ -19,31 +19,33 @@ import (
 	"github.com/trellis-garden/trellis/internal/network/networktest"
 )
 
-// secretive keeps a part of its form to itself: what it reads back is not what it wrote.
-type secretive struct{ barn }
+// lossyFormDriver keeps a part of its form to itself: what it reads back is not what it wrote.
+type lossyFormDriver struct{ exampleNet }
 
-func (s secretive) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+func (s lossyFormDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
 	known := *shoot
 	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"wood"],"out":"wood"`, `"wood"],"out":""`, 1))
-	return s.barn.Transition(&known, wanted)
+	return s.exampleNet.Transition(&known, wanted)
 }
 
-// moody accepts all, and then fails.
-type moody struct{ barn }
+// failingRenderDriver accepts all, and then fails.
+type failingRenderDriver struct{ exampleNet }
 
-func (m moody) Render(shoot *network.Shoot) (*network.Rendering, error) {
+func (m failingRenderDriver) Render(shoot *network.Shoot) (*network.Rendering, error) {
 	if len(shoot.Families) > 1 {
 		return nil, errors.New("the second family is too much")
 	}
-	return m.barn.Render(shoot)
+	return m.exampleNet.Render(shoot)
 }
 
-// TestWhatTheSuiteRejects shows that it would find out what it is there to find out.
-func TestWhatTheSuiteRejects(t *testing.T) {
+// TestViolations shows that it would find out what it is there to find out.
+func TestViolations(t *testing.T) {
 	t.Parallel()
-	rendering := func(change func(*network.Shoot, *network.Rendering)) network.Driver { return barn{render: change} }
+	rendering := func(change func(*network.Shoot, *network.Rendering)) network.Driver {
+		return exampleNet{render: change}
+	}
 	transition := func(change func(*network.Shoot, *network.Stage) (*network.Stage, error)) network.Driver {
-		return barn{transition: change}
+		return exampleNet{transition: change}
 	}
 	var times atomic.Int32
 	for sentence, test := range map[string]struct {
@@ -75,7 +77,7 @@ func TestWhatTheSuiteRejects(t *testing.T) {
 			scenario: "delete: wood", wants: "Invalid value",
 		},
 		"a rendering that fails although it was accepted": {
-			driver: moody{}, scenario: "delete: wood, two families", wants: "Render fails although Validate has accepted",
+			driver: failingRenderDriver{}, scenario: "delete: wood, two families", wants: "Render fails although Validate has accepted",
 		},
 		"an object that is dropped and stays": {
 			driver: rendering(func(shoot *network.Shoot, r *network.Rendering) {
@@ -88,7 +90,7 @@ func TestWhatTheSuiteRejects(t *testing.T) {
 			scenario: "from iron, kept to wood", wants: "barn-leftover",
 		},
 		"a form that cannot be read back": {
-			driver: secretive{}, scenario: "delete: wood", wants: "while nodes run any of",
+			driver: lossyFormDriver{}, scenario: "delete: wood", wants: "while nodes run any of",
 		},
 		"a form that is nothing": {
 			driver:   rendering(func(_ *network.Shoot, r *network.Rendering) { r.Form = nil }),
@@ -97,7 +99,7 @@ func TestWhatTheSuiteRejects(t *testing.T) {
 		"a way that never arrives": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
 				if stage != nil && stage.Name == "opening the new doors" {
-					stage.Rendering.Form = barnForm{In: []string{"iron", "wood"}, Out: "wood", Path: shoot.Deployed.Settled}
+					stage.Rendering.Form = exampleForm{In: []string{"iron", "wood"}, Out: "wood", Path: shoot.Deployed.RolledOut}
 				}
 				return stage, nil
 			}),
@@ -117,11 +119,11 @@ func TestWhatTheSuiteRejects(t *testing.T) {
 			scenario: "from wood to iron, kept", wants: "does not come in by",
 		},
 		"a way that trusts nodes which have not caught up": {
-			driver: impatient{}, scenario: "from wood to iron, kept", wants: "does not come in by",
+			driver: alwaysRolledOutDriver{}, scenario: "from wood to iron, kept", wants: "does not come in by",
 		},
 		"a way that is refused when it is half gone": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
-				if shoot.Deployed.Settled && stage != nil {
+				if shoot.Deployed.RolledOut && stage != nil {
 					return nil, errors.New("this is as far as it goes")
 				}
 				return stage, nil
@@ -131,32 +133,32 @@ func TestWhatTheSuiteRejects(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			violations := networktest.Violations(t.Context(), apiServer.Get(t), barnSubject(t, test.driver), test.scenario)
+			violations := networktest.Violations(t.Context(), apiServer.Get(t), exampleSubject(t, test.driver), test.scenario)
 			require.NotEmpty(t, violations, "nobody has noticed")
 			assert.Contains(t, strings.Join(violations, "\n"), test.wants)
 		})
 	}
 }
 
-// impatient takes everything for settled that was deployed once.
-type impatient struct{ barn }
+// alwaysRolledOutDriver takes everything for settled that was deployed once.
+type alwaysRolledOutDriver struct{ exampleNet }
 
-func (i impatient) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+func (i alwaysRolledOutDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
 	known := *shoot
-	known.Deployed.Settled = true
-	return i.barn.Transition(&known, wanted)
+	known.Deployed.RolledOut = true
+	return i.exampleNet.Transition(&known, wanted)
 }
 
-// TestWhatTheExplorationRejects shows it of drivers that go wrong only where something else does.
-func TestWhatTheExplorationRejects(t *testing.T) {
+// TestExplore_BrokenDriver shows it of drivers that go wrong only where something else does.
+func TestExplore_BrokenDriver(t *testing.T) {
 	t.Parallel()
-	var passes atomic.Int32
-	forgetful := barn{render: func(_ *network.Shoot, r *network.Rendering) {
+	var renderings atomic.Int32
+	forgetful := exampleNet{render: func(_ *network.Shoot, r *network.Rendering) {
 		// Twice for each pass: it forgets what it did in the one before.
-		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", passes.Add(1)/2%2))
+		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", renderings.Add(1)/2%2))
 	}}
-	report, err := networktest.Explore(t.Context(), apiServer.Get(t), barnSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},
-		contracttest.Options{MaxFailures: 1, Swift: true, Phases: []contracttest.Phase{contracttest.Create}})
+	report, err := networktest.Explore(t.Context(), apiServer.Get(t), exampleSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},
+		contracttest.Options{MaxFailures: 1, MergeFaults: true, Phases: []contracttest.Phase{contracttest.Create}})
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Failures, "%s", report)
 }

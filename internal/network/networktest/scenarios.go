@@ -16,16 +16,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// life holds the second reconciliation of a configuration to two writes: that of the order, and that of the result.
-func life(s *Stage, configuration Configuration, fresh *newShoots) {
+// lifecycle holds the second reconciliation of a configuration to two writes: that of the order, and that of the result.
+func lifecycle(s *Harness, configuration Configuration, fresh *newShoots) {
 	s.Start()
 	s.Create(configuration)
 	got, _ := s.content()
-	require.Empty(s.t, got.differences(fresh.of(s.t, configuration)), "it depends on whether there are nodes")
-	s.acceptedByAPIServer(configuration)
+	require.Empty(s.t, got.differences(fresh.get(s.t, configuration)), "it depends on whether there are nodes")
+	s.requireAcceptedByAPIServer(configuration)
 
 	before := s.versions()
-	require.NoError(s.t, s.Age(s.t.Context(), time.Minute))
+	require.NoError(s.t, s.Backdate(s.t.Context(), time.Minute))
 	s.Writes()
 	require.NoError(s.t, s.Request(s.t.Context(), v1beta1constants.GardenerOperationReconcile))
 	s.Ready()
@@ -39,7 +39,7 @@ func life(s *Stage, configuration Configuration, fresh *newShoots) {
 }
 
 // versions are those of the ManagedResources and the Secrets that they refer to.
-func (s *Stage) versions() map[string]string {
+func (s *Harness) versions() map[string]string {
 	s.t.Helper()
 	resources, secrets, err := s.inspector.list(s.t.Context())
 	require.NoError(s.t, err)
@@ -53,87 +53,87 @@ func (s *Stage) versions() map[string]string {
 	return versions
 }
 
-// changeOf makes a shoot and a way from one configuration to another.
-func changeOf(s *Stage, way Change, fresh *newShoots) *change {
+// newChangeRun makes a shoot and a way from one configuration to another.
+func newChangeRun(s *Harness, change Change, fresh *newShoots) *changeRun {
 	s.t.Helper()
 	s.Start()
-	s.Create(s.subject.configuration(way.From))
-	return &change{Stage: s, Change: way, fresh: fresh}
+	s.Create(s.subject.configuration(change.From))
+	return &changeRun{Harness: s, Change: change, fresh: fresh}
 }
 
-// walk goes all the way. What is refused is taken back.
-func walk(s *Stage, way Change, fresh *newShoots) {
+// runChange goes all the way. What is refused is taken back.
+func runChange(s *Harness, change Change, fresh *newShoots) {
 	s.t.Helper()
-	c := changeOf(s, way, fresh)
-	if !c.depart() {
-		c.turn(way.From)
+	c := newChangeRun(s, change, fresh)
+	if !c.begin() {
+		c.redirect(change.From)
 		return
 	}
-	c.arrive()
+	c.complete()
 }
 
-// turnInEveryStage goes as far as each stage, and what comes after the last, and changes its mind there.
-func turnInEveryStage(t T, server *contracttest.APIServer, subject Subject, way Change, fresh *newShoots) {
+// redirectInEveryStage goes as far as each stage, and what comes after the last, and changes its mind there.
+func redirectInEveryStage(t T, server *contracttest.APIServer, subject Subject, change Change, fresh *newShoots) {
 	t.Helper()
 	for passed, more := 0, true; more; passed++ {
 		var targets []string
 		for i := 0; i == 0 || i < len(targets); i++ {
-			c := changeOf(newStage(t, server, subject), way, fresh)
-			targets, more = c.turns(), c.departFor(passed)
-			c.turn(targets[i])
+			c := newChangeRun(newHarness(t, server, subject), change, fresh)
+			targets, more = c.redirectTargets(), c.beginAndPassStages(passed)
+			c.redirect(targets[i])
 			c.Stop()
 		}
-		require.True(t, more || passed > 0, "%s has no stages", way)
+		require.True(t, more || passed > 0, "%s has no stages", change)
 	}
 }
 
-// turns returns where to go from the middle of the way: back, and somewhere else where nothing is particular about that.
-func (c *change) turns() []string {
+// redirectTargets returns where to go from the middle of the way: back, and somewhere else where nothing is particular about that.
+func (c *changeRun) redirectTargets() []string {
 	targets := []string{c.From}
 	for _, other := range c.subject.Configurations {
-		way, turned := Change{From: c.From, To: other.Name}, Change{From: c.To, To: other.Name}
-		if other.canBecome(c.subject.configuration(c.From)) && other.canBecome(c.subject.configuration(c.To)) &&
-			c.subject.Changes[way] == (Outcome{}) && c.subject.Changes[turned] == (Outcome{}) {
+		change, redirected := Change{From: c.From, To: other.Name}, Change{From: c.To, To: other.Name}
+		if other.canChangeTo(c.subject.configuration(c.From)) && other.canChangeTo(c.subject.configuration(c.To)) &&
+			c.subject.Changes[change] == (Outcome{}) && c.subject.Changes[redirected] == (Outcome{}) {
 			return append(targets, other.Name)
 		}
 	}
 	return targets
 }
 
-// departFor goes through so many stages, and into the middle of the next. It reports whether there is one.
-func (c *change) departFor(stages int) bool {
+// beginAndPassStages goes through so many stages, and into the middle of the next. It reports whether there is one.
+func (c *changeRun) beginAndPassStages(stages int) bool {
 	c.t.Helper()
-	require.True(c.t, c.depart())
+	require.True(c.t, c.begin())
 	for range stages {
-		require.True(c.t, c.waits())
-		c.open()
+		require.True(c.t, c.isInStage())
+		c.openGate()
 	}
-	c.halfway()
-	return c.waits()
+	c.rollOutPartly()
+	return c.isInStage()
 }
 
-// halfway has some nodes catch up with the current stage.
-func (c *change) halfway() {
+// rollOutPartly has some nodes catch up with the current stage.
+func (c *changeRun) rollOutPartly() {
 	c.t.Helper()
 	_, state := c.content()
 	if state.Stage == nil {
 		return
 	}
 	for _, workload := range state.Stage.Gate.Workloads {
-		require.NoError(c.t, c.shoot.advance(c.t.Context(), workload, false))
+		require.NoError(c.t, c.shoot.rollOutWorkload(c.t.Context(), workload, false))
 	}
 	if state.Stage.Gate.Routes {
-		require.NoError(c.t, c.shoot.route(c.t.Context(), true, firstNode))
+		require.NoError(c.t, c.shoot.setRoutes(c.t.Context(), true, firstNode))
 	}
 }
 
-// turn gives the order to become something else, wherever the shoot is on its way. What could not be undone after the whole way
+// redirect gives the order to become something else, wherever the shoot is on its way. What could not be undone after the whole way
 // may be refused already, and what would stay may have to stay.
-func (c *change) turn(target string) {
+func (c *changeRun) redirect(target string) {
 	c.t.Helper()
 	undone := Change{From: c.To, To: target}
 	outcome := c.subject.Changes[undone]
-	c.Order(c.subject.configuration(target))
+	c.RequestReconcile(c.subject.configuration(target))
 	object := c.Wait(reconciled)
 	if lastError := object.Status.LastError; lastError != nil {
 		require.NotEmpty(c.t, outcome.Refused, "after a change of mind to %s: %s", target, lastError.Description)
@@ -141,67 +141,67 @@ func (c *change) turn(target string) {
 		return
 	}
 	c.inspect()
-	c.hurry()
+	c.passAllStages()
 	got, _ := c.content()
-	differences := got.differences(c.fresh.of(c.t, c.subject.configuration(target)))
-	if len(differences) > 0 && outcome.As != "" {
-		differences = got.differences(c.fresh.of(c.t, c.subject.configuration(outcome.As)))
+	differences := got.differences(c.fresh.get(c.t, c.subject.configuration(target)))
+	if len(differences) > 0 && outcome.SameAs != "" {
+		differences = got.differences(c.fresh.get(c.t, c.subject.configuration(outcome.SameAs)))
 	}
 	require.Empty(c.t, differences, "%s, but for a change of mind to %s", c.Change, target)
 }
 
-// hurry has the nodes catch up until there is no stage left.
-func (c *change) hurry() {
+// passAllStages has the nodes catch up until there is no stage left.
+func (c *changeRun) passAllStages() {
 	c.t.Helper()
-	for range mostStages {
+	for range maxStages {
 		_, state := c.content()
 		if state.Stage == nil {
-			c.settle()
+			c.rollOutAll()
 			return
 		}
-		c.open()
+		c.openGate()
 	}
 	require.Fail(c.t, "the change does not arrive", "%s", c.Change)
 }
 
 // inStage makes a shoot on its way, in the first stage of it.
-func inStage(s *Stage, way Change, fresh *newShoots) *change {
+func inStage(s *Harness, change Change, fresh *newShoots) *changeRun {
 	s.t.Helper()
-	c := changeOf(s, way, fresh)
-	require.True(s.t, c.depart())
-	require.True(s.t, c.waits(), "%s has no stages", way)
-	c.halfway()
+	c := newChangeRun(s, change, fresh)
+	require.True(s.t, c.begin())
+	require.True(s.t, c.isInStage(), "%s has no stages", change)
+	c.rollOutPartly()
 	return c
 }
 
 // deleteInStage deletes what is on its way.
-func deleteInStage(c *change) { c.Delete() }
+func deleteInStage(c *changeRun) { c.Delete() }
 
-// moveInStage moves the shoot to another seed, and arrives there.
-func moveInStage(c *change) {
-	kept, _ := c.content()
-	c.Again(v1beta1constants.GardenerOperationMigrate)
+// migrateInStage moves the shoot to another seed, and arrives there.
+func migrateInStage(c *changeRun) {
+	before, _ := c.content()
+	c.BackdateAndRequest(v1beta1constants.GardenerOperationMigrate)
 	migrated := c.Wait(isMigrated)
 	assert.Empty(c.t, migrated.Finalizers)
 	assert.Empty(c.t, c.inspector.leftovers(c.t.Context()))
 	assert.Empty(c.t, c.Manager.Seed().Keys())
-	assert.Equal(c.t, kept.InShoot, keys(c.Manager.Shoot()), "in the shoot nothing changes")
+	assert.Equal(c.t, before.InShoot, keys(c.Manager.Shoot()), "in the shoot nothing changes")
 	require.NoError(c.t, c.Destroy(c.t.Context()))
-	require.NoError(c.t, c.WaitGone(c.patience()))
+	require.NoError(c.t, c.WaitGone(c.timeoutContext()))
 	c.Stop()
 
 	other := c.OtherSeed().Start()
 	other.restore(c.subject.configuration(c.To), migrated)
-	there := &change{Stage: other, Change: c.Change, fresh: c.fresh}
-	assert.True(c.t, there.waits(), "nodes have not caught up by moving")
+	target := &changeRun{Harness: other, Change: c.Change, fresh: c.fresh}
+	assert.True(c.t, target.isInStage(), "nodes have not caught up by moving")
 	got, _ := other.content()
-	assert.Equal(c.t, kept.Shoot, got.Shoot)
-	there.arrive()
+	assert.Equal(c.t, before.Shoot, got.Shoot)
+	target.complete()
 	other.Delete()
 }
 
 // restore asks for a Network that has come from another seed with its state.
-func (s *Stage) restore(configuration Configuration, migrated *extensionsv1alpha1.Network) {
+func (s *Harness) restore(configuration Configuration, migrated *extensionsv1alpha1.Network) {
 	s.t.Helper()
 	require.NoError(s.t, s.Deploy(s.t.Context(), s.configure(configuration), v1beta1constants.GardenerOperationWaitForState))
 	require.NoError(s.t, s.PatchStatus(s.t.Context(), func(object *extensionsv1alpha1.Network) {
@@ -222,35 +222,35 @@ func isMigrated(object *extensionsv1alpha1.Network) error {
 	return fmt.Errorf("last operation: %+v", operation)
 }
 
-// sleepInStage hibernates what is on its way, with the shoot's kube-apiserver gone, and wakes it up.
-func sleepInStage(c *change) {
+// hibernateInStage hibernates what is on its way, with the shoot's kube-apiserver gone, and wakes it up.
+func hibernateInStage(c *changeRun) {
 	c.Stop()
-	c.shoot.shut(true)
-	c.Manager.Sleep(true)
-	c.forms.clear()
-	c.Order(c.subject.configuration(c.To), hibernated(true))
-	looks := c.shoot.requests()
+	c.shoot.setClosed(true)
+	c.Manager.SetHibernated(true)
+	c.forms.removeNodes()
+	c.RequestReconcile(c.subject.configuration(c.To), hibernated(true))
+	requests := c.shoot.requests()
 	c.Start()
-	c.succeed()
-	assert.False(c.t, c.waits(), "without nodes there is nothing to wait for")
-	assert.Equal(c.t, looks, c.shoot.requests(), "nobody has to look into a shoot that sleeps")
-	assert.Equal(c.t, "true", c.asleep())
+	c.waitSucceeded()
+	assert.False(c.t, c.isInStage(), "without nodes there is nothing to wait for")
+	assert.Equal(c.t, requests, c.shoot.requests(), "nobody has to look into a shoot that sleeps")
+	assert.Equal(c.t, "true", c.hibernatedAnnotation())
 
-	c.shoot.shut(false)
-	c.Manager.Sleep(false)
-	require.NoError(c.t, c.Manager.ServeAll(c.t.Context()))
-	c.Order(c.subject.configuration(c.To))
-	c.succeed()
-	assert.Empty(c.t, c.asleep())
-	c.arrive()
+	c.shoot.setClosed(false)
+	c.Manager.SetHibernated(false)
+	require.NoError(c.t, c.Manager.ReconcileAll(c.t.Context()))
+	c.RequestReconcile(c.subject.configuration(c.To))
+	c.waitSucceeded()
+	assert.Empty(c.t, c.hibernatedAnnotation())
+	c.complete()
 }
 
-func (s *Stage) asleep() string {
+func (s *Harness) hibernatedAnnotation() string {
 	s.t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{}
 	key := client.ObjectKey{Namespace: s.Namespace, Name: resourceShoot(s.subject.Type)}
 	require.NoError(s.t, s.Client.Get(s.t.Context(), key, resource))
-	return resource.Annotations[annotationAsleep]
+	return resource.Annotations[annotationHibernated]
 }
 
 func hibernated(enabled bool) func(*gardencorev1beta1.Shoot) {
@@ -259,15 +259,15 @@ func hibernated(enabled bool) func(*gardencorev1beta1.Shoot) {
 	}
 }
 
-// forceInStage deletes what is on its way by force, with nobody answering and nobody acting.
-func forceInStage(c *change) {
-	c.shoot.shut(true)
-	c.Manager.Leave()
+// forceDeleteInStage deletes what is on its way by force, with nobody answering and nobody acting.
+func forceDeleteInStage(c *changeRun) {
+	c.shoot.setClosed(true)
+	c.Manager.Stop()
 	c.configure(c.subject.configuration(c.To), func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Annotations = map[string]string{v1beta1constants.AnnotationConfirmationForceDeletion: "true"}
 	})
 	require.NoError(c.t, c.Destroy(c.t.Context()))
-	require.NoError(c.t, c.WaitGone(c.patience()))
+	require.NoError(c.t, c.WaitGone(c.timeoutContext()))
 	resources, secrets, err := c.inspector.list(c.t.Context())
 	require.NoError(c.t, err)
 	assert.NotEmpty(c.t, resources)
@@ -279,42 +279,42 @@ func forceInStage(c *change) {
 	}
 }
 
-// growFamilies lets the second family wait for the nodes' ranges, as long as the shoot's constraint bids.
-func growFamilies(s *Stage, way Change, fresh *newShoots) {
-	c := changeOf(s, way, fresh)
-	from, to := c.subject.configuration(way.From), c.subject.configuration(way.To)
-	for _, is := range []gardencorev1beta1.ConditionStatus{gardencorev1beta1.ConditionFalse, gardencorev1beta1.ConditionUnknown} {
-		c.Order(to, migrating(is))
-		c.succeed()
-		c.hurry()
+// addSecondFamily lets the second family wait for the nodes' ranges, as long as the shoot's constraint bids.
+func addSecondFamily(s *Harness, change Change, fresh *newShoots) {
+	c := newChangeRun(s, change, fresh)
+	from, to := c.subject.configuration(change.From), c.subject.configuration(change.To)
+	for _, status := range []gardencorev1beta1.ConditionStatus{gardencorev1beta1.ConditionFalse, gardencorev1beta1.ConditionUnknown} {
+		c.RequestReconcile(to, migrating(status))
+		c.waitSucceeded()
+		c.passAllStages()
 		object, err := c.Get(s.t.Context())
 		require.NoError(s.t, err)
 		assert.Equal(s.t, from.families(), object.Status.IPFamilies)
 	}
-	c.Order(to, migrating(gardencorev1beta1.ConditionTrue))
-	c.succeed()
-	c.arrive()
+	c.RequestReconcile(to, migrating(gardencorev1beta1.ConditionTrue))
+	c.waitSucceeded()
+	c.complete()
 	object, err := c.Get(s.t.Context())
 	require.NoError(s.t, err)
 	assert.Equal(s.t, to.families(), object.Status.IPFamilies)
 }
 
-func migrating(is gardencorev1beta1.ConditionStatus) func(*gardencorev1beta1.Shoot) {
+func migrating(status gardencorev1beta1.ConditionStatus) func(*gardencorev1beta1.Shoot) {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Status.Constraints = []gardencorev1beta1.Condition{{
-			Type: gardencorev1beta1.ShootDualStackNodesMigrationReady, Status: is, LastTransitionTime: metav1.Now(), LastUpdateTime: metav1.Now(),
+			Type: gardencorev1beta1.ShootDualStackNodesMigrationReady, Status: status, LastTransitionTime: metav1.Now(), LastUpdateTime: metav1.Now(),
 		}}
 	}
 }
 
-// moveSettled moves a shoot to another seed, after the one that it was in has been lost.
-func moveSettled(s *Stage, configuration Configuration) {
+// migrateFromLostSeed moves a shoot to another seed, after the one that it was in has been lost.
+func migrateFromLostSeed(s *Harness, configuration Configuration) {
 	s.Start()
 	lost := s.Create(configuration)
 	before, _ := s.content()
 	s.Stop()
-	s.Manager.Leave()
-	s.Manager.Shoot().Forget()
+	s.Manager.Stop()
+	s.Manager.Shoot().ClearHistory()
 	other := s.OtherSeed().Start()
 	other.restore(configuration, lost)
 	got, state := other.content()
@@ -324,8 +324,8 @@ func moveSettled(s *Stage, configuration Configuration) {
 	other.Delete()
 }
 
-// deleteAtOnce deletes an object that was never reconciled, and finds nothing.
-func deleteAtOnce(s *Stage, configuration Configuration) {
+// deleteNeverReconciled deletes an object that was never reconciled, and finds nothing.
+func deleteNeverReconciled(s *Harness, configuration Configuration) {
 	s.Start()
 	object := s.configure(configuration)
 	object.Finalizers = []string{finalizer}
@@ -333,45 +333,45 @@ func deleteAtOnce(s *Stage, configuration Configuration) {
 	s.Delete()
 }
 
-// deleteHalfMade deletes what nobody has applied yet. That it has not been does not keep the Network from being ready.
-func deleteHalfMade(s *Stage, configuration Configuration) {
-	s.Manager.Leave()
+// deleteBeforeApplied deletes what nobody has applied yet. That it has not been does not keep the Network from being ready.
+func deleteBeforeApplied(s *Harness, configuration Configuration) {
+	s.Manager.Stop()
 	s.Start()
 	require.NoError(s.t, s.Deploy(s.t.Context(), s.configure(configuration), v1beta1constants.GardenerOperationReconcile))
 	s.Ready()
 	s.Stop()
 	require.NoError(s.t, s.Destroy(s.t.Context()))
-	s.Manager.Return()
+	s.Manager.Start()
 	s.Start()
-	require.NoError(s.t, s.WaitGone(s.patience()))
-	require.Empty(s.t, s.inspector.gone(s.t.Context()))
+	require.NoError(s.t, s.WaitGone(s.timeoutContext()))
+	require.Empty(s.t, s.inspector.checkGone(s.t.Context()))
 }
 
-// story is one of those that are told of one configuration.
-type story struct {
+// configurationScenario is one of those that are told of one configuration.
+type configurationScenario struct {
 	name string
-	tell func(*Stage, Configuration)
+	run  func(*Harness, Configuration)
 }
 
-func stories() []story {
-	return []story{
-		{"move away from a seed that is lost", moveSettled},
-		{"delete what never came to be", deleteAtOnce},
-		{"delete what is half-made", deleteHalfMade},
+func configurationScenarios() []configurationScenario {
+	return []configurationScenario{
+		{"move away from a seed that is lost", migrateFromLostSeed},
+		{"delete what never came to be", deleteNeverReconciled},
+		{"delete what is half-made", deleteBeforeApplied},
 	}
 }
 
 // interruption is what can happen to a shoot on its way.
 type interruption struct {
 	name string
-	play func(*change)
+	run  func(*changeRun)
 }
 
 func interruptions() []interruption {
 	return []interruption{
 		{"deleted", deleteInStage},
-		{"moved to another seed", moveInStage},
-		{"hibernated", sleepInStage},
-		{"deleted by force", forceInStage},
+		{"moved to another seed", migrateInStage},
+		{"hibernated", hibernateInStage},
+		{"deleted by force", forceDeleteInStage},
 	}
 }

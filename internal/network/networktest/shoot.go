@@ -22,7 +22,7 @@ const labelShoot = "networktest.trellis.garden/shoot"
 
 const (
 	// readyNodes are the names of nodes that catch up when they are told to; another one is not ready and never does.
-	firstNode, secondNode, brokenNode = "first", "second", "broken"
+	firstNode, secondNode, notReadyNode = "first", "second", "broken"
 
 	labelGeneration      = "pod-template-generation"
 	annotationGeneration = "deprecated.daemonset.template.generation"
@@ -32,32 +32,32 @@ const (
 // and kube-controller-manager take no notice of them before they are told to. All other objects are the resource manager's
 // records only.
 type shoot struct {
-	*gateway
-	client  client.Client
-	nodes   bool
-	swift   bool
-	mutex   sync.Mutex
-	trouble []error
+	*apiServerProxy
+	client    client.Client
+	nodes     bool
+	immediate bool
+	mutex     sync.Mutex
+	errs      []error
 }
 
 // newShoot makes one, with nodes or without. Nodes of a swift one catch up at once.
-func newShoot(ctx context.Context, server *contracttest.APIServer, nodes, swift bool) (*shoot, error) {
+func newShoot(ctx context.Context, server *contracttest.APIServer, nodes, immediate bool) (*shoot, error) {
 	namespace, err := server.NewNamespace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGateway(server.Config, namespace)
+	g, err := newAPIServerProxy(server.Config, namespace)
 	if err != nil {
 		return nil, err
 	}
-	s := &shoot{gateway: g, client: server.Client, nodes: nodes, swift: swift}
+	s := &shoot{apiServerProxy: g, client: server.Client, nodes: nodes, immediate: immediate}
 	if nodes {
-		err = errors.Join(s.join(ctx, firstNode, true), s.join(ctx, secondNode, true), s.join(ctx, brokenNode, false))
+		err = errors.Join(s.createNode(ctx, firstNode, true), s.createNode(ctx, secondNode, true), s.createNode(ctx, notReadyNode, false))
 	}
 	return s, err
 }
 
-func (s *shoot) join(ctx context.Context, node string, ready bool) error {
+func (s *shoot) createNode(ctx context.Context, node string, ready bool) error {
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: s.namespace + "-" + node, Labels: map[string]string{labelShoot: s.namespace}}}
 	if err := s.client.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating node %s: %w", node, err)
@@ -89,29 +89,29 @@ func (s *shoot) mirror(object *unstructured.Unstructured, there bool) {
 	} else {
 		err = client.IgnoreNotFound(s.client.Delete(ctx, object))
 	}
-	if err == nil && s.swift {
-		err = s.catchUp(ctx)
+	if err == nil && s.immediate {
+		err = s.rollOutAll(ctx)
 	}
 	if err != nil {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		s.trouble = append(s.trouble, fmt.Errorf("%s %s cannot be in a shoot: %w", object.GetKind(), object.GetName(), err))
+		s.errs = append(s.errs, fmt.Errorf("%s %s cannot be in a shoot: %w", object.GetKind(), object.GetName(), err))
 	}
 }
 
-// complaints returns what the shoot could not work with.
-func (s *shoot) complaints() []string {
+// violations returns what the shoot could not work with.
+func (s *shoot) violations() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var sentences []string
-	for _, err := range s.trouble {
+	for _, err := range s.errs {
 		sentences = append(sentences, err.Error())
 	}
 	return sentences
 }
 
-// catchUp has all workloads rolled out on all nodes that are ready.
-func (s *shoot) catchUp(ctx context.Context) error {
+// rollOutAll has all workloads rolled out on all nodes that are ready.
+func (s *shoot) rollOutAll(ctx context.Context) error {
 	daemonSets, deployments := &appsv1.DaemonSetList{}, &appsv1.DeploymentList{}
 	if err := s.client.List(ctx, daemonSets, client.InNamespace(s.namespace)); err != nil {
 		return err
@@ -121,36 +121,36 @@ func (s *shoot) catchUp(ctx context.Context) error {
 	}
 	var errs []error
 	for i := range daemonSets.Items {
-		errs = append(errs, s.update(ctx, &daemonSets.Items[i], firstNode, secondNode))
+		errs = append(errs, s.rollOutDaemonSet(ctx, &daemonSets.Items[i], firstNode, secondNode))
 	}
 	for i := range deployments.Items {
-		errs = append(errs, s.rollOut(ctx, &deployments.Items[i]))
+		errs = append(errs, s.rollOutDeployment(ctx, &deployments.Items[i]))
 	}
 	return errors.Join(errs...)
 }
 
-// advance has one workload rolled out: completely, or as far as it is not in force everywhere yet.
-func (s *shoot) advance(ctx context.Context, workload network.Workload, completely bool) error {
+// rollOutWorkload has one workload rolled out: completely, or as far as it is not in force everywhere yet.
+func (s *shoot) rollOutWorkload(ctx context.Context, workload network.Workload, completely bool) error {
 	key := client.ObjectKey{Namespace: s.namespace, Name: workload.Name}
 	if workload.Kind == "Deployment" {
 		deployment := &appsv1.Deployment{}
 		if err := s.client.Get(ctx, key, deployment); err != nil || !completely {
 			return err
 		}
-		return s.rollOut(ctx, deployment)
+		return s.rollOutDeployment(ctx, deployment)
 	}
 	daemonSet := &appsv1.DaemonSet{}
 	if err := s.client.Get(ctx, key, daemonSet); err != nil {
 		return err
 	}
 	if completely {
-		return s.update(ctx, daemonSet, firstNode, secondNode)
+		return s.rollOutDaemonSet(ctx, daemonSet, firstNode, secondNode)
 	}
-	return s.update(ctx, daemonSet, firstNode)
+	return s.rollOutDaemonSet(ctx, daemonSet, firstNode)
 }
 
-// lags reports whether a workload is not rolled out completely.
-func (s *shoot) lags(ctx context.Context, workload network.Workload) (bool, error) {
+// rolloutPending reports whether a workload is not rolled out completely.
+func (s *shoot) rolloutPending(ctx context.Context, workload network.Workload) (bool, error) {
 	key := client.ObjectKey{Namespace: s.namespace, Name: workload.Name}
 	if workload.Kind == "Deployment" {
 		deployment := &appsv1.Deployment{}
@@ -162,12 +162,12 @@ func (s *shoot) lags(ctx context.Context, workload network.Workload) (bool, erro
 	return daemonSet.Status.ObservedGeneration < daemonSet.Generation || daemonSet.Status.NumberReady < 2, err
 }
 
-// update has pods of a DaemonSet's newest version run on the named nodes, which are ready.
-func (s *shoot) update(ctx context.Context, daemonSet *appsv1.DaemonSet, nodes ...string) error {
+// rollOutDaemonSet has pods of a DaemonSet's newest version run on the named nodes, which are ready.
+func (s *shoot) rollOutDaemonSet(ctx context.Context, daemonSet *appsv1.DaemonSet, nodes ...string) error {
 	daemonSet.Status = appsv1.DaemonSetStatus{ObservedGeneration: daemonSet.Generation}
 	if s.nodes {
 		for _, node := range nodes {
-			if err := s.run(ctx, daemonSet, node); err != nil {
+			if err := s.runPod(ctx, daemonSet, node); err != nil {
 				return err
 			}
 		}
@@ -179,7 +179,7 @@ func (s *shoot) update(ctx context.Context, daemonSet *appsv1.DaemonSet, nodes .
 	return s.client.Status().Update(ctx, daemonSet)
 }
 
-func (s *shoot) run(ctx context.Context, daemonSet *appsv1.DaemonSet, node string) error {
+func (s *shoot) runPod(ctx context.Context, daemonSet *appsv1.DaemonSet, node string) error {
 	labels := maps.Clone(daemonSet.Spec.Template.Labels)
 	labels[labelGeneration] = daemonSet.Annotations[annotationGeneration]
 	pod := &corev1.Pod{}
@@ -201,7 +201,7 @@ func (s *shoot) run(ctx context.Context, daemonSet *appsv1.DaemonSet, node strin
 	return s.client.Status().Update(ctx, pod)
 }
 
-func (s *shoot) rollOut(ctx context.Context, deployment *appsv1.Deployment) error {
+func (s *shoot) rollOutDeployment(ctx context.Context, deployment *appsv1.Deployment) error {
 	deployment.Status.ObservedGeneration = deployment.Generation
 	deployment.Status.Conditions = []appsv1.DeploymentCondition{
 		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},
@@ -210,8 +210,8 @@ func (s *shoot) rollOut(ctx context.Context, deployment *appsv1.Deployment) erro
 	return s.client.Status().Update(ctx, deployment)
 }
 
-// route has the route controller tell of the nodes that there are routes to their pods, or that it has not made any.
-func (s *shoot) route(ctx context.Context, made bool, nodes ...string) error {
+// setRoutes has the route controller tell of the nodes that there are routes to their pods, or that it has not made any.
+func (s *shoot) setRoutes(ctx context.Context, made bool, nodes ...string) error {
 	for _, name := range nodes {
 		node := &corev1.Node{}
 		if err := s.client.Get(ctx, client.ObjectKey{Name: s.namespace + "-" + name}, node); err != nil {

@@ -25,14 +25,14 @@ type Subject struct {
 	Configurations []Configuration
 	// Changes tell what is particular about going from one of them to another. All other changes that users can make arrive.
 	Changes map[Change]Outcome
-	// Ends are more configurations for Outcome.As to name. Nobody goes to them or comes from them.
-	Ends []Configuration
+	// ExtraConfigurations are more configurations for Outcome.As to name. Nobody goes to them or comes from them.
+	ExtraConfigurations []Configuration
 	// Staged are changes that go in stages. With them it is tried what else can happen on the way: changes of mind in the middle of
 	// every stage, and the end of the shoot or of its stay in the first.
 	Staged []Change
-	// Works says whether pods reach each other while nodes run any of some forms of the plugin, and any of the deployed forms holds
+	// CheckConnectivity says whether pods reach each other while nodes run any of some forms of the plugin, and any of the deployed forms holds
 	// for what is not on nodes: an error tells why not. It judges the driver, so it must not ask it. It may be nil, then nobody looks.
-	Works func(nodes, deployed []json.RawMessage) error
+	CheckConnectivity func(nodes, deployed []json.RawMessage) error
 }
 
 // Configuration is a shoot as users configure it.
@@ -58,9 +58,9 @@ func (c Change) String() string { return fmt.Sprintf("from %s to %s", c.From, c.
 type Outcome struct {
 	// Refused is a part of the error with which the change is refused while there are nodes.
 	Refused string
-	// As names the configuration whose objects a new shoot would have that are the same as those after the change. That is when
+	// SameAs names the configuration whose objects a new shoot would have that are the same as those after the change. That is when
 	// something of the former configuration has to stay.
-	As string
+	SameAs string
 }
 
 func (c Configuration) families() []extensionsv1alpha1.IPFamily {
@@ -77,9 +77,9 @@ func (c Configuration) infrastructure() string {
 	return c.Infrastructure
 }
 
-// canBecome reports whether Gardener lets users go from one configuration to the other: a shoot stays where it is, and gets or
+// canChangeTo reports whether Gardener lets users go from one configuration to the other: a shoot stays where it is, and gets or
 // loses a second family at most.
-func (c Configuration) canBecome(other Configuration) bool {
+func (c Configuration) canChangeTo(other Configuration) bool {
 	from, to := c.families(), other.families()
 	if len(from) > len(to) {
 		from, to = to, from
@@ -89,7 +89,7 @@ func (c Configuration) canBecome(other Configuration) bool {
 
 // configuration looks up one that is there.
 func (s Subject) configuration(name string) Configuration {
-	all := slices.Concat(s.Configurations, s.Ends)
+	all := slices.Concat(s.Configurations, s.ExtraConfigurations)
 	return all[slices.IndexFunc(all, func(c Configuration) bool { return c.Name == name })]
 }
 
@@ -98,7 +98,7 @@ func (s Subject) changes() []Change {
 	var all []Change
 	for _, from := range s.Configurations {
 		for _, to := range s.Configurations {
-			if from.canBecome(to) {
+			if from.canChangeTo(to) {
 				all = append(all, Change{From: from.Name, To: to.Name})
 			}
 		}
@@ -106,9 +106,9 @@ func (s Subject) changes() []Change {
 	return all
 }
 
-// destination returns the configuration whose new shoots are as this change leaves a shoot.
-func (s Subject) destination(change Change) Configuration {
-	if as := s.Changes[change].As; as != "" {
+// resultOf returns the configuration whose new shoots are as this change leaves a shoot.
+func (s Subject) resultOf(change Change) Configuration {
+	if as := s.Changes[change].SameAs; as != "" {
 		return s.configuration(as)
 	}
 	return s.configuration(change.To)

@@ -30,7 +30,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	for _, scenario := range scenarios(server, subject) {
 		t.Run(scenario.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.play(t)
+			scenario.run(t)
 		})
 	}
 }
@@ -42,8 +42,8 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 		if !strings.Contains(scenario.name, selection) {
 			continue
 		}
-		r := &recorder{context: func() context.Context { return ctx }}
-		r.run(scenario.play)
+		r := &fakeT{context: func() context.Context { return ctx }}
+		r.run(scenario.run)
 		if r.Failed() {
 			return append([]string{scenario.name}, r.violations...)
 		}
@@ -54,60 +54,60 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 // scenario is a story with nothing going wrong in it.
 type scenario struct {
 	name string
-	play func(T)
+	run  func(T)
 }
 
 func scenarios(server *contracttest.APIServer, subject Subject) []scenario {
 	fresh := newShootsOf(server, subject)
-	return slices.Concat(lives(server, subject, fresh), ways(server, subject, fresh), interrupted(server, subject, fresh))
+	return slices.Concat(lifecycleScenarios(server, subject, fresh), changeScenarios(server, subject, fresh), interruptionScenarios(server, subject, fresh))
 }
 
-func lives(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+func lifecycleScenarios(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
 	var all []scenario
 	for _, configuration := range subject.Configurations {
 		all = append(all, scenario{"create, again, delete: " + configuration.Name, func(t T) {
-			life(newStage(t, server, subject), configuration, fresh)
+			lifecycle(newHarness(t, server, subject), configuration, fresh)
 		}})
 	}
-	for _, story := range stories() {
-		all = append(all, scenario{story.name, func(t T) { story.tell(newStage(t, server, subject), subject.Configurations[0]) }})
+	for _, each := range configurationScenarios() {
+		all = append(all, scenario{each.name, func(t T) { each.run(newHarness(t, server, subject), subject.Configurations[0]) }})
 	}
 	return all
 }
 
-func ways(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+func changeScenarios(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
 	var all []scenario
 	for _, change := range subject.changes() {
-		all = append(all, scenario{change.String(), func(t T) { walk(newStage(t, server, subject), change, fresh) }})
+		all = append(all, scenario{change.String(), func(t T) { runChange(newHarness(t, server, subject), change, fresh) }})
 		from, to := subject.configuration(change.From), subject.configuration(change.To)
 		if len(to.families()) > len(from.families()) && subject.Changes[change] == (Outcome{}) {
 			all = append(all, scenario{change.String() + ", family by family", func(t T) {
-				growFamilies(newStage(t, server, subject), change, fresh)
+				addSecondFamily(newHarness(t, server, subject), change, fresh)
 			}})
 		}
 	}
 	return all
 }
 
-func interrupted(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
+func interruptionScenarios(server *contracttest.APIServer, subject Subject, fresh *newShoots) []scenario {
 	var all []scenario
 	for _, change := range subject.Staged {
 		all = append(all, scenario{"changes of mind on the way " + change.String(), func(t T) {
-			turnInEveryStage(t, server, subject, change, fresh)
+			redirectInEveryStage(t, server, subject, change, fresh)
 		}})
 	}
 	for _, interruption := range interruptions() {
 		for _, change := range subject.Staged {
 			all = append(all, scenario{interruption.name + " on the way " + change.String(), func(t T) {
-				interruption.play(inStage(newStage(t, server, subject), change, fresh))
+				interruption.run(inStage(newHarness(t, server, subject), change, fresh))
 			}})
 		}
 	}
 	return all
 }
 
-// recorder is a test that nobody is failed by.
-type recorder struct {
+// fakeT is a test that nobody is failed by.
+type fakeT struct {
 	context func() context.Context
 
 	mutex      sync.Mutex
@@ -115,14 +115,14 @@ type recorder struct {
 	cleanups   []func()
 }
 
-var _ T = (*recorder)(nil)
+var _ T = (*fakeT)(nil)
 
 // run plays and cleans up.
-func (r *recorder) run(play func(T)) {
+func (r *fakeT) run(scenario func(T)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		play(r)
+		scenario(r)
 	}()
 	<-ended
 	for _, clean := range slices.Backward(r.cleanups) {
@@ -131,29 +131,29 @@ func (r *recorder) run(play func(T)) {
 }
 
 // Errorf implements T.
-func (r *recorder) Errorf(format string, args ...any) {
+func (r *fakeT) Errorf(format string, args ...any) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.violations = append(r.violations, fmt.Sprintf(format, args...))
 }
 
 // FailNow implements T.
-func (r *recorder) FailNow() {
+func (r *fakeT) FailNow() {
 	r.Errorf("the scenario cannot go on")
 	runtime.Goexit()
 }
 
 // Helper implements T.
-func (r *recorder) Helper() {}
+func (r *fakeT) Helper() {}
 
 // Context implements T.
-func (r *recorder) Context() context.Context { return r.context() }
+func (r *fakeT) Context() context.Context { return r.context() }
 
 // Cleanup implements T.
-func (r *recorder) Cleanup(clean func()) { r.cleanups = append(r.cleanups, clean) }
+func (r *fakeT) Cleanup(clean func()) { r.cleanups = append(r.cleanups, clean) }
 
 // Failed implements T.
-func (r *recorder) Failed() bool {
+func (r *fakeT) Failed() bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return len(r.violations) > 0

@@ -30,26 +30,26 @@ func TestMain(m *testing.M) {
 	os.Exit(apiServer.Run(m))
 }
 
-func barnImages(t *testing.T) images.Vector {
+func exampleImages(t *testing.T) images.Vector {
 	t.Helper()
 	vector, err := images.Read([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
 	require.NoError(t, err)
 	return vector
 }
 
-func barnSubject(t *testing.T, driver network.Driver) networktest.Subject {
+func exampleSubject(t *testing.T, driver network.Driver) networktest.Subject {
 	t.Helper()
 	change := func(from, to string) networktest.Change { return networktest.Change{From: from, To: to} }
 	stays := networktest.Outcome{Refused: "walls stay"}
 	inhabited := networktest.Outcome{Refused: "animals live here"}
 	return networktest.Subject{
-		Type: barnType, Driver: driver, Images: barnImages(t), Works: barnWorks,
+		Type: exampleType, Driver: driver, Images: exampleImages(t), CheckConnectivity: checkExampleConnectivity,
 		Configurations: []networktest.Configuration{
 			{Name: "wood"},
-			{Name: "iron, kept", ProviderConfig: barnConfigOf(barnConfig{Door: "iron", Keeper: true}), Change: withoutKubeProxy},
-			{Name: "wood, paths", ProviderConfig: barnConfigOf(barnConfig{Paths: true})},
+			{Name: "iron, kept", ProviderConfig: newExampleConfig(exampleConfig{Door: "iron", Keeper: true}), Change: withoutKubeProxy},
+			{Name: "wood, paths", ProviderConfig: newExampleConfig(exampleConfig{Paths: true})},
 			{Name: "wood, two families", Families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4, extensionsv1alpha1.IPFamilyIPv6}},
-			{Name: "walled", ProviderConfig: barnConfigOf(barnConfig{Door: "walled"}), Infrastructure: "local"},
+			{Name: "walled", ProviderConfig: newExampleConfig(exampleConfig{Door: "walled"}), Infrastructure: "local"},
 			{Name: "wood, local", Infrastructure: "local"},
 		},
 		Changes: map[networktest.Change]networktest.Outcome{
@@ -63,12 +63,12 @@ func withoutKubeProxy(shoot *gardencorev1beta1.Shoot) {
 	shoot.Spec.Kubernetes.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}
 }
 
-func TestBarn(t *testing.T) {
+func TestRun(t *testing.T) {
 	t.Parallel()
-	networktest.Run(t, apiServer.Get(t), barnSubject(t, barn{}))
+	networktest.Run(t, apiServer.Get(t), exampleSubject(t, exampleNet{}))
 }
 
-func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
+func TestRunExploration(t *testing.T) {
 	t.Parallel()
-	networktest.RunExploration(t, apiServer.Get(t), barnSubject(t, barn{}), networktest.Change{From: "wood", To: "iron, kept"}, contracttest.Options{})
+	networktest.RunExploration(t, apiServer.Get(t), exampleSubject(t, exampleNet{}), networktest.Change{From: "wood", To: "iron, kept"}, contracttest.Options{})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// mostStages is more than any way has.
-const mostStages = 16
+// maxStages is more than any way has.
+const maxStages = 16
 
 // beingChanged is what the status says while there is a stage.
 const beingChanged = "the network is being changed, "
@@ -25,8 +25,8 @@ const beingChanged = "the network is being changed, "
 // reconciled says why a pass is not over. An error is an end, too. Of a pass that nobody has ordered only the description tells: it
 // is written at the end.
 func reconciled(object *extensionsv1alpha1.Network) error {
-	if order := object.Annotations[v1beta1constants.GardenerOperation]; order != "" {
-		return fmt.Errorf("order %q is not taken yet", order)
+	if operation := object.Annotations[v1beta1constants.GardenerOperation]; operation != "" {
+		return fmt.Errorf("order %q is not taken yet", operation)
 	}
 	if object.Status.LastError != nil {
 		return nil
@@ -34,7 +34,7 @@ func reconciled(object *extensionsv1alpha1.Network) error {
 	if err := health.CheckExtensionObject(object); err != nil {
 		return err
 	}
-	state, err := keptIn(object)
+	state, err := readState(object)
 	if err != nil {
 		return err
 	}
@@ -45,24 +45,24 @@ func reconciled(object *extensionsv1alpha1.Network) error {
 	return nil
 }
 
-// change is one way from one configuration to another, with the nodes following as late as they may.
-type change struct {
-	*Stage
+// changeRun is one way from one configuration to another, with the nodes following as late as they may.
+type changeRun struct {
+	*Harness
 	Change
 	fresh *newShoots
 	// stages counts those that the nodes had to catch up with.
 	stages int
 }
 
-// depart gives the order, and returns whether it is obeyed.
-func (c *change) depart() bool {
+// begin gives the order, and returns whether it is obeyed.
+func (c *changeRun) begin() bool {
 	c.t.Helper()
-	require.NoError(c.t, c.shoot.route(c.t.Context(), false, firstNode, secondNode, brokenNode))
+	require.NoError(c.t, c.shoot.setRoutes(c.t.Context(), false, firstNode, secondNode, notReadyNode))
 	before, _ := c.content()
 	refused := c.subject.Changes[c.Change].Refused
-	c.Order(c.subject.configuration(c.To))
+	c.RequestReconcile(c.subject.configuration(c.To))
 	if refused == "" {
-		c.succeed()
+		c.waitSucceeded()
 		return true
 	}
 	object := c.Wait(func(object *extensionsv1alpha1.Network) error {
@@ -78,36 +78,36 @@ func (c *change) depart() bool {
 	return false
 }
 
-// succeed waits until the order is fulfilled as far as gardenlet knows. An error on the way is the end.
-func (c *change) succeed() {
+// waitSucceeded waits until the order is fulfilled as far as gardenlet knows. An error on the way is the end.
+func (c *changeRun) waitSucceeded() {
 	c.t.Helper()
 	object := c.Wait(reconciled)
 	require.Nil(c.t, object.Status.LastError, "%s", c.Change)
 	c.inspect()
 }
 
-// arrive opens gate after gate, each as late as it may, and ends with everything as it is in a new shoot.
-func (c *change) arrive() {
+// complete opens gate after gate, each as late as it may, and ends with everything as it is in a new shoot.
+func (c *changeRun) complete() {
 	c.t.Helper()
-	for range mostStages {
-		if !c.waits() {
-			c.arrived()
+	for range maxStages {
+		if !c.isInStage() {
+			c.requireCompleted()
 			return
 		}
-		c.pass()
+		c.completeStage()
 	}
 	require.Failf(c.t, "the change does not arrive", "%s, after %d stages", c.Change, c.stages)
 }
 
-// arrived holds what is deployed against what a new shoot would have.
-func (c *change) arrived() {
+// requireCompleted holds what is deployed against what a new shoot would have.
+func (c *changeRun) requireCompleted() {
 	c.t.Helper()
 	got, _ := c.content()
-	require.Empty(c.t, got.differences(c.fresh.of(c.t, c.subject.destination(c.Change))), "%s", c.Change)
+	require.Empty(c.t, got.differences(c.fresh.get(c.t, c.subject.resultOf(c.Change))), "%s", c.Change)
 }
 
-// waits reports whether the nodes have to catch up first.
-func (c *change) waits() bool {
+// isInStage reports whether the nodes have to catch up first.
+func (c *changeRun) isInStage() bool {
 	c.t.Helper()
 	_, state := c.content()
 	if state.Stage != nil {
@@ -116,31 +116,31 @@ func (c *change) waits() bool {
 	return state.Stage != nil
 }
 
-// pass opens the gate of the current stage, one lock after the other, and has a process that knows of nothing notice.
-func (c *change) pass() {
+// completeStage opens the gate of the current stage, one lock after the other, and has a process that knows of nothing notice.
+func (c *changeRun) completeStage() {
 	c.t.Helper()
 	c.Restart()
 	_, state := c.content()
-	locks := c.locks(state.Stage.Gate)
-	for _, open := range locks[:max(0, len(locks)-1)] {
-		c.stays()
-		require.NoError(c.t, open(c.t.Context()))
+	steps := c.gateSteps(state.Stage.Gate)
+	for _, step := range steps[:max(0, len(steps)-1)] {
+		c.requireGateClosed()
+		require.NoError(c.t, step(c.t.Context()))
 	}
-	c.stays()
-	c.open()
+	c.requireGateClosed()
+	c.openGate()
 }
 
-// open has the nodes catch up with the current stage, and waits for what comes next, for which nobody gives an order.
-func (c *change) open() {
+// openGate has the nodes catch up with the current stage, and waits for what comes next, for which nobody gives an order.
+func (c *changeRun) openGate() {
 	c.t.Helper()
 	_, state := c.content()
-	c.settle()
+	c.rollOutAll()
 	if state.Stage.Gate.Routes {
-		require.NoError(c.t, c.shoot.route(c.t.Context(), true, firstNode, secondNode))
+		require.NoError(c.t, c.shoot.setRoutes(c.t.Context(), true, firstNode, secondNode))
 	}
-	before := string(written(state))
+	before := string(encodeJSON(state))
 	object := c.Wait(func(object *extensionsv1alpha1.Network) error {
-		if next, err := keptIn(object); err != nil || object.Status.LastError == nil && string(written(next)) == before {
+		if next, err := readState(object); err != nil || object.Status.LastError == nil && string(encodeJSON(next)) == before {
 			return errors.Join(err, fmt.Errorf("%s: it does not go on from stage %q, although the nodes have caught up", c.Change, state.Stage.Name))
 		}
 		return reconciled(object)
@@ -149,42 +149,42 @@ func (c *change) open() {
 	c.inspect()
 }
 
-// locks returns what keeps a gate shut, as steps after none of which it is open but the last.
-func (c *change) locks(gate network.Gate) []func(context.Context) error {
+// gateSteps returns what keeps a gate shut, as steps after none of which it is open but the last.
+func (c *changeRun) gateSteps(gate network.Gate) []func(context.Context) error {
 	c.t.Helper()
 	var steps []func(context.Context) error
 	for _, workload := range gate.Workloads {
-		if !c.lags(workload) {
+		if !c.rolloutPending(workload) {
 			continue
 		}
 		for _, completely := range []bool{false, true} {
-			steps = append(steps, func(ctx context.Context) error { return c.shoot.advance(ctx, workload, completely) })
+			steps = append(steps, func(ctx context.Context) error { return c.shoot.rollOutWorkload(ctx, workload, completely) })
 		}
 	}
 	if gate.Routes {
 		for _, node := range []string{firstNode, secondNode} {
-			steps = append(steps, func(ctx context.Context) error { return c.shoot.route(ctx, true, node) })
+			steps = append(steps, func(ctx context.Context) error { return c.shoot.setRoutes(ctx, true, node) })
 		}
 	}
 	return steps
 }
 
-// lags reports whether the nodes have to catch up with a workload.
-func (c *change) lags(workload network.Workload) bool {
+// rolloutPending reports whether the nodes have to catch up with a workload.
+func (c *changeRun) rolloutPending(workload network.Workload) bool {
 	c.t.Helper()
-	lags, err := c.shoot.lags(c.t.Context(), workload)
+	lags, err := c.shoot.rolloutPending(c.t.Context(), workload)
 	require.NoError(c.t, err)
 	return lags
 }
 
-// stays has the process look a few times at a gate that is shut, and demands that nothing comes of it.
-func (c *change) stays() {
+// requireGateClosed has the process look a few times at a gate that is shut, and demands that nothing comes of it.
+func (c *changeRun) requireGateClosed() {
 	c.t.Helper()
 	before, err := c.Get(c.t.Context())
 	require.NoError(c.t, err)
-	looks := c.shoot.requests()
+	requests := c.shoot.requests()
 	const requestsOfTwoLooks = 12
-	require.Eventually(c.t, func() bool { return c.shoot.requests() > looks+requestsOfTwoLooks }, patience, lookInterval/5, "nobody looks")
+	require.Eventually(c.t, func() bool { return c.shoot.requests() > requests+requestsOfTwoLooks }, operationTimeout, checkInterval/5, "nobody looks")
 	after, err := c.Get(c.t.Context())
 	require.NoError(c.t, err)
 	require.Equal(c.t, before.Status.State, after.Status.State, "%s: it goes on although nodes have not caught up", c.Change)

@@ -18,7 +18,7 @@ type brokenDriver struct {
 	sessions *cloudopenstack.Sessions
 }
 
-func broken(sessions *cloudopenstack.Sessions) brokenDriver {
+func newBrokenDriver(sessions *cloudopenstack.Sessions) brokenDriver {
 	return brokenDriver{Driver: openstack.New(sessions), sessions: sessions}
 }
 
@@ -31,13 +31,13 @@ func (b brokenDriver) session(ctx context.Context, shoot *worker.Shoot) (*cloudo
 	if err != nil {
 		return nil, err
 	}
-	return b.sessions.Get(ctx, credentials.At(cloudopenstack.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
+	return b.sessions.Get(ctx, credentials.WithKeystone(cloudopenstack.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
 }
 
-// hasty makes a group anew at every pass.
-type hasty struct{ brokenDriver }
+// duplicatingDriver makes a group anew at every pass.
+type duplicatingDriver struct{ brokenDriver }
 
-func (h hasty) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+func (h duplicatingDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 	session, err := h.session(ctx, shoot)
 	if err != nil {
 		return nil, err
@@ -48,18 +48,18 @@ func (h hasty) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object
 	return h.Driver.Prepare(ctx, shoot)
 }
 
-// Tidy leaves alone what is there once too often.
-func (h hasty) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+// Cleanup leaves alone what is there once too often.
+func (h duplicatingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 	if !shoot.Deleting {
 		return status, nil
 	}
-	return h.Driver.Tidy(ctx, shoot, status)
+	return h.Driver.Cleanup(ctx, shoot, status)
 }
 
-// greedy takes everything for the shoot's whose name begins with the technical ID.
-type greedy struct{ brokenDriver }
+// prefixDeletingDriver takes everything for the shoot's whose name begins with the technical ID.
+type prefixDeletingDriver struct{ brokenDriver }
 
-func (g greedy) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+func (g prefixDeletingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 	session, err := g.session(ctx, shoot)
 	if err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func (g greedy) Tidy(ctx context.Context, shoot *worker.Shoot, status runtime.Ob
 			}
 		}
 	}
-	return g.Driver.Tidy(ctx, shoot, status)
+	return g.Driver.Cleanup(ctx, shoot, status)
 }
 
-// untidy removes nothing.
-type untidy struct{ brokenDriver }
+// leakingDriver removes nothing.
+type leakingDriver struct{ brokenDriver }
 
-func (untidy) Tidy(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+func (leakingDriver) Cleanup(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 	return status, nil
 }

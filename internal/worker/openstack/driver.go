@@ -46,7 +46,7 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 		return nil, err
 	}
 	status.ServerGroupDependencies = recorded.ServerGroupDependencies
-	wants := in.groupWants()
+	wants := in.wantedGroups()
 	if len(wants) == 0 {
 		return status, nil
 	}
@@ -54,7 +54,7 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 	if err != nil {
 		return nil, err
 	}
-	status.ServerGroupDependencies, err = groups.provide(ctx, wants, recorded.ServerGroupDependencies)
+	status.ServerGroupDependencies, err = groups.ensure(ctx, wants, recorded.ServerGroupDependencies)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *exte
 	}
 	machines := plan.machines()
 	if len(plan.dataVolumes) > 0 {
-		machines.Former = &worker.Former{
+		machines.UpstreamMachines = &worker.UpstreamMachines{
 			Machines: *plan.withoutDataVolumes().machines(),
-			Remark:   fmt.Sprintf("the data volumes of pool %s come when its nodes are replaced", pool.Name),
+			Message:  fmt.Sprintf("the data volumes of pool %s come when its nodes are replaced", pool.Name),
 		}
 	}
 	return machines, nil

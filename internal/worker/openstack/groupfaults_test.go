@@ -12,25 +12,25 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// mishaps are all the ways in which a call goes wrong, or the process at it.
-func mishaps() map[string]func(w *world, call int) {
-	die := func(phase wire.Phase) func(w *world, call int) {
-		return func(w *world, call int) {
+// callFailures are all the ways in which a call goes wrong, or the process at it.
+func callFailures() map[string]func(env *environment, call int) {
+	killAt := func(phase wire.Phase) func(env *environment, call int) {
+		return func(env *environment, call int) {
 			var dead atomic.Bool
-			w.cloud.SetHook(func(event wire.Event) wire.Verdict {
+			env.cloud.SetHook(func(event wire.Event) wire.HookResult {
 				if event.Phase == phase && event.Call.Seq == call+1 {
 					dead.Store(true)
 				}
 				if dead.Load() {
-					return wire.Cut
+					return wire.DropConnection
 				}
 				return wire.Proceed
 			})
 		}
 	}
-	all := map[string]func(w *world, call int){
-		"killed before its effect": die(wire.Before),
-		"killed after its effect":  die(wire.After),
+	all := map[string]func(env *environment, call int){
+		"killed before its effect": killAt(wire.Before),
+		"killed after its effect":  killAt(wire.After),
 	}
 	for how, fault := range map[string]wire.Fault{
 		"refused":                         {Status: 500},
@@ -38,9 +38,9 @@ func mishaps() map[string]func(w *world, call int) {
 		"answered badly after its effect": {Status: 504, AfterEffect: true},
 		"lost after its effect":           {Drop: wire.DropAfter},
 	} {
-		all[how] = func(w *world, call int) {
+		all[how] = func(env *environment, call int) {
 			fault.Skip = call
-			w.cloud.Inject(fault)
+			env.cloud.Inject(fault)
 		}
 	}
 	return all
@@ -48,64 +48,67 @@ func mishaps() map[string]func(w *world, call int) {
 
 // Whatever call goes wrong, in whatever way, whether or not the process survives it, and whether or not the record does: nothing exists
 // twice, and nothing is left behind.
-func TestEveryCallMayFail(t *testing.T) {
+func TestServerGroups_Faults(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		before, change func(w *world)
-		do             func(w *world) error
+		before, change func(env *environment)
+		do             func(env *environment) error
 	}{
 		"new groups": {
-			before: func(*world) {}, do: (*world).reconcile,
-			change: func(w *world) { w.ask("cpu", "soft-anti-affinity"); w.ask("gpu", "soft-anti-affinity") },
+			before: func(*environment) {}, do: (*environment).reconcile,
+			change: func(env *environment) {
+				env.setServerGroup("cpu", "soft-anti-affinity")
+				env.setServerGroup("gpu", "soft-anti-affinity")
+			},
 		},
 		"another policy, and a pool without": {
-			before: func(w *world) {
-				w.ask("cpu", "soft-anti-affinity")
-				w.ask("gpu", "soft-anti-affinity")
-				w.mustReconcile()
+			before: func(env *environment) {
+				env.setServerGroup("cpu", "soft-anti-affinity")
+				env.setServerGroup("gpu", "soft-anti-affinity")
+				env.mustReconcile()
 			},
-			change: func(w *world) { w.ask("cpu", "anti-affinity"); w.ask("gpu", "") },
-			do:     (*world).reconcile,
+			change: func(env *environment) { env.setServerGroup("cpu", "anti-affinity"); env.setServerGroup("gpu", "") },
+			do:     (*environment).reconcile,
 		},
 		"deletion": {
-			before: func(w *world) {
-				w.ask("cpu", "soft-anti-affinity")
-				w.ask("gpu", "soft-anti-affinity")
-				w.mustReconcile()
+			before: func(env *environment) {
+				env.setServerGroup("cpu", "soft-anti-affinity")
+				env.setServerGroup("gpu", "soft-anti-affinity")
+				env.mustReconcile()
 			},
-			change: func(*world) {},
-			do:     (*world).delete,
+			change: func(*environment) {},
+			do:     (*environment).delete,
 		},
 	} {
-		start := func(t *testing.T) *world {
+		start := func(t *testing.T) *environment {
 			t.Helper()
-			w := newCloudWorld(t)
-			w.addPool("gpu")
-			w.plantGroup("database", "affinity")
-			tc.before(w)
-			tc.change(w)
-			w.cloud.ResetLog()
-			return w
+			env := newCloudEnvironment(t)
+			env.addPool("gpu")
+			env.createServerGroup("database", "affinity")
+			tc.before(env)
+			tc.change(env)
+			env.cloud.ResetLog()
+			return env
 		}
 		reference := start(t)
 		require.NoError(t, tc.do(reference))
-		want := reference.there()
+		want := reference.serverGroupNames()
 		calls := len(reference.calls())
 		for call := range calls {
-			for how, strike := range mishaps() {
-				for _, loses := range []bool{false, true} {
-					t.Run(fmt.Sprintf("%s: call %d of %d %s, record lost: %t", sentence, call+1, calls, how, loses), func(t *testing.T) {
-						w := start(t)
-						strike(w, call)
-						_ = tc.do(w)
-						w.restart()
-						if loses {
-							w.status = nil
+			for how, inject := range callFailures() {
+				for _, losesRecord := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s: call %d of %d %s, record lost: %t", sentence, call+1, calls, how, losesRecord), func(t *testing.T) {
+						env := start(t)
+						inject(env, call)
+						_ = tc.do(env)
+						env.restart()
+						if losesRecord {
+							env.status = nil
 						}
-						require.NoError(t, tc.do(w))
-						assert.Equal(t, want, w.there())
-						assert.Len(t, slices.Compact(w.there()), len(w.there()), "none twice")
-						require.NoError(t, w.delete())
-						assert.Equal(t, []string{"database"}, w.there())
+						require.NoError(t, tc.do(env))
+						assert.Equal(t, want, env.serverGroupNames())
+						assert.Len(t, slices.Compact(env.serverGroupNames()), len(env.serverGroupNames()), "none twice")
+						require.NoError(t, env.delete())
+						assert.Equal(t, []string{"database"}, env.serverGroupNames())
 					})
 				}
 			}

@@ -45,9 +45,9 @@ func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs)
 	return all, nil
 }
 
-// provide sees to it that every want has its group. It returns what to record: first what is to go, then the groups in use, in the order of
+// ensure sees to it that every want has its group. It returns what to record: first what is to go, then the groups in use, in the order of
 // wants.
-func (g *groups) provide(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
+func (g *groups) ensure(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
 	if len(g.uids) == 0 {
 		return nil, errors.New("the shoot has no UID that server groups could be named after")
 	}
@@ -66,11 +66,11 @@ func (g *groups) provide(ctx context.Context, wants []groupWant, recorded []depe
 		}
 		inUse = append(inUse, dependency{PoolName: want.pool, ID: group.ID, Name: group.Name})
 	}
-	leaving, err := g.leaving(ctx, inUse, recorded)
+	unused, err := g.unused(ctx, inUse, recorded)
 	if err != nil {
 		return nil, err
 	}
-	return append(leaving, inUse...), nil
+	return append(unused, inUse...), nil
 }
 
 // find returns the group that a pool has, nil for none: the recorded one, if it is there and of the policy, or else one that is the
@@ -80,7 +80,7 @@ func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency
 		if known.PoolName != want.pool {
 			continue
 		}
-		group, err := g.look(ctx, known.ID)
+		group, err := g.get(ctx, known.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency
 	for _, group := range g.candidates(want) {
 		isOurs := g.isOwn(group)
 		if !isOurs {
-			member, err := g.member(ctx, group)
+			member, err := g.liveMember(ctx, group)
 			if err != nil {
 				return nil, err
 			}
@@ -110,8 +110,8 @@ func (g *groups) candidates(want groupWant) []cloudopenstack.ServerGroup {
 	names := g.names(want)
 	isNamed := func(group cloudopenstack.ServerGroup) bool { return slices.Contains(names, group.Name) }
 	for _, group := range g.known {
-		pool, isRead := g.poolIn(group)
-		if group.Policy == want.policy && (isNamed(group) || isRead && pool == want.pool) {
+		pool, isParsed := g.poolFromName(group)
+		if group.Policy == want.policy && (isNamed(group) || isParsed && pool == want.pool) {
 			found = append(found, group)
 		}
 	}
@@ -123,39 +123,39 @@ func (g *groups) candidates(want groupWant) []cloudopenstack.ServerGroup {
 	return found
 }
 
-// leaving lists what is recorded, or is the shoot's by its name, and no pool uses. What is gone is not worth a record.
-func (g *groups) leaving(ctx context.Context, inUse, recorded []dependency) ([]dependency, error) {
+// unused lists what is recorded, or is the shoot's by its name, and no pool uses. What is gone is not worth a record.
+func (g *groups) unused(ctx context.Context, inUse, recorded []dependency) ([]dependency, error) {
 	isIn := func(id string, list []dependency) bool {
 		return slices.ContainsFunc(list, func(d dependency) bool { return d.ID == id })
 	}
-	var leaving []dependency
+	var unused []dependency
 	for _, old := range recorded {
-		if isIn(old.ID, inUse) || isIn(old.ID, leaving) {
+		if isIn(old.ID, inUse) || isIn(old.ID, unused) {
 			continue
 		}
-		group, err := g.look(ctx, old.ID)
+		group, err := g.get(ctx, old.ID)
 		if err != nil {
 			return nil, err
 		}
 		if group != nil {
-			leaving = append(leaving, old)
+			unused = append(unused, old)
 		}
 	}
-	strays := slices.DeleteFunc(slices.Clone(g.known), func(group cloudopenstack.ServerGroup) bool {
-		return !g.isOwn(group) || isIn(group.ID, inUse) || isIn(group.ID, leaving)
+	unrecorded := slices.DeleteFunc(slices.Clone(g.known), func(group cloudopenstack.ServerGroup) bool {
+		return !g.isOwn(group) || isIn(group.ID, inUse) || isIn(group.ID, unused)
 	})
-	slices.SortFunc(strays, func(a, b cloudopenstack.ServerGroup) int {
+	slices.SortFunc(unrecorded, func(a, b cloudopenstack.ServerGroup) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
-	for _, group := range strays {
-		pool, _ := g.poolIn(group) // of names of our form, nobody knows it
-		leaving = append(leaving, dependency{PoolName: pool, ID: group.ID, Name: group.Name})
+	for _, group := range unrecorded {
+		pool, _ := g.poolFromName(group) // of names of our form, nobody knows it
+		unused = append(unused, dependency{PoolName: pool, ID: group.ID, Name: group.Name})
 	}
-	return leaving, nil
+	return unused, nil
 }
 
-// look returns a group by its ID, nil when there is none. One that was not listed is asked for: Nova lists a thousand at most.
-func (g *groups) look(ctx context.Context, id string) (*cloudopenstack.ServerGroup, error) {
+// get returns a group by its ID, nil when there is none. One that was not listed is asked for: Nova lists a thousand at most.
+func (g *groups) get(ctx context.Context, id string) (*cloudopenstack.ServerGroup, error) {
 	for i := range g.known {
 		if g.known[i].ID == id {
 			return &g.known[i], nil
@@ -176,9 +176,9 @@ func (g *groups) look(ctx context.Context, id string) (*cloudopenstack.ServerGro
 	return &group, nil
 }
 
-// member returns the first server of a group that is alive, nil when there is none: a server that is deleted softly stays a member until
+// liveMember returns the first server of a group that is alive, nil when there is none: a server that is deleted softly stays a member until
 // the cloud clears it away.
-func (g *groups) member(ctx context.Context, group cloudopenstack.ServerGroup) (*cloudopenstack.Server, error) {
+func (g *groups) liveMember(ctx context.Context, group cloudopenstack.ServerGroup) (*cloudopenstack.Server, error) {
 	for _, id := range group.Members {
 		server, err := g.session.GetServer(ctx, id)
 		if cloud.IsNotFound(err) {

@@ -16,216 +16,216 @@ import (
 // waitForServers is how long the fake may take to let go of a server.
 const waitForServers = 10 * time.Second
 
-// nameOf is the name of a new group.
-func (w *world) nameOf(pool, policy string) string {
-	return ownerOf(w.input()).names(groupWant{pool, policy})[0]
+// newGroupName is the name of a new group.
+func (env *environment) newGroupName(pool, policy string) string {
+	return ownerOf(env.shootInput()).names(groupWant{pool, policy})[0]
 }
 
-// plantGroup makes a group that was there before, and returns its ID.
-func (w *world) plantGroup(name, policy string) string {
-	w.t.Helper()
-	group, err := w.session().CreateServerGroup(w.t.Context(), name, policy)
-	require.NoError(w.t, err)
-	w.cloud.ResetLog()
+// createServerGroup makes a group that was there before, and returns its ID.
+func (env *environment) createServerGroup(name, policy string) string {
+	env.t.Helper()
+	group, err := env.session().CreateServerGroup(env.t.Context(), name, policy)
+	require.NoError(env.t, err)
+	env.cloud.ResetLog()
 	return group.ID
 }
 
-// plantServer makes a server in a group.
-func (w *world) plantServer(group, ofShoot string) string {
-	w.t.Helper()
-	session := w.session()
-	images, err := session.ListImages(w.t.Context(), cloudopenstack.ImageFilter{Name: "tiny"})
-	require.NoError(w.t, err)
-	flavors, err := session.ListFlavors(w.t.Context())
-	require.NoError(w.t, err)
-	network, err := w.cloud.Plant(fake.DefaultProject, "networks", fake.Attrs{"name": ofShoot})
-	require.NoError(w.t, err)
-	_, err = w.cloud.Plant(fake.DefaultProject, "subnets", fake.Attrs{"network_id": network, "cidr": "10.0.0.0/24", "ip_version": 4})
-	require.NoError(w.t, err)
-	server, err := session.CreateServer(w.t.Context(), cloudopenstack.ServerCreate{
+// createServer makes a server in a group.
+func (env *environment) createServer(group, ofShoot string) string {
+	env.t.Helper()
+	session := env.session()
+	images, err := session.ListImages(env.t.Context(), cloudopenstack.ImageFilter{Name: "tiny"})
+	require.NoError(env.t, err)
+	flavors, err := session.ListFlavors(env.t.Context())
+	require.NoError(env.t, err)
+	network, err := env.cloud.CreateResource(fake.DefaultProject, "networks", fake.Attrs{"name": ofShoot})
+	require.NoError(env.t, err)
+	_, err = env.cloud.CreateResource(fake.DefaultProject, "subnets", fake.Attrs{"network_id": network, "cidr": "10.0.0.0/24", "ip_version": 4})
+	require.NoError(env.t, err)
+	server, err := session.CreateServer(env.t.Context(), cloudopenstack.ServerCreate{
 		Name: "machine", FlavorID: flavors[0].ID, ImageID: images[0].ID, ServerGroupID: group, NetworkIDs: []string{network},
 		Metadata: map[string]string{"kubernetes.io-cluster-" + ofShoot: "1", "kubernetes.io-role-node": "1"},
 	})
-	require.NoError(w.t, err)
-	w.cloud.ResetLog()
+	require.NoError(env.t, err)
+	env.cloud.ResetLog()
 	return server.ID
 }
 
-// idOf is the group on record for a pool.
-func (w *world) idOf(pool string) string {
-	w.t.Helper()
-	found, err := lastOf(w.dependencies(), pool)
-	require.NoError(w.t, err)
+// groupID is the group on record for a pool.
+func (env *environment) groupID(pool string) string {
+	env.t.Helper()
+	found, err := recordedGroup(env.dependencies(), pool)
+	require.NoError(env.t, err)
 	return found.ID
 }
 
-func TestAShootWithoutServerGroupsCostsNothing(t *testing.T) {
-	w := newCloudWorld(t)
-	w.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{})) // not even logged in
-	w.mustReconcile()
-	w.mustReconcile()
-	assert.Empty(t, w.calls())
+func TestServerGroups_NoneRequested(t *testing.T) {
+	env := newCloudEnvironment(t)
+	env.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{})) // not even logged in
+	env.mustReconcile()
+	env.mustReconcile()
+	assert.Empty(t, env.calls())
 }
 
-func TestServerGroupsAreMadeAndUnmade(t *testing.T) {
-	w := newCloudWorld(t)
-	w.addPool("gpu")
-	w.addPool("plain")
-	w.ask("cpu", "soft-anti-affinity")
-	w.ask("gpu", "anti-affinity")
-	theirs := w.plantGroup("database", "affinity")
+func TestServerGroups_Lifecycle(t *testing.T) {
+	env := newCloudEnvironment(t)
+	env.addPool("gpu")
+	env.addPool("plain")
+	env.setServerGroup("cpu", "soft-anti-affinity")
+	env.setServerGroup("gpu", "anti-affinity")
+	theirs := env.createServerGroup("database", "affinity")
 
-	w.mustReconcile()
-	first := w.dependencies()
-	assert.Equal(t, map[string]int{"GET /os-server-groups": 1, "POST /os-server-groups": 2}, w.count())
-	assert.ElementsMatch(t, []string{"database", w.nameOf("cpu", "soft-anti-affinity"), w.nameOf("gpu", "anti-affinity")}, w.there())
+	env.mustReconcile()
+	first := env.dependencies()
+	assert.Equal(t, map[string]int{"GET /os-server-groups": 1, "POST /os-server-groups": 2}, env.countCalls())
+	assert.ElementsMatch(t, []string{"database", env.newGroupName("cpu", "soft-anti-affinity"), env.newGroupName("gpu", "anti-affinity")}, env.serverGroupNames())
 	assert.Equal(t, []string{"cpu", "gpu"}, []string{first[0].PoolName, first[1].PoolName})
-	assert.Equal(t, w.nameOf("cpu", "soft-anti-affinity"), first[0].Name)
+	assert.Equal(t, env.newGroupName("cpu", "soft-anti-affinity"), first[0].Name)
 
-	w.mustReconcile()
-	assert.Equal(t, first, w.dependencies())
-	assert.Equal(t, map[string]int{"GET /os-server-groups": 1}, w.count(), "one call when there is nothing to do")
+	env.mustReconcile()
+	assert.Equal(t, first, env.dependencies())
+	assert.Equal(t, map[string]int{"GET /os-server-groups": 1}, env.countCalls(), "one call when there is nothing to do")
 
-	w.ask("cpu", "anti-affinity")
-	w.mustReconcile()
-	assert.ElementsMatch(t, []string{"database", w.nameOf("cpu", "anti-affinity"), w.nameOf("gpu", "anti-affinity")}, w.there())
-	assert.NotEqual(t, first[0].ID, w.idOf("cpu"))
-	assert.Equal(t, first[1].ID, w.idOf("gpu"))
+	env.setServerGroup("cpu", "anti-affinity")
+	env.mustReconcile()
+	assert.ElementsMatch(t, []string{"database", env.newGroupName("cpu", "anti-affinity"), env.newGroupName("gpu", "anti-affinity")}, env.serverGroupNames())
+	assert.NotEqual(t, first[0].ID, env.groupID("cpu"))
+	assert.Equal(t, first[1].ID, env.groupID("gpu"))
 	assert.Equal(t, map[string]int{
 		"GET /os-server-groups": 1, "POST /os-server-groups": 1, "GET /os-server-groups/{id}": 1, "DELETE /os-server-groups/{id}": 1,
-	}, w.count())
+	}, env.countCalls())
 
-	w.removePool("gpu")
-	w.ask("cpu", "")
-	w.mustReconcile()
-	assert.Equal(t, []string{"database"}, w.there())
-	assert.Empty(t, w.dependencies())
-	assert.Equal(t, map[string]int{"GET /os-server-groups/{id}": 2, "DELETE /os-server-groups/{id}": 2}, w.count())
+	env.removePool("gpu")
+	env.setServerGroup("cpu", "")
+	env.mustReconcile()
+	assert.Equal(t, []string{"database"}, env.serverGroupNames())
+	assert.Empty(t, env.dependencies())
+	assert.Equal(t, map[string]int{"GET /os-server-groups/{id}": 2, "DELETE /os-server-groups/{id}": 2}, env.countCalls())
 
-	w.ask("cpu", "affinity")
-	w.pools[0].Zones = w.pools[0].Zones[:1]
-	w.mustReconcile()
-	w.calls()
-	require.NoError(t, w.delete())
-	assert.Equal(t, map[string]int{"GET /os-server-groups": 1, "DELETE /os-server-groups/{id}": 1}, w.count())
-	require.NoError(t, w.delete(), "a second time")
-	assert.Equal(t, theirs, w.cloud.State(fake.DefaultProject).ServerGroups[0].ID)
+	env.setServerGroup("cpu", "affinity")
+	env.pools[0].Zones = env.pools[0].Zones[:1]
+	env.mustReconcile()
+	env.calls()
+	require.NoError(t, env.delete())
+	assert.Equal(t, map[string]int{"GET /os-server-groups": 1, "DELETE /os-server-groups/{id}": 1}, env.countCalls())
+	require.NoError(t, env.delete(), "a second time")
+	assert.Equal(t, theirs, env.cloud.State(fake.DefaultProject).ServerGroups[0].ID)
 }
 
-// count counts calls by what they are.
-func (w *world) count() map[string]int {
+// countCalls counts calls by what they are.
+func (env *environment) countCalls() map[string]int {
 	counted := map[string]int{}
-	for _, call := range w.calls() {
+	for _, call := range env.calls() {
 		counted[call.Method+" "+strings.TrimPrefix(call.Path, "/v2.1")]++
 	}
 	return counted
 }
 
 // In between, both groups are on record, and machines are of the one that is last: upstream reads it so, too.
-func TestWhatLeavesStaysOnRecordUntilItIsGone(t *testing.T) {
-	w := newCloudWorld(t)
-	w.ask("cpu", "soft-anti-affinity")
-	w.mustReconcile()
-	old := w.idOf("cpu")
-	w.ask("cpu", "anti-affinity")
+func TestServerGroups_UnusedStaysRecorded(t *testing.T) {
+	env := newCloudEnvironment(t)
+	env.setServerGroup("cpu", "soft-anti-affinity")
+	env.mustReconcile()
+	old := env.groupID("cpu")
+	env.setServerGroup("cpu", "anti-affinity")
 	for range 2 {
-		status, err := w.driver.Prepare(t.Context(), w.input())
+		status, err := env.driver.Prepare(t.Context(), env.shootInput())
 		require.NoError(t, err)
-		w.record(status)
-		require.Len(t, w.dependencies(), 2)
-		assert.Equal(t, old, w.dependencies()[0].ID)
-		assert.NotEqual(t, old, w.idOf("cpu"))
+		env.record(status)
+		require.Len(t, env.dependencies(), 2)
+		assert.Equal(t, old, env.dependencies()[0].ID)
+		assert.NotEqual(t, old, env.groupID("cpu"))
 	}
-	w.ask("cpu", "soft-anti-affinity") // a change of mind
-	w.mustReconcile()
-	assert.Equal(t, old, w.idOf("cpu"))
-	assert.Equal(t, []string{w.nameOf("cpu", "soft-anti-affinity")}, w.there())
+	env.setServerGroup("cpu", "soft-anti-affinity") // a change of mind
+	env.mustReconcile()
+	assert.Equal(t, old, env.groupID("cpu"))
+	assert.Equal(t, []string{env.newGroupName("cpu", "soft-anti-affinity")}, env.serverGroupNames())
 }
 
-func TestAGroupThatSomebodyDeletedIsMadeAnew(t *testing.T) {
-	w := newCloudWorld(t)
-	w.ask("cpu", "soft-anti-affinity")
-	w.mustReconcile()
-	old := w.idOf("cpu")
-	require.NoError(t, w.session().DeleteServerGroup(t.Context(), old))
-	w.mustReconcile()
-	assert.NotEqual(t, old, w.idOf("cpu"))
-	assert.Len(t, w.dependencies(), 1)
+func TestServerGroups_RecreatedAfterDeletion(t *testing.T) {
+	env := newCloudEnvironment(t)
+	env.setServerGroup("cpu", "soft-anti-affinity")
+	env.mustReconcile()
+	old := env.groupID("cpu")
+	require.NoError(t, env.session().DeleteServerGroup(t.Context(), old))
+	env.mustReconcile()
+	assert.NotEqual(t, old, env.groupID("cpu"))
+	assert.Len(t, env.dependencies(), 1)
 }
 
 // #1217: a move to another seed loses the record. The groups are found again, so that no node is replaced.
-func TestGroupsAreFoundAgainWithoutARecord(t *testing.T) {
+func TestServerGroups_FoundWithoutRecord(t *testing.T) {
 	const policy = "soft-anti-affinity"
 	for sentence, tc := range map[string]struct {
 		pool  string
-		plant func(w *world) (want string)
+		plant func(env *environment) (want string)
 		left  int // how many groups there are in the end
 	}{
-		"by our name": {"cpu", func(w *world) string { return w.plantGroup(w.nameOf("cpu", policy), policy) }, 1},
+		"by our name": {"cpu", func(env *environment) string { return env.createServerGroup(env.newGroupName("cpu", policy), policy) }, 1},
 		"by the older name, which can be read in one way only": {
-			"cpu", func(w *world) string { return w.plantGroup("shoot--dev--one-cpu-0123456789", policy) }, 1,
+			"cpu", func(env *environment) string { return env.createServerGroup("shoot--dev--one-cpu-0123456789", policy) }, 1,
 		},
-		"by the older name, when its servers are machines of the shoot": {"cpu-big", func(w *world) string {
-			id := w.plantGroup("shoot--dev--one-cpu-big-0123456789", policy)
-			w.plantServer(id, technicalID)
+		"by the older name, when its servers are machines of the shoot": {"cpu-big", func(env *environment) string {
+			id := env.createServerGroup("shoot--dev--one-cpu-big-0123456789", policy)
+			env.createServer(id, technicalID)
 			return id
 		}, 1},
-		"the one with servers, of two with the same name": {"cpu", func(w *world) string {
-			w.plantGroup(w.nameOf("cpu", policy), policy)
-			id := w.plantGroup(w.nameOf("cpu", policy), policy)
-			w.plantServer(id, technicalID)
-			w.plantGroup(w.nameOf("cpu", policy), policy)
+		"the one with servers, of two with the same name": {"cpu", func(env *environment) string {
+			env.createServerGroup(env.newGroupName("cpu", policy), policy)
+			id := env.createServerGroup(env.newGroupName("cpu", policy), policy)
+			env.createServer(id, technicalID)
+			env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			return id
 		}, 1},
-		"the one with servers, of one with the older name and one with the new": {"cpu", func(w *world) string {
-			id := w.plantGroup("shoot--dev--one-cpu-0123456789", policy)
-			w.plantServer(id, technicalID)
-			w.plantGroup(w.nameOf("cpu", policy), policy)
+		"the one with servers, of one with the older name and one with the new": {"cpu", func(env *environment) string {
+			id := env.createServerGroup("shoot--dev--one-cpu-0123456789", policy)
+			env.createServer(id, technicalID)
+			env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			return id
 		}, 1},
-		"the new name, of two without servers": {"cpu", func(w *world) string {
-			w.plantGroup("shoot--dev--one-cpu-0123456789", policy)
-			return w.plantGroup(w.nameOf("cpu", policy), policy)
+		"the new name, of two without servers": {"cpu", func(env *environment) string {
+			env.createServerGroup("shoot--dev--one-cpu-0123456789", policy)
+			return env.createServerGroup(env.newGroupName("cpu", policy), policy)
 		}, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := newCloudWorld(t)
-			w.pools[0].Name = tc.pool
-			w.ask(tc.pool, policy)
-			want := tc.plant(w)
-			w.mustReconcile()
-			assert.Equal(t, want, w.idOf(tc.pool))
-			assert.Len(t, w.there(), tc.left)
-			assert.Len(t, w.dependencies(), tc.left)
+			env := newCloudEnvironment(t)
+			env.pools[0].Name = tc.pool
+			env.setServerGroup(tc.pool, policy)
+			want := tc.plant(env)
+			env.mustReconcile()
+			assert.Equal(t, want, env.groupID(tc.pool))
+			assert.Len(t, env.serverGroupNames(), tc.left)
+			assert.Len(t, env.dependencies(), tc.left)
 		})
 	}
 }
 
-func TestWhatIsNotTheShootsIsLeftAlone(t *testing.T) {
+func TestServerGroups_OfOthersUntouched(t *testing.T) {
 	const policy = "soft-anti-affinity"
-	w := newCloudWorld(t)
-	w.pools[0].Name = "two-x"
-	w.ask("two-x", policy)
-	w.plantServer(w.plantGroup("shoot--dev--one-two-x-0123456789", policy), "shoot--dev--one-two")
-	w.plantGroup("shoot--dev--one-two-x-abcdefghij", policy) // nobody can tell whose it is
-	w.plantGroup("shoot--dev--onetwo-x-0123456789", policy)
-	w.plantGroup("5f0c9a52-3c1e-4f6c-0123abcd", policy)
-	w.plantGroup(w.nameOf("two-x", policy), "affinity") // ours, but of another policy
-	w.plantGroup("two-x", policy)
+	env := newCloudEnvironment(t)
+	env.pools[0].Name = "two-x"
+	env.setServerGroup("two-x", policy)
+	env.createServer(env.createServerGroup("shoot--dev--one-two-x-0123456789", policy), "shoot--dev--one-two")
+	env.createServerGroup("shoot--dev--one-two-x-abcdefghij", policy) // nobody can tell whose it is
+	env.createServerGroup("shoot--dev--onetwo-x-0123456789", policy)
+	env.createServerGroup("5f0c9a52-3c1e-4f6c-0123abcd", policy)
+	env.createServerGroup(env.newGroupName("two-x", policy), "affinity") // ours, but of another policy
+	env.createServerGroup("two-x", policy)
 	theirs := []string{
 		"5f0c9a52-3c1e-4f6c-0123abcd", "shoot--dev--one-two-x-0123456789", "shoot--dev--one-two-x-abcdefghij", "shoot--dev--onetwo-x-0123456789", "two-x",
 	}
-	w.mustReconcile()
-	assert.ElementsMatch(t, append(theirs, w.nameOf("two-x", policy)), w.there())
-	require.NoError(t, w.delete())
-	assert.Equal(t, theirs, w.there())
+	env.mustReconcile()
+	assert.ElementsMatch(t, append(theirs, env.newGroupName("two-x", policy)), env.serverGroupNames())
+	require.NoError(t, env.delete())
+	assert.Equal(t, theirs, env.serverGroupNames())
 }
 
-func TestAQuotaIsTold(t *testing.T) {
-	w := newCloudWorld(t)
-	require.NoError(t, w.cloud.SetQuota(fake.DefaultProject, "server_groups", 0))
-	w.ask("cpu", "affinity")
-	_, err := w.driver.Prepare(t.Context(), w.input())
+func TestServerGroups_QuotaExceeded(t *testing.T) {
+	env := newCloudEnvironment(t)
+	require.NoError(t, env.cloud.SetQuota(fake.DefaultProject, "server_groups", 0))
+	env.setServerGroup("cpu", "affinity")
+	_, err := env.driver.Prepare(t.Context(), env.shootInput())
 	assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
 	assert.ErrorContains(t, err, `for pool "cpu"`)
 }

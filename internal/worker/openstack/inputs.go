@@ -9,7 +9,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
-	"github.com/trellis-garden/trellis/internal/mistakes"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
@@ -90,7 +90,7 @@ func configurationProblems(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", mistakes.Error(errs))
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
 }
 
 // credentials settles who logs in and where.
@@ -104,14 +104,14 @@ func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
 	if err != nil {
 		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
 	}
-	credentials = credentials.At(cloudopenstack.Keystone{
+	credentials = credentials.WithKeystone(cloudopenstack.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})
-	return credentials, credentials.Complete()
+	return credentials, credentials.Validate()
 }
 
-// groupWants lists the server groups that pools ask for, in the order of pools.
-func (in *inputs) groupWants() []groupWant {
+// wantedGroups lists the server groups that pools ask for, in the order of pools.
+func (in *inputs) wantedGroups() []groupWant {
 	var wants []groupWant
 	for i, config := range in.configs {
 		if policy := policyOf(config); policy != "" {
@@ -151,8 +151,8 @@ func (in *inputs) subnets() []string {
 	return ids
 }
 
-// lastOf returns the server group that a pool uses. Those of the pool before it in the list are on their way out.
-func lastOf(dependencies []openstackv1alpha1.ServerGroupDependency, pool string) (openstackv1alpha1.ServerGroupDependency, error) {
+// recordedGroup returns the server group that a pool uses. Those of the pool before it in the list are on their way out.
+func recordedGroup(dependencies []openstackv1alpha1.ServerGroupDependency, pool string) (openstackv1alpha1.ServerGroupDependency, error) {
 	for _, last := range slices.Backward(dependencies) {
 		if last.PoolName == pool {
 			return last, nil

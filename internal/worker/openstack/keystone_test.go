@@ -22,39 +22,39 @@ func TestDriver_RegionWithoutKeystone(t *testing.T) {
 		"the profile's Keystone is damaged":       header + `,"keystoneURL":5}`,
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := newCloudWorld(t)
-			w.ask("cpu", "soft-anti-affinity")
-			w.mustReconcile()
+			env := newCloudEnvironment(t)
+			env.setServerGroup("cpu", "soft-anti-affinity")
+			env.mustReconcile()
 			var calls atomic.Int32
 			server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 			t.Cleanup(server.Close)
-			w.secret["authURL"], w.secret["insecure"] = []byte(server.URL+"/v3"), []byte("true")
+			env.secret["authURL"], env.secret["insecure"] = []byte(server.URL+"/v3"), []byte("true")
 
-			shoot := w.input()
+			shoot := env.shootInput()
 			shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(profile)
-			_, err := w.driver.Prepare(t.Context(), shoot)
+			_, err := env.driver.Prepare(t.Context(), shoot)
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
 
 			shoot.Deleting = true
-			_, err = w.driver.Tidy(t.Context(), shoot, w.recorded())
+			_, err = env.driver.Cleanup(t.Context(), shoot, env.recorded())
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
 			assert.Zero(t, calls.Load(), "logged in where the Secret says")
-			assert.Len(t, w.there(), 1)
+			assert.Len(t, env.serverGroupNames(), 1)
 		})
 	}
 }
 
 func TestDriver_DeleteWithDamagedCloudProfile(t *testing.T) {
-	w := newCloudWorld(t)
-	w.ask("cpu", "soft-anti-affinity")
-	w.mustReconcile()
-	shoot := w.input()
+	env := newCloudEnvironment(t)
+	env.setServerGroup("cpu", "soft-anti-affinity")
+	env.mustReconcile()
+	shoot := env.shootInput()
 	shoot.Deleting = true
 	shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"` + openstackv1alpha1.GroupVersion().String() + `",` +
-		`"kind":"CloudProfileConfig","machineImages":"damaged","keystoneURL":"` + w.cloud.AuthURL() + `"}`)
-	_, err := w.driver.Tidy(t.Context(), shoot, w.recorded())
+		`"kind":"CloudProfileConfig","machineImages":"damaged","keystoneURL":"` + env.cloud.AuthURL() + `"}`)
+	_, err := env.driver.Cleanup(t.Context(), shoot, env.recorded())
 	require.NoError(t, err)
-	assert.Empty(t, w.there())
+	assert.Empty(t, env.serverGroupNames())
 }

@@ -49,32 +49,32 @@ type (
 	config = openstackv1alpha1.WorkerConfig
 )
 
-// poolsOfAllSorts are pools that upstream can express, and ours.
-func poolsOfAllSorts() map[string]func(*world, *pool, *config) {
-	return map[string]func(*world, *pool, *config){
-		"plain":         func(*world, *pool, *config) {},
-		"image by name": func(_ *world, p *pool, _ *config) { p.MachineImage.Version = "1592.1.0" },
-		"arm64":         func(_ *world, p *pool, _ *config) { p.Architecture = new("arm64") },
-		"image by capabilities": func(w *world, p *pool, _ *config) {
-			w.object.Spec.MachineCapabilities = []gardencorev1beta1.CapabilityDefinition{
+// poolCases are pools that upstream can express, and ours.
+func poolCases() map[string]func(*environment, *pool, *config) {
+	return map[string]func(*environment, *pool, *config){
+		"plain":         func(*environment, *pool, *config) {},
+		"image by name": func(_ *environment, p *pool, _ *config) { p.MachineImage.Version = "1592.1.0" },
+		"arm64":         func(_ *environment, p *pool, _ *config) { p.Architecture = new("arm64") },
+		"image by capabilities": func(env *environment, p *pool, _ *config) {
+			env.object.Spec.MachineCapabilities = []gardencorev1beta1.CapabilityDefinition{
 				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "boot", Values: []string{"uefi", "bios"}},
 			}
 			p.MachineType, p.MachineImage.Version = "old-board", "2000.0.0"
 		},
-		"boot volume": func(_ *world, p *pool, _ *config) {
+		"boot volume": func(_ *environment, p *pool, _ *config) {
 			p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Type: new("fast")}
 		},
-		"boot volume without a type":  func(_ *world, p *pool, _ *config) { p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi"} },
-		"storage of the machine type": func(_ *world, p *pool, _ *config) { p.MachineType = "hollow" },
-		"storage of the machine type, size chosen": func(_ *world, p *pool, _ *config) {
+		"boot volume without a type":  func(_ *environment, p *pool, _ *config) { p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi"} },
+		"storage of the machine type": func(_ *environment, p *pool, _ *config) { p.MachineType = "hollow" },
+		"storage of the machine type, size chosen": func(_ *environment, p *pool, _ *config) {
 			p.MachineType, p.Volume = "hollow", &extensionsv1alpha1.Volume{Size: "50Gi"}
 		},
-		"default storage":                        func(_ *world, p *pool, _ *config) { p.MachineType = "ordinary" },
-		"machine type that has left the profile": func(_ *world, p *pool, _ *config) { p.MachineType = "ancient" },
-		"server group": func(_ *world, _ *pool, c *config) {
+		"default storage":                        func(_ *environment, p *pool, _ *config) { p.MachineType = "ordinary" },
+		"machine type that has left the profile": func(_ *environment, p *pool, _ *config) { p.MachineType = "ancient" },
+		"server group": func(_ *environment, _ *pool, c *config) {
 			c.ServerGroup = &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"}
 		},
-		"labels": func(_ *world, p *pool, c *config) {
+		"labels": func(_ *environment, p *pool, c *config) {
 			p.Labels = map[string]string{
 				"worker.gardener.cloud/pool": "cpu", "a/b": "1", "a-b": "2", "a~b": "3", "team": "weavers",
 				"kubernetes.io/cluster-shoot--dev--two": "1", "kubernetes.io/role-node": "0",
@@ -87,28 +87,28 @@ func poolsOfAllSorts() map[string]func(*world, *pool, *config) {
 				{Name: "team!", Value: "x=y"},
 			}
 		},
-		"security groups": func(_ *world, _ *pool, c *config) { c.AdditionalSecurityGroups = []string{"web", "storage"} },
-		"networks": func(_ *world, _ *pool, c *config) {
+		"security groups": func(_ *environment, _ *pool, c *config) { c.AdditionalSecurityGroups = []string{"web", "storage"} },
+		"networks": func(_ *environment, _ *pool, c *config) {
 			c.AdditionalNetworks = []openstackv1alpha1.AdditionalNetwork{{Name: "provider"}, {ID: storageID}}
 		},
-		"config drive":    func(_ *world, _ *pool, c *config) { c.ConfigDrive = new(true) },
-		"no config drive": func(_ *world, _ *pool, c *config) { c.ConfigDrive = new(false) },
-		"data volumes": func(_ *world, p *pool, _ *config) {
+		"config drive":    func(_ *environment, _ *pool, c *config) { c.ConfigDrive = new(true) },
+		"no config drive": func(_ *environment, _ *pool, c *config) { c.ConfigDrive = new(false) },
+		"data volumes": func(_ *environment, p *pool, _ *config) {
 			p.DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "logs", Size: "20Gi"}, {Name: "cache", Size: "1Ti", Type: new("fast")}}
 		},
-		"dual stack": func(w *world, _ *pool, _ *config) {
-			w.infra.Networks.Subnets = append([]openstackv1alpha1.Subnet{
+		"dual stack": func(env *environment, _ *pool, _ *config) {
+			env.infra.Networks.Subnets = append([]openstackv1alpha1.Subnet{
 				{Purpose: openstackv1alpha1.PurposeNodesIPv6, ID: "subnet-of-nodes-ipv6"}, {Purpose: openstackv1alpha1.PurposeServices, ID: "subnet-of-services"},
-			}, w.infra.Networks.Subnets...)
-			w.ranges = []string{"100.96.0.0/11", "2001:db8::/48"}
+			}, env.infra.Networks.Subnets...)
+			env.ranges = []string{"100.96.0.0/11", "2001:db8::/48"}
 		},
-		"node template without the pool's": func(_ *world, _ *pool, c *config) {
+		"node template without the pool's": func(_ *environment, _ *pool, c *config) {
 			c.NodeTemplate = &extensionsv1alpha1.NodeTemplate{
 				Capacity:        corev1.ResourceList{"gpu": resource.MustParse("1")},
 				VirtualCapacity: corev1.ResourceList{"example.com/shuttles": resource.MustParse("4")},
 			}
 		},
-		"everything": func(_ *world, p *pool, c *config) {
+		"everything": func(_ *environment, p *pool, c *config) {
 			p.DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "logs", Size: "20Gi"}}
 			*c = config{
 				ServerGroup:              &openstackv1alpha1.ServerGroup{Policy: "anti-affinity"},
@@ -121,45 +121,45 @@ func poolsOfAllSorts() map[string]func(*world, *pool, *config) {
 	}
 }
 
-// described is a pool's machines as a golden file shows them: for the first zone, in which all that is not the zone's is the same.
-type described struct {
+// goldenClass is a pool's machines as a golden file shows them: for the first zone, in which all that is not the zone's is the same.
+type goldenClass struct {
 	Spec         openstackmachine.MachineProviderConfigSpec `json:"spec"`
 	NodeLabels   map[string]string                          `json:"nodeLabels"`
 	NodeTemplate any                                        `json:"nodeTemplate,omitempty"`
 }
 
-// hashed is what a pool contributes to its hash.
-type hashed struct {
-	Data    []string `json:"data"`
-	InPlace []string `json:"inPlace"`
-	Former  *hashed  `json:"former,omitempty"`
+// goldenHash is what a pool contributes to its hash.
+type goldenHash struct {
+	Data     []string    `json:"data"`
+	InPlace  []string    `json:"inPlace"`
+	Upstream *goldenHash `json:"former,omitempty"`
 }
 
-func hashedOf(machines *worker.Machines) hashed {
-	result := hashed{Data: machines.HashData, InPlace: machines.HashDataInPlace}
-	if machines.Former != nil {
-		result.Former = new(hashedOf(&machines.Former.Machines))
+func goldenHashOf(machines *worker.Machines) goldenHash {
+	result := goldenHash{Data: machines.HashData, InPlace: machines.HashDataInPlace}
+	if machines.UpstreamMachines != nil {
+		result.Upstream = new(goldenHashOf(&machines.UpstreamMachines.Machines))
 	}
 	return result
 }
 
-func TestMachinesOfAllSorts(t *testing.T) {
-	classes, hashes := map[string]described{}, map[string]hashed{}
-	for name, change := range poolsOfAllSorts() {
-		w := newWorld(t)
-		change(w, &w.pools[0], w.configs[0])
-		shoot := w.input()
-		assert.Empty(t, w.driver.Validate(shoot), name)
+func TestMachines_Golden(t *testing.T) {
+	classes, hashes := map[string]goldenClass{}, map[string]goldenHash{}
+	for name, change := range poolCases() {
+		env := newEnvironment(t)
+		change(env, &env.pools[0], env.configs[0])
+		shoot := env.shootInput()
+		assert.Empty(t, env.driver.Validate(shoot), name)
 		status := &openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{
 			{PoolName: "cpu", ID: "group-that-leaves"}, {PoolName: "cpu", ID: "group-of-cpu"}, {PoolName: "other", ID: "group-of-other"},
 		}}
 		given := &shoot.Worker.Spec.Pools[0]
 		before := shoot.Worker.DeepCopy()
-		machines, err := w.driver.Machines(shoot, status, given)
+		machines, err := env.driver.Machines(shoot, status, given)
 		require.NoError(t, err, name)
 		assert.Equal(t, before, shoot.Worker, "%s: the shoot is read-only", name)
 
-		again, err := w.driver.Machines(shoot, status, given)
+		again, err := env.driver.Machines(shoot, status, given)
 		require.NoError(t, err)
 		assert.Equal(t, machines, again, "%s: the same question has the same answer", name)
 		require.Len(t, machines.Classes, 2)
@@ -172,43 +172,43 @@ func TestMachinesOfAllSorts(t *testing.T) {
 			assert.Equal(t, given.Zones[zone], config.Spec.AvailabilityZone)
 		}
 		config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
-		shown := described{Spec: config.Spec, NodeLabels: machines.Classes[0].NodeLabels}
+		shown := goldenClass{Spec: config.Spec, NodeLabels: machines.Classes[0].NodeLabels}
 		if template := machines.Classes[0].NodeTemplate; template.Capacity != nil {
 			shown.NodeTemplate = template
 		}
-		classes[name], hashes[name] = shown, hashedOf(machines)
+		classes[name], hashes[name] = shown, goldenHashOf(machines)
 	}
 	checkGolden(t, "classes.json", classes)
 	checkGolden(t, "hashdata.json", hashes)
 }
 
 // Upstream ignores data volumes: what it makes of a pool is the same pool without them.
-func TestTheFormerAnswerIsUpstreams(t *testing.T) {
-	w := newWorld(t)
-	poolsOfAllSorts()["everything"](w, &w.pools[0], w.configs[0])
+func TestMachines_UpstreamMachines(t *testing.T) {
+	env := newEnvironment(t)
+	poolCases()["everything"](env, &env.pools[0], env.configs[0])
 	status := &openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", ID: "group"}}}
-	with := w.input()
-	full, err := w.driver.Machines(with, status, &with.Worker.Spec.Pools[0])
+	with := env.shootInput()
+	full, err := env.driver.Machines(with, status, &with.Worker.Spec.Pools[0])
 	require.NoError(t, err)
-	require.NotNil(t, full.Former)
-	assert.Equal(t, "the data volumes of pool cpu come when its nodes are replaced", full.Former.Remark)
+	require.NotNil(t, full.UpstreamMachines)
+	assert.Equal(t, "the data volumes of pool cpu come when its nodes are replaced", full.UpstreamMachines.Message)
 
-	w.pools[0].DataVolumes = nil
-	without := w.input()
-	plain, err := w.driver.Machines(without, status, &without.Worker.Spec.Pools[0])
+	env.pools[0].DataVolumes = nil
+	without := env.shootInput()
+	plain, err := env.driver.Machines(without, status, &without.Worker.Spec.Pools[0])
 	require.NoError(t, err)
-	assert.Equal(t, *plain, full.Former.Machines)
-	assert.Nil(t, plain.Former)
+	assert.Equal(t, *plain, full.UpstreamMachines.Machines)
+	assert.Nil(t, plain.UpstreamMachines)
 	assert.NotEqual(t, plain.HashData, full.HashData)
 	assert.NotEqual(t, plain.HashDataInPlace, full.HashDataInPlace, "or the class of one would be taken for that of the other")
 }
 
-func TestImagesAreRemembered(t *testing.T) {
-	w := newWorld(t)
-	second, _ := w.addPool("second")
+func TestPrepare_RecordsImages(t *testing.T) {
+	env := newEnvironment(t)
+	second, _ := env.addPool("second")
 	second.MachineImage.Version = "1592.1.0"
-	w.addPool("third")
-	status, err := w.driver.Prepare(t.Context(), w.input())
+	env.addPool("third")
+	status, err := env.driver.Prepare(t.Context(), env.shootInput())
 	require.NoError(t, err)
 	want := []openstackv1alpha1.MachineImage{
 		{Name: "gardenlinux", Version: "1877.3.0", ID: imageID, Architecture: new("amd64")},
@@ -218,42 +218,42 @@ func TestImagesAreRemembered(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, want, typed.MachineImages)
 	assert.Equal(t, "WorkerStatus", typed.Kind)
-	w.record(status)
+	env.record(status)
 
-	w.profile.MachineImages = []openstackv1alpha1.MachineImages{}
-	w.removePool("third")
-	shoot := w.input()
-	assert.Empty(t, w.driver.Validate(shoot))
-	status, err = w.driver.Prepare(t.Context(), shoot)
+	env.profile.MachineImages = []openstackv1alpha1.MachineImages{}
+	env.removePool("third")
+	shoot := env.shootInput()
+	assert.Empty(t, env.driver.Validate(shoot))
+	status, err = env.driver.Prepare(t.Context(), shoot)
 	require.NoError(t, err)
 	typed, _ = status.(*openstackv1alpha1.WorkerStatus)
 	assert.Equal(t, want, typed.MachineImages)
-	machines, err := w.driver.Machines(shoot, status, &shoot.Worker.Spec.Pools[0])
+	machines, err := env.driver.Machines(shoot, status, &shoot.Worker.Spec.Pools[0])
 	require.NoError(t, err)
 	config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
 	assert.Equal(t, imageID, config.Spec.ImageID)
 
-	w.removePool("second")
-	status, err = w.driver.Prepare(t.Context(), w.input())
+	env.removePool("second")
+	status, err = env.driver.Prepare(t.Context(), env.shootInput())
 	require.NoError(t, err)
 	typed, _ = status.(*openstackv1alpha1.WorkerStatus)
 	assert.Equal(t, want[:1], typed.MachineImages, "what no pool uses is forgotten")
 }
 
 // In a deletion a class that is missing is made anew, whatever has become of the inputs: machines are found by its tags.
-func TestADeletionMakesDoWithWhatThereIs(t *testing.T) {
-	w := newWorld(t)
-	poolsOfAllSorts()["everything"](w, &w.pools[0], w.configs[0])
-	w.profile.MachineImages = []openstackv1alpha1.MachineImages{}
-	w.pools[0].DataVolumes[0].Size = "x"
-	shoot := w.input()
-	_, err := w.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
+func TestMachines_Deletion(t *testing.T) {
+	env := newEnvironment(t)
+	poolCases()["everything"](env, &env.pools[0], env.configs[0])
+	env.profile.MachineImages = []openstackv1alpha1.MachineImages{}
+	env.pools[0].DataVolumes[0].Size = "x"
+	shoot := env.shootInput()
+	_, err := env.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
 	require.Error(t, err)
 
-	w.deleting = true
-	shoot = w.input()
+	env.deleting = true
+	shoot = env.shootInput()
 	shoot.Worker.Spec.Pools[0].ProviderConfig.Raw = []byte(`{}`)
-	machines, err := w.driver.Machines(shoot, w.recorded(), &shoot.Worker.Spec.Pools[0])
+	machines, err := env.driver.Machines(shoot, env.recorded(), &shoot.Worker.Spec.Pools[0])
 	require.NoError(t, err)
 	config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
 	assert.Empty(t, config.Validate(nil), "the existing machine driver asks for all of it, also to delete a machine")
@@ -263,10 +263,10 @@ func TestADeletionMakesDoWithWhatThereIs(t *testing.T) {
 }
 
 // What nobody asked for does not stand in the class: a driver of another version need not know it.
-func TestAPlainClassHasNothingOfOurs(t *testing.T) {
-	w := newWorld(t)
-	shoot := w.input()
-	machines, err := w.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
+func TestMachines_PlainClass(t *testing.T) {
+	env := newEnvironment(t)
+	shoot := env.shootInput()
+	machines, err := env.driver.Machines(shoot, nil, &shoot.Worker.Spec.Pools[0])
 	require.NoError(t, err)
 	text, err := json.Marshal(machines.Classes[0].ProviderSpec)
 	require.NoError(t, err)

@@ -48,10 +48,10 @@ func ownerOf(shoot *worker.Shoot) owner {
 
 // names are those of our form that the group may have which a pool asks for. The first is that of a new group.
 func (o owner) names(want groupWant) []string {
-	seed := sha256.Sum256(fmt.Appendf(nil, "pool=%s,policy=%s", want.pool, want.policy))
+	sum := sha256.Sum256(fmt.Appendf(nil, "pool=%s,policy=%s", want.pool, want.policy))
 	var names []string
 	for _, uid := range o.uids {
-		names = append(names, uid+"-"+hex.EncodeToString(seed[:])[:8])
+		names = append(names, uid+"-"+hex.EncodeToString(sum[:])[:8])
 	}
 	return names
 }
@@ -67,8 +67,8 @@ func (o owner) isNamed(name string) bool {
 	return false
 }
 
-// poolIn returns the pool in a name of the older form, if it is read as the shoot's.
-func (o owner) poolIn(group cloudopenstack.ServerGroup) (string, bool) {
+// poolFromName returns the pool in a name of the older form, if it is read as the shoot's.
+func (o owner) poolFromName(group cloudopenstack.ServerGroup) (string, bool) {
 	rest, hasPrefix := strings.CutPrefix(group.Name, o.technicalID+"-")
 	end := strings.LastIndexByte(rest, '-')
 	if !hasPrefix || end <= 0 {
@@ -80,16 +80,16 @@ func (o owner) poolIn(group cloudopenstack.ServerGroup) (string, bool) {
 	return rest[:end], isRandom || suffix == hex.EncodeToString(ofPolicy[:])[:5]
 }
 
-// isCertain reports whether there is no other way to read a name of the older form.
-func (o owner) isCertain(pool string) bool {
+// isUnambiguous reports whether there is no other way to read a name of the older form.
+func (o owner) isUnambiguous(pool string) bool {
 	at := strings.LastIndex(o.technicalID, "--")
 	return at > 0 && !strings.Contains(o.technicalID[at+2:], "-") && !strings.Contains(pool, "-")
 }
 
 // isOwn reports whether a group is the shoot's by its name alone.
 func (o owner) isOwn(group cloudopenstack.ServerGroup) bool {
-	pool, isRead := o.poolIn(group)
-	return o.isNamed(group.Name) || isRead && o.isCertain(pool)
+	pool, isParsed := o.poolFromName(group)
+	return o.isNamed(group.Name) || isParsed && o.isUnambiguous(pool)
 }
 
 // isMachine reports whether a server is a machine of the shoot.

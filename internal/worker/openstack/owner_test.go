@@ -9,14 +9,14 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-func TestNamesOfServerGroupsAreUpstreams(t *testing.T) {
+func TestOwner_Names(t *testing.T) {
 	o := owner{technicalID: technicalID, uids: []string{"5f0c9a52-3c1e-4f6b", "00000000-1111-2222"}}
 	// printf 'pool=cpu,policy=soft-anti-affinity' | sha256sum
 	assert.Equal(t, []string{"5f0c9a52-3c1e-4f6b-632bc346", "00000000-1111-2222-632bc346"}, o.names(groupWant{"cpu", "soft-anti-affinity"}))
 }
 
 // printf policy=affinity | sha256sum begins with 9eda7.
-func TestWhoseAServerGroupIs(t *testing.T) {
+func TestOwner_IsOwn(t *testing.T) {
 	const one, two = "shoot--dev--one", "shoot--dev--one-two"
 	for sentence, tc := range map[string]struct {
 		technicalID, name, policy string
@@ -45,8 +45,8 @@ func TestWhoseAServerGroupIs(t *testing.T) {
 			o := owner{technicalID: tc.technicalID, uids: []string{"5f0c9a52-3c1e-4f6b"}}
 			group := cloudopenstack.ServerGroup{Name: tc.name, Policy: tc.policy}
 			assert.Equal(t, tc.own, o.isOwn(group))
-			pool, isRead := o.poolIn(group)
-			if isRead {
+			pool, isParsed := o.poolFromName(group)
+			if isParsed {
 				assert.Equal(t, tc.pool, pool)
 			} else {
 				assert.Empty(t, tc.pool)
@@ -55,11 +55,11 @@ func TestWhoseAServerGroupIs(t *testing.T) {
 	}
 }
 
-func TestBothUIDsOfAShootAreKnown(t *testing.T) {
-	w := newWorld(t)
-	assert.Equal(t, []string{"5f0c9a52-3c1e-4f6b"}, ownerOf(w.input()).uids)
-	w.shoot.UID = types.UID("99999999-9999-4999-9999-999999999999")
-	assert.Equal(t, []string{"99999999-9999-4999", "5f0c9a52-3c1e-4f6b"}, ownerOf(w.input()).uids, "the garden cluster was restored")
-	w.shoot.UID = ""
-	assert.Equal(t, []string{"5f0c9a52-3c1e-4f6b"}, ownerOf(w.input()).uids)
+func TestOwnerOf_UIDs(t *testing.T) {
+	env := newEnvironment(t)
+	assert.Equal(t, []string{"5f0c9a52-3c1e-4f6b"}, ownerOf(env.shootInput()).uids)
+	env.shoot.UID = types.UID("99999999-9999-4999-9999-999999999999")
+	assert.Equal(t, []string{"99999999-9999-4999", "5f0c9a52-3c1e-4f6b"}, ownerOf(env.shootInput()).uids, "the garden cluster was restored")
+	env.shoot.UID = ""
+	assert.Equal(t, []string{"5f0c9a52-3c1e-4f6b"}, ownerOf(env.shootInput()).uids)
 }

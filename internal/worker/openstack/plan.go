@@ -50,7 +50,7 @@ func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstac
 		p.image = &openstackv1alpha1.MachineImage{Image: pool.MachineImage.Name} // a class has to name one
 	}
 	if policyOf(p.config) != "" {
-		dependency, err := lastOf(recorded.ServerGroupDependencies, pool.Name)
+		dependency, err := recordedGroup(recorded.ServerGroupDependencies, pool.Name)
 		if err != nil && !in.shoot.Deleting {
 			return nil, err
 		}
@@ -116,9 +116,9 @@ func (p *plan) sizeRootDisk() (err error) {
 
 // withoutDataVolumes is what the upstream extension makes of the pool: it ignores them.
 func (p *plan) withoutDataVolumes() *plan {
-	former := *p
-	former.dataVolumes = nil
-	return &former
+	upstream := *p
+	upstream.dataVolumes = nil
+	return &upstream
 }
 
 func (p *plan) machines() *worker.Machines {

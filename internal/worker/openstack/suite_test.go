@@ -30,32 +30,32 @@ func TestMain(m *testing.M) {
 	os.Exit(apiServer.Run(m))
 }
 
-func TestSuite(t *testing.T) {
+func TestWorkerSuite(t *testing.T) {
 	t.Parallel()
-	workertest.Run(t, apiServer.Get(t), suiteSubject(sound, "nova", "north"))
+	workertest.Run(t, apiServer.Get(t), suiteSubject(newDriver, "nova", "north"))
 }
 
 // It runs several cases at a time by itself.
-func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
-	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(sound, "nova"), contracttest.Options{Swift: true})
+func TestWorkerSuite_Exploration(t *testing.T) {
+	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(newDriver, "nova"), contracttest.Options{MergeFaults: true})
 }
 
 // The suite would find drivers out that do not look before they make, that take a name that begins like the shoot's for the shoot's
 // own, or that leave things behind.
-func TestBrokenDriversAreRejected(t *testing.T) {
+func TestWorkerSuite_BrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		build     func(*cloudopenstack.Sessions) worker.Driver
 		violation string
 	}{
 		"a driver that makes without looking": {
-			func(s *cloudopenstack.Sessions) worker.Driver { return hasty{broken(s)} }, "instead of map[server group:2]",
+			func(s *cloudopenstack.Sessions) worker.Driver { return duplicatingDriver{newBrokenDriver(s)} }, "instead of map[server group:2]",
 		},
 		"a driver that goes by the beginnings of names": {
-			func(s *cloudopenstack.Sessions) worker.Driver { return greedy{broken(s)} }, "foreign server group",
+			func(s *cloudopenstack.Sessions) worker.Driver { return prefixDeletingDriver{newBrokenDriver(s)} }, "foreign server group",
 		},
 		"a driver that leaves things behind": {
-			func(s *cloudopenstack.Sessions) worker.Driver { return untidy{broken(s)} }, "left behind: server group",
+			func(s *cloudopenstack.Sessions) worker.Driver { return leakingDriver{newBrokenDriver(s)} }, "left behind: server group",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestBrokenDriversAreRejected(t *testing.T) {
 	}
 }
 
-func sound(sessions *cloudopenstack.Sessions) worker.Driver { return openstack.New(sessions) }
+func newDriver(sessions *cloudopenstack.Sessions) worker.Driver { return openstack.New(sessions) }
 
 // suiteSubject is a cloud in which the second pool is in some zones.
 func suiteSubject(build func(*cloudopenstack.Sessions) worker.Driver, zones ...string) workertest.Subject {
@@ -75,7 +75,7 @@ func suiteSubject(build func(*cloudopenstack.Sessions) worker.Driver, zones ...s
 		NewCloud: func(shoot workertest.Identity) (workertest.Cloud, error) {
 			return newSuiteCloud(shoot, build, zones)
 		},
-		Refusals: suiteRefusals,
-		Want:     map[string]int{"server group": 2},
+		ErrorResponses: suiteErrorResponses,
+		Want:           map[string]int{"server group": 2},
 	}
 }

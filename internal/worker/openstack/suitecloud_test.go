@@ -39,20 +39,20 @@ func newSuiteCloud(
 	if err := c.fake.Start("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	if err := c.plantForeign(shoot); err != nil {
+	if err := c.createOthers(shoot); err != nil {
 		return nil, errors.Join(err, c.fake.Close())
 	}
 	return c, nil
 }
 
-// plantForeign makes server groups that look as much like the shoot's as they can without being it: of shoots whose technical IDs or
+// createOthers makes server groups that look as much like the shoot's as they can without being it: of shoots whose technical IDs or
 // UIDs begin alike, and of users.
-func (c *suiteCloud) plantForeign(shoot workertest.Identity) error {
+func (c *suiteCloud) createOthers(shoot workertest.Identity) error {
 	for _, name := range []string{
 		shoot.TechnicalID, shoot.TechnicalID + "-first", shoot.TechnicalID + "-2-first-0123456789", shoot.TechnicalID + "first-0123456789",
 		shoot.UID, shoot.UID[:17] + "0-0123abcd", shoot.UID[:18] + "-mine", "first",
 	} {
-		_, err := c.fake.Plant(fake.DefaultProject, "os-server-groups", fake.Attrs{"name": name, "policies": []string{"anti-affinity"}})
+		_, err := c.fake.CreateResource(fake.DefaultProject, "os-server-groups", fake.Attrs{"name": name, "policies": []string{"anti-affinity"}})
 		if err != nil {
 			return err
 		}
@@ -104,17 +104,17 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (worker.Driver,
 		QPS:       -1,
 		Retry:     cloudopenstack.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
 	}))
-	return reproducible{Driver: driver, cloud: c}, nil
+	return deterministicDriver{Driver: driver, cloud: c}, nil
 }
 
-// reproducible is a driver whose hashes are the same in every cloud: the ID of a server group is in them, and is random. Another group under
+// deterministicDriver is a driver whose hashes are the same in every cloud: the ID of a server group is in them, and is random. Another group under
 // the same name is still another input.
-type reproducible struct {
+type deterministicDriver struct {
 	worker.Driver
 	cloud *suiteCloud
 }
 
-func (d reproducible) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
+func (d deterministicDriver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
 	machines, err := d.Driver.Machines(shoot, status, pool)
 	if err == nil {
 		for i, data := range machines.HashData {

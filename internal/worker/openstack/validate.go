@@ -40,7 +40,7 @@ func (in *inputs) validatePool(i int, recorded *openstackv1alpha1.WorkerStatus) 
 		path   = poolPath(i)
 		rules  = validation.PoolOfWorker(pool)
 	)
-	errs := validation.ValidateWorkerPool(&rules, in.acceptedBefore(pool, config, recorded), in.profile, path)
+	errs := validation.ValidateWorkerPool(&rules, in.previouslyAccepted(pool, config, recorded), in.profile, path)
 	for n, network := range config.AdditionalNetworks {
 		if network.ID != "" && network.ID == in.infra.Networks.ID {
 			errs = append(errs, field.Invalid(path.Child("providerConfig", "additionalNetworks").Index(n).Child("id"), network.ID,
@@ -53,8 +53,8 @@ func (in *inputs) validatePool(i int, recorded *openstackv1alpha1.WorkerStatus) 
 	return errs
 }
 
-// acceptedBefore is what somebody else has admitted already: everything, but for a policy whose group does not exist yet.
-func (in *inputs) acceptedBefore(
+// previouslyAccepted is what somebody else has admitted already: everything, but for a policy whose group does not exist yet.
+func (in *inputs) previouslyAccepted(
 	pool *extensionsv1alpha1.WorkerPool, config *openstackv1alpha1.WorkerConfig, recorded *openstackv1alpha1.WorkerStatus,
 ) *validation.WorkerPool {
 	accepted := validation.PoolOfWorker(pool)
@@ -74,6 +74,6 @@ func (in *inputs) acceptedBefore(
 // hasGroup reports whether a group is recorded for a pool that may have the policy: only names of our form tell the policy.
 func (in *inputs) hasGroup(want groupWant, recorded *openstackv1alpha1.WorkerStatus) bool {
 	owner := ownerOf(in.shoot)
-	dependency, err := lastOf(recorded.ServerGroupDependencies, want.pool)
+	dependency, err := recordedGroup(recorded.ServerGroupDependencies, want.pool)
 	return err == nil && (!owner.isNamed(dependency.Name) || slices.Contains(owner.names(want), dependency.Name))
 }

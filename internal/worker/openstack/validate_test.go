@@ -13,46 +13,48 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-func TestValidateNamesFieldAndRemedy(t *testing.T) {
+func TestValidate(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does        func(*world)
+		does        func(*environment)
 		path, words string
 	}{
-		"no range of pods": {func(w *world) { w.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
+		"no range of pods": {func(env *environment) { env.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
 		"an image that nobody maps": {
-			func(w *world) { w.pools[0].MachineImage.Version = "1.2.3" }, "spec.pools[0].machineImage",
+			func(env *environment) { env.pools[0].MachineImage.Version = "1.2.3" }, "spec.pools[0].machineImage",
 			`the machines of pool "cpu" have no image: the CloudProfile maps machine image gardenlinux 1.2.3 in region "RegionOne" for architecture [amd64] ` +
 				`to no image in Glance; choose another version of the image, or ask the CloudProfile's admin to correct machineImages`,
 		},
 		"a size that is none": {
-			func(w *world) { w.pools[0].DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "a", Size: "x"}} }, "spec.pools[0].dataVolumes[0].size", "like 50Gi",
+			func(env *environment) {
+				env.pools[0].DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "a", Size: "x"}}
+			}, "spec.pools[0].dataVolumes[0].size", "like 50Gi",
 		},
-		"no zone": {func(w *world) { w.pools[0].Zones = nil }, "spec.pools[0].zones", "at least one"},
+		"no zone": {func(env *environment) { env.pools[0].Zones = nil }, "spec.pools[0].zones", "at least one"},
 		"a policy that the CloudProfile does not allow": {
-			func(w *world) { w.ask("cpu", "soft-affinity") }, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
+			func(env *environment) { env.setServerGroup("cpu", "soft-affinity") }, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
 		},
 		"another policy that the CloudProfile does not allow": {
-			func(w *world) {
-				w.ask("cpu", "soft-affinity")
-				name := ownerOf(w.input()).names(groupWant{"cpu", "anti-affinity"})[0]
-				w.record(&openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", Name: name}}})
+			func(env *environment) {
+				env.setServerGroup("cpu", "soft-affinity")
+				name := ownerOf(env.shootInput()).names(groupWant{"cpu", "anti-affinity"})[0]
+				env.record(&openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", Name: name}}})
 			}, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
 		},
 		"the shoot's own network": {
-			func(w *world) {
-				w.configs[0].AdditionalNetworks = []openstackv1alpha1.AdditionalNetwork{{ID: networkID}}
+			func(env *environment) {
+				env.configs[0].AdditionalNetworks = []openstackv1alpha1.AdditionalNetwork{{ID: networkID}}
 			},
 			"spec.pools[0].providerConfig.additionalNetworks[0].id", "remove it",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := newWorld(t)
-			tc.does(w)
-			shoot := w.input()
-			if w.status != nil {
-				shoot.Worker.Status.ProviderStatus = w.encode(decoded(t, w))
+			env := newEnvironment(t)
+			tc.does(env)
+			shoot := env.shootInput()
+			if env.status != nil {
+				shoot.Worker.Status.ProviderStatus = env.encode(decoded(t, env))
 			}
-			errs := w.driver.Validate(shoot)
+			errs := env.driver.Validate(shoot)
 			require.Len(t, errs, 1)
 			assert.Equal(t, tc.path, errs[0].Field)
 			assert.Contains(t, errs[0].Error(), tc.words)
@@ -65,10 +67,10 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 		},
 	} {
 		t.Run("unreadable: "+sentence, func(t *testing.T) {
-			w := newWorld(t)
-			shoot := w.input()
+			env := newEnvironment(t)
+			shoot := env.shootInput()
 			raw(shoot)
-			errs := w.driver.Validate(shoot)
+			errs := env.driver.Validate(shoot)
 			require.Len(t, errs, 1)
 			assert.Equal(t, sentence, errs[0].Field)
 		})
@@ -77,56 +79,56 @@ func TestValidateNamesFieldAndRemedy(t *testing.T) {
 
 func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does func(*world)
+		does func(*environment)
 		says string
 	}{
-		"missing":           {func(w *world) { w.infra = openstackv1alpha1.NewInfrastructureStatus() }, "networks.id: the Infrastructure has not reported the network yet"},
-		"no network":        {func(w *world) { w.infra.Networks.ID = "" }, "networks.id: the Infrastructure has not reported the network yet"},
-		"no subnet":         {func(w *world) { w.infra.Networks.Subnets = w.infra.Networks.Subnets[:1] }, "networks.subnets: the Infrastructure has not reported the subnet"},
-		"no security group": {func(w *world) { w.infra.SecurityGroups = nil }, "securityGroups: the Infrastructure has not reported the security group"},
+		"missing":           {func(env *environment) { env.infra = openstackv1alpha1.NewInfrastructureStatus() }, "networks.id: the Infrastructure has not reported the network yet"},
+		"no network":        {func(env *environment) { env.infra.Networks.ID = "" }, "networks.id: the Infrastructure has not reported the network yet"},
+		"no subnet":         {func(env *environment) { env.infra.Networks.Subnets = env.infra.Networks.Subnets[:1] }, "networks.subnets: the Infrastructure has not reported the subnet"},
+		"no security group": {func(env *environment) { env.infra.SecurityGroups = nil }, "securityGroups: the Infrastructure has not reported the security group"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := newWorld(t)
-			tc.does(w)
-			shoot := w.input()
-			require.Empty(t, w.driver.Validate(shoot))
-			_, err := w.driver.Prepare(t.Context(), shoot)
+			env := newEnvironment(t)
+			tc.does(env)
+			shoot := env.shootInput()
+			require.Empty(t, env.driver.Validate(shoot))
+			_, err := env.driver.Prepare(t.Context(), shoot)
 			require.ErrorContains(t, err, tc.says)
 			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
 		})
 	}
-	w := newWorld(t)
-	shoot := w.input()
+	env := newEnvironment(t)
+	shoot := env.shootInput()
 	shoot.Worker.Spec.InfrastructureProviderStatus.Raw = []byte(`{}`)
-	require.Empty(t, w.driver.Validate(shoot))
-	_, err := w.driver.Prepare(t.Context(), shoot)
+	require.Empty(t, env.driver.Validate(shoot))
+	_, err := env.driver.Prepare(t.Context(), shoot)
 	require.ErrorContains(t, err, "decoding spec.infrastructureProviderStatus")
 	assert.Equal(t, cloud.Unknown, cloud.KindOf(err))
 }
 
-func decoded(t *testing.T, w *world) *openstackv1alpha1.WorkerStatus {
+func decoded(t *testing.T, env *environment) *openstackv1alpha1.WorkerStatus {
 	t.Helper()
 	status := openstackv1alpha1.NewWorkerStatus()
-	require.NoError(t, json.Unmarshal(w.status.Raw, status))
+	require.NoError(t, json.Unmarshal(env.status.Raw, status))
 	return status
 }
 
-func TestAShootThatNobodyMayLogInToNeedsNoKeyPair(t *testing.T) {
-	w := newWorld(t)
-	w.infra.Node.KeyName = ""
-	assert.Empty(t, w.driver.Validate(w.input()))
+func TestValidate_NoKeyPair(t *testing.T) {
+	env := newEnvironment(t)
+	env.infra.Node.KeyName = ""
+	assert.Empty(t, env.driver.Validate(env.shootInput()))
 }
 
 // What the upstream extension has admitted is admitted.
-func TestAShootOfUpstreamsGoesOnLiving(t *testing.T) {
-	w := newWorld(t)
-	w.ask("cpu", "soft-affinity")
-	w.pools[0].Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Encrypted: new(true)}
-	w.configs[0].MachineLabels = []openstackv1alpha1.MachineLabel{{Name: "kubernetes.io/cluster-x", Value: "1"}}
-	for _, name := range []string{"shoot--dev--one-cpu-0123456789", ownerOf(w.input()).names(groupWant{"cpu", "soft-affinity"})[0]} {
+func TestValidate_AcceptedByUpstream(t *testing.T) {
+	env := newEnvironment(t)
+	env.setServerGroup("cpu", "soft-affinity")
+	env.pools[0].Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Encrypted: new(true)}
+	env.configs[0].MachineLabels = []openstackv1alpha1.MachineLabel{{Name: "kubernetes.io/cluster-x", Value: "1"}}
+	for _, name := range []string{"shoot--dev--one-cpu-0123456789", ownerOf(env.shootInput()).names(groupWant{"cpu", "soft-affinity"})[0]} {
 		status := openstackv1alpha1.NewWorkerStatus()
 		status.ServerGroupDependencies = []openstackv1alpha1.ServerGroupDependency{{PoolName: "cpu", ID: "group", Name: name}}
-		w.record(status)
-		assert.Empty(t, w.driver.Validate(w.input()))
+		env.record(status)
+		assert.Empty(t, env.driver.Validate(env.shootInput()))
 	}
 }

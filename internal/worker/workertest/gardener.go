@@ -29,12 +29,12 @@ const (
 	// objectName is the Worker's and the shoot's.
 	objectName  = "one"
 	userDataKey = "cloud_config"
-	// reviveAfter is how soon a machine-controller-manager that is stuck gets another pod.
-	reviveAfter = time.Second
+	// restartManagerAfter is how soon a machine-controller-manager that is stuck gets another pod.
+	restartManagerAfter = time.Second
 )
 
-// theShoot differs in its technical ID from every namespace: a driver that takes the one for the other is found out.
-func theShoot() Identity {
+// shootIdentity differs in its technical ID from every namespace: a driver that takes the one for the other is found out.
+func shootIdentity() Identity {
 	return Identity{TechnicalID: "shoot--suite--one", UID: "5f0c9a52-3c1e-4f6b-9d39-8a1f6f1f7a11"}
 }
 
@@ -66,7 +66,7 @@ func userDataName(pool string) string { return "gardener-node-init-" + pool }
 
 func (g gardener) fixture(profile *runtime.RawExtension) contracttest.Fixture {
 	return contracttest.Fixture{
-		ProviderType: g.subject.Type, TechnicalID: theShoot().TechnicalID, UID: types.UID(theShoot().UID),
+		ProviderType: g.subject.Type, TechnicalID: shootIdentity().TechnicalID, UID: types.UID(shootIdentity().UID),
 		CloudProfileConfig: profile, Credentials: g.inputs.Credentials,
 	}
 }
@@ -113,13 +113,13 @@ func (g gardener) worker(namespace string) (*extensionsv1alpha1.Worker, error) {
 		InfrastructureProviderStatus: infrastructure,
 	}
 	for _, pool := range g.inputs.Pools {
-		object.Spec.Pools = append(object.Spec.Pools, completed(pool))
+		object.Spec.Pools = append(object.Spec.Pools, withDefaults(pool))
 	}
 	return object, nil
 }
 
-// completed fills in what a subject has not said.
-func completed(pool extensionsv1alpha1.WorkerPool) extensionsv1alpha1.WorkerPool {
+// withDefaults fills in what a subject has not said.
+func withDefaults(pool extensionsv1alpha1.WorkerPool) extensionsv1alpha1.WorkerPool {
 	if pool.Maximum == 0 {
 		pool.Minimum, pool.Maximum = 1, 3
 	}
@@ -152,8 +152,8 @@ func encode(config runtime.Object) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, nil
 }
 
-// program adds the controller with a driver that has just been built.
-func program(subject Subject, cloud Cloud, mgr manager.Manager, transport contracttest.Transport) error {
+// addController adds the controller with a driver that has just been built.
+func addController(subject Subject, cloud Cloud, mgr manager.Manager, transport contracttest.Transport) error {
 	if err := worker.AddToScheme(mgr.GetScheme()); err != nil {
 		return err
 	}
@@ -161,11 +161,11 @@ func program(subject Subject, cloud Cloud, mgr manager.Manager, transport contra
 	if err != nil {
 		return fmt.Errorf("building the driver: %w", err)
 	}
-	return worker.AddPaced(mgr, map[string]worker.Driver{subject.Type: driver}, contract.Options{
+	return worker.AddWithIntervals(mgr, map[string]worker.Driver{subject.Type: driver}, contract.Options{
 		Types:      []string{subject.Type},
 		Retry:      contract.Retry{Base: 5 * time.Millisecond, Max: 100 * time.Millisecond},
 		Registerer: prometheus.NewRegistry(),
-	}, worker.Pace{ReviveAfter: reviveAfter, UpdatesInterval: 100 * time.Millisecond})
+	}, worker.Intervals{RestartManagerAfter: restartManagerAfter, UpdatesInterval: 100 * time.Millisecond})
 }
 
 // scaleManager does what gardenlet does: it never waits for the stand-in.

@@ -21,12 +21,12 @@ type inspector struct {
 	servers   *Servers
 	manager   *Manager
 	cloud     Cloud
-	// foreign is what was in the cloud before the shoot.
-	foreign []Resource
+	// others is what was in the cloud before the shoot.
+	others []Resource
 }
 
-// holding is what there is.
-type holding struct {
+// inventory is what there is.
+type inventory struct {
 	deployments machinev1alpha1.MachineDeploymentList
 	sets        machinev1alpha1.MachineSetList
 	machines    machinev1alpha1.MachineList
@@ -35,8 +35,8 @@ type holding struct {
 	resources   []Resource
 }
 
-func (i *inspector) read(ctx context.Context) (*holding, []string) {
-	h := &holding{}
+func (i *inspector) read(ctx context.Context) (*inventory, []string) {
+	h := &inventory{}
 	for _, list := range []client.ObjectList{&h.deployments, &h.sets, &h.machines, &h.classes} {
 		if err := i.client.List(ctx, list, client.InNamespace(i.namespace)); err != nil {
 			return nil, []string{err.Error()}
@@ -51,50 +51,50 @@ func (i *inspector) read(ctx context.Context) (*holding, []string) {
 		return nil, []string{fmt.Sprintf("the cloud cannot be listed: %s", err)}
 	}
 	var violations []string
-	h.resources, violations = split(i.foreign, now)
+	h.resources, violations = splitByOwner(i.others, now)
 	for _, name := range i.servers.Lost() {
 		violations = append(violations, fmt.Sprintf("the server of machine %s was lost: there was no Machine for a moment", name))
 	}
-	if err := i.manager.Complaint(); err != nil {
+	if err := i.manager.Err(); err != nil {
 		violations = append(violations, fmt.Sprintf("the stand-in of machine-controller-manager fails: %s", err))
 	}
 	return h, violations
 }
 
-// ready says what is wrong with a shoot that is said to be ready.
-func (i *inspector) ready(ctx context.Context) []string {
+// checkReady says what is wrong with a shoot that is said to be ready.
+func (i *inspector) checkReady(ctx context.Context) []string {
 	h, violations := i.read(ctx)
 	if h == nil {
 		return violations
 	}
-	complain := func(format string, args ...any) { violations = append(violations, fmt.Sprintf(format, args...)) }
+	report := func(format string, args ...any) { violations = append(violations, fmt.Sprintf(format, args...)) }
 	servers, used := i.servers.All(), map[string]bool{}
 	machines := map[string]int32{}
 	for _, machine := range h.machines.Items {
 		machines[machine.Labels[labelName]]++
 		used[machine.Spec.Class.Name] = true
 		if servers[machine.Spec.ProviderID] != machine.Name {
-			complain("machine %s has no server", machine.Name)
+			report("machine %s has no server", machine.Name)
 		}
 	}
 	if len(servers) != len(h.machines.Items) {
-		complain("there are %d servers for %d machines", len(servers), len(h.machines.Items))
+		report("there are %d servers for %d machines", len(servers), len(h.machines.Items))
 	}
 	for _, d := range h.deployments.Items {
 		used[d.Spec.Template.Spec.Class.Name] = true
 		if machines[d.Name] != d.Spec.Replicas {
-			complain("deployment %s has %d machines instead of %d", d.Name, machines[d.Name], d.Spec.Replicas)
+			report("deployment %s has %d machines instead of %d", d.Name, machines[d.Name], d.Spec.Replicas)
 		}
 		delete(machines, d.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(machines)) {
-		complain("there are machines of %q, which is no deployment", name)
+		report("there are machines of %q, which is no deployment", name)
 	}
 	have := map[string]bool{}
 	for _, class := range h.classes.Items {
 		have[class.Name] = true
 		if class.SecretRef == nil || class.SecretRef.Name != class.Name {
-			complain("class %s has no secret of its name", class.Name)
+			report("class %s has no secret of its name", class.Name)
 		}
 	}
 	kept := map[string]bool{}
@@ -103,7 +103,7 @@ func (i *inspector) ready(ctx context.Context) []string {
 	}
 	for what, names := range map[string]map[string]bool{"classes": have, "secrets of classes": kept} {
 		if !maps.Equal(names, used) {
-			complain("%s: there are %s instead of %s", what, sorted(names), sorted(used))
+			report("%s: there are %s instead of %s", what, sorted(names), sorted(used))
 		}
 	}
 	return violations
@@ -111,8 +111,8 @@ func (i *inspector) ready(ctx context.Context) []string {
 
 func sorted(names map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(names)), ", ") }
 
-// gone says what is left of a shoot that is gone.
-func (i *inspector) gone(ctx context.Context) []string {
+// checkDeleted says what is left of a shoot that is gone.
+func (i *inspector) checkDeleted(ctx context.Context) []string {
 	h, violations := i.read(ctx)
 	if h == nil {
 		return violations
@@ -150,7 +150,7 @@ func (i *inspector) gone(ctx context.Context) []string {
 }
 
 // content is what must be the same in every run, and is not a matter of chance.
-func (h *holding) content() []string {
+func (h *inventory) content() []string {
 	var lines []string
 	for _, d := range h.deployments.Items {
 		lines = append(lines, fmt.Sprintf("MachineDeployment %s: %d of %s", d.Name, d.Spec.Replicas, d.Spec.Template.Spec.Class.Name))
@@ -170,11 +170,11 @@ func (h *holding) content() []string {
 type expectation struct {
 	want map[string]int
 
-	mutex   sync.Mutex
-	learned []string
+	mutex    sync.Mutex
+	baseline []string
 }
 
-func (e *expectation) differences(h *holding) []string {
+func (e *expectation) differences(h *inventory) []string {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	kinds := map[string]int{}
@@ -185,32 +185,32 @@ func (e *expectation) differences(h *holding) []string {
 		return []string{fmt.Sprintf("the cloud holds %v instead of %v", kinds, e.want)}
 	}
 	have := h.content()
-	if e.learned == nil {
-		e.learned = have
+	if e.baseline == nil {
+		e.baseline = have
 	}
-	if !slices.Equal(have, e.learned) {
-		return []string{fmt.Sprintf("there is\n%s\ninstead of\n%s", strings.Join(have, "\n"), strings.Join(e.learned, "\n"))}
+	if !slices.Equal(have, e.baseline) {
+		return []string{fmt.Sprintf("there is\n%s\ninstead of\n%s", strings.Join(have, "\n"), strings.Join(e.baseline, "\n"))}
 	}
 	return nil
 }
 
-// split returns the shoot's resources, and says what became of those of others.
-func split(before, now []Resource) (ours []Resource, violations []string) {
-	foreign := map[string]Resource{}
+// splitByOwner returns the shoot's resources, and says what became of those of others.
+func splitByOwner(before, now []Resource) (ours []Resource, violations []string) {
+	others := map[string]Resource{}
 	for _, r := range before {
-		foreign[r.Kind+" "+r.ID] = r
+		others[r.Kind+" "+r.ID] = r
 	}
 	for _, r := range now {
-		was, isForeign := foreign[r.Kind+" "+r.ID]
-		delete(foreign, r.Kind+" "+r.ID)
+		was, existed := others[r.Kind+" "+r.ID]
+		delete(others, r.Kind+" "+r.ID)
 		switch {
-		case !isForeign:
+		case !existed:
 			ours = append(ours, r)
 		case was != r:
 			violations = append(violations, fmt.Sprintf("foreign %s %q was changed", r.Kind, r.Name))
 		}
 	}
-	for _, r := range foreign {
+	for _, r := range others {
 		violations = append(violations, fmt.Sprintf("foreign %s %q was removed", r.Kind, r.Name))
 	}
 	slices.Sort(violations)

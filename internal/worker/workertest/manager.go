@@ -24,18 +24,18 @@ const (
 	finalizerController = "machine.sapcloud.io/machine-controller"
 	labelName           = "name"
 	labelTemplate       = "machine-template-hash"
-	labelForced         = "force-deletion"
+	labelForceDeletion  = "force-deletion"
 	nameManager         = v1beta1constants.DeploymentNameMachineControllerManager
-	// mostRounds is more than any change needs.
-	mostRounds = 60
+	// maxRounds is more than any change needs.
+	maxRounds = 60
 )
 
-// Trouble is why a machine cannot be made.
-type Trouble struct {
+// CreateFailure is why a machine cannot be made.
+type CreateFailure struct {
 	// Code is machine-controller-manager's name of an error code, e.g. "ResourceExhausted".
 	Code string
-	// What are the words of the machine driver.
-	What string
+	// Message are the words of the machine driver.
+	Message string
 }
 
 // Manager stands in for machine-controller-manager and the machine controller beside it, in one namespace, while their Deployment has
@@ -46,33 +46,33 @@ type Manager struct {
 	servers   *Servers
 
 	mutex sync.Mutex
-	// troubles holds, by the name of a MachineDeployment, why its machines cannot be made.
-	troubles map[string]Trouble
-	// blind is one that makes no sets, as if it were stuck; paused one that does nothing, whatever its Deployment says.
-	blind, paused bool
-	err           error
+	// createFailures holds, by the name of a MachineDeployment, why its machines cannot be made.
+	createFailures map[string]CreateFailure
+	// stalled is one that makes no sets, as if it were stuck; paused one that does nothing, whatever its Deployment says.
+	stalled, paused bool
+	err             error
 }
 
 // NewManager returns the one of a namespace.
 func NewManager(server *contracttest.APIServer, namespace string, servers *Servers) *Manager {
-	return &Manager{client: server.Client, namespace: namespace, servers: servers, troubles: map[string]Trouble{}}
+	return &Manager{client: server.Client, namespace: namespace, servers: servers, createFailures: map[string]CreateFailure{}}
 }
 
-// Hinder keeps the machines of a MachineDeployment from being made, until it is called with nil.
-func (m *Manager) Hinder(deployment string, trouble *Trouble) {
+// SetCreateFailure keeps the machines of a MachineDeployment from being made, until it is called with nil.
+func (m *Manager) SetCreateFailure(deployment string, failure *CreateFailure) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	delete(m.troubles, deployment)
-	if trouble != nil {
-		m.troubles[deployment] = *trouble
+	delete(m.createFailures, deployment)
+	if failure != nil {
+		m.createFailures[deployment] = *failure
 	}
 }
 
-// blindfold keeps the stand-in from seeing changes.
-func (m *Manager) blindfold(blind bool) {
+// setStalled keeps the stand-in from seeing changes.
+func (m *Manager) setStalled(stalled bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.blind = blind
+	m.stalled = stalled
 }
 
 // pause makes the stand-in rest, whatever its Deployment says, until resume.
@@ -88,15 +88,15 @@ func (m *Manager) resume() {
 	m.paused = false
 }
 
-// rest returns when what was under way is done: gardenlet waits for the end of the pods, too.
-func (m *Manager) rest() {
+// waitIdle returns when what was under way is done: gardenlet waits for the end of the pods, too.
+func (m *Manager) waitIdle() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 }
 
-// Bystander acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
+// OnWrite acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
 // that are new, and labels of machines, do so together with what comes after them.
-func (m *Manager) Bystander(call contracttest.Call) {
+func (m *Manager) OnWrite(call contracttest.Call) {
 	isNewClass := call.Method == http.MethodPost && strings.Contains(call.Path, "/machineclasses")
 	isLabel := call.Method == http.MethodPatch && strings.Contains(call.Path, "/machines/")
 	if strings.Contains(call.Path, "machine") && !isNewClass && !isLabel {
@@ -108,7 +108,7 @@ func (m *Manager) Bystander(call contracttest.Call) {
 func (m *Manager) Settle(ctx context.Context) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	for range mostRounds {
+	for range maxRounds {
 		if m.paused {
 			return
 		}
@@ -125,8 +125,8 @@ func (m *Manager) Settle(ctx context.Context) {
 	m.err = fmt.Errorf("the stand-in of machine-controller-manager does not come to rest")
 }
 
-// Complaint is what the stand-in itself could not do; nil if all is well.
-func (m *Manager) Complaint() error {
+// Err is what the stand-in itself could not do; nil if all is well.
+func (m *Manager) Err() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.err
@@ -142,16 +142,16 @@ func (m *Manager) round(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t := &turn{Manager: m, ctx: ctx}
-	if err := t.look(); err != nil {
+	t := &settleRound{Manager: m, ctx: ctx}
+	if err := t.list(); err != nil {
 		return false, err
 	}
-	t.act()
+	t.reconcile()
 	return t.changed, t.err
 }
 
-// turn is one round: what was found, and kept up to date by what is done.
-type turn struct {
+// settleRound is one round: what was found, and kept up to date by what is done.
+type settleRound struct {
 	*Manager
 	ctx         context.Context //nolint:containedctx // it lives as long as the round
 	classes     []*machinev1alpha1.MachineClass
@@ -164,7 +164,7 @@ type turn struct {
 	err     error
 }
 
-func (t *turn) look() error {
+func (t *settleRound) list() error {
 	var classes machinev1alpha1.MachineClassList
 	var secrets corev1.SecretList
 	var deployments machinev1alpha1.MachineDeploymentList
@@ -188,29 +188,29 @@ func pointers[O any](objects []O) []*O {
 	return all
 }
 
-// act goes from the whole to the parts, and back with what has become of them.
-func (t *turn) act() {
+// reconcile goes from the whole to the parts, and back with what has become of them.
+func (t *settleRound) reconcile() {
 	for _, d := range t.deployments {
-		t.deployment(d)
+		t.reconcileDeployment(d)
 	}
 	for _, set := range t.sets {
-		t.set(set)
+		t.reconcileSet(set)
 	}
-	t.claim()
+	t.updateFinalizers()
 	for _, machine := range t.machines {
-		t.machine(machine)
+		t.reconcileMachine(machine)
 	}
 	for _, set := range t.sets {
-		t.setStatus(set)
+		t.updateSetStatus(set)
 	}
 	for _, d := range t.deployments {
-		t.deploymentStatus(d)
+		t.updateDeploymentStatus(d)
 	}
-	t.collect()
+	t.collectOrphans()
 }
 
-// did takes note of a write. Somebody else's write in between is as good as one's own: there is another round.
-func (t *turn) did(err error) bool {
+// recordWrite takes note of a write. Somebody else's write in between is as good as one's own: there is another round.
+func (t *settleRound) recordWrite(err error) bool {
 	t.changed = true
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 		return false
@@ -221,18 +221,20 @@ func (t *turn) did(err error) bool {
 	return err == nil
 }
 
-func (t *turn) update(object client.Object) { t.did(t.client.Update(t.ctx, object)) }
+func (t *settleRound) update(object client.Object) { t.recordWrite(t.client.Update(t.ctx, object)) }
 
-func (t *turn) updateStatus(object client.Object) { t.did(t.client.Status().Update(t.ctx, object)) }
+func (t *settleRound) updateStatus(object client.Object) {
+	t.recordWrite(t.client.Status().Update(t.ctx, object))
+}
 
-func (t *turn) remove(object client.Object) {
+func (t *settleRound) remove(object client.Object) {
 	if object.GetDeletionTimestamp() == nil {
-		t.did(t.client.Delete(t.ctx, object))
+		t.recordWrite(t.client.Delete(t.ctx, object))
 	}
 }
 
-// finalize adds or removes a finalizer.
-func (t *turn) finalize(object client.Object, finalizer string, wanted bool) {
+// setFinalizer adds or removes a finalizer.
+func (t *settleRound) setFinalizer(object client.Object, finalizer string, wanted bool) {
 	if controllerutil.ContainsFinalizer(object, finalizer) == wanted || wanted && object.GetDeletionTimestamp() != nil {
 		return
 	}
@@ -244,8 +246,8 @@ func (t *turn) finalize(object client.Object, finalizer string, wanted bool) {
 	t.update(object)
 }
 
-// claim holds on to classes that machines are of, and to secrets that classes refer to.
-func (t *turn) claim() {
+// updateFinalizers holds on to classes that machines are of, and to secrets that classes refer to.
+func (t *settleRound) updateFinalizers() {
 	referred := map[string]bool{}
 	for _, class := range t.classes {
 		for _, ref := range []*corev1.SecretReference{class.SecretRef, class.CredentialsSecretRef} {
@@ -257,24 +259,24 @@ func (t *turn) claim() {
 		for _, machine := range t.machines {
 			used = used || machine.Spec.Class.Name == class.Name
 		}
-		t.finalize(class, finalizerManager, used)
+		t.setFinalizer(class, finalizerManager, used)
 	}
 	for _, secret := range t.secrets {
-		t.finalize(secret, finalizerController, referred[secret.Name])
+		t.setFinalizer(secret, finalizerController, referred[secret.Name])
 	}
 }
 
-// collect removes servers that no Machine tells of, wherever a class says where to look for them.
-func (t *turn) collect() {
+// collectOrphans removes servers that no Machine tells of, wherever a class says where to look for them.
+func (t *settleRound) collectOrphans() {
 	if len(t.classes) == 0 {
 		return
 	}
-	t.servers.collect(func(name string) bool {
+	t.servers.collectOrphans(func(name string) bool {
 		return slices.ContainsFunc(t.machines, func(machine *machinev1alpha1.Machine) bool { return machine.Name == name })
 	})
 }
 
-func (t *turn) class(name string) *machinev1alpha1.MachineClass {
+func (t *settleRound) findClass(name string) *machinev1alpha1.MachineClass {
 	for _, class := range t.classes {
 		if class.Name == name {
 			return class
@@ -283,7 +285,7 @@ func (t *turn) class(name string) *machinev1alpha1.MachineClass {
 	return nil
 }
 
-func (t *turn) secret(ref *corev1.SecretReference) *corev1.Secret {
+func (t *settleRound) findSecret(ref *corev1.SecretReference) *corev1.Secret {
 	for _, secret := range t.secrets {
 		if ref != nil && secret.Name == ref.Name {
 			return secret

@@ -27,7 +27,7 @@ func ownerOf(kind string, owner client.Object) []metav1.OwnerReference {
 	}}
 }
 
-func (t *turn) setsOf(d *machinev1alpha1.MachineDeployment) []*machinev1alpha1.MachineSet {
+func (t *settleRound) setsOf(d *machinev1alpha1.MachineDeployment) []*machinev1alpha1.MachineSet {
 	var sets []*machinev1alpha1.MachineSet
 	for _, set := range t.sets {
 		if len(set.OwnerReferences) == 0 && set.Labels[labelName] == d.Name && d.DeletionTimestamp == nil && set.DeletionTimestamp == nil {
@@ -41,7 +41,7 @@ func (t *turn) setsOf(d *machinev1alpha1.MachineDeployment) []*machinev1alpha1.M
 	return sets
 }
 
-func (t *turn) machinesOf(set *machinev1alpha1.MachineSet) []*machinev1alpha1.Machine {
+func (t *settleRound) machinesOf(set *machinev1alpha1.MachineSet) []*machinev1alpha1.Machine {
 	var machines []*machinev1alpha1.Machine
 	for _, machine := range t.machines {
 		if ownedBy(machine, "MachineSet", set) {
@@ -51,20 +51,20 @@ func (t *turn) machinesOf(set *machinev1alpha1.MachineSet) []*machinev1alpha1.Ma
 	return machines
 }
 
-// deployment brings sets about, and moves machines from old ones to the new one.
-func (t *turn) deployment(d *machinev1alpha1.MachineDeployment) {
+// reconcileDeployment brings sets about, and moves machines from old ones to the new one.
+func (t *settleRound) reconcileDeployment(d *machinev1alpha1.MachineDeployment) {
 	sets := t.setsOf(d)
 	if d.DeletionTimestamp != nil {
 		for _, set := range sets {
 			t.remove(set)
 		}
 		if len(sets) == 0 {
-			t.finalize(d, finalizerManager, false)
+			t.setFinalizer(d, finalizerManager, false)
 		}
 		return
 	}
-	t.finalize(d, finalizerManager, true)
-	if t.blind {
+	t.setFinalizer(d, finalizerManager, true)
+	if t.stalled {
 		return
 	}
 	var current *machinev1alpha1.MachineSet
@@ -87,7 +87,7 @@ func (t *turn) deployment(d *machinev1alpha1.MachineDeployment) {
 	}
 }
 
-func (t *turn) newSet(d *machinev1alpha1.MachineDeployment, empty bool) {
+func (t *settleRound) newSet(d *machinev1alpha1.MachineDeployment, empty bool) {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(d.Spec.Template.Spec.Class.Name))
 	hash := fmt.Sprintf("%08x", sum.Sum32())
@@ -107,13 +107,13 @@ func (t *turn) newSet(d *machinev1alpha1.MachineDeployment, empty bool) {
 	if empty {
 		set.Spec.Replicas = 0
 	}
-	if t.did(t.client.Create(t.ctx, set)) {
+	if t.recordWrite(t.client.Create(t.ctx, set)) {
 		t.sets = append(t.sets, set)
 	}
 }
 
 // roll makes the new machines before it lets the old ones go.
-func (t *turn) roll(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
+func (t *settleRound) roll(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
 	t.scale(current, d.Spec.Replicas)
 	for _, set := range old {
 		if current.Status.AvailableReplicas >= d.Spec.Replicas {
@@ -125,7 +125,7 @@ func (t *turn) roll(d *machinev1alpha1.MachineDeployment, current *machinev1alph
 	}
 }
 
-func (t *turn) scale(set *machinev1alpha1.MachineSet, replicas int32) {
+func (t *settleRound) scale(set *machinev1alpha1.MachineSet, replicas int32) {
 	if set.Spec.Replicas != replicas {
 		set.Spec.Replicas = replicas
 		t.update(set)
@@ -133,7 +133,7 @@ func (t *turn) scale(set *machinev1alpha1.MachineSet, replicas int32) {
 }
 
 // updateInPlace hands machines over from one set to the other; where users choose the moment, those that they have selected.
-func (t *turn) updateInPlace(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
+func (t *settleRound) updateInPlace(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
 	update := d.Spec.Strategy.InPlaceUpdate
 	manual := update != nil && update.OrchestrationType == machinev1alpha1.OrchestrationTypeManual
 	waiting := int32(0)
@@ -141,7 +141,7 @@ func (t *turn) updateInPlace(d *machinev1alpha1.MachineDeployment, current *mach
 		remaining := int32(0)
 		for _, machine := range t.machinesOf(set) {
 			if manual && machine.Labels[machinev1alpha1.LabelKeyNodeSelectedForUpdate] == "" {
-				t.condition(machine, machinev1alpha1.CandidateForUpdate)
+				t.setCondition(machine, machinev1alpha1.CandidateForUpdate)
 				remaining++
 				continue
 			}
@@ -160,7 +160,7 @@ func (t *turn) updateInPlace(d *machinev1alpha1.MachineDeployment, current *mach
 	t.scale(current, max(d.Spec.Replicas-waiting, 0))
 }
 
-func (t *turn) condition(machine *machinev1alpha1.Machine, reason string) {
+func (t *settleRound) setCondition(machine *machinev1alpha1.Machine, reason string) {
 	conditions := []corev1.NodeCondition{{Type: machinev1alpha1.NodeInPlaceUpdate, Status: corev1.ConditionTrue, Reason: reason}}
 	if !equality.Semantic.DeepEqual(machine.Status.Conditions, conditions) {
 		machine.Status.Conditions = conditions
@@ -168,33 +168,33 @@ func (t *turn) condition(machine *machinev1alpha1.Machine, reason string) {
 	}
 }
 
-// set makes and removes machines.
-func (t *turn) set(set *machinev1alpha1.MachineSet) {
-	t.adopt(set)
-	machines := t.machinesOf(set)
-	if set.DeletionTimestamp != nil {
+// reconcileSet makes and removes machines.
+func (t *settleRound) reconcileSet(reconcileSet *machinev1alpha1.MachineSet) {
+	t.adopt(reconcileSet)
+	machines := t.machinesOf(reconcileSet)
+	if reconcileSet.DeletionTimestamp != nil {
 		for _, machine := range machines {
 			t.remove(machine)
 		}
 		if len(machines) == 0 {
-			t.finalize(set, finalizerManager, false)
+			t.setFinalizer(reconcileSet, finalizerManager, false)
 		}
 		return
 	}
-	t.finalize(set, finalizerManager, true)
+	t.setFinalizer(reconcileSet, finalizerManager, true)
 	staying := slices.DeleteFunc(slices.Clone(machines), func(m *machinev1alpha1.Machine) bool { return m.DeletionTimestamp != nil })
 	slices.SortFunc(staying, func(a, b *machinev1alpha1.Machine) int {
 		return cmp.Or(cmp.Compare(b.Spec.ProviderID, a.Spec.ProviderID), cmp.Compare(a.Name, b.Name))
 	})
-	for n := int32(len(staying)); n < set.Spec.Replicas; n++ {
-		t.newMachine(set)
+	for n := int32(len(staying)); n < reconcileSet.Spec.Replicas; n++ {
+		t.newMachine(reconcileSet)
 	}
-	for n := int(set.Spec.Replicas); n < len(staying); n++ {
+	for n := int(reconcileSet.Spec.Replicas); n < len(staying); n++ {
 		t.remove(staying[n])
 	}
 }
 
-func (t *turn) adopt(set *machinev1alpha1.MachineSet) {
+func (t *settleRound) adopt(set *machinev1alpha1.MachineSet) {
 	for _, machine := range t.machines {
 		if len(machine.OwnerReferences) == 0 && machine.DeletionTimestamp == nil && set.DeletionTimestamp == nil &&
 			machine.Labels[labelName] == set.Labels[labelName] && machine.Labels[labelTemplate] == set.Labels[labelTemplate] {
@@ -204,7 +204,7 @@ func (t *turn) adopt(set *machinev1alpha1.MachineSet) {
 	}
 }
 
-func (t *turn) newMachine(set *machinev1alpha1.MachineSet) {
+func (t *settleRound) newMachine(set *machinev1alpha1.MachineSet) {
 	machine := &machinev1alpha1.Machine{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: set.Namespace, Name: fmt.Sprintf("%s-%05d", set.Name, t.servers.next()), Labels: maps.Clone(set.Spec.Template.Labels),
@@ -212,53 +212,53 @@ func (t *turn) newMachine(set *machinev1alpha1.MachineSet) {
 		},
 		Spec: *set.Spec.Template.Spec.DeepCopy(),
 	}
-	if t.did(t.client.Create(t.ctx, machine)) {
+	if t.recordWrite(t.client.Create(t.ctx, machine)) {
 		t.machines = append(t.machines, machine)
 	}
 }
 
-// machine makes and removes servers. Without the class, its secret and the credentials nothing can be done about a machine.
-func (t *turn) machine(machine *machinev1alpha1.Machine) {
-	t.finalize(machine, finalizerManager, true)
-	class := t.class(machine.Spec.Class.Name)
+// reconcileMachine makes and removes servers. Without the class, its secret and the credentials nothing can be done about a machine.
+func (t *settleRound) reconcileMachine(reconcileMachine *machinev1alpha1.Machine) {
+	t.setFinalizer(reconcileMachine, finalizerManager, true)
+	class := t.findClass(reconcileMachine.Spec.Class.Name)
 	if class == nil || !slices.Contains(class.Finalizers, finalizerManager) {
 		return
 	}
-	if secret := t.secret(class.SecretRef); secret == nil || len(secret.Data["userData"]) == 0 || t.secret(class.CredentialsSecretRef) == nil {
+	if secret := t.findSecret(class.SecretRef); secret == nil || len(secret.Data["userData"]) == 0 || t.findSecret(class.CredentialsSecretRef) == nil {
 		return
 	}
-	if machine.DeletionTimestamp != nil {
-		t.servers.removeFor(machine.Name, machine.Labels[labelForced] == "True")
-		t.finalize(machine, finalizerManager, false)
+	if reconcileMachine.DeletionTimestamp != nil {
+		t.servers.removeFor(reconcileMachine.Name, reconcileMachine.Labels[labelForceDeletion] == "True")
+		t.setFinalizer(reconcileMachine, finalizerManager, false)
 		return
 	}
-	if trouble, found := t.troubles[machine.Labels[labelName]]; found && machine.Spec.ProviderID == "" {
-		t.fail(machine, trouble)
+	if failure, found := t.createFailures[reconcileMachine.Labels[labelName]]; found && reconcileMachine.Spec.ProviderID == "" {
+		t.setFailed(reconcileMachine, failure)
 		return
 	}
-	if id := t.servers.ensure(machine.Name); machine.Spec.ProviderID != id {
-		machine.Spec.ProviderID = id
-		machine.Labels[machinev1alpha1.NodeLabelKey] = machine.Name
-		t.update(machine)
+	if id := t.servers.ensure(reconcileMachine.Name); reconcileMachine.Spec.ProviderID != id {
+		reconcileMachine.Spec.ProviderID = id
+		reconcileMachine.Labels[machinev1alpha1.NodeLabelKey] = reconcileMachine.Name
+		t.update(reconcileMachine)
 	}
-	if !isRunning(machine) {
-		machine.Status.CurrentStatus = machinev1alpha1.CurrentStatus{Phase: machinev1alpha1.MachineRunning, LastUpdateTime: metav1.Now()}
-		machine.Status.LastOperation = machinev1alpha1.LastOperation{
-			Description: "Machine " + machine.Name + " successfully joined the cluster", State: machinev1alpha1.MachineStateSuccessful,
+	if !isRunning(reconcileMachine) {
+		reconcileMachine.Status.CurrentStatus = machinev1alpha1.CurrentStatus{Phase: machinev1alpha1.MachineRunning, LastUpdateTime: metav1.Now()}
+		reconcileMachine.Status.LastOperation = machinev1alpha1.LastOperation{
+			Description: "Machine " + reconcileMachine.Name + " successfully joined the cluster", State: machinev1alpha1.MachineStateSuccessful,
 			Type: machinev1alpha1.MachineOperationCreate, LastUpdateTime: metav1.Now(),
 		}
-		t.updateStatus(machine)
+		t.updateStatus(reconcileMachine)
 	}
 }
 
-func (t *turn) fail(machine *machinev1alpha1.Machine, trouble Trouble) {
-	if machine.Status.LastOperation.ErrorCode == trouble.Code {
+func (t *settleRound) setFailed(machine *machinev1alpha1.Machine, failure CreateFailure) {
+	if machine.Status.LastOperation.ErrorCode == failure.Code {
 		return
 	}
 	machine.Status.CurrentStatus = machinev1alpha1.CurrentStatus{Phase: machinev1alpha1.MachineCrashLoopBackOff, LastUpdateTime: metav1.Now()}
 	machine.Status.LastOperation = machinev1alpha1.LastOperation{
-		Description: fmt.Sprintf("Cloud provider message - machine codes error: code = [%s] message = [%s]", trouble.Code, trouble.What),
-		ErrorCode:   trouble.Code, State: machinev1alpha1.MachineStateFailed, Type: machinev1alpha1.MachineOperationCreate, LastUpdateTime: metav1.Now(),
+		Description: fmt.Sprintf("Cloud provider message - machine codes error: code = [%s] message = [%s]", failure.Code, failure.Message),
+		ErrorCode:   failure.Code, State: machinev1alpha1.MachineStateFailed, Type: machinev1alpha1.MachineOperationCreate, LastUpdateTime: metav1.Now(),
 	}
 	t.updateStatus(machine)
 }

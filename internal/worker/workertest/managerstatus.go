@@ -9,8 +9,8 @@ func isRunning(machine *machinev1alpha1.Machine) bool {
 	return machine.DeletionTimestamp == nil && machine.Status.CurrentStatus.Phase == machinev1alpha1.MachineRunning
 }
 
-func (t *turn) deploymentStatus(d *machinev1alpha1.MachineDeployment) {
-	if d.DeletionTimestamp != nil || t.blind {
+func (t *settleRound) updateDeploymentStatus(d *machinev1alpha1.MachineDeployment) {
+	if d.DeletionTimestamp != nil || t.stalled {
 		return
 	}
 	status := machinev1alpha1.MachineDeploymentStatus{ObservedGeneration: d.Generation}
@@ -41,7 +41,7 @@ func (t *turn) deploymentStatus(d *machinev1alpha1.MachineDeployment) {
 	}
 }
 
-func (t *turn) setStatus(set *machinev1alpha1.MachineSet) {
+func (t *settleRound) updateSetStatus(set *machinev1alpha1.MachineSet) {
 	if set.DeletionTimestamp != nil {
 		return
 	}

@@ -55,8 +55,8 @@ func (s *Servers) removeFor(machine string, forced bool) {
 	maps.DeleteFunc(s.byID, func(_, name string) bool { return name == machine })
 }
 
-// collect removes the servers of unknown machines.
-func (s *Servers) collect(known func(machine string) bool) {
+// collectOrphans removes the servers of unknown machines.
+func (s *Servers) collectOrphans(known func(machine string) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	maps.DeleteFunc(s.byID, func(_, name string) bool {

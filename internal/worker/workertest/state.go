@@ -42,11 +42,11 @@ func saveMachines(ctx context.Context, c client.Client, namespace string) (*runt
 			for _, machine := range machines.Items {
 				hasServer := machine.Spec.ProviderID != "" || machine.Labels[machinev1alpha1.NodeLabelKey] != ""
 				if ownedBy(&machine, "MachineSet", &set) && hasServer {
-					machine.ObjectMeta, machine.Status = bare(machine.ObjectMeta), machinev1alpha1.MachineStatus{}
+					machine.ObjectMeta, machine.Status = strippedMeta(machine.ObjectMeta), machinev1alpha1.MachineStatus{}
 					state.Machines = append(state.Machines, machine)
 				}
 			}
-			set.ObjectMeta, set.Status = bare(set.ObjectMeta), machinev1alpha1.MachineSetStatus{}
+			set.ObjectMeta, set.Status = strippedMeta(set.ObjectMeta), machinev1alpha1.MachineSetStatus{}
 			state.MachineSets = append(state.MachineSets, set)
 		}
 		if len(state.MachineSets) > 0 {
@@ -56,14 +56,14 @@ func saveMachines(ctx context.Context, c client.Client, namespace string) (*runt
 	if len(saved) == 0 {
 		return nil, nil
 	}
-	return pack(map[string]any{"machineDeployments": saved})
+	return compressState(map[string]any{"machineDeployments": saved})
 }
 
-func bare(meta metav1.ObjectMeta) metav1.ObjectMeta {
+func strippedMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: meta.Name, Namespace: meta.Namespace, Annotations: meta.Annotations, Labels: meta.Labels}
 }
 
-func pack(state any) (*runtime.RawExtension, error) {
+func compressState(state any) (*runtime.RawExtension, error) {
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
 	if err := json.NewEncoder(writer).Encode(state); err != nil {
@@ -76,9 +76,9 @@ func pack(state any) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// forgetMachines removes the objects of machines without their finalizers and lets go of the credentials, as gardenlet does in the seed
+// deleteMachineObjects removes the objects of machines without their finalizers and lets go of the credentials, as gardenlet does in the seed
 // that a shoot leaves.
-func forgetMachines(ctx context.Context, c client.Client, namespace string) error {
+func deleteMachineObjects(ctx context.Context, c client.Client, namespace string) error {
 	var machines machinev1alpha1.MachineList
 	var sets machinev1alpha1.MachineSetList
 	var deployments machinev1alpha1.MachineDeploymentList
@@ -106,14 +106,14 @@ func forgetMachines(ctx context.Context, c client.Client, namespace string) erro
 		objects = append(objects, &secrets.Items[i])
 	}
 	for _, object := range objects {
-		if err := forget(ctx, c, object); err != nil {
+		if err := deleteWithoutFinalizers(ctx, c, object); err != nil {
 			return fmt.Errorf("forgetting %T %s: %w", object, object.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func forget(ctx context.Context, c client.Client, object client.Object) error {
+func deleteWithoutFinalizers(ctx context.Context, c client.Client, object client.Object) error {
 	if len(object.GetFinalizers()) > 0 {
 		//nolint:forcetypeassert // a deep copy has the type of its original
 		before := object.DeepCopyObject().(client.Object)

@@ -18,8 +18,8 @@ type Subject struct {
 	// NewCloud makes a cloud with what its operator and the Infrastructure provide, and with things of others that look as much like
 	// the shoot's as the cloud allows.
 	NewCloud func(shoot Identity) (Cloud, error)
-	// Refusals are the errors with which the cloud may truthfully refuse a call, see contracttest.Subject.
-	Refusals func(contracttest.Call) []contracttest.Refusal
+	// ErrorResponses are the errors with which the cloud may truthfully refuse a call, see contracttest.Subject.
+	ErrorResponses func(contracttest.Call) []contracttest.ErrorResponse
 	// Want is how many resources of each kind the pools of Inputs share besides machines.
 	Want map[string]int
 }
@@ -46,9 +46,9 @@ type Inputs struct {
 	// Pools are at least two with different names, of which the first has one zone, and the last shares with no other pool what it needs
 	// besides machines. The suite fills in what it leaves out and what has nothing to do with the cloud.
 	Pools []extensionsv1alpha1.WorkerPool
-	// Former gives a pool something that another extension for the type ignores, see worker.Machines.Former. It is nil if there is
+	// IgnoredByUpstream gives a pool something that another extension for the type ignores, see worker.Machines.Former. It is nil if there is
 	// nothing of the kind.
-	Former func(pool *extensionsv1alpha1.WorkerPool)
+	IgnoredByUpstream func(pool *extensionsv1alpha1.WorkerPool)
 }
 
 // Resource is a thing in the cloud.

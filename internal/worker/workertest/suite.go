@@ -26,9 +26,9 @@ const CasesVariable = "TRELLIS_CASES"
 const unreachedPercent = 2
 
 const (
-	// patience is how long a scenario waits for one operation, rejectionPatience how long where that is expected to be in vain.
-	patience          = time.Minute
-	rejectionPatience = 20 * time.Second
+	// operationTimeout is how long a scenario waits for one operation, rejectionTimeout how long where that is expected to be in vain.
+	operationTimeout = time.Minute
+	rejectionTimeout = 20 * time.Second
 )
 
 // T is what a scenario needs of a test.
@@ -46,7 +46,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.play(t, newWorldOf(t, server, subject, patience))
+			s.run(t, newTestEnvironment(t, server, subject, operationTimeout))
 		})
 	}
 }
@@ -59,7 +59,7 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 			continue
 		}
 		r := &recorder{context: ctx}
-		r.run(func(t T) { s.play(t, newWorldOf(t, server, subject, rejectionPatience)) })
+		r.run(func(t T) { s.run(t, newTestEnvironment(t, server, subject, rejectionTimeout)) })
 		if r.Failed() {
 			return append([]string{s.name}, r.violations...)
 		}
@@ -67,20 +67,20 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 	return nil
 }
 
-func newWorldOf(t T, server *contracttest.APIServer, subject Subject, patience time.Duration) *world {
+func newTestEnvironment(t T, server *contracttest.APIServer, subject Subject, timeout time.Duration) *environment {
 	t.Helper()
-	w, err := newWorld(server, subject, &expectation{want: subject.Want})
+	env, err := newEnvironment(server, subject, &expectation{want: subject.Want})
 	require.NoError(t, err)
-	w.patience = patience
-	t.Cleanup(func() { assert.NoError(t, w.Close()) })
-	return w
+	env.timeout = timeout
+	t.Cleanup(func() { assert.NoError(t, env.Close()) })
+	return env
 }
 
 // RunExploration lets everything go wrong, and fails the test for each case that does not end well.
 func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, options contracttest.Options) {
 	t.Helper()
-	if options.Only == "" {
-		options.Only = os.Getenv(CasesVariable)
+	if options.Filter == "" {
+		options.Filter = os.Getenv(CasesVariable)
 	}
 	report, err := Explore(t.Context(), server, subject, options)
 	require.NoError(t, err)
@@ -105,10 +105,10 @@ func Explore(
 	expected := &expectation{want: subject.Want}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Worker]{
 		New: newWorker,
-		NewWorld: func() (contracttest.World[*extensionsv1alpha1.Worker], error) {
-			return newWorld(server, subject, expected)
+		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Worker], error) {
+			return newEnvironment(server, subject, expected)
 		},
-		Refusals: subject.Refusals,
+		ErrorResponses: subject.ErrorResponses,
 	}, options)
 }
 
@@ -124,11 +124,11 @@ type recorder struct {
 var _ T = (*recorder)(nil)
 
 // run plays and cleans up.
-func (r *recorder) run(play func(T)) {
+func (r *recorder) run(do func(T)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		play(r)
+		do(r)
 	}()
 	<-ended
 	for _, clean := range slices.Backward(r.cleanups) {

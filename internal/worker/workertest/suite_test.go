@@ -24,12 +24,12 @@ func TestMain(m *testing.M) {
 	os.Exit(apiServer.Run(m))
 }
 
-func TestStable(t *testing.T) {
+func TestRun(t *testing.T) {
 	t.Parallel()
-	workertest.Run(t, apiServer.Get(t), stableSubject(nil, "meadow", "hill"))
+	workertest.Run(t, apiServer.Get(t), exampleSubject(nil, "meadow", "hill"))
 }
 
-func TestEveryCallGoesWrongInEveryWay(t *testing.T) {
+func TestRunExploration(t *testing.T) {
 	t.Parallel()
-	workertest.RunExploration(t, apiServer.Get(t), stableSubject(nil, "hill"), contracttest.Options{Swift: true})
+	workertest.RunExploration(t, apiServer.Get(t), exampleSubject(nil, "hill"), contracttest.Options{MergeFaults: true})
 }

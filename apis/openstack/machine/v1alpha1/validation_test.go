@@ -9,8 +9,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 )
 
-// complete is a configuration that says all that a machine needs.
-func complete() *v1alpha1.MachineProviderConfig {
+// validConfig is a configuration that says all that a machine needs.
+func validConfig() *v1alpha1.MachineProviderConfig {
 	config := v1alpha1.NewMachineProviderConfig()
 	config.Spec = v1alpha1.MachineProviderConfigSpec{
 		ImageID: "image", Region: "north", AvailabilityZone: "north-1", FlavorName: "small", KeyName: "key",
@@ -20,7 +20,7 @@ func complete() *v1alpha1.MachineProviderConfig {
 	return config
 }
 
-func TestConfigurationsThatMakeMachines(t *testing.T) {
+func TestValidate_Valid(t *testing.T) {
 	for sentence, change := range map[string]func(*v1alpha1.MachineProviderConfigSpec){
 		"all that is needed":                     func(*v1alpha1.MachineProviderConfigSpec) {},
 		"an image by its name":                   func(s *v1alpha1.MachineProviderConfigSpec) { s.ImageID, s.ImageName = "", "gardenlinux" },
@@ -34,14 +34,14 @@ func TestConfigurationsThatMakeMachines(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			config := complete()
+			config := validConfig()
 			change(&config.Spec)
 			assert.Empty(t, config.Validate(field.NewPath("providerSpec")))
 		})
 	}
 }
 
-func TestConfigurationsThatMakeNone(t *testing.T) {
+func TestValidate_Invalid(t *testing.T) {
 	for path, change := range map[string]func(*v1alpha1.MachineProviderConfigSpec){
 		"region":           func(s *v1alpha1.MachineProviderConfigSpec) { s.Region = "" },
 		"availabilityZone": func(s *v1alpha1.MachineProviderConfigSpec) { s.AvailabilityZone = "" },
@@ -66,7 +66,7 @@ func TestConfigurationsThatMakeNone(t *testing.T) {
 		"dataVolumes[0].size": func(s *v1alpha1.MachineProviderConfigSpec) { s.DataVolumes = []v1alpha1.DataVolume{{Name: "one"}} },
 	} {
 		t.Run(path, func(t *testing.T) {
-			config := complete()
+			config := validConfig()
 			change(&config.Spec)
 			errs := config.Validate(field.NewPath("providerSpec"))
 			if assert.Len(t, errs, 1) {
@@ -74,7 +74,7 @@ func TestConfigurationsThatMakeNone(t *testing.T) {
 			}
 		})
 	}
-	both := complete()
+	both := validConfig()
 	both.Spec.Networks = []v1alpha1.Network{{ID: "network"}}
 	assert.NotEmpty(t, both.Validate(nil), "one network and several")
 }

@@ -15,12 +15,12 @@ func main() {
 		if s != syscall.SIGCHLD {
 			return
 		}
-		bury()
+		reapChildren()
 	}
 }
 
-// bury takes leave of all children that have ended: one signal may stand for several.
-func bury() {
+// reapChildren takes leave of all children that have ended: one signal may stand for several.
+func reapChildren() {
 	for {
 		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
 			return

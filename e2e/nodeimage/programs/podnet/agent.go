@@ -19,8 +19,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/nodeimage/programs/podnet/policy"
 )
 
-// pause is how long changes are gathered: those of pods that start come by the dozen.
-const pause = 50 * time.Millisecond
+// resyncDelay is how long changes are gathered: those of pods that start come by the dozen.
+const resyncDelay = 50 * time.Millisecond
 
 // agent brings a node in line with what the API server knows, whenever that changes.
 type agent struct {
@@ -34,7 +34,7 @@ type agent struct {
 	policies   networkinglisters.NetworkPolicyLister
 
 	changed chan struct{}     // holds one at most: that something has
-	done    map[string]string // what stands on the node, by what it is
+	applied map[string]string // what stands on the node, by what it is
 }
 
 func newAgent(clients kubernetes.Interface, node string, subnet netip.Prefix) *agent {
@@ -46,7 +46,7 @@ func newAgent(clients kubernetes.Interface, node string, subnet netip.Prefix) *a
 		namespaces: factory.Core().V1().Namespaces().Lister(),
 		policies:   factory.Networking().V1().NetworkPolicies().Lister(),
 		changed:    make(chan struct{}, 1),
-		done:       map[string]string{},
+		applied:    map[string]string{},
 	}
 }
 
@@ -69,9 +69,9 @@ func trim(object any) (any, error) {
 
 func (a *agent) run(ctx context.Context) error {
 	notice := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { a.notice() },
-		UpdateFunc: func(any, any) { a.notice() },
-		DeleteFunc: func(any) { a.notice() },
+		AddFunc:    func(any) { a.notifyChanged() },
+		UpdateFunc: func(any, any) { a.notifyChanged() },
+		DeleteFunc: func(any) { a.notifyChanged() },
 	}
 	for _, informer := range []cache.SharedIndexInformer{
 		a.factory.Core().V1().Nodes().Informer(),
@@ -86,7 +86,7 @@ func (a *agent) run(ctx context.Context) error {
 	a.factory.Start(ctx.Done())
 	defer a.factory.Shutdown()
 	a.factory.WaitForCacheSync(ctx.Done())
-	for wait := pause; ; wait = pause {
+	for wait := resyncDelay; ; wait = resyncDelay {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -95,7 +95,7 @@ func (a *agent) run(ctx context.Context) error {
 		if err := a.sync(ctx); err != nil {
 			log.Print(err)
 			wait = time.Second
-			a.notice()
+			a.notifyChanged()
 		}
 		select {
 		case <-ctx.Done():
@@ -105,7 +105,7 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
-func (a *agent) notice() {
+func (a *agent) notifyChanged() {
 	select {
 	case a.changed <- struct{}{}:
 	default: // it is known already
@@ -132,11 +132,11 @@ func (a *agent) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.once("rules", ruleset, func() error { return filter(ctx, ruleset) }); err != nil {
+	if err := a.applyOnce("rules", ruleset, func() error { return filter(ctx, ruleset) }); err != nil {
 		return fmt.Errorf("setting the rules: %w", err)
 	}
 	conflist := conflist(own, mtu(addressOf(node)))
-	if err := a.once("conflist", conflist, func() error { return writeConflist(conflist) }); err != nil {
+	if err := a.applyOnce("conflist", conflist, func() error { return writeConflist(conflist) }); err != nil {
 		return fmt.Errorf("writing the CNI configuration: %w", err)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (a *agent) syncRoutes(ctx context.Context) error {
 		if node.Name == a.node || pods == "" || gateway == "" {
 			continue
 		}
-		if err := a.once("route "+pods, gateway, func() error { return route(ctx, pods, gateway) }); err != nil {
+		if err := a.applyOnce("route "+pods, gateway, func() error { return route(ctx, pods, gateway) }); err != nil {
 			return fmt.Errorf("setting the route to the pods of node %s: %w", node.Name, err)
 		}
 	}
@@ -175,15 +175,15 @@ func (a *agent) ruleset(own netip.Prefix) (string, error) {
 	return policy.Ruleset(cluster), nil
 }
 
-// once does what is not done yet.
-func (a *agent) once(what, wanted string, do func() error) error {
-	if a.done[what] == wanted {
+// applyOnce does what is not done yet.
+func (a *agent) applyOnce(what, wanted string, do func() error) error {
+	if a.applied[what] == wanted {
 		return nil
 	}
 	if err := do(); err != nil {
 		return err
 	}
-	a.done[what] = wanted
+	a.applied[what] = wanted
 	return nil
 }
 

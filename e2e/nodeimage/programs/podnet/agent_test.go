@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-func TestConflistIsOneOfCNI(t *testing.T) {
+func TestConflist(t *testing.T) {
 	var got struct {
 		Name    string
 		Plugins []struct {
@@ -30,7 +30,7 @@ func TestConflistIsOneOfCNI(t *testing.T) {
 	assert.Equal(t, "10.244.3.0/24", got.Plugins[0].IPAM.Ranges[0][0].Subnet)
 }
 
-func TestMTUIsThatOfTheNodesInterface(t *testing.T) {
+func TestMTU(t *testing.T) {
 	assert.NotEqual(t, 1500, mtu("127.0.0.1"), "the loopback interface takes more")
 	assert.Equal(t, 1500, mtu("192.0.2.1"), "nobody's address")
 }
@@ -45,20 +45,20 @@ func TestAddressOfNode(t *testing.T) {
 	assert.Empty(t, addressOf(&corev1.Node{}))
 }
 
-func TestOnceDoesWhatIsNotDone(t *testing.T) {
-	a := &agent{done: map[string]string{}}
+func TestAgent_ApplyOnce(t *testing.T) {
+	a := &agent{applied: map[string]string{}}
 	calls := 0
 	do := func() error { calls++; return nil }
-	require.ErrorContains(t, a.once("it", "a", func() error { return errors.New("not now") }), "not now")
+	require.ErrorContains(t, a.applyOnce("it", "a", func() error { return errors.New("not now") }), "not now")
 	for range 2 {
-		require.NoError(t, a.once("it", "a", do))
+		require.NoError(t, a.applyOnce("it", "a", do))
 	}
 	assert.Equal(t, 1, calls, "what failed is done again, what is done is not")
-	require.NoError(t, a.once("it", "b", do))
+	require.NoError(t, a.applyOnce("it", "b", do))
 	assert.Equal(t, 2, calls)
 }
 
-func TestRulesetComesFromTheAPIServer(t *testing.T) {
+func TestAgent_Ruleset(t *testing.T) {
 	clients := fake.NewClientset(
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}},
 		&corev1.Pod{

@@ -40,7 +40,7 @@ func TestCapabilitiesOf(t *testing.T) {
 	assert.NotContains(t, capabilitiesOf("CapBnd:\t000001fffeffffff\n"), resource)
 }
 
-func TestRightsAreCapped(t *testing.T) {
+func TestRights_Limit(t *testing.T) {
 	few := rights{capabilities: []string{"CAP_CHOWN"}, oomScoreAdj: -5, limits: map[string]uint64{"RLIMIT_NOFILE": 1024}}
 	all := rights{capabilities: []string{"CAP_CHOWN", "CAP_SYS_ADMIN", resource}}
 	const process = `{"args":["a"],"capabilities":{"bounding":["CAP_CHOWN","CAP_SYS_ADMIN"],"ambient":null},"oomScoreAdj":-998,` +
@@ -76,14 +76,14 @@ func TestRightsAreCapped(t *testing.T) {
 	}
 }
 
-func TestConfigurationThatCannotBeReadIsAnError(t *testing.T) {
+func TestEdit_UnreadableConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.json")
 	assert.ErrorContains(t, edit(file, true, rights{}), "reading the configuration")
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
 	assert.ErrorContains(t, edit(file, true, rights{}), "decoding")
 }
 
-func TestRuncCanBeNamed(t *testing.T) {
+func TestFindRunc(t *testing.T) {
 	t.Setenv("RUNC", "/nowhere/runc")
 	_, err := findRunc()
 	assert.ErrorContains(t, err, "/nowhere/runc")

@@ -16,13 +16,13 @@ type Account struct {
 func (c *Case) Account() *Account {
 	c.Helper()
 	name := c.Login.Project + "-account"
-	c.Named(name, "account's name")
-	project := c.GivenBy(c.Operator, Identity, "/v3/projects", Body{"project": Body{"name": name, "domain_id": "default"}})
-	user := c.GivenBy(c.Operator, Identity, "/v3/users", Body{"user": Body{"name": name, "password": "first", "domain_id": "default"}})
+	c.SetPlaceholder(name, "account's name")
+	project := c.FixtureAs(c.Operator, Identity, "/v3/projects", Body{"project": Body{"name": name, "domain_id": "default"}})
+	user := c.FixtureAs(c.Operator, Identity, "/v3/users", Body{"user": Body{"name": name, "password": "first", "domain_id": "default"}})
 	account := &Account{Login: Login{User: name, Password: "first", Project: name}, ProjectID: project.ID(), UserID: user.ID()}
-	c.Quietly(func() {
-		answer := c.Operator.Put(Identity, c.memberRole(account), nil)
-		require.Equalf(c, http.StatusNoContent, answer.Status, "%s: %s", answer.request, answer.Raw)
+	c.WithoutRecording(func() {
+		response := c.Operator.Put(Identity, c.memberRole(account), nil)
+		require.Equalf(c, http.StatusNoContent, response.Status, "%s: %s", response.request, response.Raw)
 	})
 	return account
 }
@@ -31,33 +31,33 @@ func (c *Case) Account() *Account {
 func (c *Case) memberRole(account *Account) string {
 	c.Helper()
 	var role string
-	c.Quietly(func() {
+	c.WithoutRecording(func() {
 		roles := c.Operator.Get(Identity, "/v3/roles?name=member").List("roles")
 		require.Len(c, roles, 1)
 		role = roles[0].ID()
 	})
-	c.Named(role, "role of a member")
+	c.SetPlaceholder(role, "role of a member")
 	return "/v3/projects/" + account.ProjectID + "/users/" + account.UserID + "/roles/" + role
 }
 
-// Nobody is a caller without a token.
-func (c *Case) Nobody() *Caller { return c.bearing("") }
+// Anonymous is a caller without a token.
+func (c *Case) Anonymous() *Caller { return c.withToken("") }
 
-// bearing is a caller with a token, who knows where the member's services are.
-func (c *Case) bearing(token string) *Caller {
+// withToken is a caller with a token, who knows where the member's services are.
+func (c *Case) withToken(token string) *Caller {
 	caller := *c.Member
 	caller.token = token
 	return &caller
 }
 
-// asksForToken makes a login. The answer comes without the catalog, which is the cloud's own.
-func (c *Case) asksForToken(body any) *Answer {
+// requestToken makes a login. The answer comes without the catalog, which is the cloud's own.
+func (c *Case) requestToken(body any) *Response {
 	c.Helper()
-	return c.Nobody().Post(Identity, "/v3/auth/tokens?nocatalog", body)
+	return c.Anonymous().Post(Identity, "/v3/auth/tokens?nocatalog", body)
 }
 
-// issued is the token in the answer to a login.
-func issued(answer *Answer) string { return answer.Header.Get("X-Subject-Token") }
+// issuedToken is the token in the answer to a login.
+func issuedToken(response *Response) string { return response.Header.Get("X-Subject-Token") }
 
 // byPassword is the body of a login with a password. No scope is nil.
 func byPassword(user Body, scope any) Body {

@@ -32,6 +32,6 @@ func Areas() []Area {
 		{"volumes", volumes()},
 		{"load balancers", loadBalancers()},
 		{"what stays behind", leftovers()},
-		{"our own client", ownClient()},
+		{"our own client", trellisClient()},
 	}
 }

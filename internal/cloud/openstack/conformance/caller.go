@@ -41,58 +41,58 @@ type Caller struct {
 type Body = map[string]any
 
 // Get makes a request with the caller's token, as Post, Put, Patch and Delete do. Headers come in pairs of name and value.
-func (w *Caller) Get(s Service, path string, headers ...string) *Answer {
+func (w *Caller) Get(s Service, path string, headers ...string) *Response {
 	w.c.Helper()
 	return w.c.send(w, http.MethodGet, s, path, nil, headers)
 }
 
 // Post is like Get.
-func (w *Caller) Post(s Service, path string, body any, headers ...string) *Answer {
+func (w *Caller) Post(s Service, path string, body any, headers ...string) *Response {
 	w.c.Helper()
 	return w.c.send(w, http.MethodPost, s, path, body, headers)
 }
 
 // Put is like Get.
-func (w *Caller) Put(s Service, path string, body any, headers ...string) *Answer {
+func (w *Caller) Put(s Service, path string, body any, headers ...string) *Response {
 	w.c.Helper()
 	return w.c.send(w, http.MethodPut, s, path, body, headers)
 }
 
 // Patch is like Get.
-func (w *Caller) Patch(s Service, path string, body any, headers ...string) *Answer {
+func (w *Caller) Patch(s Service, path string, body any, headers ...string) *Response {
 	w.c.Helper()
 	return w.c.send(w, http.MethodPatch, s, path, body, headers)
 }
 
 // Delete is like Get.
-func (w *Caller) Delete(s Service, path string, headers ...string) *Answer {
+func (w *Caller) Delete(s Service, path string, headers ...string) *Response {
 	w.c.Helper()
 	return w.c.send(w, http.MethodDelete, s, path, nil, headers)
 }
 
 // send makes one request and writes it down. No caller means no token.
-func (c *Case) send(w *Caller, method string, s Service, path string, body any, headers []string) *Answer {
+func (c *Case) send(w *Caller, method string, s Service, path string, body any, headers []string) *Response {
 	c.Helper()
-	answer, err := c.exchange(c.Context(), w, method, s, path, body, headers)
+	response, err := c.exchange(c.Context(), w, method, s, path, body, headers)
 	require.NoErrorf(c, err, "%s %s %s", method, s, path)
-	answer.c = c
-	c.recorder.add(answer, s, path, body)
-	return answer
+	response.c = c
+	c.recorder.add(response, s, path, body)
+	return response
 }
 
-// line leads to a cloud.
-type line struct {
+// cloudClient leads to a cloud.
+type cloudClient struct {
 	cloud  Cloud
 	client *http.Client
 }
 
-func (l *line) exchange(ctx context.Context, w *Caller, method string, s Service, path string, body any, headers []string) (*Answer, error) {
-	base := strings.TrimSuffix(l.cloud.AuthURL, "/v3")
+func (client *cloudClient) exchange(ctx context.Context, w *Caller, method string, s Service, path string, body any, headers []string) (*Response, error) {
+	base := strings.TrimSuffix(client.cloud.AuthURL, "/v3")
 	if s != Identity {
 		base = w.endpoints[s]
 	}
 	if base == "" {
-		return nil, fmt.Errorf("the catalog lists no %s in region %s", s, l.cloud.Region)
+		return nil, fmt.Errorf("the catalog lists no %s in region %s", s, client.cloud.Region)
 	}
 	request, err := newRequest(ctx, method, base+path, body)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *line) exchange(ctx context.Context, w *Caller, method string, s Service
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := l.client.Do(request)
+	response, err := client.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (l *line) exchange(ctx context.Context, w *Caller, method string, s Service
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	return &Answer{
+	return &Response{
 		request: fmt.Sprintf("%s %s %s", method, s, path), Status: response.StatusCode, Header: response.Header, Raw: raw, Body: decoded(raw),
 	}, nil
 }
@@ -165,22 +165,22 @@ func PasswordLogin(login Login) Body {
 }
 
 // login returns a caller. It is not written down.
-func (l *line) login(ctx context.Context, login Login) (*Caller, error) {
-	answer, err := l.exchange(ctx, nil, http.MethodPost, Identity, "/v3/auth/tokens", PasswordLogin(login), nil)
+func (client *cloudClient) login(ctx context.Context, login Login) (*Caller, error) {
+	response, err := client.exchange(ctx, nil, http.MethodPost, Identity, "/v3/auth/tokens", PasswordLogin(login), nil)
 	if err != nil {
 		return nil, fmt.Errorf("logging in as %s: %w", login.User, err)
 	}
-	if answer.Status != http.StatusCreated {
-		return nil, fmt.Errorf("logging in as %s: %d %s", login.User, answer.Status, answer.Raw)
+	if response.Status != http.StatusCreated {
+		return nil, fmt.Errorf("logging in as %s: %d %s", login.User, response.Status, response.Raw)
 	}
-	return callerOf(answer, l.cloud.Region), nil
+	return callerOf(response, client.cloud.Region), nil
 }
 
 // callerOf makes a caller of what a login answered.
-func callerOf(answer *Answer, region string) *Caller {
-	token := answer.object()
+func callerOf(response *Response, region string) *Caller {
+	token := response.object()
 	return &Caller{
-		token:     answer.Header.Get("X-Subject-Token"),
+		token:     response.Header.Get("X-Subject-Token"),
 		endpoints: endpoints(token.Objects("catalog"), region),
 		ProjectID: token.Text("project.id"), UserID: token.Text("user.id"),
 	}
@@ -192,15 +192,15 @@ func endpoints(catalog []Object, region string) map[Service]string {
 	for _, entry := range catalog {
 		for _, endpoint := range entry.Objects("endpoints") {
 			if endpoint.Text("interface") == "public" && cmp.Or(endpoint.Text("region_id"), endpoint.Text("region")) == region {
-				found[typed(entry.Text("type"))] = unversioned(endpoint.Text("url"))
+				found[serviceOfType(entry.Text("type"))] = unversioned(endpoint.Text("url"))
 			}
 		}
 	}
 	return found
 }
 
-// typed returns one type for services that catalogs list under several.
-func typed(kind string) Service {
+// serviceOfType returns one type for services that catalogs list under several.
+func serviceOfType(kind string) Service {
 	if kind == "block-storage" {
 		return Volume
 	}

@@ -24,14 +24,14 @@ func behaviour(name string, check func(*Case)) Behaviour { return Behaviour{Name
 // Case is one behaviour being tried on one cloud.
 type Case struct {
 	*testing.T
-	*line
+	*cloudClient
 	recorder *recorder
 
 	// Member is a plain member of the project in which the behaviour is tried, Stranger one of another project. Operator is
 	// an administrator.
-	Member, Stranger, Operator *Caller
-	// Login is the member's, StrangersLogin the stranger's.
-	Login, StrangersLogin Login
+	Member, OtherMember, Operator *Caller
+	// Login is the member's, OtherLogin the stranger's.
+	Login, OtherLogin Login
 	// External is the network that routers and floating IPs can use.
 	External Object
 }
@@ -39,16 +39,16 @@ type Case struct {
 // patience is how long a cloud may take for what it does by and by. The pauses between two looks grow up to the longest: a fake is
 // done at once, and a real cloud has other things to do than to answer.
 const (
-	patience     = 90 * time.Second
-	firstPause   = 10 * time.Millisecond
-	longestPause = 150 * time.Millisecond
+	waitTimeout   = 90 * time.Second
+	firstInterval = 10 * time.Millisecond
+	maxInterval   = 150 * time.Millisecond
 )
 
-// longer is the pause after a pause.
-func longer(pause time.Duration) time.Duration { return min(2*pause, longestPause) }
+// nextInterval is the pause after a pause.
+func nextInterval(interval time.Duration) time.Duration { return min(2*interval, maxInterval) }
 
-// Quietly does something that is not part of the behaviour: it is not written down.
-func (c *Case) Quietly(do func()) {
+// WithoutRecording does something that is not part of the behaviour: it is not written down.
+func (c *Case) WithoutRecording(do func()) {
 	c.Helper()
 	before := c.recorder.off
 	c.recorder.off = true
@@ -56,24 +56,24 @@ func (c *Case) Quietly(do func()) {
 	do()
 }
 
-// Until waits until something is so, quietly, and fails the case if it never is.
-func (c *Case) Until(what string, so func() bool) {
+// WaitUntil waits until something is so, quietly, and fails the case if it never is.
+func (c *Case) WaitUntil(what string, condition func() bool) {
 	c.Helper()
-	c.Quietly(func() {
-		ctx, cancel := context.WithTimeout(c.Context(), patience)
+	c.WithoutRecording(func() {
+		ctx, cancel := context.WithTimeout(c.Context(), waitTimeout)
 		defer cancel()
-		for pause := firstPause; !so(); pause = longer(pause) {
+		for interval := firstInterval; !condition(); interval = nextInterval(interval) {
 			select {
 			case <-ctx.Done():
 				require.FailNow(c, "waited in vain until "+what)
-			case <-time.After(pause):
+			case <-time.After(interval):
 			}
 		}
 	})
 }
 
-// Named gives an ID a word for the record.
-func (c *Case) Named(id, word string) { c.recorder.words.name(id, word) }
+// SetPlaceholder gives an ID a word for the record.
+func (c *Case) SetPlaceholder(id, word string) { c.recorder.placeholders.set(id, word) }
 
 // LogIn logs in as somebody, quietly.
 func (c *Case) LogIn(login Login) *Caller {
@@ -90,54 +90,54 @@ func (c *Case) bind(caller *Caller) *Caller {
 	return &bound
 }
 
-// Remove deletes something at the end of the case, and insists that it is gone then. That it is gone already is fine.
-func (c *Case) Remove(who *Caller, s Service, path string) {
+// DeleteAtCleanup deletes something at the end of the case, and insists that it is gone then. That it is gone already is fine.
+func (c *Case) DeleteAtCleanup(caller *Caller, s Service, path string) {
 	c.Cleanup(func() {
 		// The case's own context has ended.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), waitTimeout)
 		defer cancel()
-		if err := c.remove(ctx, who, s, path); err != nil {
+		if err := c.remove(ctx, caller, s, path); err != nil {
 			c.Errorf("cleaning up: %v", err)
 		}
 	})
 }
 
-// AtEnd makes a request at the end of the case. That what it is about is gone already is fine.
-func (c *Case) AtEnd(who *Caller, method string, s Service, path string, body any) {
+// RequestAtCleanup makes a request at the end of the case. That what it is about is gone already is fine.
+func (c *Case) RequestAtCleanup(caller *Caller, method string, s Service, path string, body any) {
 	c.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), waitTimeout)
 		defer cancel()
-		answer, err := c.exchange(ctx, who, method, s, path, body, nil)
+		response, err := c.exchange(ctx, caller, method, s, path, body, nil)
 		switch {
 		case err != nil:
 			c.Errorf("cleaning up: %s %s %s: %v", method, s, path, err)
-		case answer.Status >= http.StatusBadRequest && answer.Status != http.StatusNotFound:
-			c.Errorf("cleaning up: %s: %d %s", answer.request, answer.Status, answer.Raw)
+		case response.Status >= http.StatusBadRequest && response.Status != http.StatusNotFound:
+			c.Errorf("cleaning up: %s: %d %s", response.request, response.Status, response.Raw)
 		}
 	})
 }
 
 // remove deletes something and waits until it is gone. A cloud that is still busy with it is asked again.
-func (l *line) remove(ctx context.Context, who *Caller, s Service, path string) error {
-	for pause := firstPause; ; pause = longer(pause) {
-		answer, err := l.exchange(ctx, who, http.MethodDelete, s, path, nil, nil)
+func (client *cloudClient) remove(ctx context.Context, caller *Caller, s Service, path string) error {
+	for interval := firstInterval; ; interval = nextInterval(interval) {
+		response, err := client.exchange(ctx, caller, http.MethodDelete, s, path, nil, nil)
 		if err != nil {
 			return fmt.Errorf("DELETE %s %s: %w", s, path, err)
 		}
-		if answer.Status == http.StatusNotFound {
+		if response.Status == http.StatusNotFound {
 			return nil
 		}
-		busy := answer.Status == http.StatusConflict || s == Volume && answer.Status == http.StatusBadRequest
-		if answer.Status >= 400 && !busy {
-			return fmt.Errorf("DELETE %s %s: %d %s", s, path, answer.Status, answer.Raw)
+		busy := response.Status == http.StatusConflict || s == Volume && response.Status == http.StatusBadRequest
+		if response.Status >= 400 && !busy {
+			return fmt.Errorf("DELETE %s %s: %d %s", s, path, response.Status, response.Raw)
 		}
-		if answer.Status == http.StatusNoContent && s != LoadBalancer && s != Compute {
+		if response.Status == http.StatusNoContent && s != LoadBalancer && s != Compute {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("DELETE %s %s: %w after %d %s", s, path, ctx.Err(), answer.Status, answer.Raw)
-		case <-time.After(pause):
+			return fmt.Errorf("DELETE %s %s: %w after %d %s", s, path, ctx.Err(), response.Status, response.Raw)
+		case <-time.After(interval):
 		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 )
 
 func catalog() []Behaviour {
-	return slices.Concat(catalogItself(), mistakesInRequests(), mistakesInBodies())
+	return slices.Concat(catalogContent(), malformedRequests(), malformedBodies())
 }
 
 func services() []Service {
 	return []Service{Identity, Network, Compute, Image, Volume, LoadBalancer}
 }
 
-func catalogItself() []Behaviour {
+func catalogContent() []Behaviour {
 	return []Behaviour{
 		behaviour("the catalog lists every service with a public and an internal endpoint in the region", func(c *Case) {
 			region := c.cloud.Region
@@ -42,14 +42,14 @@ func catalogItself() []Behaviour {
 			}
 		}),
 		behaviour("a login tells the same catalog as the catalog's own address", func(c *Case) {
-			var told []Object
-			c.Quietly(func() {
-				token := c.Nobody().Post(Identity, "/v3/auth/tokens", PasswordLogin(c.Login)).Succeeds(http.StatusCreated)
-				told = token.Objects("catalog")
+			var listed []Object
+			c.WithoutRecording(func() {
+				token := c.Anonymous().Post(Identity, "/v3/auth/tokens", PasswordLogin(c.Login)).RequireStatus(http.StatusCreated)
+				listed = token.Objects("catalog")
 			})
 			entries := c.catalogEntries()
-			assert.Len(c, told, len(entries))
-			for _, entry := range told {
+			assert.Len(c, listed, len(entries))
+			for _, entry := range listed {
 				assert.ElementsMatch(c, publicURLs(entry), publicURLs(entries[Service(entry.Text("type"))]), entry.Text("type"))
 			}
 		}),
@@ -72,7 +72,7 @@ func catalogItself() []Behaviour {
 					}
 					caller := *c.Member
 					caller.endpoints = map[Service]string{api.service: endpoint}
-					caller.Get(api.service, api.list).Succeeds(http.StatusOK)
+					caller.Get(api.service, api.list).RequireStatus(http.StatusOK)
 				}
 			}
 		}),
@@ -82,23 +82,23 @@ func catalogItself() []Behaviour {
 		}),
 		behaviour("every service tells its versions to everybody", func(c *Case) {
 			for service, status := range map[Service]int{Identity: 300, Network: 200, Compute: 200, Image: 300, Volume: 300, LoadBalancer: 200} {
-				c.Quietly(func() { assert.Equal(c, status, c.Nobody().Get(service, "/").Status, service) })
+				c.WithoutRecording(func() { assert.Equal(c, status, c.Anonymous().Get(service, "/").Status, service) })
 			}
 			for _, service := range services() {
-				answer := c.Nobody().Get(service, "/")
-				versions := Object(answer.Body).Objects("versions")
+				response := c.Anonymous().Get(service, "/")
+				versions := Object(response.Body).Objects("versions")
 				if service == Identity {
-					versions = Object(answer.Body).Objects("versions.values")
+					versions = Object(response.Body).Objects("versions.values")
 				}
-				require.NotEmptyf(c, versions, "%s: %s", answer.request, answer.Raw)
+				require.NotEmptyf(c, versions, "%s: %s", response.request, response.Raw)
 				for _, version := range versions {
 					assert.Regexp(c, `^v\d+\.\d+$`, version.ID())
 					require.NotEmpty(c, version.Objects("links"))
 				}
 			}
-			c.Nobody().Get(Identity, "/v3").Succeeds(http.StatusOK)
-			c.Nobody().Get(Compute, "/v2.1").Succeeds(http.StatusOK)
-			assert.Equal(c, http.StatusUnauthorized, c.Nobody().Get(Network, "/v2.0").Status)
+			c.Anonymous().Get(Identity, "/v3").RequireStatus(http.StatusOK)
+			c.Anonymous().Get(Compute, "/v2.1").RequireStatus(http.StatusOK)
+			assert.Equal(c, http.StatusUnauthorized, c.Anonymous().Get(Network, "/v2.0").Status)
 			assert.Equal(c, http.StatusNotFound, c.Member.Get(Network, "/v2.0").Status)
 			assert.Len(c, c.Member.Get(Network, "/v2.0/").List("resources"), 4)
 		}),
@@ -109,7 +109,7 @@ func catalogItself() []Behaviour {
 func (c *Case) catalogEntries() map[Service]Object {
 	c.Helper()
 	entries := map[Service]Object{}
-	c.Quietly(func() {
+	c.WithoutRecording(func() {
 		for _, entry := range c.Member.Get(Identity, "/v3/auth/catalog").List("catalog") {
 			assert.NotContainsf(c, entries, Service(entry.Text("type")), "the catalog lists %s twice", entry.Text("type"))
 			entries[Service(entry.Text("type"))] = entry
@@ -128,20 +128,20 @@ func publicURLs(entry Object) []string {
 	return urls
 }
 
-// mistakesInRequests are such as a program makes, not its user.
-func mistakesInRequests() []Behaviour {
+// malformedRequests are such as a program makes, not its user.
+func malformedRequests() []Behaviour {
 	return []Behaviour{
 		behaviour("a path that there is not is not found, in words of each service's own", func(c *Case) {
-			for service, path := range c.nowhere() {
-				c.Quietly(func() { assert.Equal(c, http.StatusNotFound, c.Member.Get(service, path).Status, service) })
+			for service, path := range c.missingPaths() {
+				c.WithoutRecording(func() { assert.Equal(c, http.StatusNotFound, c.Member.Get(service, path).Status, service) })
 			}
 			for _, service := range services() {
-				c.Member.Get(service, c.nowhere()[service])
-				c.Nobody().Get(service, c.nowhere()[service])
+				c.Member.Get(service, c.missingPaths()[service])
+				c.Anonymous().Get(service, c.missingPaths()[service])
 			}
-			c.Member.Get(Network, "/nothing").Refused(http.StatusNotFound, "")
-			c.Member.Get(Network, "/v2.0/networks/one/two").Refused(http.StatusNotFound, "HTTPNotFound")
-			c.Member.Get(Compute, "/v2.1/servers/one/two").Refused(http.StatusNotFound, "")
+			c.Member.Get(Network, "/nothing").AssertError(http.StatusNotFound, "")
+			c.Member.Get(Network, "/v2.0/networks/one/two").AssertError(http.StatusNotFound, "HTTPNotFound")
+			c.Member.Get(Compute, "/v2.1/servers/one/two").AssertError(http.StatusNotFound, "")
 		}),
 		behaviour("a method that there is not is refused, or not found", func(c *Case) {
 			for service, at := range map[Service]struct {
@@ -155,12 +155,12 @@ func mistakesInRequests() []Behaviour {
 				Volume:       {c.volumes(), 404},
 				LoadBalancer: {"/v2/lbaas/loadbalancers", 405},
 			} {
-				c.Quietly(func() { assert.Equal(c, at.status, c.Member.Patch(service, at.path, Body{}).Status, service) })
+				c.WithoutRecording(func() { assert.Equal(c, at.status, c.Member.Patch(service, at.path, Body{}).Status, service) })
 			}
 			c.Member.Patch(Identity, "/v3/auth/tokens", Body{})
-			c.Member.Patch(Network, "/v2.0/networks", Body{}).Refused(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
-			c.Member.Patch(Network, "/v2.0/security-group-rules", Body{}).Refused(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
-			c.Member.Post(Network, "/v2.0/networks/"+nowhereAtAll, Body{}).Refused(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
+			c.Member.Patch(Network, "/v2.0/networks", Body{}).AssertError(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
+			c.Member.Patch(Network, "/v2.0/security-group-rules", Body{}).AssertError(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
+			c.Member.Post(Network, "/v2.0/networks/"+zeroID, Body{}).AssertError(http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
 			c.Member.Patch(Compute, "/v2.1/os-keypairs", Body{})
 			c.Member.Patch(Image, "/v2/images", Body{})
 			c.Member.Patch(Volume, c.volumes(), Body{})
@@ -171,13 +171,13 @@ func mistakesInRequests() []Behaviour {
 			for _, collection := range []string{
 				"networks", "subnets", "subnetpools", "ports", "routers", "floatingips", "security-groups", "security-group-rules",
 			} {
-				answer := c.Member.Post(Network, "/v2.0/"+collection, broken)
-				assert.Equalf(c, http.StatusBadRequest, answer.Status, "%s: %s", answer.request, answer.Raw)
+				response := c.Member.Post(Network, "/v2.0/"+collection, broken)
+				assert.Equalf(c, http.StatusBadRequest, response.Status, "%s: %s", response.request, response.Raw)
 			}
-			for _, answer := range []*Answer{
-				c.Member.Put(Network, "/v2.0/networks/"+nowhereAtAll, broken),
-				c.Member.Put(Network, "/v2.0/routers/"+nowhereAtAll+"/add_router_interface", broken),
-				c.Nobody().Post(Identity, "/v3/auth/tokens", broken),
+			for _, response := range []*Response{
+				c.Member.Put(Network, "/v2.0/networks/"+zeroID, broken),
+				c.Member.Put(Network, "/v2.0/routers/"+zeroID+"/add_router_interface", broken),
+				c.Anonymous().Post(Identity, "/v3/auth/tokens", broken),
 				c.Member.Post(Compute, "/v2.1/os-keypairs", broken),
 				c.Member.Post(Compute, "/v2.1/servers", broken),
 				c.Member.Post(Compute, "/v2.1/os-server-groups", broken),
@@ -185,13 +185,13 @@ func mistakesInRequests() []Behaviour {
 				c.Member.Post(LoadBalancer, "/v2/lbaas/loadbalancers", broken),
 				c.Member.Post(LoadBalancer, "/v2/lbaas/listeners", broken),
 			} {
-				assert.Equalf(c, http.StatusBadRequest, answer.Status, "%s: %s", answer.request, answer.Raw)
+				assert.Equalf(c, http.StatusBadRequest, response.Status, "%s: %s", response.request, response.Raw)
 			}
 		}),
 	}
 }
 
-func mistakesInBodies() []Behaviour {
+func malformedBodies() []Behaviour {
 	return []Behaviour{
 		behaviour("a body without the resource is refused by Neutron, with what it looked for", func(c *Case) {
 			for _, wrong := range []struct {
@@ -206,12 +206,12 @@ func mistakesInBodies() []Behaviour {
 				{Body{"networks": []Body{}}, "Resources required"},
 				{Body{"networks": Body{}}, "Resources required"},
 			} {
-				c.Attempt(Network, "/v2.0/networks", wrong.body).Refused(http.StatusBadRequest, "HTTPBadRequest").Saying("%s", wrong.says)
+				c.TryCreate(Network, "/v2.0/networks", wrong.body).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.says)
 			}
-			c.Attempt(Network, "/v2.0/routers", Body{"routers": []Body{{"name": "one"}, {"name": "two"}}}).
-				Refused(http.StatusBadRequest, "HTTPBadRequest").Saying("Bulk operation not supported")
+			c.TryCreate(Network, "/v2.0/routers", Body{"routers": []Body{{"name": "one"}, {"name": "two"}}}).
+				AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("Bulk operation not supported")
 			for _, wrong := range []any{Body{}, `[]`, Body{"network": Body{}}} {
-				c.Attempt(Network, "/v2.0/security-group-rules", wrong).Refused(http.StatusBadRequest, "HTTPBadRequest")
+				c.TryCreate(Network, "/v2.0/security-group-rules", wrong).AssertError(http.StatusBadRequest, "HTTPBadRequest")
 			}
 		}),
 		behaviour("Neutron names the attributes that it does not know, and those that nobody may set", func(c *Case) {
@@ -224,28 +224,28 @@ func mistakesInBodies() []Behaviour {
 				{Body{"status": "DOWN"}, "Attribute 'status' not allowed in POST"},
 				{Body{"revision_number": 7}, "Attribute 'revision_number' not allowed in POST"},
 			} {
-				c.Attempt(Network, "/v2.0/networks", Body{"network": wrong.attributes}).Refused(http.StatusBadRequest, "HTTPBadRequest").Saying("%s", wrong.says)
+				c.TryCreate(Network, "/v2.0/networks", Body{"network": wrong.attributes}).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.says)
 			}
-			c.Quietly(func() { // in the order of a Python set, which is none
-				c.Attempt(Network, "/v2.0/networks", Body{"network": Body{"colour": "red", "age": 1, "name": "x"}}).Saying("colour").Saying("age")
+			c.WithoutRecording(func() { // in the order of a Python set, which is none
+				c.TryCreate(Network, "/v2.0/networks", Body{"network": Body{"colour": "red", "age": 1, "name": "x"}}).AssertMessage("colour").AssertMessage("age")
 			})
 			path := "/v2.0/networks/" + c.Network().ID()
-			c.Member.Put(Network, path, Body{"network": Body{"colour": "red"}}).Refused(http.StatusBadRequest, "HTTPBadRequest")
-			c.Member.Put(Network, path, Body{"network": Body{"status": "DOWN"}}).Refused(http.StatusBadRequest, "HTTPBadRequest")
-			c.Member.Put(Network, path, Body{"subnet": Body{"name": "two"}}).Refused(http.StatusBadRequest, "HTTPBadRequest")
+			c.Member.Put(Network, path, Body{"network": Body{"colour": "red"}}).AssertError(http.StatusBadRequest, "HTTPBadRequest")
+			c.Member.Put(Network, path, Body{"network": Body{"status": "DOWN"}}).AssertError(http.StatusBadRequest, "HTTPBadRequest")
+			c.Member.Put(Network, path, Body{"subnet": Body{"name": "two"}}).AssertError(http.StatusBadRequest, "HTTPBadRequest")
 		}),
 		behaviour("Nova and Octavia name the attributes that they do not know, and Cinder passes over them", func(c *Case) {
-			c.Attempt(Compute, "/v2.1/os-keypairs", Body{"keypair": Body{"name": "one", "colour": "red"}}).
-				Refused(http.StatusBadRequest, "badRequest").Saying("Additional properties are not allowed ('colour' was unexpected)")
-			c.Attempt(LoadBalancer, "/v2/lbaas/loadbalancers", Body{"loadbalancer": Body{"colour": "red"}}).
-				Refused(http.StatusBadRequest, "Client").Saying("Unknown attribute for argument load_balancer.loadbalancer: colour")
-			c.Given(Volume, c.volumes(), Body{"volume": Body{"size": 1, "colour": "red"}})
+			c.TryCreate(Compute, "/v2.1/os-keypairs", Body{"keypair": Body{"name": "one", "colour": "red"}}).
+				AssertError(http.StatusBadRequest, "badRequest").AssertMessage("Additional properties are not allowed ('colour' was unexpected)")
+			c.TryCreate(LoadBalancer, "/v2/lbaas/loadbalancers", Body{"loadbalancer": Body{"colour": "red"}}).
+				AssertError(http.StatusBadRequest, "Client").AssertMessage("Unknown attribute for argument load_balancer.loadbalancer: colour")
+			c.Fixture(Volume, c.volumes(), Body{"volume": Body{"size": 1, "colour": "red"}})
 		}),
 	}
 }
 
-// nowhere is a path of each service that leads to nothing.
-func (c *Case) nowhere() map[Service]string {
+// missingPaths is a path of each service that leads to nothing.
+func (c *Case) missingPaths() map[Service]string {
 	return map[Service]string{
 		Identity: "/v3/nothing", Network: "/v2.0/nothing", Compute: "/v2.1/nothing", Image: "/v2/nothing",
 		Volume: "/v3/" + c.Member.ProjectID + "/nothing", LoadBalancer: "/v2/lbaas/nothing",

@@ -14,13 +14,13 @@ import (
 )
 
 // What passes through our own client is not written down: here counts what the client makes of it.
-func ownClient() []Behaviour {
-	return slices.Concat(clientsLogins(), clientsSessions(), clientsNetworks(), clientsRouters(), clientsSecurityGroups(),
-		clientsComputeAndBalancers(), clientsShortages(), clientsRefusals())
+func trellisClient() []Behaviour {
+	return slices.Concat(clientLogins(), clientSessions(), clientNetworks(), clientRouters(), clientSecurityGroups(),
+		clientComputeAndBalancers(), clientQuotaErrors(), clientErrors())
 }
 
-// wiretap sees the requests of a session.
-type wiretap struct {
+// requestTap sees the requests of a session.
+type requestTap struct {
 	base http.RoundTripper
 
 	mu     sync.Mutex
@@ -29,7 +29,7 @@ type wiretap struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *wiretap) RoundTrip(req *http.Request) (*http.Response, error) {
+func (w *requestTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	response, err := w.base.RoundTrip(req)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,7 +41,7 @@ func (w *wiretap) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // take returns the requests since the last time.
-func (w *wiretap) take() []string {
+func (w *requestTap) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := w.seen
@@ -49,15 +49,15 @@ func (w *wiretap) take() []string {
 	return seen
 }
 
-func (w *wiretap) logins() int {
+func (w *requestTap) logins() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.tokens)
 }
 
 // sessions are the client's, with a wiretap below them.
-func (c *Case) sessions(options openstack.Options) (*openstack.Sessions, *wiretap) {
-	tap := &wiretap{}
+func (c *Case) sessions(options openstack.Options) (*openstack.Sessions, *requestTap) {
+	tap := &requestTap{}
 	options.QPS = -1
 	options.Retry.FirstPause = 10 * time.Millisecond
 	options.Transport = func(base http.RoundTripper) http.RoundTripper {
@@ -80,11 +80,11 @@ func (c *Case) credentials(login Login) openstack.Credentials {
 // session is the member's.
 func (c *Case) session() *openstack.Session {
 	c.Helper()
-	session, _ := c.tapped()
+	session, _ := c.sessionWithTap()
 	return session
 }
 
-func (c *Case) tapped() (*openstack.Session, *wiretap) {
+func (c *Case) sessionWithTap() (*openstack.Session, *requestTap) {
 	c.Helper()
 	sessions, tap := c.sessions(openstack.Options{})
 	session, err := sessions.Get(c.Context(), c.credentials(c.Login), c.cloud.Region)
@@ -92,18 +92,18 @@ func (c *Case) tapped() (*openstack.Session, *wiretap) {
 	return session, tap
 }
 
-// answered asserts the kind of an error, and that its cause is what a service answered, which it returns.
-func (c *Case) answered(kind cloud.Kind, err error) openstack.ResponseError {
+// requireResponseError asserts the kind of an error, and that its cause is what a service answered, which it returns.
+func (c *Case) requireResponseError(kind cloud.Kind, err error) openstack.ResponseError {
 	c.Helper()
 	require.Error(c, err)
 	assert.Equalf(c, kind.String(), cloud.KindOf(err).String(), "%v", err)
-	var answer *openstack.ResponseError
-	require.ErrorAs(c, err, &answer)
-	assert.NotEmptyf(c, answer.Message, "%v", err)
-	return *answer
+	var response *openstack.ResponseError
+	require.ErrorAs(c, err, &response)
+	assert.NotEmptyf(c, response.Message, "%v", err)
+	return *response
 }
 
-func clientsLogins() []Behaviour {
+func clientLogins() []Behaviour {
 	return []Behaviour{
 		behaviour("our client logs in once for an account, whatever is asked and however often", func(c *Case) {
 			sessions, tap := c.sessions(openstack.Options{})
@@ -121,39 +121,39 @@ func clientsLogins() []Behaviour {
 			assert.Len(c, tap.take(), 4, "no question for versions")
 		}),
 		behaviour("our client logs in by names and by IDs, and with an application credential by ID and by name", func(c *Case) {
-			var made Object
-			c.Quietly(func() {
+			var created Object
+			c.WithoutRecording(func() {
 				path := "/v3/users/" + c.Member.UserID + "/application_credentials"
-				made = c.Member.Post(Identity, path, Body{"application_credential": Body{"name": "ours", "secret": "s3cret"}}).Succeeds(201)
-				c.Remove(c.Member, Identity, path+"/"+made.ID())
+				created = c.Member.Post(Identity, path, Body{"application_credential": Body{"name": "ours", "secret": "s3cret"}}).RequireStatus(201)
+				c.DeleteAtCleanup(c.Member, Identity, path+"/"+created.ID())
 			})
-			for sentence, credentials := range map[string]openstack.Credentials{
+			for name, credentials := range map[string]openstack.Credentials{
 				"by IDs": {Username: c.Login.User, Password: c.Login.Password, TenantID: c.Member.ProjectID, UserDomainID: "default"},
 				"by the domain's ID": {
 					Username: c.Login.User, Password: c.Login.Password, TenantName: c.Login.Project, DomainID: "default", UserDomainName: "Default",
 				},
-				"by credential":           {ApplicationCredentialID: made.ID(), ApplicationCredentialSecret: "s3cret"},
+				"by credential":           {ApplicationCredentialID: created.ID(), ApplicationCredentialSecret: "s3cret"},
 				"by a credential's name":  {Username: c.Login.User, DomainName: "Default", ApplicationCredentialName: "ours", ApplicationCredentialSecret: "s3cret"},
-				"by credential, and more": {ApplicationCredentialID: made.ID(), ApplicationCredentialSecret: "s3cret", TenantName: "other", DomainName: "other"},
+				"by credential, and more": {ApplicationCredentialID: created.ID(), ApplicationCredentialSecret: "s3cret", TenantName: "other", DomainName: "other"},
 			} {
 				sessions, _ := c.sessions(openstack.Options{})
 				credentials.AuthURL = c.cloud.AuthURL
 				session, err := sessions.Get(c.Context(), credentials, c.cloud.Region)
-				require.NoError(c, err, sentence)
-				assert.Equal(c, c.Member.ProjectID, session.Token().ProjectID, sentence)
+				require.NoError(c, err, name)
+				assert.Equal(c, c.Member.ProjectID, session.Token().ProjectID, name)
 				_, err = session.ListRouters(c.Context(), openstack.RouterFilter{Name: "nope"})
-				require.NoError(c, err, sentence)
+				require.NoError(c, err, name)
 			}
 		}),
 		behaviour("to our client whoever is not let in is UNAUTHENTICATED, whatever is wrong", func(c *Case) {
-			for sentence, change := range map[string]func(*openstack.Credentials){
+			for name, change := range map[string]func(*openstack.Credentials){
 				"the password":         func(k *openstack.Credentials) { k.Password = "wrong" },
 				"the user":             func(k *openstack.Credentials) { k.Username = "nobody" },
 				"the user's domain":    func(k *openstack.Credentials) { k.UserDomainName = "nowhere" },
 				"the project":          func(k *openstack.Credentials) { k.TenantName = "nothing" },
 				"the project's ID":     func(k *openstack.Credentials) { k.TenantName, k.TenantID = "", "0123456789abcdef0123456789abcdef" },
 				"the project's domain": func(k *openstack.Credentials) { k.DomainName, k.UserDomainName = "nowhere", "Default" },
-				"a project of others":  func(k *openstack.Credentials) { k.TenantName = c.StrangersLogin.Project },
+				"a project of others":  func(k *openstack.Credentials) { k.TenantName = c.OtherLogin.Project },
 				"the name of a credential": func(k *openstack.Credentials) {
 					k.Password, k.ApplicationCredentialName, k.ApplicationCredentialSecret = "", "nope", "x"
 				},
@@ -165,8 +165,8 @@ func clientsLogins() []Behaviour {
 				credentials := c.credentials(c.Login)
 				change(&credentials)
 				_, err := sessions.Get(c.Context(), credentials, c.cloud.Region)
-				assert.Equalf(c, cloud.Unauthenticated.String(), cloud.KindOf(err).String(), "%s: %v", sentence, err)
-				assert.ErrorContains(c, err, "Keystone does not accept the OpenStack credentials", sentence)
+				assert.Equalf(c, cloud.Unauthenticated.String(), cloud.KindOf(err).String(), "%s: %v", name, err)
+				assert.ErrorContains(c, err, "Keystone does not accept the OpenStack credentials", name)
 			}
 		}),
 		behaviour("an address without a Keystone is UNAVAILABLE to our client, even to an application credential", func(c *Case) {
@@ -183,7 +183,7 @@ func clientsLogins() []Behaviour {
 	}
 }
 
-func clientsSessions() []Behaviour {
+func clientSessions() []Behaviour {
 	return []Behaviour{
 		behaviour("our client names the regions when there is none of a name", func(c *Case) {
 			sessions, _ := c.sessions(openstack.Options{})
@@ -205,12 +205,14 @@ func clientsSessions() []Behaviour {
 			require.NoError(c, err)
 		}),
 		behaviour("our client replaces a token that was revoked, silently and once", func(c *Case) {
-			session, tap := c.tapped()
-			c.Quietly(func() { c.Member.Delete(Identity, "/v3/auth/tokens", "X-Subject-Token", tap.tokens[0]).Succeeds(204) })
+			session, tap := c.sessionWithTap()
+			c.WithoutRecording(func() {
+				c.Member.Delete(Identity, "/v3/auth/tokens", "X-Subject-Token", tap.tokens[0]).RequireStatus(204)
+			})
 			tap.take()
-			made, err := session.CreateSecurityGroup(c.Context(), openstack.SecurityGroupCreate{Name: "one"})
+			created, err := session.CreateSecurityGroup(c.Context(), openstack.SecurityGroupCreate{Name: "one"})
 			require.NoError(c, err)
-			c.Remove(c.Member, Network, "/v2.0/security-groups/"+made.ID)
+			c.DeleteAtCleanup(c.Member, Network, "/v2.0/security-groups/"+created.ID)
 			assert.Equal(c, 2, tap.logins())
 			requests := tap.take()
 			require.Len(c, requests, 3, "refused, logged in, done")

@@ -30,12 +30,12 @@ func Differences(of, from []Exchange) []string {
 
 func differencesIn(of, from Exchange) []string {
 	if of.Status != from.Status {
-		return []string{fmt.Sprintf("answered %d %s instead of %d %s", of.Status, gist(of), from.Status, gist(from))}
+		return []string{fmt.Sprintf("answered %d %s instead of %d %s", of.Status, errorMessage(of), from.Status, errorMessage(from))}
 	}
 	var found []string
-	for _, path := range slices.Sorted(maps.Keys(of.Facts)) {
-		value := of.Facts[path]
-		switch expected, there := from.Facts[path]; {
+	for _, path := range slices.Sorted(maps.Keys(of.Attributes)) {
+		value := of.Attributes[path]
+		switch expected, there := from.Attributes[path]; {
 		case !there:
 			found = append(found, fmt.Sprintf("%s = %s, which the other does not have", path, value))
 		case value != expected:
@@ -45,11 +45,11 @@ func differencesIn(of, from Exchange) []string {
 	return found
 }
 
-// gist is the message in an error's body.
-func gist(e Exchange) string {
-	for _, path := range slices.Sorted(maps.Keys(e.Facts)) {
+// errorMessage is the message in an error's body.
+func errorMessage(e Exchange) string {
+	for _, path := range slices.Sorted(maps.Keys(e.Attributes)) {
 		if path == "body" || strings.HasSuffix(path, "message") || strings.HasSuffix(path, "faultstring") {
-			return e.Facts[path]
+			return e.Attributes[path]
 		}
 	}
 	return ""

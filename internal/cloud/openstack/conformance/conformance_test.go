@@ -12,9 +12,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// TestTheFakeAnswersAsARealCloudDid tries every behaviour on the fake and holds its answers against those that are kept of a
+// TestFake_MatchesRecords tries every behaviour on the fake and holds its answers against those that are kept of a
 // real OpenStack.
-func TestTheFakeAnswersAsARealCloudDid(t *testing.T) {
+func TestFake_MatchesRecords(t *testing.T) {
 	records, err := conformance.ReadRecords("testdata/zed")
 	require.NoError(t, err)
 	for _, result := range conformance.Run(t, startFake(t), io.Discard) {
@@ -28,7 +28,7 @@ func TestTheFakeAnswersAsARealCloudDid(t *testing.T) {
 	}
 }
 
-func TestSentencesAreUnique(t *testing.T) {
+func TestBehaviours_UniqueNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, area := range conformance.Areas() {
 		for _, b := range area.Behaviours {

@@ -14,66 +14,66 @@ type Exchange struct {
 	// Request is "POST network /v2.0/networks".
 	Request string
 	Status  int
-	// Facts are the values in the answer by their paths, such as `network.tags[0]` → `"a"`. Texts are quoted. How long a list
+	// Attributes are the values in the answer by their paths, such as `network.tags[0]` → `"a"`. Texts are quoted. How long a list
 	// is stands under its path with a #.
-	Facts map[string]string
+	Attributes map[string]string
 }
 
 // recorder writes down what passes in one case.
 type recorder struct {
-	words words
-	off   bool
-	all   []Exchange
+	placeholders placeholders
+	off          bool
+	all          []Exchange
 }
 
 // add writes down one request, unless the recorder is off; whatever has an ID gets its word in any case.
-func (r *recorder) add(a *Answer, s Service, path string, sent any) {
-	r.words.learn(a, path, sent)
+func (r *recorder) add(a *Response, s Service, path string, sent any) {
+	r.placeholders.learnResponse(a, path, sent)
 	if r.off {
 		return
 	}
 	method, _, _ := strings.Cut(a.request, " ")
-	facts := map[string]string{}
+	attributes := map[string]string{}
 	if a.Body != nil {
-		r.flatten(facts, "", "", a.Body)
+		r.flatten(attributes, "", "", a.Body)
 	} else if body := strings.TrimSpace(string(a.Raw)); body != "" {
-		facts["body"] = strconv.Quote(r.words.inText(body))
+		attributes["body"] = strconv.Quote(r.placeholders.replace(body))
 	}
 	if a.Status >= 300 || a.Body != nil {
-		facts["Content-Type"], _, _ = strings.Cut(a.Header.Get("Content-Type"), ";")
+		attributes["Content-Type"], _, _ = strings.Cut(a.Header.Get("Content-Type"), ";")
 	}
 	r.all = append(r.all, Exchange{
-		Request: fmt.Sprintf("%s %s %s", method, s, r.words.inText(path)), Status: a.Status, Facts: facts,
+		Request: fmt.Sprintf("%s %s %s", method, s, r.placeholders.replace(path)), Status: a.Status, Attributes: attributes,
 	})
 }
 
 // flatten notes every value below a path. The key is the name of the attribute whose value it is: it decides about words.
-func (r *recorder) flatten(facts map[string]string, path, key string, value any) {
+func (r *recorder) flatten(attributes map[string]string, path, key string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) == 0 {
-			facts[path] = "{}"
+			attributes[path] = "{}"
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			at := r.words.inText(k)
+			at := r.placeholders.replace(k)
 			if path != "" {
 				at = path + "." + at
 			}
-			r.flatten(facts, at, k, v[k])
+			r.flatten(attributes, at, k, v[k])
 		}
 	case []any:
-		facts[path+"#"] = strconv.Itoa(len(v))
+		attributes[path+"#"] = strconv.Itoa(len(v))
 		for i, item := range r.sorted(key, v) {
-			r.flatten(facts, fmt.Sprintf("%s[%d]", path, i), key, item)
+			r.flatten(attributes, fmt.Sprintf("%s[%d]", path, i), key, item)
 		}
 	case string:
-		facts[path] = strconv.Quote(r.words.of(key, v))
+		attributes[path] = strconv.Quote(r.placeholders.forValue(key, v))
 	case json.Number:
-		facts[path] = r.words.ofNumber(key, v.String())
+		attributes[path] = r.placeholders.forNumber(key, v.String())
 	case nil:
-		facts[path] = "null"
+		attributes[path] = "null"
 	default:
-		facts[path] = fmt.Sprint(v)
+		attributes[path] = fmt.Sprint(v)
 	}
 }
 
@@ -99,7 +99,7 @@ func (r *recorder) sorted(key string, list []any) []any {
 func (r *recorder) sortKey(key string, value any) string {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return r.words.of(key, text(value))
+		return r.placeholders.forValue(key, text(value))
 	}
 	if len(object) == 1 { // Nova wraps key pairs
 		for _, inner := range object {
@@ -114,7 +114,7 @@ func (r *recorder) sortKey(key string, value any) string {
 		"cidr", "start", "destination", "ip_address", "type", "interface", "address", "id",
 	} {
 		if inner, ok := object[attribute]; ok {
-			parts = append(parts, attribute+"="+r.words.of(attribute, text(inner)))
+			parts = append(parts, attribute+"="+r.placeholders.forValue(attribute, text(inner)))
 		}
 	}
 	return strings.Join(parts, " ")

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	flavorsPath = "/v2.1/flavors"
-	imagesPath  = "/v2/images"
-	nothing     = "11111111-2222-4333-8444-555555555555"
+	flavorsPath      = "/v2.1/flavors"
+	imagesPath       = "/v2/images"
+	unknownComputeID = "11111111-2222-4333-8444-555555555555"
 )
 
 func flavorsAndImages() []Behaviour { return slices.Concat(flavors(), images(), imagesOfCompute()) }
@@ -25,13 +25,13 @@ func flavors() []Behaviour {
 		}),
 		behaviour("a flavor shows its extra specs since microversion 2.61, and no swap as a number since 2.75", func(c *Case) {
 			path := flavorsPath + "/" + c.Flavor("m1.large")
-			got := c.Member.Get(Compute, path).Succeeds(200)
+			got := c.Member.Get(Compute, path).RequireStatus(200)
 			assert.Equal(c, []string{"4", "8192", "80", ""}, []string{got.Text("vcpus"), got.Text("ram"), got.Text("disk"), got.Text("swap")})
-			c.Member.Get(Compute, path, at("2.55")...).Succeeds(200)
-			assert.NotContains(c, c.Member.Get(Compute, path, at("2.60")...).Succeeds(200), "extra_specs")
-			assert.Contains(c, c.Member.Get(Compute, path, at("2.61")...).Succeeds(200), "extra_specs")
-			assert.Equal(c, "0", c.Member.Get(Compute, path, at("2.75")...).Succeeds(200).Text("swap"))
-			c.Member.Get(Compute, path+"/os-extra_specs").Succeeds(200)
+			c.Member.Get(Compute, path, microversionHeader("2.55")...).RequireStatus(200)
+			assert.NotContains(c, c.Member.Get(Compute, path, microversionHeader("2.60")...).RequireStatus(200), "extra_specs")
+			assert.Contains(c, c.Member.Get(Compute, path, microversionHeader("2.61")...).RequireStatus(200), "extra_specs")
+			assert.Equal(c, "0", c.Member.Get(Compute, path, microversionHeader("2.75")...).RequireStatus(200).Text("swap"))
+			c.Member.Get(Compute, path+"/os-extra_specs").RequireStatus(200)
 		}),
 		behaviour("flavors are not filtered by name, but by their least sizes", func(c *Case) {
 			c.Flavor(tinyFlavor)
@@ -40,8 +40,8 @@ func flavors() []Behaviour {
 			for _, flavor := range c.Member.Get(Compute, flavorsPath+"/detail?minRam=4096&minDisk=40").List("flavors") {
 				assert.Contains(c, []string{"m1.medium", "m1.large", "m1.xlarge"}, flavor.Text("name"))
 			}
-			c.Member.Get(Compute, flavorsPath+"?minRam=much").Refused(400, "badRequest")
-			c.Member.Get(Compute, flavorsPath+"?name="+tinyFlavor, at("2.75")...).Refused(400, "badRequest")
+			c.Member.Get(Compute, flavorsPath+"?minRam=much").AssertError(400, "badRequest")
+			c.Member.Get(Compute, flavorsPath+"?name="+tinyFlavor, microversionHeader("2.75")...).AssertError(400, "badRequest")
 		}),
 		behaviour("flavors come in pages, in the order that is asked for", func(c *Case) {
 			c.Flavor(tinyFlavor)
@@ -53,46 +53,46 @@ func flavors() []Behaviour {
 			rest := c.Member.Get(Compute, flavorsPath+"?sort_key=memory_mb&sort_dir=asc&limit=100&marker="+first[1].ID()).List("flavors")
 			assert.NotContains(c, rest, first[1])
 			assert.Equal(c, "m1.small", first[1].Text("name"))
-			c.Member.Get(Compute, flavorsPath+"?marker="+nothing).Refused(400, "badRequest").Saying("marker [%s] not found", nothing)
-			c.Member.Get(Compute, flavorsPath+"?limit=-1").Refused(400, "badRequest")
-			c.Member.Get(Compute, flavorsPath+"?sort_key=colour").Refused(400, "badRequest")
+			c.Member.Get(Compute, flavorsPath+"?marker="+unknownComputeID).AssertError(400, "badRequest").AssertMessage("marker [%s] not found", unknownComputeID)
+			c.Member.Get(Compute, flavorsPath+"?limit=-1").AssertError(400, "badRequest")
+			c.Member.Get(Compute, flavorsPath+"?sort_key=colour").AssertError(400, "badRequest")
 		}),
 		behaviour("a flavor is known by its ID and not by its name", func(c *Case) {
-			for _, id := range []string{nothing, tinyFlavor} {
-				c.Member.Get(Compute, flavorsPath+"/"+id).Refused(404, "itemNotFound").Saying("Flavor %s could not be found.", id)
+			for _, id := range []string{unknownComputeID, tinyFlavor} {
+				c.Member.Get(Compute, flavorsPath+"/"+id).AssertError(404, "itemNotFound").AssertMessage("Flavor %s could not be found.", id)
 			}
-			c.Member.Get(Compute, flavorsPath+"/"+nothing+"/os-extra_specs").Refused(404, "itemNotFound")
+			c.Member.Get(Compute, flavorsPath+"/"+unknownComputeID+"/os-extra_specs").AssertError(404, "itemNotFound")
 		}),
 		behaviour("a flavor of an operator is there for everybody until it is deleted", func(c *Case) {
 			attributes := Body{"name": "conformance", "vcpus": 3, "ram": 128, "disk": 0}
-			made := c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).Succeeds(200)
-			path := flavorsPath + "/" + made.ID()
-			c.Remove(c.Operator, Compute, path)
-			c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).Refused(409, "conflictingRequest")
-			assert.Equal(c, "3", c.Member.Get(Compute, path).Succeeds(200).Text("vcpus"))
+			created := c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).RequireStatus(200)
+			path := flavorsPath + "/" + created.ID()
+			c.DeleteAtCleanup(c.Operator, Compute, path)
+			c.Operator.Post(Compute, flavorsPath, Body{"flavor": attributes}).AssertError(409, "conflictingRequest")
+			assert.Equal(c, "3", c.Member.Get(Compute, path).RequireStatus(200).Text("vcpus"))
 			assert.Equal(c, "conformance", c.Member.Get(Compute, flavorsPath+"?sort_key=memory_mb&limit=1").List("flavors")[0].Text("name"))
-			c.Operator.Delete(Compute, path).Succeeds(202)
-			c.Member.Get(Compute, path).Refused(404, "itemNotFound")
-			c.Operator.Delete(Compute, path).Refused(404, "itemNotFound")
+			c.Operator.Delete(Compute, path).RequireStatus(202)
+			c.Member.Get(Compute, path).AssertError(404, "itemNotFound")
+			c.Operator.Delete(Compute, path).AssertError(404, "itemNotFound")
 		}),
 		behaviour("a plain member makes and deletes no flavors", func(c *Case) {
-			c.Member.Post(Compute, flavorsPath, Body{"flavor": Body{"name": "one", "vcpus": 1, "ram": 1, "disk": 1}}).Refused(403, "forbidden")
-			c.Member.Delete(Compute, flavorsPath+"/"+c.Flavor(tinyFlavor)).Refused(403, "forbidden")
+			c.Member.Post(Compute, flavorsPath, Body{"flavor": Body{"name": "one", "vcpus": 1, "ram": 1, "disk": 1}}).AssertError(403, "forbidden")
+			c.Member.Delete(Compute, flavorsPath+"/"+c.Flavor(tinyFlavor)).AssertError(403, "forbidden")
 		}),
 	}
 }
 
 func images() []Behaviour {
-	names := func(answer *Answer) []string {
+	names := func(response *Response) []string {
 		names := []string{}
-		for _, image := range answer.List("images") {
+		for _, image := range response.List("images") {
 			names = append(names, image.Text("name"))
 		}
 		return names
 	}
 	return []Behaviour{
 		behaviour("an image is public, active, and shows its properties among its attributes", func(c *Case) {
-			image := c.Member.Get(Image, imagesPath+"/"+c.Image(tinyImage)).Succeeds(200)
+			image := c.Member.Get(Image, imagesPath+"/"+c.Image(tinyImage)).RequireStatus(200)
 			assert.Equal(c, "active", image.Text("status"))
 			assert.Equal(c, "public", image.Text("visibility"))
 			assert.Equal(c, "x86_64", image.Text("architecture"))
@@ -114,7 +114,7 @@ func images() []Behaviour {
 			assert.Empty(c, c.Member.Get(Image, imagesPath+"?name=tiny&colour=green").List("images"))
 			assert.Empty(c, c.Member.Get(Image, imagesPath+"?name=tiny&tag=green").List("images"))
 			assert.Len(c, c.Member.Get(Image, imagesPath+"?id=in:"+c.Image(tinyImage)).List("images"), 1)
-			c.Member.Get(Image, imagesPath+"?visibility=green").Refused(400, "")
+			c.Member.Get(Image, imagesPath+"?visibility=green").AssertError(400, "")
 		}),
 		behaviour("images come in pages that lead to the next", func(c *Case) {
 			c.Image(tinyImage)
@@ -124,19 +124,19 @@ func images() []Behaviour {
 			require.NotEmpty(c, next)
 			assert.Equal(c, []string{"tiny"}, names(c.Member.Get(Image, next)))
 			assert.Equal(c, []string{"tiny", "gardenlinux-arm64", "gardenlinux"}, names(c.Member.Get(Image, imagesPath+"?sort_key=name&sort_dir=desc")))
-			c.Member.Get(Image, imagesPath+"?marker="+nothing).Refused(400, "")
-			c.Member.Get(Image, imagesPath+"?limit=some").Refused(400, "")
-			c.Member.Get(Image, imagesPath+"?sort_key=colour").Refused(400, "")
+			c.Member.Get(Image, imagesPath+"?marker="+unknownComputeID).AssertError(400, "")
+			c.Member.Get(Image, imagesPath+"?limit=some").AssertError(400, "")
+			c.Member.Get(Image, imagesPath+"?sort_key=colour").AssertError(400, "")
 		}),
 		behaviour("an image is known by its ID and not by its name", func(c *Case) {
-			for _, id := range []string{nothing, tinyImage} {
-				c.Member.Get(Image, imagesPath+"/"+id).Refused(404, "").Saying("No image found with ID %s", id)
+			for _, id := range []string{unknownComputeID, tinyImage} {
+				c.Member.Get(Image, imagesPath+"/"+id).AssertError(404, "").AssertMessage("No image found with ID %s", id)
 			}
 		}),
 		behaviour("a plain member neither makes public images nor deletes those of operators", func(c *Case) {
-			c.Member.Post(Image, imagesPath, Body{"name": "one", "visibility": "public"}).Refused(403, "")
-			c.Member.Delete(Image, imagesPath+"/"+c.Image(tinyImage)).Refused(403, "")
-			c.Member.Delete(Image, imagesPath+"/"+nothing).Refused(404, "")
+			c.Member.Post(Image, imagesPath, Body{"name": "one", "visibility": "public"}).AssertError(403, "")
+			c.Member.Delete(Image, imagesPath+"/"+c.Image(tinyImage)).AssertError(403, "")
+			c.Member.Delete(Image, imagesPath+"/"+unknownComputeID).AssertError(404, "")
 		}),
 	}
 }
@@ -168,21 +168,21 @@ func imagesOfCompute() []Behaviour {
 			require.Len(c, page.List("images"), 1)
 			require.Len(c, page.List("images_links"), 1)
 			assert.Empty(c, c.Member.Get(Compute, path+"?name="+tinyImage+"&marker="+page.List("images")[0].ID()).List("images"))
-			c.Member.Get(Compute, path+"?marker="+nothing).Refused(400, "badRequest")
-			c.Member.Get(Compute, path+"?limit=some").Refused(400, "badRequest")
+			c.Member.Get(Compute, path+"?marker="+unknownComputeID).AssertError(400, "badRequest")
+			c.Member.Get(Compute, path+"?limit=some").AssertError(400, "badRequest")
 		}),
 		behaviour("Nova knows an image by its ID and not by its name", func(c *Case) {
-			image := c.Member.Get(Compute, path+"/"+c.Image(tinyImage)).Succeeds(200)
+			image := c.Member.Get(Compute, path+"/"+c.Image(tinyImage)).RequireStatus(200)
 			assert.Equal(c, []string{tinyImage, "ACTIVE", "100"}, []string{image.Text("name"), image.Text("status"), image.Text("progress")})
-			for _, id := range []string{nothing, tinyImage} {
-				c.Member.Get(Compute, path+"/"+id).Refused(404, "itemNotFound").Saying("Image not found.")
+			for _, id := range []string{unknownComputeID, tinyImage} {
+				c.Member.Get(Compute, path+"/"+id).AssertError(404, "itemNotFound").AssertMessage("Image not found.")
 			}
 		}),
 		behaviour("Nova has no images since microversion 2.36", func(c *Case) {
 			id := c.Image(tinyImage)
-			assert.Len(c, c.Member.Get(Compute, path+"?name="+tinyImage, at("2.35")...).List("images"), 1)
+			assert.Len(c, c.Member.Get(Compute, path+"?name="+tinyImage, microversionHeader("2.35")...).List("images"), 1)
 			for _, gone := range []string{path + "?name=" + tinyImage, path + "/detail", path + "/" + id} {
-				assert.Equal(c, 404, c.Member.Get(Compute, gone, at("2.36")...).Status)
+				assert.Equal(c, 404, c.Member.Get(Compute, gone, microversionHeader("2.36")...).Status)
 			}
 		}),
 	}

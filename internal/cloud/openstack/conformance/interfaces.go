@@ -10,7 +10,7 @@ import (
 func routerInterfaces() []Behaviour {
 	return []Behaviour{
 		behaviour("an interface has the subnet's gateway address and a port of the project, which is ACTIVE before long", newInterface),
-		behaviour("the port of an interface is found by its router, by its subnet and by its owner", foundInterfaces),
+		behaviour("the port of an interface is found by its router, by its subnet and by its owner", filterInterfaces),
 		behaviour("a router has one interface in a subnet, and the second one is a BadRequest", sameInterfaceTwice),
 		behaviour("a router has no interfaces in ranges that overlap, not even with its gateway's", overlappingInterfaces),
 		behaviour("a subnet without a gateway address takes no interface, unless by a port", interfaceWithoutGateway),
@@ -18,14 +18,14 @@ func routerInterfaces() []Behaviour {
 		behaviour("a second router enters a subnet only by a port with another address", secondRouter),
 		behaviour("a port becomes an interface, and goes with it", interfaceByPort),
 		behaviour("a port that has a device, no address or another owner becomes no interface", wrongPorts),
-		behaviour("an interface is asked for by a subnet or a port, and not by both, neither or nonsense", senselessInterfaces),
+		behaviour("an interface is asked for by a subnet or a port, and not by both, neither or nonsense", malformedInterfaces),
 		behaviour("an interface is removed by its subnet, and is not there a second time", interfaceRemoved),
 		behaviour("an interface is not removed by a port or a subnet that are not its own", interfaceRemovedWrongly),
 		behaviour("an interface that a floating IP needs is kept, and the error is RouterInterfaceInUseByFloatingIP", interfaceOfFloatingIP),
 		behaviour("an interface that a route leads through is kept, whatever the error is called", interfaceOfRoute),
 		behaviour("the IPv6 subnets of a network share one interface port, and IPv4 has its own", dualStackInterfaces),
-		behaviour("neither subnet, network nor port go before the interface, and all of them after it", orderOfDeletion),
-		behaviour("a stranger's subnet takes no interface, and a stranger's router gives none", strangersInterface),
+		behaviour("neither subnet, network nor port go before the interface, and all of them after it", deletionOrder),
+		behaviour("a stranger's subnet takes no interface, and a stranger's router gives none", interfaceOfOtherProject),
 	}
 }
 
@@ -36,16 +36,16 @@ const (
 )
 
 // connect asks for an interface, as a part of the behaviour, and removes it at the end.
-func connect(c *Case, router Object, by Body) *Answer {
+func connect(c *Case, router Object, by Body) *Response {
 	c.Helper()
-	answer := c.Member.Put(Network, routerPath(router)+"/add_router_interface", by)
-	if answer.Status == http.StatusOK {
-		c.AtEnd(c.Member, http.MethodPut, Network, routerPath(router)+"/remove_router_interface", Body{"port_id": answer.object().Text("port_id")})
+	response := c.Member.Put(Network, routerPath(router)+"/add_router_interface", by)
+	if response.Status == http.StatusOK {
+		c.RequestAtCleanup(c.Member, http.MethodPut, Network, routerPath(router)+"/remove_router_interface", Body{"port_id": response.object().Text("port_id")})
 	}
-	return answer
+	return response
 }
 
-func disconnect(c *Case, router Object, by Body) *Answer {
+func disconnect(c *Case, router Object, by Body) *Response {
 	c.Helper()
 	return c.Member.Put(Network, routerPath(router)+"/remove_router_interface", by)
 }
@@ -55,22 +55,22 @@ func bySubnet(subnet Object) Body { return Body{"subnet_id": subnet.ID()} }
 // untilActive waits for a port.
 func untilActive(c *Case, portID string) {
 	c.Helper()
-	c.Until("the port is ACTIVE", func() bool {
-		return c.Member.Get(Network, portsPath+"/"+portID).Succeeds(200).Text("status") == "ACTIVE"
+	c.WaitUntil("the port is ACTIVE", func() bool {
+		return c.Member.Get(Network, portsPath+"/"+portID).RequireStatus(200).Text("status") == "ACTIVE"
 	})
 }
 
 func newInterface(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.70.0.0/24")
-	face := connect(c, router, bySubnet(subnet)).Succeeds(200)
-	c.Named(face.Text("port_id"), "interface")
-	assert.Equal(c, router.ID(), face.ID())
-	assert.Equal(c, subnet.ID(), face.Text("subnet_id"))
-	assert.Equal(c, []string{subnet.ID()}, face.Texts("subnet_ids"))
-	assert.Equal(c, network.ID(), face.Text("network_id"))
-	untilActive(c, face.Text("port_id"))
-	port := c.Member.Get(Network, portsPath+"/"+face.Text("port_id")).Succeeds(200)
+	routerInterface := connect(c, router, bySubnet(subnet)).RequireStatus(200)
+	c.SetPlaceholder(routerInterface.Text("port_id"), "interface")
+	assert.Equal(c, router.ID(), routerInterface.ID())
+	assert.Equal(c, subnet.ID(), routerInterface.Text("subnet_id"))
+	assert.Equal(c, []string{subnet.ID()}, routerInterface.Texts("subnet_ids"))
+	assert.Equal(c, network.ID(), routerInterface.Text("network_id"))
+	untilActive(c, routerInterface.Text("port_id"))
+	port := c.Member.Get(Network, portsPath+"/"+routerInterface.Text("port_id")).RequireStatus(200)
 	assert.Equal(c, "network:router_interface", port.Text("device_owner"))
 	assert.Equal(c, router.ID(), port.Text("device_id"))
 	assert.Equal(c, c.Member.ProjectID, port.Text("project_id"))
@@ -78,10 +78,10 @@ func newInterface(c *Case) {
 	assert.Empty(c, port.Texts("security_groups"))
 }
 
-func foundInterfaces(c *Case) {
+func filterInterfaces(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.70.1.0/24")
-	c.Named(c.Interface(router, subnet).Text("port_id"), "interface")
+	c.SetPlaceholder(c.Interface(router, subnet).Text("port_id"), "interface")
 	c.Port(network)
 	for _, query := range []string{
 		"?device_id=" + router.ID(),
@@ -98,38 +98,38 @@ func sameInterfaceTwice(c *Case) {
 	router := c.Router()
 	subnet := c.Subnet(c.Network(), "10.70.2.0/24")
 	c.Interface(router, subnet)
-	connect(c, router, bySubnet(subnet)).Refused(400, "BadRequest").Saying("Router already has a port on subnet %s", subnet.ID())
+	connect(c, router, bySubnet(subnet)).AssertError(400, "BadRequest").AssertMessage("Router already has a port on subnet %s", subnet.ID())
 }
 
 func overlappingInterfaces(c *Case) {
 	router := c.RouterWithGateway()
 	c.Interface(router, c.Subnet(c.Network(), "10.71.0.0/16"))
 	inner := c.Subnet(c.Network(), "10.71.7.0/24")
-	connect(c, router, bySubnet(inner)).Refused(400, "BadRequest").Saying("overlaps with")
+	connect(c, router, bySubnet(inner)).AssertError(400, "BadRequest").AssertMessage("overlaps with")
 	for _, external := range c.External.Texts("subnets") {
-		c.Named(external, "external subnet")
+		c.SetPlaceholder(external, "external subnet")
 	}
 	outer := c.Subnet(c.Network(), "198.18.7.0/24")
-	connect(c, router, bySubnet(outer)).Refused(400, "BadRequest").Saying("overlaps with")
+	connect(c, router, bySubnet(outer)).AssertError(400, "BadRequest").AssertMessage("overlaps with")
 }
 
 func interfaceWithoutGateway(c *Case) {
 	router, network := c.Router(), c.Network()
-	subnet := c.Given(Network, subnetsPath, Body{"subnet": Body{
+	subnet := c.Fixture(Network, subnetsPath, Body{"subnet": Body{
 		"network_id": network.ID(), "cidr": "10.72.0.0/24", "ip_version": 4, "gateway_ip": nil,
 	}})
-	connect(c, router, bySubnet(subnet)).Refused(400, "BadRequest").Saying("must have a gateway IP")
+	connect(c, router, bySubnet(subnet)).AssertError(400, "BadRequest").AssertMessage("must have a gateway IP")
 	port := c.Port(network)
-	connect(c, router, Body{"port_id": port.ID()}).Succeeds(200)
+	connect(c, router, Body{"port_id": port.ID()}).RequireStatus(200)
 }
 
 func takenGatewayAddress(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.73.0.0/24")
-	c.Given(Network, portsPath, Body{"port": Body{
+	c.Fixture(Network, portsPath, Body{"port": Body{
 		"network_id": network.ID(), "fixed_ips": []Body{{"subnet_id": subnet.ID(), "ip_address": "10.73.0.1"}},
 	}})
-	connect(c, router, bySubnet(subnet)).Refused(409, "IpAddressAlreadyAllocated").Saying("10.73.0.1")
+	connect(c, router, bySubnet(subnet)).AssertError(409, "IpAddressAlreadyAllocated").AssertMessage("10.73.0.1")
 	assert.Empty(c, c.Member.Get(Network, portsPath+"?device_id="+router.ID()).List("ports"))
 }
 
@@ -137,8 +137,8 @@ func secondRouter(c *Case) {
 	one, two, network := c.Router(), c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.74.0.0/24")
 	c.Interface(one, subnet)
-	connect(c, two, bySubnet(subnet)).Refused(409, "IpAddressAlreadyAllocated")
-	connect(c, two, Body{"port_id": c.Port(network).ID()}).Succeeds(200)
+	connect(c, two, bySubnet(subnet)).AssertError(409, "IpAddressAlreadyAllocated")
+	connect(c, two, Body{"port_id": c.Port(network).ID()}).RequireStatus(200)
 	assert.Len(c, c.Member.Get(Network, portsPath+"?fields=network_id&network_id="+network.ID()).List("ports"), 2)
 }
 
@@ -146,151 +146,151 @@ func interfaceByPort(c *Case) {
 	router, network := c.Router(), c.Network()
 	c.Subnet(network, "10.75.0.0/24")
 	port := c.Port(network)
-	face := connect(c, router, Body{"port_id": port.ID()}).Succeeds(200)
-	assert.Equal(c, port.ID(), face.Text("port_id"))
+	routerInterface := connect(c, router, Body{"port_id": port.ID()}).RequireStatus(200)
+	assert.Equal(c, port.ID(), routerInterface.Text("port_id"))
 	untilActive(c, port.ID())
-	now := c.Member.Get(Network, portsPath+"/"+port.ID()).Succeeds(200)
+	now := c.Member.Get(Network, portsPath+"/"+port.ID()).RequireStatus(200)
 	assert.Equal(c, "network:router_interface", now.Text("device_owner"))
-	disconnect(c, router, Body{"port_id": port.ID()}).Succeeds(200)
-	c.Member.Get(Network, portsPath+"/"+port.ID()).Refused(404, "PortNotFound")
+	disconnect(c, router, Body{"port_id": port.ID()}).RequireStatus(200)
+	c.Member.Get(Network, portsPath+"/"+port.ID()).AssertError(404, "PortNotFound")
 }
 
 func wrongPorts(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.76.0.0/24")
 	other := c.Router()
-	face := c.Interface(other, subnet)
-	c.Named(face.Text("port_id"), "interface")
-	by := func(port string) *Answer { return connect(c, router, Body{"port_id": port}) }
-	by(face.Text("port_id")).Refused(409, "PortInUse")
-	used := c.Given(Network, portsPath, Body{"port": Body{"network_id": network.ID(), "device_id": "somebody's"}})
-	by(used.ID()).Refused(409, "PortInUse")
-	bare := c.Given(Network, portsPath, Body{"port": Body{"network_id": network.ID(), "fixed_ips": []Body{}}})
-	by(bare.ID()).Refused(400, "BadRequest").Saying("at least one fixed IP")
-	by(nobodys).Refused(404, "PortNotFound")
-	foreign := c.GivenBy(c.Stranger, Network, networksPath, Body{"network": Body{"name": "given"}})
-	c.GivenBy(c.Stranger, Network, subnetsPath, Body{"subnet": Body{"network_id": foreign.ID(), "cidr": "10.77.0.0/24", "ip_version": 4}})
-	theirs := c.GivenBy(c.Stranger, Network, portsPath, Body{"port": Body{"network_id": foreign.ID()}})
-	by(theirs.ID()).Refused(404, "PortNotFound")
+	routerInterface := c.Interface(other, subnet)
+	c.SetPlaceholder(routerInterface.Text("port_id"), "interface")
+	by := func(port string) *Response { return connect(c, router, Body{"port_id": port}) }
+	by(routerInterface.Text("port_id")).AssertError(409, "PortInUse")
+	used := c.Fixture(Network, portsPath, Body{"port": Body{"network_id": network.ID(), "device_id": "somebody's"}})
+	by(used.ID()).AssertError(409, "PortInUse")
+	bare := c.Fixture(Network, portsPath, Body{"port": Body{"network_id": network.ID(), "fixed_ips": []Body{}}})
+	by(bare.ID()).AssertError(400, "BadRequest").AssertMessage("at least one fixed IP")
+	by(unknownNetworkID).AssertError(404, "PortNotFound")
+	otherNetwork := c.FixtureAs(c.OtherMember, Network, networksPath, Body{"network": Body{"name": "given"}})
+	c.FixtureAs(c.OtherMember, Network, subnetsPath, Body{"subnet": Body{"network_id": otherNetwork.ID(), "cidr": "10.77.0.0/24", "ip_version": 4}})
+	theirs := c.FixtureAs(c.OtherMember, Network, portsPath, Body{"port": Body{"network_id": otherNetwork.ID()}})
+	by(theirs.ID()).AssertError(404, "PortNotFound")
 }
 
-func senselessInterfaces(c *Case) {
+func malformedInterfaces(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.78.0.0/24")
 	port := c.Port(network)
-	connect(c, router, Body{"subnet_id": subnet.ID(), "port_id": port.ID()}).Refused(400, "BadRequest").Saying("Cannot specify both")
-	connect(c, router, Body{}).Refused(400, "BadRequest").Saying("Either subnet_id or port_id must be specified")
-	connect(c, router, Body{"subnet_id": nobodys}).Refused(404, "SubnetNotFound")
-	connect(c, router, Body{"subnet_id": "nonsense"}).Refused(400, "BadRequest")
-	connect(c, router, Body{"port_id": "nonsense"}).Refused(400, "BadRequest")
-	connect(c, Object{"id": nobodys}, bySubnet(subnet)).Refused(404, "RouterNotFound")
-	disconnect(c, router, Body{}).Refused(400, "BadRequest")
-	disconnect(c, router, Body{"subnet_id": nobodys}).Refused(404, "SubnetNotFound")
-	disconnect(c, router, Body{"port_id": nobodys}).Refused(404, "RouterInterfaceNotFound")
-	disconnect(c, router, Body{"subnet_id": "nonsense"}).Refused(400, "BadRequest")
+	connect(c, router, Body{"subnet_id": subnet.ID(), "port_id": port.ID()}).AssertError(400, "BadRequest").AssertMessage("Cannot specify both")
+	connect(c, router, Body{}).AssertError(400, "BadRequest").AssertMessage("Either subnet_id or port_id must be specified")
+	connect(c, router, Body{"subnet_id": unknownNetworkID}).AssertError(404, "SubnetNotFound")
+	connect(c, router, Body{"subnet_id": "nonsense"}).AssertError(400, "BadRequest")
+	connect(c, router, Body{"port_id": "nonsense"}).AssertError(400, "BadRequest")
+	connect(c, Object{"id": unknownNetworkID}, bySubnet(subnet)).AssertError(404, "RouterNotFound")
+	disconnect(c, router, Body{}).AssertError(400, "BadRequest")
+	disconnect(c, router, Body{"subnet_id": unknownNetworkID}).AssertError(404, "SubnetNotFound")
+	disconnect(c, router, Body{"port_id": unknownNetworkID}).AssertError(404, "RouterInterfaceNotFound")
+	disconnect(c, router, Body{"subnet_id": "nonsense"}).AssertError(400, "BadRequest")
 }
 
 func interfaceRemoved(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.79.0.0/24")
-	face := c.Interface(router, subnet)
-	c.Named(face.Text("port_id"), "interface")
-	gone := disconnect(c, router, bySubnet(subnet)).Succeeds(200)
-	assert.Equal(c, face.Text("port_id"), gone.Text("port_id"))
-	c.Member.Get(Network, portsPath+"/"+face.Text("port_id")).Refused(404, "PortNotFound")
-	disconnect(c, router, bySubnet(subnet)).Refused(404, "RouterInterfaceNotFoundForSubnet")
+	routerInterface := c.Interface(router, subnet)
+	c.SetPlaceholder(routerInterface.Text("port_id"), "interface")
+	gone := disconnect(c, router, bySubnet(subnet)).RequireStatus(200)
+	assert.Equal(c, routerInterface.Text("port_id"), gone.Text("port_id"))
+	c.Member.Get(Network, portsPath+"/"+routerInterface.Text("port_id")).AssertError(404, "PortNotFound")
+	disconnect(c, router, bySubnet(subnet)).AssertError(404, "RouterInterfaceNotFoundForSubnet")
 	c.Interface(router, subnet)
 }
 
 func interfaceRemovedWrongly(c *Case) {
 	router, other, network := c.Router(), c.Router(), c.Network()
 	subnet, elsewhere := c.Subnet(network, "10.80.0.0/24"), c.Subnet(network, "10.80.1.0/24")
-	face := c.Interface(router, subnet).Text("port_id")
-	c.Named(face, "interface")
-	disconnect(c, router, bySubnet(elsewhere)).Refused(404, "RouterInterfaceNotFoundForSubnet")
-	disconnect(c, other, bySubnet(subnet)).Refused(404, "RouterInterfaceNotFoundForSubnet")
-	disconnect(c, other, Body{"port_id": face}).Refused(404, "RouterInterfaceNotFound")
-	disconnect(c, router, Body{"port_id": c.Port(network).ID()}).Refused(404, "RouterInterfaceNotFound")
-	disconnect(c, router, Body{"port_id": face, "subnet_id": elsewhere.ID()}).Refused(400, "SubnetMismatchForPort")
-	disconnect(c, router, Body{"port_id": face, "subnet_id": subnet.ID()}).Succeeds(200)
+	routerInterface := c.Interface(router, subnet).Text("port_id")
+	c.SetPlaceholder(routerInterface, "interface")
+	disconnect(c, router, bySubnet(elsewhere)).AssertError(404, "RouterInterfaceNotFoundForSubnet")
+	disconnect(c, other, bySubnet(subnet)).AssertError(404, "RouterInterfaceNotFoundForSubnet")
+	disconnect(c, other, Body{"port_id": routerInterface}).AssertError(404, "RouterInterfaceNotFound")
+	disconnect(c, router, Body{"port_id": c.Port(network).ID()}).AssertError(404, "RouterInterfaceNotFound")
+	disconnect(c, router, Body{"port_id": routerInterface, "subnet_id": elsewhere.ID()}).AssertError(400, "SubnetMismatchForPort")
+	disconnect(c, router, Body{"port_id": routerInterface, "subnet_id": subnet.ID()}).RequireStatus(200)
 }
 
 func interfaceOfFloatingIP(c *Case) {
 	router, network := c.RouterWithGateway(), c.Network()
 	subnet := c.Subnet(network, "10.81.0.0/24")
-	face := c.Interface(router, subnet)
-	c.Named(face.Text("port_id"), "interface")
+	routerInterface := c.Interface(router, subnet)
+	c.SetPlaceholder(routerInterface.Text("port_id"), "interface")
 	port := c.Port(network)
-	floating := c.Given(Network, floatingIPsPath, Body{"floatingip": Body{"floating_network_id": c.External.ID(), "port_id": port.ID()}})
-	disconnect(c, router, bySubnet(subnet)).Refused(409, "RouterInterfaceInUseByFloatingIP")
-	disconnect(c, router, Body{"port_id": face.Text("port_id")}).Refused(409, "RouterInterfaceInUseByFloatingIP")
-	c.Quietly(func() { c.Member.Delete(Network, floatingIPsPath+"/"+floating.ID()).Succeeds(204) })
-	disconnect(c, router, bySubnet(subnet)).Succeeds(200)
+	floating := c.Fixture(Network, floatingIPsPath, Body{"floatingip": Body{"floating_network_id": c.External.ID(), "port_id": port.ID()}})
+	disconnect(c, router, bySubnet(subnet)).AssertError(409, "RouterInterfaceInUseByFloatingIP")
+	disconnect(c, router, Body{"port_id": routerInterface.Text("port_id")}).AssertError(409, "RouterInterfaceInUseByFloatingIP")
+	c.WithoutRecording(func() { c.Member.Delete(Network, floatingIPsPath+"/"+floating.ID()).RequireStatus(204) })
+	disconnect(c, router, bySubnet(subnet)).RequireStatus(200)
 }
 
 func interfaceOfRoute(c *Case) {
 	router := c.Router()
 	subnet := c.Subnet(c.Network(), "10.82.0.0/24")
-	face := c.Interface(router, subnet)
-	c.Named(face.Text("port_id"), "interface")
+	routerInterface := c.Interface(router, subnet)
+	c.SetPlaceholder(routerInterface.Text("port_id"), "interface")
 	c.givenRoutes(router, Body{"destination": "100.64.0.0/24", "nexthop": "10.82.0.9"})
-	disconnect(c, router, bySubnet(subnet)).Refused(409, "RouterInterfaceInUseByRoute")
-	disconnect(c, router, Body{"port_id": face.Text("port_id")}).Refused(409, "RouterInterfaceInUseByRoute")
-	c.Quietly(func() {
-		c.Member.Put(Network, routerPath(router), Body{"router": Body{"routes": []Body{}}}).Succeeds(200)
+	disconnect(c, router, bySubnet(subnet)).AssertError(409, "RouterInterfaceInUseByRoute")
+	disconnect(c, router, Body{"port_id": routerInterface.Text("port_id")}).AssertError(409, "RouterInterfaceInUseByRoute")
+	c.WithoutRecording(func() {
+		c.Member.Put(Network, routerPath(router), Body{"router": Body{"routes": []Body{}}}).RequireStatus(200)
 	})
-	disconnect(c, router, bySubnet(subnet)).Succeeds(200)
+	disconnect(c, router, bySubnet(subnet)).RequireStatus(200)
 }
 
 func dualStackInterfaces(c *Case) {
 	router, network := c.Router(), c.Network()
 	four := c.Subnet(network, "10.83.0.0/24")
 	ipv6 := func(cidr string) Object {
-		return c.Given(Network, subnetsPath, Body{"subnet": Body{
+		return c.Fixture(Network, subnetsPath, Body{"subnet": Body{
 			"network_id": network.ID(), "cidr": cidr, "ip_version": 6, "ipv6_ra_mode": "slaac", "ipv6_address_mode": "slaac",
 		}})
 	}
 	six, more := ipv6("fd00:83::/64"), ipv6("fd00:84::/64")
 	portOf := func(subnet Object, word string) string {
-		id := connect(c, router, bySubnet(subnet)).Succeeds(200).Text("port_id")
-		c.Named(id, word)
+		id := connect(c, router, bySubnet(subnet)).RequireStatus(200).Text("port_id")
+		c.SetPlaceholder(id, word)
 		return id
 	}
 	of4, of6 := portOf(four, "IPv4 interface"), portOf(six, "IPv6 interface")
 	assert.NotEqual(c, of4, of6)
 	require.Equal(c, of6, portOf(more, "IPv6 interface"))
-	assert.Len(c, c.Member.Get(Network, portsPath+"/"+of6).Succeeds(200).Objects("fixed_ips"), 2)
+	assert.Len(c, c.Member.Get(Network, portsPath+"/"+of6).RequireStatus(200).Objects("fixed_ips"), 2)
 	assert.Len(c, c.Member.Get(Network, portsPath+"?fields=device_id&device_id="+router.ID()).List("ports"), 2)
-	disconnect(c, router, bySubnet(six)).Succeeds(200)
-	left := c.Member.Get(Network, portsPath+"/"+of6).Succeeds(200).Objects("fixed_ips")
+	disconnect(c, router, bySubnet(six)).RequireStatus(200)
+	left := c.Member.Get(Network, portsPath+"/"+of6).RequireStatus(200).Objects("fixed_ips")
 	assert.Len(c, left, 1, "the port stays for the other subnet")
-	disconnect(c, router, bySubnet(more)).Succeeds(200)
-	c.Member.Get(Network, portsPath+"/"+of6).Refused(404, "PortNotFound")
+	disconnect(c, router, bySubnet(more)).RequireStatus(200)
+	c.Member.Get(Network, portsPath+"/"+of6).AssertError(404, "PortNotFound")
 }
 
-func orderOfDeletion(c *Case) {
+func deletionOrder(c *Case) {
 	router, network := c.Router(), c.Network()
 	subnet := c.Subnet(network, "10.84.0.0/24")
-	face := c.Interface(router, subnet).Text("port_id")
-	c.Named(face, "interface")
-	c.Member.Delete(Network, subnetsPath+"/"+subnet.ID()).Refused(409, "SubnetInUse")
-	c.Member.Delete(Network, networksPath+"/"+network.ID()).Refused(409, "NetworkInUse")
-	c.Member.Delete(Network, portsPath+"/"+face).Refused(409, "ServicePortInUse").Saying("has device owner network:router_interface")
-	c.Member.Delete(Network, routerPath(router)).Refused(409, "RouterInUse")
-	disconnect(c, router, bySubnet(subnet)).Succeeds(200)
-	c.Member.Delete(Network, routerPath(router)).Succeeds(204)
-	c.Member.Delete(Network, subnetsPath+"/"+subnet.ID()).Succeeds(204)
-	c.Member.Delete(Network, networksPath+"/"+network.ID()).Succeeds(204)
+	routerInterface := c.Interface(router, subnet).Text("port_id")
+	c.SetPlaceholder(routerInterface, "interface")
+	c.Member.Delete(Network, subnetsPath+"/"+subnet.ID()).AssertError(409, "SubnetInUse")
+	c.Member.Delete(Network, networksPath+"/"+network.ID()).AssertError(409, "NetworkInUse")
+	c.Member.Delete(Network, portsPath+"/"+routerInterface).AssertError(409, "ServicePortInUse").AssertMessage("has device owner network:router_interface")
+	c.Member.Delete(Network, routerPath(router)).AssertError(409, "RouterInUse")
+	disconnect(c, router, bySubnet(subnet)).RequireStatus(200)
+	c.Member.Delete(Network, routerPath(router)).RequireStatus(204)
+	c.Member.Delete(Network, subnetsPath+"/"+subnet.ID()).RequireStatus(204)
+	c.Member.Delete(Network, networksPath+"/"+network.ID()).RequireStatus(204)
 }
 
-func strangersInterface(c *Case) {
+func interfaceOfOtherProject(c *Case) {
 	router := c.Router()
 	subnet := c.Subnet(c.Network(), "10.85.0.0/24")
 	path := routerPath(router) + "/add_router_interface"
-	c.Stranger.Put(Network, path, bySubnet(subnet)).Refused(404, "RouterNotFound")
-	foreign := c.GivenBy(c.Stranger, Network, networksPath, Body{"network": Body{"name": "given"}})
-	theirs := c.GivenBy(c.Stranger, Network, subnetsPath, Body{"subnet": Body{"network_id": foreign.ID(), "cidr": "10.86.0.0/24", "ip_version": 4}})
-	connect(c, router, bySubnet(theirs)).Refused(404, "SubnetNotFound")
+	c.OtherMember.Put(Network, path, bySubnet(subnet)).AssertError(404, "RouterNotFound")
+	otherNetwork := c.FixtureAs(c.OtherMember, Network, networksPath, Body{"network": Body{"name": "given"}})
+	theirs := c.FixtureAs(c.OtherMember, Network, subnetsPath, Body{"subnet": Body{"network_id": otherNetwork.ID(), "cidr": "10.86.0.0/24", "ip_version": 4}})
+	connect(c, router, bySubnet(theirs)).AssertError(404, "SubnetNotFound")
 	c.Interface(router, subnet)
-	c.Stranger.Put(Network, routerPath(router)+"/remove_router_interface", bySubnet(subnet)).Refused(404, "RouterNotFound")
+	c.OtherMember.Put(Network, routerPath(router)+"/remove_router_interface", bySubnet(subnet)).AssertError(404, "RouterNotFound")
 }

@@ -25,10 +25,10 @@ func memberBody(address string) Body {
 
 func membersPath(pool Object) string { return poolsPath + "/" + pool.ID() + "/members" }
 
-// Served makes a load balancer with a listener and a pool, quietly.
-func (c *Case) Served() (balancer, listener, pool Object) {
+// LoadBalancerWithPool makes a load balancer with a listener and a pool, quietly.
+func (c *Case) LoadBalancerWithPool() (balancer, listener, pool Object) {
 	c.Helper()
-	_, subnet := c.Balanced()
+	_, subnet := c.NetworkForLoadBalancers()
 	balancer = c.Balancer(subnet)
 	listener = c.givenPart(balancer, listenersPath, "listener", listenerBody(balancer, "TCP", 80))
 	pool = c.givenPart(balancer, poolsPath, "pool", poolBody(listener))
@@ -38,7 +38,7 @@ func (c *Case) Served() (balancer, listener, pool Object) {
 func balancerPartsMade() []Behaviour {
 	return []Behaviour{
 		behaviour("a load balancer gets listener, pool, member and health monitor one after the other, as the cloud-controller-manager makes them", func(c *Case) {
-			_, subnet := c.Balanced()
+			_, subnet := c.NetworkForLoadBalancers()
 			balancer := c.Balancer(subnet)
 			listener := c.part(balancer, listenersPath, "listener", Body{
 				"loadbalancer_id": balancer.ID(), "protocol": "TCP", "protocol_port": 443, "name": "listener_0_kube_service", "connection_limit": -1,
@@ -50,25 +50,25 @@ func balancerPartsMade() []Behaviour {
 			})
 			member := c.part(balancer, membersPath(pool), "member", Body{"address": "10.250.0.9", "protocol_port": 30443, "name": "node", "subnet_id": subnet.ID()})
 			monitor := c.part(balancer, monitorsPath, "healthmonitor", monitorBody(pool))
-			assert.Equal(c, pool.ID(), c.Member.Get(LoadBalancer, listenersPath+"/"+listener.ID()).Succeeds(200).Text("default_pool_id"))
-			shown := c.Member.Get(LoadBalancer, poolsPath+"/"+pool.ID()).Succeeds(200)
+			assert.Equal(c, pool.ID(), c.Member.Get(LoadBalancer, listenersPath+"/"+listener.ID()).RequireStatus(200).Text("default_pool_id"))
+			shown := c.Member.Get(LoadBalancer, poolsPath+"/"+pool.ID()).RequireStatus(200)
 			assert.Equal(c, monitor.ID(), shown.Text("healthmonitor_id"))
 			assert.Equal(c, member.ID(), shown.Objects("members")[0].ID())
-			c.Member.Get(LoadBalancer, membersPath(pool)+"/"+member.ID()).Succeeds(200)
-			c.Member.Get(LoadBalancer, monitorsPath+"/"+monitor.ID()).Succeeds(200)
+			c.Member.Get(LoadBalancer, membersPath(pool)+"/"+member.ID()).RequireStatus(200)
+			c.Member.Get(LoadBalancer, monitorsPath+"/"+monitor.ID()).RequireStatus(200)
 			assert.Len(c, c.Member.Get(LoadBalancer, listenersPath+"?loadbalancer_id="+balancer.ID()).List("listeners"), 1)
 			assert.Len(c, c.Member.Get(LoadBalancer, poolsPath+"?loadbalancer_id="+balancer.ID()).List("pools"), 1)
 			assert.Len(c, c.Member.Get(LoadBalancer, membersPath(pool)).List("members"), 1)
 			assert.Len(c, c.Member.Get(LoadBalancer, monitorsPath+"?pool_id="+pool.ID()).List("healthmonitors"), 1)
 			assert.Empty(c, c.Member.Get(LoadBalancer, listenersPath+"?name=nope").List("listeners"))
-			c.Member.Get(LoadBalancer, poolsPath+"?listener_id="+listener.ID()).Refused(400, "Client")
-			whole := c.Member.Get(LoadBalancer, balancerPath(balancer)).Succeeds(200)
+			c.Member.Get(LoadBalancer, poolsPath+"?listener_id="+listener.ID()).AssertError(400, "Client")
+			whole := c.Member.Get(LoadBalancer, balancerPath(balancer)).RequireStatus(200)
 			assert.Equal(c, listener.ID(), whole.Objects("listeners")[0].ID())
 			assert.Equal(c, pool.ID(), whole.Objects("pools")[0].ID())
-			c.Member.Get(LoadBalancer, balancerPath(balancer)+"/status").Succeeds(200)
+			c.Member.Get(LoadBalancer, balancerPath(balancer)+"/status").RequireStatus(200)
 		}),
 		behaviour("a load balancer can be made with all its parts in one request", func(c *Case) {
-			network, _ := c.Balanced()
+			network, _ := c.NetworkForLoadBalancers()
 			whole := func(pool Body) Body {
 				maps.Copy(pool, Body{
 					"name": "pool", "protocol": "TCP", "lb_algorithm": "ROUND_ROBIN", "members": []Body{memberBody("10.250.0.9")},
@@ -77,24 +77,24 @@ func balancerPartsMade() []Behaviour {
 					"name": "listener", "protocol": "TCP", "protocol_port": 443, "default_pool": pool,
 				}}}
 			}
-			made := c.postBalancer(whole(Body{}))
-			require.Len(c, made.Objects("listeners"), 1)
-			assert.Equal(c, "listener", made.Objects("listeners")[0].Text("name"), "whole objects instead of IDs")
-			c.settles(made)
-			c.Member.Get(LoadBalancer, balancerPath(made)+"/status").Succeeds(200)
+			created := c.postBalancer(whole(Body{}))
+			require.Len(c, created.Objects("listeners"), 1)
+			assert.Equal(c, "listener", created.Objects("listeners")[0].Text("name"), "whole objects instead of IDs")
+			c.waitForBalancer(created)
+			c.Member.Get(LoadBalancer, balancerPath(created)+"/status").RequireStatus(200)
 			// Of members that will be monitored, Octavia says now this and now that in the first answer.
-			c.Quietly(func() {
-				made = c.postBalancer(whole(Body{"healthmonitor": Body{
+			c.WithoutRecording(func() {
+				created = c.postBalancer(whole(Body{"healthmonitor": Body{
 					"name": "monitor", "type": "HTTP", "delay": 5, "timeout": 3, "max_retries": 2, "url_path": "/healthz",
 				}}))
 			})
-			c.settles(made)
+			c.waitForBalancer(created)
 			assert.Len(c, c.Member.Get(LoadBalancer, monitorsPath).List("healthmonitors"), 1)
 			c.Member.Post(LoadBalancer, balancersPath, Body{"loadbalancer": Body{"vip_network_id": network.ID(), "listeners": []Body{{"protocol": "TCP"}}}}).
-				Refused(400, "Client").Saying("protocol_port")
+				AssertError(400, "Client").AssertMessage("protocol_port")
 			c.Member.Post(LoadBalancer, balancersPath, Body{"loadbalancer": Body{"vip_network_id": network.ID(), "listeners": []Body{{
 				"protocol": "TCP", "protocol_port": 1, "colour": "red",
-			}}}}).Refused(400, "Client")
+			}}}}).AssertError(400, "Client")
 		}),
 	}
 }
@@ -102,50 +102,52 @@ func balancerPartsMade() []Behaviour {
 func balancerPartsRefused() []Behaviour {
 	return []Behaviour{
 		behaviour("two listeners share a port only if their protocols differ", func(c *Case) {
-			_, subnet := c.Balanced()
+			_, subnet := c.NetworkForLoadBalancers()
 			balancer := c.Balancer(subnet)
-			post := func(protocol string) *Answer {
+			post := func(protocol string) *Response {
 				return c.Member.Post(LoadBalancer, listenersPath, Body{"listener": listenerBody(balancer, protocol, 80)})
 			}
 			c.part(balancer, listenersPath, "listener", listenerBody(balancer, "TCP", 80))
-			post("TCP").Refused(409, "Client").Saying("is already using protocol TCP and protocol_port 80")
-			post("HTTP").Refused(409, "Client")
+			post("TCP").AssertError(409, "Client").AssertMessage("is already using protocol TCP and protocol_port 80")
+			post("HTTP").AssertError(409, "Client")
 			c.part(balancer, listenersPath, "listener", listenerBody(balancer, "UDP", 80))
-			assert.Equal(c, "ACTIVE", c.Member.Get(LoadBalancer, balancerPath(balancer)).Succeeds(200).Text("provisioning_status"))
+			assert.Equal(c, "ACTIVE", c.Member.Get(LoadBalancer, balancerPath(balancer)).RequireStatus(200).Text("provisioning_status"))
 		}),
 		behaviour("a listener has one pool, a pool one health monitor, and a pool each address and port once", func(c *Case) {
-			balancer, listener, pool := c.Served()
-			c.Member.Post(LoadBalancer, poolsPath, Body{"pool": poolBody(listener)}).Refused(409, "Client").Saying("This listener already has a default pool")
+			balancer, listener, pool := c.LoadBalancerWithPool()
+			c.Member.Post(LoadBalancer, poolsPath, Body{"pool": poolBody(listener)}).AssertError(409, "Client").AssertMessage("This listener already has a default pool")
 			c.part(balancer, membersPath(pool), "member", memberBody("10.250.0.9"))
-			c.Member.Post(LoadBalancer, membersPath(pool), Body{"member": memberBody("10.250.0.9")}).Refused(409, "Client")
+			c.Member.Post(LoadBalancer, membersPath(pool), Body{"member": memberBody("10.250.0.9")}).AssertError(409, "Client")
 			c.part(balancer, monitorsPath, "healthmonitor", monitorBody(pool))
-			c.Member.Post(LoadBalancer, monitorsPath, Body{"healthmonitor": monitorBody(pool)}).Refused(409, "Client")
+			c.Member.Post(LoadBalancer, monitorsPath, Body{"healthmonitor": monitorBody(pool)}).AssertError(409, "Client")
 			c.part(balancer, membersPath(pool), "member", memberBody("10.250.0.10"))
-			c.Member.Get(LoadBalancer, membersPath(pool)).Succeeds(200)
+			c.Member.Get(LoadBalancer, membersPath(pool)).RequireStatus(200)
 		}),
 		behaviour("parts need what they belong to, and what makes them up", func(c *Case) {
-			balancer, listener, pool := c.Served()
-			post := func(path, kind string, body Body) *Answer { return c.Member.Post(LoadBalancer, path, Body{kind: body}) }
-			post(listenersPath, "listener", Body{"loadbalancer_id": nowhere, "protocol": "TCP", "protocol_port": 1}).Refused(404, "Client")
-			post(listenersPath, "listener", Body{"protocol": "TCP", "protocol_port": 1}).Refused(400, "Client")
-			post(listenersPath, "listener", Body{"loadbalancer_id": balancer.ID(), "protocol_port": 1}).Refused(400, "Client")
-			post(listenersPath, "listener", listenerBody(balancer, "TCP", 0)).Refused(400, "Client")
-			post(listenersPath, "listener", listenerBody(balancer, "TCP", 70000)).Refused(400, "Client")
-			post(poolsPath, "pool", Body{"protocol": "TCP", "lb_algorithm": "ROUND_ROBIN"}).Refused(400, "Client")
-			post(poolsPath, "pool", Body{"loadbalancer_id": balancer.ID(), "protocol": "TCP"}).Refused(400, "Client")
-			post(poolsPath, "pool", Body{"loadbalancer_id": nowhere, "protocol": "TCP", "lb_algorithm": "ROUND_ROBIN"}).Refused(404, "Client")
-			post(membersPath(pool), "member", Body{"address": "10.250.0.9"}).Refused(400, "Client")
-			post(membersPath(pool), "member", Body{"address": "10.250.0.9", "protocol_port": 1, "subnet_id": nowhere}).Refused(400, "Client")
-			assert.Equal(c, 404, post(poolsPath+"/"+nowhere+"/members", "member", memberBody("10.250.0.9")).Status)
-			post(monitorsPath, "healthmonitor", Body{"pool_id": pool.ID(), "type": "TCP"}).Refused(400, "Client")
-			post(monitorsPath, "healthmonitor", Body{"pool_id": nowhere, "type": "TCP", "delay": 5, "timeout": 3, "max_retries": 2}).Refused(404, "Client")
+			balancer, listener, pool := c.LoadBalancerWithPool()
+			post := func(path, kind string, body Body) *Response {
+				return c.Member.Post(LoadBalancer, path, Body{kind: body})
+			}
+			post(listenersPath, "listener", Body{"loadbalancer_id": unknownBalancerID, "protocol": "TCP", "protocol_port": 1}).AssertError(404, "Client")
+			post(listenersPath, "listener", Body{"protocol": "TCP", "protocol_port": 1}).AssertError(400, "Client")
+			post(listenersPath, "listener", Body{"loadbalancer_id": balancer.ID(), "protocol_port": 1}).AssertError(400, "Client")
+			post(listenersPath, "listener", listenerBody(balancer, "TCP", 0)).AssertError(400, "Client")
+			post(listenersPath, "listener", listenerBody(balancer, "TCP", 70000)).AssertError(400, "Client")
+			post(poolsPath, "pool", Body{"protocol": "TCP", "lb_algorithm": "ROUND_ROBIN"}).AssertError(400, "Client")
+			post(poolsPath, "pool", Body{"loadbalancer_id": balancer.ID(), "protocol": "TCP"}).AssertError(400, "Client")
+			post(poolsPath, "pool", Body{"loadbalancer_id": unknownBalancerID, "protocol": "TCP", "lb_algorithm": "ROUND_ROBIN"}).AssertError(404, "Client")
+			post(membersPath(pool), "member", Body{"address": "10.250.0.9"}).AssertError(400, "Client")
+			post(membersPath(pool), "member", Body{"address": "10.250.0.9", "protocol_port": 1, "subnet_id": unknownBalancerID}).AssertError(400, "Client")
+			assert.Equal(c, 404, post(poolsPath+"/"+unknownBalancerID+"/members", "member", memberBody("10.250.0.9")).Status)
+			post(monitorsPath, "healthmonitor", Body{"pool_id": pool.ID(), "type": "TCP"}).AssertError(400, "Client")
+			post(monitorsPath, "healthmonitor", Body{"pool_id": unknownBalancerID, "type": "TCP", "delay": 5, "timeout": 3, "max_retries": 2}).AssertError(404, "Client")
 			post(monitorsPath, "healthmonitor", Body{
 				"pool_id": pool.ID(), "type": "TCP", "delay": 5, "timeout": 3, "max_retries": 2, "url_path": "/",
-			}).Refused(400, "Client")
-			c.Member.Put(LoadBalancer, listenersPath+"/"+listener.ID(), Body{"listener": Body{"protocol_port": 5}}).Refused(400, "Client")
-			c.Member.Put(LoadBalancer, listenersPath+"/"+listener.ID(), Body{"listener": Body{"default_pool_id": nowhere}}).Refused(404, "Client")
-			c.Member.Get(LoadBalancer, listenersPath+"/"+nowhere).Refused(404, "Client")
-			c.Member.Delete(LoadBalancer, poolsPath+"/"+nowhere).Refused(404, "Client")
+			}).AssertError(400, "Client")
+			c.Member.Put(LoadBalancer, listenersPath+"/"+listener.ID(), Body{"listener": Body{"protocol_port": 5}}).AssertError(400, "Client")
+			c.Member.Put(LoadBalancer, listenersPath+"/"+listener.ID(), Body{"listener": Body{"default_pool_id": unknownBalancerID}}).AssertError(404, "Client")
+			c.Member.Get(LoadBalancer, listenersPath+"/"+unknownBalancerID).AssertError(404, "Client")
+			c.Member.Delete(LoadBalancer, poolsPath+"/"+unknownBalancerID).AssertError(404, "Client")
 		}),
 	}
 }
@@ -153,15 +155,15 @@ func balancerPartsRefused() []Behaviour {
 func balancerPartsChanged() []Behaviour {
 	return []Behaviour{
 		behaviour("the members of a pool are replaced in one request", func(c *Case) {
-			balancer, _, pool := c.Served()
+			balancer, _, pool := c.LoadBalancerWithPool()
 			put := func(query string, members ...Body) {
 				c.Helper()
-				answer := c.Member.Put(LoadBalancer, membersPath(pool)+query, Body{"members": members})
-				require.Equalf(c, 202, answer.Status, "%s", answer.Raw)
-				c.settles(balancer)
-				c.Quietly(func() {
+				response := c.Member.Put(LoadBalancer, membersPath(pool)+query, Body{"members": members})
+				require.Equalf(c, 202, response.Status, "%s", response.Raw)
+				c.waitForBalancer(balancer)
+				c.WithoutRecording(func() {
 					for _, member := range c.Member.Get(LoadBalancer, membersPath(pool)).List("members") {
-						c.Named(member.ID(), "member "+member.Text("address"))
+						c.SetPlaceholder(member.ID(), "member "+member.Text("address"))
 					}
 				})
 			}
@@ -182,21 +184,21 @@ func balancerPartsChanged() []Behaviour {
 			assert.Empty(c, addresses())
 		}),
 		behaviour("parts can be changed and deleted, and take along what lies in them", func(c *Case) {
-			balancer, listener, pool := c.Served()
+			balancer, listener, pool := c.LoadBalancerWithPool()
 			member := c.givenPart(balancer, membersPath(pool), "member", memberBody("10.250.0.9"))
 			monitor := c.givenPart(balancer, monitorsPath, "healthmonitor", monitorBody(pool))
 			change := func(path, kind string, body Body) {
 				c.Helper()
-				changed := c.Member.Put(LoadBalancer, path, Body{kind: body}).Succeeds(200)
+				changed := c.Member.Put(LoadBalancer, path, Body{kind: body}).RequireStatus(200)
 				assert.Equal(c, "PENDING_UPDATE", changed.Text("provisioning_status"))
-				c.settles(balancer)
-				c.Member.Get(LoadBalancer, path).Succeeds(200)
+				c.waitForBalancer(balancer)
+				c.Member.Get(LoadBalancer, path).RequireStatus(200)
 			}
 			remove := func(path string) {
 				c.Helper()
-				c.Member.Delete(LoadBalancer, path).Succeeds(204)
-				c.settles(balancer)
-				c.Member.Get(LoadBalancer, path).Refused(404, "Client")
+				c.Member.Delete(LoadBalancer, path).RequireStatus(204)
+				c.waitForBalancer(balancer)
+				c.Member.Get(LoadBalancer, path).AssertError(404, "Client")
 			}
 			change(membersPath(pool)+"/"+member.ID(), "member", Body{"weight": 5, "name": "two"})
 			change(monitorsPath+"/"+monitor.ID(), "healthmonitor", Body{"delay": 6})
@@ -205,38 +207,38 @@ func balancerPartsChanged() []Behaviour {
 			remove(monitorsPath + "/" + monitor.ID())
 			remove(poolsPath + "/" + pool.ID())
 			assert.Equal(c, 404, c.Member.Get(LoadBalancer, membersPath(pool)).Status)
-			assert.Empty(c, c.Member.Get(LoadBalancer, listenersPath+"/"+listener.ID()).Succeeds(200).Text("default_pool_id"))
+			assert.Empty(c, c.Member.Get(LoadBalancer, listenersPath+"/"+listener.ID()).RequireStatus(200).Text("default_pool_id"))
 			remove(listenersPath + "/" + listener.ID())
-			assert.Empty(c, c.Member.Get(LoadBalancer, balancerPath(balancer)).Succeeds(200).Objects("listeners"))
+			assert.Empty(c, c.Member.Get(LoadBalancer, balancerPath(balancer)).RequireStatus(200).Objects("listeners"))
 		}),
 		behaviour("a deleted listener leaves its pool behind", func(c *Case) {
-			balancer, listener, pool := c.Served()
-			c.Member.Delete(LoadBalancer, listenersPath+"/"+listener.ID()).Succeeds(204)
-			c.settles(balancer)
-			assert.Empty(c, c.Member.Get(LoadBalancer, poolsPath+"/"+pool.ID()).Succeeds(200).Objects("listeners"))
-			c.Member.Delete(LoadBalancer, balancerPath(balancer)).Refused(400, "Client").Saying("it has children")
+			balancer, listener, pool := c.LoadBalancerWithPool()
+			c.Member.Delete(LoadBalancer, listenersPath+"/"+listener.ID()).RequireStatus(204)
+			c.waitForBalancer(balancer)
+			assert.Empty(c, c.Member.Get(LoadBalancer, poolsPath+"/"+pool.ID()).RequireStatus(200).Objects("listeners"))
+			c.Member.Delete(LoadBalancer, balancerPath(balancer)).AssertError(400, "Client").AssertMessage("it has children")
 		}),
 		behaviour("a pool to which a policy leads cannot be deleted, and policies go with their listener", func(c *Case) {
-			_, subnet := c.Balanced()
+			_, subnet := c.NetworkForLoadBalancers()
 			balancer := c.Balancer(subnet)
 			listener := c.givenPart(balancer, listenersPath, "listener", listenerBody(balancer, "HTTP", 80))
 			pool := c.givenPart(balancer, poolsPath, "pool", Body{"loadbalancer_id": balancer.ID(), "protocol": "HTTP", "lb_algorithm": "ROUND_ROBIN"})
-			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": nowhere, "action": "REJECT"}}).Refused(404, "Client")
-			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": listener.ID()}}).Refused(400, "Client")
-			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": listener.ID(), "action": "REDIRECT_TO_POOL"}}).Refused(400, "Client")
+			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": unknownBalancerID, "action": "REJECT"}}).AssertError(404, "Client")
+			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": listener.ID()}}).AssertError(400, "Client")
+			c.Member.Post(LoadBalancer, policiesPath, Body{"l7policy": Body{"listener_id": listener.ID(), "action": "REDIRECT_TO_POOL"}}).AssertError(400, "Client")
 			policy := c.part(balancer, policiesPath, "l7policy", Body{
 				"listener_id": listener.ID(), "action": "REDIRECT_TO_POOL", "redirect_pool_id": pool.ID(), "name": "one", "position": 1,
 			})
 			rule := c.part(balancer, policiesPath+"/"+policy.ID()+"/rules", "rule", Body{"type": "PATH", "compare_type": "STARTS_WITH", "value": "/api"})
-			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()).Succeeds(200)
-			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()+"/rules/"+rule.ID()).Succeeds(200)
-			c.Member.Get(LoadBalancer, policiesPath+"?listener_id="+listener.ID()).Succeeds(200)
-			c.Member.Delete(LoadBalancer, poolsPath+"/"+pool.ID()).Refused(409, "Client").Saying("is in use by L7 policy %s", policy.ID())
-			c.Member.Delete(LoadBalancer, listenersPath+"/"+listener.ID()).Succeeds(204)
-			c.settles(balancer)
-			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()).Refused(404, "Client")
-			c.Member.Delete(LoadBalancer, poolsPath+"/"+pool.ID()).Succeeds(204)
-			c.settles(balancer)
+			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()).RequireStatus(200)
+			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()+"/rules/"+rule.ID()).RequireStatus(200)
+			c.Member.Get(LoadBalancer, policiesPath+"?listener_id="+listener.ID()).RequireStatus(200)
+			c.Member.Delete(LoadBalancer, poolsPath+"/"+pool.ID()).AssertError(409, "Client").AssertMessage("is in use by L7 policy %s", policy.ID())
+			c.Member.Delete(LoadBalancer, listenersPath+"/"+listener.ID()).RequireStatus(204)
+			c.waitForBalancer(balancer)
+			c.Member.Get(LoadBalancer, policiesPath+"/"+policy.ID()).AssertError(404, "Client")
+			c.Member.Delete(LoadBalancer, poolsPath+"/"+pool.ID()).RequireStatus(204)
+			c.waitForBalancer(balancer)
 		}),
 	}
 }

@@ -13,10 +13,10 @@ import (
 // A record is a text file: for each behaviour its sentence after ##, then for each exchange the request and the status after
 // an arrow, then its facts, indented.
 const (
-	headingMark = "## "
-	statusMark  = " → "
-	factIndent  = "  "
-	factMark    = " = "
+	headingMark     = "## "
+	statusMark      = " → "
+	attributeIndent = "  "
+	attributeMark   = " = "
 )
 
 // WriteRecords writes the exchanges of each area whose behaviours have all passed to a file of its own, and removes the files
@@ -69,8 +69,8 @@ func writeRecord(file *strings.Builder, result Result) {
 	fmt.Fprintf(file, "\n%s%s\n", headingMark, result.Name)
 	for _, exchange := range result.Exchanges {
 		fmt.Fprintf(file, "%s%s%d\n", exchange.Request, statusMark, exchange.Status)
-		for _, path := range slices.Sorted(maps.Keys(exchange.Facts)) {
-			fmt.Fprintf(file, "%s%s%s%s\n", factIndent, path, factMark, exchange.Facts[path])
+		for _, path := range slices.Sorted(maps.Keys(exchange.Attributes)) {
+			fmt.Fprintf(file, "%s%s%s%s\n", attributeIndent, path, attributeMark, exchange.Attributes[path])
 		}
 	}
 }
@@ -104,16 +104,16 @@ func readRecord(path string, into map[string][]Exchange) error {
 		case strings.HasPrefix(line, headingMark):
 			name = strings.TrimPrefix(line, headingMark)
 			into[name] = nil
-		case strings.HasPrefix(line, factIndent) && len(exchanges) > 0:
-			path, value, _ := strings.Cut(strings.TrimPrefix(line, factIndent), factMark)
-			exchanges[len(exchanges)-1].Facts[path] = value
+		case strings.HasPrefix(line, attributeIndent) && len(exchanges) > 0:
+			path, value, _ := strings.Cut(strings.TrimPrefix(line, attributeIndent), attributeMark)
+			exchanges[len(exchanges)-1].Attributes[path] = value
 		default:
 			request, status, _ := strings.Cut(line, statusMark)
 			code, err := strconv.Atoi(status)
 			if err != nil {
 				return fmt.Errorf("line %d is no request with a status: %s", number, line)
 			}
-			into[name] = append(exchanges, Exchange{Request: request, Status: code, Facts: map[string]string{}})
+			into[name] = append(exchanges, Exchange{Request: request, Status: code, Attributes: map[string]string{}})
 		}
 	}
 	return nil

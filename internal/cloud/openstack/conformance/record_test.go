@@ -16,22 +16,22 @@ const (
 	idB = "22222222-2222-4222-8222-222222222222"
 )
 
-// noted returns what the recorder writes down of answers to requests, each given by its line, what it sends and what comes.
-func noted(t *testing.T, rounds ...[3]string) []Exchange {
+// recordExchanges returns what the recorder writes down of answers to requests, each given by its line, what it sends and what comes.
+func recordExchanges(t *testing.T, rounds ...[3]string) []Exchange {
 	t.Helper()
-	r := &recorder{words: newWords()}
+	r := &recorder{placeholders: newPlaceholders()}
 	for _, round := range rounds {
-		answer := &Answer{request: round[0], Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: decoded([]byte(round[2]))}
+		response := &Response{request: round[0], Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: decoded([]byte(round[2]))}
 		var sent any
 		if round[1] != "" {
 			sent = json.RawMessage(round[1])
 		}
-		r.add(answer, Network, "/v2.0/things/"+idA, sent)
+		r.add(response, Network, "/v2.0/things/"+idA, sent)
 	}
 	return r.all
 }
 
-func TestWhatIsWrittenDown(t *testing.T) {
+func TestRecorder(t *testing.T) {
 	for name, test := range map[string]struct {
 		sent, answer string
 		facts        map[string]string
@@ -70,26 +70,26 @@ func TestWhatIsWrittenDown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			exchanges := noted(t, [3]string{"GET network", test.sent, test.answer})
+			exchanges := recordExchanges(t, [3]string{"GET network", test.sent, test.answer})
 			require.Len(t, exchanges, 1)
 			test.facts["Content-Type"] = "application/json"
-			assert.Empty(t, cmp.Diff(test.facts, exchanges[0].Facts))
+			assert.Empty(t, cmp.Diff(test.facts, exchanges[0].Attributes))
 		})
 	}
 }
 
-func TestAQuietRequestOnlyTeachesWords(t *testing.T) {
-	r := &recorder{words: newWords(), off: true}
-	r.add(&Answer{request: "POST network", Status: 201, Body: map[string]any{"thing": map[string]any{"id": idB}}}, Network, "/v2.0/things", nil)
+func TestRecorder_Off(t *testing.T) {
+	r := &recorder{placeholders: newPlaceholders(), off: true}
+	r.add(&Response{request: "POST network", Status: 201, Body: map[string]any{"thing": map[string]any{"id": idB}}}, Network, "/v2.0/things", nil)
 	assert.Empty(t, r.all)
-	assert.Equal(t, "thing {thing 1}", r.words.inText("thing "+idB))
+	assert.Equal(t, "thing {thing 1}", r.placeholders.replace("thing "+idB))
 }
 
 func TestDifferences(t *testing.T) {
-	exchange := func(status int, facts ...string) Exchange {
-		e := Exchange{Request: "GET network /v2.0/things", Status: status, Facts: map[string]string{}}
-		for i := 0; i < len(facts); i += 2 {
-			e.Facts[facts[i]] = facts[i+1]
+	exchange := func(status int, attributes ...string) Exchange {
+		e := Exchange{Request: "GET network /v2.0/things", Status: status, Attributes: map[string]string{}}
+		for i := 0; i < len(attributes); i += 2 {
+			e.Attributes[attributes[i]] = attributes[i+1]
 		}
 		return e
 	}
@@ -109,13 +109,13 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+func TestWriteRecords_ReadRecords(t *testing.T) {
 	folder := t.TempDir()
 	area := Areas()[slices.IndexFunc(Areas(), func(a Area) bool { return len(a.Behaviours) > 0 })]
 	var results []Result
 	want := map[string][]Exchange{}
 	for _, b := range area.Behaviours {
-		exchanges := []Exchange{{Request: "GET network /v2.0/things", Status: 404, Facts: map[string]string{
+		exchanges := []Exchange{{Request: "GET network /v2.0/things", Status: 404, Attributes: map[string]string{
 			"error.message": `"not = found\nat all"`, "things#": "0", "Content-Type": "application/json",
 		}}}
 		results = append(results, Result{Area: area.Name, Name: b.Name, Tried: true, Passed: true, Exchanges: exchanges})

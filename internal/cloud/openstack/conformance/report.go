@@ -25,7 +25,7 @@ func WriteTable(w io.Writer, nameA, nameB string, a, b []Result, differences map
 		if one.Passed && other.Passed && alike {
 			agreed++
 		}
-		if _, err := fmt.Fprintf(w, "%-10s %-10s %-7s %s\n", verdict(one), verdict(other), yes(alike), one.Name); err != nil {
+		if _, err := fmt.Fprintf(w, "%-10s %-10s %-7s %s\n", outcome(one), outcome(other), yesOrNo(alike), one.Name); err != nil {
 			return 0, err
 		}
 	}
@@ -33,7 +33,7 @@ func WriteTable(w io.Writer, nameA, nameB string, a, b []Result, differences map
 	return agreed, err
 }
 
-func verdict(r Result) string {
+func outcome(r Result) string {
 	switch {
 	case !r.Tried:
 		return "not tried"
@@ -44,7 +44,7 @@ func verdict(r Result) string {
 	}
 }
 
-func yes(alike bool) string {
+func yesOrNo(alike bool) string {
 	if alike {
 		return "yes"
 	}

@@ -13,23 +13,23 @@ import (
 func securityGroupRules() []Behaviour {
 	return []Behaviour{
 		behaviour("a rule for a range of ports shows what was asked for, and null for what was not", newRule),
-		behaviour("a rule is made for one port, for all ports of a protocol, and for any protocol", widthsOfRules),
+		behaviour("a rule is made for one port, for all ports of a protocol, and for any protocol", portRangesOfRules),
 		behaviour("a protocol is a name in any case or a number, and stays as it was written", protocolsOfRules),
 		behaviour("a rule for ICMP has type and code where others have ports, and zero is not null", icmpRules),
 		behaviour("a rule for ICMP in IPv6 goes by three names", icmpv6Rules),
 		behaviour("a remote range keeps its bits below the mask and shows the range without them", prefixesOfRules),
 		behaviour("a rule lets in another security group or the rule's own, if it can be seen", groupsOfRules),
-		behaviour("a rule that is there is a conflict that names it, however it is written", sameRules),
+		behaviour("a rule that is there is a conflict that names it, however it is written", duplicateRules),
 		behaviour("everybody is the same as no range at all", rulesForEverybody),
-		behaviour("a rule that differs in the least is another rule", otherRules),
+		behaviour("a rule that differs in the least is another rule", differingRules),
 		behaviour("many rules are made in one request, in which none is left out", manyRules),
 		behaviour("of many rules none is made if one of them is there already, twice or senseless", allRulesOrNone),
 		behaviour("many rules of two security groups are refused with 400", rulesOfTwoGroups),
 		behaviour("ports need a protocol that has them, and an order", wrongPortsOfRules),
-		behaviour("a range belongs to its IP version, and only one origin to a rule", wrongOriginsOfRules),
-		behaviour("a rule needs a group, a direction and words that Neutron knows", senselessRules),
+		behaviour("a range belongs to its IP version, and only one origin to a rule", wrongRemotesOfRules),
+		behaviour("a rule needs a group, a direction and words that Neutron knows", malformedRules),
 		behaviour("a rule is deleted by itself, and is not there a second time", deletedRule),
-		behaviour("rules are found by group, direction, protocol and remote group", foundRules),
+		behaviour("rules are found by group, direction, protocol and remote group", filterRules),
 	}
 }
 
@@ -39,11 +39,11 @@ const rulesPath = "/v2.0/security-group-rules"
 func (c *Case) Rule(group Object, attributes Body) Object {
 	c.Helper()
 	attributes["security_group_id"] = group.ID()
-	return c.Given(Network, rulesPath, Body{"security_group_rule": attributes})
+	return c.Fixture(Network, rulesPath, Body{"security_group_rule": attributes})
 }
 
 // tryRule asks for a rule as a part of the behaviour. It goes with its group.
-func tryRule(c *Case, group Object, attributes Body) *Answer {
+func tryRule(c *Case, group Object, attributes Body) *Response {
 	c.Helper()
 	attributes["security_group_id"] = group.ID()
 	if attributes["direction"] == nil {
@@ -53,7 +53,7 @@ func tryRule(c *Case, group Object, attributes Body) *Answer {
 }
 
 // tryRules asks for many.
-func tryRules(c *Case, group Object, attributes ...Body) *Answer {
+func tryRules(c *Case, group Object, attributes ...Body) *Response {
 	c.Helper()
 	attributes = append([]Body{}, attributes...)
 	for _, one := range attributes {
@@ -65,14 +65,14 @@ func tryRules(c *Case, group Object, attributes ...Body) *Answer {
 	return c.Member.Post(Network, rulesPath, Body{"security_group_rules": attributes})
 }
 
-// bornRules gives the two rules that a group was born with their words, and returns the one for IPv4 first.
-func bornRules(c *Case, group Object) []Object {
+// defaultRules gives the two rules that a group was born with their words, and returns the one for IPv4 first.
+func defaultRules(c *Case, group Object) []Object {
 	c.Helper()
 	born := group.Objects("security_group_rules")
 	require.Len(c, born, 2)
 	slices.SortFunc(born, func(a, b Object) int { return strings.Compare(a.Text("ethertype"), b.Text("ethertype")) })
 	for _, rule := range born {
-		c.Named(rule.ID(), rule.Text("ethertype")+" rule")
+		c.SetPlaceholder(rule.ID(), rule.Text("ethertype")+" rule")
 	}
 	return born
 }
@@ -80,41 +80,41 @@ func bornRules(c *Case, group Object) []Object {
 func countRules(c *Case, group Object) int {
 	c.Helper()
 	count := 0
-	c.Quietly(func() {
-		count = len(c.Member.Get(Network, securityGroupPath(group)).Succeeds(200).Objects("security_group_rules"))
+	c.WithoutRecording(func() {
+		count = len(c.Member.Get(Network, securityGroupPath(group)).RequireStatus(200).Objects("security_group_rules"))
 	})
 	return count
 }
 
 func newRule(c *Case) {
 	group := c.SecurityGroup()
-	made := tryRule(c, group, Body{
+	created := tryRule(c, group, Body{
 		"description": "node ports", "ethertype": "IPv4", "protocol": "tcp",
 		"port_range_min": 30000, "port_range_max": 32767, "remote_ip_prefix": "10.0.0.0/8",
-	}).Succeeds(201)
-	assert.Equal(c, "30000", made.Text("port_range_min"))
-	assert.Equal(c, "32767", made.Text("port_range_max"))
-	assert.Equal(c, "node ports", made.Text("description"))
-	assert.Contains(c, made, "remote_group_id")
-	assert.Nil(c, made.At("remote_group_id"))
-	c.Member.Get(Network, rulesPath+"/"+made.ID()).Succeeds(200)
-	assert.Len(c, c.Member.Get(Network, securityGroupPath(group)).Succeeds(200).Objects("security_group_rules"), 3)
+	}).RequireStatus(201)
+	assert.Equal(c, "30000", created.Text("port_range_min"))
+	assert.Equal(c, "32767", created.Text("port_range_max"))
+	assert.Equal(c, "node ports", created.Text("description"))
+	assert.Contains(c, created, "remote_group_id")
+	assert.Nil(c, created.At("remote_group_id"))
+	c.Member.Get(Network, rulesPath+"/"+created.ID()).RequireStatus(200)
+	assert.Len(c, c.Member.Get(Network, securityGroupPath(group)).RequireStatus(200).Objects("security_group_rules"), 3)
 }
 
-func widthsOfRules(c *Case) {
+func portRangesOfRules(c *Case) {
 	group := c.SecurityGroup()
-	tryRule(c, group, Body{"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}).Succeeds(201)
-	tryRule(c, group, Body{"protocol": "udp"}).Succeeds(201)
-	tryRule(c, group, Body{"protocol": nil}).Succeeds(201)
-	tryRule(c, group, Body{"ethertype": "IPv6"}).Succeeds(201)
-	tryRule(c, group, Body{"protocol": "tcp", "port_range_min": 1, "port_range_max": 65535}).Succeeds(201)
-	tryRule(c, group, Body{"protocol": "udp", "port_range_min": "53", "port_range_max": "53"}).Succeeds(201)
+	tryRule(c, group, Body{"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}).RequireStatus(201)
+	tryRule(c, group, Body{"protocol": "udp"}).RequireStatus(201)
+	tryRule(c, group, Body{"protocol": nil}).RequireStatus(201)
+	tryRule(c, group, Body{"ethertype": "IPv6"}).RequireStatus(201)
+	tryRule(c, group, Body{"protocol": "tcp", "port_range_min": 1, "port_range_max": 65535}).RequireStatus(201)
+	tryRule(c, group, Body{"protocol": "udp", "port_range_min": "53", "port_range_max": "53"}).RequireStatus(201)
 }
 
 func protocolsOfRules(c *Case) {
 	group := c.SecurityGroup()
 	protocol := func(sent any) string {
-		return tryRule(c, group, Body{"protocol": sent}).Succeeds(201).Text("protocol")
+		return tryRule(c, group, Body{"protocol": sent}).RequireStatus(201).Text("protocol")
 	}
 	assert.Equal(c, "tcp", protocol("TCP"))
 	assert.Equal(c, "17", protocol(17))
@@ -126,85 +126,85 @@ func protocolsOfRules(c *Case) {
 
 func icmpRules(c *Case) {
 	group := c.SecurityGroup()
-	tryRule(c, group, Body{"protocol": "icmp"}).Succeeds(201)
-	echo := tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 8, "port_range_max": 0}).Succeeds(201)
+	tryRule(c, group, Body{"protocol": "icmp"}).RequireStatus(201)
+	echo := tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 8, "port_range_max": 0}).RequireStatus(201)
 	assert.Equal(c, "0", echo.Text("port_range_max"))
-	reply := tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 0}).Succeeds(201)
+	reply := tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 0}).RequireStatus(201)
 	assert.Equal(c, "0", reply.Text("port_range_min"))
 	assert.Nil(c, reply.At("port_range_max"))
-	tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 8, "port_range_max": 256}).Refused(400, "SecurityGroupInvalidIcmpValue")
-	tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 256}).Refused(400, "SecurityGroupInvalidIcmpValue")
-	tryRule(c, group, Body{"protocol": "icmp", "port_range_max": 8}).Refused(400, "SecurityGroupMissingIcmpType")
+	tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 8, "port_range_max": 256}).AssertError(400, "SecurityGroupInvalidIcmpValue")
+	tryRule(c, group, Body{"protocol": "icmp", "port_range_min": 256}).AssertError(400, "SecurityGroupInvalidIcmpValue")
+	tryRule(c, group, Body{"protocol": "icmp", "port_range_max": 8}).AssertError(400, "SecurityGroupMissingIcmpType")
 }
 
 func icmpv6Rules(c *Case) {
 	for _, name := range []string{"icmpv6", "ipv6-icmp", "58", "icmp"} {
-		tryRule(c, c.SecurityGroup(), Body{"ethertype": "IPv6", "protocol": name}).Succeeds(201)
+		tryRule(c, c.SecurityGroup(), Body{"ethertype": "IPv6", "protocol": name}).RequireStatus(201)
 	}
 	group := c.SecurityGroup()
 	c.Rule(group, Body{"direction": "ingress", "ethertype": "IPv6", "protocol": "icmpv6"})
 	for _, name := range []string{"ipv6-icmp", "58", "icmp"} {
-		tryRule(c, group, Body{"ethertype": "IPv6", "protocol": name}).Refused(409, "SecurityGroupRuleExists")
+		tryRule(c, group, Body{"ethertype": "IPv6", "protocol": name}).AssertError(409, "SecurityGroupRuleExists")
 	}
-	tryRule(c, group, Body{"ethertype": "IPv4", "protocol": "icmpv6"}).Refused(400, "SecurityGroupEthertypeConflictWithProtocol")
+	tryRule(c, group, Body{"ethertype": "IPv4", "protocol": "icmpv6"}).AssertError(400, "SecurityGroupEthertypeConflictWithProtocol")
 }
 
 func prefixesOfRules(c *Case) {
 	group := c.SecurityGroup()
-	made := func(ether, prefix string) Object {
-		return tryRule(c, group, Body{"ethertype": ether, "remote_ip_prefix": prefix}).Succeeds(201)
+	created := func(ether, prefix string) Object {
+		return tryRule(c, group, Body{"ethertype": ether, "remote_ip_prefix": prefix}).RequireStatus(201)
 	}
-	bits := made("IPv4", "10.7.7.7/8")
+	bits := created("IPv4", "10.7.7.7/8")
 	assert.Equal(c, "10.7.7.7/8", bits.Text("remote_ip_prefix"))
 	assert.Equal(c, "10.0.0.0/8", bits.Text("normalized_cidr"))
-	assert.Equal(c, "192.0.2.7/32", made("IPv4", "192.0.2.7").Text("remote_ip_prefix"))
-	assert.Equal(c, "fd00::7/128", made("IPv6", "fd00::7").Text("remote_ip_prefix"))
-	made("IPv6", "FD00:0::/16")
-	made("ipv4", "192.0.2.0/24")
+	assert.Equal(c, "192.0.2.7/32", created("IPv4", "192.0.2.7").Text("remote_ip_prefix"))
+	assert.Equal(c, "fd00::7/128", created("IPv6", "fd00::7").Text("remote_ip_prefix"))
+	created("IPv6", "FD00:0::/16")
+	created("ipv4", "192.0.2.0/24")
 }
 
 func groupsOfRules(c *Case) {
 	group, other := c.SecurityGroup(), c.SecurityGroup()
 	for _, remote := range []Object{group, other} {
-		made := tryRule(c, group, Body{"remote_group_id": remote.ID()}).Succeeds(201)
-		assert.Equal(c, remote.ID(), made.Text("remote_group_id"))
+		created := tryRule(c, group, Body{"remote_group_id": remote.ID()}).RequireStatus(201)
+		assert.Equal(c, remote.ID(), created.Text("remote_group_id"))
 	}
-	tryRule(c, group, Body{"remote_group_id": nobodys}).Refused(404, "SecurityGroupNotFound")
-	theirs := c.GivenBy(c.Stranger, Network, securityGroupsPath, Body{"security_group": Body{"name": "given"}})
-	tryRule(c, group, Body{"remote_group_id": theirs.ID()}).Refused(404, "SecurityGroupNotFound")
+	tryRule(c, group, Body{"remote_group_id": unknownNetworkID}).AssertError(404, "SecurityGroupNotFound")
+	theirs := c.FixtureAs(c.OtherMember, Network, securityGroupsPath, Body{"security_group": Body{"name": "given"}})
+	tryRule(c, group, Body{"remote_group_id": theirs.ID()}).AssertError(404, "SecurityGroupNotFound")
 }
 
-func sameRules(c *Case) {
+func duplicateRules(c *Case) {
 	group := c.SecurityGroup()
 	base := func(change Body) Body {
 		rule := Body{"ethertype": "IPv4", "protocol": "tcp", "port_range_min": 80, "port_range_max": 80, "remote_ip_prefix": "10.0.0.0/8"}
 		maps.Copy(rule, change)
 		return rule
 	}
-	first := tryRule(c, group, base(Body{"description": "first"})).Succeeds(201)
+	first := tryRule(c, group, base(Body{"description": "first"})).RequireStatus(201)
 	for _, change := range []Body{{}, {"description": "second"}, {"protocol": "6"}, {"protocol": "TCP"}, {"port_range_min": "80"}} {
-		tryRule(c, group, base(change)).Refused(409, "SecurityGroupRuleExists").Saying("Rule id is %s", first.ID())
+		tryRule(c, group, base(change)).AssertError(409, "SecurityGroupRuleExists").AssertMessage("Rule id is %s", first.ID())
 	}
 	assert.Equal(c, 3, countRules(c, group))
-	tryRule(c, group, base(Body{"remote_ip_prefix": "10.7.7.7/8"})).Succeeds(201)
+	tryRule(c, group, base(Body{"remote_ip_prefix": "10.7.7.7/8"})).RequireStatus(201)
 }
 
 func rulesForEverybody(c *Case) {
 	group := c.SecurityGroup()
-	bornRules(c, group)
-	egress := func(ether string, prefix any) *Answer {
+	defaultRules(c, group)
+	egress := func(ether string, prefix any) *Response {
 		return tryRule(c, group, Body{"direction": "egress", "ethertype": ether, "remote_ip_prefix": prefix})
 	}
-	egress("IPv4", nil).Refused(409, "SecurityGroupRuleExists")
-	egress("IPv4", "0.0.0.0/0").Refused(409, "SecurityGroupRuleExists")
-	egress("IPv6", "::/0").Refused(409, "SecurityGroupRuleExists")
-	tryRule(c, group, Body{"remote_ip_prefix": "0.0.0.0/0"}).Succeeds(201)
-	tryRule(c, group, Body{}).Refused(409, "SecurityGroupRuleExists")
-	tryRule(c, group, Body{"ethertype": "IPv6"}).Succeeds(201)
-	tryRule(c, group, Body{"ethertype": "IPv6", "remote_ip_prefix": "::/0"}).Refused(409, "SecurityGroupRuleExists")
+	egress("IPv4", nil).AssertError(409, "SecurityGroupRuleExists")
+	egress("IPv4", "0.0.0.0/0").AssertError(409, "SecurityGroupRuleExists")
+	egress("IPv6", "::/0").AssertError(409, "SecurityGroupRuleExists")
+	tryRule(c, group, Body{"remote_ip_prefix": "0.0.0.0/0"}).RequireStatus(201)
+	tryRule(c, group, Body{}).AssertError(409, "SecurityGroupRuleExists")
+	tryRule(c, group, Body{"ethertype": "IPv6"}).RequireStatus(201)
+	tryRule(c, group, Body{"ethertype": "IPv6", "remote_ip_prefix": "::/0"}).AssertError(409, "SecurityGroupRuleExists")
 }
 
-func otherRules(c *Case) {
+func differingRules(c *Case) {
 	group := c.SecurityGroup()
 	for _, rule := range []Body{
 		{"protocol": "tcp", "port_range_min": 80, "port_range_max": 80},
@@ -215,21 +215,21 @@ func otherRules(c *Case) {
 		{"protocol": "tcp", "port_range_min": 80, "port_range_max": 80, "remote_ip_prefix": "10.0.0.0/8"},
 		{"protocol": "tcp", "port_range_min": 80, "port_range_max": 80, "remote_group_id": group.ID()},
 	} {
-		tryRule(c, group, rule).Succeeds(201)
+		tryRule(c, group, rule).RequireStatus(201)
 	}
 	assert.Equal(c, 9, countRules(c, group))
 }
 
 func manyRules(c *Case) {
 	group := c.SecurityGroup()
-	made := tryRules(c, group,
+	created := tryRules(c, group,
 		Body{"description": "a", "remote_group_id": group.ID()},
 		Body{"description": "b", "protocol": "tcp", "port_range_min": 30000, "port_range_max": 32767, "remote_ip_prefix": "0.0.0.0/0"},
 		Body{"description": "c", "protocol": "udp", "port_range_min": 30000, "port_range_max": 32767, "remote_ip_prefix": "0.0.0.0/0"},
 		Body{"description": "d", "ethertype": "IPv6", "protocol": "icmp"},
 	)
-	require.Equal(c, http.StatusCreated, made.Status, "%s", made.Raw)
-	assert.Len(c, made.object().Objects("security_group_rules"), 4)
+	require.Equal(c, http.StatusCreated, created.Status, "%s", created.Raw)
+	assert.Len(c, created.object().Objects("security_group_rules"), 4)
 	assert.Equal(c, 6, countRules(c, group))
 	tryRules(c, group, Body{"description": "one alone", "protocol": "vrrp"})
 	assert.Equal(c, 7, countRules(c, group))
@@ -239,38 +239,38 @@ func allRulesOrNone(c *Case) {
 	group := c.SecurityGroup()
 	port := func(port int) Body { return Body{"protocol": "tcp", "port_range_min": port, "port_range_max": port} }
 	there := c.Rule(group, Body{"direction": "ingress", "protocol": "tcp", "port_range_min": 1, "port_range_max": 1})
-	tryRules(c, group, port(2), port(1)).Refused(409, "SecurityGroupRuleExists").Saying("Rule id is %s", there.ID())
-	tryRules(c, group, port(2), port(2)).Refused(409, "DuplicateSecurityGroupRuleInPost")
-	tryRules(c, group, port(2), Body{"protocol": "smoke"}).Refused(400, "SecurityGroupRuleInvalidProtocol")
-	tryRules(c, group, port(2), Body{"remote_group_id": nobodys}).Refused(404, "SecurityGroupNotFound")
+	tryRules(c, group, port(2), port(1)).AssertError(409, "SecurityGroupRuleExists").AssertMessage("Rule id is %s", there.ID())
+	tryRules(c, group, port(2), port(2)).AssertError(409, "DuplicateSecurityGroupRuleInPost")
+	tryRules(c, group, port(2), Body{"protocol": "smoke"}).AssertError(400, "SecurityGroupRuleInvalidProtocol")
+	tryRules(c, group, port(2), Body{"remote_group_id": unknownNetworkID}).AssertError(404, "SecurityGroupNotFound")
 	assert.Equal(c, 3, countRules(c, group))
 }
 
 func rulesOfTwoGroups(c *Case) {
 	one, two := c.SecurityGroup(), c.SecurityGroup()
-	tryRules(c, one, Body{"protocol": "tcp"}, Body{"protocol": "tcp", "security_group_id": two.ID()}).Refused(400, "SecurityGroupNotSingleGroupRules")
+	tryRules(c, one, Body{"protocol": "tcp"}, Body{"protocol": "tcp", "security_group_id": two.ID()}).AssertError(400, "SecurityGroupNotSingleGroupRules")
 	assert.Equal(c, 2, countRules(c, one))
 	assert.Equal(c, 2, countRules(c, two))
-	tryRules(c, one).Refused(400, "HTTPBadRequest")
-	tryRules(c, Object{"id": nobodys}, Body{"protocol": "tcp"}).Refused(404, "SecurityGroupNotFound")
+	tryRules(c, one).AssertError(400, "HTTPBadRequest")
+	tryRules(c, Object{"id": unknownNetworkID}, Body{"protocol": "tcp"}).AssertError(404, "SecurityGroupNotFound")
 }
 
 func deletedRule(c *Case) {
 	group := c.SecurityGroup()
 	rule := c.Rule(group, Body{"direction": "ingress", "protocol": "tcp"})
 	path := rulesPath + "/" + rule.ID()
-	c.Member.Delete(Network, path).Succeeds(204)
-	c.Member.Delete(Network, path).Refused(404, "SecurityGroupRuleNotFound")
-	c.Member.Get(Network, path).Refused(404, "SecurityGroupRuleNotFound")
-	for _, born := range bornRules(c, group) {
-		c.Member.Delete(Network, rulesPath+"/"+born.ID()).Succeeds(204)
+	c.Member.Delete(Network, path).RequireStatus(204)
+	c.Member.Delete(Network, path).AssertError(404, "SecurityGroupRuleNotFound")
+	c.Member.Get(Network, path).AssertError(404, "SecurityGroupRuleNotFound")
+	for _, born := range defaultRules(c, group) {
+		c.Member.Delete(Network, rulesPath+"/"+born.ID()).RequireStatus(204)
 	}
-	assert.Empty(c, c.Member.Get(Network, securityGroupPath(group)).Succeeds(200).Objects("security_group_rules"))
+	assert.Empty(c, c.Member.Get(Network, securityGroupPath(group)).RequireStatus(200).Objects("security_group_rules"))
 }
 
-func foundRules(c *Case) {
+func filterRules(c *Case) {
 	group, other := c.SecurityGroup(), c.SecurityGroup()
-	bornRules(c, group)
+	defaultRules(c, group)
 	c.Rule(group, Body{"direction": "ingress", "protocol": "tcp", "description": "tcp"})
 	c.Rule(group, Body{"direction": "ingress", "remote_group_id": other.ID(), "description": "other"})
 	list := func(query string) []Object {

@@ -27,7 +27,7 @@ type Result struct {
 func Run(t *testing.T, cloud Cloud, progress io.Writer) []Result {
 	t.Helper()
 	one, other := tenant(t, cloud, "one"), tenant(t, cloud, "other")
-	around, err := look(t.Context(), one)
+	env, err := readEnvironment(t.Context(), one)
 	require.NoError(t, err)
 
 	var results []Result
@@ -39,7 +39,7 @@ func Run(t *testing.T, cloud Cloud, progress io.Writer) []Result {
 				start := time.Now()
 				t.Run(b.Name, func(t *testing.T) {
 					result.Tried = true
-					c := newCase(t, one, other, around)
+					c := newCase(t, one, other, env)
 					t.Cleanup(func() { result.Passed, result.Exchanges = !t.Failed(), c.recorder.all })
 					b.Check(c)
 				})
@@ -62,29 +62,29 @@ func tenant(t *testing.T, cloud Cloud, role string) *Tenant {
 	t.Helper()
 	var suffix [4]byte
 	_, _ = rand.Read(suffix[:]) // never fails
-	made, err := NewTenant(t.Context(), cloud, "conformance-"+role+"-"+hex.EncodeToString(suffix[:]))
+	created, err := NewTenant(t.Context(), cloud, "conformance-"+role+"-"+hex.EncodeToString(suffix[:]))
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), waitTimeout)
 		defer cancel()
-		assert.NoError(t, made.Remove(ctx))
+		assert.NoError(t, created.Remove(ctx))
 	})
-	return made
+	return created
 }
 
-func newCase(t *testing.T, one, other *Tenant, around surroundings) *Case {
+func newCase(t *testing.T, one, other *Tenant, env environment) *Case {
 	t.Helper()
-	c := &Case{T: t, line: one.line, recorder: &recorder{words: newWords(around.ranges...)}, External: around.external, Login: one.Login, StrangersLogin: other.Login}
-	c.Member, c.Stranger, c.Operator = c.bind(one.member), c.bind(other.member), c.bind(one.operator)
+	c := &Case{T: t, cloudClient: one.client, recorder: &recorder{placeholders: newPlaceholders(env.ranges...)}, External: env.external, Login: one.Login, OtherLogin: other.Login}
+	c.Member, c.OtherMember, c.Operator = c.bind(one.member), c.bind(other.member), c.bind(one.operator)
 	for id, word := range map[string]string{
 		c.Member.ProjectID: "project", c.Member.UserID: "user", one.Project: "project name", one.User: "user name",
-		c.Stranger.ProjectID: "stranger's project", c.Stranger.UserID: "stranger", other.Project: "stranger's project name", other.User: "stranger's name",
-		c.Operator.ProjectID: "operator's project", c.Operator.UserID: "operator", around.external.ID(): "external network",
+		c.OtherMember.ProjectID: "stranger's project", c.OtherMember.UserID: "stranger", other.Project: "stranger's project name", other.User: "stranger's name",
+		c.Operator.ProjectID: "operator's project", c.Operator.UserID: "operator", env.external.ID(): "external network",
 	} {
-		c.Named(id, word)
+		c.SetPlaceholder(id, word)
 	}
-	for i, subnet := range around.external.Texts("subnets") {
-		c.Named(subnet, "external subnet "+string(rune('a'+i)))
+	for i, subnet := range env.external.Texts("subnets") {
+		c.SetPlaceholder(subnet, "external subnet "+string(rune('a'+i)))
 	}
 	return c
 }

@@ -14,20 +14,20 @@ type Tenant struct {
 	Login
 	ProjectID, UserID string
 
-	line             *line
+	client           *cloudClient
 	operator, member *Caller
 }
 
 // NewTenant makes a project and a user in it. The name is free in the cloud.
 func NewTenant(ctx context.Context, cloud Cloud, name string) (*Tenant, error) {
-	l := &line{cloud: cloud, client: cloud.client()}
-	operator, err := l.login(ctx, cloud.Operator)
+	client := &cloudClient{cloud: cloud, client: cloud.client()}
+	operator, err := client.login(ctx, cloud.Operator)
 	if err != nil {
 		return nil, fmt.Errorf("the operator: %w", err)
 	}
-	t := &Tenant{line: l, operator: operator, Login: Login{User: name + "-user", Password: name + "-password", Project: name}}
+	t := &Tenant{client: client, operator: operator, Login: Login{User: name + "-user", Password: name + "-password", Project: name}}
 	// A caller who gives up meanwhile is heard at the end: an answer that nobody reads takes an ID with it.
-	if err := errors.Join(detached(ctx, t.make), ctx.Err()); err != nil {
+	if err := errors.Join(detached(ctx, t.create), ctx.Err()); err != nil {
 		return nil, errors.Join(fmt.Errorf("making project %q: %w", name, err), detached(ctx, t.Remove))
 	}
 	return t, nil
@@ -40,20 +40,20 @@ func detached(ctx context.Context, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-func (t *Tenant) make(ctx context.Context) error {
-	project, err := t.AsOperator(ctx, http.MethodPost, Identity, "/v3/projects", Body{"project": Body{"name": t.Project, "domain_id": "default"}})
+func (t *Tenant) create(ctx context.Context) error {
+	project, err := t.DoAsOperator(ctx, http.MethodPost, Identity, "/v3/projects", Body{"project": Body{"name": t.Project, "domain_id": "default"}})
 	if err != nil {
 		return err
 	}
 	t.ProjectID = project.Text("project.id")
-	user, err := t.AsOperator(ctx, http.MethodPost, Identity, "/v3/users", Body{"user": Body{
+	user, err := t.DoAsOperator(ctx, http.MethodPost, Identity, "/v3/users", Body{"user": Body{
 		"name": t.User, "password": t.Password, "domain_id": "default", "default_project_id": t.ProjectID,
 	}})
 	if err != nil {
 		return err
 	}
 	t.UserID = user.Text("user.id")
-	roles, err := t.AsOperator(ctx, http.MethodGet, Identity, "/v3/roles", nil)
+	roles, err := t.DoAsOperator(ctx, http.MethodGet, Identity, "/v3/roles", nil)
 	if err != nil {
 		return err
 	}
@@ -62,33 +62,33 @@ func (t *Tenant) make(ctx context.Context) error {
 			continue
 		}
 		path := fmt.Sprintf("/v3/projects/%s/users/%s/roles/%s", t.ProjectID, t.UserID, role.ID())
-		if _, err := t.AsOperator(ctx, http.MethodPut, Identity, path, nil); err != nil {
+		if _, err := t.DoAsOperator(ctx, http.MethodPut, Identity, path, nil); err != nil {
 			return err
 		}
 	}
-	t.member, err = t.line.login(ctx, t.Login)
+	t.member, err = t.client.login(ctx, t.Login)
 	return err
 }
 
-// AsMember makes a request as the tenant's user and returns the whole answer. An answer from 400 on is an error.
-func (t *Tenant) AsMember(ctx context.Context, method string, s Service, path string, body any) (Object, error) {
-	return t.line.do(ctx, t.member, method, s, path, body)
+// DoAsMember makes a request as the tenant's user and returns the whole answer. An answer from 400 on is an error.
+func (t *Tenant) DoAsMember(ctx context.Context, method string, s Service, path string, body any) (Object, error) {
+	return t.client.do(ctx, t.member, method, s, path, body)
 }
 
-// AsOperator makes a request as the cloud's administrator, see AsMember.
-func (t *Tenant) AsOperator(ctx context.Context, method string, s Service, path string, body any) (Object, error) {
-	return t.line.do(ctx, t.operator, method, s, path, body)
+// DoAsOperator makes a request as the cloud's administrator, see DoAsMember.
+func (t *Tenant) DoAsOperator(ctx context.Context, method string, s Service, path string, body any) (Object, error) {
+	return t.client.do(ctx, t.operator, method, s, path, body)
 }
 
-func (l *line) do(ctx context.Context, w *Caller, method string, s Service, path string, body any) (Object, error) {
-	answer, err := l.exchange(ctx, w, method, s, path, body, nil)
+func (client *cloudClient) do(ctx context.Context, w *Caller, method string, s Service, path string, body any) (Object, error) {
+	response, err := client.exchange(ctx, w, method, s, path, body, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s %s: %w", method, s, path, err)
 	}
-	if answer.Status >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s %s: %d %s", method, s, path, answer.Status, answer.Raw)
+	if response.Status >= http.StatusBadRequest {
+		return nil, fmt.Errorf("%s %s %s: %d %s", method, s, path, response.Status, response.Raw)
 	}
-	return answer.Body, nil
+	return response.Body, nil
 }
 
 // Remove removes the user and the project. It does not empty the project: what is left in it is somebody's mistake and an
@@ -108,22 +108,22 @@ func (t *Tenant) Remove(ctx context.Context) error {
 		failures = append(failures, t.removeDefaultGroups(ctx))
 	}
 	if t.UserID != "" {
-		failures = append(failures, t.line.remove(ctx, t.operator, Identity, "/v3/users/"+t.UserID))
+		failures = append(failures, t.client.remove(ctx, t.operator, Identity, "/v3/users/"+t.UserID))
 	}
 	if t.ProjectID != "" {
-		failures = append(failures, t.line.remove(ctx, t.operator, Identity, "/v3/projects/"+t.ProjectID))
+		failures = append(failures, t.client.remove(ctx, t.operator, Identity, "/v3/projects/"+t.ProjectID))
 	}
 	return errors.Join(failures...)
 }
 
 // removeDefaultGroups removes the security group that Neutron makes for each project and that only an operator may remove.
 func (t *Tenant) removeDefaultGroups(ctx context.Context) error {
-	groups, err := t.AsOperator(ctx, http.MethodGet, Network, "/v2.0/security-groups?project_id="+t.ProjectID, nil)
+	groups, err := t.DoAsOperator(ctx, http.MethodGet, Network, "/v2.0/security-groups?project_id="+t.ProjectID, nil)
 	if err != nil {
 		return err
 	}
 	for _, group := range groups.Objects("security_groups") {
-		if err := t.line.remove(ctx, t.operator, Network, "/v2.0/security-groups/"+group.ID()); err != nil {
+		if err := t.client.remove(ctx, t.operator, Network, "/v2.0/security-groups/"+group.ID()); err != nil {
 			return err
 		}
 	}
@@ -148,11 +148,11 @@ func (t *Tenant) Inventory(ctx context.Context) ([]Item, error) {
 		if t.member.endpoints[list.service] == "" && list.service != Identity {
 			continue
 		}
-		answer, err := t.AsMember(ctx, http.MethodGet, list.service, list.path, nil)
+		response, err := t.DoAsMember(ctx, http.MethodGet, list.service, list.path, nil)
 		if err != nil {
 			return nil, err
 		}
-		for _, object := range answer.Objects(list.key) {
+		for _, object := range response.Objects(list.key) {
 			if inner := object.Objects("keypair"); inner == nil && object["keypair"] != nil {
 				object, _ = object["keypair"].(map[string]any)
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 func volumes() []Behaviour {
-	return slices.Concat(lifeOfVolumes(), typesOfVolumes(), listsOfVolumes(), attachedVolumes(), bootVolumes())
+	return slices.Concat(volumeLifecycle(), typesOfVolumes(), listsOfVolumes(), attachedVolumes(), bootVolumes())
 }
 
 func (c *Case) volumePath(volume Object) string { return c.volumes() + "/" + volume.ID() }
@@ -17,36 +17,36 @@ func (c *Case) volumePath(volume Object) string { return c.volumes() + "/" + vol
 // postVolume asks for a volume and removes it at the end. It is written down.
 func (c *Case) postVolume(attributes Body) Object {
 	c.Helper()
-	made := c.Member.Post(Volume, c.volumes(), Body{"volume": attributes}).Succeeds(202)
-	c.Remove(c.Member, Volume, c.volumePath(made))
-	return made
+	created := c.Member.Post(Volume, c.volumes(), Body{"volume": attributes}).RequireStatus(202)
+	c.DeleteAtCleanup(c.Member, Volume, c.volumePath(created))
+	return created
 }
 
-func lifeOfVolumes() []Behaviour {
+func volumeLifecycle() []Behaviour {
 	return []Behaviour{
 		behaviour("a volume is creating, then available, and gone some time after it was deleted", func(c *Case) {
-			made := c.postVolume(Body{"name": "data", "size": 1, "description": "of one", "metadata": Body{"pool": "a"}})
-			assert.Equal(c, "creating", made.Text("status"))
-			c.VolumeBecomes(made, "available")
-			got := c.Member.Get(Volume, c.volumePath(made)).Succeeds(200)
+			created := c.postVolume(Body{"name": "data", "size": 1, "description": "of one", "metadata": Body{"pool": "a"}})
+			assert.Equal(c, "creating", created.Text("status"))
+			c.WaitForVolume(created, "available")
+			got := c.Member.Get(Volume, c.volumePath(created)).RequireStatus(200)
 			assert.Equal(c, "1", got.Text("size"))
 			assert.Equal(c, "a", got.Text("metadata.pool"))
 			assert.Equal(c, "false", got.Text("bootable"))
-			c.Member.Delete(Volume, c.volumePath(made)).Succeeds(202)
-			c.Gone(Volume, c.volumePath(made))
-			c.Member.Get(Volume, c.volumePath(made)).Refused(404, "itemNotFound")
-			c.Member.Delete(Volume, c.volumePath(made)).Refused(404, "itemNotFound")
+			c.Member.Delete(Volume, c.volumePath(created)).RequireStatus(202)
+			c.WaitUntilGone(Volume, c.volumePath(created))
+			c.Member.Get(Volume, c.volumePath(created)).AssertError(404, "itemNotFound")
+			c.Member.Delete(Volume, c.volumePath(created)).AssertError(404, "itemNotFound")
 		}),
 		behaviour("a volume of no named type is of the default type", func(c *Case) {
 			volume := c.Volume(nil)
-			assert.Equal(c, "__DEFAULT__", c.Member.Get(Volume, c.volumePath(volume)).Succeeds(200).Text("volume_type"))
+			assert.Equal(c, "__DEFAULT__", c.Member.Get(Volume, c.volumePath(volume)).RequireStatus(200).Text("volume_type"))
 			assert.Len(c, c.Member.Get(Volume, "/v3/"+c.Member.ProjectID+"/types").List("volume_types"), 1)
 			c.postVolume(Body{"size": 1, "volume_type": "__DEFAULT__"})
 		}),
 		behaviour("a volume has a size of at least 1 GiB, and refers to things that exist", func(c *Case) {
 			refused := func(attributes Body) {
 				c.Helper()
-				c.Member.Post(Volume, c.volumes(), Body{"volume": attributes}).Refused(400, "badRequest")
+				c.Member.Post(Volume, c.volumes(), Body{"volume": attributes}).AssertError(400, "badRequest")
 			}
 			for _, size := range []any{0, -1, "x", "0", 1.5, nil} {
 				refused(Body{"size": size, "name": "data"})
@@ -56,58 +56,58 @@ func lifeOfVolumes() []Behaviour {
 			refused(Body{"size": 1, "metadata": Body{"pool": strings.Repeat("a", 256)}})
 			refused(Body{"size": 1, "metadata": Body{"pool": 1}})
 			refused(Body{"size": 1, "imageRef": "none"})
-			refused(Body{"size": 1, "imageRef": nothing})
-			c.Member.Post(Volume, c.volumes(), Body{"volume": Body{"size": 1, "volume_type": "none"}}).Refused(404, "itemNotFound")
-			c.Member.Post(Volume, c.volumes(), Body{"volume": Body{"size": 1, "snapshot_id": nothing}}).Refused(404, "itemNotFound")
-			c.Member.Post(Volume, c.volumes(), Body{}).Refused(400, "badRequest")
+			refused(Body{"size": 1, "imageRef": unknownComputeID})
+			c.Member.Post(Volume, c.volumes(), Body{"volume": Body{"size": 1, "volume_type": "none"}}).AssertError(404, "itemNotFound")
+			c.Member.Post(Volume, c.volumes(), Body{"volume": Body{"size": 1, "snapshot_id": unknownComputeID}}).AssertError(404, "itemNotFound")
+			c.Member.Post(Volume, c.volumes(), Body{}).AssertError(400, "badRequest")
 			assert.Empty(c, c.Member.Get(Volume, c.volumes()).List("volumes"))
 		}),
 		behaviour("a size may be sent as a text, and attributes that do not exist are passed over", func(c *Case) {
 			assert.Equal(c, "2", c.postVolume(Body{"size": "2", "colour": "green"}).Text("size"))
 		}),
 		behaviour("a volume that is not there, or another project's, is NOT FOUND", func(c *Case) {
-			for _, id := range []string{nothing, "none"} {
-				c.Member.Get(Volume, c.volumes()+"/"+id).Refused(404, "itemNotFound").Saying("Volume %s could not be found.", id)
-				c.Member.Delete(Volume, c.volumes()+"/"+id).Refused(404, "itemNotFound")
+			for _, id := range []string{unknownComputeID, "none"} {
+				c.Member.Get(Volume, c.volumes()+"/"+id).AssertError(404, "itemNotFound").AssertMessage("Volume %s could not be found.", id)
+				c.Member.Delete(Volume, c.volumes()+"/"+id).AssertError(404, "itemNotFound")
 			}
 			volume := c.Volume(nil)
-			theirs := "/v3/" + c.Stranger.ProjectID + "/volumes/" + volume.ID()
-			c.Stranger.Get(Volume, theirs).Refused(404, "itemNotFound")
-			c.Stranger.Delete(Volume, theirs).Refused(404, "itemNotFound")
-			c.Stranger.Get(Volume, c.volumePath(volume)).Refused(400, "badRequest")
+			theirs := "/v3/" + c.OtherMember.ProjectID + "/volumes/" + volume.ID()
+			c.OtherMember.Get(Volume, theirs).AssertError(404, "itemNotFound")
+			c.OtherMember.Delete(Volume, theirs).AssertError(404, "itemNotFound")
+			c.OtherMember.Get(Volume, c.volumePath(volume)).AssertError(400, "badRequest")
 		}),
 		behaviour("a volume can be renamed, and its metadata be merged or replaced", func(c *Case) {
 			path := c.volumePath(c.Volume(Body{"metadata": Body{"pool": "a"}}))
-			assert.Equal(c, "two", c.Member.Put(Volume, path, Body{"volume": Body{"name": "two"}}).Succeeds(200).Text("name"))
-			c.Member.Put(Volume, path, Body{"volume": Body{"size": 2}}).Refused(400, "badRequest")
-			merged := c.Member.Post(Volume, path+"/metadata", Body{"metadata": Body{"role": "node"}}).Succeeds(200)
+			assert.Equal(c, "two", c.Member.Put(Volume, path, Body{"volume": Body{"name": "two"}}).RequireStatus(200).Text("name"))
+			c.Member.Put(Volume, path, Body{"volume": Body{"size": 2}}).AssertError(400, "badRequest")
+			merged := c.Member.Post(Volume, path+"/metadata", Body{"metadata": Body{"role": "node"}}).RequireStatus(200)
 			assert.Equal(c, Object{"pool": "a", "role": "node"}, merged)
-			assert.Equal(c, Object{"role": "b"}, c.Member.Put(Volume, path+"/metadata", Body{"metadata": Body{"role": "b"}}).Succeeds(200))
-			c.Member.Get(Volume, path+"/metadata").Succeeds(200)
+			assert.Equal(c, Object{"role": "b"}, c.Member.Put(Volume, path+"/metadata", Body{"metadata": Body{"role": "b"}}).RequireStatus(200))
+			c.Member.Get(Volume, path+"/metadata").RequireStatus(200)
 			require.Equal(c, 200, c.Member.Delete(Volume, path+"/metadata/role").Status)
-			c.Member.Delete(Volume, path+"/metadata/role").Refused(404, "itemNotFound")
+			c.Member.Delete(Volume, path+"/metadata/role").AssertError(404, "itemNotFound")
 		}),
 		behaviour("a volume can be extended and not be shrunk", func(c *Case) {
 			volume := c.Volume(nil)
-			extend := func(size int) *Answer {
+			extend := func(size int) *Response {
 				return c.Member.Post(Volume, c.volumePath(volume)+"/action", Body{"os-extend": Body{"new_size": size}})
 			}
-			extend(1).Refused(400, "badRequest")
-			extend(0).Refused(400, "badRequest")
-			extend(3).Succeeds(202)
-			c.Until("the volume has grown", func() bool {
-				got := c.Member.Get(Volume, c.volumePath(volume)).Succeeds(200)
+			extend(1).AssertError(400, "badRequest")
+			extend(0).AssertError(400, "badRequest")
+			extend(3).RequireStatus(202)
+			c.WaitUntil("the volume has grown", func() bool {
+				got := c.Member.Get(Volume, c.volumePath(volume)).RequireStatus(200)
 				return got.Text("size") == "3" && got.Text("status") == "available"
 			})
-			c.Member.Post(Volume, c.volumePath(volume)+"/action", Body{"dance": Body{}}).Refused(400, "badRequest")
+			c.Member.Post(Volume, c.volumePath(volume)+"/action", Body{"dance": Body{}}).AssertError(400, "badRequest")
 		}),
 	}
 }
 
 func listsOfVolumes() []Behaviour {
-	namesOf := func(answer *Answer) []string {
+	namesOf := func(response *Response) []string {
 		names := []string{}
-		for _, volume := range answer.List("volumes") {
+		for _, volume := range response.List("volumes") {
 			names = append(names, volume.Text("name"))
 		}
 		return names
@@ -137,14 +137,14 @@ func listsOfVolumes() []Behaviour {
 			require.Len(c, page.List("volumes_links"), 1)
 			marker := page.List("volumes")[1].ID()
 			assert.Equal(c, []string{"other"}, namesOf(c.Member.Get(Volume, c.volumes()+"?sort=name:asc&limit=2&marker="+marker)))
-			c.Member.Get(Volume, c.volumes()+"?marker="+nothing).Refused(404, "itemNotFound")
-			c.Member.Get(Volume, c.volumes()+"?limit=x").Refused(400, "badRequest")
-			c.Member.Get(Volume, c.volumes()+"?sort=colour").Refused(400, "badRequest")
+			c.Member.Get(Volume, c.volumes()+"?marker="+unknownComputeID).AssertError(404, "itemNotFound")
+			c.Member.Get(Volume, c.volumes()+"?limit=x").AssertError(400, "badRequest")
+			c.Member.Get(Volume, c.volumes()+"?sort=colour").AssertError(400, "badRequest")
 		}),
 		behaviour("the newest volume comes first", func(c *Case) {
 			for _, name := range []string{"older", "newer"} {
 				c.Volume(Body{"name": name})
-				c.waitForTheNextSecond()
+				c.waitForNextSecond()
 			}
 			assert.Equal(c, []string{"newer", "older"}, namesOf(c.Member.Get(Volume, c.volumes())))
 		}),
@@ -154,38 +154,38 @@ func listsOfVolumes() []Behaviour {
 func attachedVolumes() []Behaviour {
 	return []Behaviour{
 		behaviour("an attached volume is in use by its server, and cannot be deleted or attached again", func(c *Case) {
-			server := c.Server(Body{"networks": "none"}, at("2.37")...)
+			server := c.Server(Body{"networks": "none"}, microversionHeader("2.37")...)
 			volume := c.Volume(nil)
 			attachments := serverPath(server) + "/os-volume_attachments"
-			attached := c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).Succeeds(200)
+			attached := c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).RequireStatus(200)
 			assert.Equal(c, volume.ID(), attached.Text("volumeId"))
-			c.VolumeBecomes(volume, "in-use")
-			got := c.Member.Get(Volume, c.volumePath(volume)).Succeeds(200)
+			c.WaitForVolume(volume, "in-use")
+			got := c.Member.Get(Volume, c.volumePath(volume)).RequireStatus(200)
 			require.Len(c, got.Objects("attachments"), 1)
 			assert.Equal(c, server.ID(), got.Objects("attachments")[0].Text("server_id"))
 			assert.Len(c, c.Member.Get(Compute, attachments).List("volumeAttachments"), 1)
-			c.Member.Get(Compute, attachments+"/"+volume.ID()).Succeeds(200)
-			c.Member.Get(Compute, serverPath(server), at("2.3")...).Succeeds(200)
-			c.Member.Delete(Volume, c.volumePath(volume)).Refused(400, "badRequest")
-			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).Refused(400, "badRequest")
-			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": nothing}}).Refused(404, "itemNotFound")
-			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": "none"}}).Refused(400, "badRequest")
+			c.Member.Get(Compute, attachments+"/"+volume.ID()).RequireStatus(200)
+			c.Member.Get(Compute, serverPath(server), microversionHeader("2.3")...).RequireStatus(200)
+			c.Member.Delete(Volume, c.volumePath(volume)).AssertError(400, "badRequest")
+			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).AssertError(400, "badRequest")
+			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": unknownComputeID}}).AssertError(404, "itemNotFound")
+			c.Member.Post(Compute, attachments, Body{"volumeAttachment": Body{"volumeId": "none"}}).AssertError(400, "badRequest")
 			require.Equal(c, 202, c.Member.Delete(Compute, attachments+"/"+volume.ID()).Status)
-			c.VolumeBecomes(volume, "available")
-			c.Member.Get(Compute, attachments+"/"+volume.ID()).Refused(404, "itemNotFound")
-			c.Member.Delete(Compute, attachments+"/"+volume.ID()).Refused(404, "itemNotFound")
+			c.WaitForVolume(volume, "available")
+			c.Member.Get(Compute, attachments+"/"+volume.ID()).AssertError(404, "itemNotFound")
+			c.Member.Delete(Compute, attachments+"/"+volume.ID()).AssertError(404, "itemNotFound")
 		}),
 		behaviour("a volume survives the server that it was attached to", func(c *Case) {
-			server := c.Server(Body{"networks": "none"}, at("2.37")...)
+			server := c.Server(Body{"networks": "none"}, microversionHeader("2.37")...)
 			volume := c.Volume(nil)
-			c.Quietly(func() {
-				c.Member.Post(Compute, serverPath(server)+"/os-volume_attachments", Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).Succeeds(200)
+			c.WithoutRecording(func() {
+				c.Member.Post(Compute, serverPath(server)+"/os-volume_attachments", Body{"volumeAttachment": Body{"volumeId": volume.ID()}}).RequireStatus(200)
 			})
-			c.VolumeBecomes(volume, "in-use")
-			c.Member.Delete(Compute, serverPath(server)).Succeeds(204)
-			c.Gone(Compute, serverPath(server))
-			c.VolumeBecomes(volume, "available")
-			c.Member.Get(Volume, c.volumePath(volume)).Succeeds(200)
+			c.WaitForVolume(volume, "in-use")
+			c.Member.Delete(Compute, serverPath(server)).RequireStatus(204)
+			c.WaitUntilGone(Compute, serverPath(server))
+			c.WaitForVolume(volume, "available")
+			c.Member.Get(Volume, c.volumePath(volume)).RequireStatus(200)
 		}),
 	}
 }

@@ -84,7 +84,7 @@ func (c *Cloud) registerAdmin() {
 		if err := readJSON(r, &attrs); err != nil {
 			return nil, err
 		}
-		id, err := c.Plant(r.URL.Query().Get("project"), r.URL.Query().Get("collection"), attrs)
+		id, err := c.CreateResource(r.URL.Query().Get("project"), r.URL.Query().Get("collection"), attrs)
 		return map[string]string{"id": id}, err
 	})
 }

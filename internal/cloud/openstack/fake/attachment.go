@@ -66,7 +66,7 @@ func (d Disk) view(s *Server, micro int) map[string]any {
 }
 
 func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
-	properties := []property{{"volumeId", uuid}, {"device", isA("string", "null")}}
+	properties := []property{{"volumeId", uuid}, {"device", hasType("string", "null")}}
 	if micro >= 249 {
 		properties = append(properties, property{"tag", serverTag})
 	}

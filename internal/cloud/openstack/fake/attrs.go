@@ -116,8 +116,8 @@ func decodeStrictly(raw json.RawMessage, into any) *decodeError {
 	return &decodeError{field: "body", value: err.Error()}
 }
 
-// wireNames returns the names that a struct type has on the wire, each with the path to its field.
-func wireNames(t reflect.Type) map[string][]int {
+// jsonFields returns the names that a struct type has on the wire, each with the path to its field.
+func jsonFields(t reflect.Type) map[string][]int {
 	names := map[string][]int{}
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("json")

@@ -12,9 +12,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// unreadable refuses a body that is no JSON, which services do before they look at what is in it. In Neutron, what has always
+// checkJSON refuses a body that is no JSON, which services do before they look at what is in it. In Neutron, what has always
 // been there does it in other words than what came as an extension.
-func unreadable(q *request) *wire.Error {
+func checkJSON(q *request) *wire.Error {
 	if len(q.body) == 0 || q.http.Method == http.MethodGet || q.http.Method == http.MethodDelete {
 		return nil
 	}
@@ -34,12 +34,12 @@ func unreadable(q *request) *wire.Error {
 		}
 	}
 	if q.service == wire.Neutron {
-		return unreadableByNeutron(q)
+		return checkNeutronJSON(q)
 	}
 	return nil
 }
 
-func unreadableByNeutron(q *request) *wire.Error {
+func checkNeutronJSON(q *request) *wire.Error {
 	var envelope map[string]json.RawMessage
 	isObject := json.Unmarshal(q.body, &envelope) == nil
 	switch {
@@ -54,7 +54,7 @@ func unreadableByNeutron(q *request) *wire.Error {
 	one := strings.TrimSuffix(many, "s")
 	raw, isBulk := envelope[many]
 	if !isBulk {
-		return objectsOf(one, envelope[one])
+		return checkObjects(one, envelope[one])
 	}
 	if slices.Contains([]string{"routers", "floatingips", "subnetpools"}, many) {
 		return badRequest("HTTPBadRequest", "Bulk operation not supported")
@@ -63,11 +63,11 @@ func unreadableByNeutron(q *request) *wire.Error {
 	if json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
 		return badRequest("HTTPBadRequest", "Resources required")
 	}
-	return objectsOf(one, raws...)
+	return checkObjects(one, raws...)
 }
 
-// objectsOf refuses what stands in the place of an object. That there is nothing is for others to say.
-func objectsOf(kind string, raws ...json.RawMessage) *wire.Error {
+// checkObjects refuses what stands in the place of an object. That there is nothing is for others to say.
+func checkObjects(kind string, raws ...json.RawMessage) *wire.Error {
 	for _, raw := range raws {
 		var attributes map[string]json.RawMessage
 		if len(raw) > 0 && json.Unmarshal(raw, &attributes) != nil {
@@ -85,7 +85,7 @@ func isCore(q *request) bool {
 
 // unknownAttributes names what is not among the attributes of a kind, neither as it is shown nor as it is sent.
 func unknownAttributes[T any](raw json.RawMessage, into any) string {
-	shown, sent := wireNames(reflect.TypeFor[T]()), wireNames(reflect.TypeOf(into).Elem())
+	shown, sent := jsonFields(reflect.TypeFor[T]()), jsonFields(reflect.TypeOf(into).Elem())
 	var attributes map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &attributes) // it has been read before
 	maps.DeleteFunc(attributes, func(name string, _ json.RawMessage) bool { return shown[name] != nil || sent[name] != nil })

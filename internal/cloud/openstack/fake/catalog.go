@@ -27,7 +27,7 @@ func catalogEntries() []catalogEntry {
 func (c *Cloud) SetMissingServices(services ...wire.Service) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.config.without = services
+	c.config.missingServices = services
 }
 
 func (c *Cloud) catalog(base, projectID string) []map[string]any {
@@ -45,10 +45,10 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 		}
 		endpoints := []map[string]any{}
 		for _, region := range c.config.regions {
-			for _, face := range []string{"public", "internal"} {
+			for _, routerInterface := range []string{"public", "internal"} {
 				endpoints = append(endpoints, map[string]any{
 					"id":        newHexID(),
-					"interface": face, "region": region, "region_id": region, "url": url,
+					"interface": routerInterface, "region": region, "region_id": region, "url": url,
 				})
 			}
 		}

@@ -24,21 +24,21 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestABulkThatFailsLeavesNothing(t *testing.T) {
-	s := newSite(t)
+func TestCreate_BulkFails(t *testing.T) {
+	s := newTestEnv(t)
 	before := countNetworks(s.cloud)
 	bulk := func(second fake.Attrs) error {
 		return s.post(t, "networks", fake.Attrs{"networks": []fake.Attrs{{"name": "one"}, second}})
 	}
-	require.Equal(t, "400 HTTPBadRequest", problem(bulk(fake.Attrs{"colour": "red"})))
+	require.Equal(t, "400 HTTPBadRequest", errorText(bulk(fake.Attrs{"colour": "red"})))
 	require.Equal(t, before, countNetworks(s.cloud))
 	require.NoError(t, bulk(fake.Attrs{"name": "two"}))
 	require.Equal(t, before+2, countNetworks(s.cloud))
-	require.Equal(t, "400 HTTPBadRequest", problem(s.post(t, "networks", fake.Attrs{"trees": []fake.Attrs{{}}})))
+	require.Equal(t, "400 HTTPBadRequest", errorText(s.post(t, "networks", fake.Attrs{"trees": []fake.Attrs{{}}})))
 }
 
-func TestSubnetsChange(t *testing.T) {
-	s := newSite(t)
+func TestUpdateSubnet(t *testing.T) {
+	s := newTestEnv(t)
 	update := func(opts subnets.UpdateOpts) (*subnets.Subnet, error) {
 		return subnets.Update(t.Context(), s.network, s.subnetID, opts).Extract()
 	}
@@ -46,17 +46,17 @@ func TestSubnetsChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"192.0.2.1"}, got.DNSNameservers)
 	_, err = update(subnets.UpdateOpts{Name: new("again"), DNSNameservers: &[]string{"not an address"}})
-	require.Equal(t, "400 HTTPBadRequest", problem(err))
+	require.Equal(t, "400 HTTPBadRequest", errorText(err))
 	got, err = update(subnets.UpdateOpts{DNSNameservers: &[]string{}})
 	require.NoError(t, err)
 	require.Empty(t, got.DNSNameservers)
 	require.Equal(t, "renamed", got.Name, "what was refused changed nothing")
 	_, err = update(subnets.UpdateOpts{Name: new("late"), RevisionNumber: new(1)})
-	require.Equal(t, "412 RevisionNumberConstraintFailed", problem(err))
+	require.Equal(t, "412 RevisionNumberConstraintFailed", errorText(err))
 }
 
-func TestPortsChange(t *testing.T) {
-	s := newSite(t)
+func TestUpdatePort(t *testing.T) {
+	s := newTestEnv(t)
 	p := s.port(t)
 	update := func(opts ports.UpdateOpts) (*ports.Port, error) {
 		return ports.Update(t.Context(), s.network, p.ID, opts).Extract()
@@ -71,7 +71,7 @@ func TestPortsChange(t *testing.T) {
 	require.Equal(t, p.MACAddress, got.AllowedAddressPairs[0].MACAddress)
 	require.Equal(t, "10.250.7.7", got.FixedIPs[0].IPAddress)
 	_, err = update(ports.UpdateOpts{Name: new("again"), FixedIPs: []ports.IP{{SubnetID: s.subnetID, IPAddress: "10.250.0.1"}}})
-	require.Equal(t, "409 IpAddressAlreadyAllocated", problem(err))
+	require.Equal(t, "409 IpAddressAlreadyAllocated", errorText(err))
 	got, err = ports.Get(t.Context(), s.network, p.ID).Extract()
 	require.NoError(t, err)
 	require.Equal(t, "renamed", got.Name)
@@ -79,14 +79,14 @@ func TestPortsChange(t *testing.T) {
 	require.NoError(t, err, "the address of before is free again")
 }
 
-// nobodys is an ID that nothing has.
-const nobodys = "11111111-2222-4333-8444-555555555555"
+// unknownID is an ID that nothing has.
+const unknownID = "11111111-2222-4333-8444-555555555555"
 
-func TestAPortBecomesARouterInterface(t *testing.T) {
-	s := newSite(t)
-	n := plant(t, s.cloud, "networks", fake.Attrs{})
-	sub := plant(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.9.0.0/24"})
-	p := plant(t, s.cloud, "ports", fake.Attrs{"network_id": n, "fixed_ips": []fake.Attrs{{"subnet_id": sub, "ip_address": "10.9.0.77"}}})
+func TestAddRouterInterface_ByPort(t *testing.T) {
+	s := newTestEnv(t)
+	n := createResource(t, s.cloud, "networks", fake.Attrs{})
+	sub := createResource(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.9.0.0/24"})
+	p := createResource(t, s.cloud, "ports", fake.Attrs{"network_id": n, "fixed_ips": []fake.Attrs{{"subnet_id": sub, "ip_address": "10.9.0.77"}}})
 	_, err := routers.AddInterface(t.Context(), s.network, s.routerID, routers.AddInterfaceOpts{PortID: p}).Extract()
 	require.NoError(t, err)
 	got, err := ports.Get(t.Context(), s.network, p).Extract()
@@ -96,29 +96,29 @@ func TestAPortBecomesARouterInterface(t *testing.T) {
 	remove := func(opts routers.RemoveInterfaceOpts) error {
 		return routers.RemoveInterface(t.Context(), s.network, s.routerID, opts).Err
 	}
-	require.Equal(t, "400 SubnetMismatchForPort", problem(remove(routers.RemoveInterfaceOpts{PortID: p, SubnetID: s.subnetID})))
-	require.Equal(t, "404 RouterInterfaceNotFound", problem(remove(routers.RemoveInterfaceOpts{PortID: s.port(t).ID})))
-	require.Equal(t, "404 SubnetNotFound", problem(remove(routers.RemoveInterfaceOpts{SubnetID: nobodys})))
-	require.Equal(t, "400 BadRequest", problem(remove(routers.RemoveInterfaceOpts{SubnetID: "nope"})))
+	require.Equal(t, "400 SubnetMismatchForPort", errorText(remove(routers.RemoveInterfaceOpts{PortID: p, SubnetID: s.subnetID})))
+	require.Equal(t, "404 RouterInterfaceNotFound", errorText(remove(routers.RemoveInterfaceOpts{PortID: s.port(t).ID})))
+	require.Equal(t, "404 SubnetNotFound", errorText(remove(routers.RemoveInterfaceOpts{SubnetID: unknownID})))
+	require.Equal(t, "400 BadRequest", errorText(remove(routers.RemoveInterfaceOpts{SubnetID: "nope"})))
 	require.NoError(t, remove(routers.RemoveInterfaceOpts{PortID: p}))
-	require.Equal(t, "404 PortNotFound", problem(ports.Get(t.Context(), s.network, p).Err))
+	require.Equal(t, "404 PortNotFound", errorText(ports.Get(t.Context(), s.network, p).Err))
 }
 
-func TestGroupsAndPoolsChange(t *testing.T) {
-	s := newSite(t)
-	g := plant(t, s.cloud, "security-groups", fake.Attrs{"name": "g"})
+func TestUpdateSecurityGroupAndSubnetPool(t *testing.T) {
+	s := newTestEnv(t)
+	g := createResource(t, s.cloud, "security-groups", fake.Attrs{"name": "g"})
 	got, err := groups.Update(t.Context(), s.network, g, groups.UpdateOpts{Name: "h", Description: new("d")}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, []string{"h", "d"}, []string{got.Name, got.Description})
 	standard := s.cloud.State("garden").SecurityGroups[0].ID
-	require.Equal(t, "409 SecurityGroupCannotUpdateDefault", problem(groups.Update(t.Context(), s.network, standard, groups.UpdateOpts{Name: "mine"}).Err))
+	require.Equal(t, "409 SecurityGroupCannotUpdateDefault", errorText(groups.Update(t.Context(), s.network, standard, groups.UpdateOpts{Name: "mine"}).Err))
 
 	pool, err := subnetpools.Create(t.Context(), s.network, subnetpools.CreateOpts{Name: "p", Prefixes: []string{"10.0.0.0/8"}}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, []int{8, 8, 32}, []int{pool.DefaultPrefixLen, pool.MinPrefixLen, pool.MaxPrefixLen})
 	_, err = subnetpools.Update(t.Context(), s.network, pool.ID, subnetpools.UpdateOpts{DefaultPrefixLen: 24}).Extract()
 	require.NoError(t, err)
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		opts subnetpools.CreateOpts
 		want string
 	}{
@@ -127,21 +127,21 @@ func TestGroupsAndPoolsChange(t *testing.T) {
 		"no range":           {subnetpools.CreateOpts{Prefixes: []string{"ten"}}, "400 HTTPBadRequest"},
 		"shared by a member": {subnetpools.CreateOpts{Prefixes: []string{"10.0.0.0/8"}, Shared: true}, "403 PolicyNotAuthorized"},
 	} {
-		require.Equal(t, test.want, problem(subnetpools.Create(t.Context(), s.network, test.opts).Err), sentence)
+		require.Equal(t, test.want, errorText(subnetpools.Create(t.Context(), s.network, test.opts).Err), name)
 	}
-	other := plant(t, s.cloud, "networks", fake.Attrs{})
-	plant(t, s.cloud, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "subnetpool_id": pool.ID})
-	require.Equal(t, "400 SubnetPoolDeleteError", problem(subnetpools.Delete(t.Context(), s.network, pool.ID).ExtractErr()))
+	other := createResource(t, s.cloud, "networks", fake.Attrs{})
+	createResource(t, s.cloud, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "subnetpool_id": pool.ID})
+	require.Equal(t, "400 SubnetPoolDeleteError", errorText(subnetpools.Delete(t.Context(), s.network, pool.ID).ExtractErr()))
 }
 
-func TestFactsAboutNeutron(t *testing.T) {
-	s := newSite(t, fake.WithoutExtensions("availability_zone"))
+func TestNeutronInfo(t *testing.T) {
+	s := newTestEnv(t, fake.WithoutExtensions("availability_zone"))
 	require.NoError(t, s.cloud.SetQuota("garden", "router", 7))
 	got, err := quotas.Get(t.Context(), s.network, s.cloud.ProjectID("garden")).Extract()
 	require.NoError(t, err)
 	require.Equal(t, []int{7, -1}, []int{got.Router, got.Network})
 	require.NoError(t, extensions.Get(t.Context(), s.network, "security-group").Err)
-	require.Equal(t, "404 HTTPNotFound", problem(extensions.Get(t.Context(), s.network, "availability_zone").Err))
+	require.Equal(t, "404 HTTPNotFound", errorText(extensions.Get(t.Context(), s.network, "availability_zone").Err))
 	pages, err := extensions.List(s.network).AllPages(t.Context())
 	require.NoError(t, err)
 	all, err := extensions.ExtractExtensions(pages)
@@ -149,14 +149,14 @@ func TestFactsAboutNeutron(t *testing.T) {
 	require.Greater(t, len(all), 20)
 }
 
-func TestLoadBalancersChange(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.LoadBalancerUpdate, fake.Transition{Polls: 1}))
+func TestUpdateLoadBalancer(t *testing.T) {
+	s := newTestEnv(t, fake.WithTransition(fake.LoadBalancerUpdate, fake.Transition{Polls: 1}))
 	b := s.balancer(t)
 	got, err := loadbalancers.Update(t.Context(), s.loadBalancer, b.ID, loadbalancers.UpdateOpts{Name: new("renamed")}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, []string{"renamed", "PENDING_UPDATE"}, []string{got.Name, got.ProvisioningStatus})
 	busy := listeners.Create(t.Context(), s.loadBalancer, listeners.CreateOpts{LoadbalancerID: b.ID, Protocol: "TCP", ProtocolPort: 1}).Err
-	require.Equal(t, "409 Client", problem(busy))
+	require.Equal(t, "409 Client", errorText(busy))
 	require.NoError(t, loadbalancers.Get(t.Context(), s.loadBalancer, b.ID).Err)
 	made, err := listeners.Create(t.Context(), s.loadBalancer, listeners.CreateOpts{Name: "l", LoadbalancerID: b.ID, Protocol: "TCP", ProtocolPort: 1}).Extract()
 	require.NoError(t, err)
@@ -173,9 +173,9 @@ func TestLoadBalancersChange(t *testing.T) {
 	}
 }
 
-func TestShareNetworksLookAsTheMicroversionWants(t *testing.T) {
-	s := newSite(t)
-	id := plant(t, s.cloud, "share-networks", fake.Attrs{"name": "s", "neutron_net_id": s.networkID, "neutron_subnet_id": s.subnetID})
+func TestShareNetwork_Microversions(t *testing.T) {
+	s := newTestEnv(t)
+	id := createResource(t, s.cloud, "share-networks", fake.Attrs{"name": "s", "neutron_net_id": s.networkID, "neutron_subnet_id": s.subnetID})
 	got, err := sharenetworks.Update(t.Context(), s.share, id, sharenetworks.UpdateOpts{Name: new("t")}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, []string{"t", s.networkID}, []string{got.Name, got.NeutronNetID})
@@ -187,9 +187,9 @@ func TestShareNetworksLookAsTheMicroversionWants(t *testing.T) {
 	require.Contains(t, raw.PrettyPrintJSON(), "share_network_subnets")
 }
 
-func TestVolumesAreListed(t *testing.T) {
-	s := newSite(t)
-	plant(t, s.cloud, "volumes", fake.Attrs{"name": "v", "size": 1})
+func TestListVolumes(t *testing.T) {
+	s := newTestEnv(t)
+	createResource(t, s.cloud, "volumes", fake.Attrs{"name": "v", "size": 1})
 	for name, want := range map[string]int{"": 1, "v": 1, "w": 0} {
 		pages, err := volumes.List(s.volume, volumes.ListOpts{Name: name}).AllPages(t.Context())
 		require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestVolumesAreListed(t *testing.T) {
 	}
 }
 
-func TestOnesOwnTokensAndCredentials(t *testing.T) {
+func TestTokensAndApplicationCredentials(t *testing.T) {
 	cloud := start(t)
 	opts := memberOptions(cloud)
 	opts.AllowReauth = false
@@ -213,10 +213,10 @@ func TestOnesOwnTokensAndCredentials(t *testing.T) {
 	require.Len(t, all, 1)
 	require.Empty(t, all[0].Secret)
 	require.NoError(t, tokens.Revoke(t.Context(), id, p.Token()).Err)
-	require.Equal(t, "401 Unauthorized", problem(tokens.Get(t.Context(), id, p.Token()).Err))
+	require.Equal(t, "401 Unauthorized", errorText(tokens.Get(t.Context(), id, p.Token()).Err))
 }
 
-func TestAServiceGoesAndComes(t *testing.T) {
+func TestSetMissingServices(t *testing.T) {
 	cloud := start(t)
 	find := func() error {
 		p, err := openstack.AuthenticatedClient(t.Context(), memberOptions(cloud))

@@ -42,8 +42,8 @@ func (c *Cloud) registerCinder() {
 	e := endpoint{service: wire.Cinder, prefix: cinderPrefix}
 	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", micro: true, most: "3.70", least: "3.0", documented: "https://docs.openstack.org/"}
 	list := versionDocument(http.StatusOK, cinderPrefix, version)
-	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
-	c.open(e, "GET /v3/{$}", list)
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
+	c.routeWithoutToken(e, "GET /v3/{$}", list)
 	on := func(pattern string, h handler) { c.volumeRoute(e, pattern, h) }
 	on("GET /volumes", func(q *request) (reply, error) { return c.listVolumes(q, false) })
 	on("GET /volumes/detail", func(q *request) (reply, error) { return c.listVolumes(q, true) })
@@ -53,14 +53,14 @@ func (c *Cloud) registerCinder() {
 		if err != nil {
 			return reply{}, err
 		}
-		c.observe(v.ID)
+		c.countPoll(v.ID)
 		return ok(map[string]any{"volume": v.detail(q)})
 	})
 	on("PUT /volumes/{id}", c.updateVolume)
 	on("DELETE /volumes/{id}", c.deleteVolume)
 	c.registerVolumeParts(on)
 	c.registerVolumeTypes(on)
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 // volumeRoute registers a call below a project, which must be the caller's own. An operator who works on behalf of a project
@@ -86,13 +86,13 @@ func (c *Cloud) findVolume(q *request) (*Volume, error) {
 // volumeRule is the schema for a new volume. Attributes that it does not have are passed over.
 func volumeRule(key string, value any) string {
 	size := func(key string, value any) string {
-		if complaint := isA("integer", "string", "null")(key, value); complaint != "" || value == nil {
+		if complaint := hasType("integer", "string", "null")(key, value); complaint != "" || value == nil {
 			return complaint
 		}
 		return volumeSize(key, value)
 	}
 	return object([]string{"volume"}, property{"volume", openObject(nil,
-		property{"name", isA("string", "null")}, property{"description", isA("string", "null")},
+		property{"name", hasType("string", "null")}, property{"description", hasType("string", "null")},
 		property{"size", size}, property{"metadata", volumeMetadata},
 	)})(key, value)
 }
@@ -153,7 +153,7 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 		v.Bootable = "true"
 	}
 	view := c.cinder.volumes.add(v).view(q)
-	c.begin(VolumeCreate, v.ID, func(failed bool) {
+	c.beginTransition(VolumeCreate, v.ID, func(failed bool) {
 		v.Status, v.UpdatedAt = "available", Null(manilaTime(c.now()))
 		if failed {
 			v.Status = "error"
@@ -197,7 +197,7 @@ func (c *Cloud) deleteVolume(q *request) (reply, error) {
 		return reply{}, badRequest("", "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.")
 	}
 	v.Status = "deleting"
-	c.begin(VolumeDelete, v.ID, func(failed bool) {
+	c.beginTransition(VolumeDelete, v.ID, func(failed bool) {
 		if failed {
 			v.Status = "error_deleting"
 			return

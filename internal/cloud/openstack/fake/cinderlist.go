@@ -61,7 +61,7 @@ func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
 	}
 	out := []any{}
 	for _, v := range rows {
-		c.observe(v.ID)
+		c.countPoll(v.ID)
 		if detailed {
 			out = append(out, v.detail(q))
 			continue

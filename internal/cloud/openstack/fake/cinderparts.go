@@ -57,7 +57,7 @@ func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) 
 
 func (c *Cloud) updateVolume(q *request) (reply, error) {
 	rule := object([]string{"volume"}, property{"volume", object(nil,
-		property{"name", isA("string", "null")}, property{"description", isA("string", "null")}, property{"metadata", volumeMetadata},
+		property{"name", hasType("string", "null")}, property{"description", hasType("string", "null")}, property{"metadata", volumeMetadata},
 	)})
 	if err := validate(q.body, rule); err != nil {
 		return reply{}, err

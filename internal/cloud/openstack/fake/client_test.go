@@ -42,8 +42,8 @@ func member(t testing.TB, cloud *fake.Cloud) *client {
 	return login(t, memberOptions(cloud))
 }
 
-// stranger logs in as a plain member of another project.
-func stranger(t testing.TB, cloud *fake.Cloud) *client {
+// otherMember logs in as a plain member of another project.
+func otherMember(t testing.TB, cloud *fake.Cloud) *client {
 	t.Helper()
 	cloud.AddProject("elsewhere")
 	_, err := cloud.AddUser("stranger", "secret", "elsewhere")
@@ -76,16 +76,16 @@ func login(t testing.TB, opts gophercloud.AuthOptions) *client {
 	return c
 }
 
-// plant is Cloud.Plant in the default project.
-func plant(t testing.TB, cloud *fake.Cloud, collection string, attrs fake.Attrs) string {
+// createResource is Cloud.Plant in the default project.
+func createResource(t testing.TB, cloud *fake.Cloud, collection string, attrs fake.Attrs) string {
 	t.Helper()
-	id, err := cloud.Plant(fake.DefaultProject, collection, attrs)
+	id, err := cloud.CreateResource(fake.DefaultProject, collection, attrs)
 	require.NoError(t, err)
 	return id
 }
 
-// public is the ID of the external network.
-func public(t testing.TB, cloud *fake.Cloud) string {
+// externalNetworkID is the ID of the external network.
+func externalNetworkID(t testing.TB, cloud *fake.Cloud) string {
 	t.Helper()
 	for _, n := range cloud.State("").Networks {
 		if n.Name == fake.ExternalNetwork {
@@ -108,8 +108,8 @@ func externalSubnet(t testing.TB, cloud *fake.Cloud, name string) string {
 	return ""
 }
 
-// problem is an answer's status and the machine-readable name in its body: "409 NetworkInUse"; "" for no error.
-func problem(err error) string {
+// errorText is an answer's status and the machine-readable name in its body: "409 NetworkInUse"; "" for no error.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -57,7 +57,7 @@ func New(opts ...Option) *Cloud {
 	c.registerCinder()
 	c.registerQuotas()
 	c.registerAdmin()
-	c.fill()
+	c.addDefaultContent()
 	return c
 }
 

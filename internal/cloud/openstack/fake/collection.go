@@ -15,12 +15,12 @@ import (
 // collection is one kind of Neutron resource: what its create, update and delete do. Everything else is the same for
 // all kinds and done here.
 type collection[T any] struct {
-	one, many string // "security_group", "security_groups"
-	path      string // "security-groups"
-	rows      *table[T]
-	std       func(*T) *Standard
-	quota     string // name of the quota, or "" for none
-	missing   func(id string) *wire.Error
+	singular, plural string // "security_group", "security_groups"
+	path             string // "security-groups"
+	rows             *table[T]
+	std              func(*T) *Standard
+	quota            string // name of the quota, or "" for none
+	missing          func(id string) *wire.Error
 	// visible widens who may read a row beyond its owner; nil means nobody else.
 	visible func(*identity, *T) bool
 	// deletable widens who may change and delete a row beyond its owner; nil means nobody else.
@@ -31,10 +31,10 @@ type collection[T any] struct {
 	remove func(q *request, row *T) error
 	// before is done before a list is read; nil means nothing.
 	before func(q *request)
-	// unguarded reports whether an update is done whatever If-Match says; nil means never.
-	unguarded func(raw json.RawMessage) bool
-	// unrevised says that the revision number of a new row is 0, not 1.
-	unrevised bool
+	// ignoresIfMatch reports whether an update is done whatever If-Match says; nil means never.
+	ignoresIfMatch func(raw json.RawMessage) bool
+	// startsAtRevisionZero says that the revision number of a new row is 0, not 1.
+	startsAtRevisionZero bool
 	// updated is how a row is shown after an update; nil means as always.
 	updated func(row *T) any
 	// discard undoes a create, for a bulk of which a later part fails.
@@ -54,7 +54,7 @@ func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
 		if err != nil {
 			return reply{}, err
 		}
-		c.observe(q.path("id"))
+		c.countPoll(q.path("id"))
 		return showRow(k, q, http.StatusOK, row)
 	})
 	c.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(c, k, q) })
@@ -74,8 +74,8 @@ func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
 	serveTags(c, e, k)
 }
 
-func (k *collection[T]) readable(who *identity, row *T) bool {
-	return who.owns(k.std(row).ProjectID) || k.visible != nil && k.visible(who, row)
+func (k *collection[T]) readable(caller *identity, row *T) bool {
+	return caller.owns(k.std(row).ProjectID) || k.visible != nil && k.visible(caller, row)
 }
 
 // find returns the row that a call names, if the caller may see it.
@@ -94,8 +94,8 @@ func (k *collection[T]) findOwn(q *request) (*T, error) {
 		return nil, err
 	}
 	if !q.owns(k.std(row).ProjectID) && (k.deletable == nil || !k.deletable(q.identity, row)) {
-		deed := map[string]string{http.MethodPut: "update", http.MethodDelete: "delete"}[q.http.Method]
-		return nil, forbidden("PolicyNotAuthorized", "rule:%s_%s is disallowed by policy", deed, k.one)
+		action := map[string]string{http.MethodPut: "update", http.MethodDelete: "delete"}[q.http.Method]
+		return nil, forbidden("PolicyNotAuthorized", "rule:%s_%s is disallowed by policy", action, k.singular)
 	}
 	return row, nil
 }
@@ -131,9 +131,9 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return reply{}, err
 	}
 	for _, row := range part.rows {
-		c.observe(k.rows.id(row))
+		c.countPoll(k.rows.id(row))
 	}
-	return listReply(k.many, copies(part.rows), part.links, q)
+	return listReply(k.plural, copies(part.rows), part.links, q)
 }
 
 func listReply[T any](many string, rows []T, links []map[string]string, q *request) (reply, error) {
@@ -156,15 +156,15 @@ func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, er
 	if fields := q.values["fields"]; len(fields) > 0 && q.http.Method == http.MethodGet {
 		cut, err := onlyFields([]T{*row}, fields)
 		if err != nil {
-			return reply{}, fmt.Errorf("cutting %s to fields: %w", k.one, err)
+			return reply{}, fmt.Errorf("cutting %s to fields: %w", k.singular, err)
 		}
 		view = reflect.ValueOf(cut).Index(0).Interface()
 	}
-	return reply{status: status, body: map[string]any{k.one: view}}, nil
+	return reply{status: status, body: map[string]any{k.singular: view}}, nil
 }
 
 func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
-	if raw, isOne := unwrap(q.body, k.one); isOne {
+	if raw, isOne := unwrap(q.body, k.singular); isOne {
 		row, err := createRow(c, k, q, raw)
 		if err != nil {
 			return reply{}, err
@@ -172,9 +172,9 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return showRow(k, q, http.StatusCreated, row)
 	}
 	var raws []json.RawMessage
-	raw, isMany := unwrap(q.body, k.many)
+	raw, isMany := unwrap(q.body, k.plural)
 	if !isMany || json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
-		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
+		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
 	}
 	var rows []*T
 	for _, raw := range raws {
@@ -187,7 +187,7 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		}
 		rows = append(rows, row)
 	}
-	return created(map[string]any{k.many: copies(rows)})
+	return created(map[string]any{k.plural: copies(rows)})
 }
 
 func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
@@ -198,11 +198,11 @@ func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessag
 	have := k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
 	over := c.checkQuota(projectID, k.quota, have, 1)
 	row, err := k.create(q, projectID, raw)
-	if err == nil && k.unrevised {
+	if err == nil && k.startsAtRevisionZero {
 		k.std(row).RevisionNumber--
 	}
 	switch {
-	case over == nil || precedesQuota(err):
+	case over == nil || checkedBeforeQuota(err):
 		return row, err
 	case err == nil:
 		k.discard(row)
@@ -242,11 +242,11 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	raw, found := unwrap(q.body, k.one)
+	raw, found := unwrap(q.body, k.singular)
 	if !found {
-		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.one)
+		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
 	}
-	if k.unguarded == nil || !k.unguarded(raw) {
+	if k.ignoresIfMatch == nil || !k.ignoresIfMatch(raw) {
 		if err := c.ifMatch(q, k.std(row)); err != nil {
 			return reply{}, err
 		}
@@ -258,7 +258,7 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		c.touch(k.std(row))
 	}
 	if k.updated != nil {
-		return ok(map[string]any{k.one: k.updated(row)})
+		return ok(map[string]any{k.singular: k.updated(row)})
 	}
 	return showRow(k, q, http.StatusOK, row)
 }

@@ -12,14 +12,14 @@ func prefixOfService(s wire.Service) (string, bool) {
 	return "", false
 }
 
-// place is where resources of a collection are created.
-type place struct {
+// createTarget is where resources of a collection are created.
+type createTarget struct {
 	service   wire.Service
 	path, key string
 }
 
-func plantable(collection string) (place, bool) {
-	p, found := map[string]place{
+func createTargetFor(collection string) (createTarget, bool) {
+	p, found := map[string]createTarget{
 		"networks":             {wire.Neutron, "/v2.0/", "network"},
 		"subnets":              {wire.Neutron, "/v2.0/", "subnet"},
 		"subnetpools":          {wire.Neutron, "/v2.0/", "subnetpool"},
@@ -38,8 +38,8 @@ func plantable(collection string) (place, bool) {
 	return p, found
 }
 
-// fill makes the default content.
-func (c *Cloud) fill() {
+// addDefaultContent makes the default content.
+func (c *Cloud) addDefaultContent() {
 	admin, garden := c.addProject(AdminProject), c.addProject(DefaultProject)
 	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
 	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)

@@ -25,8 +25,8 @@ func createNetwork(t testing.TB, c *client, name string) error {
 
 func countNetworks(cloud *fake.Cloud) int { return len(cloud.State("garden").Networks) }
 
-func TestEveryServiceFailsInItsOwnWords(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestInject_ServiceErrorFormat(t *testing.T) {
+	for name, test := range map[string]struct {
 		service wire.Service
 		call    func(*testing.T, *client) error
 		want    string
@@ -36,16 +36,16 @@ func TestEveryServiceFailsInItsOwnWords(t *testing.T) {
 		"Octavia": {wire.Octavia, func(t *testing.T, c *client) error { return loadbalancers.Get(t.Context(), c.loadBalancer, "l").Err }, "503 Server"},
 		"Glance":  {wire.Glance, func(t *testing.T, c *client) error { return images.Get(t.Context(), c.image, "i").Err }, "503"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
 			cloud.Inject(wire.Fault{Match: wire.Match{Service: test.service}, Status: 503})
-			require.Equal(t, test.want, problem(test.call(t, c)))
+			require.Equal(t, test.want, errorText(test.call(t, c)))
 		})
 	}
 }
 
-func TestTooManyRequestsSayWhenToComeBack(t *testing.T) {
+func TestInject_RetryAfter(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 429, RetryAfter: 1500 * time.Millisecond})
@@ -54,36 +54,36 @@ func TestTooManyRequestsSayWhenToComeBack(t *testing.T) {
 	require.Equal(t, "2", e.ResponseHeader.Get("Retry-After"))
 }
 
-func TestALostConnectionIsNeverRepeatedBySomeoneElse(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestInject_DroppedConnection(t *testing.T) {
+	for name, test := range map[string]struct {
 		drop   wire.Drop
 		effect int
 	}{
 		"before the effect": {wire.DropBefore, 0},
 		"after the effect":  {wire.DropAfter, 1},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
 			cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Service: wire.Neutron}, Drop: test.drop})
-			require.Contains(t, problem(createNetwork(t, c, "n")), "no response")
+			require.Contains(t, errorText(createNetwork(t, c, "n")), "no response")
 			require.Equal(t, test.effect, countNetworks(cloud))
 
 			cloud.ResetLog()
 			cloud.Inject(wire.Fault{Match: wire.Match{Method: http.MethodGet}, Drop: test.drop})
 			_, err := networks.List(c.network, nil).AllPages(t.Context())
-			require.Contains(t, problem(err), "no response")
+			require.Contains(t, errorText(err), "no response")
 			require.Len(t, cloud.Log(), 1, "Go's transport must not have tried again behind our back")
 		})
 	}
 }
 
-func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
+func TestSetHook(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	var seen []string
 	cut := wire.Phase("")
-	cloud.SetHook(func(e wire.Event) wire.Verdict {
+	cloud.SetHook(func(e wire.Event) wire.HookResult {
 		seen = append(seen, string(e.Phase))
 		require.Equal(t, "neutron POST /v2.0/networks", e.Call.Name())
 		if e.Phase == wire.After {
@@ -91,7 +91,7 @@ func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
 			require.NotZero(t, countNetworks(cloud), "the hook may look at the cloud")
 		}
 		if e.Phase == cut {
-			return wire.Cut
+			return wire.DropConnection
 		}
 		return wire.Proceed
 	})
@@ -106,11 +106,11 @@ func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
 	require.NoError(t, createNetwork(t, c, "unasked"))
 }
 
-func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
+func TestWaitIdle_ClientKilled(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	entered, release := make(chan struct{}), make(chan struct{})
-	cloud.SetHook(func(e wire.Event) wire.Verdict {
+	cloud.SetHook(func(e wire.Event) wire.HookResult {
 		if e.Phase == wire.Before {
 			close(entered)
 			<-release

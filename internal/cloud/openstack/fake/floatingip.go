@@ -22,7 +22,7 @@ type floatingIPChange struct {
 
 func (c *Cloud) floatingIPCollection() *collection[FloatingIP] {
 	return &collection[FloatingIP]{
-		one: "floatingip", many: "floatingips", path: "floatingips", quota: "floatingip",
+		singular: "floatingip", plural: "floatingips", path: "floatingips", quota: "floatingip",
 		rows: c.neutron.fips, std: func(f *FloatingIP) *Standard { return f.standard() },
 		missing: func(id string) *wire.Error {
 			return notFound("FloatingIPNotFound", "Floating IP %s could not be found", id)

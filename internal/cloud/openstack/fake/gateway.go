@@ -92,7 +92,7 @@ func (c *Cloud) externalNetwork(q *request, id string) (*Network, error) {
 // connectGateway makes the gateway port, with its new addresses before the old ones are given back.
 func (c *Cloud) connectGateway(r *Router, n *Network, wanted []fixedIPInput, snat bool) error {
 	p := c.newPort("", n, ownerGateway, r.ID)
-	ips, err := c.regain(r, n, p.ID, p.MACAddress, wanted)
+	ips, err := c.reassignGateway(r, n, p.ID, p.MACAddress, wanted)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (c *Cloud) connectGateway(r *Router, n *Network, wanted []fixedIPInput, sna
 	return nil
 }
 
-// regain assigns the addresses of a gateway. Those that the router has already may be asked for again.
-func (c *Cloud) regain(r *Router, n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
+// reassignGateway assigns the addresses of a gateway. Those that the router has already may be asked for again.
+func (c *Cloud) reassignGateway(r *Router, n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
 	if len(wanted) == 0 {
 		return c.allocateAny(n, portID, mac)
 	}

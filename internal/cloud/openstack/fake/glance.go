@@ -49,7 +49,7 @@ func (c *Cloud) registerGlance() {
 	c.glance.images = newTable(func(i *Image) string { return i.ID })
 	c.glance.filters = newFilters[Image]()
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
 	c.route(e, "GET /v2/images", c.listImages)
 	c.route(e, "POST /v2/images", c.createImage)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
@@ -70,7 +70,7 @@ func (c *Cloud) registerGlance() {
 		c.glance.images.remove(i.ID)
 		return noContent()
 	})
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 func glanceVersions() []apiVersion {

@@ -6,12 +6,12 @@ import "slices"
 // for IPv6, and an address in every subnet with automatic addresses.
 func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	ips := []FixedIP{}
-	tried, served := map[int]bool{}, map[int]bool{}
+	tried, assigned := map[int]bool{}, map[int]bool{}
 	for _, id := range n.Subnets {
 		s := c.neutron.subnets.get(id)
 		if !isAuto(s) {
 			tried[s.IPVersion] = true
-			if served[s.IPVersion] {
+			if assigned[s.IPVersion] {
 				continue
 			}
 		}
@@ -20,10 +20,10 @@ func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 			continue
 		}
 		ips = append(ips, ip)
-		served[s.IPVersion] = served[s.IPVersion] || !isAuto(s)
+		assigned[s.IPVersion] = assigned[s.IPVersion] || !isAuto(s)
 	}
 	for version := range tried {
-		if !served[version] {
+		if !assigned[version] {
 			c.release(ips)
 			return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 		}
@@ -85,9 +85,9 @@ func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]Fi
 	return ips, nil
 }
 
-// exchange gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
+// replaceFixedIPs gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
 // one in a subnet of which any address will do, and its automatic addresses. Either all is exchanged or nothing.
-func (c *Cloud) exchange(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+func (c *Cloud) replaceFixedIPs(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
 	left := slices.Clone(p.FixedIPs)
 	var kept []FixedIP
 	keep := func(is func(FixedIP) bool) bool {

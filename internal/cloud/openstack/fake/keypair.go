@@ -88,13 +88,13 @@ func (c *Cloud) listKeyPairs(q *request, micro int) (reply, error) {
 }
 
 // keyPairOwner is the user whose key pairs a call is about: its own, or since microversion 2.10 that which an operator names.
-func keyPairOwner(q *request, micro int, deed string) (string, error) {
+func keyPairOwner(q *request, micro int, action string) (string, error) {
 	named := q.values.Get("user_id")
 	if micro < 210 || named == "" || named == q.userID {
 		return q.userID, nil
 	}
 	if !q.admin() {
-		return "", policyForbids("os-keypairs:" + deed)
+		return "", policyForbids("os-keypairs:" + action)
 	}
 	return named, nil
 }
@@ -107,8 +107,8 @@ func (k *KeyPair) brief(micro int) map[string]any {
 	return view
 }
 
-func (c *Cloud) findKeyPair(q *request, micro int, deed string) (*KeyPair, error) {
-	owner, err := keyPairOwner(q, micro, deed)
+func (c *Cloud) findKeyPair(q *request, micro int, action string) (*KeyPair, error) {
+	owner, err := keyPairOwner(q, micro, action)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func keyPairRule(micro int) rule {
 	}
 	properties := []property{{"name", safe}}
 	if micro >= 202 {
-		properties = append(properties, property{"type", all(isA("string"), among("ssh", "x509"))})
+		properties = append(properties, property{"type", allOf(hasType("string"), oneOf("ssh", "x509"))})
 	}
-	properties = append(properties, property{"public_key", isA("string")})
+	properties = append(properties, property{"public_key", hasType("string")})
 	if micro >= 210 {
-		properties = append(properties, property{"user_id", isA("string")})
+		properties = append(properties, property{"user_id", hasType("string")})
 	}
 	return object([]string{"keypair"}, property{"keypair", object(required, properties...)})
 }

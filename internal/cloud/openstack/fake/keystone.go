@@ -164,14 +164,14 @@ func (c *Cloud) operator(nameOrID string) (*identity, error) {
 	if p == nil {
 		return nil, fmt.Errorf("no project %q", nameOrID)
 	}
-	who := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
+	caller := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
 	for _, u := range c.keystone.users {
 		if u.roles[p.id] != nil {
-			who.userID, who.userName = u.id, u.name
+			caller.userID, caller.userName = u.id, u.name
 			break
 		}
 	}
-	return who, nil
+	return caller, nil
 }
 
 // identify is the middleware in front of every service.

@@ -27,10 +27,10 @@ func (c *Cloud) registerKeystone() {
 		return reply{status: http.StatusMultipleChoices, body: map[string]any{"versions": versions}}, nil
 	}
 	one := func(q *request) (reply, error) { return ok(map[string]any{"version": version(q)}) }
-	c.open(e, "GET /{$}", list)
-	c.open(e, "GET /v3", one)
-	c.open(e, "GET /v3/{$}", one)
-	c.open(e, "POST /v3/auth/tokens", c.issueToken)
+	c.routeWithoutToken(e, "GET /{$}", list)
+	c.routeWithoutToken(e, "GET /v3", one)
+	c.routeWithoutToken(e, "GET /v3/{$}", one)
+	c.routeWithoutToken(e, "POST /v3/auth/tokens", c.issueToken)
 	c.route(e, "GET /v3/auth/tokens", c.showToken)
 	c.route(e, "DELETE /v3/auth/tokens", c.revokeToken)
 	c.route(e, "GET /v3/auth/catalog", func(q *request) (reply, error) {
@@ -40,7 +40,7 @@ func (c *Cloud) registerKeystone() {
 	c.route(e, "POST /v3/users/{user}/password", c.changePassword)
 	c.registerAppCredentials(e)
 	c.registerOperator(e)
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 // subject returns the token that a call is about, to its user and to administrators.

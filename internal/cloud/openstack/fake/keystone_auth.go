@@ -139,10 +139,10 @@ func (c *Cloud) authenticate(in *authRequest) (*token, *wire.Error) {
 	}
 }
 
-func (c *Cloud) newToken(who *identity, method string) *token {
+func (c *Cloud) newToken(caller *identity, method string) *token {
 	now := c.now()
 	return &token{
-		id: "gAAAAA" + newHexID() + newHexID(), audits: []string{newHexID()}, who: *who, methods: []string{method},
+		id: "gAAAAA" + newHexID() + newHexID(), audits: []string{newHexID()}, who: *caller, methods: []string{method},
 		issued: now, expires: now.Add(c.config.tokenLifetime),
 	}
 }
@@ -156,11 +156,11 @@ func (c *Cloud) authenticatePassword(in *authRequest) (*token, *wire.Error) {
 	if u == nil || u.disabled || u.password != sent.Password {
 		return nil, unauthenticated()
 	}
-	who, err := c.scope(u, in.Scope)
+	caller, err := c.scope(u, in.Scope)
 	if err != nil {
 		return nil, err
 	}
-	return c.newToken(who, "password"), nil
+	return c.newToken(caller, "password"), nil
 }
 
 // check refuses what names nobody.
@@ -186,11 +186,11 @@ func (c *Cloud) authenticateToken(in *authRequest) (*token, *wire.Error) {
 	if old.who.appCredentialID != "" {
 		return nil, notAllowed("Using a delegated token to create another token is not allowed.")
 	}
-	who, err := c.scope(c.keystone.user(old.who.userID), in.Scope)
+	caller, err := c.scope(c.keystone.user(old.who.userID), in.Scope)
 	if err != nil {
 		return nil, err
 	}
-	t := c.newToken(who, "token")
+	t := c.newToken(caller, "token")
 	t.expires, t.audits = old.expires, with(t.audits, old.audits...)
 	t.methods = with(without(old.methods, func(m string) bool { return m == "token" }), "token")
 	return t, nil
@@ -217,8 +217,8 @@ func (c *Cloud) findUser(in *authUser) *user {
 func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
 	switch {
 	case s == nil:
-		if who, err := c.scopeTo(u, c.keystone.project(u.defaultProject)); err == nil {
-			return who, nil
+		if caller, err := c.scopeTo(u, c.keystone.project(u.defaultProject)); err == nil {
+			return caller, nil
 		}
 		return &identity{userID: u.id, userName: u.name}, nil
 	case s.unscoped:

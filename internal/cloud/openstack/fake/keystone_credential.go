@@ -53,13 +53,13 @@ func (c *Cloud) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
 	if p.disabled {
 		return nil, notFound("", "Unable to validate token because project %s is disabled", p.id)
 	}
-	who, err := c.scopeTo(u, p)
+	caller, err := c.scopeTo(u, p)
 	if err != nil {
 		return nil, err
 	}
-	who.roles = without(who.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
-	who.appCredentialID = a.id
-	t := c.newToken(who, "application_credential")
+	caller.roles = without(caller.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
+	caller.appCredentialID = a.id
+	t := c.newToken(caller, "application_credential")
 	if !a.expires.IsZero() && a.expires.Before(t.expires) {
 		t.expires = a.expires
 	}

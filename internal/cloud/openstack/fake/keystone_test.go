@@ -23,7 +23,7 @@ func TestLogins(t *testing.T) {
 	app := cloud.AppCredentialID(fake.DefaultUser, fake.DefaultAppCredentialName)
 	project := cloud.ProjectID(fake.DefaultProject)
 	base := gophercloud.AuthOptions{IdentityEndpoint: cloud.AuthURL()}
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		opts gophercloud.AuthOptions
 		want string
 	}{
@@ -40,11 +40,11 @@ func TestLogins(t *testing.T) {
 		"unknown domain":  {gophercloud.AuthOptions{Username: "gardener", Password: "secret", DomainName: "Other", TenantName: "garden"}, "401 Unauthorized"},
 		"wrong secret":    {gophercloud.AuthOptions{ApplicationCredentialID: app, ApplicationCredentialSecret: "wrong"}, "401 Unauthorized"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			opts := test.opts
 			opts.IdentityEndpoint = base.IdentityEndpoint
 			p, err := openstack.AuthenticatedClient(t.Context(), opts)
-			require.Equal(t, test.want, problem(err))
+			require.Equal(t, test.want, errorText(err))
 			if err == nil {
 				got, err := tokens.Get(t.Context(), identity(t, p), p.Token()).ExtractProject()
 				require.NoError(t, err)
@@ -61,7 +61,7 @@ func identity(t *testing.T, p *gophercloud.ProviderClient) *gophercloud.ServiceC
 	return sc
 }
 
-func TestAnAuthURLWithoutVersionIsDiscovered(t *testing.T) {
+func TestAuthURL_WithoutVersion(t *testing.T) {
 	cloud := start(t)
 	opts := memberOptions(cloud)
 	opts.IdentityEndpoint = cloud.URL() + "/identity"
@@ -69,8 +69,8 @@ func TestAnAuthURLWithoutVersionIsDiscovered(t *testing.T) {
 	require.Equal(t, "keystone GET /", cloud.Log()[0].Name())
 }
 
-func TestTheCatalog(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestCatalog(t *testing.T) {
+	for name, test := range map[string]struct {
 		opts         []fake.Option
 		region       string
 		network      string // path of the endpoint
@@ -83,7 +83,7 @@ func TestTheCatalog(t *testing.T) {
 		"lacks what the cloud lacks": {opts: []fake.Option{fake.WithoutServices(wire.Octavia)}, region: "RegionOne", network: "/network/"},
 		"knows several regions":      {opts: []fake.Option{fake.WithRegions("north", "south")}, region: "south", network: "/network/", loadBalancer: "/load-balancer/"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t, test.opts...)
 			p, err := openstack.AuthenticatedClient(t.Context(), memberOptions(cloud))
 			require.NoError(t, err)
@@ -101,8 +101,8 @@ func TestTheCatalog(t *testing.T) {
 	}
 }
 
-func TestTokensEnd(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestTokenExpiry(t *testing.T) {
+	for name, test := range map[string]struct {
 		opts []fake.Option
 		end  func(*testing.T, *fake.Cloud)
 	}{
@@ -112,7 +112,7 @@ func TestTokensEnd(t *testing.T) {
 			opts: []fake.Option{fake.WithTokenLifetime(time.Nanosecond)}, end: func(*testing.T, *fake.Cloud) {},
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t, test.opts...)
 			opts := memberOptions(cloud)
 			opts.AllowReauth = false
@@ -121,12 +121,12 @@ func TestTokensEnd(t *testing.T) {
 			sc := &gophercloud.ServiceClient{ProviderClient: p, Endpoint: cloud.URL() + "/network/", ResourceBase: cloud.URL() + "/network/v2.0/"}
 			test.end(t, cloud)
 			_, err = networks.List(sc, nil).AllPages(t.Context())
-			require.Equal(t, "401 Unauthorized", problem(err))
+			require.Equal(t, "401 Unauthorized", errorText(err))
 		})
 	}
 }
 
-func TestAClientThatLogsInAgainGoesOn(t *testing.T) {
+func TestRevokeTokens_ClientReauthenticates(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	cloud.RevokeTokens()
@@ -135,36 +135,36 @@ func TestAClientThatLogsInAgainGoesOn(t *testing.T) {
 	require.Equal(t, 2, cloud.Logins())
 }
 
-func TestApplicationCredentialsAreTheUsersOwnBusiness(t *testing.T) {
+func TestApplicationCredentials_OtherUser(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	id, user := identity(t, c.provider), cloud.UserID(fake.DefaultUser)
 	made, err := applicationcredentials.Create(t.Context(), id, user, applicationcredentials.CreateOpts{Name: "ci"}).Extract()
 	require.NoError(t, err)
 	_, err = applicationcredentials.Create(t.Context(), id, user, applicationcredentials.CreateOpts{Name: "ci"}).Extract()
-	require.Equal(t, "409 Conflict", problem(err))
+	require.Equal(t, "409 Conflict", errorText(err))
 
 	app, err := openstack.AuthenticatedClient(t.Context(), gophercloud.AuthOptions{
 		IdentityEndpoint: cloud.AuthURL(), ApplicationCredentialID: made.ID, ApplicationCredentialSecret: made.Secret,
 	})
 	require.NoError(t, err)
 	_, err = applicationcredentials.Create(t.Context(), identity(t, app), user, applicationcredentials.CreateOpts{Name: "more"}).Extract()
-	require.Equal(t, "403 Forbidden", problem(err), "an application credential makes no others")
+	require.Equal(t, "403 Forbidden", errorText(err), "an application credential makes no others")
 
 	require.NoError(t, applicationcredentials.Delete(t.Context(), id, user, made.ID).ExtractErr())
 	err = tokens.Get(t.Context(), identity(t, app), app.Token()).Err
-	require.Equal(t, "404 Not Found", problem(err), "its tokens end with it, and Keystone itself speaks of the credential")
+	require.Equal(t, "404 Not Found", errorText(err), "its tokens end with it, and Keystone itself speaks of the credential")
 }
 
-func TestAnApplicationCredentialMayNotAskForAScope(t *testing.T) {
+func TestApplicationCredentials_WithScope(t *testing.T) {
 	cloud := start(t)
 	body := `{"auth": {"identity": {"methods": ["application_credential"], "application_credential": {"id": "` +
 		cloud.AppCredentialID("gardener", "trellis") + `", "secret": "app-secret"}}, "scope": {"project": {"id": "` + cloud.ProjectID("garden") + `"}}}}`
-	answer, err := http.Post(cloud.AuthURL()+"/auth/tokens", "application/json", strings.NewReader(body))
+	response, err := http.Post(cloud.AuthURL()+"/auth/tokens", "application/json", strings.NewReader(body))
 	require.NoError(t, err)
-	defer func() { require.NoError(t, answer.Body.Close()) }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { require.NoError(t, response.Body.Close()) }()
+	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
 	require.Contains(t, string(text), "Application credentials cannot request a scope.")
 }

@@ -13,15 +13,15 @@ import (
 )
 
 // plain makes a server of 1 core and 512 MiB.
-func (s *site) plain(t *testing.T, more servers.CreateOpts, hints servers.SchedulerHintOptsBuilder) error {
+func (s *testEnv) plain(t *testing.T, more servers.CreateOpts, hints servers.SchedulerHintOptsBuilder) error {
 	t.Helper()
 	more.Name, more.FlavorRef, more.ImageRef = "vm", s.flavor(t, "m1.tiny"), s.imageID(t, "tiny")
 	more.Networks = []servers.Network{{UUID: s.networkID}}
 	return servers.Create(t.Context(), s.compute, more, hints).Err
 }
 
-func TestAProjectSeesWhatItHasOfItsQuotas(t *testing.T) {
-	s := newSite(t)
+func TestLimits(t *testing.T) {
+	s := newTestEnv(t)
 	absolute := func(c *client) limits.Absolute {
 		t.Helper()
 		got, err := limits.Get(t.Context(), c.compute, nil).Extract()
@@ -37,31 +37,31 @@ func TestAProjectSeesWhatItHasOfItsQuotas(t *testing.T) {
 	}
 	require.NoError(t, s.cloud.SetQuota("garden", "ram", 1024))
 	require.NoError(t, s.plain(t, servers.CreateOpts{}, nil))
-	plant(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"affinity"}})
+	createResource(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"affinity"}})
 	require.Equal(t, limits.Absolute{
 		MaxTotalInstances: 1, MaxTotalCores: 2, MaxTotalRAMSize: 1024, MaxTotalKeypairs: 4, MaxServerGroups: 5, MaxServerGroupMembers: 6,
 		TotalInstancesUsed: 1, TotalCoresUsed: 1, TotalRAMUsed: 512, TotalServerGroupsUsed: 1,
 	}, absolute(s.client))
-	require.Zero(t, absolute(stranger(t, s.cloud)).TotalInstancesUsed)
+	require.Zero(t, absolute(otherMember(t, s.cloud)).TotalInstancesUsed)
 }
 
-func TestAServerGroupHasSoManyMembers(t *testing.T) {
-	s := newSite(t)
+func TestCreateServer_ServerGroupQuota(t *testing.T) {
+	s := newTestEnv(t)
 	require.NoError(t, s.cloud.SetQuota("garden", "server_group_members", 1))
 	group, err := servergroups.Create(t.Context(), s.compute, servergroups.CreateOpts{Name: "g", Policies: []string{"affinity"}}).Extract()
 	require.NoError(t, err)
 	hints := servers.SchedulerHintOpts{Group: group.ID}
 	require.NoError(t, s.plain(t, servers.CreateOpts{}, hints))
-	require.Equal(t, "403 forbidden", problem(s.plain(t, servers.CreateOpts{}, hints)))
+	require.Equal(t, "403 forbidden", errorText(s.plain(t, servers.CreateOpts{}, hints)))
 	require.NoError(t, s.plain(t, servers.CreateOpts{}, nil))
 }
 
-func TestWhatAServerBootsFromIsAmongItsDisks(t *testing.T) {
-	s := newSite(t)
+func TestCreateServer_BootDevice(t *testing.T) {
+	s := newTestEnv(t)
 	data := servers.BlockDevice{
 		SourceType: servers.SourceBlank, DestinationType: servers.DestinationVolume, BootIndex: -1, VolumeSize: 1, DeleteOnTermination: true,
 	}
-	require.Equal(t, "400 badRequest", problem(s.plain(t, servers.CreateOpts{BlockDevice: []servers.BlockDevice{data}}, nil)))
+	require.Equal(t, "400 badRequest", errorText(s.plain(t, servers.CreateOpts{BlockDevice: []servers.BlockDevice{data}}, nil)))
 	local := servers.BlockDevice{
 		SourceType: servers.SourceImage, DestinationType: servers.DestinationLocal, UUID: s.imageID(t, "tiny"), DeleteOnTermination: true,
 	}
@@ -69,7 +69,7 @@ func TestWhatAServerBootsFromIsAmongItsDisks(t *testing.T) {
 	require.Len(t, s.cloud.State("garden").Volumes, 1)
 }
 
-func TestAColonInAFilterOfImagesEndsAnOperator(t *testing.T) {
+func TestListImages_FilterOperator(t *testing.T) {
 	cloud := start(t)
 	cloud.AddImage("linux:1.0", "x86_64")
 	c := member(t, cloud)
@@ -82,7 +82,7 @@ func TestAColonInAFilterOfImagesEndsAnOperator(t *testing.T) {
 		return len(found), err
 	}
 	_, err := find("linux:1.0")
-	require.Equal(t, "400", problem(err))
+	require.Equal(t, "400", errorText(err))
 	for name, count := range map[string]int{"eq:linux:1.0": 1, `in:"linux:1.0",tiny`: 2, "eq:tiny": 1, "eq:1.0": 0} {
 		found, err := find(name)
 		require.NoError(t, err)
@@ -90,12 +90,12 @@ func TestAColonInAFilterOfImagesEndsAnOperator(t *testing.T) {
 	}
 }
 
-func TestAnOlderNovaKnowsFewerMicroversions(t *testing.T) {
+func TestWithComputeMicroversion(t *testing.T) {
 	cloud := start(t, fake.WithComputeMicroversion(63))
 	c := member(t, cloud)
 	create := func(version string, opts servergroups.CreateOpts) string {
 		c.compute.Microversion = version
-		return problem(servergroups.Create(t.Context(), c.compute, opts).Err)
+		return errorText(servergroups.Create(t.Context(), c.compute, opts).Err)
 	}
 	require.Empty(t, create("2.15", servergroups.CreateOpts{Name: "g", Policies: []string{"soft-affinity"}}))
 	require.Equal(t, "406 computeFault", create("2.64", servergroups.CreateOpts{Name: "g", Policy: "soft-affinity"}))

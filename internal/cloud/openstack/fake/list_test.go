@@ -32,12 +32,12 @@ func names(t *testing.T, c *client, query string) []string {
 	return out
 }
 
-func TestListsAreFiltered(t *testing.T) {
+func TestList_Filters(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	a := plant(t, cloud, "networks", fake.Attrs{"name": "a", "description": "one", "mtu": 1400})
-	b := plant(t, cloud, "networks", fake.Attrs{"name": "b", "description": "two"})
-	plant(t, cloud, "networks", fake.Attrs{"name": "c", "description": "two", "admin_state_up": false})
+	a := createResource(t, cloud, "networks", fake.Attrs{"name": "a", "description": "one", "mtu": 1400})
+	b := createResource(t, cloud, "networks", fake.Attrs{"name": "b", "description": "two"})
+	createResource(t, cloud, "networks", fake.Attrs{"name": "c", "description": "two", "admin_state_up": false})
 	for id, tags := range map[string][]string{a: {"x"}, b: {"x", "y"}} {
 		_, err := attributestags.ReplaceAll(t.Context(), c.network, "networks", id, attributestags.ReplaceAllOpts{Tags: tags}).Extract()
 		require.NoError(t, err)
@@ -63,12 +63,12 @@ func TestListsAreFiltered(t *testing.T) {
 	}
 }
 
-func TestListsAreSortedByIDUnlessAskedOtherwise(t *testing.T) {
+func TestList_Sorting(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	byID := map[string]string{public(t, cloud): "public"}
+	byID := map[string]string{externalNetworkID(t, cloud): "public"}
 	for _, name := range []string{"b", "a", "c"} {
-		byID[plant(t, cloud, "networks", fake.Attrs{"name": name})] = name
+		byID[createResource(t, cloud, "networks", fake.Attrs{"name": name})] = name
 	}
 	want := []string{}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
@@ -78,21 +78,21 @@ func TestListsAreSortedByIDUnlessAskedOtherwise(t *testing.T) {
 	require.Equal(t, []string{"public", "c", "b", "a"}, names(t, c, "sort_key=name&sort_dir=desc"))
 }
 
-func TestAPageAfterWhatIsNotThereIsRefused(t *testing.T) {
+func TestList_UnknownMarker(t *testing.T) {
 	c := member(t, start(t))
 	_, err := networks.List(c.network, networks.ListOpts{Marker: "nope", Limit: 1}).AllPages(t.Context())
-	require.Equal(t, "404 NetworkNotFound", problem(err))
+	require.Equal(t, "404 NetworkNotFound", errorText(err))
 }
 
-func TestListsComeInPages(t *testing.T) {
-	for sentence, opts := range map[string][]fake.Option{"of the client's size": nil, "of the cloud's size": {fake.WithPageSize(2)}} {
-		t.Run(sentence, func(t *testing.T) {
+func TestList_Pages(t *testing.T) {
+	for name, opts := range map[string][]fake.Option{"of the client's size": nil, "of the cloud's size": {fake.WithPageSize(2)}} {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t, opts...)
 			c := member(t, cloud)
 			want := []string{"public"}
 			for i := range 4 {
 				want = append(want, strconv.Itoa(i))
-				plant(t, cloud, "networks", fake.Attrs{"name": strconv.Itoa(i)})
+				createResource(t, cloud, "networks", fake.Attrs{"name": strconv.Itoa(i)})
 			}
 			query := ""
 			if opts == nil {
@@ -105,21 +105,21 @@ func TestListsComeInPages(t *testing.T) {
 	}
 }
 
-func TestOnlyTheWantedAttributesAreAnswered(t *testing.T) {
+func TestList_Fields(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	var body struct {
 		Networks []map[string]any `json:"networks"`
 	}
-	answer, err := c.network.Get(t.Context(), c.network.ServiceURL("networks")+"?fields=id&fields=name", &body, nil)
-	require.NoError(t, finish(answer, err))
-	require.Equal(t, []map[string]any{{"id": public(t, cloud), "name": "public"}}, body.Networks)
+	response, err := c.network.Get(t.Context(), c.network.ServiceURL("networks")+"?fields=id&fields=name", &body, nil)
+	require.NoError(t, closeResponse(response, err))
+	require.Equal(t, []map[string]any{{"id": externalNetworkID(t, cloud), "name": "public"}}, body.Networks)
 }
 
-func TestPortsAreFoundByTheirAddresses(t *testing.T) {
-	s := newSite(t)
+func TestListPorts_FixedIPs(t *testing.T) {
+	s := newTestEnv(t)
 	host := s.port(t)
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		opts ports.ListOpts
 		want []string
 	}{
@@ -130,7 +130,7 @@ func TestPortsAreFoundByTheirAddresses(t *testing.T) {
 		"by security group":      {ports.ListOpts{SecurityGroups: host.SecurityGroups}, []string{host.ID}},
 		"by network and no name": {ports.ListOpts{NetworkID: s.networkID}, []string{s.interfaceID, host.ID}},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			pages, err := ports.List(s.network, test.opts).AllPages(t.Context())
 			require.NoError(t, err)
 			all, err := ports.ExtractPorts(pages)
@@ -145,14 +145,14 @@ func TestPortsAreFoundByTheirAddresses(t *testing.T) {
 }
 
 func TestTags(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	on := func(kind, id string) {
 		tags, err := attributestags.ReplaceAll(t.Context(), s.network, kind, id, attributestags.ReplaceAllOpts{Tags: []string{"a", "b"}}).Extract()
 		require.NoError(t, err)
 		require.Equal(t, []string{"a", "b"}, tags)
 		require.NoError(t, attributestags.Add(t.Context(), s.network, kind, id, "c").ExtractErr())
 		require.NoError(t, attributestags.Delete(t.Context(), s.network, kind, id, "a").ExtractErr())
-		require.Equal(t, "404 TagNotFound", problem(attributestags.Delete(t.Context(), s.network, kind, id, "a").ExtractErr()))
+		require.Equal(t, "404 TagNotFound", errorText(attributestags.Delete(t.Context(), s.network, kind, id, "a").ExtractErr()))
 		got, err := attributestags.List(t.Context(), s.network, kind, id).Extract()
 		require.NoError(t, err)
 		require.Equal(t, []string{"b", "c"}, slices.Sorted(slices.Values(got)))
@@ -164,11 +164,11 @@ func TestTags(t *testing.T) {
 	on("networks", s.networkID)
 	on("subnets", s.subnetID)
 	on("routers", s.routerID)
-	on("security-groups", plant(t, s.cloud, "security-groups", fake.Attrs{"name": "g"}))
+	on("security-groups", createResource(t, s.cloud, "security-groups", fake.Attrs{"name": "g"}))
 	require.NoError(t, attributestags.Add(t.Context(), s.network, "networks", s.publicID, "mine").ExtractErr(), "what everybody sees takes everybody's tags")
 
 	without := start(t, fake.WithoutExtensions("standard-attr-tag"))
-	n := plant(t, without, "networks", fake.Attrs{})
+	n := createResource(t, without, "networks", fake.Attrs{})
 	err := attributestags.Add(t.Context(), member(t, without).network, "networks", n, "a").ExtractErr()
-	require.Equal(t, "404 HTTPNotFound", problem(err))
+	require.Equal(t, "404 HTTPNotFound", errorText(err))
 }

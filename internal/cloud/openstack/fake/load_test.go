@@ -20,14 +20,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// shoot makes, reads and removes what an infrastructure consists of.
-type shoot struct {
+// shootResources makes, reads and removes what an infrastructure consists of.
+type shootResources struct {
 	*client
 	name, publicID                               string
 	networkID, subnetID, routerID, groupID, port string
 }
 
-func (s *shoot) create(ctx context.Context) error {
+func (s *shootResources) create(ctx context.Context) error {
 	n, err := networks.Create(ctx, s.network, networks.CreateOpts{Name: s.name}).Extract()
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *shoot) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	face, err := routers.AddInterface(ctx, s.network, r.ID, routers.AddInterfaceOpts{SubnetID: sub.ID}).Extract()
+	routerInterface, err := routers.AddInterface(ctx, s.network, r.ID, routers.AddInterfaceOpts{SubnetID: sub.ID}).Extract()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *shoot) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.networkID, s.subnetID, s.routerID, s.groupID, s.port = n.ID, sub.ID, r.ID, g.ID, face.PortID
+	s.networkID, s.subnetID, s.routerID, s.groupID, s.port = n.ID, sub.ID, r.ID, g.ID, routerInterface.PortID
 	err = rules.CreateBulk(ctx, s.network, []rules.CreateOpts{{SecGroupID: g.ID, Direction: "ingress", EtherType: "IPv4", RemoteGroupID: g.ID}}).Err
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *shoot) create(ctx context.Context) error {
 	return keypairs.Create(ctx, s.compute, keypairs.CreateOpts{Name: s.name, PublicKey: publicKey}).Err
 }
 
-func (s *shoot) read(ctx context.Context) error {
+func (s *shootResources) read(ctx context.Context) error {
 	pages, err := networks.List(s.network, networks.ListOpts{Name: s.name}).AllPages(ctx)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *shoot) read(ctx context.Context) error {
 	return nil
 }
 
-func (s *shoot) remove(ctx context.Context) error {
+func (s *shootResources) remove(ctx context.Context) error {
 	for _, do := range []func() error{
 		func() error {
 			return routers.RemoveInterface(ctx, s.network, s.routerID, routers.RemoveInterfaceOpts{SubnetID: s.subnetID}).Err
@@ -89,8 +89,8 @@ func (s *shoot) remove(ctx context.Context) error {
 	return nil
 }
 
-// TestManyShootsAtOnce is most useful with -race: answers are encoded without the cloud's lock.
-func TestManyShootsAtOnce(t *testing.T) {
+// TestConcurrentShoots is most useful with -race: answers are encoded without the cloud's lock.
+func TestConcurrentShoots(t *testing.T) {
 	const shoots, concurrency = 200, 50
 	cloud := start(t)
 	before := cloud.State("")
@@ -103,9 +103,9 @@ func TestManyShootsAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	c.compute, err = openstack.NewComputeV2(p, gophercloud.EndpointOpts{})
 	require.NoError(t, err)
-	external := public(t, cloud)
+	external := externalNetworkID(t, cloud)
 
-	run := func(all []*shoot, do func(*shoot, context.Context) error) {
+	run := func(all []*shootResources, do func(*shootResources, context.Context) error) {
 		g, ctx := errgroup.WithContext(t.Context())
 		g.SetLimit(concurrency)
 		for _, s := range all {
@@ -113,11 +113,11 @@ func TestManyShootsAtOnce(t *testing.T) {
 		}
 		require.NoError(t, g.Wait())
 	}
-	all := make([]*shoot, shoots)
+	all := make([]*shootResources, shoots)
 	for i := range all {
-		all[i] = &shoot{client: c, name: fmt.Sprintf("shoot-%d", i), publicID: external}
+		all[i] = &shootResources{client: c, name: fmt.Sprintf("shoot-%d", i), publicID: external}
 	}
-	run(all, (*shoot).create)
+	run(all, (*shootResources).create)
 	state := cloud.State("garden")
 	require.Len(t, state.Networks, shoots)
 	addresses := map[string]bool{}
@@ -125,8 +125,8 @@ func TestManyShootsAtOnce(t *testing.T) {
 		addresses[r.Gateway.ExternalFixedIPs[0].IPAddress] = true
 	}
 	require.Len(t, addresses, shoots, "no external address is given out twice")
-	run(all, (*shoot).read)
-	run(all, (*shoot).remove)
+	run(all, (*shootResources).read)
+	run(all, (*shootResources).remove)
 	came, went := fake.Diff(before, cloud.State(""))
 	require.Empty(t, came)
 	require.Empty(t, went)

@@ -36,9 +36,9 @@ func (c *Cloud) registerManila() {
 	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
 	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", micro: true, most: "2.87", least: "2.0"}
 	list := versionDocument(http.StatusOK, manilaPrefix, version)
-	c.open(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
-	c.open(e, "GET /v2", list)
-	c.open(e, "GET /v2/{$}", list)
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
+	c.routeWithoutToken(e, "GET /v2", list)
+	c.routeWithoutToken(e, "GET /v2/{$}", list)
 	c.route(e, "GET /v2/share-networks", c.listShareNetworks)
 	c.route(e, "GET /v2/share-networks/detail", c.listShareNetworks)
 	c.route(e, "POST /v2/share-networks", c.createShareNetwork)
@@ -58,7 +58,7 @@ func (c *Cloud) registerManila() {
 		c.manila.networks.remove(n.ID)
 		return accepted(nil)
 	})
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 // manilaTime is the form in which Manila, Cinder and others give times: without a zone.

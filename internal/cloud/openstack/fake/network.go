@@ -27,7 +27,7 @@ type networkInput struct {
 
 func (c *Cloud) networkCollection() *collection[Network] {
 	return &collection[Network]{
-		one: "network", many: "networks", path: "networks", quota: "network",
+		singular: "network", plural: "networks", path: "networks", quota: "network",
 		rows: c.neutron.networks, std: func(n *Network) *Standard { return n.standard() },
 		missing: networkNotFound,
 		visible: func(_ *identity, n *Network) bool { return n.Shared || n.External },
@@ -41,9 +41,9 @@ func networkNotFound(id string) *wire.Error {
 }
 
 // readableNetwork returns a network that the caller may see.
-func (c *Cloud) readableNetwork(who *identity, id string) (*Network, error) {
+func (c *Cloud) readableNetwork(caller *identity, id string) (*Network, error) {
 	n := c.neutron.networks.get(id)
-	if n == nil || !who.owns(n.ProjectID) && !n.Shared && !n.External {
+	if n == nil || !caller.owns(n.ProjectID) && !n.Shared && !n.External {
 		return nil, networkNotFound(id)
 	}
 	return n, nil

@@ -24,16 +24,16 @@ func isRouterInterface(owner string) bool {
 }
 
 type neutronState struct {
-	networks *table[Network]
-	subnets  *table[Subnet]
-	pools    *table[SubnetPool]
-	routers  *table[Router]
-	ports    *table[Port]
-	fips     *table[FloatingIP]
-	groups   *table[SecurityGroup]
-	ruleHome map[string]string                // rule ID to group ID
-	used     map[string]map[netip.Addr]string // subnet ID, address, port ID
-	full     map[string]bool                  // subnet IDs that are declared exhausted
+	networks    *table[Network]
+	subnets     *table[Subnet]
+	pools       *table[SubnetPool]
+	routers     *table[Router]
+	ports       *table[Port]
+	fips        *table[FloatingIP]
+	groups      *table[SecurityGroup]
+	groupOfRule map[string]string                // rule ID to group ID
+	used        map[string]map[netip.Addr]string // subnet ID, address, port ID
+	full        map[string]bool                  // subnet IDs that are declared exhausted
 }
 
 func (c *Cloud) registerNeutron() {
@@ -45,12 +45,12 @@ func (c *Cloud) registerNeutron() {
 	n.ports = newTable(func(r *Port) string { return r.ID })
 	n.fips = newTable(func(r *FloatingIP) string { return r.ID })
 	n.groups = newTable(func(r *SecurityGroup) string { return r.ID })
-	n.ruleHome, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
+	n.groupOfRule, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
 	e := endpoint{service: wire.Neutron, prefix: neutronPrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/", undated: true}))
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/", undated: true}))
 	c.route(e, "GET /v2.0/{$}", coreResources)
-	c.route(e, "GET /v2.0", func(*request) (reply, error) { return wrongPath(wire.Neutron, true) })
+	c.route(e, "GET /v2.0", func(*request) (reply, error) { return pathNotFound(wire.Neutron, true) })
 	serveCollection(c, e, c.networkCollection())
 	serveCollection(c, e, c.subnetCollection())
 	serveCollection(c, e, c.subnetPoolCollection())
@@ -60,8 +60,8 @@ func (c *Cloud) registerNeutron() {
 	serveCollection(c, e, c.securityGroupCollection())
 	c.registerRouterActions(e)
 	c.registerSecurityGroupRules(e)
-	c.registerNeutronFacts(e)
-	c.otherwise(e)
+	c.registerNeutronInfo(e)
+	c.registerFallback(e)
 }
 
 // coreResources is Neutron's table of contents. Extensions are not in it.
@@ -85,7 +85,7 @@ func (c *Cloud) extensions() []string {
 	}, func(alias string) bool { return !c.config.hasExtension(alias) })
 }
 
-func (c *Cloud) registerNeutronFacts(e endpoint) {
+func (c *Cloud) registerNeutronInfo(e endpoint) {
 	view := func(alias string) map[string]any {
 		return map[string]any{"alias": alias, "name": alias, "description": "", "links": []any{}, "updated": "2016-01-01T00:00:00-00:00"}
 	}

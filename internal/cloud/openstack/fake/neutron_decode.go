@@ -25,7 +25,7 @@ func neutronDecodeError[T any](raw json.RawMessage, into any, err *decodeError, 
 	if err.unknown == "" {
 		return wrongType(raw, into, err)
 	}
-	_, exists := wireNames(reflect.TypeFor[T]())[err.unknown]
+	_, exists := jsonFields(reflect.TypeFor[T]())[err.unknown]
 	switch {
 	case !exists:
 		return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", unknownAttributes[T](raw, into))
@@ -40,7 +40,7 @@ func neutronDecodeError[T any](raw json.RawMessage, into any, err *decodeError, 
 func wrongType(raw json.RawMessage, into any, err *decodeError) error {
 	var sent map[string]any
 	row := reflect.TypeOf(into).Elem()
-	names := wireNames(row)
+	names := jsonFields(row)
 	path := strings.Split(err.field, ".") // it leads through embedded structs
 	at := slices.IndexFunc(path, func(part string) bool { return names[part] != nil })
 	if at < 0 || json.Unmarshal(raw, &sent) != nil {
@@ -83,7 +83,7 @@ func badValue(attribute, format string, args ...any) error {
 
 // checkTexts refuses names and descriptions that are null or too long.
 func checkTexts(in reflect.Value) error {
-	for name, index := range wireNames(in.Type()) {
+	for name, index := range jsonFields(in.Type()) {
 		text, isText := reflect.TypeAssert[opt[string]](in.FieldByIndex(index))
 		if !isText || !text.set || name != "name" && name != "description" && name != "device_id" && name != "device_owner" {
 			continue

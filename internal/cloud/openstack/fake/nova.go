@@ -37,14 +37,14 @@ func (c *Cloud) registerNova() {
 	e := endpoint{service: wire.Nova, prefix: novaPrefix}
 	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", micro: true, most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
 	legacy := apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2/", micro: true}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, legacy, version))
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, legacy, version))
 	one := func(q *request) (reply, error) {
 		documented := version
 		documented.documented = "http://docs.openstack.org/"
 		return ok(map[string]any{"version": documented.view(q.base() + novaPrefix)})
 	}
-	c.open(e, "GET /v2.1", one)
-	c.open(e, "GET /v2.1/{$}", one)
+	c.routeWithoutToken(e, "GET /v2.1", one)
+	c.routeWithoutToken(e, "GET /v2.1/{$}", one)
 	c.registerKeyPairs(e)
 	c.registerFlavors(e)
 	c.registerNovaImages(e)
@@ -53,7 +53,7 @@ func (c *Cloud) registerNova() {
 	c.registerServerParts(e)
 	c.registerAttachments(e)
 	c.registerLimits(e)
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 // novaRoute registers a call of Nova below its version.
@@ -158,8 +158,8 @@ func onlyParameters(q *request, known ...string) error {
 	return nil
 }
 
-func policyForbids(deed string) error {
-	return forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", deed)
+func policyForbids(action string) error {
+	return forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", action)
 }
 
 // novaLinks are the addresses of a resource, one of them without a version.

@@ -20,17 +20,17 @@ import (
 
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMmW0oDrR2bVIrOeGFnF0Cv2bIiAOlp0i9q5Ov6Vn7fX someone"
 
-func TestKeyPairsBelongToAUser(t *testing.T) {
+func TestKeyPairs(t *testing.T) {
 	cloud := start(t)
-	c, other := member(t, cloud), stranger(t, cloud)
+	c, other := member(t, cloud), otherMember(t, cloud)
 	create := func(c *client, name, key string) error {
 		return keypairs.Create(t.Context(), c.compute, keypairs.CreateOpts{Name: name, PublicKey: key}).Err
 	}
 	require.NoError(t, create(c, "k", publicKey))
-	require.Equal(t, "409 conflictingRequest", problem(create(c, "k", publicKey)))
+	require.Equal(t, "409 conflictingRequest", errorText(create(c, "k", publicKey)))
 	require.NoError(t, create(other, "k", publicKey), "names are per user")
-	require.Equal(t, "400 badRequest", problem(create(c, "broken", "ssh-ed25519 rubbish")))
-	require.Equal(t, "400 badRequest", problem(create(c, " spaces ", publicKey)))
+	require.Equal(t, "400 badRequest", errorText(create(c, "broken", "ssh-ed25519 rubbish")))
+	require.Equal(t, "400 badRequest", errorText(create(c, " spaces ", publicKey)))
 
 	k, err := keypairs.Get(t.Context(), c.compute, "k", nil).Extract()
 	require.NoError(t, err)
@@ -44,9 +44,9 @@ func TestKeyPairsBelongToAUser(t *testing.T) {
 	require.Len(t, all, 1)
 
 	require.NoError(t, cloud.SetQuota("garden", "key_pairs", 1))
-	require.Equal(t, "403 forbidden", problem(create(c, "more", publicKey)))
+	require.Equal(t, "403 forbidden", errorText(create(c, "more", publicKey)))
 	require.NoError(t, keypairs.Delete(t.Context(), c.compute, "k", nil).ExtractErr())
-	require.Equal(t, "404 itemNotFound", problem(keypairs.Delete(t.Context(), c.compute, "k", nil).ExtractErr()))
+	require.Equal(t, "404 itemNotFound", errorText(keypairs.Delete(t.Context(), c.compute, "k", nil).ExtractErr()))
 	require.Len(t, cloud.State("").KeyPairs, 1, "the other user's")
 }
 
@@ -56,7 +56,7 @@ func TestMicroversions(t *testing.T) {
 	create := func(version string, opts keypairs.CreateOpts) (string, *keypairs.KeyPair) {
 		c.compute.Microversion = version
 		k, err := keypairs.Create(t.Context(), c.compute, opts).Extract()
-		return problem(err), k
+		return errorText(err), k
 	}
 	for _, step := range []struct{ version, name, key, want, kind string }{
 		{"", "oldest", "", "", ""},
@@ -76,7 +76,7 @@ func TestMicroversions(t *testing.T) {
 	}
 }
 
-func TestServerGroupsLookAsTheMicroversionWants(t *testing.T) {
+func TestServerGroup_Microversions(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	for _, step := range []struct {
@@ -92,7 +92,7 @@ func TestServerGroupsLookAsTheMicroversionWants(t *testing.T) {
 		{"a rule for another policy", "2.64", servergroups.CreateOpts{Name: "g", Policy: "affinity", Rules: &servergroups.Rules{MaxServerPerHost: 2}}, "400 badRequest"},
 	} {
 		c.compute.Microversion = step.version
-		require.Equal(t, step.want, problem(servergroups.Create(t.Context(), c.compute, step.opts).Err), step.sentence)
+		require.Equal(t, step.want, errorText(servergroups.Create(t.Context(), c.compute, step.opts).Err), step.sentence)
 	}
 	all := func(version string) []servergroups.ServerGroup {
 		c.compute.Microversion = version
@@ -109,12 +109,12 @@ func TestServerGroupsLookAsTheMicroversionWants(t *testing.T) {
 	require.Equal(t, 2, all("2.64")[1].Rules.MaxServerPerHost)
 	require.NoError(t, cloud.SetQuota("garden", "server_groups", 2))
 	err := servergroups.Create(t.Context(), c.compute, servergroups.CreateOpts{Name: "g", Policy: "affinity"}).Err
-	require.Equal(t, "403 forbidden", problem(err))
+	require.Equal(t, "403 forbidden", errorText(err))
 	require.NoError(t, servergroups.Delete(t.Context(), c.compute, all("2.64")[0].ID).ExtractErr())
 }
 
 // flavor is the ID of a flavor, image that of an image.
-func (s *site) flavor(t testing.TB, name string) string {
+func (s *testEnv) flavor(t testing.TB, name string) string {
 	t.Helper()
 	pages, err := flavors.ListDetail(s.compute, nil).AllPages(t.Context())
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func (s *site) flavor(t testing.TB, name string) string {
 	return all[at].ID
 }
 
-func (s *site) imageID(t testing.TB, name string) string {
+func (s *testEnv) imageID(t testing.TB, name string) string {
 	t.Helper()
 	pages, err := images.List(s.image, images.ListOpts{Name: name}).AllPages(t.Context())
 	require.NoError(t, err)
@@ -135,46 +135,46 @@ func (s *site) imageID(t testing.TB, name string) string {
 	return all[0].ID
 }
 
-func TestWhatNovaRefusesOfServers(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		change func(*testing.T, *site, *servers.CreateOpts)
+func TestServer_Invalid(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*testing.T, *testEnv, *servers.CreateOpts)
 		key    string
 		group  string
 		want   string
 	}{
-		"none of it":         {func(*testing.T, *site, *servers.CreateOpts) {}, "", "", ""},
-		"an unknown flavor":  {func(_ *testing.T, _ *site, o *servers.CreateOpts) { o.FlavorRef = "nope" }, "", "", "400 badRequest"},
-		"an unknown image":   {func(_ *testing.T, _ *site, o *servers.CreateOpts) { o.ImageRef = "nope" }, "", "", "400 badRequest"},
-		"an unknown zone":    {func(_ *testing.T, _ *site, o *servers.CreateOpts) { o.AvailabilityZone = "mars" }, "", "", "400 badRequest"},
-		"an unknown group":   {func(_ *testing.T, _ *site, o *servers.CreateOpts) { o.SecurityGroups = []string{"nope"} }, "", "", "400 badRequest"},
-		"an unknown network": {func(_ *testing.T, _ *site, o *servers.CreateOpts) { o.Networks = []servers.Network{{UUID: "nope"}} }, "", "", "400 badRequest"},
-		"a port in use": {func(_ *testing.T, s *site, o *servers.CreateOpts) {
+		"none of it":         {func(*testing.T, *testEnv, *servers.CreateOpts) {}, "", "", ""},
+		"an unknown flavor":  {func(_ *testing.T, _ *testEnv, o *servers.CreateOpts) { o.FlavorRef = "nope" }, "", "", "400 badRequest"},
+		"an unknown image":   {func(_ *testing.T, _ *testEnv, o *servers.CreateOpts) { o.ImageRef = "nope" }, "", "", "400 badRequest"},
+		"an unknown zone":    {func(_ *testing.T, _ *testEnv, o *servers.CreateOpts) { o.AvailabilityZone = "mars" }, "", "", "400 badRequest"},
+		"an unknown group":   {func(_ *testing.T, _ *testEnv, o *servers.CreateOpts) { o.SecurityGroups = []string{"nope"} }, "", "", "400 badRequest"},
+		"an unknown network": {func(_ *testing.T, _ *testEnv, o *servers.CreateOpts) { o.Networks = []servers.Network{{UUID: "nope"}} }, "", "", "400 badRequest"},
+		"a port in use": {func(_ *testing.T, s *testEnv, o *servers.CreateOpts) {
 			o.Networks = []servers.Network{{Port: s.interfaceID}}
 		}, "", "", "409 conflictingRequest"},
-		"an unknown key":          {func(*testing.T, *site, *servers.CreateOpts) {}, "nope", "", "400 badRequest"},
-		"an unknown server group": {func(*testing.T, *site, *servers.CreateOpts) {}, "", "11111111-2222-4333-8444-555555555555", "400 badRequest"},
-		"more cores than allowed": {func(t *testing.T, s *site, _ *servers.CreateOpts) {
+		"an unknown key":          {func(*testing.T, *testEnv, *servers.CreateOpts) {}, "nope", "", "400 badRequest"},
+		"an unknown server group": {func(*testing.T, *testEnv, *servers.CreateOpts) {}, "", "11111111-2222-4333-8444-555555555555", "400 badRequest"},
+		"more cores than allowed": {func(t *testing.T, s *testEnv, _ *servers.CreateOpts) {
 			require.NoError(t, s.cloud.SetQuota("garden", "cores", 1))
 		}, "", "", "403 forbidden"},
-		"a choice of networks": {func(t *testing.T, s *site, o *servers.CreateOpts) {
-			plant(t, s.cloud, "networks", fake.Attrs{})
+		"a choice of networks": {func(t *testing.T, s *testEnv, o *servers.CreateOpts) {
+			createResource(t, s.cloud, "networks", fake.Attrs{})
 			o.Networks = nil
 		}, "", "", "409 conflictingRequest"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			s := newSite(t)
+		t.Run(name, func(t *testing.T) {
+			s := newTestEnv(t)
 			opts := servers.CreateOpts{
 				Name: "vm", FlavorRef: s.flavor(t, "m1.medium"), ImageRef: s.imageID(t, "tiny"), Networks: []servers.Network{{UUID: s.networkID}},
 			}
 			test.change(t, s, &opts)
 			err := servers.Create(t.Context(), s.compute, keypairs.CreateOptsExt{CreateOptsBuilder: opts, KeyName: test.key}, servers.SchedulerHintOpts{Group: test.group}).Err
-			require.Equal(t, test.want, problem(err))
+			require.Equal(t, test.want, errorText(err))
 			require.LessOrEqual(t, len(s.cloud.State("garden").Ports), 3, "what failed leaves no port")
 		})
 	}
 }
 
-func (s *site) server(t testing.TB, portID string, group string) *servers.Server {
+func (s *testEnv) server(t testing.TB, portID string, group string) *servers.Server {
 	t.Helper()
 	opts := servers.CreateOpts{
 		Name: "vm", FlavorRef: s.flavor(t, "m1.small"), ImageRef: s.imageID(t, "tiny"), Networks: []servers.Network{{Port: portID}},
@@ -188,7 +188,7 @@ func (s *site) server(t testing.TB, portID string, group string) *servers.Server
 	return made
 }
 
-func (s *site) statuses(t testing.TB, id string, polls int) []string {
+func (s *testEnv) statuses(t testing.TB, id string, polls int) []string {
 	t.Helper()
 	var seen []string
 	for range polls {
@@ -199,8 +199,8 @@ func (s *site) statuses(t testing.TB, id string, polls int) []string {
 	return seen
 }
 
-func TestAServerOnAPortThatWasMadeBefore(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 2}), fake.WithTransition(fake.ServerDelete, fake.Transition{Polls: 1}))
+func TestCreateServer_ExistingPort(t *testing.T) {
+	s := newTestEnv(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 2}), fake.WithTransition(fake.ServerDelete, fake.Transition{Polls: 1}))
 	p := s.port(t)
 	vm := s.server(t, p.ID, "")
 	require.Equal(t, []string{"BUILD", "BUILD", "ACTIVE"}, s.statuses(t, vm.ID, 3))
@@ -214,28 +214,28 @@ func TestAServerOnAPortThatWasMadeBefore(t *testing.T) {
 
 	require.NoError(t, servers.Delete(t.Context(), s.compute, vm.ID).ExtractErr())
 	require.Equal(t, []string{"ACTIVE"}, s.statuses(t, vm.ID, 1), "still there")
-	require.Equal(t, "404 itemNotFound", problem(servers.Get(t.Context(), s.compute, vm.ID).Err))
+	require.Equal(t, "404 itemNotFound", errorText(servers.Get(t.Context(), s.compute, vm.ID).Err))
 	p, err = ports.Get(t.Context(), s.network, p.ID).Extract()
 	require.NoError(t, err, "the port survives")
 	require.Empty(t, p.DeviceID)
 }
 
-func TestAServerOnANetworkTakesItsPortAlong(t *testing.T) {
-	s := newSite(t)
+func TestDeleteServer_OwnPort(t *testing.T) {
+	s := newTestEnv(t)
 	vm := s.server(t, "", "")
 	require.Len(t, s.cloud.State("garden").Ports, 3)
 	require.NoError(t, servers.Delete(t.Context(), s.compute, vm.ID).ExtractErr())
 	require.Len(t, s.cloud.State("garden").Ports, 2)
 }
 
-func TestServersThatFindNoHost(t *testing.T) {
-	for sentence, opts := range map[string][]fake.Option{
+func TestCreateServer_NoValidHost(t *testing.T) {
+	for name, opts := range map[string][]fake.Option{
 		"because the cloud is full":       {fake.WithTransition(fake.ServerBuild, fake.Transition{Fail: true})},
 		"because of a hard anti-affinity": {fake.WithHosts(1)},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			s := newSite(t, opts...)
-			group := plant(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"anti-affinity"}})
+		t.Run(name, func(t *testing.T) {
+			s := newTestEnv(t, opts...)
+			group := createResource(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"anti-affinity"}})
 			s.server(t, "", group)
 			vm := s.server(t, "", group)
 			got, err := servers.Get(t.Context(), s.compute, vm.ID).Extract()
@@ -247,8 +247,8 @@ func TestServersThatFindNoHost(t *testing.T) {
 	}
 }
 
-func TestServersAreListedByARegularExpression(t *testing.T) {
-	s := newSite(t)
+func TestListServers_NameExpression(t *testing.T) {
+	s := newTestEnv(t)
 	for range 3 {
 		s.server(t, "", "")
 	}
@@ -265,29 +265,29 @@ func TestServersAreListedByARegularExpression(t *testing.T) {
 	require.Equal(t, 0, count(servers.ListOpts{Status: "ERROR"}))
 }
 
-func TestVolumesAndMetadataOfAServer(t *testing.T) {
-	s := newSite(t)
+func TestServer_VolumesAndMetadata(t *testing.T) {
+	s := newTestEnv(t)
 	vm := s.server(t, "", "")
-	volume := plant(t, s.cloud, "volumes", fake.Attrs{"name": "v", "size": 1})
+	volume := createResource(t, s.cloud, "volumes", fake.Attrs{"name": "v", "size": 1})
 	attached, err := volumeattach.Create(t.Context(), s.compute, vm.ID, volumeattach.CreateOpts{VolumeID: volume}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, "/dev/vdb", attached.Device)
 	require.Equal(t, "in-use", s.cloud.State("garden").Volumes[0].Status)
-	require.Equal(t, "400 badRequest", problem(volumeattach.Create(t.Context(), s.compute, vm.ID, volumeattach.CreateOpts{VolumeID: volume}).Err))
+	require.Equal(t, "400 badRequest", errorText(volumeattach.Create(t.Context(), s.compute, vm.ID, volumeattach.CreateOpts{VolumeID: volume}).Err))
 	require.NoError(t, volumeattach.Delete(t.Context(), s.compute, vm.ID, volume).ExtractErr())
-	require.Equal(t, "404 itemNotFound", problem(volumeattach.Delete(t.Context(), s.compute, vm.ID, volume).ExtractErr()))
+	require.Equal(t, "404 itemNotFound", errorText(volumeattach.Delete(t.Context(), s.compute, vm.ID, volume).ExtractErr()))
 
 	got, err := servers.UpdateMetadata(t.Context(), s.compute, vm.ID, servers.MetadataOpts{"pool": "a"}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"role": "node", "pool": "a"}, got)
 	require.NoError(t, servers.Stop(t.Context(), s.compute, vm.ID).ExtractErr())
 	require.Equal(t, []string{"SHUTOFF"}, s.statuses(t, vm.ID, 1))
-	require.Equal(t, "409 conflictingRequest", problem(servers.Stop(t.Context(), s.compute, vm.ID).ExtractErr()))
+	require.Equal(t, "409 conflictingRequest", errorText(servers.Stop(t.Context(), s.compute, vm.ID).ExtractErr()))
 	require.NoError(t, servers.Start(t.Context(), s.compute, vm.ID).ExtractErr())
 }
 
 func TestZonesAndImages(t *testing.T) {
-	s := newSite(t, fake.WithZones("north", "south"))
+	s := newTestEnv(t, fake.WithZones("north", "south"))
 	pages, err := availabilityzones.List(s.compute).AllPages(t.Context())
 	require.NoError(t, err)
 	zones, err := availabilityzones.ExtractAvailabilityZones(pages)
@@ -298,7 +298,7 @@ func TestZonesAndImages(t *testing.T) {
 	image, err := images.Get(t.Context(), s.image, s.imageID(t, "gardenlinux-arm64")).Extract()
 	require.NoError(t, err)
 	require.Equal(t, "aarch64", image.Properties["architecture"])
-	require.Equal(t, "404", problem(images.Get(t.Context(), s.image, "nope").Err))
+	require.Equal(t, "404", errorText(images.Get(t.Context(), s.image, "nope").Err))
 	pages, err = images.List(s.image, images.ListOpts{Limit: 1}).AllPages(t.Context())
 	require.NoError(t, err)
 	all, err := images.ExtractImages(pages)

@@ -87,7 +87,7 @@ func (c *Cloud) registerOctavia() {
 		delete(c.octavia.filters.fields, unfiltered)
 	}
 	e := endpoint{service: wire.Octavia, prefix: octaviaPrefix}
-	c.open(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix, octaviaVersions()...))
+	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix, octaviaVersions()...))
 	for _, version := range []string{"/v2.0", "/v2"} {
 		base := version + "/lbaas/loadbalancers"
 		c.route(e, "GET "+base, c.listBalancers)
@@ -98,7 +98,7 @@ func (c *Cloud) registerOctavia() {
 		c.route(e, "GET "+base+"/{id}/status", c.showStatuses)
 		c.registerBalancerParts(e, version+"/lbaas")
 	}
-	c.otherwise(e)
+	c.registerFallback(e)
 }
 
 func octaviaVersions() []apiVersion {
@@ -112,8 +112,8 @@ func octaviaVersions() []apiVersion {
 // octaviaTime is the form in which Octavia gives times: in UTC, without saying so.
 func octaviaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
 
-// mayBalance refuses who has no say about the load balancers of a project. Being a plain member is not enough.
-func mayBalance(q *request, projectID string) error {
+// checkBalancerRole refuses who has no say about the load balancers of a project. Being a plain member is not enough.
+func checkBalancerRole(q *request, projectID string) error {
 	if q.admin() || q.projectID == projectID && slices.Contains(q.roles, roleBalancers) {
 		return nil
 	}
@@ -126,11 +126,11 @@ func (c *Cloud) findBalancer(q *request, id string) (*LoadBalancer, error) {
 	if b == nil {
 		return nil, notFound("", "Load Balancer %s not found.", id)
 	}
-	return b, mayBalance(q, b.ProjectID)
+	return b, checkBalancerRole(q, b.ProjectID)
 }
 
-// changeable refuses changes of a load balancer that is on its way. What has failed can only be deleted.
-func changeable(b *LoadBalancer, deleting bool) error {
+// checkChangeable refuses changes of a load balancer that is on its way. What has failed can only be deleted.
+func checkChangeable(b *LoadBalancer, deleting bool) error {
 	if b.ProvisioningStatus == lbActive || deleting && b.ProvisioningStatus == lbError {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (c *Cloud) showBalancer(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	c.observe(b.ID)
+	c.countPoll(b.ID)
 	var view any = *b
 	if fields := q.values["fields"]; len(fields) > 0 {
 		cut, err := onlyFields([]LoadBalancer{*b}, fields)
@@ -172,7 +172,7 @@ func invalidFilter() *wire.Error {
 }
 
 func (c *Cloud) listBalancers(q *request) (reply, error) {
-	if err := mayBalance(q, q.listedProject()); err != nil {
+	if err := checkBalancerRole(q, q.listedProject()); err != nil {
 		return reply{}, err
 	}
 	filters := c.octavia.filters
@@ -193,7 +193,7 @@ func (c *Cloud) listBalancers(q *request) (reply, error) {
 		return reply{}, err
 	}
 	for _, b := range part.rows {
-		c.observe(b.ID)
+		c.countPoll(b.ID)
 	}
 	return listReply("loadbalancers", copies(part.rows), part.links, q)
 }
@@ -207,7 +207,7 @@ func (c *Cloud) updateBalancer(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := changeable(b, false); err != nil {
+	if err := checkChangeable(b, false); err != nil {
 		return reply{}, err
 	}
 	var in struct {
@@ -248,13 +248,13 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 	if len(b.Listeners)+len(b.Pools) > 0 && !equalFold(q.values.Get("cascade"), "true") {
 		return reply{}, badRequest("", "Validation failure: Cannot delete Load Balancer %s - it has children", b.ID)
 	}
-	if err := changeable(b, true); err != nil {
+	if err := checkChangeable(b, true); err != nil {
 		return reply{}, err
 	}
 	b.ProvisioningStatus = lbPendingDelete
-	c.begin(LoadBalancerDelete, b.ID, func(failed bool) {
+	c.beginTransition(LoadBalancerDelete, b.ID, func(failed bool) {
 		if failed {
-			c.settleBalancer(b, true)
+			c.finishBalancerTransition(b, true)
 			return
 		}
 		c.dropBalancer(b)

@@ -104,7 +104,7 @@ func checkOctavia(attrs map[string]any, known []octaviaAttribute, path string, c
 			}
 			continue
 		}
-		if complaint := a.complaint(value); complaint != "" {
+		if complaint := a.validate(value); complaint != "" {
 			return octaviaInvalid(a.name, value, complaint)
 		}
 		for _, inner := range objectsIn(value) {
@@ -130,11 +130,11 @@ func octaviaInvalid(name string, value any, complaint string) *wire.Error {
 	return badRequest("", "Invalid input for field/attribute %s. Value: '%s'. %s", name, shown, complaint)
 }
 
-// complaint is what is wrong with a value, or "".
-func (a octaviaAttribute) complaint(value any) string {
+// validate is what is wrong with a value, or "".
+func (a octaviaAttribute) validate(value any) string {
 	switch a.is {
 	case octaviaNumber, octaviaPort:
-		return a.complaintAboutNumber(value)
+		return a.validateNumber(value)
 	case octaviaFlag:
 		if _, isFlag := value.(bool); !isFlag {
 			return "Value should be boolean"
@@ -148,12 +148,12 @@ func (a octaviaAttribute) complaint(value any) string {
 			return "Value should be an object"
 		}
 	default:
-		return a.complaintAboutText(value)
+		return a.validateText(value)
 	}
 	return ""
 }
 
-func (a octaviaAttribute) complaintAboutNumber(value any) string {
+func (a octaviaAttribute) validateNumber(value any) string {
 	number, isNumber := value.(float64)
 	switch {
 	case !isNumber:
@@ -170,9 +170,9 @@ func (a octaviaAttribute) complaintAboutNumber(value any) string {
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 
 // The longest text that Octavia takes.
-const longestText = 255
+const maxOctaviaText = 255
 
-func (a octaviaAttribute) complaintAboutText(value any) string {
+func (a octaviaAttribute) validateText(value any) string {
 	text, isText := value.(string)
 	switch {
 	case a.is == octaviaUUID && !uuidForm.MatchString(text):
@@ -183,8 +183,8 @@ func (a octaviaAttribute) complaintAboutText(value any) string {
 		return "Value should be string"
 	case a.choices != nil && !slices.Contains(a.choices, text):
 		return "Value should be one of: " + strings.Join(a.choices, ", ")
-	case len(text) > longestText:
-		return fmt.Sprintf("Value should have a maximum character requirement of %d", longestText)
+	case len(text) > maxOctaviaText:
+		return fmt.Sprintf("Value should have a maximum character requirement of %d", maxOctaviaText)
 	default:
 		return ""
 	}

@@ -14,7 +14,7 @@ func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map
 		kind: k, id: newUUID(), balancerID: b.ID, parentID: parentID, attrs: attrs,
 		provisioning: lbPendingCreate, operating: operatingOffline, created: octaviaTime(c.now()),
 	}
-	if kind == kindMember && len(c.below(parentID, kindHealthMonitor)) == 0 {
+	if kind == kindMember && len(c.childrenOf(parentID, kindHealthMonitor)) == 0 {
 		p.operating = operatingUnmonitored
 	}
 	if kind == kindListener && p.text("default_pool_id") != "" {
@@ -26,7 +26,7 @@ func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map
 // createPart checks in Octavia's order: the body, what it refers to, the quota, whether the load balancer is at rest, and what
 // is there already.
 func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
-	parent, missing := c.leadsThrough(q, k)
+	parent, missing := c.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
@@ -34,7 +34,7 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 	if invalid != nil {
 		return reply{}, invalid
 	}
-	b, parent, err := c.placeOf(q, k, attrs, parent)
+	b, parent, err := c.parentsOf(q, k, attrs, parent)
 	if err != nil {
 		return reply{}, err
 	}
@@ -52,10 +52,10 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 	if c.exceeds(b.ProjectID, k.quota, c.octavia.parts.count(mine), 1) {
 		return reply{}, forbidden("", "Quota has been met for resources: %s", k.title)
 	}
-	if err := c.atRest(b, p); err != nil {
+	if err := c.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
-	if err := c.clash(p); err != nil {
+	if err := c.checkDuplicate(p); err != nil {
 		return reply{}, err
 	}
 	c.addPart(b, p)
@@ -68,8 +68,8 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 	return created(map[string]any{k.key: view})
 }
 
-// placeOf returns the load balancer of a new part, and the part in which it lies if there is one.
-func (c *Cloud) placeOf(q *request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
+// parentsOf returns the load balancer of a new part, and the part in which it lies if there is one.
+func (c *Cloud) parentsOf(q *request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
 	id := func(name string) string { text, _ := attrs[name].(string); return text }
 	balancerID := id("loadbalancer_id")
 	var within string // the kind in which it lies, named in the body
@@ -143,11 +143,11 @@ func checkMonitor(p *balancerPart) error {
 	return nil
 }
 
-// atRest refuses a change while one is under way.
-func (c *Cloud) atRest(b *LoadBalancer, p *balancerPart) *wire.Error {
+// checkNotPending refuses a change while one is under way.
+func (c *Cloud) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
 	parent := c.octavia.parts.get(p.parentID)
 	if parent != nil && parent.kind.key != kindListener && parent.provisioning != lbActive {
-		return conflict("", "%s %s is immutable and cannot be updated.", titleInPath(parent.kind.key), parent.id)
+		return conflict("", "%s %s is immutable and cannot be updated.", pathTitle(parent.kind.key), parent.id)
 	}
 	if b.ProvisioningStatus != lbActive {
 		return conflict("", "Load Balancer %s is immutable and cannot be updated.", b.ID)
@@ -155,8 +155,8 @@ func (c *Cloud) atRest(b *LoadBalancer, p *balancerPart) *wire.Error {
 	return nil
 }
 
-// clash refuses a second part where there can only be one.
-func (c *Cloud) clash(p *balancerPart) error {
+// checkDuplicate refuses a second part where there can only be one.
+func (c *Cloud) checkDuplicate(p *balancerPart) error {
 	same := func(o *balancerPart, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return o.attrs[name] != p.attrs[name] })
 	}
@@ -187,7 +187,7 @@ func transportOf(p *balancerPart) string {
 
 func (c *Cloud) addPart(b *LoadBalancer, p *balancerPart) {
 	if p.kind.key == kindPolicy && p.attrs["position"] == nil {
-		p.set("position", len(c.below(p.parentID, kindPolicy))+1)
+		p.set("position", len(c.childrenOf(p.parentID, kindPolicy))+1)
 	}
 	c.octavia.parts.add(p)
 	switch p.kind.key {
@@ -215,7 +215,7 @@ func (c *Cloud) affected(p *balancerPart) []*balancerPart {
 }
 
 func (c *Cloud) updatePart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.leadsThrough(q, k); missing != nil {
+	if _, missing := c.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
 	attrs, invalid := k.read(q.body, true)
@@ -232,7 +232,7 @@ func (c *Cloud) updatePart(q *request, k *partKind) (reply, error) {
 	if err := c.checkPart(q, &changed); err != nil {
 		return reply{}, err
 	}
-	if err := c.atRest(b, p); err != nil {
+	if err := c.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
 	p.attrs, p.updated = changed.attrs, octaviaTime(c.now())
@@ -245,18 +245,18 @@ func (c *Cloud) updatePart(q *request, k *partKind) (reply, error) {
 }
 
 func (c *Cloud) deletePart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.leadsThrough(q, k); missing != nil {
+	if _, missing := c.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
 	p, b, err := c.findPart(q, k, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	leadsHere := func(o *balancerPart) bool { return o.kind.key == kindPolicy && o.text("redirect_pool_id") == p.id }
-	if policy := c.octavia.parts.first(leadsHere); policy != nil {
+	redirectsToPool := func(o *balancerPart) bool { return o.kind.key == kindPolicy && o.text("redirect_pool_id") == p.id }
+	if policy := c.octavia.parts.first(redirectsToPool); policy != nil {
 		return reply{}, conflict("", "Pool %s is in use by L7 policy %s", p.id, policy.id)
 	}
-	if err := c.atRest(b, p); err != nil {
+	if err := c.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
 	for _, o := range c.affected(p) {

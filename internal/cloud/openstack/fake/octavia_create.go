@@ -39,7 +39,7 @@ func (in *balancerInput) project(q *request) string {
 	return q.projectID
 }
 
-func unfit(format string, args ...any) *wire.Error {
+func validationFailure(format string, args ...any) *wire.Error {
 	return badRequest("", "Validation failure: "+format, args...)
 }
 
@@ -53,14 +53,14 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 		return reply{}, err
 	}
 	projectID := in.project(q)
-	if err := mayBalance(q, projectID); err != nil {
+	if err := checkBalancerRole(q, projectID); err != nil {
 		return reply{}, err
 	}
-	network, err := c.placeVIP(q, &in)
+	network, err := c.chooseVIP(q, &in)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.checkOffers(&in, projectID); err != nil {
+	if err := c.checkSupported(&in, projectID); err != nil {
 		return reply{}, err
 	}
 	b := &LoadBalancer{
@@ -77,7 +77,7 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.carryVIP(b, &in, network); err != nil {
+	if err := c.createVIPPort(b, &in, network); err != nil {
 		return reply{}, err
 	}
 	c.octavia.balancers.add(b)
@@ -88,18 +88,18 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	c.begin(LoadBalancerCreate, b.ID, func(failed bool) { c.settleBalancer(b, failed) })
+	c.beginTransition(LoadBalancerCreate, b.ID, func(failed bool) { c.finishBalancerTransition(b, failed) })
 	return created(map[string]any{"loadbalancer": view})
 }
 
-// checkOffers checks what a cloud offers or not. This one has neither flavors nor zones.
-func (c *Cloud) checkOffers(in *balancerInput, projectID string) error {
+// checkSupported checks what a cloud offers or not. This one has neither flavors nor zones.
+func (c *Cloud) checkSupported(in *balancerInput, projectID string) error {
 	mine := func(b *LoadBalancer) bool { return b.ProjectID == projectID }
 	switch {
 	case in.FlavorID != "":
-		return unfit("Invalid flavor_id.")
+		return validationFailure("Invalid flavor_id.")
 	case in.AvailabilityZone != "":
-		return unfit("Invalid availability zone.")
+		return validationFailure("Invalid availability zone.")
 	case in.Provider != "" && !slices.Contains([]string{"amphora", "octavia", "ovn"}, in.Provider):
 		return badRequest("", "Provider '%s' is not enabled.", in.Provider)
 	case c.exceeds(projectID, "load_balancer", c.octavia.balancers.count(mine), 1):
@@ -109,15 +109,15 @@ func (c *Cloud) checkOffers(in *balancerInput, projectID string) error {
 	}
 }
 
-// placeVIP finds out in which network and subnet the address of a load balancer is to lie.
-func (c *Cloud) placeVIP(q *request, in *balancerInput) (*Network, error) {
+// chooseVIP finds out in which network and subnet the address of a load balancer is to lie.
+func (c *Cloud) chooseVIP(q *request, in *balancerInput) (*Network, error) {
 	var network *Network
 	var err error
 	switch {
 	case in.VIPPortID != "":
-		network, err = c.placeOnPort(q, in)
+		network, err = c.chooseVIPOnPort(q, in)
 	case in.VIPNetworkID != "":
-		network, err = c.placeInNetwork(q, in)
+		network, err = c.chooseVIPInNetwork(q, in)
 	case in.VIPSubnetID != "":
 		s := c.visibleSubnet(q.identity, in.VIPSubnetID)
 		if s == nil {
@@ -125,7 +125,7 @@ func (c *Cloud) placeVIP(q *request, in *balancerInput) (*Network, error) {
 		}
 		network = c.neutron.networks.get(s.NetworkID)
 	default:
-		return nil, unfit("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
+		return nil, validationFailure("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
 	}
 	if err != nil {
 		return nil, err
@@ -134,33 +134,33 @@ func (c *Cloud) placeVIP(q *request, in *balancerInput) (*Network, error) {
 	for _, vip := range in.AdditionalVIPs {
 		switch {
 		case slices.Contains(used, vip.SubnetID):
-			return nil, unfit("Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.")
+			return nil, validationFailure("Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.")
 		case !slices.Contains(network.Subnets, vip.SubnetID):
-			return nil, unfit("All VIP subnets must belong to the same network.")
+			return nil, validationFailure("All VIP subnets must belong to the same network.")
 		}
 		used = append(used, vip.SubnetID)
 	}
 	return network, nil
 }
 
-func (c *Cloud) visibleSubnet(who *identity, id string) *Subnet {
+func (c *Cloud) visibleSubnet(caller *identity, id string) *Subnet {
 	s := c.neutron.subnets.get(id)
 	if s == nil {
 		return nil
 	}
-	if _, err := c.readableNetwork(who, s.NetworkID); err != nil {
+	if _, err := c.readableNetwork(caller, s.NetworkID); err != nil {
 		return nil
 	}
 	return s
 }
 
-func (c *Cloud) placeOnPort(q *request, in *balancerInput) (*Network, error) {
+func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error) {
 	p := c.neutron.ports.get(in.VIPPortID)
 	if p == nil || !q.owns(p.ProjectID) {
 		return nil, badRequest("", "Port %s not found.", in.VIPPortID)
 	}
 	if p.DeviceID != "" {
-		return nil, unfit("Port %s is already used by device %s ", p.ID, p.DeviceID)
+		return nil, validationFailure("Port %s is already used by device %s ", p.ID, p.DeviceID)
 	}
 	fits := func(ip FixedIP) bool {
 		if in.VIPSubnetID == "" && in.VIPAddress == "" {
@@ -174,15 +174,15 @@ func (c *Cloud) placeOnPort(q *request, in *balancerInput) (*Network, error) {
 		in.VIPSubnetID, in.VIPAddress = p.FixedIPs[at].SubnetID, p.FixedIPs[at].IPAddress
 		return c.neutron.networks.get(p.NetworkID), nil
 	case in.VIPSubnetID != "":
-		return nil, unfit("No VIP address found on the specified VIP port within the specified subnet.")
+		return nil, validationFailure("No VIP address found on the specified VIP port within the specified subnet.")
 	case in.VIPAddress != "":
-		return nil, unfit("Specified VIP address not found on the specified VIP port.")
+		return nil, validationFailure("Specified VIP address not found on the specified VIP port.")
 	default:
-		return nil, unfit("VIP port's subnet could not be determined. Please specify either a VIP subnet or address.")
+		return nil, validationFailure("VIP port's subnet could not be determined. Please specify either a VIP subnet or address.")
 	}
 }
 
-func (c *Cloud) placeInNetwork(q *request, in *balancerInput) (*Network, error) {
+func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, error) {
 	n, err := c.readableNetwork(q.identity, in.VIPNetworkID)
 	if err != nil {
 		return nil, badRequest("", "Network %s not found.", in.VIPNetworkID)
@@ -200,14 +200,14 @@ func (c *Cloud) placeInNetwork(q *request, in *balancerInput) (*Network, error) 
 				return n, nil
 			}
 		}
-		return nil, unfit("Supplied network does not contain a subnet for VIP address specified.")
+		return nil, validationFailure("Supplied network does not contain a subnet for VIP address specified.")
 	}
 	if len(n.Subnets) == 0 {
-		return nil, unfit("Supplied network does not contain a subnet.")
+		return nil, validationFailure("Supplied network does not contain a subnet.")
 	}
 	for _, id := range n.Subnets {
 		s := c.neutron.subnets.get(id)
-		if c.hasRoom(s, addressesOfABalancer) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
+		if c.hasFreeAddresses(s, minFreeAddresses) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
 			in.VIPSubnetID = id
 			if s.IPVersion == 4 {
 				break
@@ -215,16 +215,16 @@ func (c *Cloud) placeInNetwork(q *request, in *balancerInput) (*Network, error) 
 		}
 	}
 	if in.VIPSubnetID == "" {
-		return nil, unfit("Subnet(s) in the supplied network do not contain enough available IPs.")
+		return nil, validationFailure("Subnet(s) in the supplied network do not contain enough available IPs.")
 	}
 	return n, nil
 }
 
-// addressesOfABalancer is how many addresses Octavia wants to be free in a subnet that it chooses itself.
-const addressesOfABalancer = 2
+// minFreeAddresses is how many addresses Octavia wants to be free in a subnet that it chooses itself.
+const minFreeAddresses = 2
 
-// hasRoom reports whether a subnet has some free addresses.
-func (c *Cloud) hasRoom(s *Subnet, wanted int) bool {
+// hasFreeAddresses reports whether a subnet has some free addresses.
+func (c *Cloud) hasFreeAddresses(s *Subnet, wanted int) bool {
 	if c.neutron.full[s.ID] {
 		return false
 	}
@@ -242,8 +242,8 @@ func (c *Cloud) hasRoom(s *Subnet, wanted int) bool {
 	return false
 }
 
-// carryVIP makes the port that carries the addresses of a load balancer, unless the caller gave one.
-func (c *Cloud) carryVIP(b *LoadBalancer, in *balancerInput, n *Network) error {
+// createVIPPort makes the port that carries the addresses of a load balancer, unless the caller gave one.
+func (c *Cloud) createVIPPort(b *LoadBalancer, in *balancerInput, n *Network) error {
 	if b.VIPPortID != "" {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (c *Cloud) carryVIP(b *LoadBalancer, in *balancerInput, n *Network) error {
 	wanted := append([]fixedIPInput{{SubnetID: in.VIPSubnetID, IPAddress: in.VIPAddress}}, in.AdditionalVIPs...)
 	ips, err := c.assign(n, p.ID, p.MACAddress, wanted)
 	if err != nil {
-		return neutronSaid(b, err)
+		return vipPortError(b, err)
 	}
 	p.FixedIPs = ips
 	c.neutron.ports.add(p)
@@ -264,8 +264,8 @@ func (c *Cloud) carryVIP(b *LoadBalancer, in *balancerInput, n *Network) error {
 	return nil
 }
 
-// neutronSaid passes on why there is no port.
-func neutronSaid(b *LoadBalancer, err error) error {
+// vipPortError passes on why there is no port.
+func vipPortError(b *LoadBalancer, err error) error {
 	message := err.Error()
 	if e, isError := errors.AsType[*wire.Error](err); isError {
 		message = e.Message

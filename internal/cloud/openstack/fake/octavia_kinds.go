@@ -55,8 +55,8 @@ func partKinds() []*partKind {
 	}
 }
 
-// titleInPath is what a part is called that a path leads through.
-func titleInPath(kind string) string {
+// pathTitle is what a part is called that a path leads through.
+func pathTitle(kind string) string {
 	if kind == kindPolicy {
 		return "L7Policy"
 	}

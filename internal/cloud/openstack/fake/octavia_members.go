@@ -12,7 +12,7 @@ import (
 // and whatever else the pool has is removed unless the caller says additive_only.
 func (c *Cloud) replaceMembers(q *request) (reply, error) {
 	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kindMember })]
-	pool, missing := c.leadsThrough(q, k)
+	pool, missing := c.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
@@ -24,10 +24,10 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.atRest(b, &balancerPart{kind: k, parentID: pool.id}); err != nil {
+	if err := c.checkNotPending(b, &balancerPart{kind: k, parentID: pool.id}); err != nil {
 		return reply{}, err
 	}
-	old := c.below(pool.id, kindMember)
+	old := c.childrenOf(pool.id, kindMember)
 	if len(wanted)+len(old) == 0 {
 		return accepted(nil)
 	}
@@ -37,7 +37,7 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 		at := slices.IndexFunc(old, func(p *balancerPart) bool { return socketOf(p.attrs) == socketOf(attrs) })
 		if at >= 0 {
 			changed := maps.Clone(old[at].attrs)
-			maps.Copy(changed, lacking(attrs, "subnet_id"))
+			maps.Copy(changed, withoutKeys(attrs, "subnet_id"))
 			old[at].attrs, old[at].provisioning = changed, lbPendingUpdate
 			continue
 		}

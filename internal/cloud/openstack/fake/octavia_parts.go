@@ -65,9 +65,9 @@ func (c *Cloud) findPart(q *request, k *partKind, id string) (*balancerPart, *Lo
 	return p, b, err
 }
 
-// leadsThrough returns the part that the path of a request lies below, if there is one. When it does not exist, Octavia
+// parentInPath returns the part that the path of a request lies below, if there is one. When it does not exist, Octavia
 // has not yet got as far as to answer in its usual form.
-func (c *Cloud) leadsThrough(q *request, k *partKind) (*balancerPart, *reply) {
+func (c *Cloud) parentInPath(q *request, k *partKind) (*balancerPart, *reply) {
 	id := q.path("parent")
 	if id == "" {
 		return nil, nil
@@ -78,17 +78,17 @@ func (c *Cloud) leadsThrough(q *request, k *partKind) (*balancerPart, *reply) {
 	}
 	parent := c.partOf(kind, id)
 	if parent == nil {
-		return nil, unusual(http.StatusNotFound, "Bad Request", fmt.Sprintf("%s %s not found.", titleInPath(kind), id))
+		return nil, frameworkError(http.StatusNotFound, "Bad Request", fmt.Sprintf("%s %s not found.", pathTitle(kind), id))
 	}
 	return parent, nil
 }
 
-// unusual is an error in the form of the framework below Octavia.
-func unusual(status int, title, description string) *reply {
+// frameworkError is an error in the form of the framework below Octavia.
+func frameworkError(status int, title, description string) *reply {
 	return &reply{status: status, body: map[string]any{"code": status, "title": title, "description": description}}
 }
 
-func (c *Cloud) below(parentID, kind string) []*balancerPart {
+func (c *Cloud) childrenOf(parentID, kind string) []*balancerPart {
 	return c.octavia.parts.where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
 }
 
@@ -115,18 +115,18 @@ func (c *Cloud) partView(p *balancerPart) map[string]any {
 	view["created_at"], view["updated_at"] = p.created, Null(p.updated)
 	switch p.kind.key {
 	case kindListener:
-		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(c.below(p.id, kindPolicy))
+		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(c.childrenOf(p.id, kindPolicy))
 	case kindPool:
 		view["loadbalancers"], view["listeners"] = []Ref{{ID: p.balancerID}}, refs(c.listenersOf(p))
-		view["members"] = refs(c.below(p.id, kindMember))
+		view["members"] = refs(c.childrenOf(p.id, kindMember))
 		view["session_persistence"] = persistence(p.attrs["session_persistence"])
-		for _, monitor := range c.below(p.id, kindHealthMonitor) {
+		for _, monitor := range c.childrenOf(p.id, kindHealthMonitor) {
 			view["healthmonitor_id"] = monitor.id
 		}
 	case kindHealthMonitor:
 		view["pools"] = []Ref{{ID: p.parentID}}
 	case kindPolicy:
-		view["rules"] = refs(c.below(p.id, kindRule))
+		view["rules"] = refs(c.childrenOf(p.id, kindRule))
 	}
 	return view
 }
@@ -143,7 +143,7 @@ func persistence(sent any) any {
 }
 
 func (c *Cloud) showPart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.leadsThrough(q, k); missing != nil {
+	if _, missing := c.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
 	p, _, err := c.findPart(q, k, q.path("id"))
@@ -154,7 +154,7 @@ func (c *Cloud) showPart(q *request, k *partKind) (reply, error) {
 }
 
 func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
-	parent, missing := c.leadsThrough(q, k)
+	parent, missing := c.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
@@ -163,7 +163,7 @@ func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
 			return reply{}, err
 		}
 	}
-	if err := mayBalance(q, q.listedProject()); err != nil {
+	if err := checkBalancerRole(q, q.listedProject()); err != nil {
 		return reply{}, err
 	}
 	if err := k.checkFilters(q); err != nil {

@@ -16,7 +16,7 @@ func (c *Cloud) showStatuses(q *request) (reply, error) {
 		if pool := c.partOf(kindPool, p.text("default_pool_id")); pool != nil {
 			pools = append(pools, c.poolStatus(pool))
 		}
-		for _, policy := range c.below(p.id, kindPolicy) {
+		for _, policy := range c.childrenOf(p.id, kindPolicy) {
 			if pool := c.partOf(kindPool, policy.text("redirect_pool_id")); pool != nil {
 				pools = append(pools, c.poolStatus(pool))
 			}
@@ -43,11 +43,11 @@ func statusOf(p *balancerPart, more ...string) map[string]any {
 func (c *Cloud) poolStatus(pool *balancerPart) map[string]any {
 	view := statusOf(pool)
 	members := []any{}
-	for _, member := range c.below(pool.id, kindMember) {
+	for _, member := range c.childrenOf(pool.id, kindMember) {
 		members = append(members, statusOf(member, "address", "protocol_port"))
 	}
 	view["members"] = members
-	for _, monitor := range c.below(pool.id, kindHealthMonitor) {
+	for _, monitor := range c.childrenOf(pool.id, kindHealthMonitor) {
 		view["health_monitor"] = statusOf(monitor, "type")
 	}
 	return view

@@ -17,20 +17,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-func (s *site) balancer(t testing.TB) *loadbalancers.LoadBalancer {
+func (s *testEnv) balancer(t testing.TB) *loadbalancers.LoadBalancer {
 	t.Helper()
 	b, err := loadbalancers.Create(t.Context(), s.loadBalancer, loadbalancers.CreateOpts{Name: "lb", VipSubnetID: s.subnetID}).Extract()
 	require.NoError(t, err)
 	return b
 }
 
-func (s *site) remove(t testing.TB, id string, cascade bool) error {
+func (s *testEnv) remove(t testing.TB, id string, cascade bool) error {
 	t.Helper()
 	return loadbalancers.Delete(t.Context(), s.loadBalancer, id, loadbalancers.DeleteOpts{Cascade: cascade}).ExtractErr()
 }
 
-func TestALoadBalancerStandsOnAPort(t *testing.T) {
-	s := newSite(t)
+func TestCreateLoadBalancer_VIPPort(t *testing.T) {
+	s := newTestEnv(t)
 	b := s.balancer(t)
 	p, err := ports.Get(t.Context(), s.network, b.VipPortID).Extract()
 	require.NoError(t, err)
@@ -38,41 +38,41 @@ func TestALoadBalancerStandsOnAPort(t *testing.T) {
 	require.Equal(t, b.VipAddress, p.FixedIPs[0].IPAddress)
 	fip, err := floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: s.publicID, PortID: b.VipPortID}).Extract()
 	require.NoError(t, err)
-	require.Equal(t, "409 NetworkInUse", problem(networks.Delete(t.Context(), s.network, s.networkID).ExtractErr()))
+	require.Equal(t, "409 NetworkInUse", errorText(networks.Delete(t.Context(), s.network, s.networkID).ExtractErr()))
 
 	require.NoError(t, s.remove(t, b.ID, true))
-	require.Equal(t, "404 Client", problem(loadbalancers.Get(t.Context(), s.loadBalancer, b.ID).Err))
-	require.Equal(t, "404 PortNotFound", problem(ports.Get(t.Context(), s.network, b.VipPortID).Err))
+	require.Equal(t, "404 Client", errorText(loadbalancers.Get(t.Context(), s.loadBalancer, b.ID).Err))
+	require.Equal(t, "404 PortNotFound", errorText(ports.Get(t.Context(), s.network, b.VipPortID).Err))
 	fip, err = floatingips.Get(t.Context(), s.network, fip.ID).Extract()
 	require.NoError(t, err, "the floating IP stays behind")
 	require.Equal(t, "DOWN", fip.Status)
 }
 
-func TestAPendingLoadBalancerIsImmutable(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.LoadBalancerCreate, fake.Transition{Polls: 1}), fake.WithTransition(fake.LoadBalancerDelete, fake.Transition{Polls: 2}))
+func TestLoadBalancer_Pending(t *testing.T) {
+	s := newTestEnv(t, fake.WithTransition(fake.LoadBalancerCreate, fake.Transition{Polls: 1}), fake.WithTransition(fake.LoadBalancerDelete, fake.Transition{Polls: 2}))
 	status := func(id string) string {
 		b, err := loadbalancers.Get(t.Context(), s.loadBalancer, id).Extract()
 		if err != nil {
-			return problem(err)
+			return errorText(err)
 		}
 		return b.ProvisioningStatus
 	}
 	b := s.balancer(t)
 	require.Equal(t, "PENDING_CREATE", b.ProvisioningStatus)
-	require.Equal(t, "409 Client", problem(s.remove(t, b.ID, true)))
+	require.Equal(t, "409 Client", errorText(s.remove(t, b.ID, true)))
 	require.Equal(t, []string{"PENDING_CREATE", "ACTIVE"}, []string{status(b.ID), status(b.ID)})
 	require.NoError(t, s.remove(t, b.ID, true))
-	require.Equal(t, "409 Client", problem(s.remove(t, b.ID, true)))
+	require.Equal(t, "409 Client", errorText(s.remove(t, b.ID, true)))
 	require.Equal(t, []string{"PENDING_DELETE", "PENDING_DELETE", "404 Client"}, []string{status(b.ID), status(b.ID), status(b.ID)})
 }
 
-func TestALoadBalancerWithPartsGoesOnlyAsAWhole(t *testing.T) {
-	s := newSite(t)
+func TestDeleteLoadBalancer_Cascade(t *testing.T) {
+	s := newTestEnv(t)
 	b := s.balancer(t)
 	listener, err := listeners.Create(t.Context(), s.loadBalancer, listeners.CreateOpts{LoadbalancerID: b.ID, Protocol: "TCP", ProtocolPort: 443}).Extract()
 	require.NoError(t, err)
 	err = listeners.Create(t.Context(), s.loadBalancer, listeners.CreateOpts{LoadbalancerID: b.ID, Protocol: "TCP", ProtocolPort: 443}).Err
-	require.Equal(t, "409 Client", problem(err))
+	require.Equal(t, "409 Client", errorText(err))
 	pool, err := pools.Create(t.Context(), s.loadBalancer, pools.CreateOpts{ListenerID: listener.ID, Protocol: "TCP", LBMethod: "ROUND_ROBIN"}).Extract()
 	require.NoError(t, err)
 	member, err := pools.CreateMember(t.Context(), s.loadBalancer, pool.ID, pools.CreateMemberOpts{Address: "10.250.0.9", ProtocolPort: 30443}).Extract()
@@ -85,16 +85,16 @@ func TestALoadBalancerWithPartsGoesOnlyAsAWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, listener.ID, got.Listeners[0].ID)
 	require.Equal(t, pool.ID, got.Pools[0].ID)
-	require.Equal(t, "400 Client", problem(s.remove(t, b.ID, false)))
+	require.Equal(t, "400 Client", errorText(s.remove(t, b.ID, false)))
 	require.NoError(t, pools.Delete(t.Context(), s.loadBalancer, pool.ID).ExtractErr())
-	require.Equal(t, "404", problem(pools.GetMember(t.Context(), s.loadBalancer, pool.ID, member.ID).Err))
-	require.Equal(t, "400 Client", problem(s.remove(t, b.ID, false)), "the listener is left")
+	require.Equal(t, "404", errorText(pools.GetMember(t.Context(), s.loadBalancer, pool.ID, member.ID).Err))
+	require.Equal(t, "400 Client", errorText(s.remove(t, b.ID, false)), "the listener is left")
 	require.NoError(t, s.remove(t, b.ID, true))
-	require.Equal(t, "404 Client", problem(listeners.Get(t.Context(), s.loadBalancer, listener.ID).Err))
+	require.Equal(t, "404 Client", errorText(listeners.Get(t.Context(), s.loadBalancer, listener.ID).Err))
 }
 
-func TestWhatOctaviaRefuses(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestLoadBalancer_Invalid(t *testing.T) {
+	for name, test := range map[string]struct {
 		opts  loadbalancers.CreateOpts
 		quota int
 		want  string
@@ -104,24 +104,24 @@ func TestWhatOctaviaRefuses(t *testing.T) {
 		"an unknown provider":      {loadbalancers.CreateOpts{VipSubnetID: "ours", Provider: "f5"}, fake.Unlimited, "400 Client"},
 		"one too many":             {loadbalancers.CreateOpts{VipSubnetID: "ours"}, 0, "403 Client"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			s := newSite(t)
+		t.Run(name, func(t *testing.T) {
+			s := newTestEnv(t)
 			require.NoError(t, s.cloud.SetQuota("garden", "load_balancer", test.quota))
 			if test.opts.VipSubnetID == "ours" {
 				test.opts.VipSubnetID = s.subnetID
 			}
-			require.Equal(t, test.want, problem(loadbalancers.Create(t.Context(), s.loadBalancer, test.opts).Err))
+			require.Equal(t, test.want, errorText(loadbalancers.Create(t.Context(), s.loadBalancer, test.opts).Err))
 		})
 	}
 }
 
-func TestLoadBalancersAreFoundByTheirNetwork(t *testing.T) {
-	s := newSite(t)
+func TestListLoadBalancers_Filters(t *testing.T) {
+	s := newTestEnv(t)
 	b := s.balancer(t)
-	other := plant(t, s.cloud, "networks", fake.Attrs{})
-	plant(t, s.cloud, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "cidr": "10.9.0.0/24"})
-	plant(t, s.cloud, "loadbalancers", fake.Attrs{"vip_network_id": other, "name": "foreign"})
-	for sentence, test := range map[string]struct {
+	other := createResource(t, s.cloud, "networks", fake.Attrs{})
+	createResource(t, s.cloud, "subnets", fake.Attrs{"network_id": other, "ip_version": 4, "cidr": "10.9.0.0/24"})
+	createResource(t, s.cloud, "loadbalancers", fake.Attrs{"vip_network_id": other, "name": "foreign"})
+	for name, test := range map[string]struct {
 		opts loadbalancers.ListOpts
 		want int
 	}{
@@ -131,7 +131,7 @@ func TestLoadBalancersAreFoundByTheirNetwork(t *testing.T) {
 		"of no such name":  {loadbalancers.ListOpts{Name: "l"}, 0},
 		"of that very one": {loadbalancers.ListOpts{ID: b.ID}, 1},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			pages, err := loadbalancers.List(s.loadBalancer, test.opts).AllPages(t.Context())
 			require.NoError(t, err)
 			all, err := loadbalancers.ExtractLoadBalancers(pages)
@@ -142,41 +142,41 @@ func TestLoadBalancersAreFoundByTheirNetwork(t *testing.T) {
 }
 
 func TestShareNetworks(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	made, err := sharenetworks.Create(t.Context(), s.share, sharenetworks.CreateOpts{Name: "s", NeutronNetID: s.networkID, NeutronSubnetID: s.subnetID}).Extract()
 	require.NoError(t, err)
 	require.Equal(t, s.subnetID, made.NeutronSubnetID)
 	err = sharenetworks.Create(t.Context(), s.share, sharenetworks.CreateOpts{NeutronNetID: s.networkID}).Err
-	require.Equal(t, "400 badRequest", problem(err), "a network without a subnet")
+	require.Equal(t, "400 badRequest", errorText(err), "a network without a subnet")
 	err = sharenetworks.Create(t.Context(), s.share, sharenetworks.CreateOpts{NeutronNetID: s.networkID, NeutronSubnetID: "nope"}).Err
-	require.Equal(t, "400 badRequest", problem(err))
+	require.Equal(t, "400 badRequest", errorText(err))
 	require.NoError(t, s.cloud.SetQuota("garden", "share_networks", 1))
-	require.Equal(t, "413 overLimit", problem(sharenetworks.Create(t.Context(), s.share, sharenetworks.CreateOpts{}).Err))
+	require.Equal(t, "413 overLimit", errorText(sharenetworks.Create(t.Context(), s.share, sharenetworks.CreateOpts{}).Err))
 
-	for sentence, want := range map[string]int{"s": 1, "t": 0} {
-		pages, err := sharenetworks.ListDetail(s.share, sharenetworks.ListOpts{Name: sentence}).AllPages(t.Context())
+	for name, want := range map[string]int{"s": 1, "t": 0} {
+		pages, err := sharenetworks.ListDetail(s.share, sharenetworks.ListOpts{Name: name}).AllPages(t.Context())
 		require.NoError(t, err)
 		all, err := sharenetworks.ExtractShareNetworks(pages)
 		require.NoError(t, err)
 		require.Len(t, all, want)
 	}
 	require.NoError(t, sharenetworks.Delete(t.Context(), s.share, made.ID).ExtractErr())
-	require.Equal(t, "404 itemNotFound", problem(sharenetworks.Delete(t.Context(), s.share, made.ID).ExtractErr()))
+	require.Equal(t, "404 itemNotFound", errorText(sharenetworks.Delete(t.Context(), s.share, made.ID).ExtractErr()))
 }
 
 func TestVolumes(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.VolumeCreate, fake.Transition{Polls: 1}))
+	s := newTestEnv(t, fake.WithTransition(fake.VolumeCreate, fake.Transition{Polls: 1}))
 	require.NoError(t, s.cloud.SetQuota("garden", "gigabytes", 5))
 	v, err := volumes.Create(t.Context(), s.volume, volumes.CreateOpts{Name: "v", Size: 3}, nil).Extract()
 	require.NoError(t, err)
 	require.Equal(t, "creating", v.Status)
-	require.Equal(t, "400 badRequest", problem(volumes.Delete(t.Context(), s.volume, v.ID, nil).ExtractErr()))
+	require.Equal(t, "400 badRequest", errorText(volumes.Delete(t.Context(), s.volume, v.ID, nil).ExtractErr()))
 	for _, want := range []string{"creating", "available"} {
 		v, err = volumes.Get(t.Context(), s.volume, v.ID).Extract()
 		require.NoError(t, err)
 		require.Equal(t, want, v.Status)
 	}
-	require.Equal(t, "413 overLimit", problem(volumes.Create(t.Context(), s.volume, volumes.CreateOpts{Size: 3}, nil).Err))
+	require.Equal(t, "413 overLimit", errorText(volumes.Create(t.Context(), s.volume, volumes.CreateOpts{Size: 3}, nil).Err))
 	require.NoError(t, volumes.Delete(t.Context(), s.volume, v.ID, nil).ExtractErr())
 	require.Empty(t, s.cloud.State("garden").Volumes)
 }

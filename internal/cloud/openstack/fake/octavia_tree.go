@@ -9,7 +9,7 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 		pool, given := listener["default_pool"].(map[string]any)
 		switch {
 		case given && pool["name"] == nil:
-			return nil, unfit("Pools must be named when creating a fully populated loadbalancer.")
+			return nil, validationFailure("Pools must be named when creating a fully populated loadbalancer.")
 		case given && len(pool) > 1: // otherwise it names one
 			pools = append(pools, pool)
 		}
@@ -19,11 +19,11 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 	for _, attrs := range pools {
 		for _, name := range []string{"protocol", "lb_algorithm"} {
 			if attrs[name] == nil {
-				return nil, unfit("Pool definition for '%v' missing required attribute: %s", attrs["name"], name)
+				return nil, validationFailure("Pool definition for '%v' missing required attribute: %s", attrs["name"], name)
 			}
 		}
 		if ids[attrs["name"]] != "" {
-			return nil, unfit("Pool names must be unique when creating a fully populated loadbalancer.")
+			return nil, validationFailure("Pool names must be unique when creating a fully populated loadbalancer.")
 		}
 		made, err := c.newPoolTree(b, attrs)
 		if err != nil {
@@ -33,10 +33,10 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 		parts = append(parts, made...)
 	}
 	for _, attrs := range in.Listeners {
-		own := lacking(attrs, "default_pool", "l7policies")
+		own := withoutKeys(attrs, "default_pool", "l7policies")
 		if pool, given := attrs["default_pool"].(map[string]any); given {
 			if own["default_pool_id"] = ids[pool["name"]]; own["default_pool_id"] == "" {
-				return nil, unfit("Pool '%v' was referenced but no full definition was found.", pool["name"])
+				return nil, validationFailure("Pool '%v' was referenced but no full definition was found.", pool["name"])
 			}
 		}
 		listener := c.newPart(kindListener, b, "", own)
@@ -50,7 +50,7 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 
 // newPoolTree makes a pool, the first of the result, with its health monitor and members.
 func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerPart, error) {
-	pool := c.newPart(kindPool, b, "", lacking(attrs, "members", "healthmonitor"))
+	pool := c.newPart(kindPool, b, "", withoutKeys(attrs, "members", "healthmonitor"))
 	parts := []*balancerPart{pool}
 	for _, attrs := range objectsIn(attrs["healthmonitor"]) {
 		monitor := c.newPart(kindHealthMonitor, b, pool.id, attrs)
@@ -70,7 +70,7 @@ func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerP
 }
 
 func (c *Cloud) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[string]any) []*balancerPart {
-	own := lacking(attrs, "rules")
+	own := withoutKeys(attrs, "rules")
 	own["listener_id"] = listenerID
 	policy := c.newPart(kindPolicy, b, listenerID, own)
 	parts := []*balancerPart{policy}
@@ -80,8 +80,8 @@ func (c *Cloud) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[stri
 	return parts
 }
 
-// lacking returns attributes without some.
-func lacking(attrs map[string]any, names ...string) map[string]any {
+// withoutKeys returns attributes without some.
+func withoutKeys(attrs map[string]any, names ...string) map[string]any {
 	own := maps.Clone(attrs)
 	for _, name := range names {
 		delete(own, name)
@@ -99,11 +99,11 @@ func (c *Cloud) fullView(b *LoadBalancer) (map[string]any, error) {
 	for _, p := range c.partsOf(b) {
 		switch p.kind.key {
 		case kindListener:
-			full := lacking(c.partView(p), "loadbalancers")
+			full := withoutKeys(c.partView(p), "loadbalancers")
 			full["l7policies"] = c.fullViews(p, kindPolicy)
 			listeners = append(listeners, full)
 		case kindPool:
-			full := lacking(c.partView(p), "loadbalancers", "healthmonitor_id")
+			full := withoutKeys(c.partView(p), "loadbalancers", "healthmonitor_id")
 			// Octavia forgets the health monitor in this answer, though it makes one.
 			full["members"], full["healthmonitor"] = c.fullViews(p, kindMember), nil
 			pools = append(pools, full)
@@ -115,7 +115,7 @@ func (c *Cloud) fullView(b *LoadBalancer) (map[string]any, error) {
 
 func (c *Cloud) fullViews(parent *balancerPart, kind string) []any {
 	views := []any{}
-	for _, p := range c.below(parent.id, kind) {
+	for _, p := range c.childrenOf(parent.id, kind) {
 		view := c.partView(p)
 		if kind == kindPolicy {
 			view["rules"] = c.fullViews(p, kindRule)

@@ -37,21 +37,21 @@ const (
 )
 
 type config struct {
-	regions        []string
-	catalog        CatalogShape
-	without        []wire.Service
-	tokenLifetime  time.Duration
-	latency        time.Duration
-	zones          []string
-	mtu            int
-	pageSize       int
-	noExtensions   []string
-	policy         Policy
-	interfaceOwner string
-	novaMicro      int
-	transitions    map[string]Transition
-	hosts          int
-	dhcpPorts      bool
+	regions           []string
+	catalog           CatalogShape
+	missingServices   []wire.Service
+	tokenLifetime     time.Duration
+	latency           time.Duration
+	zones             []string
+	mtu               int
+	pageSize          int
+	missingExtensions []string
+	policy            Policy
+	interfaceOwner    string
+	novaMicro         int
+	transitions       map[string]Transition
+	hosts             int
+	dhcpPorts         bool
 }
 
 // Policy says what a plain project member may do. The zero value is that of a stock cloud.
@@ -98,7 +98,7 @@ func WithCatalog(shape CatalogShape) Option { return func(c *config) { c.catalog
 
 // WithoutServices leaves services out of the catalog.
 func WithoutServices(services ...wire.Service) Option {
-	return func(c *config) { c.without = append(c.without, services...) }
+	return func(c *config) { c.missingServices = append(c.missingServices, services...) }
 }
 
 // WithRegions names the regions in the catalog. All of them lead to the same services.
@@ -132,7 +132,7 @@ func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
 // WithoutExtensions switches Neutron extensions off, by alias: "revision-if-match", "standard-attr-tag",
 // "availability_zone", "router_availability_zone", "net-mtu-writable".
 func WithoutExtensions(aliases ...string) Option {
-	return func(c *config) { c.noExtensions = append(c.noExtensions, aliases...) }
+	return func(c *config) { c.missingExtensions = append(c.missingExtensions, aliases...) }
 }
 
 // WithPolicy replaces the policy for plain members.
@@ -149,6 +149,6 @@ func WithTransition(kind string, t Transition) Option {
 	return func(c *config) { c.transitions[kind] = t }
 }
 
-func (c *config) has(s wire.Service) bool           { return !slices.Contains(c.without, s) }
-func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.noExtensions, alias) }
+func (c *config) has(s wire.Service) bool           { return !slices.Contains(c.missingServices, s) }
+func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.missingExtensions, alias) }
 func (c *config) transition(kind string) Transition { return c.transitions[kind] }

@@ -12,8 +12,8 @@ import (
 // What a plain member may not do, in the words of Neutron's policy engine.
 
 // denied is what Neutron answers when its policy does not allow an attribute.
-func denied(deed, resource, attribute string) *wire.Error {
-	return disallowed(deed+"_"+resource, "rule:"+deed+"_"+resource+":"+attribute)
+func denied(action, resource, attribute string) *wire.Error {
+	return disallowed(action+"_"+resource, "rule:"+action+"_"+resource+":"+attribute)
 }
 
 // disallowed names the rule of a call and what else had to be allowed.
@@ -21,8 +21,8 @@ func disallowed(rule, more string) *wire.Error {
 	return forbidden("PolicyNotAuthorized", "(rule:%s and %s) is disallowed by policy", rule, more)
 }
 
-// deedOf is how a policy calls what a request does.
-func deedOf(q *request) string {
+// policyAction is how a policy calls what a request does.
+func policyAction(q *request) string {
 	if q.http.Method == http.MethodPut {
 		return "update"
 	}
@@ -45,14 +45,14 @@ func networkPolicy(q *request, in *networkInput) error {
 		{"provider:segmentation_id", in.SegmentationID.set},
 	} {
 		if attribute.sent {
-			return denied(deedOf(q), "network", attribute.name)
+			return denied(policyAction(q), "network", attribute.name)
 		}
 	}
 	return nil
 }
 
 // portPolicy leaves to the network's owner what could disturb others in it, and to operators on which host a port is.
-func portPolicy(q *request, n *Network, in *portInput, deed string) error {
+func portPolicy(q *request, n *Network, in *portInput, action string) error {
 	if q.admin() {
 		return nil
 	}
@@ -68,18 +68,18 @@ func portPolicy(q *request, n *Network, in *portInput, deed string) error {
 		{"device_owner", strings.HasPrefix(in.DeviceOwner.v, "network:") && !owner},
 	} {
 		if attribute.refused {
-			return denied(deed, "port", attribute.name)
+			return denied(action, "port", attribute.name)
 		}
 	}
 	withAddress := func(ip fixedIPInput) bool { return ip.IPAddress != "" }
 	if at := slices.IndexFunc(in.FixedIPs.v, withAddress); at >= 0 && !owner {
-		return portAddressDenied(deed, in.FixedIPs.v[at])
+		return portAddressDenied(action, in.FixedIPs.v[at])
 	}
 	return nil
 }
 
-func portAddressDenied(deed string, ip fixedIPInput) *wire.Error {
-	rule := deed + "_port"
+func portAddressDenied(action string, ip fixedIPInput) *wire.Error {
+	rule := action + "_port"
 	parts := fmt.Sprintf("rule:%s:fixed_ips:ip_address", rule)
 	if ip.SubnetID != "" {
 		parts = fmt.Sprintf("(%s and rule:%s:fixed_ips:subnet_id)", parts, rule)
@@ -100,7 +100,7 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 	if !refused {
 		return nil
 	}
-	rule := deedOf(q) + "_router"
+	rule := policyAction(q) + "_router"
 	var parts []string
 	for _, attribute := range in.given() {
 		parts = append(parts, fmt.Sprintf("rule:%s:external_gateway_info:%s", rule, attribute))
@@ -108,8 +108,8 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 	return disallowed(rule, fmt.Sprintf("(rule:%s:external_gateway_info and (%s))", rule, strings.Join(parts, " and ")))
 }
 
-// seesSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
-func (c *Cloud) seesSubnet(who *identity, s *Subnet) bool {
+// maySeeSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
+func (c *Cloud) maySeeSubnet(caller *identity, s *Subnet) bool {
 	n := c.neutron.networks.get(s.NetworkID)
-	return who.owns(s.ProjectID) || who.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
+	return caller.owns(s.ProjectID) || caller.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
 }

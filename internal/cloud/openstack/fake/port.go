@@ -29,12 +29,12 @@ type portInput struct {
 }
 
 func (c *Cloud) portCollection() *collection[Port] {
-	ownsNetwork := func(who *identity, p *Port) bool {
+	ownsNetwork := func(caller *identity, p *Port) bool {
 		n := c.neutron.networks.get(p.NetworkID)
-		return n != nil && who.owns(n.ProjectID)
+		return n != nil && caller.owns(n.ProjectID)
 	}
 	return &collection[Port]{
-		one: "port", many: "ports", path: "ports", quota: "port",
+		singular: "port", plural: "ports", path: "ports", quota: "port",
 		rows: c.neutron.ports, std: func(p *Port) *Standard { return p.standard() },
 		missing: portNotFound,
 		visible: ownsNetwork, deletable: ownsNetwork,
@@ -94,8 +94,8 @@ func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*
 }
 
 // applyPort sets everything but the addresses.
-func (c *Cloud) applyPort(q *request, p *Port, in *portInput, deed string) error {
-	if err := portPolicy(q, c.neutron.networks.get(p.NetworkID), in, deed); err != nil {
+func (c *Cloud) applyPort(q *request, p *Port, in *portInput, action string) error {
+	if err := portPolicy(q, c.neutron.networks.get(p.NetworkID), in, action); err != nil {
 		return err
 	}
 	if in.HostID.v != "" {
@@ -145,7 +145,7 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 		return err
 	}
 	if in.FixedIPs.set {
-		ips, err := c.exchange(c.neutron.networks.get(p.NetworkID), &changed, in.FixedIPs.v)
+		ips, err := c.replaceFixedIPs(c.neutron.networks.get(p.NetworkID), &changed, in.FixedIPs.v)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ type filters struct {
 
 func newFilters[T any]() filters {
 	row := reflect.TypeFor[T]()
-	return filters{row: row, fields: wireNames(row)}
+	return filters{row: row, fields: jsonFields(row)}
 }
 
 // reserved reports whether a query parameter is not a filter.

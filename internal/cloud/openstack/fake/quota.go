@@ -31,9 +31,9 @@ func (c *Cloud) checkQuota(projectID, resource string, have, more int) error {
 	return nil
 }
 
-// precedesQuota reports whether a create is refused before Neutron looks at the quota: it understands and authorises a request
+// checkedBeforeQuota reports whether a create is refused before Neutron looks at the quota: it understands and authorises a request
 // first, for which it looks up the network that things are in.
-func precedesQuota(err error) bool {
+func checkedBeforeQuota(err error) bool {
 	refusal, isRefusal := errors.AsType[*wire.Error](err)
 	return isRefusal && slices.Contains([]string{"HTTPBadRequest", "PolicyNotAuthorized", "NetworkNotFound"}, refusal.Type)
 }

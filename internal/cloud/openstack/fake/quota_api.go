@@ -21,7 +21,7 @@ type quotaAPI struct {
 	// changed and removed are the statuses of the answers to PUT and DELETE.
 	changed, removed int
 	// denied is what is answered to whoever is not allowed a deed: show, update or delete.
-	denied func(deed string) *wire.Error
+	denied func(action string) *wire.Error
 	// unknown is what is answered for a resource that has no quota.
 	unknown func(resource string) *wire.Error
 	// body is checked first, where it is given.
@@ -36,8 +36,8 @@ func quotaAPIs() []quotaAPI {
 				"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule", "rbac_policy",
 			},
 			changed: http.StatusOK, removed: http.StatusNoContent,
-			denied: func(deed string) *wire.Error {
-				return forbidden("PolicyNotAuthorized", "rule:%s_quota is disallowed by policy", strings.Replace(deed, "show", "get", 1))
+			denied: func(action string) *wire.Error {
+				return forbidden("PolicyNotAuthorized", "rule:%s_quota is disallowed by policy", strings.Replace(action, "show", "get", 1))
 			},
 			unknown: func(resource string) *wire.Error {
 				return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", resource)
@@ -47,8 +47,8 @@ func quotaAPIs() []quotaAPI {
 			endpoint: endpoint{service: wire.Nova, prefix: novaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"instances", "cores", "ram", "key_pairs", "server_groups"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusAccepted,
-			denied: func(deed string) *wire.Error {
-				return forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", deed)
+			denied: func(action string) *wire.Error {
+				return forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", action)
 			},
 			body: object([]string{"quota_set"}, property{"quota_set", object(nil,
 				property{"instances", number(Unlimited)}, property{"cores", number(Unlimited)}, property{"ram", number(Unlimited)},
@@ -59,8 +59,8 @@ func quotaAPIs() []quotaAPI {
 			endpoint: endpoint{service: wire.Cinder, prefix: cinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"volumes", "gigabytes"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusOK,
-			denied: func(deed string) *wire.Error {
-				return forbidden("", "Policy doesn't allow volume_extension:quotas:%s to be performed.", deed)
+			denied: func(action string) *wire.Error {
+				return forbidden("", "Policy doesn't allow volume_extension:quotas:%s to be performed.", action)
 			},
 			unknown: func(resource string) *wire.Error {
 				return badRequest("", "Invalid input received: Bad key(s) in quota set: %s", resource)

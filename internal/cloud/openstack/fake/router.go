@@ -27,18 +27,18 @@ type routerInput struct {
 
 func (c *Cloud) routerCollection() *collection[Router] {
 	return &collection[Router]{
-		one: "router", many: "routers", path: "routers", quota: "router",
+		singular: "router", plural: "routers", path: "routers", quota: "router",
 		rows: c.neutron.routers, std: func(r *Router) *Standard { return r.standard() },
 		missing: routerNotFound,
 		create:  c.createRouter, update: c.updateRouter, remove: c.deleteRouter,
-		discard:   c.dropRouter,
-		unrevised: true, unguarded: unguardedRouterUpdate,
+		discard:              c.dropRouter,
+		startsAtRevisionZero: true, ignoresIfMatch: routerUpdateIgnoresIfMatch,
 	}
 }
 
-// unguardedRouterUpdate reports whether an update is done whatever If-Match says: Neutron looks at it only when it changes the
+// routerUpdateIgnoresIfMatch reports whether an update is done whatever If-Match says: Neutron looks at it only when it changes the
 // routes or the gateway.
-func unguardedRouterUpdate(raw json.RawMessage) bool {
+func routerUpdateIgnoresIfMatch(raw json.RawMessage) bool {
 	var sent map[string]json.RawMessage
 	if json.Unmarshal(raw, &sent) != nil {
 		return false

@@ -14,112 +14,112 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-func TestWhatNeutronRefusesOfRouters(t *testing.T) {
-	gateway := func(info func(*site) routers.GatewayInfo) func(*testing.T, *site) error {
-		return func(t *testing.T, s *site) error {
+func TestRouter_Invalid(t *testing.T) {
+	gateway := func(info func(*testEnv) routers.GatewayInfo) func(*testing.T, *testEnv) error {
+		return func(t *testing.T, s *testEnv) error {
 			return routers.Create(t.Context(), s.network, routers.CreateOpts{GatewayInfo: new(info(s))}).Err
 		}
 	}
-	for sentence, test := range map[string]struct {
-		do   func(*testing.T, *site) error
+	for name, test := range map[string]struct {
+		do   func(*testing.T, *testEnv) error
 		want string
 	}{
-		"none of it": {gateway(func(s *site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.publicID} }), ""},
-		"a gateway to a network that is not there": {gateway(func(*site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: "nope"} }), "400 HTTPBadRequest"},
-		"a gateway to an internal network":         {gateway(func(s *site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.networkID} }), "400 BadRequest"},
-		"SNAT chosen by a member": {gateway(func(s *site) routers.GatewayInfo {
+		"none of it": {gateway(func(s *testEnv) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.publicID} }), ""},
+		"a gateway to a network that is not there": {gateway(func(*testEnv) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: "nope"} }), "400 HTTPBadRequest"},
+		"a gateway to an internal network":         {gateway(func(s *testEnv) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.networkID} }), "400 BadRequest"},
+		"SNAT chosen by a member": {gateway(func(s *testEnv) routers.GatewayInfo {
 			return routers.GatewayInfo{NetworkID: s.publicID, EnableSNAT: new(true)}
 		}), "403 PolicyNotAuthorized"},
-		"an external address chosen by a member": {gateway(func(s *site) routers.GatewayInfo {
+		"an external address chosen by a member": {gateway(func(s *testEnv) routers.GatewayInfo {
 			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{IPAddress: "198.18.0.77"}}}
 		}), "403 PolicyNotAuthorized"},
-		"a gateway in another network's subnet": {gateway(func(s *site) routers.GatewayInfo {
+		"a gateway in another network's subnet": {gateway(func(s *testEnv) routers.GatewayInfo {
 			s.cloud.SetPolicy(fake.Policy{SetGatewaySubnet: true})
 			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: s.subnetID}}}
 		}), "400 InvalidInput"},
-		"an external subnet chosen by a member": {gateway(func(s *site) routers.GatewayInfo {
+		"an external subnet chosen by a member": {gateway(func(s *testEnv) routers.GatewayInfo {
 			return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: s.subnetID}}}
 		}), "403 PolicyNotAuthorized"},
-		"a gateway in a subnet that ran dry": {func(t *testing.T, s *site) error {
+		"a gateway in a subnet that ran dry": {func(t *testing.T, s *testEnv) error {
 			s.cloud.SetPolicy(fake.Policy{SetGatewaySubnet: true})
 			require.NoError(t, s.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
-			return gateway(func(s *site) routers.GatewayInfo {
+			return gateway(func(s *testEnv) routers.GatewayInfo {
 				return routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: externalSubnet(t, s.cloud, fake.ExternalSubnetA)}}}
 			})(t, s)
 		}, "409 IpAddressGenerationFailure"},
-		"a gateway in a network that ran dry": {func(t *testing.T, s *site) error {
+		"a gateway in a network that ran dry": {func(t *testing.T, s *testEnv) error {
 			require.NoError(t, s.cloud.ExhaustSubnet(fake.ExternalSubnetA, true))
 			require.NoError(t, s.cloud.ExhaustSubnet(fake.ExternalSubnetB, true))
-			return gateway(func(s *site) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.publicID} })(t, s)
+			return gateway(func(s *testEnv) routers.GatewayInfo { return routers.GatewayInfo{NetworkID: s.publicID} })(t, s)
 		}, "409 IpAddressGenerationFailure"},
-		"deleting a router with an interface": {func(t *testing.T, s *site) error {
+		"deleting a router with an interface": {func(t *testing.T, s *testEnv) error {
 			return routers.Delete(t.Context(), s.network, s.routerID).ExtractErr()
 		}, "409 RouterInUse"},
-		"the same interface again": {func(t *testing.T, s *site) error {
+		"the same interface again": {func(t *testing.T, s *testEnv) error {
 			return routers.AddInterface(t.Context(), s.network, s.routerID, routers.AddInterfaceOpts{SubnetID: s.subnetID}).Err
 		}, "400 BadRequest"},
-		"an interface of a second router at the same address": {func(t *testing.T, s *site) error {
-			other := plant(t, s.cloud, "routers", fake.Attrs{})
+		"an interface of a second router at the same address": {func(t *testing.T, s *testEnv) error {
+			other := createResource(t, s.cloud, "routers", fake.Attrs{})
 			return routers.AddInterface(t.Context(), s.network, other, routers.AddInterfaceOpts{SubnetID: s.subnetID}).Err
 		}, "409 IpAddressAlreadyAllocated"},
-		"an interface in a range that overlaps": {func(t *testing.T, s *site) error {
-			n := plant(t, s.cloud, "networks", fake.Attrs{})
-			sub := plant(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.250.1.0/24"})
+		"an interface in a range that overlaps": {func(t *testing.T, s *testEnv) error {
+			n := createResource(t, s.cloud, "networks", fake.Attrs{})
+			sub := createResource(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.250.1.0/24"})
 			return routers.AddInterface(t.Context(), s.network, s.routerID, routers.AddInterfaceOpts{SubnetID: sub}).Err
 		}, "400 BadRequest"},
-		"an interface by a port in use": {func(t *testing.T, s *site) error {
+		"an interface by a port in use": {func(t *testing.T, s *testEnv) error {
 			return routers.AddInterface(t.Context(), s.network, s.routerID, routers.AddInterfaceOpts{PortID: s.interfaceID}).Err
 		}, "409 PortInUse"},
-		"removing an interface that is not there": {func(t *testing.T, s *site) error {
-			other := plant(t, s.cloud, "routers", fake.Attrs{})
+		"removing an interface that is not there": {func(t *testing.T, s *testEnv) error {
+			other := createResource(t, s.cloud, "routers", fake.Attrs{})
 			return routers.RemoveInterface(t.Context(), s.network, other, routers.RemoveInterfaceOpts{SubnetID: s.subnetID}).Err
 		}, "404 RouterInterfaceNotFoundForSubnet"},
-		"removing an interface that a route needs": {func(t *testing.T, s *site) error {
+		"removing an interface that a route needs": {func(t *testing.T, s *testEnv) error {
 			require.NoError(t, s.route(t, "100.64.0.0/24", "10.250.0.5"))
 			return routers.RemoveInterface(t.Context(), s.network, s.routerID, routers.RemoveInterfaceOpts{SubnetID: s.subnetID}).Err
 		}, "409 RouterInterfaceInUseByRoute"},
-		"removing an interface that a floating IP needs": {func(t *testing.T, s *site) error {
+		"removing an interface that a floating IP needs": {func(t *testing.T, s *testEnv) error {
 			require.NoError(t, floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: s.publicID, PortID: s.port(t).ID}).Err)
 			return routers.RemoveInterface(t.Context(), s.network, s.routerID, routers.RemoveInterfaceOpts{SubnetID: s.subnetID}).Err
 		}, "409 RouterInterfaceInUseByFloatingIP"},
-		"cutting a gateway that a floating IP needs": {func(t *testing.T, s *site) error {
+		"cutting a gateway that a floating IP needs": {func(t *testing.T, s *testEnv) error {
 			require.NoError(t, floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: s.publicID, PortID: s.port(t).ID}).Err)
 			return s.put(t, "routers/"+s.routerID, fake.Attrs{"router": fake.Attrs{"external_gateway_info": nil}})
 		}, "409 RouterExternalGatewayInUseByFloatingIp"},
-		"a route to nowhere": {func(t *testing.T, s *site) error { return s.route(t, "100.64.0.0/24", "10.9.0.1") }, "400 InvalidRoutes"},
-		"a route to itself":  {func(t *testing.T, s *site) error { return s.route(t, "100.64.0.0/24", "10.250.0.1") }, "400 InvalidRoutes"},
-		"routes in a create": {func(t *testing.T, s *site) error {
+		"a route to nowhere": {func(t *testing.T, s *testEnv) error { return s.route(t, "100.64.0.0/24", "10.9.0.1") }, "400 InvalidRoutes"},
+		"a route to itself":  {func(t *testing.T, s *testEnv) error { return s.route(t, "100.64.0.0/24", "10.250.0.1") }, "400 InvalidRoutes"},
+		"routes in a create": {func(t *testing.T, s *testEnv) error {
 			return s.post(t, "routers", fake.Attrs{"router": fake.Attrs{"routes": []any{}}})
 		}, "400 HTTPBadRequest"},
-		"a floating IP without a way": {func(t *testing.T, s *site) error {
-			n := plant(t, s.cloud, "networks", fake.Attrs{})
-			plant(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.9.0.0/24"})
-			p := plant(t, s.cloud, "ports", fake.Attrs{"network_id": n})
+		"a floating IP without a way": {func(t *testing.T, s *testEnv) error {
+			n := createResource(t, s.cloud, "networks", fake.Attrs{})
+			createResource(t, s.cloud, "subnets", fake.Attrs{"network_id": n, "ip_version": 4, "cidr": "10.9.0.0/24"})
+			p := createResource(t, s.cloud, "ports", fake.Attrs{"network_id": n})
 			return floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: s.publicID, PortID: p}).Err
 		}, "404 ExternalGatewayForFloatingIPNotFound"},
-		"a second floating IP for an address": {func(t *testing.T, s *site) error {
+		"a second floating IP for an address": {func(t *testing.T, s *testEnv) error {
 			opts := floatingips.CreateOpts{FloatingNetworkID: s.publicID, PortID: s.port(t).ID}
 			require.NoError(t, floatingips.Create(t.Context(), s.network, opts).Err)
 			return floatingips.Create(t.Context(), s.network, opts).Err
 		}, "409 FloatingIPPortAlreadyAssociated"},
 	} {
-		t.Run(sentence, func(t *testing.T) { require.Equal(t, test.want, problem(test.do(t, newSite(t)))) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, errorText(test.do(t, newTestEnv(t)))) })
 	}
 }
 
-func (s *site) route(t testing.TB, destination, hop string) error {
+func (s *testEnv) route(t testing.TB, destination, hop string) error {
 	t.Helper()
 	return routers.Update(t.Context(), s.network, s.routerID, routers.UpdateOpts{Routes: &[]routers.Route{{DestinationCIDR: destination, NextHop: hop}}}).Err
 }
 
-func TestAChangeOfARouterThatAnotherOneOvertookIsRefused(t *testing.T) {
-	s := newSite(t)
+func TestUpdateRouter_IfMatch(t *testing.T) {
+	s := newTestEnv(t)
 	r, err := routers.Get(t.Context(), s.network, s.routerID).Extract()
 	require.NoError(t, err)
 	require.NoError(t, s.route(t, "100.64.0.0/24", "10.250.0.5"), "somebody else")
 
 	late := routers.UpdateOpts{Routes: &[]routers.Route{}, RevisionNumber: &r.RevisionNumber}
-	require.Equal(t, "412 RevisionNumberConstraintFailed", problem(routers.Update(t.Context(), s.network, s.routerID, late).Err))
+	require.Equal(t, "412 RevisionNumberConstraintFailed", errorText(routers.Update(t.Context(), s.network, s.routerID, late).Err))
 
 	r, err = routers.Get(t.Context(), s.network, s.routerID).Extract()
 	require.NoError(t, err)
@@ -128,13 +128,13 @@ func TestAChangeOfARouterThatAnotherOneOvertookIsRefused(t *testing.T) {
 	require.NoError(t, routers.Update(t.Context(), s.network, s.routerID, late).Err)
 }
 
-func TestACloudWithoutRevisionIfMatchIgnoresIt(t *testing.T) {
-	s := newSite(t, fake.WithoutExtensions("revision-if-match"))
+func TestUpdateRouter_WithoutRevisionIfMatch(t *testing.T) {
+	s := newTestEnv(t, fake.WithoutExtensions("revision-if-match"))
 	require.NoError(t, routers.Update(t.Context(), s.network, s.routerID, routers.UpdateOpts{Name: "renamed", RevisionNumber: new(77)}).Err)
 }
 
-func TestRoutesAreAddedAndRemovedOneByOne(t *testing.T) {
-	s := newSite(t)
+func TestRouterRoutes_AddAndRemove(t *testing.T) {
+	s := newTestEnv(t)
 	require.NoError(t, s.route(t, "100.64.0.0/24", "10.250.0.5"))
 	more := []routers.Route{{DestinationCIDR: "100.64.1.0/24", NextHop: "10.250.0.6"}}
 	r, err := extraroutes.Add(t.Context(), s.network, s.routerID, extraroutes.Opts{Routes: &more}).Extract()
@@ -145,8 +145,8 @@ func TestRoutesAreAddedAndRemovedOneByOne(t *testing.T) {
 	require.Equal(t, []routers.Route{{DestinationCIDR: "100.64.0.0/24", NextHop: "10.250.0.5"}}, r.Routes)
 }
 
-func TestAGatewayMovesToTheNextExternalSubnet(t *testing.T) {
-	s := newSite(t)
+func TestRouterGateway_SubnetExhausted(t *testing.T) {
+	s := newTestEnv(t)
 	a, b := externalSubnet(t, s.cloud, fake.ExternalSubnetA), externalSubnet(t, s.cloud, fake.ExternalSubnetB)
 	create := func() *routers.Router {
 		r, err := routers.Create(t.Context(), s.network, routers.CreateOpts{GatewayInfo: &routers.GatewayInfo{NetworkID: s.publicID}}).Extract()
@@ -160,8 +160,8 @@ func TestAGatewayMovesToTheNextExternalSubnet(t *testing.T) {
 	require.Equal(t, a, create().GatewayInfo.ExternalFixedIPs[0].SubnetID)
 }
 
-func TestARoutersGatewayMayChange(t *testing.T) {
-	s := newSite(t, fake.WithPolicy(fake.Policy{SetSNAT: true, SetGatewaySubnet: true, SetGatewayAddress: true}))
+func TestUpdateRouter_Gateway(t *testing.T) {
+	s := newTestEnv(t, fake.WithPolicy(fake.Policy{SetSNAT: true, SetGatewaySubnet: true, SetGatewayAddress: true}))
 	before, err := routers.Get(t.Context(), s.network, s.routerID).Extract()
 	require.NoError(t, err)
 	old := before.GatewayInfo.ExternalFixedIPs[0]
@@ -183,13 +183,13 @@ func TestARoutersGatewayMayChange(t *testing.T) {
 
 	taken := routers.GatewayInfo{NetworkID: s.publicID, ExternalFixedIPs: []routers.ExternalFixedIP{{SubnetID: old.SubnetID, IPAddress: "198.18.0.200"}}}
 	err = routers.Create(t.Context(), s.network, routers.CreateOpts{GatewayInfo: &taken}).Err
-	require.Equal(t, "409 IpAddressAlreadyAllocated", problem(err))
+	require.Equal(t, "409 IpAddressAlreadyAllocated", errorText(err))
 	taken.ExternalFixedIPs[0].IPAddress = old.IPAddress
 	require.NoError(t, routers.Create(t.Context(), s.network, routers.CreateOpts{GatewayInfo: &taken}).Err, "the old address is free again")
 }
 
-func TestFloatingIPsFollowTheirPort(t *testing.T) {
-	s := newSite(t)
+func TestFloatingIP_PortChanges(t *testing.T) {
+	s := newTestEnv(t)
 	p := s.port(t)
 	f, err := floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: s.publicID}).Extract()
 	require.NoError(t, err)
@@ -206,8 +206,8 @@ func TestFloatingIPsFollowTheirPort(t *testing.T) {
 	require.Empty(t, s.cloud.State("garden").FloatingIPs)
 }
 
-func TestDualStackSharesOneRouterPortForIPv6(t *testing.T) {
-	s := newSite(t)
+func TestAddRouterInterface_DualStack(t *testing.T) {
+	s := newTestEnv(t)
 	var faces []string
 	for _, cidr := range []string{"fd00:1::/64", "fd00:2::/64"} {
 		sub, err := subnets.Create(t.Context(), s.network, subnets.CreateOpts{
@@ -237,8 +237,8 @@ func TestDualStackSharesOneRouterPortForIPv6(t *testing.T) {
 	require.NoError(t, subnets.Delete(t.Context(), s.network, host.FixedIPs[1].SubnetID).ExtractErr(), "automatic addresses are in nobody's way")
 }
 
-func TestASlowRouterPortBecomesActiveWhenItIsWatched(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.RouterInterface, fake.Transition{Polls: 2}))
+func TestWithTransition_RouterInterface(t *testing.T) {
+	s := newTestEnv(t, fake.WithTransition(fake.RouterInterface, fake.Transition{Polls: 2}))
 	var seen []string
 	for range 4 {
 		p, err := ports.Get(t.Context(), s.network, s.interfaceID).Extract()
@@ -248,9 +248,9 @@ func TestASlowRouterPortBecomesActiveWhenItIsWatched(t *testing.T) {
 	require.Equal(t, []string{"DOWN", "DOWN", "ACTIVE", "ACTIVE"}, seen)
 }
 
-func TestSubnetPoolsGiveOutRanges(t *testing.T) {
-	s := newSite(t)
-	pool := plant(t, s.cloud, "subnetpools", fake.Attrs{"name": "p", "prefixes": []string{"10.0.0.0/22"}, "default_prefixlen": 24, "min_prefixlen": 23})
+func TestSubnetPool_Allocation(t *testing.T) {
+	s := newTestEnv(t)
+	pool := createResource(t, s.cloud, "subnetpools", fake.Attrs{"name": "p", "prefixes": []string{"10.0.0.0/22"}, "default_prefixlen": 24, "min_prefixlen": 23})
 	create := func(opts subnets.CreateOpts) (string, error) {
 		n, err := networks.Create(t.Context(), s.network, networks.CreateOpts{}).Extract()
 		require.NoError(t, err)
@@ -281,7 +281,7 @@ func TestSubnetPoolsGiveOutRanges(t *testing.T) {
 		{"more than the rest", subnets.CreateOpts{Prefixlen: 25}, "", "500 SubnetAllocationError"},
 	} {
 		cidr, err := create(step.opts)
-		require.Equal(t, step.want, problem(err), step.sentence)
+		require.Equal(t, step.want, errorText(err), step.sentence)
 		require.Equal(t, step.cidr, cidr, step.sentence)
 	}
 }

@@ -103,7 +103,7 @@ func interfaceReply(r *Router, p *Port, subnetIDs []string) (reply, error) {
 // connectSubnet gives the router a port with the subnet's gateway address. IPv6 subnets of one network share a port.
 func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
 	s := c.neutron.subnets.get(in.SubnetID.v)
-	if s == nil || !c.seesSubnet(q.identity, s) {
+	if s == nil || !c.maySeeSubnet(q.identity, s) {
 		return nil, nil, subnetNotFound(in.SubnetID.v)
 	}
 	n := c.neutron.networks.get(s.NetworkID)
@@ -149,7 +149,7 @@ func (c *Cloud) ipv6Interface(r *Router, networkID string) *Port {
 
 func (c *Cloud) activateInterface(p *Port) {
 	p.Status = "DOWN"
-	c.begin(RouterInterface, p.ID, func(failed bool) {
+	c.beginTransition(RouterInterface, p.ID, func(failed bool) {
 		if !failed {
 			p.Status = "ACTIVE"
 		}
@@ -247,7 +247,7 @@ func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, 
 		}
 		return nil, nil, notFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID.v)
 	}
-	if s := c.neutron.subnets.get(in.SubnetID.v); s == nil || !c.seesSubnet(q.identity, s) {
+	if s := c.neutron.subnets.get(in.SubnetID.v); s == nil || !c.maySeeSubnet(q.identity, s) {
 		return nil, nil, subnetNotFound(in.SubnetID.v)
 	}
 	for _, p := range c.interfaces(r.ID) {

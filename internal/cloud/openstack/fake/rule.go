@@ -59,7 +59,7 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 			return reply{}, err
 		}
 		g.Rules = without(g.Rules, func(o SecurityGroupRule) bool { return o.ID == r.ID })
-		delete(c.neutron.ruleHome, r.ID)
+		delete(c.neutron.groupOfRule, r.ID)
 		c.touch(g.standard())
 		return noContent()
 	})
@@ -68,7 +68,7 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 
 func (c *Cloud) findRule(q *request) (*SecurityGroup, SecurityGroupRule, error) {
 	id := q.path("id")
-	g := c.neutron.groups.get(c.neutron.ruleHome[id])
+	g := c.neutron.groups.get(c.neutron.groupOfRule[id])
 	if g == nil {
 		return nil, SecurityGroupRule{}, notFound("SecurityGroupRuleNotFound", "Security group rule %s does not exist", id)
 	}

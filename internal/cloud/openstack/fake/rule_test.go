@@ -10,14 +10,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-func TestRulesOfASecurityGroup(t *testing.T) {
+func TestSecurityGroupRules(t *testing.T) {
 	tcp := rules.CreateOpts{Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortRangeMin: 80, PortRangeMax: 80, RemoteIPPrefix: "10.0.0.0/8"}
 	change := func(f func(*rules.CreateOpts)) rules.CreateOpts {
 		out := tcp
 		f(&out)
 		return out
 	}
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		rule rules.CreateOpts
 		want string
 	}{
@@ -39,7 +39,7 @@ func TestRulesOfASecurityGroup(t *testing.T) {
 		"range and group":                  {change(func(r *rules.CreateOpts) { r.RemoteGroupID = "x" }), "400 SecurityGroupMultipleRemoteEntites"},
 		"a remote group that is not there": {change(func(r *rules.CreateOpts) { r.RemoteIPPrefix, r.RemoteGroupID = "", "nope" }), "404 SecurityGroupNotFound"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
 			group, err := groups.Create(t.Context(), c.network, groups.CreateOpts{Name: "g"}).Extract()
@@ -48,15 +48,15 @@ func TestRulesOfASecurityGroup(t *testing.T) {
 			first, second := tcp, test.rule
 			first.SecGroupID, second.SecGroupID = group.ID, group.ID
 			require.NoError(t, rules.Create(t.Context(), c.network, first).Err)
-			require.Equal(t, test.want, problem(rules.Create(t.Context(), c.network, second).Err))
+			require.Equal(t, test.want, errorText(rules.Create(t.Context(), c.network, second).Err))
 		})
 	}
 }
 
-func TestABulkOfRulesIsMadeAsAWholeOrNotAtAll(t *testing.T) {
+func TestSecurityGroupRules_Bulk(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	group := plant(t, cloud, "security-groups", fake.Attrs{"name": "g"})
+	group := createResource(t, cloud, "security-groups", fake.Attrs{"name": "g"})
 	rule := func(port int) rules.CreateOpts {
 		return rules.CreateOpts{SecGroupID: group, Direction: "ingress", EtherType: "IPv4", Protocol: "tcp", PortRangeMin: port, PortRangeMax: port}
 	}
@@ -70,22 +70,22 @@ func TestABulkOfRulesIsMadeAsAWholeOrNotAtAll(t *testing.T) {
 	require.Len(t, made, 2)
 	require.Equal(t, 4, count())
 
-	require.Equal(t, "409 SecurityGroupRuleExists", problem(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(2)}).Err))
-	require.Equal(t, "409 DuplicateSecurityGroupRuleInPost", problem(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(3)}).Err))
+	require.Equal(t, "409 SecurityGroupRuleExists", errorText(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(2)}).Err))
+	require.Equal(t, "409 DuplicateSecurityGroupRuleInPost", errorText(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(3)}).Err))
 	require.NoError(t, cloud.SetQuota("garden", "security_group_rule", 8+1)) // the default group has four, this one four
-	require.Equal(t, "409 OverQuota", problem(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(4)}).Err))
+	require.Equal(t, "409 OverQuota", errorText(rules.CreateBulk(t.Context(), c.network, []rules.CreateOpts{rule(3), rule(4)}).Err))
 	require.Equal(t, 4, count())
 
 	require.NoError(t, rules.Delete(t.Context(), c.network, made[0].ID).ExtractErr())
-	require.Equal(t, "404 SecurityGroupRuleNotFound", problem(rules.Delete(t.Context(), c.network, made[0].ID).ExtractErr()))
+	require.Equal(t, "404 SecurityGroupRuleNotFound", errorText(rules.Delete(t.Context(), c.network, made[0].ID).ExtractErr()))
 	require.Equal(t, 3, count())
 }
 
-func TestRulesThatReferToAGroupGoWithIt(t *testing.T) {
+func TestDeleteSecurityGroup_ReferringRules(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	a, b := plant(t, cloud, "security-groups", fake.Attrs{"name": "a"}), plant(t, cloud, "security-groups", fake.Attrs{"name": "b"})
-	plant(t, cloud, "security-group-rules", fake.Attrs{"security_group_id": a, "direction": "ingress", "remote_group_id": b})
+	a, b := createResource(t, cloud, "security-groups", fake.Attrs{"name": "a"}), createResource(t, cloud, "security-groups", fake.Attrs{"name": "b"})
+	createResource(t, cloud, "security-group-rules", fake.Attrs{"security_group_id": a, "direction": "ingress", "remote_group_id": b})
 	require.NoError(t, groups.Delete(t.Context(), c.network, b).ExtractErr())
 	pages, err := rules.List(c.network, rules.ListOpts{SecGroupID: a, Direction: "ingress"}).AllPages(t.Context())
 	require.NoError(t, err)

@@ -27,8 +27,8 @@ func validate(body []byte, r rule) error {
 	return nil
 }
 
-// wrong is a complaint about a value.
-func wrong(key string, value any, format string, args ...any) string {
+// violation is a complaint about a value.
+func violation(key string, value any, format string, args ...any) string {
 	what := fmt.Sprintf(format, args...)
 	if key == "" {
 		return what
@@ -36,8 +36,8 @@ func wrong(key string, value any, format string, args ...any) string {
 	return fmt.Sprintf("Invalid input for field/attribute %s. Value: %s. %s", key, pythonText(value), what)
 }
 
-// all applies rules one after the other.
-func all(rules ...rule) rule {
+// allOf applies rules one after the other.
+func allOf(rules ...rule) rule {
 	return func(key string, value any) string {
 		for _, r := range rules {
 			if complaint := r(key, value); complaint != "" {
@@ -48,8 +48,8 @@ func all(rules ...rule) rule {
 	}
 }
 
-// isA demands one of some types.
-func isA(types ...string) rule {
+// hasType demands one of some types.
+func hasType(types ...string) rule {
 	return func(key string, value any) string {
 		kind := kindOf(value)
 		if slices.Contains(types, kind) || kind == "integer" && slices.Contains(types, "number") {
@@ -59,7 +59,7 @@ func isA(types ...string) rule {
 		for i, t := range types {
 			quoted[i] = "'" + t + "'"
 		}
-		return wrong(key, value, "%s is not of type %s", pythonRepr(value), strings.Join(quoted, ", "))
+		return violation(key, value, "%s is not of type %s", pythonRepr(value), strings.Join(quoted, ", "))
 	}
 }
 
@@ -83,8 +83,8 @@ func kindOf(value any) string {
 	}
 }
 
-// among demands one of some texts.
-func among(values ...string) rule {
+// oneOf demands one of some texts.
+func oneOf(values ...string) rule {
 	return func(key string, value any) string {
 		if s, isText := value.(string); isText && slices.Contains(values, s) {
 			return ""
@@ -93,7 +93,7 @@ func among(values ...string) rule {
 		for i, v := range values {
 			quoted[i] = v
 		}
-		return wrong(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(quoted))
+		return violation(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(quoted))
 	}
 }
 
@@ -105,15 +105,15 @@ func anyOf(rules ...rule) rule {
 				return ""
 			}
 		}
-		return wrong(key, value, "%s is not valid under any of the given schemas", pythonRepr(value))
+		return violation(key, value, "%s is not valid under any of the given schemas", pythonRepr(value))
 	}
 }
 
-// written demands a text of a format that has a name.
-func written(format string, fits func(string) bool) rule {
+// hasFormat demands a text of a format that has a name.
+func hasFormat(format string, fits func(string) bool) rule {
 	return func(key string, value any) string {
 		if s, isText := value.(string); isText && !fits(s) {
-			return wrong(key, value, "%s is not a '%s'", pythonRepr(value), format)
+			return violation(key, value, "%s is not a '%s'", pythonRepr(value), format)
 		}
 		return ""
 	}
@@ -121,7 +121,7 @@ func written(format string, fits func(string) bool) rule {
 
 // uuid demands an ID, with or without dashes.
 func uuid(key string, value any) string {
-	return all(isA("string"), written("uuid", func(s string) bool {
+	return allOf(hasType("string"), hasFormat("uuid", func(s string) bool {
 		plain := strings.ReplaceAll(s, "-", "")
 		return len(plain) == 32 && strings.Trim(strings.ToLower(plain), "0123456789abcdef") == ""
 	}))(key, value)
@@ -133,17 +133,17 @@ func boolean(key string, value any) string {
 		true, "True", "TRUE", "true", "1", "ON", "On", "on", "YES", "Yes", "yes",
 		false, "False", "FALSE", "false", "0", "OFF", "Off", "off", "NO", "No", "no",
 	}
-	if complaint := isA("boolean", "string")(key, value); complaint != "" {
+	if complaint := hasType("boolean", "string")(key, value); complaint != "" {
 		return complaint
 	}
 	if !slices.Contains(words, value) {
-		return wrong(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(words))
+		return violation(key, value, "%s is not one of %s", pythonRepr(value), pythonRepr(words))
 	}
 	return ""
 }
 
-// long demands a length, of texts in characters.
-func long(least, most int) rule {
+// lengthBetween demands a length, of texts in characters.
+func lengthBetween(least, most int) rule {
 	return func(key string, value any) string {
 		var length int
 		switch v := value.(type) {
@@ -156,9 +156,9 @@ func long(least, most int) rule {
 		}
 		switch {
 		case length < least:
-			return wrong(key, value, "%s is too short", pythonRepr(value))
+			return violation(key, value, "%s is too short", pythonRepr(value))
 		case length > most:
-			return wrong(key, value, "%s is too long", pythonRepr(value))
+			return violation(key, value, "%s is too long", pythonRepr(value))
 		}
 		return ""
 	}
@@ -167,21 +167,21 @@ func long(least, most int) rule {
 // number demands a whole number, which may be written as a text.
 func number(least int) rule {
 	return func(key string, value any) string {
-		if complaint := isA("integer", "string")(key, value); complaint != "" {
+		if complaint := hasType("integer", "string")(key, value); complaint != "" {
 			return complaint
 		}
 		if s, isText := value.(string); isText && strings.Trim(s, "0123456789") != "" {
-			return wrong(key, value, "%s does not match '^[0-9]*$'", pythonRepr(value))
+			return violation(key, value, "%s does not match '^[0-9]*$'", pythonRepr(value))
 		}
 		if n, err := strconv.Atoi(pythonText(value)); err == nil && n < least {
-			return wrong(key, value, "%d is less than the minimum of %d", n, least)
+			return violation(key, value, "%d is less than the minimum of %d", n, least)
 		}
 		return ""
 	}
 }
 
 // text255 is a text of some length.
-func text255(least int) rule { return all(isA("string"), long(least, 255)) }
+func text255(least int) rule { return allOf(hasType("string"), lengthBetween(least, 255)) }
 
 // name is what Nova takes as a name.
 func name(key string, value any) string {
@@ -217,7 +217,7 @@ func openObject(required []string, properties ...property) rule {
 
 func objectOf(required []string, open bool, properties []property) rule {
 	return func(key string, value any) string {
-		if complaint := isA("object")(key, value); complaint != "" {
+		if complaint := hasType("object")(key, value); complaint != "" {
 			return complaint
 		}
 		dict, _ := value.(*dict)
@@ -232,12 +232,12 @@ func objectOf(required []string, open bool, properties []property) rule {
 		}
 		for _, name := range required {
 			if _, there := dict.values[name]; !there {
-				return wrong(key, value, "'%s' is a required property", name)
+				return violation(key, value, "'%s' is a required property", name)
 			}
 		}
 		extra := without(dict.keys, func(k string) bool { return slices.Contains(known, k) })
 		if len(extra) > 0 && !open {
-			return wrong(key, value, "Additional properties are not allowed (%s)", unexpected(extra))
+			return violation(key, value, "Additional properties are not allowed (%s)", unexpected(extra))
 		}
 		return ""
 	}
@@ -254,7 +254,7 @@ func unexpected(names []string) string {
 // arrayOf demands a list of things of a kind.
 func arrayOf(item rule) rule {
 	return func(key string, value any) string {
-		if complaint := isA("array")(key, value); complaint != "" {
+		if complaint := hasType("array")(key, value); complaint != "" {
 			return complaint
 		}
 		items, _ := value.([]any)

@@ -9,16 +9,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestBodiesAreRefusedInTheWordsOfPython(t *testing.T) {
+func TestValidate_Messages(t *testing.T) {
 	rule := object([]string{"thing"}, property{"thing", object([]string{"name"},
 		property{"name", name},
 		property{"size", volumeSize},
-		property{"kinds", all(arrayOf(among("a", "b")), long(1, 2))},
-		property{"id", anyOf(uuid, isA("null"))},
+		property{"kinds", allOf(arrayOf(oneOf("a", "b")), lengthBetween(1, 2))},
+		property{"id", anyOf(uuid, hasType("null"))},
 		property{"on", boolean},
 		property{"metadata", metadataRule},
 	)})
-	for sentence, test := range map[string]struct{ body, want string }{
+	for caseName, test := range map[string]struct{ body, want string }{
 		"all is well":               {`{"thing": {"name": "n", "size": "2", "kinds": ["a"], "id": null, "on": "yes", "metadata": {"a.b": "c"}}}`, ""},
 		"no JSON":                   {`{"thing"`, "The server could not comply with the request since it is either malformed or otherwise incorrect."},
 		"nothing":                   {`{}`, "'thing' is a required property"},
@@ -34,7 +34,7 @@ func TestBodiesAreRefusedInTheWordsOfPython(t *testing.T) {
 		"attributes too many":       {`{"thing": {"name": "n", "b": true, "a": null}}`, "Invalid input for field/attribute thing. Value: {'name': 'n', 'b': True, 'a': None}. Additional properties are not allowed ('b', 'a' were unexpected)"},
 		"a name with spaces around": {`{"thing": {"name": " n"}}`, "An invalid 'name' value was provided. The name must be: printable characters. Can not start or end with whitespace."},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(caseName, func(t *testing.T) {
 			err := validate([]byte(test.body), rule)
 			if test.want == "" {
 				require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestBodiesAreRefusedInTheWordsOfPython(t *testing.T) {
 	}
 }
 
-func TestTextsAreQuotedAsPythonDoes(t *testing.T) {
+func TestPythonQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain": "'plain'", "it's": `"it's"`, `say "it's"`: `'say "it\'s"'`, "a\nb\\c": `'a\nb\\c'`, "": "''",
 	} {

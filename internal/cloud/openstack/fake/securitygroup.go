@@ -20,7 +20,7 @@ type securityGroupInput struct {
 
 func (c *Cloud) securityGroupCollection() *collection[SecurityGroup] {
 	return &collection[SecurityGroup]{
-		one: "security_group", many: "security_groups", path: "security-groups", quota: "security_group",
+		singular: "security_group", plural: "security_groups", path: "security-groups", quota: "security_group",
 		rows: c.neutron.groups, std: func(g *SecurityGroup) *Standard { return g.standard() },
 		missing: groupNotFound,
 		visible: func(_ *identity, g *SecurityGroup) bool { return g.Shared },
@@ -56,8 +56,8 @@ func (c *Cloud) ensureDefaultGroup(projectID string) *SecurityGroup {
 	return g
 }
 
-// rulesOfBirth is how many rules a new group has.
-const rulesOfBirth = 2
+// defaultRuleCount is how many rules a new group has.
+const defaultRuleCount = 2
 
 // ownRules counts the rules of a project.
 func (c *Cloud) ownRules(projectID string) int {
@@ -89,7 +89,7 @@ func (c *Cloud) newRule(g *SecurityGroup, direction, ether string) *SecurityGrou
 
 func (c *Cloud) storeRule(g *SecurityGroup, r *SecurityGroupRule) {
 	g.Rules = with(g.Rules, *r)
-	c.neutron.ruleHome[r.ID] = g.ID
+	c.neutron.groupOfRule[r.ID] = g.ID
 }
 
 func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMessage) (*SecurityGroup, error) {
@@ -101,7 +101,7 @@ func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMe
 		return nil, defaultGroupExists()
 	}
 	c.ensureDefaultGroup(projectID)
-	if err := c.checkQuota(projectID, "security_group_rule", c.ownRules(projectID), rulesOfBirth); err != nil {
+	if err := c.checkQuota(projectID, "security_group_rule", c.ownRules(projectID), defaultRuleCount); err != nil {
 		return nil, err
 	}
 	g := c.newSecurityGroup(projectID, in.Name.v, in.Description.v)
@@ -156,7 +156,7 @@ func (c *Cloud) deleteSecurityGroup(q *request, g *SecurityGroup) error {
 // dropSecurityGroup removes a group, its rules, and the rules of others that refer to it.
 func (c *Cloud) dropSecurityGroup(g *SecurityGroup) {
 	for _, r := range g.Rules {
-		delete(c.neutron.ruleHome, r.ID)
+		delete(c.neutron.groupOfRule, r.ID)
 	}
 	c.neutron.groups.remove(g.ID)
 	for _, other := range c.neutron.groups.rows {
@@ -166,7 +166,7 @@ func (c *Cloud) dropSecurityGroup(g *SecurityGroup) {
 		}
 		for _, r := range other.Rules {
 			if refers(r) {
-				delete(c.neutron.ruleHome, r.ID)
+				delete(c.neutron.groupOfRule, r.ID)
 			}
 		}
 		other.Rules = without(other.Rules, refers)

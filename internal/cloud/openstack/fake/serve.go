@@ -62,8 +62,10 @@ type operatorKey struct{}
 // route registers a call. The pattern is "METHOD /path" below the service's prefix.
 func (c *Cloud) route(e endpoint, pattern string, h handler) { c.register(e, pattern, h, true) }
 
-// open registers a call that needs no token.
-func (c *Cloud) open(e endpoint, pattern string, h handler) { c.register(e, pattern, h, false) }
+// routeWithoutToken registers a call that needs no token.
+func (c *Cloud) routeWithoutToken(e endpoint, pattern string, h handler) {
+	c.register(e, pattern, h, false)
+}
 
 func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool) {
 	full := e.prefix + pattern
@@ -80,66 +82,66 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, h hand
 		return // the client is gone in the middle of its own request
 	}
 	q := &request{service: e.service, http: r, values: r.URL.Query(), body: body}
-	if who, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
-		q.identity = who
-		c.effect(q, h, false).to(q).Write(w)
+	if caller, isOperator := r.Context().Value(operatorKey{}).(*identity); isOperator {
+		q.identity = caller
+		c.effect(q, h, false).response(q).Write(w)
 		return
 	}
 
 	path := wire.PathOf(e.service, strings.TrimPrefix(r.URL.EscapedPath(), e.prefix))
-	c.Carry(w, wire.Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
-		func() wire.Answer { return c.effect(q, h, needsToken).to(q) },
-		func(err *wire.Error) wire.Answer { return answer{err: err}.to(q) })
+	c.Handle(w, wire.Call{Service: e.service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
+		func() wire.Response { return c.effect(q, h, needsToken).response(q) },
+		func(err *wire.Error) wire.Response { return handlerResult{err: err}.response(q) })
 }
 
 // effect runs the handler below the lock.
-func (c *Cloud) effect(q *request, h handler, needsToken bool) answer {
+func (c *Cloud) effect(q *request, h handler, needsToken bool) handlerResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle()
+	c.finishTransitions()
 	if needsToken {
-		who, err := c.identify(q.http.Header.Get("X-Auth-Token"), q.service)
+		caller, err := c.identify(q.http.Header.Get("X-Auth-Token"), q.service)
 		if err != nil {
-			return answer{err: err}
+			return handlerResult{err: err}
 		}
-		q.identity = who
-		if err := unreadable(q); err != nil {
-			return answer{err: err}
+		q.identity = caller
+		if err := checkJSON(q); err != nil {
+			return handlerResult{err: err}
 		}
 	}
 	out, err := h(q)
 	if err == nil {
-		return answer{reply: out}
+		return handlerResult{reply: out}
 	}
 	if e, isError := errors.AsType[*wire.Error](err); isError {
-		return answer{err: e}
+		return handlerResult{err: e}
 	}
-	return answer{err: fail(http.StatusInternalServerError, "", "%v", err)}
+	return handlerResult{err: fail(http.StatusInternalServerError, "", "%v", err)}
 }
 
-// answer is a reply or an error.
-type answer struct {
+// handlerResult is a reply or an error.
+type handlerResult struct {
 	reply reply
 	err   *wire.Error
 }
 
-// to puts the answer into the words of the service that was asked.
-func (a answer) to(q *request) wire.Answer {
-	var out wire.Answer
+// response puts the answer into the words of the service that was asked.
+func (a handlerResult) response(q *request) wire.Response {
+	var out wire.Response
 	switch {
 	case a.err != nil:
-		out = a.err.AnswerOf(q.service)
+		out = a.err.ResponseFor(q.service)
 		if a.err.Status == http.StatusUnauthorized {
 			out.Header.Set("WWW-Authenticate", `Keystone uri="`+q.base()+keystonePrefix+`/v3"`)
 		}
 	case a.reply.page != "":
-		out = wire.Answer{
+		out = wire.Response{
 			Status: a.reply.status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(a.reply.page),
 		}
 	case a.reply.body != nil:
 		out = wire.JSON(a.reply.status, a.reply.body)
 	default:
-		out = wire.Answer{Status: a.reply.status, Header: http.Header{}}
+		out = wire.Response{Status: a.reply.status, Header: http.Header{}}
 	}
 	for k, v := range a.reply.header {
 		out.Header.Set(k, v)
@@ -148,15 +150,15 @@ func (a answer) to(q *request) wire.Answer {
 	return out
 }
 
-// Operate does a call as an administrator on behalf of a project, without HTTP and past the log, dials and hooks. The
+// DoAsOperator does a call as an administrator on behalf of a project, without HTTP and past the log, dials and hooks. The
 // path is the service's own, such as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
 // body of the answer.
-func (c *Cloud) Operate(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
+func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
 	prefix, known := prefixOfService(service)
 	if !known {
 		return nil, fmt.Errorf("no service %q", service)
 	}
-	who, err := c.operator(project)
+	caller, err := c.operator(project)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +174,7 @@ func (c *Cloud) Operate(project, method string, service wire.Service, path strin
 	if err != nil {
 		return nil, fmt.Errorf("reading the path of %s %s: %w", method, path, err)
 	}
-	ctx := context.WithValue(context.Background(), operatorKey{}, who)
+	ctx := context.WithValue(context.Background(), operatorKey{}, caller)
 	r, err := http.NewRequestWithContext(ctx, method, "http://operator", sent)
 	if err != nil {
 		return nil, fmt.Errorf("building %s %s: %w", method, path, err)
@@ -192,18 +194,18 @@ func (c *Cloud) Operate(project, method string, service wire.Service, path strin
 	return out, nil
 }
 
-// Plant creates a resource in a project (given by name or ID) as if somebody else had made it, and returns its ID, or
+// CreateResource creates a resource in a project (given by name or ID) as if somebody else had made it, and returns its ID, or
 // its name where that is the identity. The collection is the last part of the service's path: "networks", "subnets",
 // "routers", "ports", "floatingips", "security-groups", "security-group-rules", "subnetpools", "os-keypairs", "servers",
 // "os-server-groups", "loadbalancers", "share-networks", "volumes". An administrator does it, so that "router:external"
 // and the like work too.
-func (c *Cloud) Plant(project, collection string, attrs Attrs) (string, error) {
-	at, known := plantable(collection)
+func (c *Cloud) CreateResource(project, collection string, attrs Attrs) (string, error) {
+	at, known := createTargetFor(collection)
 	if !known {
 		return "", fmt.Errorf("nothing to plant is called %q", collection)
 	}
 	path := at.path + collection
-	out, err := c.Operate(project, http.MethodPost, at.service, path, map[string]any{at.key: maps.Clone(attrs)})
+	out, err := c.DoAsOperator(project, http.MethodPost, at.service, path, map[string]any{at.key: maps.Clone(attrs)})
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func (c *Cloud) registerServers(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		c.observe(s.ID)
+		c.countPoll(s.ID)
 		return ok(map[string]any{"server": c.serverView(q, s, micro)})
 	})
 	c.novaRoute(e, "PUT /servers/{id}", c.updateServer)
@@ -78,7 +78,7 @@ func (c *Cloud) destroyServer(s *Server) {
 	}
 	s.TaskState = "deleting"
 	delete(c.pending, s.ID)
-	c.begin(ServerDelete, s.ID, func(failed bool) {
+	c.beginTransition(ServerDelete, s.ID, func(failed bool) {
 		if failed {
 			s.Status, s.TaskState, s.Fault = "ERROR", "", "The instance could not be destroyed."
 			return
@@ -103,7 +103,7 @@ func (c *Cloud) touchServer(s *Server) { s.UpdatedAt = timestamp(c.now()) }
 func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
 	properties := []property{{"name", name}}
 	if micro >= 219 {
-		properties = append(properties, property{"description", all(isA("string", "null"), long(0, 255))})
+		properties = append(properties, property{"description", allOf(hasType("string", "null"), lengthBetween(0, 255))})
 	}
 	if err := validate(q.body, object([]string{"server"}, property{"server", object(nil, properties...)})); err != nil {
 		return reply{}, err
@@ -146,15 +146,15 @@ func (c *Cloud) hostOf(g *ServerGroup, wanted string) (host, zone string, found 
 	start := len(c.nova.servers.rows)
 	for i := range c.config.hosts {
 		host, zone := c.hostIn((start + i) % c.config.hosts)
-		if (wanted == "" || zone == wanted) && c.admits(g, host) {
+		if (wanted == "" || zone == wanted) && c.allowsHost(g, host) {
 			return host, zone, true
 		}
 	}
 	return "", wanted, false
 }
 
-// admits reports whether one more server of a group may run on a host.
-func (c *Cloud) admits(g *ServerGroup, host string) bool {
+// allowsHost reports whether one more server of a group may run on a host.
+func (c *Cloud) allowsHost(g *ServerGroup, host string) bool {
 	if g == nil {
 		return true
 	}

@@ -62,7 +62,7 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 		s.GroupID = group.ID
 		group.Members = with(group.Members, s.ID)
 	}
-	c.begin(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, placed && !failed) })
+	c.beginTransition(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, placed && !failed) })
 	groups := in.SecurityGroups
 	if groups == nil {
 		groups = []serverGroupName{{"default"}}

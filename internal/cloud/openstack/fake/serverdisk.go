@@ -60,7 +60,7 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 			continue
 		case d.SourceType != "volume":
 			if refusal := c.checkVolumeQuota(q.projectID, 1, d.size()); refusal != nil {
-				s.buildFault = fmt.Sprintf("Build of instance %s aborted: %s", s.ID, wordsOf(refusal))
+				s.buildFault = fmt.Sprintf("Build of instance %s aborted: %s", s.ID, errorMessage(refusal))
 				return nil
 			}
 			v := c.newVolume(q.projectID, q.userID, d.size())
@@ -149,8 +149,8 @@ func (c *Cloud) dropDisks(s *Server) {
 	s.Disks = []Disk{}
 }
 
-// wordsOf is the message of a refusal.
-func wordsOf(refusal error) string {
+// errorMessage is the message of a refusal.
+func errorMessage(refusal error) string {
 	if said, ok := errors.AsType[*wire.Error](refusal); ok {
 		return said.Message
 	}

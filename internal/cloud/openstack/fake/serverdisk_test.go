@@ -10,7 +10,7 @@ import (
 )
 
 // bootServer makes a server that boots from a volume of 2 GiB and has a data disk.
-func (s *site) bootServer(t *testing.T, keepRoot bool) *servers.Server {
+func (s *testEnv) bootServer(t *testing.T, keepRoot bool) *servers.Server {
 	t.Helper()
 	made, err := servers.Create(t.Context(), s.compute, servers.CreateOpts{
 		Name: "vm", FlavorRef: s.flavor(t, "m1.diskless"), Networks: []servers.Network{{UUID: s.networkID}},
@@ -26,13 +26,13 @@ func (s *site) bootServer(t *testing.T, keepRoot bool) *servers.Server {
 	return made
 }
 
-func TestVolumesGoWithTheirServerIfTheyAreTo(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestDeleteServer_DeleteOnTermination(t *testing.T) {
+	for name, test := range map[string]struct {
 		keepRoot bool
 		left     int
 	}{"all": {false, 0}, "all but the root": {true, 1}} {
-		t.Run(sentence, func(t *testing.T) {
-			s := newSite(t)
+		t.Run(name, func(t *testing.T) {
+			s := newTestEnv(t)
 			made := s.bootServer(t, test.keepRoot)
 			volumes := s.cloud.State("garden").Volumes
 			require.Len(t, volumes, 2)
@@ -48,8 +48,8 @@ func TestVolumesGoWithTheirServerIfTheyAreTo(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutAHostHasNeitherPortsNorVolumes(t *testing.T) {
-	s := newSite(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true}))
+func TestCreateServer_NoValidHostReleasesResources(t *testing.T) {
+	s := newTestEnv(t, fake.WithTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true}))
 	before := len(s.cloud.State("garden").Ports)
 	made := s.bootServer(t, false)
 	require.Equal(t, []string{"BUILD", "ERROR"}, s.statuses(t, made.ID, 2))
@@ -59,9 +59,9 @@ func TestAServerWithoutAHostHasNeitherPortsNorVolumes(t *testing.T) {
 	require.Empty(t, s.cloud.State("garden").Servers)
 }
 
-func TestZonesShareTheHosts(t *testing.T) {
-	s := newSite(t, fake.WithZones("north", "south"), fake.WithHosts(3))
-	group := plant(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"anti-affinity"}})
+func TestWithHosts_Zones(t *testing.T) {
+	s := newTestEnv(t, fake.WithZones("north", "south"), fake.WithHosts(3))
+	group := createResource(t, s.cloud, "os-server-groups", fake.Attrs{"name": "g", "policies": []string{"anti-affinity"}})
 	var got []string
 	for _, zone := range []string{"north", "north", "north", "south", "south"} {
 		made, err := servers.Create(t.Context(), s.compute, servers.CreateOpts{

@@ -89,9 +89,9 @@ func serverGroupRule(micro int) rule {
 	if micro >= 215 {
 		policies = append(policies, "soft-anti-affinity", "soft-affinity")
 	}
-	policy := all(isA("string"), among(policies...))
+	policy := allOf(hasType("string"), oneOf(policies...))
 	required := []string{"name", "policies"}
-	properties := []property{{"name", name}, {"policies", all(arrayOf(policy), long(1, 1))}}
+	properties := []property{{"name", name}, {"policies", allOf(arrayOf(policy), lengthBetween(1, 1))}}
 	if micro >= 264 {
 		required = []string{"name", "policy"}
 		properties = []property{{"name", name}, {"policy", policy}, {"rules", object(nil, property{"max_server_per_host", number(1)})}}

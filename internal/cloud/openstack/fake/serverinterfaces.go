@@ -40,7 +40,7 @@ func interfaceView(p *Port) map[string]any {
 }
 
 func (c *Cloud) attachInterface(q *request, s *Server) (reply, error) {
-	address := object([]string{"ip_address"}, property{"ip_address", isA("string")})
+	address := object([]string{"ip_address"}, property{"ip_address", hasType("string")})
 	rule := object(nil, property{"interfaceAttachment", object(nil, property{"net_id", uuid}, property{"port_id", uuid}, property{"fixed_ips", arrayOf(address)})})
 	if err := validate(q.body, rule); err != nil {
 		return reply{}, err

@@ -30,7 +30,7 @@ func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
 			out = append(out, map[string]any{"id": s.ID, "name": s.Name, "links": q.novaLinks("servers", s.ID)})
 			continue
 		}
-		c.observe(s.ID)
+		c.countPoll(s.ID)
 		view := c.serverView(q, s, micro)
 		if s.Host == "" {
 			delete(view, "fault") // lists look for faults where servers run, and one without a host runs nowhere

@@ -14,12 +14,12 @@ func metadataKeys() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9-_:. 
 func serverRule(micro int) rule {
 	properties := []property{
 		{"name", name},
-		{"imageRef", anyOf(uuid, all(isA("string"), long(0, 0)))},
-		{"flavorRef", all(isA("string", "integer"), long(1, 255))},
-		{"adminPass", isA("string")},
+		{"imageRef", anyOf(uuid, allOf(hasType("string"), lengthBetween(0, 0)))},
+		{"flavorRef", allOf(hasType("string", "integer"), lengthBetween(1, 255))},
+		{"adminPass", hasType("string")},
 		{"metadata", metadataRule},
 		{"networks", networksRule(micro)},
-		{"OS-DCF:diskConfig", all(isA("string"), among("AUTO", "MANUAL"))},
+		{"OS-DCF:diskConfig", allOf(hasType("string"), oneOf("AUTO", "MANUAL"))},
 		{"availability_zone", name},
 		{"block_device_mapping_v2", arrayOf(deviceRule(micro))},
 		{"config_drive", boolean},
@@ -27,17 +27,17 @@ func serverRule(micro int) rule {
 		{"min_count", number(1)},
 		{"max_count", number(1)},
 		{"security_groups", arrayOf(object(nil, property{"name", name}))},
-		{"user_data", all(isA("string"), written("base64", isBase64), long(0, 65535))},
+		{"user_data", allOf(hasType("string"), hasFormat("base64", isBase64), lengthBetween(0, 65535))},
 	}
 	required := []string{"name", "flavorRef"}
 	if micro >= 219 {
-		properties = append(properties, property{"description", all(isA("string", "null"), long(0, 255))})
+		properties = append(properties, property{"description", allOf(hasType("string", "null"), lengthBetween(0, 255))})
 	}
 	if micro >= 237 {
 		required = append(required, "networks")
 	}
 	if micro >= 252 {
-		properties = append(properties, property{"tags", all(arrayOf(serverTag), long(0, 50))})
+		properties = append(properties, property{"tags", allOf(arrayOf(serverTag), lengthBetween(0, 50))})
 	}
 	hints := openObject(nil, property{"group", uuid})
 	return object([]string{"server"}, property{"server", object(required, properties...)},
@@ -46,11 +46,11 @@ func serverRule(micro int) rule {
 
 // networksRule demands a list of networks and ports. Since microversion 2.37 it may be a word instead.
 func networksRule(micro int) rule {
-	network := isA("string")
+	network := hasType("string")
 	if micro >= 237 {
 		network = uuid
 	}
-	properties := []property{{"fixed_ip", isA("string")}, {"port", anyOf(uuid, isA("null"))}, {"uuid", network}}
+	properties := []property{{"fixed_ip", hasType("string")}, {"port", anyOf(uuid, hasType("null"))}, {"uuid", network}}
 	if micro >= 242 {
 		properties = append(properties, property{"tag", serverTag})
 	}
@@ -58,7 +58,7 @@ func networksRule(micro int) rule {
 	if micro < 237 {
 		return list
 	}
-	return anyOf(list, all(isA("string"), among("none", "auto")))
+	return anyOf(list, allOf(hasType("string"), oneOf("none", "auto")))
 }
 
 // deviceRule demands a disk.
@@ -68,12 +68,12 @@ func deviceRule(micro int) rule {
 		{"volume_size", volumeSize},
 		{"delete_on_termination", boolean},
 		{"device_name", text255(1)},
-		{"source_type", all(isA("string"), among("volume", "image", "snapshot", "blank"))},
-		{"uuid", all(text255(1), written("uuid", plain))},
-		{"destination_type", all(isA("string"), among("local", "volume"))},
+		{"source_type", allOf(hasType("string"), oneOf("volume", "image", "snapshot", "blank"))},
+		{"uuid", allOf(text255(1), hasFormat("uuid", plain))},
+		{"destination_type", allOf(hasType("string"), oneOf("local", "volume"))},
 		{"device_type", text255(0)},
 		{"disk_bus", text255(0)},
-		{"boot_index", isA("integer", "string", "null")},
+		{"boot_index", hasType("integer", "string", "null")},
 	}
 	if micro >= 242 {
 		properties = append(properties, property{"tag", serverTag})
@@ -86,11 +86,11 @@ func deviceRule(micro int) rule {
 
 // volumeSize demands at least 1 GiB.
 func volumeSize(key string, value any) string {
-	if complaint := isA("integer", "string")(key, value); complaint != "" {
+	if complaint := hasType("integer", "string")(key, value); complaint != "" {
 		return complaint
 	}
 	if s, isText := value.(string); isText && (s == "" || strings.Trim(s, "0123456789") != "") {
-		return wrong(key, value, "%s does not match '^[0-9]+$'", pythonRepr(value))
+		return violation(key, value, "%s does not match '^[0-9]+$'", pythonRepr(value))
 	}
 	return number(1)(key, value)
 }
@@ -105,7 +105,7 @@ func metadataRule(key string, value any) string { return metadataWith(metadataKe
 
 func metadataWith(keys *regexp.Regexp) rule {
 	return func(key string, value any) string {
-		if complaint := isA("object")(key, value); complaint != "" {
+		if complaint := hasType("object")(key, value); complaint != "" {
 			return complaint
 		}
 		items, _ := value.(*dict)
@@ -124,19 +124,19 @@ func metadataWith(keys *regexp.Regexp) rule {
 		case 0:
 			return ""
 		case 1:
-			return wrong(key, value, "%s does not match any of the regexes: '%s'", pythonRepr(unfit[0]), keys)
+			return violation(key, value, "%s does not match any of the regexes: '%s'", pythonRepr(unfit[0]), keys)
 		}
-		return wrong(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
+		return violation(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
 	}
 }
 
 // serverTag demands a tag of a server.
 func serverTag(key string, value any) string {
-	if complaint := all(isA("string"), long(1, 60))(key, value); complaint != "" {
+	if complaint := allOf(hasType("string"), lengthBetween(1, 60))(key, value); complaint != "" {
 		return complaint
 	}
 	if s, _ := value.(string); strings.ContainsAny(s, ",/") {
-		return wrong(key, value, "%s does not match '^[^,/]*$'", pythonRepr(value))
+		return violation(key, value, "%s does not match '^[^,/]*$'", pythonRepr(value))
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ func (c *Cloud) registerServerTags(e endpoint) {
 		var in struct {
 			Tags []string `json:"tags"`
 		}
-		if err := validate(q.body, object([]string{"tags"}, property{"tags", all(arrayOf(serverTag), long(0, 50))})); err != nil {
+		if err := validate(q.body, object([]string{"tags"}, property{"tags", allOf(arrayOf(serverTag), lengthBetween(0, 50))})); err != nil {
 			return reply{}, err
 		}
 		if json.Unmarshal(q.body, &in) != nil {

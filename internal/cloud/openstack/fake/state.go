@@ -28,7 +28,7 @@ type State struct {
 func (c *Cloud) State(project string) State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle()
+	c.finishTransitions()
 	all, id := project == "", project
 	if p := c.keystone.project(project); p != nil {
 		id = p.id
@@ -39,26 +39,26 @@ func (c *Cloud) State(project string) State {
 		users[u.id] = all || u.roles[id] != nil
 	}
 	return State{
-		Networks:       pick(c.neutron.networks, func(n *Network) bool { return mine(n.ProjectID) }),
-		Subnets:        pick(c.neutron.subnets, func(s *Subnet) bool { return mine(s.ProjectID) }),
-		SubnetPools:    pick(c.neutron.pools, func(p *SubnetPool) bool { return mine(p.ProjectID) }),
-		Routers:        pick(c.neutron.routers, func(r *Router) bool { return mine(r.ProjectID) }),
-		Ports:          pick(c.neutron.ports, func(p *Port) bool { return mine(c.servedProject(p)) }),
-		FloatingIPs:    pick(c.neutron.fips, func(f *FloatingIP) bool { return mine(f.ProjectID) }),
-		SecurityGroups: pick(c.neutron.groups, func(g *SecurityGroup) bool { return mine(g.ProjectID) }),
-		KeyPairs:       pick(c.nova.keyPairs, func(k *KeyPair) bool { return users[k.UserID] }),
-		Servers:        pick(c.nova.servers, func(s *Server) bool { return mine(s.ProjectID) }),
-		ServerGroups:   pick(c.nova.groups, func(g *ServerGroup) bool { return mine(g.ProjectID) }),
-		LoadBalancers:  pick(c.octavia.balancers, func(b *LoadBalancer) bool { return mine(b.ProjectID) }),
-		ShareNetworks:  pick(c.manila.networks, func(n *ShareNetwork) bool { return mine(n.ProjectID) }),
-		Volumes:        pick(c.cinder.volumes, func(v *Volume) bool { return mine(v.ProjectID) }),
+		Networks:       selectCopies(c.neutron.networks, func(n *Network) bool { return mine(n.ProjectID) }),
+		Subnets:        selectCopies(c.neutron.subnets, func(s *Subnet) bool { return mine(s.ProjectID) }),
+		SubnetPools:    selectCopies(c.neutron.pools, func(p *SubnetPool) bool { return mine(p.ProjectID) }),
+		Routers:        selectCopies(c.neutron.routers, func(r *Router) bool { return mine(r.ProjectID) }),
+		Ports:          selectCopies(c.neutron.ports, func(p *Port) bool { return mine(c.ownerProject(p)) }),
+		FloatingIPs:    selectCopies(c.neutron.fips, func(f *FloatingIP) bool { return mine(f.ProjectID) }),
+		SecurityGroups: selectCopies(c.neutron.groups, func(g *SecurityGroup) bool { return mine(g.ProjectID) }),
+		KeyPairs:       selectCopies(c.nova.keyPairs, func(k *KeyPair) bool { return users[k.UserID] }),
+		Servers:        selectCopies(c.nova.servers, func(s *Server) bool { return mine(s.ProjectID) }),
+		ServerGroups:   selectCopies(c.nova.groups, func(g *ServerGroup) bool { return mine(g.ProjectID) }),
+		LoadBalancers:  selectCopies(c.octavia.balancers, func(b *LoadBalancer) bool { return mine(b.ProjectID) }),
+		ShareNetworks:  selectCopies(c.manila.networks, func(n *ShareNetwork) bool { return mine(n.ProjectID) }),
+		Volumes:        selectCopies(c.cinder.volumes, func(v *Volume) bool { return mine(v.ProjectID) }),
 	}
 }
 
-func pick[T any](t *table[T], match func(*T) bool) []T { return copies(t.where(match)) }
+func selectCopies[T any](t *table[T], match func(*T) bool) []T { return copies(t.where(match)) }
 
-// servedProject is the project of a port, or of the router or floating IP that it serves.
-func (c *Cloud) servedProject(p *Port) string {
+// ownerProject is the project of a port, or of the router or floating IP that it serves.
+func (c *Cloud) ownerProject(p *Port) string {
 	if p.ProjectID != "" {
 		return p.ProjectID
 	}

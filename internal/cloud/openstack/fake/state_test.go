@@ -17,11 +17,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestDiffNamesWhatCameAndWent(t *testing.T) {
+func TestDiff(t *testing.T) {
 	cloud := start(t)
 	before := cloud.State("garden")
 	require.Equal(t, 5, before.Count(), "the default security group with its four rules")
-	plant(t, cloud, "networks", fake.Attrs{"name": "n"})
+	createResource(t, cloud, "networks", fake.Attrs{"name": "n"})
 	after := cloud.State("garden")
 	came, went := fake.Diff(before, after)
 	require.Equal(t, []string{"network n " + after.Networks[0].ID}, came)
@@ -31,8 +31,8 @@ func TestDiffNamesWhatCameAndWent(t *testing.T) {
 	require.Equal(t, []string{"network n " + after.Networks[0].ID}, went)
 }
 
-func TestAStateIsACopy(t *testing.T) {
-	s := newSite(t)
+func TestState_IsCopy(t *testing.T) {
+	s := newTestEnv(t)
 	taken := s.cloud.State("garden")
 	require.NoError(t, s.route(t, "100.64.0.0/24", "10.250.0.5"))
 	_, err := networks.Update(t.Context(), s.network, s.networkID, networks.UpdateOpts{Name: new("renamed")}).Extract()
@@ -44,17 +44,17 @@ func TestAStateIsACopy(t *testing.T) {
 	require.Greater(t, s.cloud.State("").Count(), s.cloud.State("garden").Count())
 }
 
-func TestTheTree(t *testing.T) {
-	s := newSite(t)
-	group := plant(t, s.cloud, "security-groups", fake.Attrs{"name": "nodes"})
-	plant(t, s.cloud, "security-group-rules", fake.Attrs{
+func TestTree(t *testing.T) {
+	s := newTestEnv(t)
+	group := createResource(t, s.cloud, "security-groups", fake.Attrs{"name": "nodes"})
+	createResource(t, s.cloud, "security-group-rules", fake.Attrs{
 		"security_group_id": group, "direction": "ingress", "protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "10.0.0.0/8",
 	})
-	plant(t, s.cloud, "security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "remote_group_id": group})
-	plant(t, s.cloud, "os-keypairs", fake.Attrs{"name": "nodes", "public_key": publicKey})
-	plant(t, s.cloud, "networks", fake.Attrs{"name": "lonely"})
-	plant(t, s.cloud, "loadbalancers", fake.Attrs{"name": "lb", "vip_subnet_id": s.subnetID})
-	plant(t, s.cloud, "floatingips", fake.Attrs{"floating_network_id": s.publicID})
+	createResource(t, s.cloud, "security-group-rules", fake.Attrs{"security_group_id": group, "direction": "ingress", "remote_group_id": group})
+	createResource(t, s.cloud, "os-keypairs", fake.Attrs{"name": "nodes", "public_key": publicKey})
+	createResource(t, s.cloud, "networks", fake.Attrs{"name": "lonely"})
+	createResource(t, s.cloud, "loadbalancers", fake.Attrs{"name": "lb", "vip_subnet_id": s.subnetID})
+	createResource(t, s.cloud, "floatingips", fake.Attrs{"floating_network_id": s.publicID})
 	require.NoError(t, s.route(t, "100.64.0.0/24", "10.250.0.5"))
 	want := `garden
 ├── external network public
@@ -75,26 +75,26 @@ func TestTheTree(t *testing.T) {
 	require.Empty(t, cmp.Diff(want, s.cloud.Tree("garden")))
 }
 
-// remote calls the inspector and the dials by HTTP, and returns the body.
-func remote(t *testing.T, cloud *fake.Cloud, method, path string, body any) (int, string) {
+// adminRequest calls the inspector and the dials by HTTP, and returns the body.
+func adminRequest(t *testing.T, cloud *fake.Cloud, method, path string, body any) (int, string) {
 	t.Helper()
 	raw, err := json.Marshal(body)
 	require.NoError(t, err)
 	r, err := http.NewRequestWithContext(t.Context(), method, cloud.URL()+"/-"+path, bytes.NewReader(raw))
 	require.NoError(t, err)
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
-	text, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	return answer.StatusCode, string(text)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode, string(text)
 }
 
-func TestAnotherProcessLooksAndDials(t *testing.T) {
+func TestAdminAPI(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
 	do := func(method, path string, body any) string {
-		status, text := remote(t, cloud, method, path, body)
+		status, text := adminRequest(t, cloud, method, path, body)
 		require.Equal(t, http.StatusOK, status, text)
 		return text
 	}
@@ -106,11 +106,11 @@ func TestAnotherProcessLooksAndDials(t *testing.T) {
 	require.Equal(t, cloud.Tree("garden"), do(http.MethodGet, "/tree?project=garden", nil))
 
 	do(http.MethodPost, "/faults", wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 503})
-	require.Equal(t, "503 HTTPServiceUnavailable", problem(createNetwork(t, c, "n")))
+	require.Equal(t, "503 HTTPServiceUnavailable", errorText(createNetwork(t, c, "n")))
 	require.Contains(t, do(http.MethodGet, "/faults", nil), `"status":503`)
 	do(http.MethodDelete, "/faults", nil)
 	do(http.MethodPut, "/quotas?project=garden&resource=network&limit=1", nil)
-	require.Equal(t, "409 OverQuota", problem(createNetwork(t, c, "n")))
+	require.Equal(t, "409 OverQuota", errorText(createNetwork(t, c, "n")))
 	do(http.MethodPut, "/quotas?project=garden&resource=network&limit=-1", nil)
 	do(http.MethodPut, "/latency?value=1ms", nil)
 	do(http.MethodPut, "/transitions?kind="+fake.RouterInterface, fake.Transition{After: time.Hour})
@@ -133,36 +133,36 @@ func TestAnotherProcessLooksAndDials(t *testing.T) {
 		"POST /faults": fake.Attrs{"colour": "red"}, "POST /plant?collection=trees&project=garden": fake.Attrs{},
 	} {
 		method, path, _ := strings.Cut(path, " ")
-		status, _ := remote(t, cloud, method, path, body)
+		status, _ := adminRequest(t, cloud, method, path, body)
 		require.Equal(t, http.StatusBadRequest, status, path)
 	}
 }
 
-func TestAnOperatorWorksWithoutATrace(t *testing.T) {
-	s := newSite(t)
+func TestDoAsOperator(t *testing.T) {
+	s := newTestEnv(t)
 	s.cloud.ResetLog()
 	s.cloud.Inject(wire.Fault{Times: -1, Status: 500})
-	s.cloud.SetHook(func(wire.Event) wire.Verdict { return wire.Cut })
-	out, err := s.cloud.Operate("garden", http.MethodGet, wire.Neutron, "/v2.0/networks?name=site", nil)
+	s.cloud.SetHook(func(wire.Event) wire.HookResult { return wire.DropConnection })
+	out, err := s.cloud.DoAsOperator("garden", http.MethodGet, wire.Neutron, "/v2.0/networks?name=site", nil)
 	require.NoError(t, err)
 	require.Len(t, out["networks"], 1)
-	_, err = s.cloud.Operate("garden", http.MethodPut, wire.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
+	_, err = s.cloud.DoAsOperator("garden", http.MethodPut, wire.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
 	require.NoError(t, err)
 	require.Empty(t, s.cloud.Log())
-	for sentence, do := range map[string]func() error{
+	for name, do := range map[string]func() error{
 		"an unknown project": func() error {
-			_, err := s.cloud.Operate("desert", http.MethodGet, wire.Neutron, "/v2.0/networks", nil)
+			_, err := s.cloud.DoAsOperator("desert", http.MethodGet, wire.Neutron, "/v2.0/networks", nil)
 			return err
 		},
-		"an unknown service":     func() error { _, err := s.cloud.Operate("garden", http.MethodGet, "swift", "/", nil); return err },
-		"what the cloud refuses": func() error { _, err := s.cloud.Plant("garden", "subnets", fake.Attrs{}); return err },
-		"an unknown collection":  func() error { _, err := s.cloud.Plant("garden", "trees", nil); return err },
+		"an unknown service":     func() error { _, err := s.cloud.DoAsOperator("garden", http.MethodGet, "swift", "/", nil); return err },
+		"what the cloud refuses": func() error { _, err := s.cloud.CreateResource("garden", "subnets", fake.Attrs{}); return err },
+		"an unknown collection":  func() error { _, err := s.cloud.CreateResource("garden", "trees", nil); return err },
 	} {
-		require.Error(t, do(), sentence)
+		require.Error(t, do(), name)
 	}
 }
 
-func TestWithoutStartingTheCloudServesBehindAnyServer(t *testing.T) {
+func TestHandler(t *testing.T) {
 	cloud := fake.New()
 	require.Empty(t, cloud.URL())
 	require.NoError(t, cloud.Close())

@@ -36,14 +36,16 @@ type subnetChange struct {
 
 func (c *Cloud) subnetCollection() *collection[Subnet] {
 	return &collection[Subnet]{
-		one: "subnet", many: "subnets", path: "subnets", quota: "subnet",
+		singular: "subnet", plural: "subnets", path: "subnets", quota: "subnet",
 		rows: c.neutron.subnets, std: func(s *Subnet) *Standard { return s.standard() },
-		missing:   subnetNotFound,
-		visible:   c.seesSubnet,
-		deletable: func(who *identity, s *Subnet) bool { return who.owns(c.neutron.networks.get(s.NetworkID).ProjectID) },
-		create:    c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
-		unrevised: true,
-		discard:   c.dropSubnet,
+		missing: subnetNotFound,
+		visible: c.maySeeSubnet,
+		deletable: func(caller *identity, s *Subnet) bool {
+			return caller.owns(c.neutron.networks.get(s.NetworkID).ProjectID)
+		},
+		create: c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
+		startsAtRevisionZero: true,
+		discard:              c.dropSubnet,
 	}
 }
 

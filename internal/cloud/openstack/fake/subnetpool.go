@@ -24,12 +24,12 @@ type subnetPoolInput struct {
 
 func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
 	return &collection[SubnetPool]{
-		one: "subnetpool", many: "subnetpools", path: "subnetpools", quota: "subnetpool",
+		singular: "subnetpool", plural: "subnetpools", path: "subnetpools", quota: "subnetpool",
 		rows: c.neutron.pools, std: func(p *SubnetPool) *Standard { return p.standard() },
 		missing: poolNotFound,
 		visible: func(_ *identity, p *SubnetPool) bool { return p.Shared },
 		create:  c.createSubnetPool, update: c.updateSubnetPool, remove: c.deleteSubnetPool,
-		unrevised: true, updated: updatedPool,
+		startsAtRevisionZero: true, updated: updatedPool,
 		discard: func(p *SubnetPool) { c.neutron.pools.remove(p.ID) },
 	}
 }
@@ -84,13 +84,13 @@ func updatedPool(p *SubnetPool) any {
 	return shown
 }
 
-func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, deed string) error {
+func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, action string) error {
 	if err := in.check(); err != nil {
 		return err
 	}
 	for attribute, sent := range map[string]bool{"shared": in.Shared.or(false), "is_default": in.IsDefault.or(false)} {
 		if sent && !q.admin() {
-			return forbidden("PolicyNotAuthorized", "(rule:%[1]s_subnetpool and rule:%[1]s_subnetpool:%[2]s) is disallowed by policy", deed, attribute)
+			return forbidden("PolicyNotAuthorized", "(rule:%[1]s_subnetpool and rule:%[1]s_subnetpool:%[2]s) is disallowed by policy", action, attribute)
 		}
 	}
 	if in.Prefixes.set {

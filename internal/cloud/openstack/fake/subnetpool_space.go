@@ -77,12 +77,12 @@ func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefi
 		return netip.Prefix{}, conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
 	}
 	// Neutron has no better status for a pool that ran dry: 500, but with a type.
-	ranDry := func(format string, args ...any) error {
+	poolExhausted := func(format string, args ...any) error {
 		return fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: "+format+".", args...)
 	}
 	if given.IsValid() {
 		if !insidePool(p, given) || overlapsAny(given, taken) {
-			return netip.Prefix{}, ranDry("Cannot allocate requested subnet from the available set of prefixes")
+			return netip.Prefix{}, poolExhausted("Cannot allocate requested subnet from the available set of prefixes")
 		}
 		return given, nil
 	}
@@ -93,7 +93,7 @@ func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefi
 			return netip.PrefixFrom(one.Addr(), bits), nil
 		}
 	}
-	return netip.Prefix{}, ranDry("Insufficient prefix space to allocate subnet size /%d", bits)
+	return netip.Prefix{}, poolExhausted("Insufficient prefix space to allocate subnet size /%d", bits)
 }
 
 func (c *Cloud) takenFrom(p *SubnetPool) []netip.Prefix {

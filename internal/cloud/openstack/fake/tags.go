@@ -17,7 +17,7 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		c.route(e, pattern, func(q *request) (reply, error) {
 			row, err := k.find(q) // whoever sees something may tag it
 			if err != nil {
-				return reply{}, notFound("TagResourceNotFound", "Resource %s %s could not be found.", k.many, q.path("id"))
+				return reply{}, notFound("TagResourceNotFound", "Resource %s %s could not be found.", k.plural, q.path("id"))
 			}
 			return do(q, k.std(row))
 		})

@@ -39,8 +39,8 @@ func (c *Cloud) SetTransition(kind string, t Transition) {
 	c.config.transitions[kind] = t
 }
 
-// begin starts a transition; finish runs below the lock, at once when there is nothing to wait for.
-func (c *Cloud) begin(kind, id string, finish func(failed bool)) {
+// beginTransition starts a transition; finish runs below the lock, at once when there is nothing to wait for.
+func (c *Cloud) beginTransition(kind, id string, finish func(failed bool)) {
 	t := c.config.transition(kind)
 	if t.Polls == 0 && t.After == 0 {
 		finish(t.Fail)
@@ -49,8 +49,8 @@ func (c *Cloud) begin(kind, id string, finish func(failed bool)) {
 	c.pending[id] = &transition{polls: t.Polls, ready: c.now().Add(t.After), finish: func() { finish(t.Fail) }}
 }
 
-// settle ends the transitions whose time has come. It runs at the start of every call.
-func (c *Cloud) settle() {
+// finishTransitions ends the transitions whose time has come. It runs at the start of every call.
+func (c *Cloud) finishTransitions() {
 	if len(c.pending) == 0 {
 		return
 	}
@@ -63,8 +63,8 @@ func (c *Cloud) settle() {
 	}
 }
 
-// observe counts a read of a resource.
-func (c *Cloud) observe(id string) {
+// countPoll counts a read of a resource.
+func (c *Cloud) countPoll(id string) {
 	if t := c.pending[id]; t != nil {
 		t.polls--
 	}

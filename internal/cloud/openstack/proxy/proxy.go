@@ -15,15 +15,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// patience is how long a service may take for one call, and Close for the calls under way.
-const patience = 2 * time.Minute
+// callTimeout is how long a service may take for one call, and Close for the calls under way.
+const callTimeout = 2 * time.Minute
 
 // Proxy is an HTTP server in front of one OpenStack. All methods are safe for concurrent use.
 type Proxy struct {
 	*wire.Tap
 
 	version   string // of Keystone, as in "/v3"
-	ways      ways
+	routes    routes
 	transport *http.Transport
 
 	server   *http.Server
@@ -35,7 +35,7 @@ type Proxy struct {
 }
 
 type config struct {
-	trust *tls.Config
+	tlsConfig *tls.Config
 }
 
 // Option configures a new proxy.
@@ -43,11 +43,11 @@ type Option func(*config)
 
 // WithTLS says how to speak to the cloud, such as which certificates to trust instead of the system's. The configuration is
 // not changed.
-func WithTLS(trust *tls.Config) Option { return func(c *config) { c.trust = trust } }
+func WithTLS(tlsConfig *tls.Config) Option { return func(c *config) { c.tlsConfig = tlsConfig } }
 
 // New returns a proxy for the cloud with that Keystone, which is asked nothing yet. It does not listen until Start.
 func New(authURL string, opts ...Option) (*Proxy, error) {
-	c := config{trust: &tls.Config{MinVersion: tls.VersionTLS12}}
+	c := config{tlsConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	for _, opt := range opts {
 		opt(&c)
 	}
@@ -55,14 +55,14 @@ func New(authURL string, opts ...Option) (*Proxy, error) {
 		Tap: new(wire.Tap),
 		transport: &http.Transport{
 			Proxy:           http.ProxyFromEnvironment,
-			TLSClientConfig: c.trust.Clone(),
+			TLSClientConfig: c.tlsConfig.Clone(),
 			// A connection that the service closes while it is used again would look like a fault of the cloud.
 			DisableKeepAlives: true,
 			// Bodies are read here, so nobody but us may ask for another encoding.
 			DisableCompression: true,
 		},
 	}
-	_, version, err := p.ways.learn(wire.Keystone, authURL)
+	_, version, err := p.routes.add(wire.Keystone, authURL)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of Keystone: %w", err)
 	}
@@ -116,13 +116,13 @@ func (p *Proxy) Close() error {
 	select {
 	case <-ended:
 		return nil
-	case <-time.After(patience):
-		return fmt.Errorf("closing the proxy of OpenStack: calls are still in flight after %s", patience)
+	case <-time.After(callTimeout):
+		return fmt.Errorf("closing the proxy of OpenStack: calls are still in flight after %s", callTimeout)
 	}
 }
 
-// enter reports whether a call may begin. If so, leave must follow.
-func (p *Proxy) enter() bool {
+// beginCall reports whether a call may begin. If so, leave must follow.
+func (p *Proxy) beginCall() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
@@ -131,4 +131,4 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-func (p *Proxy) leave() { p.calls.Done() }
+func (p *Proxy) endCall() { p.calls.Done() }

@@ -34,8 +34,8 @@ func startProxy(t *testing.T, authURL string, opts ...proxy.Option) *proxy.Proxy
 	return p
 }
 
-// inFront returns a cloud and the proxy in front of it.
-func inFront(t *testing.T, opts ...fake.Option) (*fake.Cloud, *proxy.Proxy) {
+// startProxiedCloud returns a cloud and the proxy in front of it.
+func startProxiedCloud(t *testing.T, opts ...fake.Option) (*fake.Cloud, *proxy.Proxy) {
 	t.Helper()
 	c := startCloud(t, opts...)
 	return c, startProxy(t, c.AuthURL())
@@ -55,11 +55,11 @@ func logInto(t *testing.T, p *proxy.Proxy) *openstack.Session {
 // token logs in without a Session.
 func token(t *testing.T, p *proxy.Proxy) string {
 	t.Helper()
-	answer, _ := send(t, p, "", http.MethodPost, "/identity/v3/auth/tokens", `{"auth":{
+	response, _ := send(t, p, "", http.MethodPost, "/identity/v3/auth/tokens", `{"auth":{
 		"identity":{"methods":["password"],"password":{"user":{"name":"`+fake.DefaultUser+`","password":"`+fake.DefaultPassword+`","domain":{"name":"Default"}}}},
 		"scope":{"project":{"name":"`+fake.DefaultProject+`","domain":{"name":"Default"}}}}}`)
-	require.Equal(t, http.StatusCreated, answer.StatusCode)
-	return answer.Header.Get("X-Subject-Token")
+	require.Equal(t, http.StatusCreated, response.StatusCode)
+	return response.Header.Get("X-Subject-Token")
 }
 
 // send does a request and follows no redirect.
@@ -69,12 +69,12 @@ func send(t *testing.T, p *proxy.Proxy, token, method, path, body string) (*http
 	require.NoError(t, err)
 	r.Header.Set("X-Auth-Token", token)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
 	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	got, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	got, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	return answer, string(got)
+	return response, string(got)
 }
 
 func create(ctx context.Context, s *openstack.Session) error {
@@ -84,11 +84,11 @@ func create(ctx context.Context, s *openstack.Session) error {
 
 func countNetworks(c *fake.Cloud) int { return len(c.State(fake.DefaultProject).Networks) }
 
-func TestALifeCycleIsLoggedAsTheCloudItselfLogsIt(t *testing.T) {
+func TestProxy_Log_Lifecycle(t *testing.T) {
 	const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMEm0k5b3DIXsOFsHqU4GyH7dnL5Yv4o2fJ6d1cF0mJX shoot"
 	for _, shape := range []fake.CatalogShape{fake.Unversioned, fake.Versioned} {
 		t.Run(string(shape), func(t *testing.T) {
-			c, p := inFront(t, fake.WithCatalog(shape))
+			c, p := startProxiedCloud(t, fake.WithCatalog(shape))
 			before := c.State("")
 			s, ctx := logInto(t, p), t.Context()
 			external, err := s.ListNetworks(ctx, openstack.NetworkFilter{Name: fake.ExternalNetwork, External: new(true)})
@@ -135,9 +135,9 @@ func TestALifeCycleIsLoggedAsTheCloudItselfLogsIt(t *testing.T) {
 	}
 }
 
-func TestEveryPathIsLoggedAsTheCloudItselfLogsIt(t *testing.T) {
+func TestProxy_Log_Paths(t *testing.T) {
 	const id, project = "5f3e81a4-8d7e-4f2a-9f6b-1f0a8f843d49", "b5f1c942e7944990a82dd059cc8e9adc"
-	c, p := inFront(t)
+	c, p := startProxiedCloud(t)
 	subject := token(t, p)
 	for _, path := range []string{
 		"/identity/", "/identity/v3", "/identity/v3/", "/identity/v3/auth/projects", "/identity/v3/users/" + project + "/application_credentials",
@@ -153,16 +153,16 @@ func TestEveryPathIsLoggedAsTheCloudItselfLogsIt(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
 			c.ResetLog()
 			p.ResetLog()
-			answer, _ := send(t, p, subject, method, path, "")
+			response, _ := send(t, p, subject, method, path, "")
 			require.Len(t, p.Log(), 1, path)
-			require.Equal(t, answer.StatusCode, p.Log()[0].Status, path)
+			require.Equal(t, response.StatusCode, p.Log()[0].Status, path)
 			require.Equal(t, c.Log().String(), p.Log().String())
 		}
 	}
 }
 
-func TestARefusalIsInTheWordsOfTheService(t *testing.T) {
-	c, p := inFront(t)
+func TestProxy_Inject_ServiceErrorFormat(t *testing.T) {
+	c, p := startProxiedCloud(t)
 	subject := token(t, p)
 	c.ResetLog()
 	for path, want := range map[string]string{
@@ -172,19 +172,19 @@ func TestARefusalIsInTheWordsOfTheService(t *testing.T) {
 		"/load-balancer/v2/lbaas/loadbalancers": `{"debuginfo":null,"faultcode":"Server","faultstring":"not now"}`,
 	} {
 		p.Inject(wire.Fault{Status: http.StatusServiceUnavailable, Message: "not now", RetryAfter: 7 * time.Second})
-		answer, body := send(t, p, subject, http.MethodGet, path, "")
-		require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
-		require.Equal(t, "7", answer.Header.Get("Retry-After"))
+		response, body := send(t, p, subject, http.MethodGet, path, "")
+		require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+		require.Equal(t, "7", response.Header.Get("Retry-After"))
 		require.Equal(t, want, body)
 	}
 	p.Inject(wire.Fault{Status: http.StatusUnauthorized})
-	answer, _ := send(t, p, subject, http.MethodGet, "/network/v2.0/networks", "")
-	require.Equal(t, `Keystone uri="`+p.URL()+`/identity"`, answer.Header.Get("WWW-Authenticate"))
+	response, _ := send(t, p, subject, http.MethodGet, "/network/v2.0/networks", "")
+	require.Equal(t, `Keystone uri="`+p.URL()+`/identity"`, response.Header.Get("WWW-Authenticate"))
 	require.Empty(t, c.Log(), "a refused call does not reach the cloud")
 }
 
-func TestADroppedCallHasItsEffectOrNot(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestProxy_Inject_Drop(t *testing.T) {
+	for name, test := range map[string]struct {
 		fault  wire.Fault
 		effect int
 		status int
@@ -194,8 +194,8 @@ func TestADroppedCallHasItsEffectOrNot(t *testing.T) {
 		"refused before it":      {wire.Fault{Status: http.StatusGatewayTimeout}, 0, http.StatusGatewayTimeout},
 		"refused in spite of it": {wire.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1, http.StatusGatewayTimeout},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			c, p := inFront(t)
+		t.Run(name, func(t *testing.T) {
+			c, p := startProxiedCloud(t)
 			s := logInto(t, p)
 			c.ResetLog()
 			test.fault.Match = wire.Match{Service: wire.Neutron, Method: http.MethodPost}
@@ -212,13 +212,13 @@ func TestADroppedCallHasItsEffectOrNot(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
+func TestProxy_ClientKilled(t *testing.T) {
 	for _, where := range []string{"in the proxy", "in the cloud"} {
 		t.Run(where, func(t *testing.T) {
-			c, p := inFront(t)
+			c, p := startProxiedCloud(t)
 			s := logInto(t, p)
 			entered, release := make(chan struct{}), make(chan struct{})
-			hook := func(e wire.Event) wire.Verdict {
+			hook := func(e wire.Event) wire.HookResult {
 				if e.Phase == wire.Before {
 					close(entered)
 					<-release
@@ -249,11 +249,11 @@ func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
 	}
 }
 
-func TestCloseCutsClientsAndWaitsForTheirEffects(t *testing.T) {
-	c, p := inFront(t)
+func TestProxy_Close_CallsInFlight(t *testing.T) {
+	c, p := startProxiedCloud(t)
 	s := logInto(t, p)
 	entered, release := make(chan struct{}), make(chan struct{})
-	c.SetHook(func(e wire.Event) wire.Verdict {
+	c.SetHook(func(e wire.Event) wire.HookResult {
 		if e.Phase == wire.Before {
 			close(entered)
 			<-release
@@ -277,15 +277,15 @@ func TestCloseCutsClientsAndWaitsForTheirEffects(t *testing.T) {
 	require.Equal(t, cloud.Unavailable, cloud.KindOf(create(t.Context(), s)))
 }
 
-func TestLatencyAndHooksAreThoseOfTheProxy(t *testing.T) {
-	c, p := inFront(t)
+func TestProxy_LatencyAndHook(t *testing.T) {
+	c, p := startProxiedCloud(t)
 	s := logInto(t, p)
 	p.SetLatency(30 * time.Millisecond)
 	begin := time.Now()
 	require.NoError(t, create(t.Context(), s))
 	require.GreaterOrEqual(t, time.Since(begin), 30*time.Millisecond)
 	var seen []int
-	p.SetHook(func(e wire.Event) wire.Verdict {
+	p.SetHook(func(e wire.Event) wire.HookResult {
 		seen = append(seen, countNetworks(c), e.Call.Status)
 		return wire.Proceed
 	})
@@ -293,41 +293,41 @@ func TestLatencyAndHooksAreThoseOfTheProxy(t *testing.T) {
 	require.Equal(t, []int{1, 0, 2, http.StatusCreated}, seen)
 }
 
-func TestACloudThatIsGoneIsABadGateway(t *testing.T) {
-	c, p := inFront(t)
+func TestProxy_CloudUnreachable(t *testing.T) {
+	c, p := startProxiedCloud(t)
 	subject := token(t, p)
 	require.NoError(t, c.Close())
-	answer, body := send(t, p, subject, http.MethodGet, "/network/v2.0/networks", "")
-	require.Equal(t, http.StatusBadGateway, answer.StatusCode)
+	response, body := send(t, p, subject, http.MethodGet, "/network/v2.0/networks", "")
+	require.Equal(t, http.StatusBadGateway, response.StatusCode)
 	require.Contains(t, body, "NeutronError")
 	require.Contains(t, body, "connection refused")
 	require.Equal(t, http.StatusBadGateway, p.Log()[1].Status)
 }
 
-func TestWhatLeadsNowhereIsNoCall(t *testing.T) {
-	_, p := inFront(t)
+func TestProxy_UnknownPath(t *testing.T) {
+	_, p := startProxiedCloud(t)
 	for _, path := range []string{"/", "/network/v2.0/networks", "/identity-2/v3", "/identityfoo"} {
-		answer, _ := send(t, p, "", http.MethodGet, path, "")
-		require.Equal(t, http.StatusNotFound, answer.StatusCode, "before the first catalog")
+		response, _ := send(t, p, "", http.MethodGet, path, "")
+		require.Equal(t, http.StatusNotFound, response.StatusCode, "before the first catalog")
 	}
 	require.Empty(t, p.Log())
 }
 
-func TestABodyThatIsTooLongIsRefused(t *testing.T) {
-	_, p := inFront(t)
-	answer, _ := send(t, p, "", http.MethodPost, "/identity/v3/auth/tokens", strings.Repeat(" ", 16<<20+1))
-	require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
+func TestProxy_BodyTooLong(t *testing.T) {
+	_, p := startProxiedCloud(t)
+	response, _ := send(t, p, "", http.MethodPost, "/identity/v3/auth/tokens", strings.Repeat(" ", 16<<20+1))
+	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 	require.Empty(t, p.Log())
 }
 
-func TestAddressesAreChecked(t *testing.T) {
+func TestNew_InvalidAuthURL(t *testing.T) {
 	for _, bad := range []string{"", "keystone:5000/v3", "ftp://keystone/v3", "http://%zz"} {
 		_, err := proxy.New(bad)
 		require.ErrorContains(t, err, "reading the address of Keystone", bad)
 	}
 }
 
-func TestTheAuthURLBearsTheVersion(t *testing.T) {
+func TestProxy_AuthURL(t *testing.T) {
 	c := startCloud(t)
 	for _, given := range []string{c.AuthURL(), c.AuthURL() + "/", strings.TrimSuffix(c.AuthURL(), "/v3"), strings.TrimSuffix(c.AuthURL(), "v3")} {
 		p := startProxy(t, given)

@@ -13,35 +13,35 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// leadBack makes whatever an answer leads to lead through the proxy.
-func (c *call) leadBack(answer *wire.Answer, asked *url.URL) {
-	answer.Body = c.leadBodyBack(answer.Header, answer.Body)
+// rewriteResponse makes whatever an answer leads to lead through the proxy.
+func (c *call) rewriteResponse(response *wire.Response, requested *url.URL) {
+	response.Body = c.rewriteBody(response.Header, response.Body)
 	for _, name := range []string{"Location", "Content-Location"} {
-		to, err := asked.Parse(answer.Header.Get(name))
-		if err != nil || answer.Header.Get(name) == "" {
+		to, err := requested.Parse(response.Header.Get(name))
+		if err != nil || response.Header.Get(name) == "" {
 			continue
 		}
-		if path, found := c.proxy.ways.back(to.String()); found {
-			answer.Header.Set(name, c.base()+path)
+		if path, found := c.proxy.routes.toProxyPath(to.String()); found {
+			response.Header.Set(name, c.base()+path)
 		}
 	}
 	address := regexp.MustCompile(`https?://[^"'\s,]+`)
-	challenges := answer.Header.Values("WWW-Authenticate")
+	challenges := response.Header.Values("WWW-Authenticate")
 	for i, challenge := range challenges {
-		challenges[i] = address.ReplaceAllStringFunc(challenge, c.through)
+		challenges[i] = address.ReplaceAllStringFunc(challenge, c.proxyURL)
 	}
 }
 
-// through is the URL by which the proxy leads to what is at the given one, or the same if it doesn't.
-func (c *call) through(target string) string {
-	if path, found := c.proxy.ways.back(target); found {
+// proxyURL is the URL by which the proxy leads to what is at the given one, or the same if it doesn't.
+func (c *call) proxyURL(target string) string {
+	if path, found := c.proxy.routes.toProxyPath(target); found {
 		return c.base() + path
 	}
 	return target
 }
 
-// leadBodyBack leaves a body alone, to the byte, in which nothing is to be changed.
-func (c *call) leadBodyBack(header http.Header, body []byte) []byte {
+// rewriteBody leaves a body alone, to the byte, in which nothing is to be changed.
+func (c *call) rewriteBody(header http.Header, body []byte) []byte {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 		return body
@@ -55,8 +55,8 @@ func (c *call) leadBodyBack(header http.Header, body []byte) []byte {
 	if _, err := decoder.Token(); err != io.EOF {
 		return body
 	}
-	changed := c.way.service == wire.Keystone && c.leadCatalogBack(document)
-	changed = c.leadLinksBack(document) || changed
+	changed := c.route.service == wire.Keystone && c.rewriteCatalog(document)
+	changed = c.rewriteLinks(document) || changed
 	if !changed {
 		return body
 	}
@@ -69,9 +69,9 @@ func (c *call) leadBodyBack(header http.Header, body []byte) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// leadCatalogBack learns from a catalog where the services are, and names the proxy in it instead. A catalog is in a
+// rewriteCatalog learns from a catalog where the services are, and names the proxy in it instead. A catalog is in a
 // token, or comes alone. It reports whether there was anything to change.
-func (c *call) leadCatalogBack(document any) bool {
+func (c *call) rewriteCatalog(document any) bool {
 	top, _ := document.(map[string]any)
 	if token, isToken := top["token"].(map[string]any); isToken {
 		top = token
@@ -79,11 +79,11 @@ func (c *call) leadCatalogBack(document any) bool {
 	changed := false
 	for service, endpoint := range endpoints(top["catalog"]) {
 		target, _ := endpoint["url"].(string)
-		to, rest, err := c.proxy.ways.learn(service, target)
+		route, rest, err := c.proxy.routes.add(service, target)
 		if err != nil {
 			continue // an endpoint that is no address leads nowhere
 		}
-		endpoint["url"] = c.base() + to.prefix + rest
+		endpoint["url"] = c.base() + route.prefix + rest
 		changed = true
 	}
 	return changed
@@ -110,24 +110,24 @@ func endpoints(catalog any) func(yield func(wire.Service, map[string]any) bool) 
 	}
 }
 
-// leadLinksBack changes the links in a document. Relative ones, such as Glance's to the next page, are for the client to
+// rewriteLinks changes the links in a document. Relative ones, such as Glance's to the next page, are for the client to
 // put behind the address it asked. It reports whether there were any.
-func (c *call) leadLinksBack(document any) bool {
+func (c *call) rewriteLinks(document any) bool {
 	changed := false
 	switch node := document.(type) {
 	case []any:
 		for _, child := range node {
-			changed = c.leadLinksBack(child) || changed
+			changed = c.rewriteLinks(child) || changed
 		}
 	case map[string]any:
 		for key, child := range node {
 			target, isString := child.(string)
 			if !isString {
-				changed = c.leadLinksBack(child) || changed
+				changed = c.rewriteLinks(child) || changed
 				continue
 			}
-			if through := c.through(target); isLink(key) && through != target {
-				node[key] = through
+			if rewritten := c.proxyURL(target); isLink(key) && rewritten != target {
+				node[key] = rewritten
 				changed = true
 			}
 		}

@@ -23,12 +23,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
 )
 
-// answering starts a server that knows the answers to some paths, and a proxy that takes it for Keystone.
-func answering(t *testing.T, answers map[string]http.HandlerFunc) (*httptest.Server, *proxy.Proxy) {
+// startServerAndProxy starts a server that knows the answers to some paths, and a proxy that takes it for Keystone.
+func startServerAndProxy(t *testing.T, answers map[string]http.HandlerFunc) (*httptest.Server, *proxy.Proxy) {
 	t.Helper()
 	mux := http.NewServeMux()
-	for path, answer := range answers {
-		mux.HandleFunc(path, answer)
+	for path, response := range answers {
+		mux.HandleFunc(path, response)
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -63,7 +63,7 @@ func urls(t *testing.T, p *proxy.Proxy, body string) []string {
 	return all
 }
 
-func TestACatalogLeadsThroughTheProxy(t *testing.T) {
+func TestProxy_RewritesCatalog(t *testing.T) {
 	endpoint := func(region, face, url string) string {
 		return fmt.Sprintf(`{"id":"e","region":%q,"region_id":%q,"interface":%q,"url":%q}`, region, region, face, url)
 	}
@@ -80,7 +80,7 @@ func TestACatalogLeadsThroughTheProxy(t *testing.T) {
 		entry("image", endpoint("a", "public", "nowhere")),
 		entry("load-balancer"),
 	}, ",")
-	_, p := answering(t, map[string]http.HandlerFunc{
+	_, p := startServerAndProxy(t, map[string]http.HandlerFunc{
 		"/v3/auth/catalog": document(`{"catalog":[` + catalog + `],"links":{"self":"http://HOST/v3/auth/catalog"}}`),
 	})
 	_, body := send(t, p, "t", http.MethodGet, "/identity/v3/auth/catalog", "")
@@ -102,14 +102,14 @@ func TestACatalogLeadsThroughTheProxy(t *testing.T) {
 	require.Equal(t, body, again)
 }
 
-func TestTwoRegionsAreToldApart(t *testing.T) {
+func TestProxy_RewritesCatalog_TwoRegions(t *testing.T) {
 	region := func(name string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, name+r.URL.Path) }))
 		t.Cleanup(s.Close)
 		return s
 	}
 	a, b := region("a"), region("b")
-	_, p := answering(t, map[string]http.HandlerFunc{"/v3/auth/tokens": document(`{"token":{"catalog":[{"type":"network","endpoints":[
+	_, p := startServerAndProxy(t, map[string]http.HandlerFunc{"/v3/auth/tokens": document(`{"token":{"catalog":[{"type":"network","endpoints":[
 		{"interface":"public","region":"a","url":"` + a.URL + `"},{"interface":"public","region":"b","url":"` + b.URL + `/networking"}]}]}}`)})
 	send(t, p, "", http.MethodPost, "/identity/v3/auth/tokens", "{}")
 	_, body := send(t, p, "t", http.MethodGet, "/network/v2.0/networks", "")
@@ -121,8 +121,8 @@ func TestTwoRegionsAreToldApart(t *testing.T) {
 	}, p.Log().Count())
 }
 
-func TestLinksLeadThroughTheProxy(t *testing.T) {
-	for sentence, test := range map[string]struct{ given, want string }{
+func TestProxy_RewritesLinks(t *testing.T) {
+	for name, test := range map[string]struct{ given, want string }{
 		"of a version":                {`{"version":{"links":[{"rel":"self","href":"http://HOST/v3/"}]}}`, `{"version":{"links":[{"href":"PROXY/identity/v3/","rel":"self"}]}}`},
 		"to the next page":            {`{"links":{"next":"http://HOST/v3/users?marker=1&limit=2","previous":null}}`, `{"links":{"next":"PROXY/identity/v3/users?marker=1&limit=2","previous":null}}`},
 		"with another scheme":         {`{"href":"https://HOST/v3"}`, `{"href":"PROXY/identity/v3"}`},
@@ -136,8 +136,8 @@ func TestLinksLeadThroughTheProxy(t *testing.T) {
 		"and what is no JSON stays": {`{"href":"http://HOST/v3"`, `{"href":"http://HOST/v3"`},
 		"nor two documents in one":  {`{"href":"http://HOST/v3"} {}`, `{"href":"http://HOST/v3"} {}`},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			server, p := answering(t, map[string]http.HandlerFunc{"/v3": document(test.given)})
+		t.Run(name, func(t *testing.T) {
+			server, p := startServerAndProxy(t, map[string]http.HandlerFunc{"/v3": document(test.given)})
 			_, body := send(t, p, "", http.MethodGet, "/identity/v3", "")
 			host := strings.TrimPrefix(server.URL, "http://")
 			require.Equal(t, strings.NewReplacer("HOST", host, "PROXY", p.URL()).Replace(test.want), body)
@@ -145,8 +145,8 @@ func TestLinksLeadThroughTheProxy(t *testing.T) {
 	}
 }
 
-func TestHeadersLeadThroughTheProxy(t *testing.T) {
-	server, p := answering(t, map[string]http.HandlerFunc{
+func TestProxy_RewritesHeaders(t *testing.T) {
+	server, p := startServerAndProxy(t, map[string]http.HandlerFunc{
 		"/": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", r.URL.Query().Get("location"))
 			w.Header().Add("WWW-Authenticate", `Keystone uri="http://`+r.Host+`/v3"`)
@@ -162,20 +162,20 @@ func TestHeadersLeadThroughTheProxy(t *testing.T) {
 		"http://elsewhere/": "http://elsewhere/",
 		"":                  "",
 	} {
-		answer, _ := send(t, p, "secret", http.MethodGet, "/identity/v3?location="+given, "")
-		require.Equal(t, http.StatusMovedPermanently, answer.StatusCode)
-		require.Equal(t, want, answer.Header.Get("Location"))
-		require.Equal(t, []string{`Keystone uri="` + p.URL() + `/identity/v3"`, `Keystone uri='http://elsewhere/v3'`}, answer.Header.Values("WWW-Authenticate"))
-		require.Empty(t, answer.Header.Get("Keep-Alive"))
-		require.Contains(t, answer.Header.Get("X-Seen"), "X-Auth-Token:[secret]")
-		require.NotContains(t, answer.Header.Get("X-Seen"), "Accept-Encoding")
+		response, _ := send(t, p, "secret", http.MethodGet, "/identity/v3?location="+given, "")
+		require.Equal(t, http.StatusMovedPermanently, response.StatusCode)
+		require.Equal(t, want, response.Header.Get("Location"))
+		require.Equal(t, []string{`Keystone uri="` + p.URL() + `/identity/v3"`, `Keystone uri='http://elsewhere/v3'`}, response.Header.Values("WWW-Authenticate"))
+		require.Empty(t, response.Header.Get("Keep-Alive"))
+		require.Contains(t, response.Header.Get("X-Seen"), "X-Auth-Token:[secret]")
+		require.NotContains(t, response.Header.Get("X-Seen"), "Accept-Encoding")
 	}
 }
 
-func TestEveryPageIsFoundThroughTheProxy(t *testing.T) {
-	c, p := inFront(t, fake.WithPageSize(2))
+func TestProxy_Pagination(t *testing.T) {
+	c, p := startProxiedCloud(t, fake.WithPageSize(2))
 	for range 5 {
-		_, err := c.Plant(fake.DefaultProject, "networks", fake.Attrs{"name": "n"})
+		_, err := c.CreateResource(fake.DefaultProject, "networks", fake.Attrs{"name": "n"})
 		require.NoError(t, err)
 	}
 	provider, err := sdk.AuthenticatedClient(t.Context(), gophercloud.AuthOptions{
@@ -194,7 +194,7 @@ func TestEveryPageIsFoundThroughTheProxy(t *testing.T) {
 	require.Equal(t, c.Log().String(), p.Log().String(), "no page was asked for past the proxy")
 }
 
-func TestACloudBehindTLSIsTrustedByItsCA(t *testing.T) {
+func TestWithTLS(t *testing.T) {
 	c := fake.New()
 	server := httptest.NewUnstartedServer(c.Handler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -211,7 +211,7 @@ func TestACloudBehindTLSIsTrustedByItsCA(t *testing.T) {
 	require.Equal(t, c.Log().String(), p.Log().String())
 
 	stranger := startProxy(t, server.URL+"/identity/v3")
-	answer, body := send(t, stranger, "", http.MethodGet, "/identity/v3", "")
-	require.Equal(t, http.StatusBadGateway, answer.StatusCode)
+	response, body := send(t, stranger, "", http.MethodGet, "/identity/v3", "")
+	require.Equal(t, http.StatusBadGateway, response.StatusCode)
 	require.Contains(t, body, "certificate")
 }

@@ -49,8 +49,8 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s%s %d", c.Name(), query, c.Status)
 }
 
-// Writes reports whether the call may change something.
-func (c Call) Writes() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
+// IsWrite reports whether the call may change something.
+func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
 // IsLogin reports whether the call asks for a token.
 func (c Call) IsLogin() bool {

@@ -13,7 +13,7 @@
 //	tap.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron, Method: "POST", Path: "/v2.0/routers"},
 //		Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['router']."})
 //	tap.Inject(wire.Fault{Match: wire.Match{WritesOnly: true}, Drop: wire.DropAfter})
-//	tap.SetHook(func(e wire.Event) wire.Verdict { ... })                    // before and after the effect of each call
+//	tap.SetHook(func(e wire.Event) wire.HookResult { ... })                    // before and after the effect of each call
 //
 // The package knows how services name things and refuse, but nothing of what they do, and no client.
 package wire

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Error is an answer of a service that says no. Each service puts it into words of its own, see AnswerOf.
+// Error is an answer of a service that says no. Each service puts it into words of its own, see ResponseFor.
 type Error struct {
 	// Status is the HTTP status code.
 	Status int
@@ -22,22 +22,22 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Type, e.Message) }
 
-// AnswerOf is the error in the words of the service.
-func (e *Error) AnswerOf(s Service) Answer {
-	said := *e
-	if said.Message == "" {
-		said.Message = http.StatusText(e.Status)
+// ResponseFor is the error in the words of the service.
+func (e *Error) ResponseFor(s Service) Response {
+	filled := *e
+	if filled.Message == "" {
+		filled.Message = http.StatusText(e.Status)
 	}
-	answer := s.dialect(&said)
-	if e.RetryAfter > 0 || e.isFull(s) {
-		answer.Header.Set("Retry-After", e.retryAfter())
+	response := s.errorResponse(&filled)
+	if e.RetryAfter > 0 || e.isQuotaError(s) {
+		response.Header.Set("Retry-After", e.retryAfter())
 	}
-	return answer
+	return response
 }
 
-// isFull reports whether the error is about a quota. Nova and its kin call that a request too large, and bid to try again in no
+// isQuotaError reports whether the error is about a quota. Nova and its kin call that a request too large, and bid to try again in no
 // time at all.
-func (e *Error) isFull(s Service) bool {
+func (e *Error) isQuotaError(s Service) bool {
 	return e.Status == http.StatusRequestEntityTooLarge && (s == Nova || s == Cinder || s == Manila)
 }
 
@@ -46,31 +46,31 @@ func (e *Error) retryAfter() string {
 	return strconv.Itoa(int((e.RetryAfter + time.Second - 1) / time.Second))
 }
 
-func (s Service) dialect(e *Error) Answer {
+func (s Service) errorResponse(e *Error) Response {
 	if e.Status == http.StatusUnauthorized && s != Glance {
-		return keystoneDialect(e) // its middleware is in front of every service, but lets everybody pass to Glance
+		return keystoneError(e) // its middleware is in front of every service, but lets everybody pass to Glance
 	}
 	switch s {
 	case Neutron:
-		return neutronDialect(e)
+		return neutronError(e)
 	case Octavia:
-		return octaviaDialect(e)
+		return octaviaError(e)
 	case Glance:
-		return glanceDialect(e)
+		return glanceError(e)
 	case Nova, Cinder, Manila:
-		return novaDialect(e)
+		return novaError(e)
 	default:
-		return keystoneDialect(e)
+		return keystoneError(e)
 	}
 }
 
-func keystoneDialect(e *Error) Answer {
+func keystoneError(e *Error) Response {
 	return JSON(e.Status, map[string]any{"error": map[string]any{
 		"code": e.Status, "title": http.StatusText(e.Status), "message": e.Message,
 	}})
 }
 
-func neutronDialect(e *Error) Answer {
+func neutronError(e *Error) Response {
 	kind := e.Type
 	if kind == "" {
 		kind = webobClass(e.Status)
@@ -100,8 +100,8 @@ func webobClass(status int) string {
 	}
 }
 
-// novaDialect is also Cinder's and Manila's: the fault's name is the only key.
-func novaDialect(e *Error) Answer {
+// novaError is also Cinder's and Manila's: the fault's name is the only key.
+func novaError(e *Error) Response {
 	kind := e.Type
 	if kind == "" {
 		kind = faultName(e.Status)
@@ -138,7 +138,7 @@ func faultName(status int) string {
 	}
 }
 
-func octaviaDialect(e *Error) Answer {
+func octaviaError(e *Error) Response {
 	code := "Client"
 	if e.Status >= http.StatusInternalServerError {
 		code = "Server"
@@ -146,12 +146,12 @@ func octaviaDialect(e *Error) Answer {
 	return JSON(e.Status, map[string]any{"faultcode": code, "faultstring": e.Message, "debuginfo": nil})
 }
 
-// glanceDialect is what webob makes of its page for people where a client accepts JSON.
-func glanceDialect(e *Error) Answer { return JSON(e.Status, Page(e.Status, e.Message)) }
+// glanceError is what webob makes of its page for people where a client accepts JSON.
+func glanceError(e *Error) Response { return JSON(e.Status, WebobErrorBody(e.Status, e.Message)) }
 
-// Page is the body of an error for which a service leaves the words to webob, as all of them do for paths that they do not
+// WebobErrorBody is the body of an error for which a service leaves the words to webob, as all of them do for paths that they do not
 // have.
-func Page(status int, message string) map[string]any {
+func WebobErrorBody(status int, message string) map[string]any {
 	title := http.StatusText(status)
 	return map[string]any{"message": message + "<br /><br />\n\n\n", "code": fmt.Sprintf("%d %s", status, title), "title": title}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestEveryServiceRefusesInItsOwnWords(t *testing.T) {
-	for sentence, test := range map[string]struct {
+func TestError_ResponseFor(t *testing.T) {
+	for name, test := range map[string]struct {
 		service wire.Service
 		err     wire.Error
 		want    string
@@ -28,18 +28,18 @@ func TestEveryServiceRefusesInItsOwnWords(t *testing.T) {
 		"Octavia, by status":  {wire.Octavia, wire.Error{Status: 500, Message: "broken"}, `{"debuginfo":null,"faultcode":"Server","faultstring":"broken"}`},
 		"anybody without you": {wire.Nova, wire.Error{Status: 401, Message: "who?"}, `{"error":{"code":401,"message":"who?","title":"Unauthorized"}}`},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			answer := test.err.AnswerOf(test.service)
-			require.Equal(t, test.err.Status, answer.Status)
-			require.Equal(t, test.want, string(answer.Body))
-			require.Equal(t, "application/json", answer.Header.Get("Content-Type"))
-			require.Equal(t, test.err.RetryAfter > 0, answer.Header.Get("Retry-After") == "2")
+		t.Run(name, func(t *testing.T) {
+			response := test.err.ResponseFor(test.service)
+			require.Equal(t, test.err.Status, response.Status)
+			require.Equal(t, test.want, string(response.Body))
+			require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+			require.Equal(t, test.err.RetryAfter > 0, response.Header.Get("Retry-After") == "2")
 		})
 	}
 }
 
-func TestGlanceLeavesTheWordsToItsFramework(t *testing.T) {
-	answer := (&wire.Error{Status: http.StatusNotFound, Message: "no image"}).AnswerOf(wire.Glance)
-	require.JSONEq(t, `{"code":"404 Not Found","message":"no image<br /><br />\n\n\n","title":"Not Found"}`, string(answer.Body))
-	require.Equal(t, "application/json", answer.Header.Get("Content-Type"))
+func TestError_ResponseFor_Glance(t *testing.T) {
+	response := (&wire.Error{Status: http.StatusNotFound, Message: "no image"}).ResponseFor(wire.Glance)
+	require.JSONEq(t, `{"code":"404 Not Found","message":"no image<br /><br />\n\n\n","title":"Not Found"}`, string(response.Body))
+	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 }

@@ -19,7 +19,7 @@ type Match struct {
 
 // Matches reports whether the call is selected.
 func (m Match) Matches(call Call) bool {
-	if m.Service != "" && m.Service != call.Service || m.Method != "" && m.Method != call.Method || m.WritesOnly && !call.Writes() {
+	if m.Service != "" && m.Service != call.Service || m.Method != "" && m.Method != call.Method || m.WritesOnly && !call.IsWrite() {
 		return false
 	}
 	if m.Path == "" || m.Path == call.Path {
@@ -58,8 +58,8 @@ type Fault struct {
 	Delay time.Duration `json:"delay,omitempty"`
 }
 
-// refusal is the error to answer, or nil.
-func (f Fault) refusal() *Error {
+// serviceError is the error to answer, or nil.
+func (f Fault) serviceError() *Error {
 	if f.Status == 0 {
 		return nil
 	}
@@ -81,66 +81,66 @@ type Event struct {
 	Call  Call
 }
 
-// Verdict is what a hook decides.
-type Verdict int
+// HookResult is what a hook decides.
+type HookResult int
 
 // The verdicts.
 const (
-	Proceed Verdict = iota
-	Cut             // close the connection now; before the effect there will be none
+	Proceed        HookResult = iota
+	DropConnection            // close the connection now; before the effect there will be none
 )
 
 // Hook is told of each call before and after its effect, without any lock held: it may block, and may use the cloud.
-type Hook func(Event) Verdict
+type Hook func(Event) HookResult
 
-// dials are the settings that may change while the cloud is running.
-type dials struct {
+// settings are the settings that may change while the cloud is running.
+type settings struct {
 	mu      sync.Mutex
 	latency time.Duration
-	faults  []*armed
+	faults  []*activeFault
 	hook    Hook
 }
 
-type armed struct {
+type activeFault struct {
 	Fault
-	seen, struck int
+	matched, applied int
 }
 
-// strike returns the first fault that makes the call fail, or an empty one, and how long the call has to wait.
-func (d *dials) strike(call Call) (Fault, time.Duration) {
+// faultFor returns the first fault that makes the call fail, or an empty one, and how long the call has to wait.
+func (d *settings) faultFor(call Call) (Fault, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var verdict Fault
+	var result Fault
 	delay := d.latency
 	for _, f := range d.faults {
-		fatal := f.Status != 0 || f.Drop != DropNone
-		decided := verdict.Status != 0 || verdict.Drop != DropNone
-		if fatal && decided || !f.hits(call) {
+		fails := f.Status != 0 || f.Drop != DropNone
+		decided := result.Status != 0 || result.Drop != DropNone
+		if fails && decided || !f.appliesTo(call) {
 			continue
 		}
 		delay += f.Delay
-		if fatal {
-			verdict = f.Fault
+		if fails {
+			result = f.Fault
 		}
 	}
-	return verdict, delay
+	return result, delay
 }
 
-// hits counts a matching call and reports whether the fault strikes it.
-func (a *armed) hits(call Call) bool {
+// appliesTo counts a matching call and reports whether the fault strikes it.
+func (a *activeFault) appliesTo(call Call) bool {
 	if !a.Matches(call) {
 		return false
 	}
-	a.seen++
+	a.matched++
 	times := max(a.Times, 1)
-	if a.seen <= a.Skip || a.Times >= 0 && a.struck >= times {
+	if a.matched <= a.Skip || a.Times >= 0 && a.applied >= times {
 		return false
 	}
-	a.struck++
+	a.applied++
 	return true
 }
 
-func (d *dials) tell(e Event) Verdict {
+func (d *settings) callHook(e Event) HookResult {
 	d.mu.Lock()
 	hook := d.hook
 	d.mu.Unlock()

@@ -5,18 +5,18 @@ import "sync"
 type callLog struct {
 	mu       sync.Mutex
 	calls    Calls
-	epoch    int // grows with each reset, so that a late end does not hit a newer call
+	resets   int // grows with each reset, so that a late end does not hit a newer call
 	inFlight int
 	done     chan struct{} // closed when inFlight falls to zero; nil while it is zero
 }
 
-// ticket finds a call in the log again.
-type ticket struct {
+// logEntry finds a call in the log again.
+type logEntry struct {
 	Call
-	epoch int
+	resets int
 }
 
-func (l *callLog) begin(call Call) ticket {
+func (l *callLog) begin(call Call) logEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight++
@@ -25,13 +25,13 @@ func (l *callLog) begin(call Call) ticket {
 	}
 	call.Seq, call.InFlight = len(l.calls)+1, l.inFlight
 	l.calls = append(l.calls, call)
-	return ticket{Call: call, epoch: l.epoch}
+	return logEntry{Call: call, resets: l.resets}
 }
 
-func (l *callLog) end(t ticket) {
+func (l *callLog) end(t logEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.epoch == l.epoch {
+	if t.resets == l.resets {
 		l.calls[t.Seq-1].Status = t.Status
 	}
 	if l.inFlight--; l.inFlight == 0 {

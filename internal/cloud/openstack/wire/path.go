@@ -15,21 +15,21 @@ const anyID = "{id}"
 // out of turn are few.
 func PathOf(s Service, path string) string {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	of := "" // the collection whose member is next, or "" if a collection is next
+	collection := "" // the collection whose member is next, or "" if a collection is next
 	for i, part := range parts {
 		switch {
-		case part == "" || i == 0 && IsVersion(part) || of == "" && s.groups(part):
-		case isID(part) || of != "" && !s.isView(of, part):
-			parts[i], of = anyID, ""
+		case part == "" || i == 0 && IsVersion(part) || collection == "" && s.isNamespace(part):
+		case isID(part) || collection != "" && !s.isView(collection, part):
+			parts[i], collection = anyID, ""
 		default:
-			of = part
+			collection = part
 		}
 	}
 	return "/" + strings.Join(parts, "/")
 }
 
-// groups reports whether the word stands before a collection and not for one.
-func (s Service) groups(word string) bool {
+// isNamespace reports whether the word stands before a collection and not for one.
+func (s Service) isNamespace(word string) bool {
 	var words []string
 	switch s {
 	case Keystone:

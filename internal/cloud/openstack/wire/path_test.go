@@ -8,9 +8,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func TestPathsAreNormalised(t *testing.T) {
+func TestPathOf(t *testing.T) {
 	const dashed, plain = "5f3e81a4-8d7e-4f2a-9f6b-1f0a8f843d49", "b5f1c942e7944990a82dd059cc8e9adc"
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		service    wire.Service
 		path, want string
 	}{
@@ -53,7 +53,7 @@ func TestPathsAreNormalised(t *testing.T) {
 		"a share network":                   {wire.Manila, "/v2/share-networks/" + dashed, "/v2/share-networks/{id}"},
 		"a share network below its project": {wire.Manila, "/v2/" + plain + "/share-networks/" + dashed, "/v2/{id}/share-networks/{id}"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			require.Equal(t, test.want, wire.PathOf(test.service, test.path))
 		})
 	}

@@ -11,40 +11,40 @@ import (
 // Tap sits where calls arrive at a cloud: it logs them and does to them what its dials say. The zero value is ready for
 // use and must not be copied. All methods are safe for concurrent use, and the dials may be turned at any time.
 type Tap struct {
-	log   callLog
-	dials dials
+	log      callLog
+	settings settings
 }
 
-// Carry takes a call from its arrival to its answer: log, wait, fail if told so, take effect, answer. Of the call, the
+// Handle takes a call from its arrival to its answer: log, wait, fail if told so, take effect, answer. Of the call, the
 // fields Service, Method, Path and Query are read.
 //
 // The effect is what the cloud does. It takes place at most once, and then wholly: neither Carry nor a client that goes
 // away cuts it short. Refuse puts an injected error into the words of the service.
-func (t *Tap) Carry(w http.ResponseWriter, call Call, effect func() Answer, refuse func(*Error) Answer) {
-	at := t.log.begin(call)
-	defer func() { t.log.end(at) }()
-	fault, delay := t.dials.strike(at.Call)
+func (t *Tap) Handle(w http.ResponseWriter, call Call, effect func() Response, errorResponse func(*Error) Response) {
+	entry := t.log.begin(call)
+	defer func() { t.log.end(entry) }()
+	fault, delay := t.settings.faultFor(entry.Call)
 	<-time.After(delay) // not cut short when the client goes: what is sent takes effect
 
-	if t.dials.tell(Event{Phase: Before, Call: at.Call}) == Cut || fault.Drop == DropBefore {
-		cut(w)
+	if t.settings.callHook(Event{Phase: Before, Call: entry.Call}) == DropConnection || fault.Drop == DropBefore {
+		dropConnection(w)
 		return
 	}
-	refusal := fault.refusal()
-	var answer Answer
-	if refusal == nil || fault.AfterEffect {
-		answer = effect()
-		at.Status = answer.Status
-		if t.dials.tell(Event{Phase: After, Call: at.Call}) == Cut || fault.Drop == DropAfter {
-			cut(w)
+	injected := fault.serviceError()
+	var response Response
+	if injected == nil || fault.AfterEffect {
+		response = effect()
+		entry.Status = response.Status
+		if t.settings.callHook(Event{Phase: After, Call: entry.Call}) == DropConnection || fault.Drop == DropAfter {
+			dropConnection(w)
 			return
 		}
 	}
-	if refusal != nil {
-		answer = refuse(refusal)
+	if injected != nil {
+		response = errorResponse(injected)
 	}
-	at.Status = answer.Status
-	answer.Write(w)
+	entry.Status = response.Status
+	response.Write(w)
 }
 
 // Log returns a copy of the calls since the last reset. A call is in it from its arrival on, with status 0 until its end.
@@ -58,7 +58,7 @@ func (t *Tap) Log() Calls {
 func (t *Tap) ResetLog() {
 	t.log.mu.Lock()
 	defer t.log.mu.Unlock()
-	t.log.calls, t.log.epoch = nil, t.log.epoch+1
+	t.log.calls, t.log.resets = nil, t.log.resets+1
 }
 
 // Logins counts the logins since the last reset.
@@ -80,31 +80,31 @@ func (t *Tap) WaitIdle(ctx context.Context) error {
 }
 
 // Inject arms a fault. The returned function tells how many calls it has struck so far.
-func (t *Tap) Inject(f Fault) (struck func() int) {
-	a := &armed{Fault: f}
-	t.dials.mu.Lock()
-	defer t.dials.mu.Unlock()
-	t.dials.faults = append(t.dials.faults, a)
+func (t *Tap) Inject(f Fault) (applied func() int) {
+	a := &activeFault{Fault: f}
+	t.settings.mu.Lock()
+	defer t.settings.mu.Unlock()
+	t.settings.faults = append(t.settings.faults, a)
 	return func() int {
-		t.dials.mu.Lock()
-		defer t.dials.mu.Unlock()
-		return a.struck
+		t.settings.mu.Lock()
+		defer t.settings.mu.Unlock()
+		return a.applied
 	}
 }
 
 // ClearFaults disarms all faults.
 func (t *Tap) ClearFaults() {
-	t.dials.mu.Lock()
-	defer t.dials.mu.Unlock()
-	t.dials.faults = nil
+	t.settings.mu.Lock()
+	defer t.settings.mu.Unlock()
+	t.settings.faults = nil
 }
 
 // Faults returns the armed faults.
 func (t *Tap) Faults() []Fault {
-	t.dials.mu.Lock()
-	defer t.dials.mu.Unlock()
+	t.settings.mu.Lock()
+	defer t.settings.mu.Unlock()
 	var out []Fault
-	for _, f := range t.dials.faults {
+	for _, f := range t.settings.faults {
 		out = append(out, f.Fault)
 	}
 	return out
@@ -112,14 +112,14 @@ func (t *Tap) Faults() []Fault {
 
 // SetLatency makes every call wait so long before its effect.
 func (t *Tap) SetLatency(d time.Duration) {
-	t.dials.mu.Lock()
-	defer t.dials.mu.Unlock()
-	t.dials.latency = d
+	t.settings.mu.Lock()
+	defer t.settings.mu.Unlock()
+	t.settings.latency = d
 }
 
 // SetHook installs the hook, or removes it when nil.
 func (t *Tap) SetHook(h Hook) {
-	t.dials.mu.Lock()
-	defer t.dials.mu.Unlock()
-	t.dials.hook = h
+	t.settings.mu.Lock()
+	defer t.settings.mu.Unlock()
+	t.settings.hook = h
 }

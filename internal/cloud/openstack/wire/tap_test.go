@@ -28,9 +28,9 @@ func start(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{Tap: new(wire.Tap)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.Carry(w, wire.Call{Service: wire.Neutron, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery},
-			func() wire.Answer { return wire.JSON(http.StatusCreated, c.effects.Add(1)) },
-			func(err *wire.Error) wire.Answer { return err.AnswerOf(wire.Neutron) })
+		c.Handle(w, wire.Call{Service: wire.Neutron, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery},
+			func() wire.Response { return wire.JSON(http.StatusCreated, c.effects.Add(1)) },
+			func(err *wire.Error) wire.Response { return err.ResponseFor(wire.Neutron) })
 	}))
 	t.Cleanup(server.Close)
 	c.url = server.URL
@@ -43,13 +43,13 @@ func (c *cloud) call(ctx context.Context, method, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return "lost", err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_, err = io.Copy(io.Discard, answer.Body)
-	return strconv.Itoa(answer.StatusCode), err
+	defer func() { _ = response.Body.Close() }()
+	_, err = io.Copy(io.Discard, response.Body)
+	return strconv.Itoa(response.StatusCode), err
 }
 
 func (c *cloud) post(t *testing.T) string {
@@ -58,9 +58,9 @@ func (c *cloud) post(t *testing.T) string {
 	return got
 }
 
-func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
+func TestTap_Inject(t *testing.T) {
 	posts := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
-	for sentence, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		fault  wire.Fault
 		want   string // of four calls
 		effect int
@@ -79,7 +79,7 @@ func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
 		"not another method's":       {wire.Fault{Match: wire.Match{Method: http.MethodGet}, Times: -1, Status: 503}, "201 201 201 201", 4},
 		"not another path's":         {wire.Fault{Match: wire.Match{Path: "/v2.0/*/{id}"}, Times: -1, Status: 503}, "201 201 201 201", 4},
 	} {
-		t.Run(sentence, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			c := start(t)
 			struck := c.Inject(test.fault)
 			var got []string
@@ -97,7 +97,7 @@ func TestFaultsStrikeTheCallsTheyMatch(t *testing.T) {
 	}
 }
 
-func TestTheFirstFaultThatMatchesDecidesAndAllDelay(t *testing.T) {
+func TestTap_Inject_SeveralFaults(t *testing.T) {
 	c := start(t)
 	c.SetLatency(20 * time.Millisecond)
 	c.Inject(wire.Fault{Delay: 20 * time.Millisecond})
@@ -110,7 +110,7 @@ func TestTheFirstFaultThatMatchesDecidesAndAllDelay(t *testing.T) {
 	require.Equal(t, "201", c.post(t))
 }
 
-func TestALostReadIsNotRepeatedByTheTransport(t *testing.T) {
+func TestTap_Inject_DroppedGET(t *testing.T) {
 	for _, drop := range []wire.Drop{wire.DropBefore, wire.DropAfter} {
 		t.Run(string(drop), func(t *testing.T) {
 			c := start(t)
@@ -125,14 +125,14 @@ func TestALostReadIsNotRepeatedByTheTransport(t *testing.T) {
 	}
 }
 
-func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
+func TestTap_SetHook(t *testing.T) {
 	c := start(t)
 	var seen []string
 	cut := wire.Phase("")
-	c.SetHook(func(e wire.Event) wire.Verdict {
+	c.SetHook(func(e wire.Event) wire.HookResult {
 		seen = append(seen, string(e.Phase)+" "+e.Call.String()+" of "+strconv.Itoa(len(c.Log())))
 		if e.Phase == cut {
-			return wire.Cut
+			return wire.DropConnection
 		}
 		return wire.Proceed
 	})
@@ -156,13 +156,13 @@ func TestAHookIsAskedBeforeAndAfterEachEffect(t *testing.T) {
 	require.Len(t, seen, 5)
 }
 
-func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
+func TestTap_Log(t *testing.T) {
 	c := start(t)
 	c.post(t)
 	c.ResetLog()
 	const callers = 5
 	arrived, release := make(chan struct{}, callers), make(chan struct{})
-	c.SetHook(func(e wire.Event) wire.Verdict {
+	c.SetHook(func(e wire.Event) wire.HookResult {
 		if e.Phase == wire.Before {
 			arrived <- struct{}{}
 			<-release
@@ -191,7 +191,7 @@ func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
 	log := c.Log()
 	require.Equal(t, map[string]int{"neutron GET /v2.0/networks": callers, "neutron POST /v2.0/networks": 1}, log.Count())
 	require.Equal(t, callers, log.MaxInFlight())
-	require.Len(t, log.Where(wire.Call.Writes), 1)
+	require.Len(t, log.Where(wire.Call.IsWrite), 1)
 	for i, call := range log {
 		require.Equal(t, i+1, call.Seq)
 		require.Equal(t, http.StatusCreated, call.Status)
@@ -200,10 +200,10 @@ func TestTheLogKnowsOrderStatusAndConcurrency(t *testing.T) {
 	require.Equal(t, "   5  neutron GET /v2.0/networks\n   1  neutron POST /v2.0/networks\n", log.Summary())
 }
 
-func TestACallThatEndsAfterAResetSpoilsNoNewerOne(t *testing.T) {
+func TestTap_ResetLog_CallInFlight(t *testing.T) {
 	c := start(t)
 	entered, release := make(chan struct{}), make(chan struct{})
-	c.SetHook(func(e wire.Event) wire.Verdict {
+	c.SetHook(func(e wire.Event) wire.HookResult {
 		if e.Call.Path == "/old" && e.Phase == wire.Before {
 			close(entered)
 			<-release
@@ -223,10 +223,10 @@ func TestACallThatEndsAfterAResetSpoilsNoNewerOne(t *testing.T) {
 	require.Equal(t, "   1  neutron GET /new 0\n", c.Log().String())
 }
 
-func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
+func TestTap_WaitIdle_ClientKilled(t *testing.T) {
 	c := start(t)
 	entered, release := make(chan struct{}), make(chan struct{})
-	c.SetHook(func(e wire.Event) wire.Verdict {
+	c.SetHook(func(e wire.Event) wire.HookResult {
 		if e.Phase == wire.Before {
 			close(entered)
 			<-release
@@ -245,11 +245,11 @@ func TestWhatAKilledClientSentTakesEffect(t *testing.T) {
 	require.EqualValues(t, 1, c.effects.Load())
 }
 
-func TestLoginsAreCounted(t *testing.T) {
+func TestTap_Logins(t *testing.T) {
 	tap := new(wire.Tap)
 	carry := func(service wire.Service, method, path string) {
-		tap.Carry(httptest.NewRecorder(), wire.Call{Service: service, Method: method, Path: path},
-			func() wire.Answer { return wire.Answer{Status: http.StatusCreated} }, nil)
+		tap.Handle(httptest.NewRecorder(), wire.Call{Service: service, Method: method, Path: path},
+			func() wire.Response { return wire.Response{Status: http.StatusCreated} }, nil)
 	}
 	carry(wire.Keystone, http.MethodPost, "/v3/auth/tokens")
 	carry(wire.Keystone, http.MethodGet, "/v3/auth/tokens")
@@ -257,16 +257,16 @@ func TestLoginsAreCounted(t *testing.T) {
 	require.Equal(t, 1, tap.Logins())
 }
 
-func TestAConnectionThatCannotBeCutIsABadGateway(t *testing.T) {
+func TestTap_DropConnection_NotHijackable(t *testing.T) {
 	tap := new(wire.Tap)
-	tap.SetHook(func(wire.Event) wire.Verdict { return wire.Cut })
+	tap.SetHook(func(wire.Event) wire.HookResult { return wire.DropConnection })
 	seen := httptest.NewRecorder()
-	tap.Carry(seen, wire.Call{}, nil, nil)
+	tap.Handle(seen, wire.Call{}, nil, nil)
 	require.Equal(t, http.StatusBadGateway, seen.Code)
 }
 
-func TestAnAnswerThatCannotBeEncodedIsAServerError(t *testing.T) {
-	answer := wire.JSON(http.StatusOK, map[string]any{"a function": start})
-	require.Equal(t, http.StatusInternalServerError, answer.Status)
-	require.Contains(t, string(answer.Body), "encoding the answer")
+func TestJSON_EncodingFails(t *testing.T) {
+	response := wire.JSON(http.StatusOK, map[string]any{"a function": start})
+	require.Equal(t, http.StatusInternalServerError, response.Status)
+	require.Contains(t, string(response.Body), "encoding the answer")
 }

@@ -22,11 +22,11 @@ var files embed.FS
 // Calico returns the definitions of Calico's kinds and of those of Kubernetes that Calico enforces, by name. Each call reads
 // them anew, so that callers may change what they get.
 func Calico() ([]client.Object, error) {
-	definitions, err := released()
+	definitions, err := releasedDefinitions()
 	if err != nil {
 		return nil, err
 	}
-	definitions = slices.Concat(definitions, structural(newerKinds()))
+	definitions = slices.Concat(definitions, definitionsOf(newerKinds()))
 	slices.SortFunc(definitions, func(a, b *unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return asObjects(definitions), nil
 }
@@ -36,7 +36,7 @@ const keepObject = "resources.gardener.cloud/keep-object"
 
 // Multus returns the definition of the networks that pods are attached to besides Calico's.
 func Multus() ([]client.Object, error) {
-	definitions := structural(multusKinds())
+	definitions := definitionsOf(multusKinds())
 	for _, definition := range definitions {
 		// To take a definition away is to delete what users made by it. They may want Multus again.
 		annotations := definition.GetAnnotations()
@@ -49,8 +49,8 @@ func Multus() ([]client.Object, error) {
 	return asObjects(definitions), nil
 }
 
-// released reads the definitions that Calico itself published.
-func released() ([]*unstructured.Unstructured, error) {
+// releasedDefinitions reads the definitions that Calico itself published.
+func releasedDefinitions() ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("listing custom resource definitions: %w", err)
@@ -66,7 +66,7 @@ func released() ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
 		}
 		unstructured.RemoveNestedField(definition.Object, "status")
-		if err := open(definition); err != nil {
+		if err := preserveUnknownFields(definition); err != nil {
 			return nil, fmt.Errorf("opening %s for newer fields: %w", entry.Name(), err)
 		}
 		definitions = append(definitions, definition)

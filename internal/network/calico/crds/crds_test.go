@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/network/calico/crds"
 )
 
-func TestCalicoBringsTheKindsOfItsReleaseAndTheNewerOnes(t *testing.T) {
+func TestCalico_Kinds(t *testing.T) {
 	objects, err := crds.Calico()
 	require.NoError(t, err)
 	assert.Equal(t, []string{
@@ -54,7 +54,7 @@ func TestCalicoBringsTheKindsOfItsReleaseAndTheNewerOnes(t *testing.T) {
 	assert.Equal(t, []string{"network-attachment-definitions.k8s.cni.cncf.io"}, names(objects))
 }
 
-func TestEveryCallReturnsObjectsOfItsOwn(t *testing.T) {
+func TestCalico_ReturnsCopies(t *testing.T) {
 	first, err := crds.Calico()
 	require.NoError(t, err)
 	for _, object := range first {
@@ -68,7 +68,7 @@ func TestEveryCallReturnsObjectsOfItsOwn(t *testing.T) {
 }
 
 // One Secret carries all that a shoot gets, and holds 1 MiB at most.
-func TestTheDefinitionsLeaveRoomForTheRest(t *testing.T) {
+func TestCalico_Size(t *testing.T) {
 	objects, err := crds.Calico()
 	require.NoError(t, err)
 	size := 0
@@ -81,7 +81,7 @@ func TestTheDefinitionsLeaveRoomForTheRest(t *testing.T) {
 	assert.Less(t, size, 500*1024)
 }
 
-func TestEveryFileSaysWhereItIsFrom(t *testing.T) {
+func TestFiles_Source(t *testing.T) {
 	files, err := filepath.Glob("*.yaml")
 	require.NoError(t, err)
 	require.Len(t, files, 18)
@@ -93,7 +93,7 @@ func TestEveryFileSaysWhereItIsFrom(t *testing.T) {
 	}
 }
 
-func TestTheAPIServerKeepsFieldsOfNewerReleases(t *testing.T) {
+func TestCalico_UnknownFieldsPreserved(t *testing.T) {
 	server := contracttest.StartAPIServer(t)
 	calico, err := crds.Calico()
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestTheAPIServerKeepsFieldsOfNewerReleases(t *testing.T) {
 	}
 
 	for _, definition := range definitions {
-		t.Run(definition.GetName(), func(t *testing.T) { keepsUnknownFields(t, server.Client, definition) })
+		t.Run(definition.GetName(), func(t *testing.T) { testUnknownFieldsPreserved(t, server.Client, definition) })
 	}
 	t.Run("in a block's attributes", func(t *testing.T) {
 		block := requiredSpecs()["ipamblocks"]
@@ -144,7 +144,7 @@ func TestTheAPIServerKeepsFieldsOfNewerReleases(t *testing.T) {
 	})
 }
 
-func keepsUnknownFields(t *testing.T, c client.Client, definition client.Object) {
+func testUnknownFieldsPreserved(t *testing.T, c client.Client, definition client.Object) {
 	t.Helper()
 	content := definition.(*unstructured.Unstructured).Object
 	plural, _, err := unstructured.NestedString(content, "spec", "names", "plural")

@@ -63,25 +63,25 @@ type chain struct {
 	allowed   []string // what matches one of these may pass
 }
 
-// world is a Cluster in a form that can be searched.
-type world struct {
+// index is a Cluster in a form that can be searched.
+type index struct {
 	Cluster
 	namespaces map[string]labels.Set
 	pods       []*corev1.Pod // that have an address of their own, by address
 }
 
-func newWorld(c Cluster) world {
-	w := world{Cluster: c, namespaces: map[string]labels.Set{}}
+func newIndex(c Cluster) index {
+	idx := index{Cluster: c, namespaces: map[string]labels.Set{}}
 	for _, namespace := range c.Namespaces {
-		w.namespaces[namespace.Name] = namespace.Labels
+		idx.namespaces[namespace.Name] = namespace.Labels
 	}
 	for _, pod := range c.Pods {
 		if address, err := netip.ParseAddr(pod.Status.PodIP); err == nil && address.Is4() && !pod.Spec.HostNetwork && !hasEnded(pod) {
-			w.pods = append(w.pods, pod)
+			idx.pods = append(idx.pods, pod)
 		}
 	}
-	slices.SortFunc(w.pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Status.PodIP, b.Status.PodIP) })
-	return w
+	slices.SortFunc(idx.pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Status.PodIP, b.Status.PodIP) })
+	return idx
 }
 
 // hasEnded reports whether the address of a pod may be another's by now.
@@ -90,14 +90,14 @@ func hasEnded(pod *corev1.Pod) bool {
 }
 
 // chains returns those of all isolated pods of the node, and the addresses of all its pods.
-func (w world) chains() (chains []chain, known []string) {
-	for _, pod := range w.pods {
-		if pod.Spec.NodeName != w.Node {
+func (idx index) chains() (chains []chain, known []string) {
+	for _, pod := range idx.pods {
+		if pod.Spec.NodeName != idx.Node {
 			continue
 		}
 		known = append(known, pod.Status.PodIP)
 		for _, d := range []direction{in, out} {
-			if c := (chain{direction: d, pod: pod}); w.isolate(&c) {
+			if c := (chain{direction: d, pod: pod}); idx.isolate(&c) {
 				chains = append(chains, c)
 			}
 		}
@@ -106,21 +106,21 @@ func (w world) chains() (chains []chain, known []string) {
 }
 
 // isolate reports whether some policy isolates the pod of a chain, and adds what the policies allow.
-func (w world) isolate(c *chain) bool {
+func (idx index) isolate(c *chain) bool {
 	isolated := false
-	for _, policy := range w.Policies {
+	for _, policy := range idx.Policies {
 		if policy.Namespace != c.pod.Namespace || !concerns(policy, c.direction) || !matches(&policy.Spec.PodSelector, c.pod.Labels) {
 			continue
 		}
 		isolated = true
 		if c.direction == in {
 			for _, rule := range policy.Spec.Ingress {
-				c.allowed = append(c.allowed, w.allowedBy(c, rule.From, rule.Ports)...)
+				c.allowed = append(c.allowed, idx.allowedBy(c, rule.From, rule.Ports)...)
 			}
 			continue
 		}
 		for _, rule := range policy.Spec.Egress {
-			c.allowed = append(c.allowed, w.allowedBy(c, rule.To, rule.Ports)...)
+			c.allowed = append(c.allowed, idx.allowedBy(c, rule.To, rule.Ports)...)
 		}
 	}
 	slices.Sort(c.allowed)

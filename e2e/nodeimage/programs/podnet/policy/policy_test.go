@@ -48,7 +48,7 @@ func cluster() Cluster {
 	return c
 }
 
-func TestWhatPoliciesAllow(t *testing.T) {
+func TestRuleset_Policies(t *testing.T) {
 	for what, test := range map[string]struct {
 		// spec is of a policy in namespace shop.
 		spec string
@@ -130,7 +130,7 @@ func TestWhatPoliciesAllow(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			c := cluster()
 			c.Policies = []*networkingv1.NetworkPolicy{policyOf(t, "shop", "the-one", test.spec), policyOf(t, "watch", "another", `{podSelector: {}}`)}
-			chains, _ := newWorld(c).chains()
+			chains, _ := newIndex(c).chains()
 			got := map[direction][]string{}
 			for _, chain := range chains {
 				if chain.pod.Name == test.pod {
@@ -143,14 +143,14 @@ func TestWhatPoliciesAllow(t *testing.T) {
 	}
 }
 
-func TestPoliciesOfOnePodAddUp(t *testing.T) {
+func TestRuleset_MultiplePolicies(t *testing.T) {
 	c := cluster()
 	c.Policies = []*networkingv1.NetworkPolicy{
 		policyOf(t, "shop", "deny", `{podSelector: {}, policyTypes: [Ingress]}`),
 		policyOf(t, "shop", "allow", `{podSelector: {matchLabels: {app: db}}, ingress: [{ports: [{port: 80}]}]}`),
 		policyOf(t, "shop", "again", `{podSelector: {matchLabels: {app: db}}, ingress: [{ports: [{port: 80}]}]}`),
 	}
-	chains, known := newWorld(c).chains()
+	chains, known := newIndex(c).chains()
 	require.Len(t, chains, 2, "web1 and db of node one")
 	assert.Empty(t, chains[0].allowed)
 	assert.Equal(t, []string{"tcp dport 80"}, chains[1].allowed)

@@ -13,8 +13,8 @@ const Table = "podnet"
 // By the time that these rules see a packet, the address of a Service has been replaced by that of a pod, and the pod's own
 // address has not yet been replaced by the node's. Packets that leave the pods' network are given the node's here, too.
 func Ruleset(c Cluster) string {
-	w := newWorld(c)
-	chains, known := w.chains()
+	idx := newIndex(c)
+	chains, known := idx.chains()
 	var b strings.Builder
 	line := func(indent int, format string, args ...any) {
 		b.WriteString(strings.Repeat("\t", indent))
@@ -34,7 +34,7 @@ func Ruleset(c Cluster) string {
 	}
 	for _, d := range []direction{in, out} {
 		line(1, "chain pods-%s {", d)
-		line(2, "%s", join(d.selfField(), w.NodePods.String(), unknown(d, known), "counter drop"))
+		line(2, "%s", join(d.selfField(), idx.NodePods.String(), unknown(d, known), "counter drop"))
 		if jumps := jumps(chains, d); len(jumps) > 0 {
 			line(2, "%s vmap %s", d.selfField(), set(jumps))
 		}
@@ -53,7 +53,7 @@ func Ruleset(c Cluster) string {
 	line(1, "}")
 	line(1, "chain postrouting {")
 	line(2, "type nat hook postrouting priority srcnat; policy accept;")
-	line(2, "ip saddr %s ip daddr != %s masquerade", w.NodePods, w.AllPods)
+	line(2, "ip saddr %s ip daddr != %s masquerade", idx.NodePods, idx.AllPods)
 	line(1, "}")
 	line(0, "}")
 	return b.String()

@@ -13,36 +13,36 @@ import (
 
 // allowedBy returns what matches one rule of a policy: one of its peers, or anybody if it names none, at one of its ports, or
 // at any if it names none.
-func (w world) allowedBy(c *chain, peers []networkingv1.NetworkPolicyPeer, ports []networkingv1.NetworkPolicyPort) []string {
+func (idx index) allowedBy(c *chain, peers []networkingv1.NetworkPolicyPeer, ports []networkingv1.NetworkPolicyPort) []string {
 	var matches []string
 	if len(peers) == 0 {
-		return w.atPorts(c, "", w.pods, ports)
+		return idx.atPorts(c, "", idx.pods, ports)
 	}
 	var pods []*corev1.Pod
 	for _, peer := range peers {
 		if peer.IPBlock == nil {
-			pods = append(pods, w.peerPods(c.pod.Namespace, peer)...)
+			pods = append(pods, idx.peerPods(c.pod.Namespace, peer)...)
 			continue
 		}
 		if block, ok := blockMatch(c.direction, peer.IPBlock); ok {
-			matches = append(matches, w.atPorts(c, block, nil, ports)...)
+			matches = append(matches, idx.atPorts(c, block, nil, ports)...)
 		}
 	}
 	if len(pods) > 0 {
-		matches = append(matches, w.atPorts(c, podsMatch(c.direction, pods), pods, ports)...)
+		matches = append(matches, idx.atPorts(c, podsMatch(c.direction, pods), pods, ports)...)
 	}
 	return matches
 }
 
 // peerPods returns the pods that a peer of a policy means.
-func (w world) peerPods(namespace string, peer networkingv1.NetworkPolicyPeer) []*corev1.Pod {
+func (idx index) peerPods(namespace string, peer networkingv1.NetworkPolicyPeer) []*corev1.Pod {
 	var found []*corev1.Pod
-	for _, pod := range w.pods {
+	for _, pod := range idx.pods {
 		if peer.NamespaceSelector == nil && pod.Namespace != namespace {
 			continue
 		}
 		if peer.NamespaceSelector != nil {
-			set, known := w.namespaces[pod.Namespace]
+			set, known := idx.namespaces[pod.Namespace]
 			if !known || !matches(peer.NamespaceSelector, set) {
 				continue
 			}
@@ -76,14 +76,14 @@ func blockMatch(d direction, block *networkingv1.IPBlock) (match string, ok bool
 			except = append(except, prefix.Masked())
 		}
 	}
-	if except := apart(except); len(except) > 0 {
+	if except := withoutOverlaps(except); len(except) > 0 {
 		match += " " + d.peerField() + " != " + set(except)
 	}
 	return match, true
 }
 
-// apart drops those of some blocks that lie in another of them: the elements of a set must not overlap.
-func apart(blocks []netip.Prefix) []string {
+// withoutOverlaps drops those of some blocks that lie in another of them: the elements of a set must not overlap.
+func withoutOverlaps(blocks []netip.Prefix) []string {
 	slices.SortFunc(blocks, func(a, b netip.Prefix) int {
 		if c := a.Addr().Compare(b.Addr()); c != 0 {
 			return c
@@ -102,7 +102,7 @@ func apart(blocks []netip.Prefix) []string {
 
 // atPorts narrows a match of peers down to ports. Pods are the peers that are pods: where traffic leaves, names of ports are
 // those of the pods that it goes to.
-func (w world) atPorts(c *chain, match string, pods []*corev1.Pod, ports []networkingv1.NetworkPolicyPort) []string {
+func (idx index) atPorts(c *chain, match string, pods []*corev1.Pod, ports []networkingv1.NetworkPolicyPort) []string {
 	if len(ports) == 0 {
 		return []string{match}
 	}

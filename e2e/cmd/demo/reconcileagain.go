@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+)
+
+// maxNoOpWrites is how many writes a pass with nothing to do makes: it takes the order away, and says that it is done.
+const maxNoOpWrites = 2
+
+// reconcileAgain orders what has been done once more, and tells what a controller has written meanwhile.
+func (d *demo) reconcileAgain(ctx context.Context, controller string, object shownObject, do func(context.Context) error) error {
+	d.screen.Heading("gardenlet asks again, nothing is to be done")
+	// Gardener tells orders from results by whole seconds.
+	if err := sleep(ctx, time.Second); err != nil {
+		return err
+	}
+	before, err := d.writesOf(controller)
+	if err != nil {
+		return err
+	}
+	cost, err := d.measure(ctx, object, do)
+	if err != nil {
+		return err
+	}
+	writes, err := d.settledWrites(ctx, controller)
+	if err != nil {
+		return err
+	}
+	writes = writes[len(before):]
+	d.screen.Linef("  %s; %s to the API server", cost, count(len(writes), "write"))
+	if len(writes) > maxNoOpWrites {
+		for _, write := range writes {
+			d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, write.String()))
+		}
+	}
+	return nil
+}
+
+// settledWrites returns what a controller has written once that has come to an end.
+func (d *demo) settledWrites(ctx context.Context, controller string) ([]audit.Write, error) {
+	for last := -1; ; {
+		writes, err := d.writesOf(controller)
+		if err != nil || len(writes) == last {
+			return writes, err
+		}
+		last = len(writes)
+		if err := sleep(ctx, 300*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// writesOf returns what a controller has written to the shoot's namespace for the sake of an order.
+func (d *demo) writesOf(controller string) ([]audit.Write, error) {
+	writes, err := d.Seed.Writes(d.shoot.Namespace())
+	return slices.DeleteFunc(writes, func(w audit.Write) bool { return w.User != controller || isAboutHealth(w) }), err
+}
+
+// isAboutHealth tells writes of conditions, which come with the clock, from those that an order brings about.
+func isAboutHealth(write audit.Write) bool {
+	var body struct {
+		Status map[string]json.RawMessage `json:"status"`
+	}
+	if json.Unmarshal(write.Body, &body) != nil {
+		return false
+	}
+	_, conditions := body.Status["conditions"]
+	return conditions && len(body.Status) == 1
+}

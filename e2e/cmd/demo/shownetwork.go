@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const calicoNode = "calico-node"
+
+// showPlugin counts what has come to the shoot for the Network, and names what runs and where pods get their addresses from.
+func (d *demo) showPlugin(ctx context.Context) error {
+	resource, err := d.readNetworkResource(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range drawApplied(*resource) {
+		d.screen.Linef("  %s", line)
+	}
+	d.screen.Linef("")
+	for _, reference := range resource.Status.Resources {
+		key := client.ObjectKey{Namespace: reference.Namespace, Name: reference.Name}
+		switch reference.Kind {
+		case "DaemonSet":
+			object := &appsv1.DaemonSet{}
+			err = d.Cluster.Client.Get(ctx, key, object)
+			d.screen.Linef("  %s", workloadLine(object.Name, reference.Kind, object.Spec.Template.Spec))
+		case "Deployment":
+			object := &appsv1.Deployment{}
+			err = d.Cluster.Client.Get(ctx, key, object)
+			d.screen.Linef("  %s", workloadLine(object.Name, reference.Kind, object.Spec.Template.Spec))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	pools, err := d.pools(ctx)
+	if err != nil {
+		return err
+	}
+	for _, pool := range pools {
+		d.screen.Linef("  %s", pool)
+	}
+	return nil
+}
+
+func workloadLine(name, kind string, spec corev1.PodSpec) string {
+	var images []string
+	for _, container := range spec.Containers {
+		images = append(images, path.Base(container.Image))
+	}
+	return fmt.Sprintf("%-38s %s  %s", name, kind, strings.Join(slices.Compact(images), ", "))
+}
+
+// pools describes the ranges that pods have addresses of, and how packets to them travel.
+func (d *demo) pools(ctx context.Context) ([]string, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
+	if err := d.Cluster.Client.List(ctx, list); err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, pool := range list.Items {
+		lines = append(lines, poolLine(pool))
+	}
+	return lines, nil
+}
+
+func poolLine(pool unstructured.Unstructured) string {
+	text := func(field string) string {
+		value, _, _ := unstructured.NestedString(pool.Object, "spec", field)
+		return value
+	}
+	if disabled, _, _ := unstructured.NestedBool(pool.Object, "spec", "disabled"); disabled {
+		return fmt.Sprintf("%-38s IPPool %s, not for pods", pool.GetName(), text("cidr"))
+	}
+	return fmt.Sprintf("%-38s IPPool %s, IP-in-IP %s, VXLAN %s", pool.GetName(), text("cidr"), text("ipipMode"), text("vxlanMode"))
+}
+
+// showEffective shows what is in force, defaults and all, with a line for each field.
+func (d *demo) showEffective(ctx context.Context) error {
+	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+	if err != nil {
+		return err
+	}
+	var status struct {
+		Effective map[string]any `json:"effective"`
+	}
+	if err := json.Unmarshal(network.Status.ProviderStatus.Raw, &status); err != nil {
+		return fmt.Errorf("reading the provider status of the Network: %w", err)
+	}
+	d.screen.Linef("  %-24s %v", "ipFamilies", network.Status.IPFamilies)
+	for _, line := range effectiveLines(status.Effective) {
+		d.screen.Linef("  %s", line)
+	}
+	return nil
+}
+
+// effectiveLines writes a field in a line, those below it after one another.
+func effectiveLines(effective map[string]any) []string {
+	var lines []string
+	for _, field := range slices.Sorted(maps.Keys(effective)) {
+		if field != "apiVersion" && field != "kind" {
+			lines = append(lines, fmt.Sprintf("%-24s %s", field, valueOf(effective[field])))
+		}
+	}
+	return lines
+}
+
+func valueOf(value any) string {
+	fields, nested := value.(map[string]any)
+	if !nested {
+		return fmt.Sprint(value)
+	}
+	var parts []string
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		part := valueOf(fields[field])
+		if _, deeper := fields[field].(map[string]any); deeper {
+			part = "(" + part + ")"
+		}
+		parts = append(parts, field+" "+part)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,104 @@
+package controlplane
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+)
+
+const defaultClass = "storageclass.kubernetes.io/is-default-class"
+
+func storageClass(name string) *storagev1.StorageClass {
+	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// testAdoption lets a shoot change hands that upstream's extension has brought into being.
+func testAdoption(t *testing.T, env *environment) {
+	env.Shoot.ControlPlaneConfig, env.Shoot.Resources, env.Shoot.NetworkConfig = openstack.ControlPlaneConfig(), nil, nil
+	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
+	env.simulateUpstream(t)
+	there, authorities := env.snapshot(t), env.authorities(t)
+	env.startController(t)
+	env.requestWithoutDefaultClass(t)
+	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Wait(t.Context()))
+	env.awaitRolledOut(t)
+	env.assertRunning(t, ccm, csiController, snapshotController)
+
+	now, namespace := env.snapshot(t), env.Shoot.Namespace()
+	seed := func(kind, name string) string { return "seed: " + kind + " " + namespace + "/" + name }
+	assert.ElementsMatch(t, []string{
+		seed("ConfigMap", "cloud-controller-manager-dashboards"),
+		seed("ManagedResource", upstreamConfiguration), seed("ManagedResource", upstreamWebhooks),
+		seed("Secret", "cloud-provider-config"), seed("Secret", "cloud-provider-disk-config"), seed("Secret", "cloud-provider-disk-config-csi"),
+		seed("Secret", resourceShoot+"-*"), seed("Secret", resourceShootCRDs+"-*"),
+		seed("Secret", upstreamWebhooks+"-*"), seed("Secret", resourceStorageClasses+"-*"),
+		seed("Secret", "managedresource-"+upstreamConfiguration+"-*"), seed("Secret", "managedresource-"+resourceSeed+"-*"),
+		// In the shoot: rights that nobody needs, webhooks that nobody serves, and a Secret that has another name now.
+		"shoot: ClusterRole /extensions.gardener.cloud:provider-openstack:csi-driver-node",
+		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:" + ccm,
+		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:csi-driver-node",
+		"shoot: MutatingWebhookConfiguration /gardener-extension-provider-openstack-shoot",
+		"shoot: Secret kube-system/cloud-provider-config",
+	}, withoutHashes(now.RemovedSince(there)), "everything else is what it was")
+	assert.Equal(t, authorities, env.authorities(t), "the CA stays")
+	assert.Subset(t, now.ChangedSince(there), []string{seed("Deployment", ccm), "shoot: DaemonSet kube-system/csi-driver-node"})
+	assert.Equal(t, "false", env.defaultOf(t, "default"), "the user's choice stands")
+	assert.Equal(t, "false", env.defaultOf(t, "default-class"))
+}
+
+// requestWithoutDefaultClass orders the ControlPlane when a user has just chosen that no class is the default. Upstream's extension lets
+// gardener-resource-manager take that back within a minute, so that this has to look away until it is told otherwise.
+func (env *environment) requestWithoutDefaultClass(t *testing.T) {
+	t.Helper()
+	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: resourceStorageClasses}}
+	require.True(t, env.get(t, resource))
+	theirs := resource.Spec.SecretRefs
+	env.annotate(t, resource, `{"metadata":{"annotations":{"resources.gardener.cloud/ignore":"true"}}}`)
+	clusterstest.Eventually(t, "gardener-resource-manager looks away", func() bool {
+		require.True(t, env.get(t, resource))
+		condition := helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
+		return condition.Reason == resourcesv1alpha1.ConditionManagedResourceIgnored
+	})
+	class := storageClass("default")
+	require.NoError(t, env.Cluster.Client.Patch(t.Context(), class,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+defaultClass+`":"false"}}}`))))
+	env.requestReconcile(t)
+	clusterstest.Eventually(t, "the classes are described anew", func() bool {
+		require.True(t, env.get(t, resource))
+		return !slices.Equal(theirs, resource.Spec.SecretRefs)
+	})
+	env.annotate(t, resource, `{"metadata":{"annotations":{"resources.gardener.cloud/ignore":null}}}`)
+}
+
+func (env *environment) annotate(t *testing.T, object client.Object, patch string) {
+	t.Helper()
+	require.NoError(t, env.seed.Client.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))))
+}
+
+// defaultOf returns what a class says about being the default.
+func (env *environment) defaultOf(t *testing.T, name string) string {
+	t.Helper()
+	class := storageClass(name)
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, class))
+	return class.Annotations[defaultClass]
+}
+
+// testDeleteAdopted lets the shoot go. What upstream's extension had there alone would hold it for ever.
+func testDeleteAdopted(t *testing.T, env *environment) {
+	env.destroy(t)
+	env.stopController(t)
+	env.assertNothingLeft(t)
+}

@@ -1,0 +1,155 @@
+package controlplane
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+)
+
+// controllerName is the name of the controller, its rights and its namespace.
+const controllerName = "controlplane-controller"
+
+// environment is the ground, the seed that hosts the shoot at the moment, and the controller that runs there, if any.
+type environment struct {
+	*clusters.Clusters
+	seed       *clusters.Seed
+	binary     string
+	controller *controller.Controller
+	site       site
+	// ccm is the shoot's cloud-controller-manager while it runs.
+	ccm *running
+	// manilaCredentials are those that the user gave for Manila alone.
+	manilaCredentials map[string][]byte
+	// dir is for what parts leave to others.
+	dir string
+	// initial is what there was before the first ControlPlane.
+	initial clusterstest.Snapshot
+}
+
+// newEnvironment returns a world with a shoot whose infrastructure is ready.
+func newEnvironment(t *testing.T) *environment {
+	t.Helper()
+	env := &environment{Clusters: clusterstest.New(t, clusters.Options{Destination: true}), dir: t.TempDir()}
+	env.seed = env.Source
+	var err error
+	env.binary, err = controller.ControlPlane().Build(t.Context(), false)
+	require.NoError(t, err)
+	env.makeSite(t)
+	env.initial = env.snapshot(t)
+	t.Cleanup(func() {
+		if env.ccm != nil {
+			env.ccm.Stop()
+		}
+	})
+	return env
+}
+
+// snapshot lists what there is in both clusters, but for the controller's own.
+func (env *environment) snapshot(t *testing.T) clusterstest.Snapshot {
+	t.Helper()
+	return clusterstest.TakeSnapshot(t, env.seed, env.Cluster, controllerName)
+}
+
+// startController starts the controller, and waits until it is ready.
+func (env *environment) startController(t *testing.T) {
+	t.Helper()
+	require.Nil(t, env.controller, "one controller at a time")
+	var err error
+	env.controller, err = env.seed.StartController(t.Context(), controller.ControlPlane(), controller.Options{
+		Path: env.binary, Args: []string{"--disable-webhooks=*"},
+	})
+	require.NoError(t, err)
+}
+
+// stopController asks the controller to end, which it must do in good order. All it had to write is written afterwards.
+func (env *environment) stopController(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	assert.NoError(t, env.controller.Terminate(ctx))
+	env.controller = nil
+}
+
+// killController ends the controller as a power failure would.
+func (env *environment) killController() {
+	env.controller.Kill()
+	env.controller = nil
+}
+
+// requestReconcile asks for the shoot's ControlPlane as it is now described.
+func (env *environment) requestReconcile(t *testing.T) {
+	t.Helper()
+	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
+	env.waitNextSecond(t)
+	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Deploy(t.Context()))
+}
+
+// reconcile orders the shoot's ControlPlane and waits for it, as gardenlet does.
+func (env *environment) reconcile(t *testing.T) {
+	t.Helper()
+	env.requestReconcile(t)
+	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Wait(t.Context()))
+}
+
+// destroy deletes the shoot's ControlPlane and waits until it is gone, as gardenlet does.
+func (env *environment) destroy(t *testing.T) {
+	t.Helper()
+	component := env.seed.Gardenlet.ControlPlane(env.Shoot)
+	require.NoError(t, component.Destroy(t.Context()))
+	require.NoError(t, component.WaitCleanup(t.Context()))
+}
+
+// object reads the shoot's ControlPlane.
+func (env *environment) object(t *testing.T) *extensionsv1alpha1.ControlPlane {
+	t.Helper()
+	object, err := env.seed.Gardenlet.GetControlPlane(t.Context(), env.Shoot)
+	require.NoError(t, err)
+	return object
+}
+
+// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the
+// time of an order with that of an operation by whole seconds.
+func (env *environment) waitNextSecond(t *testing.T) {
+	t.Helper()
+	object, err := env.seed.Gardenlet.GetControlPlane(t.Context(), env.Shoot)
+	require.NoError(t, client.IgnoreNotFound(err))
+	if err != nil || object.Status.LastOperation == nil {
+		return
+	}
+	last := object.Status.LastOperation.LastUpdateTime.Time
+	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
+}
+
+// writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
+func (env *environment) writes(t *testing.T) []audit.Write {
+	t.Helper()
+	writes, err := env.seed.Writes(env.Shoot.Namespace())
+	require.NoError(t, err)
+	return writes
+}
+
+// genericKubeconfig returns the name of the Secret with the kubeconfig that all components share.
+func (env *environment) genericKubeconfig(t *testing.T) string {
+	t.Helper()
+	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: env.Shoot.Namespace()}}
+	require.True(t, clusterstest.Get(t, env.seed.Client, cluster))
+	return cluster.Annotations["generic-token-kubeconfig.secret.gardener.cloud/name"]
+}
+
+// get reads an object of the shoot's namespace in the seed, and tells whether it is there.
+func (env *environment) get(t *testing.T, object client.Object) bool {
+	t.Helper()
+	object.SetNamespace(env.Shoot.Namespace())
+	return clusterstest.Get(t, env.seed.Client, object)
+}

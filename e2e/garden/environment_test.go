@@ -1,0 +1,163 @@
+package garden
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
+	"github.com/trellis-garden/trellis/e2e/internal/grm"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
+)
+
+// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+const timeout = 5 * time.Minute
+
+// environment is what all tests here stand on: a garden, of which a process starts one only, and a cluster that may become a seed.
+type environment struct {
+	*garden.Garden
+	cluster *seed.Seed
+	dir     string // of the garden's logs
+}
+
+func newEnvironment(t *testing.T) *environment {
+	t.Helper()
+	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
+	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.ControlPlane()...)
+	require.NoError(t, err)
+	env, starting := &environment{dir: t.TempDir()}, errgroup.Group{}
+	starting.Go(func() (err error) {
+		env.Garden, err = garden.Start(t.Context(), programs, env.dir)
+		return err
+	})
+	env.cluster, err = seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneHosting())
+	if err == nil {
+		t.Cleanup(func() { assert.NoError(t, env.cluster.Stop()) })
+		var manager *process.Process
+		if manager, err = grm.ForSeed(t.Context(), programs, t.TempDir()+"/grm", env.cluster.Kubeconfig); err == nil {
+			t.Cleanup(manager.Kill)
+		}
+	}
+	err = errors.Join(starting.Wait(), err)
+	if env.Garden != nil {
+		t.Cleanup(func() { assert.NoError(t, env.Stop()) })
+	}
+	require.NoError(t, err)
+	require.NoError(t, seed.Define(t.Context(), env.cluster.Client))
+	return env
+}
+
+// clear removes everything that was registered, and all who needed it.
+func (env *environment) clear(t *testing.T) {
+	t.Helper()
+	shoots := &gardencorev1beta1.ShootList{}
+	require.NoError(t, env.Client.List(t.Context(), shoots))
+	for _, shoot := range shoots.Items {
+		require.NoError(t, env.DeleteShoot(t.Context(), shoot.Name))
+	}
+	// Gardener uninstalls what is on a seed that goes.
+	env.delete(t, &gardencorev1beta1.BackupBucket{}, &gardencorev1beta1.BackupBucketList{})
+	env.delete(t, &gardencorev1beta1.Seed{}, &gardencorev1beta1.SeedList{})
+	env.delete(t, &gardencorev1beta1.ControllerRegistration{}, &gardencorev1beta1.ControllerRegistrationList{})
+	env.delete(t, &gardencorev1.ControllerDeployment{}, &gardencorev1.ControllerDeploymentList{})
+}
+
+// delete removes all objects of a kind from the garden.
+func (env *environment) delete(t *testing.T, kind client.Object, list client.ObjectList) {
+	t.Helper()
+	require.NoError(t, env.Client.DeleteAllOf(t.Context(), kind))
+	eventually(t, fmt.Sprintf("no %T is left", kind), func() bool {
+		require.NoError(t, env.Client.List(t.Context(), list))
+		return meta.LenList(list) == 0
+	})
+}
+
+func (env *environment) installations(t *testing.T, registration string) []gardencorev1beta1.ControllerInstallation {
+	t.Helper()
+	list := &gardencorev1beta1.ControllerInstallationList{}
+	require.NoError(t, env.Client.List(t.Context(), list, client.MatchingFields{"spec.registrationRef.name": registration}))
+	return list.Items
+}
+
+// installed waits until a registration is installed on the only seed there is, and all is well with it.
+func (env *environment) installed(t *testing.T, registration string) *gardencorev1beta1.ControllerInstallation {
+	t.Helper()
+	var found []gardencorev1beta1.ControllerInstallation
+	eventually(t, registration+" is installed", func() bool {
+		found = env.installations(t, registration)
+		return len(found) == 1 && v1beta1helper.IsControllerInstallationSuccessful(found[0]) &&
+			is(found[0], gardencorev1beta1.ControllerInstallationValid, gardencorev1beta1.ConditionTrue)
+	})
+	return &found[0]
+}
+
+func is(installation gardencorev1beta1.ControllerInstallation, condition gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) bool {
+	return slices.ContainsFunc(installation.Status.Conditions, func(c gardencorev1beta1.Condition) bool {
+		return c.Type == condition && c.Status == status
+	})
+}
+
+func namespaceOf(installation *gardencorev1beta1.ControllerInstallation) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extension-" + installation.Name}}
+}
+
+// change edits an object until nobody else has changed it meanwhile.
+func change[T client.Object](t *testing.T, c client.Client, object T, edit func(T)) error {
+	t.Helper()
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+	before := object.DeepCopyObject().(T)
+	edit(object)
+	return c.Patch(t.Context(), object, client.MergeFrom(before))
+}
+
+func controllerRegistration(name string) *gardencorev1beta1.ControllerRegistration {
+	return &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func deployment(name string) *gardencorev1.ControllerDeployment {
+	return &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func exists(t *testing.T, c client.Client, object client.Object) bool {
+	t.Helper()
+	err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+	require.NoError(t, client.IgnoreNotFound(err))
+	return err == nil
+}
+
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	start := time.Now()
+	for !condition() {
+		if time.Since(start) > timeout {
+			require.FailNow(t, "waited in vain until "+what)
+		}
+		pause(t)
+	}
+	if waited := time.Since(start); waited > 5*time.Second {
+		t.Logf("waited %.0f s until %s", waited.Seconds(), what)
+	}
+}
+
+func pause(t *testing.T) {
+	t.Helper()
+	time.Sleep(50 * time.Millisecond)
+}

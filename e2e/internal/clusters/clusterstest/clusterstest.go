@@ -1,0 +1,80 @@
+// Package clusterstest lets a test stand on a ground, and look around there. It must not know what is tested.
+package clusterstest
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+)
+
+// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+const timeout = 5 * time.Minute
+
+// New returns a ground that ends with the test. What ran on it says its last words if the test failed.
+func New(t *testing.T, options clusters.Options) *clusters.Clusters {
+	t.Helper()
+	options.Dir, options.Progress = t.TempDir(), os.Stderr
+	c, err := clusters.New(t.Context(), options)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, c.Close())
+		if t.Failed() {
+			t.Log(c.Tails(30))
+		}
+	})
+	return c
+}
+
+// AssertNoErrors fails the test at its end if our controllers on the ground have logged errors by then but those that contain one of the
+// expected texts.
+func AssertNoErrors(t *testing.T, c *clusters.Clusters, expected ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		failures, err := c.Errors(expected...)
+		assert.NoError(t, err)
+		assert.Empty(t, failures, "what our controllers have logged as errors")
+	})
+}
+
+// Eventually waits until a condition holds.
+func Eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(timeout); !condition(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			require.FailNow(t, "waited in vain until "+what)
+		}
+	}
+}
+
+// Get reads an object, and tells whether it is there.
+func Get(t *testing.T, c client.Reader, object client.Object) bool {
+	t.Helper()
+	err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+	if !apierrors.IsNotFound(err) {
+		require.NoError(t, err)
+	}
+	return err == nil
+}
+
+// Pods counts the pods of a namespace that are ready.
+func Pods(t *testing.T, c client.Reader, namespace string, labels map[string]string) (ready int) {
+	t.Helper()
+	list := &corev1.PodList{}
+	require.NoError(t, c.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels(labels)))
+	for _, pod := range list.Items {
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	return ready
+}

@@ -1,0 +1,125 @@
+package clusterstest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/shoot"
+)
+
+// Snapshot is all that there is in a seed and in the shoot, by "cluster: kind namespace/name".
+type Snapshot map[string]metav1.PartialObjectMetadata
+
+// TakeSnapshot lists everything in both clusters that does not come and go by itself: every kind that their API servers know. What has
+// the name or the namespace of a controller, or comes of its chart, is left out.
+func TakeSnapshot(t *testing.T, seed *clusters.Seed, cluster *shoot.Cluster, controller string) Snapshot {
+	t.Helper()
+	all := Snapshot{}
+	all.add(t, "seed", seed.Config, seed.Client, controller)
+	all.add(t, "shoot", cluster.Config, cluster.Client, controller)
+	return all
+}
+
+func (s Snapshot) add(t *testing.T, cluster string, config *rest.Config, c client.Client, controller string) {
+	t.Helper()
+	resources, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
+	require.NoError(t, err)
+	for _, group := range resources {
+		version, err := schema.ParseGroupVersion(group.GroupVersion)
+		require.NoError(t, err)
+		for _, resource := range group.APIResources {
+			if !slices.Contains(resource.Verbs, "list") || isTransient(resource.Kind) {
+				continue
+			}
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
+			require.NoError(t, c.List(t.Context(), list))
+			for _, object := range list.Items {
+				if object.Name == controller || object.Namespace == controller || object.Labels["app.kubernetes.io/instance"] == controller {
+					continue
+				}
+				s[fmt.Sprintf("%s: %s %s/%s", cluster, resource.Kind, object.Namespace, object.Name)] = object
+			}
+		}
+	}
+}
+
+// isTransient tells of kinds that say what happens and not what there is, or that follow from others.
+func isTransient(kind string) bool {
+	return slices.Contains([]string{"Event", "Lease", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice", "ComponentStatus"}, kind)
+}
+
+// AddedSince returns what is not in an earlier landscape, sorted.
+func (s Snapshot) AddedSince(before Snapshot) []string {
+	var names []string
+	for name := range s {
+		if _, exists := before[name]; !exists {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ChangedSince returns what is also in an earlier landscape, but not as it was, or has been made anew, sorted.
+func (s Snapshot) ChangedSince(before Snapshot) []string {
+	var names []string
+	for name, object := range s {
+		if was, exists := before[name]; exists && was.ResourceVersion != object.ResourceVersion {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// RemovedSince returns what is also in an earlier landscape under another UID, or is there no longer, sorted.
+func (s Snapshot) RemovedSince(before Snapshot) []string {
+	var names []string
+	for name, was := range before {
+		if object, exists := s[name]; !exists || object.UID != was.UID {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// SeedWithShootOf returns what there is in the seed, and what there was in the shoot in another landscape.
+func (s Snapshot) SeedWithShootOf(other Snapshot) Snapshot {
+	both := Snapshot{}
+	for _, name := range InSeed(slices.Collect(maps.Keys(s))) {
+		both[name] = s[name]
+	}
+	for _, name := range InShoot(slices.Collect(maps.Keys(other))) {
+		both[name] = other[name]
+	}
+	return both
+}
+
+// InSeed picks what is in the seed.
+func InSeed(names []string) []string { return withPrefix("seed: ", names) }
+
+// InShoot picks what is in the shoot.
+func InShoot(names []string) []string { return withPrefix("shoot: ", names) }
+
+func withPrefix(prefix string, names []string) []string {
+	var picked []string
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			picked = append(picked, name)
+		}
+	}
+	return picked
+}

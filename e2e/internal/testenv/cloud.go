@@ -1,0 +1,96 @@
+package testenv
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+)
+
+// Body is what a request to the cloud carries.
+type Body = conformance.Body
+
+// Resources lists all that the world's account has.
+func (env *Env) Resources() []openstack.Resource {
+	env.T.Helper()
+	resources, err := env.Account.Resources(env.T.Context())
+	require.NoError(env.T, err)
+	return resources
+}
+
+// Inventory names all that the world's account has, each by its kind, its ID and what may be changed about it.
+func (env *Env) Inventory() []string {
+	env.T.Helper()
+	names := []string{}
+	for _, resource := range env.Resources() {
+		names = append(names, fmt.Sprintf("%s %s %s", resource.Kind, resource.ID, resource.Name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// CountByKind counts what the world's account has.
+func (env *Env) CountByKind() map[string]int {
+	env.T.Helper()
+	kinds := map[string]int{}
+	for _, resource := range env.Resources() {
+		kinds[resource.Kind]++
+	}
+	return kinds
+}
+
+// Find returns the only resource of a kind in the world's account.
+func (env *Env) Find(kind string) openstack.Resource {
+	env.T.Helper()
+	found := slices.DeleteFunc(env.Resources(), func(r openstack.Resource) bool { return r.Kind != kind })
+	require.Lenf(env.T, found, 1, "things of the kind %q", kind)
+	return found[0]
+}
+
+// Make makes something as the account's member, behind the controller's back, and returns its ID. The body's only key is
+// its kind.
+func (env *Env) Make(service conformance.Service, path string, body Body) string {
+	env.T.Helper()
+	response := env.Do(http.MethodPost, service, path, body)
+	require.Lenf(env.T, body, 1, "POST %s", path)
+	for kind := range body {
+		if id := response.Text(kind + ".id"); id != "" {
+			return id
+		}
+		if name := response.Text(kind + ".name"); name != "" {
+			return name
+		}
+	}
+	require.FailNow(env.T, "the answer names nothing", "POST %s: %v", path, response)
+	return ""
+}
+
+// Do makes a request as the account's member, behind the controller's back. An answer that says no ends the test.
+func (env *Env) Do(method string, service conformance.Service, path string, body any) conformance.Object {
+	env.T.Helper()
+	response, err := env.Account.DoAsMember(env.T.Context(), method, service, path, body)
+	require.NoError(env.T, err)
+	return response
+}
+
+// DoAsOperator is Do for an operator of the cloud.
+func (env *Env) DoAsOperator(method string, service conformance.Service, path string, body any) conformance.Object {
+	env.T.Helper()
+	response, err := env.Account.DoAsOperator(env.T.Context(), method, service, path, body)
+	require.NoError(env.T, err)
+	return response
+}
+
+// ExternalNetwork returns the ID of the network behind the shoots' routers.
+func (env *Env) ExternalNetwork() string {
+	env.T.Helper()
+	response := env.Do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+strings.ReplaceAll(env.Cloud.ExternalNetwork(), " ", "%20"), nil)
+	networks := response.Objects("networks")
+	require.Len(env.T, networks, 1)
+	return networks[0].ID()
+}

@@ -1,0 +1,191 @@
+package testenv
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// Env is what one test works with: a cloud with an account of its own, gardenlet, and a controller process that it may
+// start and end as often as it likes. At the end the account must be as empty as at the beginning.
+type Env struct {
+	T         *testing.T
+	Seed      *Seed
+	Cloud     *openstack.Cloud
+	Account   *openstack.Account
+	Gardenlet *gardenlet.Gardenlet
+	*Process
+	// Binary and Options are those of the next controller.
+	Binary  string
+	Options controller.Options
+
+	what   controller.Binary
+	output string
+}
+
+// Process is the controller that runs in a world, if any. All parts of a test share it.
+type Process struct{ Controller *controller.Controller }
+
+// NewEnv returns a world on the source seed in which no controller runs yet.
+func (f *Fixture) NewEnv(t *testing.T) *Env {
+	t.Helper()
+	cloud, err := f.newCloud()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
+	return f.newEnv(t, f.Source, cloud, newAccount(t, cloud))
+}
+
+// MoveTo returns a world on the destination seed with the cloud and the account of another one.
+func (f *Fixture) MoveTo(t *testing.T, source *Env) *Env {
+	t.Helper()
+	return f.newEnv(t, f.Destination, source.Cloud, source.Account)
+}
+
+func (f *Fixture) newEnv(t *testing.T, s *Seed, cloud *openstack.Cloud, account *openstack.Account) *Env {
+	t.Helper()
+	env := &Env{
+		T: t, Seed: s, Cloud: cloud, Account: account, Gardenlet: gardenlet.New(s.Client), Process: &Process{}, Binary: f.Binary,
+		what: f.Controller, output: filepath.Join(t.TempDir(), "controller.log"),
+	}
+	t.Cleanup(env.end)
+	return env
+}
+
+// newAccount makes an account that is removed, and must be empty, when the test ends.
+func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
+	t.Helper()
+	var suffix [4]byte
+	_, _ = rand.Read(suffix[:]) // never fails
+	account, err := cloud.NewAccount(t.Context(), "trellis-e2e-"+hex.EncodeToString(suffix[:]))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := timeoutContext()
+		defer cancel()
+		assert.NoError(t, account.Remove(ctx), "the account as it was found")
+	})
+	return account
+}
+
+// NewAccount makes another account in the world's cloud. It must be empty when the test ends.
+func (env *Env) NewAccount() *openstack.Account {
+	env.T.Helper()
+	return newAccount(env.T, env.Cloud)
+}
+
+// WithT returns the world as part of a test sees it.
+func (env *Env) WithT(t *testing.T) *Env {
+	part := *env
+	part.T = t
+	return &part
+}
+
+// end stops the controller if it still runs, and shows its log if the test failed.
+func (env *Env) end() {
+	if env.Controller != nil {
+		env.StopController()
+	}
+	if env.T.Failed() {
+		env.T.Logf("the controller's log:\n%s", tail(env.Log(), 25))
+	}
+}
+
+// StartController starts the controller, and waits until it is ready.
+func (env *Env) StartController() {
+	env.T.Helper()
+	require.Nil(env.T, env.Controller, "one controller at a time")
+	options := env.Options
+	options.Path, options.Kubeconfig, options.Output = env.Binary, env.Seed.kubeconfig, env.output
+	ctx, cancel := context.WithTimeout(env.T.Context(), timeout)
+	defer cancel()
+	var err error
+	env.Controller, err = env.what.Start(ctx, options)
+	require.NoError(env.T, err)
+}
+
+// StopController asks the controller to end, which it must do in good order. All it had to write is written afterwards, and
+// what it had sent to the cloud has taken effect.
+func (env *Env) StopController() {
+	env.T.Helper()
+	ctx, cancel := timeoutContext()
+	defer cancel()
+	assert.NoError(env.T, env.Controller.Terminate(ctx))
+	env.Controller = nil
+}
+
+// KillController ends the controller as a power failure would. What it had sent to the cloud takes effect.
+func (env *Env) KillController() {
+	env.T.Helper()
+	env.Controller.Kill()
+	env.Controller = nil
+	require.NoError(env.T, env.Cloud.WaitIdle(env.T.Context()))
+}
+
+// KillAt sets something off and kills the controller at the first call that matches, in the given phase. No call is held
+// any longer afterwards, even when setting it off ends the test.
+func (env *Env) KillAt(match wire.Match, phase wire.Phase, trigger func()) {
+	env.T.Helper()
+	reached, killed := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	env.Cloud.SetHook(func(event wire.Event) wire.HookResult {
+		if event.Phase != phase || !match.Matches(event.Call) {
+			return wire.Proceed
+		}
+		once.Do(func() { close(reached) })
+		<-killed
+		return wire.DropConnection
+	})
+	release := sync.OnceFunc(func() {
+		close(killed)
+		env.Cloud.SetHook(nil)
+	})
+	defer release()
+	trigger()
+	select {
+	case <-reached:
+	case <-time.After(timeout):
+		env.T.Errorf("waited in vain for %s %s %s to kill the controller", match.Service, match.Method, match.Path)
+	}
+	env.Controller.Kill()
+	env.Controller = nil
+	release()
+	require.NoError(env.T, env.Cloud.WaitIdle(env.T.Context()))
+}
+
+// Log returns what the controllers of this world have logged.
+func (env *Env) Log() string {
+	content, err := os.ReadFile(env.output)
+	if err != nil {
+		return err.Error()
+	}
+	return string(content)
+}
+
+// Eventually waits until a condition holds.
+func (env *Env) Eventually(what string, condition func() bool) {
+	env.T.Helper()
+	for end := time.Now().Add(timeout); !condition(); time.Sleep(interval) {
+		if time.Now().After(end) {
+			require.FailNow(env.T, "waited in vain until "+what)
+		}
+	}
+}
+
+// tail returns the last lines of a text.
+func tail(text string, most int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}

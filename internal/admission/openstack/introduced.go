@@ -1,0 +1,14 @@
+package openstack
+
+import (
+	"github.com/trellis-garden/trellis/apis/ratcheting"
+	"github.com/trellis-garden/trellis/internal/admission"
+)
+
+// onlyIntroduced leaves of a verdict what a write brings in.
+func onlyIntroduced(before, after admission.Result) admission.Result {
+	return admission.Result{
+		Errors:   ratcheting.Introduced(before.Errors, after.Errors),
+		Warnings: ratcheting.IntroducedWarnings(before.Warnings, after.Warnings),
+	}
+}

@@ -1,0 +1,138 @@
+package architecture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sizeLimit is what a binary may weigh. Four controllers replace one monolith: each of them has to be light, or the split
+// costs a landscape memory instead of saving it.
+type sizeLimit struct {
+	packages, modules int
+	megabytes         int64 // of the stripped binary, in 10^6 bytes
+	forbidden         []string
+}
+
+func controllerLimit() sizeLimit {
+	return sizeLimit{
+		packages:  950,
+		modules:   90,
+		megabytes: 45,
+		forbidden: append(heavyGardener(),
+			"helm.sh/...", "github.com/aws/...", "github.com/Azure/...", "go.etcd.io/...", "k8s.io/kubernetes/...",
+			"k8s.io/apiserver/...", "github.com/stretchr/...", "sigs.k8s.io/controller-runtime/pkg/envtest/...",
+			"sigs.k8s.io/controller-runtime/pkg/client/fake", ourPath+"/internal/cloud/openstack/fake/...",
+			ourPath+"/internal/contract/contracttest", ourPath+"/internal/infrastructure/infrastructuretest",
+			ourPath+"/internal/controlplane/controlplanetest", ourPath+"/internal/network/networktest",
+			ourPath+"/internal/worker/workertest"),
+	}
+}
+
+// machineLimit is for what runs once per shoot, not once per seed. machine-controller-manager's own program is in it, with typed clients
+// for everything.
+func machineLimit() sizeLimit {
+	machine := controllerLimit()
+	machine.packages, machine.modules, machine.megabytes = 1000, 100, 40
+	// Its feature gates are made with a package of the API server's.
+	machine.forbidden = slices.DeleteFunc(machine.forbidden, func(pattern string) bool { return pattern == "k8s.io/apiserver/..." })
+	machine.forbidden = append(machine.forbidden, "k8s.io/apiserver/pkg/server/...", "k8s.io/apiserver/pkg/endpoints/...",
+		gardener+"/...", "sigs.k8s.io/controller-runtime/...", ourPath+"/internal/contract/...", ourPath+"/internal/worker/...")
+	return machine
+}
+
+// heavyGardener lists the packages of Gardener that bring half of Gardener with them.
+func heavyGardener() []string {
+	return []string{
+		gardener + "/extensions/...",
+		gardener + "/pkg/extensions/...",
+		gardener + "/pkg/component/...",
+		gardener + "/pkg/utils/gardener/...",
+		gardener + "/pkg/utils/managedresources", // its builder is light
+		gardener + "/pkg/utils/chart/...",
+		gardener + "/pkg/chartrenderer/...",
+	}
+}
+
+// binaries lists the folders in cmd with what each may weigh.
+func binaries() map[string]sizeLimit {
+	return map[string]sizeLimit{
+		"infrastructure-controller":         controllerLimit(),
+		"controlplane-controller":           controllerLimit(),
+		"network-controller":                controllerLimit(),
+		"worker-controller":                 controllerLimit(),
+		"machine-controller":                machineLimit(),
+		"admission":                         controllerLimit(),
+		"controllerinstallation-controller": installationLimit(),
+	}
+}
+
+func TestBinaries_Complete(t *testing.T) {
+	folders, err := os.ReadDir(filepath.Join(root, "cmd"))
+	require.NoError(t, err)
+	for _, folder := range folders {
+		assert.Contains(t, binaries(), folder.Name())
+	}
+}
+
+func TestBinarySize(t *testing.T) {
+	for name, limit := range binaries() {
+		t.Run(name, func(t *testing.T) {
+			path := ourPath + "/cmd/" + name
+			packages := loadGraph(t, ".", "./cmd/"+name)
+			modules := packages.linkedModules(path)
+			size := strippedSize(t, name)
+			t.Logf("%d packages, %d modules, %.1f MB", len(packages), len(modules), float64(size)/1e6)
+
+			for _, forbidden := range limit.forbiddenPackages(packages) {
+				t.Error(forbidden)
+			}
+			assert.LessOrEqual(t, len(packages), limit.packages, "packages linked")
+			assert.LessOrEqual(t, len(modules), limit.modules, "modules linked: %q", modules)
+			assert.LessOrEqual(t, size, limit.megabytes*1_000_000, "bytes of the stripped binary")
+		})
+	}
+}
+
+// forbiddenPackages returns a sentence for every forbidden package, with one that brought it in.
+func (d sizeLimit) forbiddenPackages(packages graph) []string {
+	var found []string
+	for path := range packages {
+		if matchesAny(d.forbidden, path) {
+			found = append(found, fmt.Sprintf("%s is too heavy; %s imports it", path, packages.importerOf(path)))
+		}
+	}
+	return found
+}
+
+func (g graph) importerOf(path string) string {
+	for _, candidate := range g {
+		if slices.Contains(candidate.Imports, path) {
+			return candidate.ImportPath
+		}
+	}
+	return "nobody"
+}
+
+func strippedSize(t *testing.T, name string) int64 {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	goTool(t, ".", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", out, "./cmd/"+name)
+	info, err := os.Stat(out)
+	require.NoError(t, err)
+	return info.Size()
+}
+
+func TestForbiddenPackages(t *testing.T) {
+	heavy := exampleGraph(ourPath+"/cmd/x", gardener+"/extensions/pkg/controller", gardener)
+	assert.Equal(t,
+		[]string{gardener + "/extensions/pkg/controller is too heavy; " + ourPath + "/cmd/x imports it"},
+		controllerLimit().forbiddenPackages(heavy))
+	light := exampleGraph(ourPath+"/cmd/x", gardener+"/pkg/utils/managedresources/builder", gardener)
+	assert.Empty(t, controllerLimit().forbiddenPackages(light))
+}

@@ -1,0 +1,517 @@
+package architecture
+
+import "slices"
+
+// importRule is a set of packages with one rule about what they may know.
+type importRule struct {
+	// packages and mayImport are patterns in the go command's notation; ours are relative to our module's path.
+	packages string
+	// reason is the rule in words.
+	reason string
+	// mayImport lists what its files may import directly besides the standard library and, unless spartan, what
+	// everybody may import.
+	mayImport []string
+	// withoutCommonImports rooms do without what everybody may import.
+	withoutCommonImports bool
+	// mayNotLink lists modules that may not come in through anybody else either.
+	mayNotLink []string
+}
+
+func commonImports() []string {
+	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr", "internal/truncate"}
+}
+
+// importRules returns the import law. A package belongs to the first room whose pattern it matches.
+func importRules() []importRule {
+	return slices.Concat(processRules(), installationRules(), admissionRules(), contractRules(), machineRules(), cloudRules(), otherModuleRules())
+}
+
+func processRules() []importRule {
+	return []importRule{
+		{
+			packages: "cmd/infrastructure-controller",
+			reason:   "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			mayImport: []string{
+				"internal/manager", "internal/contract", "internal/infrastructure/...", "internal/cloud/...", gardenerTypes,
+			},
+		},
+		{
+			packages: "cmd/controlplane-controller",
+			reason:   "a binary composes the process, its own contract and that contract's drivers",
+			mayImport: []string{
+				"internal/manager/...", "internal/contract", "internal/controlplane/...", gardenerTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/..."},
+		},
+		{
+			packages: "cmd/network-controller",
+			reason:   "a binary composes the process, its own contract and that contract's drivers",
+			mayImport: []string{
+				"internal/manager", "internal/contract", "internal/contract/images", "internal/network/...", gardenerTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "cmd/worker-controller",
+			reason:   "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			mayImport: []string{
+				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/worker/...",
+				"internal/cloud/...", gardenerTypes,
+			},
+			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
+		},
+		{
+			packages: "cmd/machine-controller",
+			reason:   "a binary composes the process, its driver and its cloud",
+			mayImport: []string{
+				"internal/machine/...", "internal/buildinfo", "internal/cloud/...", prometheus,
+			},
+			mayNotLink: []string{"internal/contract/...", "internal/worker/...", gardener, "sigs.k8s.io/controller-runtime"},
+		},
+		{
+			packages: "cmd/admission",
+			reason:   "a binary composes the process and the rooms that judge",
+			mayImport: []string{
+				"internal/manager/...", "internal/admission/...", "sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
+			},
+			mayNotLink: []string{"internal/contract/...", "internal/cloud/...", "internal/network/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/manager/webhook",
+			reason:   "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
+			mayImport: []string{
+				"internal/manager", "sigs.k8s.io/controller-runtime/...", "k8s.io/utils/clock", prometheus,
+				gardener + "/pkg/apis/core/v1beta1/constants", gardener + "/pkg/utils/secrets/...",
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/manager",
+			reason:   "the process knows controller-runtime, but no contract, no driver and no cloud",
+			mayImport: []string{
+				"internal/buildinfo", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
+			},
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages:             "internal/truncate",
+			reason:               "everybody cuts texts, so it knows nothing",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:   "internal/fielderrors",
+			reason:     "documents and who reads about them are others' matter",
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
+		},
+		{
+			packages:             "internal/signals",
+			reason:               "how a process is told to end is the same for all, so it knows nothing",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/buildinfo",
+			reason:               "every binary uses it, so it knows nothing",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+	}
+}
+
+// admissionRules lists what runs in the garden.
+func admissionRules() []importRule {
+	light := []string{
+		"internal/fielderrors", "internal/mutation", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log",
+		"sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
+	}
+	notLinked := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
+	return []importRule{
+		{
+			packages:   "internal/admission/openstack",
+			reason:     "a room reads objects for the pure rules about its own type, and asks no cloud",
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/ratcheting", gardener + "/pkg/utils/validation/features"}, light),
+			mayNotLink: notLinked,
+		},
+		{
+			packages:   "internal/admission/calico",
+			reason:     "a room reads objects for the pure rules about its own type, and asks nobody",
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/calico/...", "apis/networking"}, light),
+			mayNotLink: notLinked,
+		},
+		{
+			packages:   "internal/admission/registration",
+			reason:     "who serves a kind and type is Gardener's matter, whatever the type",
+			mayImport:  slices.Concat([]string{"internal/admission"}, light),
+			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
+		},
+		{
+			packages:   "internal/admission",
+			reason:     "what rooms share is about admission and the garden, and no type is known here",
+			mayImport:  light,
+			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
+		},
+	}
+}
+
+func contractRules() []importRule {
+	return []importRule{
+		{
+			packages: "internal/contract/contracttest",
+			reason:   "the suite drives the runtime from outside and knows no single contract",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...",
+				"golang.org/x/sync/...", "github.com/go-logr/logr/...", prometheus, machineTypes,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/contract/managedresource",
+			reason:   "how contracts deploy knows gardener-resource-manager and the runtime, but no single contract",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/util/retry",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/contract/shootclient",
+			reason:   "the way into a shoot knows Gardener's Secrets, but no contract",
+			mayImport: slices.Concat([]string{
+				"internal/cloud", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/mutation",
+			reason:   "what webhooks share is about admission, and no contract and nothing that anybody changes is known here",
+			mayImport: []string{
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
+			},
+			mayNotLink: []string{"github.com/gophercloud/...", "github.com/gardener/..."},
+		},
+		{
+			packages:   "internal/contract/images",
+			reason:     "image vectors are Gardener's format, and no image is known here",
+			mayImport:  []string{gardener + "/pkg/utils/imagevector"},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/contract",
+			reason:   "the runtime knows Gardener and error kinds, but no single contract, no driver and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/infrastructure/infrastructuretest",
+			reason:   "the suite holds any driver to the contract, so it knows none",
+			mayImport: slices.Concat([]string{
+				"internal/infrastructure", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/infrastructure/openstack",
+			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result",
+			mayImport: []string{
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack",
+				"apis/openstack/...", "apis/networking", gardenerTypes,
+			},
+		},
+		{
+			packages: "internal/infrastructure",
+			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud", "internal/fielderrors",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/controlplanetest",
+			reason:   "the suite meets the contract as API server and gardener-resource-manager do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane/...", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/component",
+			reason:   "what runs in the seed is described and rendered without knowing any cloud, cluster or contract",
+			mayImport: slices.Concat([]string{
+				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/csi",
+			reason:   "storage drivers are described and rendered without knowing any cloud, cluster or contract",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane/component", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/controlplane/tuning",
+			reason:   "changes of Gardener's own components are pure functions over the objects",
+			mayImport: slices.Concat([]string{
+				"sigs.k8s.io/yaml", "github.com/gardener/etcd-druid/api/...", "sigs.k8s.io/controller-runtime/pkg/client",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/pkg/manager"},
+		},
+		{
+			packages: "internal/controlplane/openstack",
+			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
+				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version",
+				gardener + "/pkg/utils/validation/features", gardenerTypes,
+			}),
+		},
+		{
+			packages: "internal/controlplane",
+			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
+				"internal/mutation", "internal/cloud", "internal/fielderrors", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
+				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml", vpaTypes, monitoringTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network/networktest",
+			reason:   "the suite meets the contract as API server, gardener-resource-manager and nodes do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/network", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network/calico/crds",
+			reason:   "definitions of kinds are data, and knowing no plugin's settings keeps them so",
+			mayImport: []string{
+				"k8s.io/apiextensions-apiserver/pkg/apis/...", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
+			},
+		},
+		{
+			packages: "internal/network/calico",
+			reason:   "a driver knows its contract and its own plugin, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/network", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network",
+			reason:   "a contract knows the runtime, error kinds and the table of infrastructures, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
+				"internal/cloud", "internal/fielderrors", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/worker/workertest",
+			reason:   "the suite meets the contract as API server and machine-controller-manager do, and knows no driver",
+			mayImport: slices.Concat([]string{
+				"internal/worker", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"k8s.io/client-go/...", "sigs.k8s.io/yaml", machineTypes, vpaTypes, prometheus,
+			}, gardenerLight(), testLibraries()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/worker/openstack",
+			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				machineTypes,
+			}, gardenerLight()),
+		},
+		{
+			packages: "internal/worker",
+			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/mutation", "internal/cloud", "internal/fielderrors",
+				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/...", "apis/..."},
+		},
+	}
+}
+
+// machineRules lists what runs beside machine-controller-manager.
+func machineRules() []importRule {
+	return []importRule{
+		{
+			packages: "internal/machine/openstack/...",
+			reason:   "a machine driver knows machine-controller-manager's questions and its own cloud, but no contract and nothing of Gardener",
+			mayImport: []string{
+				"internal/machine", "internal/cloud", "internal/cloud/openstack", "apis/openstack/machine/...",
+				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
+				"golang.org/x/sync/...", prometheus, "sigs.k8s.io/yaml",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime"},
+		},
+		{
+			packages: "internal/machine",
+			reason:   "the process beside machine-controller-manager is that one's own program, and knows no driver and no cloud",
+			mayImport: []string{
+				"internal/buildinfo", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
+				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
+	}
+}
+
+func cloudRules() []importRule {
+	noKubernetes := []string{"k8s.io/...", "sigs.k8s.io/...", "github.com/gardener/...", ourPath + "/apis"}
+	return []importRule{
+		{
+			packages:             "internal/cloud",
+			reason:               "words that all clouds share need no SDK",
+			withoutCommonImports: true,
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/openstack/wire",
+			reason:               "what passes between client and cloud belongs to neither, so it knows nothing",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/openstack/proxy",
+			reason:               "the proxy is no client of the cloud behind it: it passes on what it does not understand",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud/openstack/wire"},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/openstack/fake/...",
+			reason:               "the fake is an OpenStack of its own: what it shared with the client, it could not prove",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud/openstack/fake/...", "internal/cloud/openstack/wire", "golang.org/x/crypto/..."},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/openstack/conformance",
+			reason:               "it proves the fake and the client against real clouds by raw HTTP; of the SDK it takes the reader of clouds.yaml",
+			withoutCommonImports: true,
+			mayImport: slices.Concat([]string{
+				"internal/cloud/openstack", "internal/cloud", "github.com/gophercloud/gophercloud/v2", "github.com/gophercloud/gophercloud/v2/openstack/config/clouds",
+				"golang.org/x/crypto/...",
+			}, testLibraries()),
+			mayNotLink: noKubernetes,
+		},
+		{
+			packages:             "internal/cloud/openstack/...",
+			reason:               "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
+			withoutCommonImports: true,
+			mayImport: []string{
+				"internal/cloud", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
+				prometheus,
+			},
+			mayNotLink: noKubernetes,
+		},
+	}
+}
+
+func otherModuleRules() []importRule {
+	return []importRule{
+		{
+			packages:   "apis/...",
+			reason:     "other programs import the API types, so they bring Gardener's types and nothing more",
+			mayImport:  []string{"apis/...", gardenerTypes},
+			mayNotLink: []string{gardener, ourPath, "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "charts/...",
+			reason:   "what an admin installs is made from files, Gardener's types and Helm; it knows no line of what it installs",
+			mayImport: []string{
+				"charts/...", gardenerTypes, "helm.sh/helm/v4/...", "k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/...", "sigs.k8s.io/yaml", "sigs.k8s.io/json",
+				"k8s.io/apiextensions-apiserver/pkg/apis/...", "github.com/Masterminds/semver/v3",
+			},
+			mayNotLink: []string{gardener, ourPath, "github.com/gophercloud/..."},
+		},
+		{
+			packages:             "images/internal/signing",
+			reason:               "what is signed is bytes and digests, whatever they are of",
+			withoutCommonImports: true,
+			mayImport:            []string{"github.com/secure-systems-lab/go-securesystemslib/encrypted"},
+			mayNotLink:           []string{"github.com/google/go-containerregistry/..."},
+		},
+		{
+			packages:             "images/...",
+			reason:               "an image is made of files, whatever they are for",
+			withoutCommonImports: true,
+			mayImport: []string{
+				"images/...", "github.com/google/go-containerregistry/...", "github.com/CycloneDX/cyclonedx-go", "golang.org/x/...",
+				"github.com/klauspost/compress/...", "github.com/google/licensecheck",
+			},
+			mayNotLink: []string{
+				"k8s.io/...", "sigs.k8s.io/...", "github.com/gardener/...", ourPath, "github.com/gophercloud/...",
+			},
+		},
+		{
+			packages: "e2e/...",
+			reason:   "binaries are black boxes: only fakes, suites and API types are seen from outside",
+			mayImport: slices.Concat([]string{
+				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
+				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
+				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
+				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",
+			}, testLibraries()),
+		},
+		{
+			packages:             "internal/architecture",
+			reason:               "it looks at everything and touches nothing",
+			withoutCommonImports: true,
+		},
+	}
+}
+
+const (
+	gardenerTypes = gardener + "/pkg/apis/..."
+	prometheus    = "github.com/prometheus/client_golang/prometheus"
+	// machine-controller-manager, and its API.
+	machineManager = "github.com/gardener/machine-controller-manager"
+	machineTypes   = machineManager + "/pkg/apis/machine/v1alpha1"
+	// Types of objects that controllers write besides Gardener's own.
+	vpaTypes        = "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/..."
+	monitoringTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/..."
+)
+
+// gardenerLight lists what of Gardener a contract may use: types, and the packages that bring little with them.
+func gardenerLight() []string {
+	return []string{
+		gardenerTypes,
+		gardener + "/pkg/api/core/v1beta1/helper",
+		gardener + "/pkg/api/extensions/v1alpha1/helper",
+		gardener + "/pkg/controllerutils",
+		gardener + "/pkg/controllerutils/predicate",
+		gardener + "/pkg/controllerutils/reconciler",
+		gardener + "/pkg/utils/flow",
+		gardener + "/pkg/utils/imagevector",
+		gardener + "/pkg/utils/managedresources/builder",
+		gardener + "/pkg/utils/secrets/...",
+		gardener + "/pkg/utils/kubernetes/...",
+		gardener + "/pkg/utils/validation/cidr",
+		gardener + "/pkg/resourcemanager/controller/garbagecollector/references",
+	}
+}
+
+func testLibraries() []string {
+	return []string{"github.com/stretchr/testify/...", "github.com/google/go-cmp/..."}
+}

@@ -1,0 +1,48 @@
+package fake
+
+// changeBalancer makes a load balancer pending for as long as a change takes.
+func (c *Cloud) changeBalancer(b *LoadBalancer) {
+	b.ProvisioningStatus = lbPendingUpdate
+	c.beginTransition(LoadBalancerUpdate, b.ID, func(failed bool) { c.finishBalancerTransition(b, failed) })
+}
+
+// finishBalancerTransition ends whatever is under way at a load balancer and its parts.
+func (c *Cloud) finishBalancerTransition(b *LoadBalancer, failed bool) {
+	now := octaviaTime(c.now())
+	for _, p := range c.partsOf(b) {
+		if p.provisioning == lbPendingDelete && !failed {
+			c.dropPart(b, p)
+		}
+	}
+	for _, p := range c.partsOf(b) {
+		p.provisioning, p.updated = provisioningStatus(failed), now
+		p.operating = operatingStatus(failed, p.attrs["admin_state_up"] != false)
+		if p.kind.key == kindMember && p.operating == operatingOnline && len(c.childrenOf(p.parentID, kindHealthMonitor)) == 0 {
+			p.operating = operatingUnmonitored
+		}
+	}
+	b.ProvisioningStatus, b.OperatingStatus = provisioningStatus(failed), operatingStatus(failed, b.AdminStateUp)
+	b.UpdatedAt = Null(now)
+}
+
+func provisioningStatus(failed bool) string {
+	if failed {
+		return lbError
+	}
+	return lbActive
+}
+
+func operatingStatus(failed, enabled bool) string {
+	switch {
+	case failed:
+		return operatingError
+	case enabled:
+		return operatingOnline
+	default:
+		return operatingOffline
+	}
+}
+
+func (c *Cloud) partsOf(b *LoadBalancer) []*balancerPart {
+	return c.octavia.parts.where(func(p *balancerPart) bool { return p.balancerID == b.ID })
+}

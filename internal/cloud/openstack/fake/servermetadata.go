@@ -1,0 +1,131 @@
+package fake
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// registerServerParts serves what hangs on a server, and the few facts of Nova that clients look up.
+func (c *Cloud) registerServerParts(e endpoint) {
+	on := serverPart(func(pattern string, do func(q *request, s *Server) (reply, error)) {
+		c.novaRoute(e, pattern, func(q *request, _ int) (reply, error) {
+			s, err := c.findServer(q)
+			if err != nil {
+				return reply{}, err
+			}
+			return do(q, s)
+		})
+	})
+	c.registerServerMetadata(on)
+	c.registerServerTags(e)
+	c.registerInterfaces(on)
+	c.novaRoute(e, "POST /servers/{id}/action", c.serverAction)
+	c.novaRoute(e, "GET /os-availability-zone", func(*request, int) (reply, error) {
+		out := []any{}
+		for _, zone := range c.config.zones {
+			out = append(out, map[string]any{"zoneName": zone, "zoneState": map[string]any{"available": true}, "hosts": nil})
+		}
+		return ok(map[string]any{"availabilityZoneInfo": out})
+	})
+	c.novaRoute(e, "GET /os-availability-zone/detail", func(*request, int) (reply, error) {
+		return reply{}, policyForbids("os-availability-zone:detail")
+	})
+}
+
+// serverPart registers a call about a server.
+type serverPart func(pattern string, do func(q *request, s *Server) (reply, error))
+
+func (c *Cloud) registerServerMetadata(on serverPart) {
+	on("GET /servers/{id}/metadata", func(_ *request, s *Server) (reply, error) {
+		return ok(map[string]any{"metadata": s.Metadata})
+	})
+	on("POST /servers/{id}/metadata", func(q *request, s *Server) (reply, error) {
+		return c.setMetadata(q, s, maps.Clone(s.Metadata))
+	})
+	on("PUT /servers/{id}/metadata", func(q *request, s *Server) (reply, error) {
+		return c.setMetadata(q, s, map[string]string{})
+	})
+	missing := notFound("", "Metadata item was not found")
+	on("GET /servers/{id}/metadata/{key}", func(q *request, s *Server) (reply, error) {
+		value, there := s.Metadata[q.path("key")]
+		if !there {
+			return reply{}, missing
+		}
+		return ok(map[string]any{"meta": map[string]string{q.path("key"): value}})
+	})
+	on("PUT /servers/{id}/metadata/{key}", c.setMetadataItem)
+	on("DELETE /servers/{id}/metadata/{key}", func(q *request, s *Server) (reply, error) {
+		if _, there := s.Metadata[q.path("key")]; !there {
+			return reply{}, missing
+		}
+		s.Metadata = maps.Clone(s.Metadata)
+		delete(s.Metadata, q.path("key"))
+		return noContent()
+	})
+}
+
+func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (reply, error) {
+	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", metadataRule})); err != nil {
+		return reply{}, err
+	}
+	raw, _ := unwrap(q.body, "metadata")
+	if json.Unmarshal(raw, &onto) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	s.Metadata = onto
+	return ok(map[string]any{"metadata": onto})
+}
+
+func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
+	if err := validate(q.body, object([]string{"meta"}, property{"meta", metadataRule})); err != nil {
+		return reply{}, err
+	}
+	var item map[string]string
+	if raw, _ := unwrap(q.body, "meta"); json.Unmarshal(raw, &item) != nil {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	if _, named := item[q.path("key")]; !named {
+		return reply{}, badRequest("", "Request body and URI mismatch")
+	}
+	s.Metadata = maps.Clone(s.Metadata)
+	maps.Copy(s.Metadata, item)
+	return ok(map[string]any{"meta": item})
+}
+
+// serverAction starts, stops, reboots and deletes.
+func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(q.body, &in) != nil || len(in) != 1 {
+		return reply{}, badRequest("", "Malformed request body")
+	}
+	action := slices.Collect(maps.Keys(in))[0]
+	verb, known := map[string]string{"os-start": "start", "os-stop": "stop", "reboot": "reboot", "forceDelete": "force_delete"}[action]
+	if !known {
+		return reply{}, badRequest("", "There is no such action: %s", action)
+	}
+	if action == "reboot" {
+		kinds := oneOf("HARD", "Hard", "hard", "SOFT", "Soft", "soft")
+		err := validate(q.body, object([]string{"reboot"}, property{"reboot", object([]string{"type"}, property{"type", allOf(hasType("string"), kinds)})}))
+		if err != nil {
+			return reply{}, err
+		}
+	}
+	s, err := c.findServer(q)
+	if err != nil {
+		return reply{}, notFound("", "Instance %s has no mapping to a cell.", q.path("id"))
+	}
+	switch {
+	case action == "forceDelete":
+		c.destroyServer(s)
+	case action == "os-start" && s.Status == "SHUTOFF":
+		s.Status = "ACTIVE"
+	case action == "os-stop" && s.Status == "ACTIVE":
+		s.Status = "SHUTOFF"
+	case action == "reboot" && s.Status == "ACTIVE":
+	default:
+		return reply{}, conflict("", "Cannot '%s' instance %s while it is in vm_state %s", verb, s.ID, vmState(s.Status))
+	}
+	c.touchServer(s)
+	return accepted(nil)
+}

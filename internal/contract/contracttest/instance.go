@@ -1,0 +1,295 @@
+package contracttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// Transport wraps the transport of a process under test.
+type Transport func(http.RoundTripper) http.RoundTripper
+
+// Program is the process under test: it adds controllers to a manager. It is called for each life anew and MUST build
+// everything anew, sessions and drivers included; every request to the cloud goes through the transport. The manager's scheme has the core
+// types alone: the program registers those that its binary registers, by the same function.
+type Program func(mgr manager.Manager, cloud Transport) error
+
+// Host is where processes run: an API server, one namespace of it, and what can go wrong between them.
+type Host struct {
+	Server    *APIServer
+	Namespace string
+	Faults    *Faults
+	Journal   *Journal
+	// OnWrite may be nil. It is called with each write to the API server that has taken effect, before the process hears of
+	// it, and plays somebody who acts upon such writes so fast that nobody ever waits for them. Calls come side by side.
+	OnWrite func(Call)
+}
+
+// Instance is one life of a process, from its start to the end of its manager or to its violent end.
+type Instance struct {
+	faults  *Faults
+	journal *Journal
+	onWrite func(Call)
+
+	cancel  context.CancelFunc
+	killed  chan struct{}
+	stopped chan struct{}
+	failure error // of the manager; valid once stopped is closed
+
+	mu         sync.Mutex
+	terminated bool
+	requests   int // under way
+	inFlight   sync.WaitGroup
+}
+
+// Start starts a life of the program. Its manager sees nothing but the namespace.
+func (h Host) Start(ctx context.Context, program Program) (*Instance, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	instance := newInstance(h.Faults, h.Journal, cancel)
+	instance.onWrite = h.OnWrite
+	mgr, err := h.newManager(instance)
+	if err == nil {
+		err = program(mgr, instance.transport(Cloud))
+	}
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("starting the process: %w", err)
+	}
+	go func() {
+		defer close(instance.stopped)
+		if err := mgr.Start(ctx); err != nil {
+			instance.failure = fmt.Errorf("running the manager: %w", err)
+		}
+	}()
+	return instance, nil
+}
+
+func newInstance(faults *Faults, journal *Journal, cancel context.CancelFunc) *Instance {
+	return &Instance{faults: faults, journal: journal, cancel: cancel, killed: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+func (h Host) newManager(instance *Instance) (manager.Manager, error) {
+	restConfig := rest.CopyConfig(h.Server.Config)
+	restConfig.Wrap(func(base http.RoundTripper) http.RoundTripper { return instance.transport(KubeAPI)(base) })
+	scheme := runtime.NewScheme()
+	// As in each of our binaries; all else is the program's.
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("building scheme: %w", err)
+	}
+	return manager.New(restConfig, manager.Options{
+		Scheme:                  scheme,
+		MapperProvider:          h.Server.restMapper,
+		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{h.Namespace: {}}},
+		NewClient:               newUncachedClient,
+		Logger:                  h.Journal.Logger(),
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
+		GracefulShutdownTimeout: new(stopTimeout),
+		// controller-runtime keeps the names of all controllers that a process ever had.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+}
+
+// newUncachedClient makes all reads go to the API server, as in all of our binaries.
+func newUncachedClient(config *rest.Config, options client.Options) (client.Client, error) {
+	options.Cache = nil
+	return client.New(config, options)
+}
+
+// stopTimeout is how long a process may take to end.
+const stopTimeout = 20 * time.Second
+
+// Stop ends the process in order and waits for its end.
+func (l *Instance) Stop() error {
+	l.cancel()
+	select {
+	case <-l.stopped:
+		return l.failure
+	case <-time.After(stopTimeout + time.Second):
+		return errors.New("the process did not end when it was told to")
+	}
+}
+
+// Killed is closed when the process was killed.
+func (l *Instance) Killed() <-chan struct{} { return l.killed }
+
+// WaitIdle waits until no request of a killed process is under way any more.
+func (l *Instance) WaitIdle() { l.inFlight.Wait() }
+
+// IsIdle reports whether no write is under way: neither on its way, nor among those who act upon it, nor its answer.
+func (l *Instance) IsIdle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests == 0
+}
+
+// kill ends the process: none of its requests is sent any more, and no answer arrives.
+func (l *Instance) kill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.terminated {
+		return
+	}
+	l.terminated = true
+	close(l.killed)
+	l.cancel()
+}
+
+// beginRequest admits a request unless the process is dead.
+func (l *Instance) beginRequest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.terminated {
+		return false
+	}
+	l.inFlight.Add(1)
+	l.requests++
+	return true
+}
+
+func (l *Instance) endRequest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests--
+	l.inFlight.Done()
+}
+
+func (l *Instance) transport(target Target) Transport {
+	return func(base http.RoundTripper) http.RoundTripper {
+		return &targetTransport{instance: l, target: target, base: base}
+	}
+}
+
+// targetTransport is a life's transport to one target.
+type targetTransport struct {
+	instance *Instance
+	target   Target
+	base     http.RoundTripper
+}
+
+type roundTripResult struct {
+	response *http.Response
+	err      error
+}
+
+// RoundTrip sends a request of interest detached from its caller: what has been sent takes effect as a whole, even if the
+// caller dies or gives up meanwhile, and only then does the next life begin.
+func (l *targetTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !isTracked(l.target, request) {
+		return l.roundTripUntracked(request)
+	}
+	sent, body, err := detach(request)
+	if err != nil {
+		return nil, err
+	}
+	if !l.instance.beginRequest() {
+		return nil, errKilled
+	}
+	call := callOf(l.target, request, body)
+	fault := l.instance.faults.match(call)
+	results := make(chan roundTripResult, 1)
+	go func() {
+		defer l.instance.endRequest()
+		var a roundTripResult
+		a.response, a.err = l.roundTripWithFault(sent, call, fault) //nolint:bodyclose // the caller closes it
+		l.instance.journal.record(l.target, sent, fault, a)
+		results <- a
+	}()
+	select {
+	case <-l.instance.killed:
+		return nil, errKilled
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	case a := <-results:
+		return a.response, a.err
+	}
+}
+
+func (l *targetTransport) roundTripUntracked(request *http.Request) (*http.Response, error) {
+	select {
+	case <-l.instance.killed:
+		if request.Body != nil {
+			_ = request.Body.Close()
+		}
+		return nil, errKilled
+	default:
+		return l.base.RoundTrip(request)
+	}
+}
+
+func (l *targetTransport) roundTripWithFault(request *http.Request, call Call, fault *Fault) (*http.Response, error) {
+	if fault == nil {
+		return l.forward(request, call)
+	}
+	switch fault.Type {
+	case ReturnError:
+		return fault.Response(request), nil
+	case ReturnErrorAfterEffect:
+		if _, err := l.forward(request, call); err != nil {
+			return nil, err
+		}
+		return fault.Response(request), nil
+	case DropBefore:
+		return nil, errDropped
+	case DropAfter:
+		if _, err := l.forward(request, call); err != nil {
+			return nil, err
+		}
+		return nil, errDropped
+	case KillBefore:
+		l.instance.kill()
+		return nil, errKilled
+	case KillAfter:
+		_, err := l.forward(request, call)
+		l.instance.kill()
+		return nil, errors.Join(errKilled, err)
+	}
+	return nil, fmt.Errorf("unknown action %v", fault.Type)
+}
+
+// forward sends the request and reads the whole answer, so that "answered" means that the effect is complete.
+func (l *targetTransport) forward(request *http.Request, call Call) (*http.Response, error) {
+	response, err := l.base.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	if l.target == KubeAPI && l.instance.onWrite != nil && response.StatusCode < http.StatusMultipleChoices {
+		l.instance.onWrite(call)
+	}
+	return response, nil
+}
+
+// detach returns a copy of the request that does not end with its caller's context, and the body.
+func detach(request *http.Request) (*http.Request, []byte, error) {
+	sent := request.Clone(context.WithoutCancel(request.Context()))
+	if request.Body == nil {
+		return sent, nil, nil
+	}
+	body, err := io.ReadAll(request.Body)
+	_ = request.Body.Close()
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the request's body: %w", err)
+	}
+	sent.Body = io.NopCloser(bytes.NewReader(body))
+	return sent, body, nil
+}

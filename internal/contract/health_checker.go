@@ -1,0 +1,179 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"runtime/debug"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// conflictPause is how soon an object is looked at again that changed during a look.
+const conflictPause = 200 * time.Millisecond
+
+// checkTimeout bounds one look: a few requests to the API server.
+const checkTimeout = 15 * time.Second
+
+// healthChecker looks at the objects of one contract, one look at a time for each.
+type healthChecker[O Object] struct {
+	health   Health[O]
+	clock    clock.PassiveClock
+	interval time.Duration
+	// objects is the cache that the controller's events come from. What it holds and what the events tell is the same, so
+	// that an object which a look leaves alone is sure to come back by an event.
+	objects client.Reader
+	reader  client.Reader
+	client  client.Client
+}
+
+// Reconcile looks at the object once and comes back after the interval.
+func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	log := logf.FromContext(ctx)
+	object := l.health.New()
+	if err := l.objects.Get(ctx, request.NamespacedName, object); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !isProvisioned(object) {
+		log.V(1).Info("Skipping the health check while an operation is pending")
+		return reconcile.Result{}, nil
+	}
+	findings, failure := l.check(ctx, object)
+	if interrupted(ctx) {
+		return reconcile.Result{}, nil
+	}
+	err := l.write(ctx, object, findings, failure)
+	switch {
+	case apierrors.IsConflict(err):
+		log.V(1).Info("The object changed during its health check, requeueing")
+		return reconcile.Result{RequeueAfter: min(conflictPause, l.interval)}, nil
+	case client.IgnoreNotFound(err) != nil:
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: pauseAfterCheck(object.GetUID(), l.clock.Now(), l.interval)}, nil
+}
+
+// check calls the Check with a deadline and contains its panics.
+func (l *healthChecker[O]) check(ctx context.Context, object O) (findings Findings, err error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			contained := &panicError{value: recovered, stack: debug.Stack()}
+			logf.FromContext(ctx).Error(contained, "Panic contained", "stack", string(contained.stack))
+			findings, err = nil, contained
+		}
+	}()
+	return l.health.Check(ctx, CheckInput[O]{Object: clone(object), Reader: l.reader, Now: l.clock.Now()})
+}
+
+// write brings the object's conditions up to date if anything has changed. The list of conditions is one value to the API
+// server, which others write parts of, too: it is written only over the version of the object that was looked at. That
+// also keeps a look that took its time from an object that is deleted or moved by now.
+func (l *healthChecker[O]) write(ctx context.Context, object O, findings Findings, failure error) error {
+	known := object.GetExtensionStatus().GetConditions()
+	next := l.health.conditionsAfter(known, findings, failure, l.clock.Now())
+	log := logf.FromContext(ctx)
+	if equality.Semantic.DeepEqual(known, next) {
+		log.V(1).Info("Health unchanged")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	desired := clone(object)
+	desired.GetExtensionStatus().SetConditions(next)
+	patch := client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
+	if err := l.client.Status().Patch(ctx, desired, patch); err != nil {
+		return fmt.Errorf("writing conditions: %w", err)
+	}
+	for _, condition := range next {
+		before := v1beta1helper.GetCondition(known, condition.Type)
+		if before == nil || before.Status != condition.Status {
+			log.Info("Health changed", "condition", condition.Type, "status", condition.Status, "message", condition.Message)
+		}
+	}
+	return nil
+}
+
+// eventHandler starts the looks at an object when it is first seen, and when it turns into one that is to be looked at. From then
+// on each look orders the next one.
+func (l *healthChecker[O]) eventHandler() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			if provisioned(e.Object) {
+				queue.AddAfter(requestFor(e.Object), pauseUntilCheck(e.Object.GetUID(), l.clock.Now(), l.interval))
+			}
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			isReplaced := e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
+			if provisioned(e.ObjectNew) && (isReplaced || !provisioned(e.ObjectOld)) {
+				queue.Add(requestFor(e.ObjectNew))
+			}
+		},
+	}
+}
+
+func requestFor(object client.Object) reconcile.Request {
+	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)}
+}
+
+func provisioned(object client.Object) bool {
+	extension, ok := object.(Object)
+	return ok && isProvisioned(extension)
+}
+
+// isProvisioned reports whether the object has been brought into being, here, and is not about to go. Its health is of no
+// interest before, since gardenlet waits for it anyway, nor after.
+func isProvisioned(object Object) bool {
+	switch object.GetAnnotations()[v1beta1constants.GardenerOperation] {
+	case v1beta1constants.GardenerOperationMigrate, v1beta1constants.GardenerOperationWaitForState, v1beta1constants.GardenerOperationRestore:
+		return false
+	}
+	lastOperation := object.GetExtensionStatus().GetLastOperation()
+	if lastOperation == nil || !object.GetDeletionTimestamp().IsZero() {
+		return false
+	}
+	switch lastOperation.Type {
+	case gardencorev1beta1.LastOperationTypeCreate, gardencorev1beta1.LastOperationTypeRestore:
+		return lastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
+	case gardencorev1beta1.LastOperationTypeReconcile:
+		return true
+	default:
+		return false
+	}
+}
+
+// pauseAfterCheck returns the pause between a look and the object's next turn but one that follows at once.
+func pauseAfterCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
+	pause := pauseUntilCheck(uid, now, interval)
+	if pause < interval/2 {
+		pause += interval
+	}
+	return pause
+}
+
+// pauseUntilCheck returns how long it is until the object's turn. Every object has its own moment in each interval, so that many
+// of them are spread over it, also when they are all seen at once at the start of the process.
+func pauseUntilCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(uid)) // never fails
+	offset := time.Duration(hash.Sum64() % uint64(interval))
+	since := now.Sub(now.Truncate(interval).Add(offset))
+	if since > 0 {
+		return interval - since
+	}
+	return -since
+}

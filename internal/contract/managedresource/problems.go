@@ -1,0 +1,162 @@
+package managedresource
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+const (
+	// ProblemGrace is how long trouble is Progressing before it is a failure: pods start, leaders change. gardenlet grants
+	// as much to these conditions.
+	ProblemGrace = time.Minute
+	// rolloutLimit is how long pods may be replaced while everything is healthy. It is gardenlet's default.
+	rolloutLimit = time.Hour
+)
+
+// Read returns those of the named ManagedResources that there are, by name. A list would bring along
+// all the others of the shoot, which is ten times the memory. What the API server has in its own memory is good enough, and
+// spares etcd the looks at all shoots.
+func Read(
+	ctx context.Context, reader client.Reader, namespace string, names ...string,
+) (map[string]*resourcesv1alpha1.ManagedResource, error) {
+	fromMemory := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}}
+	found := map[string]*resourcesv1alpha1.ManagedResource{}
+	for _, name := range names {
+		resource := &resourcesv1alpha1.ManagedResource{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource, fromMemory)
+		switch {
+		case err == nil:
+			found[name] = resource
+		case !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("reading ManagedResource %s: %w", name, err)
+		}
+	}
+	return found, nil
+}
+
+// FindingOf puts ailments into one finding. The codes given are those of unhealthy findings besides the ailments' own.
+func FindingOf(problems []Problem, codes []gardencorev1beta1.ErrorCode) contract.Finding {
+	if len(problems) == 0 {
+		return contract.Finding{Healthy: true}
+	}
+	finding := contract.Finding{Grace: ProblemGrace}
+	var sentences []string
+	for _, a := range problems {
+		sentences = append(sentences, a.Sentence())
+		finding.Codes = append(finding.Codes, a.Codes...)
+	}
+	finding.Message = strings.Join(sentences, " ")
+	finding.Codes = append(finding.Codes, codes...)
+	slices.Sort(finding.Codes)
+	finding.Codes = slices.Compact(finding.Codes)
+	return finding
+}
+
+// Problem is what is wrong with one ManagedResource.
+type Problem struct {
+	// Resource is nil when there is none.
+	Resource *resourcesv1alpha1.ManagedResource
+	// Description is a clause.
+	Description string
+	// Codes are those that Gardener knows.
+	Codes []gardencorev1beta1.ErrorCode
+	// Applied says that everything is applied and that the trouble is with what has come of it.
+	Applied bool
+}
+
+// Sentence is for users.
+func (a *Problem) Sentence() string {
+	clause := a.Clause()
+	return strings.ToUpper(clause[:1]) + clause[1:] + "."
+}
+
+// Clause is without the full stop that a message which it ends with may have.
+func (a *Problem) Clause() string { return strings.TrimRight(strings.TrimSpace(a.Description), ".") }
+
+// FindProblems returns what is wrong with the named ManagedResources, in their order.
+func FindProblems(found map[string]*resourcesv1alpha1.ManagedResource, now time.Time, names ...string) []Problem {
+	var problems []Problem
+	for _, name := range names {
+		resource := found[name]
+		if resource == nil {
+			problems = append(problems, Problem{Description: fmt.Sprintf("ManagedResource %q does not exist", name)})
+			continue
+		}
+		for _, check := range []func(*resourcesv1alpha1.ManagedResource, time.Time) *Problem{notApplied, notHealthy, notRolledOut} {
+			if a := check(resource, now); a != nil {
+				a.Resource = resource
+				problems = append(problems, *a)
+				break
+			}
+		}
+	}
+	return problems
+}
+
+// notApplied returns what keeps the objects of a ManagedResource from being in place as they should.
+func notApplied(resource *resourcesv1alpha1.ManagedResource, now time.Time) *Problem {
+	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
+	switch {
+	case condition == nil:
+		return &Problem{Description: fmt.Sprintf("ManagedResource %q has not been applied yet", resource.Name)}
+	case condition.Status != gardencorev1beta1.ConditionTrue && isAboutDeletion(condition):
+		return &Problem{
+			Description: fmt.Sprintf("objects of ManagedResource %q are not deleted yet: %s", resource.Name, condition.Message),
+			Codes:       deletionCodes(condition, now),
+		}
+	case !resource.DeletionTimestamp.IsZero():
+		return &Problem{Description: fmt.Sprintf("ManagedResource %q is being deleted", resource.Name)}
+	case condition.Status == gardencorev1beta1.ConditionFalse:
+		return &Problem{Description: fmt.Sprintf("ManagedResource %q could not be applied: %s", resource.Name, condition.Message)}
+	case condition.Status != gardencorev1beta1.ConditionTrue || resource.Status.ObservedGeneration != resource.Generation:
+		return &Problem{Description: fmt.Sprintf("ManagedResource %q is still being applied", resource.Name)}
+	default:
+		return nil
+	}
+}
+
+func isAboutDeletion(condition *gardencorev1beta1.Condition) bool {
+	return condition.Reason == resourcesv1alpha1.ConditionDeletionFailed || condition.Reason == resourcesv1alpha1.ConditionDeletionPending
+}
+
+// deletionCodes tells a deletion that something blocks from one that takes its time.
+func deletionCodes(condition *gardencorev1beta1.Condition, now time.Time) []gardencorev1beta1.ErrorCode {
+	if condition.Reason == resourcesv1alpha1.ConditionDeletionPending && now.Sub(condition.LastTransitionTime.Time) <= ProblemGrace {
+		return nil
+	}
+	return []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorCleanupClusterResources}
+}
+
+// notHealthy returns what ails the objects of a ManagedResource.
+func notHealthy(resource *resourcesv1alpha1.ManagedResource, _ time.Time) *Problem {
+	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesHealthy)
+	switch {
+	case condition == nil || condition.Status == gardencorev1beta1.ConditionUnknown:
+		return &Problem{Description: fmt.Sprintf("the health of ManagedResource %q has not been checked yet", resource.Name)}
+	case condition.Status != gardencorev1beta1.ConditionTrue:
+		return &Problem{Description: fmt.Sprintf("ManagedResource %q is not healthy: %s", resource.Name, condition.Message), Applied: true}
+	default:
+		return nil
+	}
+}
+
+// notRolledOut returns that pods which should have been replaced long since have not been.
+func notRolledOut(resource *resourcesv1alpha1.ManagedResource, now time.Time) *Problem {
+	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesProgressing)
+	if condition == nil || condition.Status == gardencorev1beta1.ConditionFalse || now.Sub(condition.LastTransitionTime.Time) < rolloutLimit {
+		return nil
+	}
+	return &Problem{Description: fmt.Sprintf("the rollout of ManagedResource %q takes more than an hour: %s", resource.Name, condition.Message), Applied: true}
+}

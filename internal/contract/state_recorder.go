@@ -1,0 +1,198 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
+
+const (
+	// progressDelay is how long a pass keeps its progress to itself: most reconciles find nothing to do and are over by then.
+	progressDelay = time.Second
+	// progressInterval is the least time between two writes of nothing but progress.
+	progressInterval = time.Second
+	// retryInterval is the pause before a background write that failed is tried again.
+	retryInterval = time.Second / 2
+)
+
+var errStateless = errors.New("this contract keeps no state")
+
+// stateRecorder implements Track. Its one goroutine does all writing that nobody waits for.
+type stateRecorder[O Object] struct {
+	log       logr.Logger
+	clock     clock.WithTicker
+	writer    *statusWriter[O]
+	operation gardencorev1beta1.LastOperationType
+	stateless bool
+	activity  *Activity
+
+	mutex    sync.Mutex
+	state    *runtime.RawExtension // nil: the pass has not set one
+	dirty    bool                  // state is to be written
+	stateErr error                 // why a state could not be kept
+
+	writeRequests chan struct{}
+}
+
+func newStateRecorder[O Object](log logr.Logger, clock clock.WithTicker, writer *statusWriter[O], d decision, stateless bool) *stateRecorder[O] {
+	t := &stateRecorder[O]{
+		log: log, clock: clock, writer: writer, operation: d.operation, stateless: stateless,
+		writeRequests: make(chan struct{}, 1),
+	}
+	t.activity = NewActivity(t.requestWrite)
+	return t
+}
+
+func (t *stateRecorder[O]) RecordIntent(ctx context.Context, state any) error {
+	if err := t.setState(state, false); err != nil {
+		return err
+	}
+	if _, _, err := t.writer.write(ctx, t.withState); err != nil {
+		return fmt.Errorf("recording what is about to be created: %w", err)
+	}
+	return nil
+}
+
+func (t *stateRecorder[O]) RecordState(state any) {
+	if err := t.setState(state, true); err == nil {
+		t.requestWrite()
+	}
+}
+
+func (t *stateRecorder[O]) Run(ctx context.Context, graph *Graph) error {
+	return graph.Run(ctx, t.log, t.activity)
+}
+
+func (t *stateRecorder[O]) setState(state any, dirty bool) error {
+	raw, err := json.Marshal(state)
+	if t.stateless {
+		err = errStateless
+	}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if err != nil {
+		t.stateErr = fmt.Errorf("keeping state: %w", err)
+		return t.stateErr
+	}
+	t.state, t.dirty = &runtime.RawExtension{Raw: raw}, dirty
+	return nil
+}
+
+// withState puts the latest state into known. It runs under the writer's lock, so that writes never go back in time.
+func (t *stateRecorder[O]) withState(known O) O {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.state != nil {
+		known.GetExtensionStatus().SetState(t.state)
+	}
+	return known
+}
+
+func (t *stateRecorder[O]) withProgress(known O) O {
+	progress, description := t.activity.Snapshot()
+	if description == "" {
+		description = fmt.Sprintf("%s under way", t.operation)
+	}
+	known.GetExtensionStatus().SetLastOperation(&gardencorev1beta1.LastOperation{
+		Type:           t.operation,
+		State:          gardencorev1beta1.LastOperationStateProcessing,
+		Progress:       progress,
+		Description:    description,
+		LastUpdateTime: metav1.NewTime(t.clock.Now()),
+	})
+	return known
+}
+
+func (t *stateRecorder[O]) requestWrite() {
+	select {
+	case t.writeRequests <- struct{}{}:
+	default:
+	}
+}
+
+// runWithBackgroundWrites calls do and meanwhile writes in the background. When it returns, no write is under way any more. A state that
+// could not be kept is an error: another seed would miss it.
+func (t *stateRecorder[O]) runWithBackgroundWrites(ctx context.Context, do func() error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var background sync.WaitGroup
+	background.Go(func() { t.writeInBackground(ctx) })
+	err := do()
+	cancel()
+	background.Wait()
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return errors.Join(err, t.stateErr)
+}
+
+func (t *stateRecorder[O]) writeInBackground(ctx context.Context) {
+	timer := t.clock.NewTimer(progressDelay)
+	defer timer.Stop()
+	progressFrom := t.clock.Now().Add(progressDelay)
+	reported := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.writeRequests:
+		case <-timer.C():
+		}
+		progressDue := !t.clock.Now().Before(progressFrom)
+		if !t.takeDirty() && (!progressDue || reported == t.progressText()) {
+			t.resetTimer(timer, progressFrom)
+			continue
+		}
+		text := t.progressText()
+		if t.writeStateAndProgress(ctx, progressDue) && progressDue {
+			reported, progressFrom = text, t.clock.Now().Add(progressInterval)
+		}
+		t.resetTimer(timer, progressFrom)
+	}
+}
+
+// resetTimer sets the timer for the next moment at which progress may be written, or a failed write be repeated.
+func (t *stateRecorder[O]) resetTimer(timer clock.Timer, progressFrom time.Time) {
+	timer.Reset(max(progressFrom.Sub(t.clock.Now()), retryInterval))
+}
+
+// progressText is never empty, so that the first thing said is news.
+func (t *stateRecorder[O]) progressText() string {
+	progress, description := t.activity.Snapshot()
+	return fmt.Sprintf("%d%% %s", progress, description)
+}
+
+func (t *stateRecorder[O]) takeDirty() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	dirty := t.dirty
+	t.dirty = false
+	return dirty
+}
+
+func (t *stateRecorder[O]) writeStateAndProgress(ctx context.Context, withProgress bool) bool {
+	_, _, err := t.writer.write(ctx, func(known O) O {
+		known = t.withState(known)
+		if withProgress {
+			known = t.withProgress(known)
+		}
+		return known
+	})
+	if err != nil {
+		t.mutex.Lock()
+		t.dirty = t.state != nil
+		t.mutex.Unlock()
+		t.log.V(1).Info("Writing the status failed, retrying", "reason", truncate.Text(err.Error(), truncate.MaxStatus))
+	}
+	return err == nil
+}

@@ -1,0 +1,135 @@
+package controllerinstallation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
+
+// applyDecision carries a decision about the newest revision out. The verdict comes first: should the operator end in between, it decides the same again.
+func (r *rollouts) applyDecision(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision, installations []target,
+) error {
+	r.metrics.rollout(deployment.Name, d.Progress, newest != nil && newest.Message != "")
+	if err := r.recordResult(ctx, deployment, newest, d); err != nil {
+		return err
+	}
+	for _, name := range d.Check {
+		if r.observations.requestCheck(name) {
+			r.notifyInstallation(ctx, name)
+		}
+	}
+	var trial time.Time
+	if newest != nil {
+		trial = newest.Since
+	}
+	return r.assignAll(ctx, d, trial, installations)
+}
+
+// assignAll carries out what was decided in an attempt at the newest revision.
+func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, trial time.Time, installations []target) error {
+	byName := map[string]*gardencorev1beta1.ControllerInstallation{}
+	for _, one := range installations {
+		byName[one.installation.Name] = one.installation
+	}
+	var failures []error
+	for _, name := range slices.Sorted(maps.Keys(d.Assign)) {
+		failures = append(failures, r.assign(ctx, byName[name], d.Assign[name], d.Before[name], trial))
+	}
+	return errors.Join(failures...)
+}
+
+func (r *rollouts) recordResult(ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision) error {
+	if !d.Good && !d.Bad {
+		return nil
+	}
+	result, eventType, event := revision.Good, corev1.EventTypeNormal, "RolledOut"
+	if d.Bad {
+		result, eventType, event = revision.Bad, corev1.EventTypeWarning, "RevisionFailed"
+	}
+	if err := r.store.SetResult(ctx, deployment.Name, *newest, result, d.Reason); err != nil {
+		return err
+	}
+	logf.FromContext(ctx).Info("Revision evaluated", "revision", newest.Name, "verdict", result, "reason", d.Reason)
+	r.events.Eventf(deployment, nil, eventType, event, "RevisionEvaluated", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
+	return nil
+}
+
+// assign writes at an installation which revision it is to have, and how it was at that moment.
+func (r *rollouts) assign(
+	ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string, before rollout.Before, trial time.Time,
+) error {
+	changed := installation.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionBefore, string(before))
+	delete(changed.Annotations, installationv1alpha1.AnnotationRevisionTrial)
+	if !trial.IsZero() {
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionTrial, trial.UTC().Format(time.RFC3339Nano))
+	}
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevision, name)
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionSince, r.Clock.Now().UTC().Format(time.RFC3339))
+	patch := client.MergeFromWithOptions(installation, client.MergeFromWithOptimisticLock{})
+	switch err := r.garden.Patch(ctx, changed, patch); {
+	case apierrors.IsConflict(err):
+		return err // it has changed since; what was decided may not hold any more
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("assigning revision %s to ControllerInstallation %s: %w", name, installation.Name, err)
+	}
+	logf.FromContext(ctx).Info("Revision assigned", "installation", installation.Name, "seed", installation.Spec.SeedRef.Name, "revision", name,
+		"health", before, "before", installation.Annotations[installationv1alpha1.AnnotationRevision])
+	return nil
+}
+
+// reportProblem says once what is wrong with what a deployment says.
+func (r *rollouts) reportProblem(ctx context.Context, deployment *gardencorev1.ControllerDeployment, found *problem.Problem) {
+	if before, known := r.states.read(deployment.Name); known && sameProblem(before.problem, found) {
+		return
+	}
+	logf.FromContext(ctx).Info("The ControllerDeployment cannot be installed", "reason", found.Reason, "message", found.Message)
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "ConfigValidated", "%s", truncate.Text(found.Message, truncate.MaxEvent))
+}
+
+// reportEmptyWaves says once which waves select nobody.
+func (r *rollouts) reportEmptyWaves(deployment *gardencorev1.ControllerDeployment, state deploymentState) {
+	if before, known := r.states.read(deployment.Name); len(state.empty) == 0 || known && slices.Equal(before.empty, state.empty) {
+		return
+	}
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "WaveEmpty", "Rollout", "%s", truncate.Text(emptyNote(state.empty), truncate.MaxEvent))
+}
+
+// recordVanishedSeeds writes at a candidate which seeds leave it in the middle of failing, and tells it once.
+func (r *rollouts) recordVanishedSeeds(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, installations []target,
+) error {
+	seeds := vanishedSeeds(newest, installations)
+	if len(seeds) == 0 {
+		return nil
+	}
+	message := vanishedSeedsMessage(newest.Message, seeds)
+	if message == "" {
+		return nil
+	}
+	if err := r.store.SetMessage(ctx, deployment.Name, newest.Name, message); err != nil {
+		return err
+	}
+	newest.Message = message
+	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "SeedVanished", "Rollout", "%s",
+		truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, message), truncate.MaxEvent))
+	return nil
+}

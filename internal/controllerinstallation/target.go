@@ -1,0 +1,186 @@
+package controllerinstallation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+)
+
+// target is an installation that the operator serves, with its seed.
+type target struct {
+	installation *gardencorev1beta1.ControllerInstallation
+	seed         *gardencorev1beta1.Seed
+	status       *installationv1alpha1.ControllerInstallationStatus
+	observation  observation
+}
+
+func newTarget(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, observations *observations) target {
+	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
+	if err != nil {
+		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
+	}
+	s := target{installation: installation, seed: seed, status: status}
+	s.observation = observations.get(installation.Name)
+	return s
+}
+
+func (s target) compare(other target) int {
+	return cmp.Compare(s.installation.Name, other.installation.Name)
+}
+
+// rolloutInput puts together what a decision depends on. config is nil when what the deployment says cannot be understood, newest is nil when it asks for
+// no revision. known are all revisions, the newest first.
+func rolloutInput(
+	now time.Time, config *installationv1alpha1.ControllerDeploymentConfig, newest *revision.Info, known []revision.Info, installations []target,
+) rollout.Input {
+	s := rollout.Input{Now: now, Rollout: rolloutOf(config)}
+	if newest != nil {
+		s.Newest, s.NewestGood, s.NewestBad = newest.Name, newest.Result == revision.Good, newest.Result == revision.Bad
+		s.NewestSince, s.NewestReason = newest.Since, newest.Reason
+	}
+	stored := map[string]bool{}
+	for _, info := range known {
+		stored[info.Name] = true
+		switch info.Result {
+		case revision.Bad:
+			s.Bad = append(s.Bad, info.Name)
+		case revision.Good:
+			s.Good = append(s.Good, info.Name)
+			s.LastGood = cmp.Or(s.LastGood, info.Name)
+		}
+	}
+	for _, one := range installations {
+		if one.installation.DeletionTimestamp != nil {
+			continue
+		}
+		state := one.rolloutInstallation()
+		if !stored[state.Assigned] {
+			state.Assigned = "" // somebody has removed the revision: it gets one that there is
+		}
+		s.Installations = append(s.Installations, state)
+	}
+	return s
+}
+
+// rolloutOf is the admin's wish. While nobody can understand it, nothing is changed but that new installations are served.
+func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installationv1alpha1.Rollout {
+	if config != nil {
+		return *config.Rollout
+	}
+	config = installationv1alpha1.NewControllerDeploymentConfig()
+	installationv1alpha1.Default(config)
+	config.Rollout.Paused, config.Rollout.Rollback = true, installationv1alpha1.RollbackNever
+	return *config.Rollout
+}
+
+// rolloutInstallation is what matters of an installation for a rollout.
+func (s target) rolloutInstallation() rollout.Installation {
+	annotations, assignment := s.installation.Annotations, assignmentKey(s.installation.Annotations)
+	assigned := annotations[installationv1alpha1.AnnotationRevision]
+	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
+	if err != nil {
+		assignedAt = s.installation.CreationTimestamp.Time // somebody else wrote it; whenever that was, it was after this
+	}
+	trial, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionTrial])
+	if err != nil {
+		trial = time.Time{}
+	}
+	observed := s.observation.observed
+	if s.observation.assignment != assignment {
+		observed = storedObserved(s.status, assignment)
+	}
+	return rollout.Installation{
+		Name: s.installation.Name, Seed: s.installation.Spec.SeedRef.Name, SeedLabels: labels.Set(s.seed.Labels),
+		Assigned: assigned, AssignedAt: assignedAt, Before: rollout.Before(annotations[installationv1alpha1.AnnotationRevisionBefore]), Trial: trial,
+		Applied: s.status.Revision, Healthy: s.status.HealthySince != nil, WasHealthy: s.status.UnhealthySince != nil,
+		Observed: observed, Failed: s.failureMessage(assignment),
+		Unreachable: s.observation.unreachable, WatchedSince: s.observation.watchedSince, TriedAt: s.observation.triedAt, SeenAt: s.observation.seenAt,
+	}
+}
+
+// failureMessage says why what is assigned cannot be installed.
+func (s target) failureMessage(assignment string) string {
+	if s.observation.failure == nil || s.observation.failure.assignment != assignment {
+		return ""
+	}
+	return s.observation.failure.message
+}
+
+// isRevisionProblem reports whether a problem comes from what the revision consists of.
+func isRevisionProblem(reason string) bool {
+	return slices.Contains([]string{
+		problem.ChartInformationInvalid, problem.ValuesInvalid, problem.ChartCannotBeRendered, problem.RenderingHelmValuesFailed,
+		problem.GardenAccessNeedsGardenlet, problem.ProviderConfigInvalid, problem.ChartTooLarge,
+	}, reason)
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// noteOf is what installations say of a newest revision that they don't get, and of waves in which nothing is proven.
+func noteOf(s rollout.Input, d rollout.Decision, newest *revision.Info) string {
+	var sentences []string
+	if s.NewestBad || d.Bad {
+		sentences = append(sentences, fmt.Sprintf("Revision %s, which is the newest, has failed: %s.", s.Newest, cmp.Or(d.Reason, s.NewestReason)))
+	}
+	if len(d.Progress.Empty) > 0 {
+		sentences = append(sentences, emptyNote(d.Progress.Empty))
+	}
+	if newest != nil && newest.Message != "" {
+		sentences = append(sentences, fmt.Sprintf("Revision %s: %s.", newest.Name, newest.Message))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// vanishedSeeds are the seeds whose installations are being deleted although they were not healthy with a candidate that they had got when they were: what
+// they were about to prove is not known any more.
+func vanishedSeeds(newest *revision.Info, installations []target) []string {
+	var seeds []string
+	for _, one := range installations {
+		if one.installation.DeletionTimestamp == nil || newest == nil || newest.Result != revision.Candidate {
+			continue
+		}
+		i := one.rolloutInstallation()
+		isCounted := i.Assigned == newest.Name && i.Trial.Equal(newest.Since) && !i.Before.Inconclusive()
+		if isWell := i.Applied == i.Assigned && i.Healthy && !i.Unreachable; isCounted && !isWell && !slices.Contains(seeds, i.Seed) {
+			seeds = append(seeds, i.Seed)
+		}
+	}
+	return seeds
+}
+
+// vanishedSeedsMessage adds what is to be said of vanishing seeds to what is said of a revision; empty when that is said already.
+func vanishedSeedsMessage(message string, seeds []string) string {
+	var added []string
+	for _, seed := range seeds {
+		if sentence := fmt.Sprintf("seed %s was not healthy with it when its installation was deleted", seed); !strings.Contains(message, sentence) {
+			added = append(added, sentence)
+		}
+	}
+	if len(added) == 0 {
+		return ""
+	}
+	if message != "" {
+		added = append([]string{message}, added...)
+	}
+	return strings.Join(added, ", ")
+}
+
+func emptyNote(waves []string) string {
+	return fmt.Sprintf("No seed that has an installation belongs to these waves of the rollout, so nothing is proven there: %s; see their seedSelector.", strings.Join(waves, ", "))
+}

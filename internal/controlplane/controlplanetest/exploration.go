@@ -1,0 +1,89 @@
+package controlplanetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+)
+
+const (
+	// CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
+	CasesVariable = "TRELLIS_CASES"
+	// EveryCaseVariable is the environment variable that, when set, makes a case of each call and each thing that can happen to
+	// it. That takes five times as long.
+	EveryCaseVariable = "TRELLIS_EVERY_CASE"
+	// ReportVariable is the environment variable that names a file to which the numbers of the exploration are appended.
+	ReportVariable = "TRELLIS_REPORT"
+)
+
+const (
+	// progressPath is the call by which a pass tells how far it is. How often it comes depends on how long things take.
+	progressPath = "/controlplanes/one/status"
+	// unreachedPercent is how many of the cases may miss their call.
+	unreachedPercent = 2
+)
+
+// RunExploration explores what the options bid, and fails the test for every case that ends wrong. Unless the environment
+// wants every case, it is swift.
+func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, options contracttest.Options) {
+	t.Helper()
+	selection := os.Getenv(CasesVariable)
+	options.MergeFaults = os.Getenv(EveryCaseVariable) == ""
+	if !options.MergeFaults || selection != "" {
+		options.Filter = selection
+	}
+	report, err := Explore(t.Context(), server, subject, options)
+	require.NoError(t, err)
+	publishReport(t, fmt.Sprintf("%s: %s", t.Name(), report))
+	for _, failure := range report.Failures {
+		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
+	}
+	missed := 0
+	for _, c := range report.Unreached {
+		t.Logf("not reached: %s", c)
+		// Where many calls go wrong, one may change the way to the next.
+		if c.Fault.All == nil && c.Fault.Call.Path != progressPath {
+			missed++
+		}
+	}
+	assert.LessOrEqual(t, missed*100, report.Total()*unreachedPercent, "too many cases missed their call")
+	assert.True(t, selection != "" || report.Total() > 0, "no case was played")
+}
+
+// publishReport prints the numbers, and keeps them where go test shows nothing of what passes.
+func publishReport(t *testing.T, numbers string) {
+	t.Helper()
+	t.Log(numbers)
+	path := os.Getenv(ReportVariable)
+	if path == "" {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	require.NoError(t, err)
+	_, err = fmt.Fprintln(file, numbers)
+	require.NoError(t, errors.Join(err, file.Close()))
+}
+
+// Explore lets every write to the API server go wrong in every way, one at a time, and returns what it found: for controllers
+// that are to be rejected.
+func Explore(
+	ctx context.Context, server *contracttest.APIServer, subject Subject, options contracttest.Options,
+) (*contracttest.Report, error) {
+	expected := &expectation{}
+	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.ControlPlane]{
+		New: newControlPlane,
+		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.ControlPlane], error) {
+			return &environment{server: server, subject: subject, expected: expected}, nil
+		},
+		// There is no cloud to refuse anything.
+		ErrorResponses: func(contracttest.Call) []contracttest.ErrorResponse { return nil },
+	}, options)
+}

@@ -1,0 +1,91 @@
+package openstack
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+// refusedValue is a value of the user's that only the cloud can judge, by its field and what to do about it.
+type refusedValue struct {
+	field, remedy string
+}
+
+// asConfigurationError calls a refused request the user's mistake if it consists of a value that the user chose: 400 says that
+// the value does not do, 404 that what it names is not there. Every other error stays what it is.
+func (v refusedValue) asConfigurationError(err error) error {
+	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
+	if v.field == "" || !refused || (response.Status != http.StatusBadRequest && response.Status != http.StatusNotFound) {
+		return err
+	}
+	switch cloud.KindOf(err) {
+	case cloud.Unknown, cloud.NotFound, cloud.Configuration:
+		return &cloud.Error{Kind: cloud.Configuration, Message: v.field + ": " + v.remedy, Err: err}
+	default:
+		return err
+	}
+}
+
+func isStatus(err error, status int) bool {
+	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
+	return refused && response.Status == status
+}
+
+// explainNetworkError looks for the user's part in the refusal of a network. The zones are the only thing in it that can be missing.
+func explainNetworkError(mtu int, azHints []string, err error) error {
+	switch {
+	case isStatus(err, http.StatusNotFound):
+		return explainZoneError("network", azHints, err)
+	case mtu != 0:
+		return refusedValue{"networks.mtu", "the cloud does not take this MTU; give one that it supports, or leave the field out"}.asConfigurationError(err)
+	default:
+		return explainZoneError("network", azHints, err)
+	}
+}
+
+// explainZoneError looks for the user's part in the refusal of a network or router that is hinted into availability zones.
+func explainZoneError(what string, hints []string, err error) error {
+	if len(hints) == 0 {
+		return err
+	}
+	return refusedValue{"networks.availabilityZoneHints." + what, "the cloud does not take these zones; give some that it has"}.asConfigurationError(err)
+}
+
+// explainSubnetError looks for the user's part in the refusal of a subnet: its range, or the pool that is to give it. That the
+// network is gone is nobody's mistake.
+func explainSubnetError(wanted subnetSpec, err error) error {
+	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
+	switch {
+	case !refused || response.Type == "NetworkNotFound":
+		return err
+	case wanted.poolID != "":
+		return refusedValue{wanted.poolField, "the cloud has no such subnet pool or cannot take the subnet out of it; give another pool or prefix length"}.asConfigurationError(err)
+	case response.Status == http.StatusBadRequest && wanted.cidr != "":
+		return refusedValue{wanted.cidrField, "the cloud does not take the range " + wanted.cidr + "; give another one"}.asConfigurationError(err)
+	default:
+		return err
+	}
+}
+
+// explainGatewayError says what a router's gateway asks for that the policy of a stock cloud reserves to its operator.
+func explainGatewayError(gateway cloudopenstack.ExternalGateway, subnetField string, err error) error {
+	if cloud.KindOf(err) != cloud.Unauthorized {
+		return err
+	}
+	const way = "the cloud's policy does not let this project choose %s; leave the field out, or ask the cloud's operator for the right to %s"
+	var problems []string
+	if len(gateway.FixedIPs) > 0 {
+		problems = append(problems, subnetField+": "+fmt.Sprintf(way, "the subnet of a gateway", "external_gateway_info:external_fixed_ips"))
+	}
+	if gateway.EnableSNAT != nil {
+		problems = append(problems, "useSNAT of the cloud profile: "+fmt.Sprintf(way, "whether a gateway translates addresses", "external_gateway_info:enable_snat"))
+	}
+	if len(problems) == 0 {
+		return err
+	}
+	return &cloud.Error{Kind: cloud.Unauthorized, Message: strings.Join(problems, "; "), Err: err}
+}

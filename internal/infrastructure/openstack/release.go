@@ -1,0 +1,96 @@
+package openstack
+
+import (
+	"context"
+	"slices"
+)
+
+// replacedKinds returns the kinds of which something else is recorded than what the configuration wants by now: a given resource
+// that it does not name any more, or one of the shoot's own in place of one that it names. A user may correct that until the
+// shoot is fulfilled for the first time.
+func (rec *reconciliation) replacedKinds() []kind {
+	if rec.succeededBefore {
+		return nil
+	}
+	nodes, _ := rec.subnet(kindSubnet)
+	named := map[kind]string{
+		kindNetwork: rec.plan.network.givenID, kindRouter: rec.plan.router.givenID,
+		kindSecurityGroup: rec.plan.group.givenID, kindSubnet: nodes.givenID,
+	}
+	var kinds []kind
+	for k, givenID := range named {
+		id, owner := rec.state.id(k), rec.state.owner(k)
+		if id != "" && id != givenID && (owner == given || (owner == own && givenID != "")) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// release takes out of forsaken resources what the shoot made in them, removes those that are its own, and forgets them: what
+// takes their place is looked for anew.
+func (rec *reconciliation) release(ctx context.Context) error {
+	kinds := rec.replacedKinds()
+	if len(kinds) == 0 {
+		return nil
+	}
+	if err := rec.clearSubnets(ctx, kinds); err != nil {
+		return err
+	}
+	if err := rec.removeReplaced(ctx, kinds); err != nil {
+		return err
+	}
+	rec.toDelete = toDelete{}
+	rec.updateState(func(s *state) {
+		for _, k := range kinds {
+			if id := s.id(k); id != "" {
+				rec.log.Info("Released a resource that the configuration no longer names", "kind", k, "id", id)
+				s.forget(k, factsOf(k)...)
+			}
+		}
+	})
+	return nil
+}
+
+// clearSubnets removes interfaces from a forsaken router, network or subnet, and own subnets from a forsaken network.
+func (rec *reconciliation) clearSubnets(ctx context.Context, kinds []kind) error {
+	if len(kinds) == 1 && kinds[0] == kindSecurityGroup {
+		return nil // nothing is in it yet
+	}
+	rec.toDelete.routerID = rec.state.id(kindRouter)
+	if err := rec.findSubnetsToDelete(ctx); err != nil {
+		return err
+	}
+	if err := rec.removeInterfaces(ctx); err != nil {
+		return err
+	}
+	if !slices.Contains(kinds, kindNetwork) && !slices.Contains(kinds, kindSubnet) {
+		return nil
+	}
+	if err := rec.removeShareNetwork(ctx); err != nil {
+		return err
+	}
+	return rec.removeSubnets(ctx)
+}
+
+// removeReplaced removes what is the shoot's own.
+func (rec *reconciliation) removeReplaced(ctx context.Context, kinds []kind) error {
+	for _, own := range []struct {
+		kind   kind
+		doomed *[]string
+		remove func(context.Context) error
+	}{
+		{kindRouter, &rec.toDelete.router, rec.removeRouter},
+		{kindNetwork, &rec.toDelete.network, rec.removeNetwork},
+		{kindSecurityGroup, &rec.toDelete.group, rec.removeGroup},
+	} {
+		if !slices.Contains(kinds, own.kind) || !rec.owns(own.kind, "") {
+			continue
+		}
+		*own.doomed = []string{rec.state.id(own.kind)}
+		if err := own.remove(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+func TestMCMError(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		err  error
+		want codes.Code
+	}{
+		"a user's mistake":       {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
+		"wrong credentials":      {cloud.Errorf(cloud.Unauthenticated, "x"), codes.Unauthenticated},
+		"a missing role":         {cloud.Errorf(cloud.Unauthorized, "x"), codes.PermissionDenied},
+		"a quota":                {cloud.Errorf(cloud.QuotaExceeded, "x"), codes.ResourceExhausted},
+		"no address left":        {cloud.Errorf(cloud.Depleted, "x"), codes.ResourceExhausted},
+		"too many requests":      {cloud.Errorf(cloud.RateLimited, "x"), codes.Unavailable},
+		"an outage":              {cloud.Errorf(cloud.Unavailable, "x"), codes.Unavailable},
+		"something is missing":   {cloud.Errorf(cloud.NotFound, "x"), codes.InvalidArgument},
+		"a conflict":             {cloud.Errorf(cloud.Conflict, "x"), codes.Aborted},
+		"something is in use":    {cloud.Errorf(cloud.InUse, "x"), codes.Aborted},
+		"a refused value":        {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 400}), codes.InvalidArgument},
+		"a strange answer":       {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 418}), codes.Unknown},
+		"something else":         {errors.New("x"), codes.Unknown},
+		"too long":               {fmt.Errorf("x: %w", context.DeadlineExceeded), codes.DeadlineExceeded},
+		"given up":               {fmt.Errorf("x: %w", context.Canceled), codes.Aborted},
+		"what the driver knows":  {fmt.Errorf("x: %w", failuref(codes.AlreadyExists, "y")), codes.AlreadyExists},
+		"brackets in what is so": {errors.New("a [b] c] d"), codes.Unknown},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := mcmError("create machine", test.err)
+			require.Equal(t, test.want, code(err), "as MCM reads it")
+			require.Equal(t, test.want, codeOf(err))
+			require.ErrorContains(t, err, "create machine: ")
+		})
+	}
+	require.NoError(t, mcmError("x", nil))
+	require.Len(t, codesByKind(), int(cloud.InUse)+1, "each kind has its answer")
+}
+
+// TestCreateMachine_Refused plays refusals through, and sees that nothing is left of the attempt.
+func TestCreateMachine_Refused(t *testing.T) {
+	quota := func(resource string) func(*testing.T, *testCloud) {
+		return func(t *testing.T, s *testCloud) {
+			t.Helper()
+			require.NoError(t, s.cloud.SetQuota(fake.DefaultProject, resource, 0))
+		}
+	}
+	nothing := func(*testing.T, *testCloud) {}
+	for sentence, test := range map[string]struct {
+		given func(*testing.T, *testCloud)
+		edit  func(*v1alpha1.MachineProviderConfigSpec)
+		want  codes.Code
+		says  string
+	}{
+		"the quota of cores is used up":     {given: quota("cores"), want: codes.ResourceExhausted, says: "cores"},
+		"the quota of instances is used up": {given: quota("instances"), want: codes.ResourceExhausted, says: "raise the project's quota"},
+		"the quota of ports is used up":     {given: quota("port"), want: codes.ResourceExhausted, says: "port"},
+		"no address is left": {given: func(t *testing.T, s *testCloud) {
+			t.Helper()
+			require.NoError(t, s.cloud.ExhaustSubnet(s.subnet, true))
+		}, want: codes.ResourceExhausted, says: machineName},
+		"no host has room": {given: func(_ *testing.T, s *testCloud) {
+			s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})
+		}, want: codes.ResourceExhausted, says: "No valid host"},
+		"the permission is missing": {given: func(_ *testing.T, s *testCloud) {
+			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Times: -1, Status: 403})
+		}, want: codes.PermissionDenied, says: "role"},
+		"the cloud is down": {given: func(_ *testing.T, s *testCloud) {
+			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503})
+		}, want: codes.Unavailable, says: "503"},
+		"there is no such flavor": {
+			given: nothing, want: codes.ResourceExhausted, says: `no flavor "huge" in this region`,
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName = "huge" },
+		},
+		"there is no such image": {
+			given: nothing, want: codes.InvalidArgument, says: `no image "windows"`,
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.ImageName = "windows" },
+		},
+		"there is no such image ID": {
+			given: nothing, want: codes.InvalidArgument, says: "image",
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
+				spec.ImageID = "8f0a5b5e-0000-4000-8000-000000000000"
+			},
+		},
+		"there is no such security group": {
+			given: nothing, want: codes.InvalidArgument, says: `no security group "open"`,
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"open"} },
+		},
+		"there is no such network": {
+			given: nothing, want: codes.InvalidArgument, says: "network",
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
+				spec.NetworkID, spec.SubnetIDs = "8f0a5b5e-0000-4000-8000-000000000000", nil
+			},
+		},
+		"there is no such zone": {
+			given: nothing, want: codes.InvalidArgument, says: "availability zone",
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.AvailabilityZone = "zone-z" },
+		},
+		"there is no such server group": {
+			given: nothing, want: codes.InvalidArgument, says: "group",
+			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
+				spec.ServerGroupID = new("8f0a5b5e-0000-4000-8000-000000000000")
+			},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := startCloud(t)
+			before := s.cloud.State(fake.DefaultProject)
+			if test.edit == nil {
+				test.edit = func(*v1alpha1.MachineProviderConfigSpec) {}
+			}
+			test.given(t, s)
+			p, o := s.process(), s.newMachine(machineName, test.edit)
+			err := o.create(t.Context(), p)
+			t.Log(err)
+			require.Equal(t, test.want, code(err))
+			require.ErrorContains(t, err, test.says)
+			require.ErrorContains(t, err, machineName)
+			created, _ := fake.Diff(before, s.cloud.State(fake.DefaultProject))
+			require.Empty(t, created)
+		})
+	}
+}
+
+func TestFailureReason(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		server cloudopenstack.Server
+		want   codes.Code
+	}{
+		"no host":                {cloudopenstack.Server{Fault: &cloudopenstack.ServerFault{Code: 500, Message: "No valid host"}}, codes.ResourceExhausted},
+		"nobody says":            {cloudopenstack.Server{}, codes.ResourceExhausted},
+		"a quota":                {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 403}}, codes.ResourceExhausted},
+		"a quota in older words": {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 413}}, codes.ResourceExhausted},
+		"the host":               {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 500}}, codes.Internal},
+	} {
+		require.Equal(t, test.want, codeFor(failureReason(test.server)).code, sentence)
+	}
+}
+
+func TestCreateMachine_BuildTimeout(t *testing.T) {
+	s := startCloud(t)
+	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{After: time.Hour})
+	p, o := s.process(), s.newMachine(machineName)
+	p.options.CreateTimeout = 3 * time.Second // long enough to ask for the server, on a busy machine too
+	err := o.create(t.Context(), p)
+	require.Equal(t, codes.DeadlineExceeded, code(err))
+	require.ErrorContains(t, err, "still being built")
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports)
+}
+
+func TestDeleteMachine_Failed(t *testing.T) {
+	s := startCloud(t)
+	p, o := s.process(), s.newMachine(machineName)
+	require.NoError(t, o.create(t.Context(), p))
+	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{Polls: 1, Fail: true})
+	err := o.delete(t.Context(), p)
+	require.Equal(t, codes.Aborted, code(err))
+	require.ErrorContains(t, err, "could not be destroyed")
+	s.cloud.SetTransition(fake.ServerDelete, fake.Transition{Polls: 1})
+	require.NoError(t, o.delete(t.Context(), p))
+	require.Empty(t, s.cloud.State(fake.DefaultProject).Ports)
+}
+
+func TestWaitForServer_FailedPolls(t *testing.T) {
+	for failures, want := range map[int]codes.Code{2 * maxFailedPolls: codes.OK, 2*maxFailedPolls + 2: codes.Unavailable} {
+		s := startCloud(t)
+		polls := wire.Match{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
+		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session asks twice
+		require.Equal(t, want, code(s.newMachine(machineName).create(t.Context(), s.process())), failures)
+		require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
+	}
+}
+
+func TestCreateMachine_SecurityGroupReplaced(t *testing.T) {
+	s := startCloud(t)
+	p := s.process()
+	require.NoError(t, s.newMachine(machineName).create(t.Context(), p))
+	_, err := s.cloud.DoAsOperator(fake.DefaultProject, "PUT", "neutron", "/v2.0/security-groups/"+s.security, fake.Attrs{"security_group": fake.Attrs{"name": "old"}})
+	require.NoError(t, err)
+	_, err = s.cloud.CreateResource(fake.DefaultProject, "security-groups", fake.Attrs{"name": technicalID})
+	require.NoError(t, err)
+	require.NoError(t, s.newMachine(machineName).delete(t.Context(), p))
+	_, err = s.cloud.DoAsOperator(fake.DefaultProject, "DELETE", "neutron", "/v2.0/security-groups/"+s.security, nil)
+	require.NoError(t, err)
+	require.NoError(t, s.newMachine(machineName).create(t.Context(), p), "no user can mend that an ID is minutes old")
+}
+
+func TestDriver_Close(t *testing.T) {
+	s := startCloud(t)
+	reached, release := make(chan struct{}), make(chan struct{})
+	s.cloud.SetHook(func(event wire.Event) wire.HookResult {
+		if event.Phase == wire.Before && event.Call.Name() == "nova POST /v2.1/servers" {
+			close(reached)
+			<-release
+		}
+		return wire.Proceed
+	})
+	p := s.process()
+	go func() { _ = s.newMachine(machineName).create(context.Background(), p) }()
+	<-reached
+	shortCtx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, p.Close(shortCtx), context.DeadlineExceeded)
+	close(release)
+	require.NoError(t, p.Close(t.Context()))
+	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1, "what was under way has come to its end")
+	o := s.newMachine(machineName + "-later")
+	go func() { _ = o.create(context.Background(), p) }()
+	require.Never(t, func() bool { return len(s.cloud.State(fake.DefaultProject).Ports) > 1 }, 100*time.Millisecond, 10*time.Millisecond)
+}
+
+func TestGetVolumeIDs(t *testing.T) {
+	response, err := startCloud(t).process().GetVolumeIDs(t.Context(), &driver.GetVolumeIDsRequest{PVSpecs: []*corev1.PersistentVolumeSpec{
+		{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: cinderCSI, VolumeHandle: "a"}}},
+		{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "nfs", VolumeHandle: "b"}}},
+		{PersistentVolumeSource: corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "c"}}},
+		{},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c"}, response.VolumeIDs)
+}

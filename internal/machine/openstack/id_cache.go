@@ -1,0 +1,161 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+)
+
+const (
+	// idCacheTTL is how long an ID is believed to belong to a name.
+	idCacheTTL = 5 * time.Minute
+	// lookUpTimeout bounds a look-up that several callers may share.
+	lookUpTimeout = 2 * time.Minute
+	kindFlavor    = "flavor"
+)
+
+// idCache knows the IDs of what machines refer to by name: each is looked up once for all. A name that stands for nothing is not remembered,
+// so that what is missing is found as soon as it is there.
+type idCache struct {
+	client client
+
+	flights singleflight.Group
+	mu      sync.Mutex
+	entries map[string]entry
+}
+
+// entry is an ID, and when the look-up began that has found it.
+type entry struct {
+	id string
+	at time.Time
+}
+
+func newIDCache(c client) *idCache { return &idCache{client: c, entries: map[string]entry{}} }
+
+// forget drops what was looked up before the given time: it may not be there any more.
+func (c *idCache) forget(before time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.entries, func(_ string, known entry) bool { return known.at.Before(before) })
+}
+
+// idLookup is one attempt's use of a catalog.
+type idLookup struct {
+	*idCache
+	// startedAt is when the attempt did.
+	startedAt time.Time
+	// cached is true when an ID was looked up before the attempt began.
+	cached bool
+}
+
+func (c *idCache) newIDLookup() *idLookup { return &idLookup{idCache: c, startedAt: time.Now()} }
+
+func (n *idLookup) flavor(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, kindFlavor, name, func(ctx context.Context) (sets.Set[string], error) {
+		flavors, err := n.client.ListFlavors(ctx)
+		return idsOf(flavors, func(f cloudopenstack.Flavor) (string, bool) { return f.ID, f.Name == name }), err
+	})
+}
+
+func (n *idLookup) image(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "image", name, func(ctx context.Context) (sets.Set[string], error) {
+		images, err := n.client.ListImages(ctx, cloudopenstack.ImageFilter{Name: name})
+		return idsOf(images, func(i cloudopenstack.Image) (string, bool) { return i.ID, i.Status == cloudopenstack.ImageActive }), err
+	})
+}
+
+func (n *idLookup) network(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "network", name, func(ctx context.Context) (sets.Set[string], error) {
+		networks, err := n.client.ListNetworks(ctx, cloudopenstack.NetworkFilter{Name: name})
+		return idsOf(networks, func(n cloudopenstack.Network) (string, bool) { return n.ID, true }), err
+	})
+}
+
+func (n *idLookup) securityGroup(ctx context.Context, name string) (string, error) {
+	return n.id(ctx, "security group", name, func(ctx context.Context) (sets.Set[string], error) {
+		groups, err := n.client.ListSecurityGroups(ctx, cloudopenstack.SecurityGroupFilter{Name: name})
+		return idsOf(groups, func(g cloudopenstack.SecurityGroup) (string, bool) { return g.ID, true }), err
+	})
+}
+
+// id returns the ID of the only object of a kind that goes by a name.
+func (n *idLookup) id(ctx context.Context, kind, name string, lookUp func(context.Context) (sets.Set[string], error)) (string, error) {
+	known, err := n.entry(ctx, kind, name, lookUp)
+	n.cached = n.cached || err == nil && known.at.Before(n.startedAt)
+	return known.id, err
+}
+
+func idsOf[T any](objects []T, idOf func(T) (string, bool)) sets.Set[string] {
+	ids := sets.New[string]()
+	for _, object := range objects {
+		if id, ok := idOf(object); ok {
+			ids.Insert(id)
+		}
+	}
+	return ids
+}
+
+func (c *idCache) entry(ctx context.Context, kind, name string, lookUp func(context.Context) (sets.Set[string], error)) (entry, error) {
+	key := kind + " " + name
+	c.mu.Lock()
+	known, ok := c.entries[key]
+	c.mu.Unlock()
+	if ok && time.Since(known.at) < idCacheTTL {
+		return known, nil
+	}
+	return shared(ctx, &c.flights, key, func(ctx context.Context) (entry, error) {
+		at := time.Now()
+		ids, err := lookUp(ctx)
+		if err != nil {
+			return entry{}, fmt.Errorf("looking up %s %q: %w", kind, name, err)
+		}
+		switch ids.Len() {
+		case 0:
+			return entry{}, notFoundError(kind, name)
+		case 1:
+			found := entry{id: ids.UnsortedList()[0], at: at}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.entries[key] = found
+			return found, nil
+		default:
+			return entry{}, cloud.Errorf(cloud.Configuration, "%d things are called %s %q: rename all but one", ids.Len(), kind, name)
+		}
+	})
+}
+
+// notFoundError is the error of a name that stands for nothing. A flavor is different: the pool's machine type is one that the CloudProfile
+// offers, and a region or a project without its flavor is one without room for it. With that code, the cluster-autoscaler takes another pool.
+func notFoundError(kind, name string) error {
+	if kind == kindFlavor {
+		return failuref(codes.ResourceExhausted, "%w", cloud.Errorf(cloud.Depleted,
+			"there is no flavor %q in this region and project: choose another machine type, or ask the cloud's operator for it", name))
+	}
+	return cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
+}
+
+// shared runs look once for all who ask at the same time. One who gives up does not end it for the others.
+func shared[T any](ctx context.Context, flights *singleflight.Group, key string, lookUp func(context.Context) (T, error)) (T, error) {
+	var none T
+	flight := flights.DoChan(key, func() (any, error) {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
+		defer cancel()
+		return lookUp(detached)
+	})
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case result := <-flight:
+		value, _ := result.Val.(T)
+		return value, result.Err
+	}
+}

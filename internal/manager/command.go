@@ -1,0 +1,67 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Command is what a binary that works for the garden answers instead of running, like --help.
+type Command struct {
+	// Name is that of the flag, without dashes. Usage is a sentence for --help.
+	Name, Usage string
+	// Run writes the answer to out. garden is a client without a cache for the garden.
+	Run func(ctx context.Context, garden client.Client, out io.Writer) error
+}
+
+// commandFlags are the flags for all questions that a binary answers.
+func (c *config) commandFlags(b Binary) []setting {
+	flags := []setting{
+		{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
+		{name: "version", usage: "Print version, commit and date.", parse: boolean(&c.version)},
+	}
+	for _, command := range b.Commands {
+		flags = append(flags, setting{name: command.Name, usage: command.Usage, parse: c.parseCommand(command.Name)})
+	}
+	return flags
+}
+
+func (c *config) parseCommand(name string) parser {
+	return func(text string) error {
+		requested := false
+		if err := boolean(&requested)(text); err != nil || !requested {
+			return err
+		}
+		c.command = name
+		return nil
+	}
+}
+
+// runCommand asks the garden, or the only cluster that was named.
+func (b Binary) runCommand(ctx context.Context, cfg config, out io.Writer) error {
+	path := cfg.gardenKubeconfig
+	if path == "" {
+		path = cfg.kubeconfig
+	}
+	restConfig, err := loadRESTConfig(path)
+	if err != nil {
+		return err
+	}
+	restConfig.UserAgent = userAgent(b.Name)
+	scheme, err := b.newScheme()
+	if err != nil {
+		return err
+	}
+	garden, err := newUncachedClient(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("creating client for the garden: %w", err)
+	}
+	for _, command := range b.Commands {
+		if command.Name == cfg.command {
+			return command.Run(ctx, garden, out)
+		}
+	}
+	return nil
+}

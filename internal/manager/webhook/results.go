@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// What a webhook may answer. controller-runtime's own metric does not tell: over HTTP, each of these is a success.
+const (
+	resultAllowed = "allowed"
+	resultChanged = "patched"
+	resultRefused = "denied" // the object has a mistake
+	resultFailed  = "failed" // it could not be judged or changed
+	resultBusy    = "busy"   // there was no room for the request: API servers send it again
+)
+
+// results counts what webhooks say.
+type results struct{ counter *prometheus.CounterVec }
+
+// newResults registers the counter, unless an earlier one of the process is registered: then that goes on counting.
+func newResults(registerer prometheus.Registerer) (results, error) {
+	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "trellis_webhook_requests_total",
+		Help: "Admission requests by webhook and result: allowed, patched, denied, failed, or busy (the API server retries).",
+	}, []string{"webhook", "result"})
+	err := registerer.Register(counter)
+	if known, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		return results{counter: known.ExistingCollector.(*prometheus.CounterVec)}, nil //nolint:forcetypeassert // equal descriptions have one type
+	}
+	if err != nil {
+		return results{}, fmt.Errorf("registering the metric of webhooks: %w", err)
+	}
+	return results{counter: counter}, nil
+}
+
+// initialize makes a webhook visible before its first request.
+func (a results) initialize(webhook string) {
+	for _, result := range []string{resultAllowed, resultChanged, resultRefused, resultFailed, resultBusy} {
+		a.counter.WithLabelValues(webhook, result)
+	}
+}
+
+func (a results) count(webhook string, response admission.Response) {
+	a.counter.WithLabelValues(webhook, resultOf(response)).Inc()
+}
+
+// countUnhandled counts a request that got to no handler.
+func (a results) countUnhandled(webhook string, err error) {
+	result := resultFailed
+	if errors.Is(err, errBusy) {
+		result = resultBusy
+	}
+	a.counter.WithLabelValues(webhook, result).Inc()
+}
+
+func resultOf(response admission.Response) string {
+	switch {
+	case response.Allowed && len(response.Patch)+len(response.Patches) > 0:
+		return resultChanged
+	case response.Allowed:
+		return resultAllowed
+	case response.Result != nil && (response.Result.Code >= http.StatusInternalServerError || response.Result.Code == http.StatusBadRequest):
+		// An API server does not send what is no object, so a bad request is between it and this process.
+		return resultFailed
+	default:
+		return resultRefused
+	}
+}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"slices"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+)
+
+// upstreamChecker decides whose answer holds for a pool of a shoot that another extension has served before.
+type upstreamChecker struct {
+	classes []machinev1alpha1.MachineClass
+	saved   *machineState
+	shoot   *Shoot
+}
+
+// usesUpstream reports whether a pool's machines are still what the other extension has made of the pool, and nothing has changed that would
+// replace them: then they stay what they are.
+func (f upstreamChecker) usesUpstream(p *extensionsv1alpha1.WorkerPool, machines *Machines) (bool, error) {
+	if machines.UpstreamMachines == nil {
+		return false, nil
+	}
+	full, err := f.classNames(p, machines)
+	if err != nil {
+		return false, err
+	}
+	others, err := f.classNames(p, &machines.UpstreamMachines.Machines)
+	if err != nil {
+		return false, err
+	}
+	if slices.Equal(full, others) {
+		return false, nil
+	}
+	if f.saved != nil && f.saved.refersTo(others) && !f.saved.refersTo(full) {
+		return true, nil
+	}
+	return slices.ContainsFunc(f.classes, func(class machinev1alpha1.MachineClass) bool {
+		_, isOurs := class.Labels[ownerLabel]
+		return !isOurs && slices.Contains(others, class.Name)
+	}), nil
+}
+
+func (f upstreamChecker) classNames(p *extensionsv1alpha1.WorkerPool, machines *Machines) ([]string, error) {
+	return classNames(f.shoot.TechnicalID, p, f.shoot.Cluster.Shoot, machines)
+}
+
+// omitOwnerLabel keeps the class without our mark: a later pass is to come to the same decision.
+func omitOwnerLabel(d deployment) {
+	delete(d.class.Labels, ownerLabel)
+	delete(d.secret.Labels, ownerLabel)
+}

@@ -1,0 +1,279 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
+
+// finalWriteTimeout bounds what a pass still does when its own time is over.
+const finalWriteTimeout = 15 * time.Second
+
+// waitForMachines waits until all pools are as they are wanted, and records that. What it waits for is asked of one look at everything.
+func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
+	var last observed
+	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		now, err := r.observe(ctx)
+		if err != nil {
+			return "", err
+		}
+		last = now
+		reason, err := checkProgress(r.wanted, now, r.startedAt, r.hibernated)
+		if err != nil || reason == "" {
+			return "", err
+		}
+		if err := r.publishAndCheckSuperseded(ctx); err != nil {
+			return "", err
+		}
+		if now.at.Sub(r.startedAt) < r.intervals.RestartManagerAfter {
+			return reason, nil
+		}
+		return reason, r.restartManager(ctx, now)
+	})
+	if err == nil {
+		return r.recordUpdates(last)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
+	defer cancel()
+	return errors.Join(err, r.restartManager(ctx, last))
+}
+
+// waitWhileDeleting waits for what is wanted again while it is being deleted: it goes in any case, and can only be made anew. Where
+// machine-controller-manager does not run, nothing goes, and there is nobody to wait for.
+func (r *reconcileFlow) waitWhileDeleting(ctx context.Context, deleting func(context.Context) (string, error)) error {
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		reason, err := deleting(ctx)
+		if err != nil || reason == "" {
+			return "", err
+		}
+		replicas, err := r.managerReplicas(ctx)
+		if err != nil || replicas == 0 {
+			return "", err
+		}
+		return reason, r.checkSuperseded(ctx)
+	})
+}
+
+func (r *reconcileFlow) deploymentsBeingDeleted(ctx context.Context) (string, error) {
+	found, err := r.observe(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range found.deployments {
+		if d.DeletionTimestamp != nil && r.isWantedDeployment(d.Name) {
+			return fmt.Sprintf("MachineDeployment %s is wanted again, and its former machines have to go first", d.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// classesBeingDeleted leaves out classes that machines are of: they stay as long as these do.
+func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error) {
+	classes, err := r.classes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for i := range classes {
+		class := &classes[i]
+		if class.DeletionTimestamp == nil || !r.isWantedClass(class.Name) {
+			continue
+		}
+		found, err := r.observe(ctx)
+		if err != nil {
+			return "", err
+		}
+		isUsed := slices.ContainsFunc(found.machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
+		if !isUsed {
+			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to let go of it first", class.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// publishAndCheckSuperseded tells gardenlet what there will be, once everything has been ordered, and goes on unless another order has come.
+func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
+	if err := r.publish(ctx); err != nil {
+		return err
+	}
+	return r.checkSuperseded(ctx)
+}
+
+// checkSuperseded returns an error when another order has come meanwhile: machines may take long, and whoever wants other machines, none at
+// all, or the shoot in another seed, is not to wait for these.
+func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
+	own, live := r.rec.Object, &extensionsv1alpha1.Worker{}
+	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
+		return fmt.Errorf("looking for a newer order: %w", err)
+	}
+	operation := live.Annotations[v1beta1constants.GardenerOperation]
+	isAnother := operation != own.Annotations[v1beta1constants.GardenerOperation] ||
+		live.Annotations[v1beta1constants.GardenerTimestamp] != own.Annotations[v1beta1constants.GardenerTimestamp]
+	if live.DeletionTimestamp != nil || operation != "" && isAnother {
+		return fmt.Errorf("machines are not waited for any longer: %w", contract.ErrSuperseded)
+	}
+	return nil
+}
+
+// restartManager gives machine-controller-manager another pod when it is stuck, once in a pass.
+func (r *reconcileFlow) restartManager(ctx context.Context, now observed) error {
+	clause := stuckReason(now)
+	if r.hibernated || r.managerRestarted || clause == "" {
+		return nil
+	}
+	var pods corev1.PodList
+	role := client.MatchingLabels{v1beta1constants.LabelRole: roleManager}
+	if err := r.client.List(ctx, &pods, client.InNamespace(r.namespace), role); err != nil {
+		return fmt.Errorf("looking for the pods of machine-controller-manager, which is stuck (%s): %w", clause, err)
+	}
+	if err := r.remove(ctx, pointers(pods.Items)...); err != nil {
+		return err
+	}
+	r.managerRestarted = true
+	r.rec.Log.Info("Restarted machine-controller-manager because it makes no progress", "reason", clause)
+	return nil
+}
+
+// removeObsolete deletes what is not wanted of deployments, then of classes and their secrets. A class goes after the last
+// machine that refers to it: without it, nobody could delete the machine.
+func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
+	found, err := r.observe(ctx)
+	if err != nil {
+		return err
+	}
+	if obsolete := r.obsolete(found); !obsolete.isEmpty() {
+		if err := r.deleteMachineObjects(ctx, obsolete); err != nil {
+			return err
+		}
+		if err := r.waitForObsolete(ctx); err != nil {
+			return err
+		}
+		if found, err = r.observe(ctx); err != nil {
+			return err
+		}
+	}
+	return r.removeClasses(ctx, found)
+}
+
+// obsolete returns what belongs to a deployment that is not wanted. What belongs to none is somebody else's.
+func (r *reconcileFlow) obsolete(now observed) observed {
+	obsolete := observed{at: now.at}
+	for _, d := range now.deployments {
+		if !r.isWantedDeployment(d.Name) {
+			obsolete.deployments = append(obsolete.deployments, d)
+		}
+	}
+	for _, set := range now.sets {
+		if name := set.Labels[labelName]; name != "" && !r.isWantedDeployment(name) {
+			obsolete.sets = append(obsolete.sets, set)
+		}
+	}
+	for _, machine := range now.machines {
+		if name := machine.Labels[labelName]; name != "" && !r.isWantedDeployment(name) {
+			obsolete.machines = append(obsolete.machines, machine)
+		}
+	}
+	return obsolete
+}
+
+// waitForObsolete waits while there is somebody to wait for: in a shoot that sleeps, what is left goes when it wakes up.
+func (r *reconcileFlow) waitForObsolete(ctx context.Context) error {
+	replicas, err := r.managerReplicas(ctx)
+	if err != nil || replicas == 0 {
+		return err
+	}
+	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		now, err := r.observe(ctx)
+		if err != nil {
+			return "", err
+		}
+		obsolete := r.obsolete(now)
+		reason, err := deletionReason(obsolete, r.startedAt)
+		if err != nil || reason == "" {
+			return "", err
+		}
+		if err := r.publishAndCheckSuperseded(ctx); err != nil {
+			return "", err
+		}
+		return reason, r.deleteMachineObjects(ctx, obsolete)
+	})
+}
+
+func (r *reconcileFlow) removeClasses(ctx context.Context, now observed) error {
+	kept := map[string]bool{}
+	for _, d := range r.wanted {
+		kept[d.class.Name] = true
+	}
+	for i := range now.machines {
+		kept[now.machines[i].Spec.Class.Name] = true
+	}
+	classes, err := r.classes(ctx)
+	if err != nil {
+		return err
+	}
+	secrets, err := r.classSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range classes {
+		if ref := classes[i].SecretRef; kept[classes[i].Name] && ref != nil {
+			kept[ref.Name] = true
+		}
+	}
+	if err := r.remove(ctx, objectsExcept(kept, classes)...); err != nil {
+		return err
+	}
+	return r.remove(ctx, objectsExcept(kept, secrets)...)
+}
+
+// objectsExcept returns the objects whose names are not to be kept.
+func objectsExcept[T any, P object[T]](kept map[string]bool, objects []T) []client.Object {
+	var all []client.Object
+	for i := range objects {
+		if !kept[P(&objects[i]).GetName()] {
+			all = append(all, P(&objects[i]))
+		}
+	}
+	return all
+}
+
+// deletionReason says what of machines and of what brings them is still there, or why it does not go.
+func deletionReason(rest observed, since time.Time) (reason string, err error) {
+	failures := failuresOf(rest.machines)
+	if err := terminalError(failures, since, rest.at, len(failures) < len(rest.machines)); err != nil {
+		return "", err
+	}
+	switch count := len(rest.machines); {
+	case len(failures) > 0:
+		return fmt.Sprintf("%d %s to go; %s", count, plural(count, "machine is", "machines are"), failuresClause(failures)), nil
+	case count > 0:
+		return fmt.Sprintf("%d %s to go%s", count, plural(count, "machine is", "machines are"), lastOperationClause(rest.machines)), nil
+	case len(rest.sets)+len(rest.deployments) > 0:
+		return "machine-controller-manager has yet to let go of machine sets and deployments", nil
+	default:
+		return "", nil
+	}
+}
+
+// lastOperationClause tells of the machine that is most worth telling of: the first with anything to tell.
+func lastOperationClause(machines []machinev1alpha1.Machine) string {
+	for i := range machines {
+		if what := machines[i].Status.LastOperation.Description; what != "" {
+			return fmt.Sprintf("; machine %s: %s", machines[i].Name, truncate.Line(what, maxFailureLength))
+		}
+	}
+	return ""
+}
