@@ -23,7 +23,7 @@ func TestInfrastructure(t *testing.T) {
 	infrastructuresuite.Run(t, f)
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *testenv.Fixture)
+		run  func(*testing.T, *testenv.Fixture)
 	}{
 		{"Configuration", testConfiguration},
 		{"LeftAlone", testSkipped},
@@ -31,7 +31,7 @@ func TestInfrastructure(t *testing.T) {
 		{"Replicas", testReplicas},
 		{"Many", testMany},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.play(t, f) })
+		t.Run(part.name, func(t *testing.T) { part.run(t, f) })
 	}
 	if !t.Failed() {
 		t.Run("Rights", func(t *testing.T) {

@@ -29,12 +29,12 @@ func IntroducedWarnings(before, after []string) []string {
 	return introduced(before, after, func(warning string) string { return warning })
 }
 
-func introduced[Remark any](before, after []Remark, textOf func(Remark) string) []Remark {
+func introduced[Message any](before, after []Message, textOf func(Message) string) []Message {
 	known := map[string]int{}
 	for _, message := range before {
 		known[withoutPositions(textOf(message))]++
 	}
-	var left []Remark
+	var left []Message
 	for _, message := range after {
 		if text := withoutPositions(textOf(message)); known[text] > 0 {
 			known[text]--

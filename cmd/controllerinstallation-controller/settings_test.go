@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettings_Invalid(t *testing.T) {
-	for sentence, tt := range map[string]struct{ flag, value, says string }{
+	for sentence, tt := range map[string]struct{ flag, value, wantText string }{
 		"a seed that cannot be one":            {"seed-name", "Eu/1", "is no name for a Seed"},
 		"a selector with an unknown operator":  {"seed-selector", "a=>b", "is no label selector"},
 		"a garden without encryption":          {"garden-address", "http://garden", "is no URL with https"},
@@ -58,7 +58,7 @@ func TestSettings_Invalid(t *testing.T) {
 		"a list of names instead of one, also": {"seed-name", "a,b", "is no name for a Seed"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.EqualError(t, set(t, newSettings(environmentWith("")), tt.flag, tt.value), tt.says)
+			assert.EqualError(t, set(t, newSettings(environmentWith("")), tt.flag, tt.value), tt.wantText)
 		})
 	}
 }

@@ -150,8 +150,8 @@ func testBindings(t *testing.T, env *environment) {
 	azure := newCredentialsBinding("new", "v1", "Secret", "bad")
 	azure.Provider.Type = "azure"
 	for sentence, tt := range map[string]struct {
-		binding  client.Object
-		mistakes []string
+		binding    client.Object
+		wantErrors []string
 	}{
 		"a Secret":                        {newCredentialsBinding("new", "v1", "Secret", "unbound"), nil},
 		"a Secret that is none":           {newCredentialsBinding("new", "v1", "Secret", "bad"), []string{"data[password]"}},
@@ -164,12 +164,12 @@ func testBindings(t *testing.T, env *environment) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := env.Client.Create(t.Context(), tt.binding, client.DryRunAll)
-			if len(tt.mistakes) == 0 {
+			if len(tt.wantErrors) == 0 {
 				assert.NoError(t, err)
 				return
 			}
 			require.True(t, deniedByUs(err), "%v", err)
-			for _, piece := range tt.mistakes {
+			for _, piece := range tt.wantErrors {
 				assert.ErrorContains(t, err, piece)
 			}
 			path := "credentialsRef"

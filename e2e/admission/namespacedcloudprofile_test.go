@@ -67,8 +67,8 @@ func testNamespacedCloudProfiles(t *testing.T, env *environment) {
 	const images = inProfile + ".machineImages"
 	mapped := withProfileConfig(`{machineImages: [{name: suse, versions: [{version: 1.0.0, image: s}]}]}`)
 	for sentence, tt := range map[string]struct {
-		change   extension
-		mistakes []expectedCause
+		change     extension
+		wantErrors []expectedCause
 	}{
 		"nothing of its own":                    {allExtensions(), nil},
 		"an image that it says where to find":   {allExtensions(ownImage("suse", "1.0.0"), mapped), nil},
@@ -88,7 +88,7 @@ func testNamespacedCloudProfiles(t *testing.T, env *environment) {
 		t.Run(sentence, func(t *testing.T) {
 			profile := newNamespacedCloudProfile("new")
 			tt.change(profile)
-			assertResult(t, env.Client.Create(t.Context(), profile, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.Client.Create(t.Context(), profile, client.DryRunAll), tt.wantErrors)
 		})
 	}
 	t.Run("gardener-controller-manager puts it together with its parent", func(t *testing.T) { testMergedProfile(t, env) })

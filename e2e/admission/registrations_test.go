@@ -100,9 +100,9 @@ func testRegistrations(t *testing.T, env *environment) {
 func testRegistrationUpdates(t *testing.T, env *environment) {
 	require.NoError(t, env.Client.Create(t.Context(), newRegistration("changing", garden.Primary("own", "Extension")...)))
 	for sentence, tt := range map[string]struct {
-		name     string
-		change   func(*gardencorev1beta1.ControllerRegistration)
-		mistakes []expectedCause
+		name       string
+		change     func(*gardencorev1beta1.ControllerRegistration)
+		wantErrors []expectedCause
 	}{
 		"a label":     {"clouds", func(r *gardencorev1beta1.ControllerRegistration) { r.Labels = map[string]string{"a": "b"} }, nil},
 		"a kind less": {"clouds", func(r *gardencorev1beta1.ControllerRegistration) { r.Spec.Resources = r.Spec.Resources[:5] }, nil},
@@ -121,7 +121,7 @@ func testRegistrationUpdates(t *testing.T, env *environment) {
 			registration := &gardencorev1beta1.ControllerRegistration{}
 			require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: tt.name}, registration))
 			tt.change(registration)
-			assertResult(t, env.update(t, registration, client.DryRunAll), tt.mistakes)
+			assertResult(t, env.update(t, registration, client.DryRunAll), tt.wantErrors)
 		})
 	}
 }

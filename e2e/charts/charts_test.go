@@ -52,7 +52,7 @@ func TestCharts(t *testing.T) {
 
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *environment)
+		run  func(*testing.T, *environment)
 	}{
 		{"DryRun", testDryRun},
 		{"StatusGuard", testStatusGuard},
@@ -61,7 +61,7 @@ func TestCharts(t *testing.T) {
 		{"Types", testTypes},
 		{"Metrics", testMetrics},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.play(t, env) })
+		t.Run(part.name, func(t *testing.T) { part.run(t, env) })
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 func testSameAsGardener(t *testing.T, env *environment) {
 	for _, part := range []struct {
 		sentence string
-		play     func(*testing.T, *environment)
+		run      func(*testing.T, *environment)
 	}{
 		{"Secrets that ask for tokens", testSameAccess},
 		{"kubeconfigs that read a token", testSameKubeconfig},
@@ -29,7 +29,7 @@ func testSameAsGardener(t *testing.T, env *environment) {
 		{"how webhooks are made known to a seed", testSameRegistration},
 		{"how certificates are issued and rotated", testSameRotation},
 	} {
-		t.Run(part.sentence, func(t *testing.T) { part.play(t, env) })
+		t.Run(part.sentence, func(t *testing.T) { part.run(t, env) })
 	}
 }
 

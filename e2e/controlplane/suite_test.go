@@ -14,7 +14,7 @@ func TestControlPlane(t *testing.T) {
 	clusterstest.AssertNoErrors(t, env.Clusters)
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *environment)
+		run  func(*testing.T, *environment)
 	}{
 		{"Create", testCreate},
 		{"CloudControllerManager", testCloudControllerManager},
@@ -33,7 +33,7 @@ func TestControlPlane(t *testing.T) {
 		{"CreateAfterCrash", testCreateAfterCrash},
 		{"ForceDelete", testForceDelete},
 	} {
-		if !t.Run(part.name, func(t *testing.T) { part.play(t, env) }) {
+		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			break // the next would only say the same in more words
 		}
 	}

@@ -68,7 +68,7 @@ func (env *environment) installedState(t *testing.T, binary string) installedSta
 // othersUnchanged remembers how all controllers stand but one, and returns what holds against it how they stand later.
 func (env *environment) othersUnchanged(t *testing.T, but ...string) func() {
 	t.Helper()
-	look := func() map[string]installedState {
+	snapshot := func() map[string]installedState {
 		found := map[string]installedState{}
 		for _, binary := range controllers() {
 			if !slices.Contains(but, binary) {
@@ -77,10 +77,10 @@ func (env *environment) othersUnchanged(t *testing.T, but ...string) func() {
 		}
 		return found
 	}
-	before := look()
+	before := snapshot()
 	return func() {
 		t.Helper()
-		assert.Empty(t, cmp.Diff(before, look()), "what is done with one controller touches no other")
+		assert.Empty(t, cmp.Diff(before, snapshot()), "what is done with one controller touches no other")
 	}
 }
 

@@ -178,10 +178,10 @@ func (env *environment) unregister(t *testing.T, binary string) []client.Object 
 // it is made to look.
 func (env *environment) awaitUnregistered(t *testing.T, unregistered []client.Object) {
 	t.Helper()
-	look := []byte(`{"metadata":{"annotations":{"look":"now"}}}`)
+	patch := []byte(`{"metadata":{"annotations":{"look":"now"}}}`)
 	for _, object := range unregistered {
 		now := object.DeepCopyObject().(client.Object)
-		err := env.Garden.Client.Patch(t.Context(), now, client.RawPatch(types.MergePatchType, look))
+		err := env.Garden.Client.Patch(t.Context(), now, client.RawPatch(types.MergePatchType, patch))
 		require.NoError(t, client.IgnoreNotFound(err))
 		eventually(t, fmt.Sprintf("%T %s has gone", object, object.GetName()), func() bool {
 			err := env.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), now)

@@ -24,7 +24,7 @@ func TestWebhooks(t *testing.T) {
 
 	type part struct {
 		name string
-		play func(*testing.T, *environment)
+		run  func(*testing.T, *environment)
 	}
 	for name, group := range map[string]struct {
 		start func(*testing.T, *environment)
@@ -52,7 +52,7 @@ func TestWebhooks(t *testing.T) {
 			env := newEnvironment(t, programs, what, binary)
 			group.start(t, env)
 			for _, part := range group.parts {
-				t.Run(part.name, func(t *testing.T) { part.play(t, env) })
+				t.Run(part.name, func(t *testing.T) { part.run(t, env) })
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func (r Result) response(ctx context.Context, kind schema.GroupKind, name string
 	for _, fieldError := range errs {
 		fields = append(fields, fieldError.Field)
 	}
-	logf.FromContext(ctx).Info("Refused", "mistakes", len(r.Errors), "fields", fields)
+	logf.FromContext(ctx).Info("Refused", "errors", len(r.Errors), "fields", fields)
 	status := apierrors.NewInvalid(kind, name, errs).Status()
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}.WithWarnings(r.Warnings...)
 }

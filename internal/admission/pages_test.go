@@ -40,16 +40,16 @@ func (p *pagedReader) List(_ context.Context, list client.ObjectList, options ..
 
 func TestEachPage(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		server *pagedReader
-		stopAt string
-		seen   int
-		says   string
+		server   *pagedReader
+		stopAt   string
+		seen     int
+		wantText string
 	}{
 		"one page":                        {server: &pagedReader{count: 1}, seen: 1},
 		"several pages":                   {server: &pagedReader{count: 7}, seen: 7},
 		"what is looked for is found":     {server: &pagedReader{count: 7}, stopAt: "2", seen: 3},
-		"a server that never ends":        {server: &pagedReader{count: 1 << 30}, seen: maxPages, says: "there are more than 400 pages"},
-		"a server that goes round itself": {server: &pagedReader{stuck: true}, seen: 2, says: "the same page again and again"},
+		"a server that never ends":        {server: &pagedReader{count: 1 << 30}, seen: maxPages, wantText: "there are more than 400 pages"},
+		"a server that goes round itself": {server: &pagedReader{stuck: true}, seen: 2, wantText: "the same page again and again"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			seen := 0
@@ -60,10 +60,10 @@ func TestEachPage(t *testing.T) {
 			}, client.InNamespace("garden-dev"))
 			assert.Equal(t, test.seen, seen)
 			assert.Equal(t, test.seen, test.server.requests)
-			if test.says == "" {
+			if test.wantText == "" {
 				require.NoError(t, err)
 			} else {
-				require.ErrorContains(t, err, test.says)
+				require.ErrorContains(t, err, test.wantText)
 			}
 		})
 	}

@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		objectState
 		shoot     *gardencorev1beta1.Shoot
-		deed      action
+		action    action
 		operation gardencorev1beta1.LastOperationType
 	}{
 		"a new object is created":                                          {objectState{}, healthy, actionReconcile, opCreate},
@@ -158,9 +158,9 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := decide(tc.object(t), tc.shoot)
-			assert.Equal(t, tc.deed, got.action)
+			assert.Equal(t, tc.action, got.action)
 			assert.Equal(t, tc.operation, got.operation)
-			assert.Equal(t, tc.deed == actionNone, got.reason != "", "a reason is given exactly when nothing is done")
+			assert.Equal(t, tc.action == actionNone, got.reason != "", "a reason is given exactly when nothing is done")
 		})
 	}
 }

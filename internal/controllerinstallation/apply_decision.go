@@ -67,7 +67,7 @@ func (r *rollouts) recordResult(ctx context.Context, deployment *gardencorev1.Co
 	if err := r.store.SetResult(ctx, deployment.Name, *newest, result, d.Reason); err != nil {
 		return err
 	}
-	logf.FromContext(ctx).Info("Revision evaluated", "revision", newest.Name, "verdict", result, "reason", d.Reason)
+	logf.FromContext(ctx).Info("Revision evaluated", "revision", newest.Name, "result", result, "reason", d.Reason)
 	r.events.Eventf(deployment, nil, eventType, event, "RevisionEvaluated", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
 	return nil
 }

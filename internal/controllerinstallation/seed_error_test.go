@@ -121,7 +121,7 @@ func TestInstall_SeedErrors(t *testing.T) {
 	denied := apierrors.NewUnauthorized("expired")
 	for sentence, tt := range map[string]struct {
 		broken         injectedFailures
-		isLook, isLost bool
+		isSeen, isLost bool
 	}{
 		"the identity of the garden cannot be read":      {injectedFailures{identity: fault}, false, false},
 		"the installation cannot be claimed":             {injectedFailures{claim: fault}, false, false},
@@ -149,14 +149,14 @@ func TestInstall_SeedErrors(t *testing.T) {
 			require.False(t, isProblem, "%v", err)
 
 			isKnown, health := rec.health(err)
-			assert.Equal(t, tt.isLook, isKnown, "%v", err)
+			assert.Equal(t, tt.isSeen, isKnown, "%v", err)
 			if isKnown {
 				assert.Equal(t, rollout.Hidden, health)
 			}
 			r.recordObservation(t.Context(), rec, err)
 			observation := r.observations.get(s.installation.Name)
 			assert.Equal(t, tt.isLost, observation.unreachable, "%v", err)
-			assert.Equal(t, tt.isLook || tt.isLost, !observation.triedAt.IsZero(), "%v", err)
+			assert.Equal(t, tt.isSeen || tt.isLost, !observation.triedAt.IsZero(), "%v", err)
 		})
 	}
 }

@@ -56,58 +56,58 @@ func TestRolloutInput_Installation(t *testing.T) {
 		o.recordSeen(name, at(began).Time, &installFailure{assignment: assignment, message: "no number"})
 	}
 	for sentence, tt := range map[string]struct {
-		look        func(o *observations, installation string)
+		observe     func(o *observations, installation string)
 		failed      string
 		unreachable bool
 		watched     metav1.Time
 		tried, seen metav1.Time
 	}{
-		"nobody has looked at it yet": {look: (*observations).forget},
+		"nobody has looked at it yet": {observe: (*observations).forget},
 		"it was seen": {
-			look:    func(o *observations, name string) { o.recordSeen(name, at("11:58:00").Time, nil) },
+			observe: func(o *observations, name string) { o.recordSeen(name, at("11:58:00").Time, nil) },
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
-		"its seed is away": {look: func(o *observations, name string) { o.recordUnreachable(name, at("11:58:00").Time) }, unreachable: true, tried: at("11:58:00")},
+		"its seed is away": {observe: func(o *observations, name string) { o.recordUnreachable(name, at("11:58:00").Time) }, unreachable: true, tried: at("11:58:00")},
 		"its seed is back": {
-			look: func(o *observations, name string) {
+			observe: func(o *observations, name string) {
 				o.recordUnreachable(name, at("11:57:00").Time)
 				o.recordSeen(name, at("11:58:00").Time, nil)
 			},
 			watched: at("11:58:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"a look has failed": {
-			look:    func(o *observations, name string) { o.recordFailed(name, at("11:58:00").Time) },
+			observe: func(o *observations, name string) { o.recordFailed(name, at("11:58:00").Time) },
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:45:00"),
 		},
 		"it is seen after looks that failed for long": {
-			look: func(o *observations, name string) {
+			observe: func(o *observations, name string) {
 				o.recordFailed(name, at("11:58:00").Time)
 				o.recordSeen(name, at("11:59:00").Time, nil)
 			},
 			watched: at("11:59:00"), tried: at("11:59:00"), seen: at("11:59:00"),
 		},
 		"the first look has failed": {
-			look:    func(o *observations, name string) { o.forget(name); o.recordFailed(name, at("11:58:00").Time) },
+			observe: func(o *observations, name string) { o.forget(name); o.recordFailed(name, at("11:58:00").Time) },
 			watched: at("11:58:00"), tried: at("11:58:00"),
 		},
 		"the revision cannot be rendered for it": {
-			look:   func(o *observations, name string) { refused(o, name, assignment, "11:58:00") },
-			failed: "no number", watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
+			observe: func(o *observations, name string) { refused(o, name, assignment, "11:58:00") },
+			failed:  "no number", watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"another revision could not be rendered for it": {
-			look: func(o *observations, name string) {
+			observe: func(o *observations, name string) {
 				refused(o, name, "r0 2026-01-01T11:00:00Z 2026-01-01T11:00:00Z", "11:58:00")
 			},
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"it could not be rendered before it was to be tried once more": {
-			look: func(o *observations, name string) {
+			observe: func(o *observations, name string) {
 				refused(o, name, "r2 2026-01-01T11:00:00Z 2026-01-01T10:00:00Z", "11:58:00")
 			},
 			watched: at("11:45:00"), tried: at("11:58:00"), seen: at("11:58:00"),
 		},
 		"it could be rendered since": {
-			look: func(o *observations, name string) {
+			observe: func(o *observations, name string) {
 				refused(o, name, assignment, "11:58:00")
 				o.recordSeen(name, at("11:59:00").Time, nil)
 			},
@@ -116,7 +116,7 @@ func TestRolloutInput_Installation(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, o := newTestTarget(t, nil)
-			tt.look(o, s.installation.Name)
+			tt.observe(o, s.installation.Name)
 			state := newTestInput(newTarget(s.installation, s.seed, o)).Installations[0]
 			assert.Equal(t, tt.failed, state.Failed)
 			assert.Equal(t, tt.unreachable, state.Unreachable)
@@ -133,9 +133,9 @@ func TestObservations_NotifiesRollout(t *testing.T) {
 	const name = "one"
 	now := at("12:00:00").Time
 	for sentence, tt := range map[string]struct {
-		before func(*observations)
-		look   func(*observations) bool
-		isNews bool
+		before  func(*observations)
+		observe func(*observations) bool
+		isNews  bool
 	}{
 		"the first look":                   {nil, func(o *observations) bool { return o.recordSeen(name, now, nil) }, true},
 		"the first look, when it fails":    {nil, func(o *observations) bool { return o.recordFailed(name, now) }, true},
@@ -157,7 +157,7 @@ func TestObservations_NotifiesRollout(t *testing.T) {
 			if tt.before != nil {
 				tt.before(o)
 			}
-			assert.Equal(t, tt.isNews, tt.look(o))
+			assert.Equal(t, tt.isNews, tt.observe(o))
 		})
 	}
 }

@@ -140,20 +140,20 @@ func TestRestartManager(t *testing.T) {
 	}}
 	isStuck := observed{deployments: []machinev1alpha1.MachineDeployment{forgotten}, at: time.Now()}
 	for sentence, test := range map[string]struct {
-		now     observed
-		asleep  bool
-		revived bool
-		left    []string
+		now        observed
+		hibernated bool
+		restarted  bool
+		left       []string
 	}{
 		"one that is stuck":                    {now: isStuck, left: []string{"other"}},
 		"one with nothing to do":               {left: []string{"manager", "other"}},
-		"one that has got another pod already": {now: isStuck, revived: true, left: []string{"manager", "other"}},
-		"one that is to sleep":                 {now: isStuck, asleep: true, left: []string{"manager", "other"}},
+		"one that has got another pod already": {now: isStuck, restarted: true, left: []string{"manager", "other"}},
+		"one that is to sleep":                 {now: isStuck, hibernated: true, left: []string{"manager", "other"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := &reconcileFlow{
 				store: store{client: newFakeClient(t, pod("manager", roleManager), pod("other", "other")), namespace: "shoot--dev--one"},
-				rec:   &reconciliation{Log: logr.Discard()}, hibernated: test.asleep, managerRestarted: test.revived,
+				rec:   &reconciliation{Log: logr.Discard()}, hibernated: test.hibernated, managerRestarted: test.restarted,
 			}
 			require.NoError(t, r.restartManager(t.Context(), test.now))
 			var left corev1.PodList

@@ -138,8 +138,8 @@ func TestStuckReason(t *testing.T) {
 func TestTerminalError_GracePeriod(t *testing.T) {
 	old := testStart().Add(-time.Minute)
 	for sentence, test := range map[string]struct {
-		failure  failure
-		patience time.Duration
+		failure failure
+		timeout time.Duration
 	}{
 		"a creation that the user must mend": {failure{kind: cloud.Unauthenticated, at: old}, 4 * time.Minute},
 		"a creation without room":            {failure{kind: cloud.Depleted, at: old}, 4 * time.Minute},
@@ -147,8 +147,8 @@ func TestTerminalError_GracePeriod(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			failures := []failure{test.failure}
-			require.NoError(t, terminalError(failures, testStart(), testStart().Add(test.patience-time.Second), false))
-			require.Error(t, terminalError(failures, testStart(), testStart().Add(test.patience), false))
+			require.NoError(t, terminalError(failures, testStart(), testStart().Add(test.timeout-time.Second), false))
+			require.Error(t, terminalError(failures, testStart(), testStart().Add(test.timeout), false))
 		})
 	}
 }

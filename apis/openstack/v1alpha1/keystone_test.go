@@ -38,7 +38,7 @@ func TestCloudProfileConfig_Keystone(t *testing.T) {
 
 func TestDecodeKeystone(t *testing.T) {
 	const header = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig",`
-	for sentence, test := range map[string]struct{ document, url, says string }{
+	for sentence, test := range map[string]struct{ document, url, wantText string }{
 		"only Keystone is decoded":               {header + `"keystoneURL":"https://all","dnsServers":["1.1.1.1"]}`, "https://all", ""},
 		"other fields may be damaged":            {header + `"keystoneURL":"https://all","machineImages":"none"}`, "https://all", ""},
 		"a field of another spelling is another": {header + `"keyStoneURL":"https://all"}`, "", ""},
@@ -49,8 +49,8 @@ func TestDecodeKeystone(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			config, err := v1alpha1.DecodeKeystone(&runtime.RawExtension{Raw: []byte(test.document)})
-			if test.says != "" {
-				require.ErrorContains(t, err, test.says)
+			if test.wantText != "" {
+				require.ErrorContains(t, err, test.wantText)
 				return
 			}
 			require.NoError(t, err)

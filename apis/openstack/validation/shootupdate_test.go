@@ -93,7 +93,7 @@ func TestValidateShoot_InvalidUpdate(t *testing.T) {
 	)
 	for sentence, test := range map[string]struct {
 		before, after func(*cluster)
-		mistakes      []expectedError
+		wantErrors    []expectedError
 	}{
 		"another range of the nodes": {
 			unchanged, func(c *cluster) { c.infra.Networks.Workers = "10.250.32.0/19" },
@@ -204,7 +204,7 @@ func TestValidateShoot_InvalidUpdate(t *testing.T) {
 			before, after := newCluster(), newCluster()
 			test.before(before)
 			test.after(after)
-			requireFieldErrors(t, validation.ValidateShoot(after.write(t), before.write(t), after.in), test.mistakes...)
+			requireFieldErrors(t, validation.ValidateShoot(after.write(t), before.write(t), after.in), test.wantErrors...)
 		})
 	}
 }

@@ -54,19 +54,19 @@ func TestCheck_ExitCode(t *testing.T) {
 	unserved.Spec.Extensions = []gardencorev1beta1.Extension{{Type: "oidc"}}
 
 	for sentence, c := range map[string]struct {
-		more  []client.Object
-		flags checkFlags
-		says  string
-		err   string
+		more     []client.Object
+		flags    checkFlags
+		wantText string
+		err      string
 	}{
-		"all is registered": {more: []client.Object{unreadyInstallation()}, says: "registered once. Not all of it is ready"},
+		"all is registered": {more: []client.Object{unreadyInstallation()}, wantText: "registered once. Not all of it is ready"},
 		"all is registered, but not ready": {
-			more: []client.Object{unreadyInstallation()}, flags: checkFlags{ready: true}, says: "rolling out", err: errFound.Error(),
+			more: []client.Object{unreadyInstallation()}, flags: checkFlags{ready: true}, wantText: "rolling out", err: errFound.Error(),
 		},
-		"nothing is installed": {says: "registered once. Nothing is installed."},
-		"all is ready":         {more: []client.Object{readyInstallation()}, flags: checkFlags{ready: true}, says: "registered once, and ready."},
-		"one is missing":       {more: []client.Object{unserved}, says: "Extension/oidc is registered by nobody", err: errFound.Error()},
-		"one is there twice":   {more: []client.Object{doubled}, says: "Worker/openstack has 2 primaries", err: errFound.Error()},
+		"nothing is installed": {wantText: "registered once. Nothing is installed."},
+		"all is ready":         {more: []client.Object{readyInstallation()}, flags: checkFlags{ready: true}, wantText: "registered once, and ready."},
+		"one is missing":       {more: []client.Object{unserved}, wantText: "Extension/oidc is registered by nobody", err: errFound.Error()},
+		"one is there twice":   {more: []client.Object{doubled}, wantText: "Worker/openstack has 2 primaries", err: errFound.Error()},
 		"another seed":         {flags: checkFlags{seeds: []string{"us1"}}, err: "there is no seed us1 in this garden"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestCheck_ExitCode(t *testing.T) {
 			} else {
 				assert.EqualError(t, err, c.err)
 			}
-			assert.Contains(t, out.String(), c.says)
+			assert.Contains(t, out.String(), c.wantText)
 		})
 	}
 }

@@ -91,8 +91,8 @@ func TestPages_MoveWithVersion(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		environment []string
 		// says is in what is printed; refused tells whether it ends there.
-		says    string
-		refused bool
+		wantText string
+		refused  bool
 	}{
 		"no folder":                       {nil, "REGISTRATIONS: the folder that make registrations", true},
 		"a folder without files":          {[]string{"REGISTRATIONS=" + t.TempDir()}, "network-calico/rawchart.yaml: No such file", true},
@@ -111,7 +111,7 @@ func TestPages_MoveWithVersion(t *testing.T) {
 			bash.Stdout, bash.Stderr = &output, &output
 			err := bash.Run()
 			assert.Equal(t, c.refused, err != nil, output.String())
-			assert.Contains(t, output.String(), c.says)
+			assert.Contains(t, output.String(), c.wantText)
 		})
 	}
 }

@@ -69,22 +69,22 @@ func TestInspect(t *testing.T) {
 		change    func(*landscape.Garden)
 		ok, ready bool
 		// says are beginnings of problems and notes.
-		says []string
+		wantText []string
 	}{
 		"everything is there": {change: func(*landscape.Garden) {}, ok: true, ready: true},
 		"a kind and type that nobody registers": {
 			change: func(g *landscape.Garden) { without(g, "os-gardenlinux") },
-			says: []string{"OperatingSystemConfig/gardenlinux is registered by nobody: until it is, Gardener installs, updates and removes nothing " +
+			wantText: []string{"OperatingSystemConfig/gardenlinux is registered by nobody: until it is, Gardener installs, updates and removes nothing " +
 				"on this seed; register an extension for it. Wanted by shoot garden-dev/cat"},
 		},
 		"the same type in other letters, which Gardener does not take for the same": {
-			change: func(g *landscape.Garden) { g.Registrations[2].Spec.Resources[0].Type = "Calico" },
-			says:   []string{"Network/calico is registered by nobody", "also installed, though nothing above is theirs: network-calico"},
+			change:   func(g *landscape.Garden) { g.Registrations[2].Spec.Resources[0].Type = "Calico" },
+			wantText: []string{"Network/calico is registered by nobody", "also installed, though nothing above is theirs: network-calico"},
 		},
 		"nothing but a secondary": {
-			change: func(g *landscape.Garden) { g.Registrations[3].Spec.Resources[0].Primary = new(false) },
-			ready:  true,
-			says:   []string{"Worker/openstack is registered by secondaries only (worker-openstack): nobody fulfils its objects; register a primary"},
+			change:   func(g *landscape.Garden) { g.Registrations[3].Spec.Resources[0].Primary = new(false) },
+			ready:    true,
+			wantText: []string{"Worker/openstack is registered by secondaries only (worker-openstack): nobody fulfils its objects; register a primary"},
 		},
 		"a secondary beside the primary": {
 			change: func(g *landscape.Garden) {
@@ -101,7 +101,7 @@ func TestInspect(t *testing.T) {
 				g.Installations = append(g.Installations, installed("provider-openstack", "TTF"))
 			},
 			ready: true,
-			says: []string{
+			wantText: []string{
 				"Infrastructure/openstack has 2 primaries, which would fight over the same objects: infrastructure-openstack, provider-openstack; " +
 					"take it out of all registrations but one",
 				"Worker/openstack has 2 primaries",
@@ -111,21 +111,21 @@ func TestInspect(t *testing.T) {
 			change: func(g *landscape.Garden) {
 				g.Registrations = append(g.Registrations, registers("cilium", "Network/cilium"), registers("another", "Network/cilium"))
 			},
-			ready: true, says: []string{"Network/cilium has 2 primaries, which would fight over the same objects: another, cilium"},
+			ready: true, wantText: []string{"Network/cilium has 2 primaries, which would fight over the same objects: another, cilium"},
 		},
 		"the only primary is being deleted": {
 			change: func(g *landscape.Garden) { g.Registrations[0].DeletionTimestamp = new(metav1.Now()) },
-			ready:  true, says: []string{"Infrastructure/openstack is registered by infrastructure-openstack only, which is being deleted"},
+			ready:  true, wantText: []string{"Infrastructure/openstack is registered by infrastructure-openstack only, which is being deleted"},
 		},
 		"a deployment that is not there": {
 			change: func(g *landscape.Garden) { g.Registrations[2] = deployed(g.Registrations[2]) },
 			ready:  true,
-			says: []string{"registration network-calico refers to ControllerDeployment network-calico, which is not there: until it is, Gardener " +
+			wantText: []string{"registration network-calico refers to ControllerDeployment network-calico, which is not there: until it is, Gardener " +
 				"installs, updates and removes nothing on this seed; apply it"},
 		},
 		"an installation of a registration that is not there": {
 			change: func(g *landscape.Garden) { g.Installations = append(g.Installations, installed("gone", "TTF")) },
-			ready:  true, says: []string{"ControllerInstallation gone-x2k4p is of registration gone, which is not there", "also installed"},
+			ready:  true, wantText: []string{"ControllerInstallation gone-x2k4p is of registration gone, which is not there", "also installed"},
 		},
 		"one that is not installed yet":    {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "---") }, ok: true},
 		"one that is rolling out":          {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TTT") }, ok: true},
@@ -133,12 +133,12 @@ func TestInspect(t *testing.T) {
 		"one that was registered just now": {change: func(g *landscape.Garden) { g.Installations = g.Installations[1:] }, ok: true},
 		"one that Gardener deletes and wants": {
 			change: deleteFirstInstallation,
-			says: []string{"infrastructure-openstack is wanted, and its installation infrastructure-openstack-x2k4p is still being deleted: until it is gone, " +
+			wantText: []string{"infrastructure-openstack is wanted, and its installation infrastructure-openstack-x2k4p is still being deleted: until it is gone, " +
 				"Gardener installs, updates and removes nothing on this seed"},
 		},
 		"one that is everywhere by its policy": {
 			change: another("Always", installed("another", "TTF")),
-			ok:     true, ready: true, says: []string{"also installed, though nothing above is theirs: another (Always)"},
+			ok:     true, ready: true, wantText: []string{"also installed, though nothing above is theirs: another (Always)"},
 		},
 		"one of a type of its own, which its operator serves": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
@@ -147,15 +147,15 @@ func TestInspect(t *testing.T) {
 			change: func(g *landscape.Garden) {
 				setValidCondition(g, "False", "ValuesInvalid", "values: additional property x")
 			},
-			ok: true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (ValuesInvalid): values: additional property x"},
+			ok: true, ready: true, wantText: []string{"infrastructure-openstack is not said to be valid (ValuesInvalid): values: additional property x"},
 		},
 		"one of a type of its own, whose seed the operator does not reach": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "Unknown", "SeedUnreachable", "no answer") },
-			ok:     true, ready: true, says: []string{"infrastructure-openstack is not said to be valid (SeedUnreachable): no answer"},
+			ok:     true, ready: true, wantText: []string{"infrastructure-openstack is not said to be valid (SeedUnreachable): no answer"},
 		},
 		"one of a type of its own, which nobody serves": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "", "", "") },
-			ok:     true, ready: true, says: []string{"infrastructure-openstack is of type trellis, and no operator for that type says anything of its " +
+			ok:     true, ready: true, wantText: []string{"infrastructure-openstack is of type trellis, and no operator for that type says anything of its " +
 				"installation; let one serve this seed, or apply another form of the registration"},
 		},
 	} {
@@ -166,8 +166,8 @@ func TestInspect(t *testing.T) {
 			assert.Equal(t, c.ready, report.Ready(), "ready")
 
 			got := append(append(report.Problems, report.Seeds[0].Problems...), report.Seeds[0].Notes...)
-			require.Len(t, got, len(c.says), strings.Join(got, "\n"))
-			for i, want := range c.says {
+			require.Len(t, got, len(c.wantText), strings.Join(got, "\n"))
+			for i, want := range c.wantText {
 				assert.True(t, strings.HasPrefix(got[i], want), "%q", got[i])
 			}
 		})

@@ -72,7 +72,7 @@ func TestCheck_NewerFeatures(t *testing.T) {
 type invalidCase struct {
 	file, old, new string
 	// check is who must see it, and says a part of what it says.
-	check, says string
+	check, wantText string
 }
 
 func invalidCases() map[string]invalidCase {
@@ -168,7 +168,7 @@ func TestCheck_Invalid(t *testing.T) {
 					messages = append(messages, problem.String())
 				}
 			}
-			assert.Contains(t, fmt.Sprint(messages), each.says)
+			assert.Contains(t, fmt.Sprint(messages), each.wantText)
 			t.Log(messages)
 		})
 	}

@@ -27,14 +27,14 @@ func TestWithinBudget(t *testing.T) {
 
 	require.NoError(t, withinBudget(with(listServers, 199)))
 	for sentence, test := range map[string]struct {
-		calls wire.Calls
-		says  string
+		calls    wire.Calls
+		wantText string
 	}{
 		"a look-up too many":       {with(listServers, 200), "100 machines cost 401 calls, at most 4 for each are allowed"},
 		"a login too many":         {with(login, 1), "100 machines cost 2 logins, at most 1 are allowed"},
 		"a server that came twice": {with(wire.Call{Service: wire.Nova, Method: "POST", Path: "/v2.1/servers"}, 1), "100 machines cost 101 times nova POST /v2.1/servers"},
 		"nothing that was made":    {nil, "100 machines cost 0 times neutron POST /v2.0/ports"},
 	} {
-		t.Run(sentence, func(t *testing.T) { assert.ErrorContains(t, withinBudget(test.calls), test.says) })
+		t.Run(sentence, func(t *testing.T) { assert.ErrorContains(t, withinBudget(test.calls), test.wantText) })
 	}
 }

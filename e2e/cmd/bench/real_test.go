@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 	}
 	for sentence, c := range map[string]struct {
 		standIn, genuine map[string]cost
-		says             []string
+		wantText         []string
 	}{
 		"the same calls, in any order": {calls("GET", "POST"), calls("POST", "GET"), nil},
 		"a call more on the real cloud": {
@@ -43,11 +43,11 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := compare(c.standIn, c.genuine)
-			if c.says == nil {
+			if c.wantText == nil {
 				require.NoError(t, err)
 			}
-			for _, says := range c.says {
-				assert.ErrorContains(t, err, says)
+			for _, wantText := range c.wantText {
+				assert.ErrorContains(t, err, wantText)
 			}
 		})
 	}
@@ -96,8 +96,8 @@ func TestFind(t *testing.T) {
 func TestRealCloudColumn_Unavailable(t *testing.T) {
 	t.Setenv("OS_CLIENT_CONFIG_FILE", "") // is set meanwhile
 	for sentence, c := range map[string]struct {
-		prepare func(t *testing.T, dir string)
-		says    string
+		prepare  func(t *testing.T, dir string)
+		wantText string
 	}{
 		"nothing there": {func(*testing.T, string) {}, "no second column: make openstack-up has brought no real cloud up, and --cloud names none"},
 		"it does not run": {func(t *testing.T, dir string) {
@@ -118,7 +118,7 @@ func TestRealCloudColumn_Unavailable(t *testing.T) {
 			c.prepare(t, dir)
 			screen, read := newScreen(t)
 			require.NoError(t, bench{screen: screen}.addRealCloudColumn(t.Context(), options{dir: dir}, nil))
-			assert.Contains(t, read(), c.says)
+			assert.Contains(t, read(), c.wantText)
 		})
 	}
 }

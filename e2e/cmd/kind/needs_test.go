@@ -40,14 +40,14 @@ func TestNeeds(t *testing.T) {
 	for what, test := range map[string]struct {
 		change func(*machine)
 		// says is in the output; fails whether clusters cannot be made.
-		says  []string
-		fails bool
+		wantText []string
+		fails    bool
 		// not is nowhere in it.
 		not string
 	}{
-		"a machine with everything": {says: []string{"ok       docker daemon", "version 2", "limits are high enough"}},
-		"no docker":                 {change: func(m *machine) { m.run = without("docker") }, says: []string{"missing  docker ", "docker.io"}, fails: true},
-		"no daemon":                 {change: func(m *machine) { m.run = without("docker info") }, says: []string{"missing  docker daemon", "systemctl start docker"}, not: "docker.io", fails: true},
+		"a machine with everything": {wantText: []string{"ok       docker daemon", "version 2", "limits are high enough"}},
+		"no docker":                 {change: func(m *machine) { m.run = without("docker") }, wantText: []string{"missing  docker ", "docker.io"}, fails: true},
+		"no daemon":                 {change: func(m *machine) { m.run = without("docker info") }, wantText: []string{"missing  docker daemon", "systemctl start docker"}, not: "docker.io", fails: true},
 		"only the client of docker": {
 			change: func(m *machine) {
 				m.run = func(ctx context.Context, name string, args ...string) (string, error) {
@@ -58,27 +58,27 @@ func TestNeeds(t *testing.T) {
 				}
 				m.exists = func(p string) bool { return p != "/usr/sbin/dockerd" }
 			},
-			says: []string{
+			wantText: []string{
 				"missing  docker daemon", "it is not installed, only the client is", "apt-get install --no-install-recommends docker.io", "systemctl start docker",
 			},
 			fails: true,
 		},
-		"no /lib/modules":                       {change: func(m *machine) { m.exists = func(p string) bool { return p != "/lib/modules" } }, says: []string{"mkdir -p /lib/modules"}, fails: true},
-		"no debootstrap, and nothing to pull":   {change: func(m *machine) { m.run = without("debootstrap") }, says: []string{"missing  Debian packages", "recommends debootstrap\n"}, fails: true},
-		"not root, and nothing to pull":         {change: func(m *machine) { m.root = false }, says: []string{"missing  root", "sudo make kind-node-image"}, fails: true},
-		"a root without all rights":             {change: func(m *machine) { m.all = false }, says: []string{"missing  privileged", "runc-capped", "daemon.json"}, fails: true},
-		"cgroups of version 1":                  {change: func(m *machine) { m.exists = func(p string) bool { return p == "/lib/modules" } }, says: []string{"version 1"}},
-		"low limits":                            {change: func(m *machine) { m.read = func(string) (string, error) { return "128\n", nil } }, says: []string{"could do inotify", "it is 128"}},
-		"hardly any space":                      {change: func(m *machine) { m.free = func(string) (uint64, error) { return 1 << 30, nil } }, says: []string{"missing  disk"}, fails: true},
-		"little space":                          {change: func(m *machine) { m.free = func(string) (uint64, error) { return 5 << 30, nil } }, says: []string{"could do disk"}},
-		"no debootstrap, but a registry":        {change: func(m *machine) { m.run = without("debootstrap"); m.registry = yes }, says: []string{"could do Debian packages"}},
-		"no debootstrap, but an image is there": {change: func(m *machine) { m.run = without("debootstrap"); m.image = named }, says: []string{"ok       node image             an-image"}},
+		"no /lib/modules":                       {change: func(m *machine) { m.exists = func(p string) bool { return p != "/lib/modules" } }, wantText: []string{"mkdir -p /lib/modules"}, fails: true},
+		"no debootstrap, and nothing to pull":   {change: func(m *machine) { m.run = without("debootstrap") }, wantText: []string{"missing  Debian packages", "recommends debootstrap\n"}, fails: true},
+		"not root, and nothing to pull":         {change: func(m *machine) { m.root = false }, wantText: []string{"missing  root", "sudo make kind-node-image"}, fails: true},
+		"a root without all rights":             {change: func(m *machine) { m.all = false }, wantText: []string{"missing  privileged", "runc-capped", "daemon.json"}, fails: true},
+		"cgroups of version 1":                  {change: func(m *machine) { m.exists = func(p string) bool { return p == "/lib/modules" } }, wantText: []string{"version 1"}},
+		"low limits":                            {change: func(m *machine) { m.read = func(string) (string, error) { return "128\n", nil } }, wantText: []string{"could do inotify", "it is 128"}},
+		"hardly any space":                      {change: func(m *machine) { m.free = func(string) (uint64, error) { return 1 << 30, nil } }, wantText: []string{"missing  disk"}, fails: true},
+		"little space":                          {change: func(m *machine) { m.free = func(string) (uint64, error) { return 5 << 30, nil } }, wantText: []string{"could do disk"}},
+		"no debootstrap, but a registry":        {change: func(m *machine) { m.run = without("debootstrap"); m.registry = yes }, wantText: []string{"could do Debian packages"}},
+		"no debootstrap, but an image is there": {change: func(m *machine) { m.run = without("debootstrap"); m.image = named }, wantText: []string{"ok       node image             an-image"}},
 		"a root without all rights, whose Docker starts containers by another runtime": {
 			change: func(m *machine) {
 				m.all = false
 				m.run = func(context.Context, string, ...string) (string, error) { return "runc-capped", nil }
 			},
-			says: []string{"ok       privileged"},
+			wantText: []string{"ok       privileged"},
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestNeeds(t *testing.T) {
 			var out strings.Builder
 			err := printFindings(&out, checkMachine(t.Context(), m))
 			assert.Equal(t, test.fails, err != nil, out.String())
-			for _, says := range test.says {
-				assert.Contains(t, out.String(), says)
+			for _, wantText := range test.wantText {
+				assert.Contains(t, out.String(), wantText)
 			}
 			if test.not != "" {
 				assert.NotContains(t, out.String(), test.not)

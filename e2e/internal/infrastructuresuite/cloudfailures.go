@@ -86,19 +86,19 @@ func clearRefusal(env *testenv.Env, _ *gardenlet.Shoot) { env.Cloud.ClearFaults(
 // testCloudFailures makes the cloud refuse, reads what the controller makes of it, and mends the cloud.
 func testCloudFailures(t *testing.T, f *testenv.Fixture) {
 	names := 0
-	for description, trouble := range cloudFailures() {
+	for description, failure := range cloudFailures() {
 		names++
 		name := fmt.Sprintf("trouble-%d", names)
 		t.Run(description, func(t *testing.T) {
 			env := f.NewEnv(t)
 			env.StartController()
 			shoot := env.Shoot(name)
-			trouble.begin(env, shoot)
+			failure.begin(env, shoot)
 			env.RequestReconcile(shoot)
-			trouble.check(t, env.WaitForError(shoot))
+			failure.check(t, env.WaitForError(shoot))
 
-			trouble.end(env, shoot)
-			if trouble.needsUserAction {
+			failure.end(env, shoot)
+			if failure.needsUserAction {
 				env.RequestReconcile(shoot)
 			}
 			env.WaitHealthy(shoot)

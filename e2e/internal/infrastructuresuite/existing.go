@@ -104,7 +104,7 @@ func testExistingVerified(t *testing.T, f *testenv.Fixture) {
 	names := 0
 	for description, c := range map[string]struct {
 		networks openstackv1alpha1.Networks
-		says     []string
+		wantText []string
 		// makes says that other parts may have been made meanwhile.
 		makes bool
 	}{
@@ -139,7 +139,7 @@ func testExistingVerified(t *testing.T, f *testenv.Fixture) {
 			env.RequestReconcile(shoot)
 			reported := env.WaitForError(shoot).Status.LastError
 			t.Log(reported.Description)
-			for _, part := range c.says {
+			for _, part := range c.wantText {
 				assert.Contains(t, reported.Description, part)
 			}
 			assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorConfigurationProblem}, reported.Codes)

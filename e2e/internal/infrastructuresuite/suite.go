@@ -17,7 +17,7 @@ func Run(t *testing.T, f *testenv.Fixture) {
 	t.Helper()
 	for _, scenario := range []struct {
 		name string
-		play func(*testing.T, *testenv.Fixture)
+		run  func(*testing.T, *testenv.Fixture)
 	}{
 		{"Lifecycle", testLifecycle},
 		{"NoOp", testNoOp},
@@ -36,7 +36,7 @@ func Run(t *testing.T, f *testenv.Fixture) {
 		{"ForceDelete", testForceDelete},
 		{"EveryCall", testEveryCall},
 	} {
-		t.Run(scenario.name, func(t *testing.T) { scenario.play(t, f) })
+		t.Run(scenario.name, func(t *testing.T) { scenario.run(t, f) })
 	}
 }
 

@@ -37,51 +37,51 @@ func TestNodes_Lifecycle(t *testing.T) {
 		}
 		return node, err == nil
 	}
-	look := func() (*corev1.Node, bool) {
+	getNode := func() (*corev1.Node, bool) {
 		require.NoError(t, n.sync(t.Context()))
 		return find()
 	}
 
-	_, found := look()
+	_, found := getNode()
 	assert.False(t, found, "it is being built")
 	server.Status = "ACTIVE"
-	_, found = look()
+	_, found = getNode()
 	assert.False(t, found, "it boots")
 	n.seen[server.ID] = time.Now().Add(-bootDuration)
 	n.Hold()
-	_, found = look()
+	_, found = getNode()
 	assert.False(t, found, "it is held")
 	n.Release()
-	node, found := look()
+	node, found := getNode()
 	require.True(t, found)
 	assert.Equal(t, "openstack:///id", node.Spec.ProviderID)
 	assert.Equal(t, "1.36.3", node.Labels["worker.gardener.cloud/kubernetes-version"])
 	assert.Equal(t, corev1.ConditionTrue, condition(node, corev1.NodeReady).Status)
 	assert.Len(t, node.Spec.Taints, 1)
-	node, _ = look()
+	node, _ = getNode()
 	assert.Empty(t, node.Spec.Taints, "all that others need runs")
 
 	said := node.ResourceVersion
-	node, _ = look()
+	node, _ = getNode()
 	assert.Equal(t, said, node.ResourceVersion, "there is nothing to say")
 	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{
 		Type: machinev1alpha1.NodeInPlaceUpdate, Status: corev1.ConditionTrue, Reason: machinev1alpha1.ReadyForUpdate,
 	})
 	require.NoError(t, c.Status().Update(t.Context(), node))
 	n.FailUpdates("the disk is full")
-	node, _ = look()
+	node, _ = getNode()
 	assert.Equal(t, machinev1alpha1.LabelValueNodeUpdateFailed, node.Labels[machinev1alpha1.LabelKeyNodeUpdateResult])
 	assert.Equal(t, "the disk is full", node.Annotations[machinev1alpha1.AnnotationKeyMachineUpdateFailedReason])
 	n.FailUpdates("")
-	node, _ = look()
+	node, _ = getNode()
 	assert.Equal(t, machinev1alpha1.LabelValueNodeUpdateSuccessful, node.Labels[machinev1alpha1.LabelKeyNodeUpdateResult])
 	assert.NotContains(t, node.Annotations, machinev1alpha1.AnnotationKeyMachineUpdateFailedReason)
 
 	there = false
-	node, _ = look()
+	node, _ = getNode()
 	assert.Equal(t, corev1.ConditionUnknown, condition(node, corev1.NodeReady).Status, "it has fallen silent")
 	n.missed[server.Name] = time.Now().Add(-deletionDelay)
-	_, found = look()
+	_, found = getNode()
 	assert.False(t, found, "nobody waits for it any longer")
 }
 

@@ -31,7 +31,7 @@ func TestControlPlaneInSeed(t *testing.T) {
 	env := newEnvironment(t)
 	for _, part := range []struct {
 		name string
-		play func(*testing.T, *environment)
+		run  func(*testing.T, *environment)
 	}{
 		{"ManagedResourceForShoot", testManagedResourceForShoot},
 		{"ManagedResourceForSeed", testManagedResourceForSeed},
@@ -41,7 +41,7 @@ func TestControlPlaneInSeed(t *testing.T) {
 		{"CloudControllerManager", testCloudControllerManager},
 		{"Hibernation", testHibernation},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.play(t, env) })
+		t.Run(part.name, func(t *testing.T) { part.run(t, env) })
 	}
 }
 

@@ -19,9 +19,9 @@ func newTestLayout(t *testing.T) layout {
 
 func TestLayout_Verify(t *testing.T) {
 	for description, test := range map[string]struct {
-		prepare func(*testing.T, layout)
-		there   bool
-		foreign bool
+		prepare   func(*testing.T, layout)
+		there     bool
+		isForeign bool
 	}{
 		"what does not exist is not there": {prepare: func(*testing.T, layout) {}},
 		"an empty directory is as good as none": {
@@ -33,11 +33,11 @@ func TestLayout_Verify(t *testing.T) {
 		},
 		"a directory with other things is foreign": {
 			prepare: func(t *testing.T, l layout) { require.NoError(t, write(filepath.Join(l.dir, "letters"), nil)) },
-			there:   true, foreign: true,
+			there:   true, isForeign: true,
 		},
 		"a marker that says something else is foreign": {
 			prepare: func(t *testing.T, l layout) { require.NoError(t, write(l.marker(), []byte("mine"))) },
-			there:   true, foreign: true,
+			there:   true, isForeign: true,
 		},
 	} {
 		t.Run(description, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestLayout_Verify(t *testing.T) {
 			test.prepare(t, l)
 			there, err := l.verify()
 			assert.Equal(t, test.there, there)
-			if test.foreign {
+			if test.isForeign {
 				require.ErrorIs(t, err, errNotStateDir)
 				require.ErrorIs(t, l.create(), errNotStateDir)
 				return

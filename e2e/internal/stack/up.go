@@ -44,13 +44,13 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	}
 
 	s.screen.Heading("A real OpenStack in " + s.layout.dir)
-	if err := s.screen.Step("packages", func(tell io.Writer) (string, error) { return s.installPackages(ctx, tell) }); err != nil {
+	if err := s.screen.Step("packages", func(progress io.Writer) (string, error) { return s.installPackages(ctx, progress) }); err != nil {
 		return err
 	}
 	if err := s.screen.Step("files", func(io.Writer) (string, error) { return s.layout.etc(), s.layout.writeFiles() }); err != nil {
 		return err
 	}
-	if err := s.screen.Step("cloud", func(tell io.Writer) (string, error) { return s.layout.startCloud(ctx, cache, tell) }); err != nil {
+	if err := s.screen.Step("cloud", func(progress io.Writer) (string, error) { return s.layout.startCloud(ctx, cache, progress) }); err != nil {
 		return err
 	}
 	return s.screen.Step("clouds.yaml", func(io.Writer) (string, error) { return s.Clouds(), s.layout.writeClouds(ctx) })

@@ -154,20 +154,20 @@ func TestMergeIntoStatus(t *testing.T) {
 		"what is being deleted":                      {object: replaceInDocument(t, status, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			ask := func(object string) ctrladmission.Response {
+			review := func(object string) ctrladmission.Response {
 				garden := &profileGarden{}
 				response := callProfileWebhook(t, garden, "namespacedcloudprofilestatus.openstack", "NamespacedCloudProfile", object, object)
 				require.True(t, response.Allowed, "a status is never refused")
 				require.Zero(t, garden.requests)
 				return response
 			}
-			response := ask(test.object)
+			response := review(test.object)
 			if test.patch == "" {
 				assert.Empty(t, response.Patch)
 				return
 			}
 			assert.JSONEq(t, test.patch, string(response.Patch))
-			assert.Empty(t, ask(patchedProfile(t, test.object, response)).Patch, "once more")
+			assert.Empty(t, review(patchedProfile(t, test.object, response)).Patch, "once more")
 		})
 	}
 }

@@ -233,7 +233,7 @@ func TestSession_CreateServer_QuotaExceeded(t *testing.T) {
 		resource string
 		limit    int
 		do       attempt
-		says     string
+		wantText string
 	}{
 		"instances":    {"instances", 1, server(openstack.ServerCreate{}), "instances (1 of 1"},
 		"cores":        {"cores", 7, server(openstack.ServerCreate{}), "cores (4 of 7"},
@@ -259,7 +259,7 @@ func TestSession_CreateServer_QuotaExceeded(t *testing.T) {
 			require.NoError(t, env.SetQuota(fake.DefaultProject, tc.resource, tc.limit))
 			err = tc.do(t, env)
 			assert.Equal(t, cloud.QuotaExceeded, cloud.KindOf(err))
-			assert.ErrorContains(t, err, tc.says)
+			assert.ErrorContains(t, err, tc.wantText)
 			require.NoError(t, env.SetQuota(fake.DefaultProject, tc.resource, 100000))
 			env.Inject(wire.Fault{Match: wire.Match{Method: "POST", WritesOnly: true}, Status: 403})
 			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(tc.do(t, env)))

@@ -67,7 +67,7 @@ func TestApplyFailureReason(t *testing.T) {
 		resource.Generation = 2
 		return resource
 	}
-	const told = "gardener-resource-manager has not applied r yet (Told.)"
+	const notApplied = "gardener-resource-manager has not applied r yet (Told.)"
 	for sentence, tt := range map[string]struct {
 		resource *resourcesv1alpha1.ManagedResource
 		want     string
@@ -76,10 +76,10 @@ func TestApplyFailureReason(t *testing.T) {
 		"nobody has seen a change":                 {resource: condition(gardencorev1beta1.ConditionTrue, resourcesv1alpha1.ConditionApplySucceeded)},
 		"objects are being applied":                {resource: condition(progressing, resourcesv1alpha1.ConditionApplyProgressing)},
 		"an earlier object is not gone":            {resource: condition(progressing, resourcesv1alpha1.ConditionDeletionPending)},
-		"an object is refused":                     {resource: condition(no, resourcesv1alpha1.ConditionApplyFailed), want: told},
-		"an object was refused, and is tried anew": {resource: condition(progressing, resourcesv1alpha1.ConditionApplyFailed), want: told},
-		"an earlier object cannot be deleted":      {resource: condition(no, resourcesv1alpha1.ConditionDeletionFailed), want: told},
-		"an object cannot be decoded":              {resource: condition(no, resourcesv1alpha1.ConditionDecodingFailed), want: told},
+		"an object is refused":                     {resource: condition(no, resourcesv1alpha1.ConditionApplyFailed), want: notApplied},
+		"an object was refused, and is tried anew": {resource: condition(progressing, resourcesv1alpha1.ConditionApplyFailed), want: notApplied},
+		"an earlier object cannot be deleted":      {resource: condition(no, resourcesv1alpha1.ConditionDeletionFailed), want: notApplied},
+		"an object cannot be decoded":              {resource: condition(no, resourcesv1alpha1.ConditionDecodingFailed), want: notApplied},
 	} {
 		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, ApplyFailureReason(tt.resource)) })
 	}

@@ -202,9 +202,9 @@ func TestSchema_RemoteReferences(t *testing.T) {
 func TestSchema_MessagesContainNoValues(t *testing.T) {
 	const draft7 = `"$schema": "http://json-schema.org/draft-07/schema#"`
 	for name, test := range map[string]struct {
-		schema, says string
-		value        any
-		secret       string
+		schema, wantText string
+		value            any
+		secret           string
 	}{
 		"a pattern":              {`{"pattern": "^[a-z]+$"}`, "the value does not match pattern '^[a-z]+$'", "it's ' does not match pattern 7", "it's"},
 		"a format":               {`{` + draft7 + `, "format": "ipv4"}`, "the value is not valid ipv4", "hunter2", "hunter2"},
@@ -225,7 +225,7 @@ func TestSchema_MessagesContainNoValues(t *testing.T) {
 				schema = `{` + draft7 + `, "properties": {"key": ` + strings.Replace(test.schema, draft7+", ", "", 1) + `}}`
 			}
 			_, err := load(t, map[string]string{"values.schema.json": schema}).Render(release(), map[string]any{"key": test.value})
-			assertProblem(t, err, problem.ValuesInvalid, "chart example 0.1.0: values.key: "+test.says)
+			assertProblem(t, err, problem.ValuesInvalid, "chart example 0.1.0: values.key: "+test.wantText)
 			assert.NotContains(t, strings.TrimPrefix(err.Error(), "chart example 0.1.0"), test.secret)
 		})
 	}

@@ -17,7 +17,7 @@ func TestRender_Crash(t *testing.T) {
 	const trace = "\n\ngoroutine 1 gp=0x2fb9f44041e0 m=0 mp=0x5af600 [running]:\nruntime.throw({0x4df995?, 0x8?})\n"
 	const beyond = "takes more than 256 MiB of memory, or goes too deep"
 	for sentence, test := range map[string]struct {
-		says     string
+		wantText string
 		isCharts bool
 		want     string
 	}{
@@ -53,7 +53,7 @@ func TestRender_Crash(t *testing.T) {
 			r := newRenderer(t, Limits{Memory: 256 << 20})
 			folder := t.TempDir()
 			r.program = filepath.Join(folder, "crash")
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "says"), []byte(test.says), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "says"), []byte(test.wantText), 0o600))
 			require.NoError(t, os.WriteFile(r.program, []byte("#!/bin/sh\ncat "+folder+"/says >&2\nexit 2\n"), 0o700))
 			one := request(t, configMap, nil)
 			one.Resources = map[string]any{"login": map[string]any{"data": map[string]any{"password": `hunter"2`}}}

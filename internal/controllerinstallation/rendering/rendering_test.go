@@ -68,7 +68,7 @@ func TestRender_TemplateExceedsLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		template string
 		values   map[string]any
-		says     []string
+		wantText []string
 	}{
 		"an endless loop":          {`{{ range until 1000000000 }}{{ end }}`, nil, both},
 		"a loop over a number":     {`{{ range 1000000000000 }}{{ end }}`, nil, []string{cpu}},
@@ -86,8 +86,8 @@ func TestRender_TemplateExceedsLimits(t *testing.T) {
 			require.True(t, is, "%v", err)
 			assert.Equal(t, problem.ChartCannotBeRendered, found.Reason)
 			assert.Less(t, len(found.Message), 2000)
-			if test.says != nil {
-				assert.True(t, slices.ContainsFunc(test.says, func(words string) bool { return strings.Contains(found.Message, words) }), found.Message)
+			if test.wantText != nil {
+				assert.True(t, slices.ContainsFunc(test.wantText, func(words string) bool { return strings.Contains(found.Message, words) }), found.Message)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestRender_ValuesExceedLimits(t *testing.T) {
 func TestRender_OutputExceedsLimits(t *testing.T) {
 	r := newRenderer(t, Limits{Objects: 10, Output: 1 << 20})
 	many := "{{ range 11 }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a{{ . }}}\n{{ end }}"
-	for name, test := range map[string]struct{ template, says string }{
+	for name, test := range map[string]struct{ template, wantText string }{
 		"too many objects": {many, "gives 11 objects, and there may be 10"},
 		"too many bytes":   {strings.Replace(configMap, "{{ .Values.a }}", `{{ repeat 2000000 "a" }}`, 1), "gives objects of more than 1 MiB"},
 	} {
@@ -115,7 +115,7 @@ func TestRender_OutputExceedsLimits(t *testing.T) {
 			found, is := problem.In(err)
 			require.True(t, is, "%v", err)
 			assert.Equal(t, problem.ChartCannotBeRendered, found.Reason)
-			assert.Contains(t, found.Message, test.says)
+			assert.Contains(t, found.Message, test.wantText)
 		})
 	}
 	objects, err := r.Render(t.Context(), request(t, strings.Replace(many, "11", "10", 1), nil))

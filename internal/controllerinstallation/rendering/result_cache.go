@@ -28,8 +28,8 @@ type cachedResult struct {
 // entryOverhead is about what a result takes beside its bytes.
 const entryOverhead = 256
 
-func newResultCache(room int) *resultCache {
-	return &resultCache{capacity: room, now: time.Now, results: map[hash]cachedResult{}}
+func newResultCache(capacity int) *resultCache {
+	return &resultCache{capacity: capacity, now: time.Now, results: map[hash]cachedResult{}}
 }
 
 // get returns nil when there is nothing.

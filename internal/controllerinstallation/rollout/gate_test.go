@@ -434,8 +434,8 @@ func TestDecide_EmptyWavesAndDueAt(t *testing.T) {
 }
 
 func TestObserved_SteadyAfter(t *testing.T) {
-	ill := Observed{}.After(minute, Healthy, Unhealthy).After(minute, Unhealthy, Healthy)
-	o := ill.After(SteadyAfter-time.Second, Healthy, Healthy)
+	interrupted := Observed{}.After(minute, Healthy, Unhealthy).After(minute, Unhealthy, Healthy)
+	o := interrupted.After(SteadyAfter-time.Second, Healthy, Healthy)
 	assert.Equal(t, 1, o.Interruptions)
 	assert.Equal(t, minute, o.UnhealthyTotal)
 	o = o.After(time.Second, Healthy, Unhealthy)

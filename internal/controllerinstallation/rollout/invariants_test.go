@@ -339,7 +339,7 @@ func (env *environment) checkHarm(s Input, wave string) {
 
 // checkWave counts who is down once the decision has been carried out.
 func (env *environment) checkWave(s Input, d Decision, name string) {
-	var members, unavailable, takenDown, ill int
+	var members, unavailable, takenDown, unhealthyCount int
 	for _, o := range outcomes(s, d) {
 		if o.wave != name {
 			continue
@@ -353,12 +353,12 @@ func (env *environment) checkWave(s Input, d Decision, name string) {
 		}
 		unavailable++
 		if o.isUnhealthyWithout(s.Newest) {
-			ill++
+			unhealthyCount++
 		}
 	}
 	env.counts["taken down"] += takenDown
 	if isCandidate := !s.NewestGood && !d.Good && !slices.Contains(s.Bad, s.Newest); isCandidate && takenDown == 1 {
-		unavailable -= ill // one may always be given a candidate beside those that are ill without it
+		unavailable -= unhealthyCount // one may always be given a candidate beside those that are ill without it
 	}
 	env.checks.that("no more are taken down than may be", takenDown == 0 || unavailable <= allowed(s.Rollout, name, members), name, unavailable, takenDown)
 }
@@ -453,15 +453,15 @@ func (env *environment) isStable(revision string) bool {
 // take all places of the wave.
 func (env *environment) blocked(one *simulatedSeed) bool {
 	wave := one.observed.SeedLabels["wave"]
-	members, ill := 0, 0
+	members, unhealthyCount := 0, 0
 	for _, other := range env.installedSeeds() {
 		if other.observed.SeedLabels["wave"] != wave {
 			continue
 		}
 		members++
 		if other.outages == 0 && other.observed.Before != WasUnhealthy && (!other.healthy || other.observed.Failed != "") {
-			ill++
+			unhealthyCount++
 		}
 	}
-	return one.observed.Failed != "" || ill >= allowed(env.rollout, wave, members)
+	return one.observed.Failed != "" || unhealthyCount >= allowed(env.rollout, wave, members)
 }

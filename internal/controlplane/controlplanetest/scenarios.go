@@ -24,7 +24,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range []struct {
 		name string
-		play func(*Harness)
+		run  func(*Harness)
 	}{
 		{"create, again, delete", createReconcileDelete},
 		{"create and delete while the resource manager takes its time", slowResourceManager},
@@ -37,7 +37,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.play(NewHarness(t, server, subject))
+			s.run(NewHarness(t, server, subject))
 		})
 	}
 }

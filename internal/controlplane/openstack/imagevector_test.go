@@ -94,10 +94,10 @@ func TestImages_OverwrittenByUpstreamsList(t *testing.T) {
 // renderedImages returns the images in everything that a shoot with Manila has in the seed and on its nodes.
 func renderedImages(t *testing.T, kubernetesVersion string) map[string]bool {
 	t.Helper()
-	surroundings := ccmValues(t, kubernetesVersion)
-	objects, err := component.Objects(ccmInputs(kubernetesVersion, false).cloudControllerManager(), surroundings)
+	values := ccmValues(t, kubernetesVersion)
+	objects, err := component.Objects(ccmInputs(kubernetesVersion, false).cloudControllerManager(), values)
 	require.NoError(t, err)
-	snapshots, err := component.Objects(csi.SnapshotController(), surroundings)
+	snapshots, err := component.Objects(csi.SnapshotController(), values)
 	require.NoError(t, err)
 	objects = append(objects, snapshots...)
 	for _, name := range []string{cinderDriver, manilaDriver} {

@@ -15,8 +15,8 @@ import (
 
 func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		status *runtime.RawExtension
-		says   string
+		status   *runtime.RawExtension
+		wantText string
 	}{
 		"missing":              {nil, `spec.infrastructureProviderStatus names no subnet of purpose "nodes"`},
 		"without subnets":      {encoded(t, openstackv1alpha1.NewInfrastructureStatus()), `spec.infrastructureProviderStatus names no subnet of purpose "nodes"`},
@@ -34,7 +34,7 @@ func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 			require.Empty(t, New().Validate(shoot))
 			_, err := New().Plan(shoot)
 			require.ErrorIs(t, err, controlplane.ErrInfrastructureIncomplete)
-			assert.ErrorContains(t, err, tc.says)
+			assert.ErrorContains(t, err, tc.wantText)
 			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
 		})
 	}

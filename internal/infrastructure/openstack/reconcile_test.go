@@ -153,10 +153,10 @@ func TestObserve_SeveralMarked(t *testing.T) {
 
 func TestObserve_NamesakesIgnored(t *testing.T) {
 	env := newEnvironment(t)
-	foreign := formatMark(technicalID, "another-uid")
+	otherMark := formatMark(technicalID, "another-uid")
 	longer := formatMark(technicalID+"-b", shootUID+"-b")
 	for _, name := range []string{technicalID, technicalID + "-b", technicalID + "-ipv6"} {
-		network := env.plant("networks", fake.Attrs{"name": name, "description": foreign})
+		network := env.plant("networks", fake.Attrs{"name": name, "description": otherMark})
 		env.plant("subnets", fake.Attrs{"name": name, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "description": longer})
 		env.plant("routers", fake.Attrs{"name": name})
 		env.plant("security-groups", fake.Attrs{"name": name, "description": "Cluster Nodes"})

@@ -76,9 +76,9 @@ func (rec *reconciliation) clearSubnets(ctx context.Context, kinds []kind) error
 // removeReplaced removes what is the shoot's own.
 func (rec *reconciliation) removeReplaced(ctx context.Context, kinds []kind) error {
 	for _, own := range []struct {
-		kind   kind
-		doomed *[]string
-		remove func(context.Context) error
+		kind     kind
+		toDelete *[]string
+		remove   func(context.Context) error
 	}{
 		{kindRouter, &rec.toDelete.router, rec.removeRouter},
 		{kindNetwork, &rec.toDelete.network, rec.removeNetwork},
@@ -87,7 +87,7 @@ func (rec *reconciliation) removeReplaced(ctx context.Context, kinds []kind) err
 		if !slices.Contains(kinds, own.kind) || !rec.owns(own.kind, "") {
 			continue
 		}
-		*own.doomed = []string{rec.state.id(own.kind)}
+		*own.toDelete = []string{rec.state.id(own.kind)}
 		if err := own.remove(ctx); err != nil {
 			return err
 		}

@@ -14,33 +14,33 @@ func TestClass_Validate(t *testing.T) {
 	s := startCloud(t)
 	type spec = v1alpha1.MachineProviderConfigSpec
 	for sentence, test := range map[string]struct {
-		edit  func(*spec)
-		order func(*testMachine)
-		says  string
+		edit     func(*spec)
+		order    func(*testMachine)
+		wantText string
 	}{
-		"another provider":         {order: func(o *testMachine) { o.class.Provider = "AWS" }, says: `serves "OpenStack"`},
-		"no secret":                {order: func(o *testMachine) { o.secret = nil }, says: "secret is missing"},
-		"nothing that can be read": {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte("{") }, says: "providerSpec"},
-		"another kind":             {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, says: "providerSpec"},
-		"no user data":             {order: func(o *testMachine) { delete(o.secret.Data, "userData") }, says: "userData"},
+		"another provider":         {order: func(o *testMachine) { o.class.Provider = "AWS" }, wantText: `serves "OpenStack"`},
+		"no secret":                {order: func(o *testMachine) { o.secret = nil }, wantText: "secret is missing"},
+		"nothing that can be read": {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte("{") }, wantText: "providerSpec"},
+		"another kind":             {order: func(o *testMachine) { o.class.ProviderSpec.Raw = []byte(`{"apiVersion":"v1","kind":"Pod"}`) }, wantText: "providerSpec"},
+		"no user data":             {order: func(o *testMachine) { delete(o.secret.Data, "userData") }, wantText: "userData"},
 		"more user data than Nova takes": {
-			order: func(o *testMachine) { o.secret.Data["userData"] = bytes.Repeat([]byte("secret"), 10_000) }, says: "80000 bytes in base64",
+			order: func(o *testMachine) { o.secret.Data["userData"] = bytes.Repeat([]byte("secret"), 10_000) }, wantText: "80000 bytes in base64",
 		},
-		"no password":                 {order: func(o *testMachine) { delete(o.secret.Data, "password") }, says: "password"},
-		"no Keystone":                 {order: func(o *testMachine) { delete(o.secret.Data, "authURL") }, says: "authURL"},
-		"no tag of the cluster":       {edit: func(s *spec) { delete(s.Tags, clusterTag) }, says: "kubernetes.io-cluster-"},
-		"no tag of the role":          {edit: func(s *spec) { delete(s.Tags, roleTag) }, says: "kubernetes.io-role-"},
-		"a tag of no cluster":         {edit: func(s *spec) { s.Tags = map[string]string{v1alpha1.TagClusterPrefix: "1", roleTag: "1"} }, says: "tags"},
-		"no region":                   {edit: func(s *spec) { s.Region = "" }, says: "region"},
-		"no zone":                     {edit: func(s *spec) { s.AvailabilityZone = "" }, says: "availabilityZone"},
-		"no flavor":                   {edit: func(s *spec) { s.FlavorName = "" }, says: "flavorName"},
-		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, says: "imageID"},
-		"no network":                  {edit: func(s *spec) { s.NetworkID = "" }, says: "networkID"},
-		"one network and several":     {edit: func(s *spec) { s.Networks = []v1alpha1.Network{{ID: "x"}} }, says: "networks"},
-		"a network of no name":        {edit: func(s *spec) { s.NetworkID, s.Networks = "", []v1alpha1.Network{{}} }, says: "networks(0)"},
-		"no ranges of pods":           {edit: func(s *spec) { s.PodNetworkCIDRs = nil }, says: "podNetworkCIDRs"},
-		"less than no disk":           {edit: func(s *spec) { s.RootDiskSize = -1 }, says: "rootDiskSize"},
-		"a data volume without space": {edit: func(s *spec) { s.DataVolumes = []v1alpha1.DataVolume{{Name: "a"}} }, says: "dataVolumes(0).size"},
+		"no password":                 {order: func(o *testMachine) { delete(o.secret.Data, "password") }, wantText: "password"},
+		"no Keystone":                 {order: func(o *testMachine) { delete(o.secret.Data, "authURL") }, wantText: "authURL"},
+		"no tag of the cluster":       {edit: func(s *spec) { delete(s.Tags, clusterTag) }, wantText: "kubernetes.io-cluster-"},
+		"no tag of the role":          {edit: func(s *spec) { delete(s.Tags, roleTag) }, wantText: "kubernetes.io-role-"},
+		"a tag of no cluster":         {edit: func(s *spec) { s.Tags = map[string]string{v1alpha1.TagClusterPrefix: "1", roleTag: "1"} }, wantText: "tags"},
+		"no region":                   {edit: func(s *spec) { s.Region = "" }, wantText: "region"},
+		"no zone":                     {edit: func(s *spec) { s.AvailabilityZone = "" }, wantText: "availabilityZone"},
+		"no flavor":                   {edit: func(s *spec) { s.FlavorName = "" }, wantText: "flavorName"},
+		"no image":                    {edit: func(s *spec) { s.ImageName = "" }, wantText: "imageID"},
+		"no network":                  {edit: func(s *spec) { s.NetworkID = "" }, wantText: "networkID"},
+		"one network and several":     {edit: func(s *spec) { s.Networks = []v1alpha1.Network{{ID: "x"}} }, wantText: "networks"},
+		"a network of no name":        {edit: func(s *spec) { s.NetworkID, s.Networks = "", []v1alpha1.Network{{}} }, wantText: "networks(0)"},
+		"no ranges of pods":           {edit: func(s *spec) { s.PodNetworkCIDRs = nil }, wantText: "podNetworkCIDRs"},
+		"less than no disk":           {edit: func(s *spec) { s.RootDiskSize = -1 }, wantText: "rootDiskSize"},
+		"a data volume without space": {edit: func(s *spec) { s.DataVolumes = []v1alpha1.DataVolume{{Name: "a"}} }, wantText: "dataVolumes(0).size"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if test.edit == nil {
@@ -52,7 +52,7 @@ func TestClass_Validate(t *testing.T) {
 			}
 			err := o.create(t.Context(), s.process())
 			require.Equal(t, codes.InvalidArgument, code(err))
-			require.ErrorContains(t, err, test.says)
+			require.ErrorContains(t, err, test.wantText)
 			require.NotContains(t, err.Error(), "secret\"")
 		})
 	}

@@ -56,17 +56,17 @@ func TestCoalescer_SharedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestCoalescer()
 		var group sync.WaitGroup
-		ask := func(name string) {
+		lookUp := func(name string) {
 			group.Go(func() {
 				found, err := a.find(t.Context(), name, 0)
 				require.NoError(t, err)
 				require.Equal(t, []string{name}, found)
 			})
 		}
-		ask("first")
+		lookUp("first")
 		synctest.Wait()
 		for i := range 100 {
-			ask(fmt.Sprintf("machine-%d", i%50)) // twice the same is one question
+			lookUp(fmt.Sprintf("machine-%d", i%50)) // twice the same is one question
 		}
 		group.Wait()
 		require.Len(t, a.calls, 2, "those who came while the first call was under way must not be answered by it")

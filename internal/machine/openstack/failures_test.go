@@ -63,57 +63,57 @@ func TestCreateMachine_Refused(t *testing.T) {
 	}
 	nothing := func(*testing.T, *testCloud) {}
 	for sentence, test := range map[string]struct {
-		given func(*testing.T, *testCloud)
-		edit  func(*v1alpha1.MachineProviderConfigSpec)
-		want  codes.Code
-		says  string
+		given    func(*testing.T, *testCloud)
+		edit     func(*v1alpha1.MachineProviderConfigSpec)
+		want     codes.Code
+		wantText string
 	}{
-		"the quota of cores is used up":     {given: quota("cores"), want: codes.ResourceExhausted, says: "cores"},
-		"the quota of instances is used up": {given: quota("instances"), want: codes.ResourceExhausted, says: "raise the project's quota"},
-		"the quota of ports is used up":     {given: quota("port"), want: codes.ResourceExhausted, says: "port"},
+		"the quota of cores is used up":     {given: quota("cores"), want: codes.ResourceExhausted, wantText: "cores"},
+		"the quota of instances is used up": {given: quota("instances"), want: codes.ResourceExhausted, wantText: "raise the project's quota"},
+		"the quota of ports is used up":     {given: quota("port"), want: codes.ResourceExhausted, wantText: "port"},
 		"no address is left": {given: func(t *testing.T, s *testCloud) {
 			t.Helper()
 			require.NoError(t, s.cloud.ExhaustSubnet(s.subnet, true))
-		}, want: codes.ResourceExhausted, says: machineName},
+		}, want: codes.ResourceExhausted, wantText: machineName},
 		"no host has room": {given: func(_ *testing.T, s *testCloud) {
 			s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})
-		}, want: codes.ResourceExhausted, says: "No valid host"},
+		}, want: codes.ResourceExhausted, wantText: "No valid host"},
 		"the permission is missing": {given: func(_ *testing.T, s *testCloud) {
 			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Times: -1, Status: 403})
-		}, want: codes.PermissionDenied, says: "role"},
+		}, want: codes.PermissionDenied, wantText: "role"},
 		"the cloud is down": {given: func(_ *testing.T, s *testCloud) {
 			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503})
-		}, want: codes.Unavailable, says: "503"},
+		}, want: codes.Unavailable, wantText: "503"},
 		"there is no such flavor": {
-			given: nothing, want: codes.ResourceExhausted, says: `no flavor "huge" in this region`,
+			given: nothing, want: codes.ResourceExhausted, wantText: `no flavor "huge" in this region`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName = "huge" },
 		},
 		"there is no such image": {
-			given: nothing, want: codes.InvalidArgument, says: `no image "windows"`,
+			given: nothing, want: codes.InvalidArgument, wantText: `no image "windows"`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.ImageName = "windows" },
 		},
 		"there is no such image ID": {
-			given: nothing, want: codes.InvalidArgument, says: "image",
+			given: nothing, want: codes.InvalidArgument, wantText: "image",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.ImageID = "8f0a5b5e-0000-4000-8000-000000000000"
 			},
 		},
 		"there is no such security group": {
-			given: nothing, want: codes.InvalidArgument, says: `no security group "open"`,
+			given: nothing, want: codes.InvalidArgument, wantText: `no security group "open"`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"open"} },
 		},
 		"there is no such network": {
-			given: nothing, want: codes.InvalidArgument, says: "network",
+			given: nothing, want: codes.InvalidArgument, wantText: "network",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.NetworkID, spec.SubnetIDs = "8f0a5b5e-0000-4000-8000-000000000000", nil
 			},
 		},
 		"there is no such zone": {
-			given: nothing, want: codes.InvalidArgument, says: "availability zone",
+			given: nothing, want: codes.InvalidArgument, wantText: "availability zone",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.AvailabilityZone = "zone-z" },
 		},
 		"there is no such server group": {
-			given: nothing, want: codes.InvalidArgument, says: "group",
+			given: nothing, want: codes.InvalidArgument, wantText: "group",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.ServerGroupID = new("8f0a5b5e-0000-4000-8000-000000000000")
 			},
@@ -130,7 +130,7 @@ func TestCreateMachine_Refused(t *testing.T) {
 			err := o.create(t.Context(), p)
 			t.Log(err)
 			require.Equal(t, test.want, code(err))
-			require.ErrorContains(t, err, test.says)
+			require.ErrorContains(t, err, test.wantText)
 			require.ErrorContains(t, err, machineName)
 			created, _ := fake.Diff(before, s.cloud.State(fake.DefaultProject))
 			require.Empty(t, created)

@@ -177,22 +177,22 @@ func TestRequestBody_Read(t *testing.T) {
 	lost := errors.New("lost")
 	for sentence, test := range map[string]struct {
 		body     io.Reader
-		room     int
+		capacity int
 		complete bool
 		err      error
 	}{
-		"an empty body":                        {body: strings.NewReader(""), room: 2 * maxBody, complete: true},
-		"a body of one piece":                  {body: strings.NewReader(strings.Repeat("x", minChunk)), room: 2 * maxBody, complete: true},
-		"a body of many pieces":                {body: iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 3<<20))), room: 2 * maxBody, complete: true},
-		"a body that is too long":              {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 4 * maxBody},
-		"a body without room":                  {body: strings.NewReader(strings.Repeat("x", 1<<20)), room: 1 << 20, complete: true, err: errBusy},
-		"a body that is too long without room": {body: strings.NewReader(strings.Repeat("x", maxBody+1)), room: 1 << 20, err: errBusy},
-		"a body that ends early":               {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), room: 2 * maxBody, err: io.ErrUnexpectedEOF},
-		"a body that cannot be read":           {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: 2 * maxBody, err: lost},
-		"a body without room, that ends early": {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), room: minChunk, err: errBusy},
+		"an empty body":                        {body: strings.NewReader(""), capacity: 2 * maxBody, complete: true},
+		"a body of one piece":                  {body: strings.NewReader(strings.Repeat("x", minChunk)), capacity: 2 * maxBody, complete: true},
+		"a body of many pieces":                {body: iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 3<<20))), capacity: 2 * maxBody, complete: true},
+		"a body that is too long":              {body: strings.NewReader(strings.Repeat("x", maxBody+1)), capacity: 4 * maxBody},
+		"a body without room":                  {body: strings.NewReader(strings.Repeat("x", 1<<20)), capacity: 1 << 20, complete: true, err: errBusy},
+		"a body that is too long without room": {body: strings.NewReader(strings.Repeat("x", maxBody+1)), capacity: 1 << 20, err: errBusy},
+		"a body that ends early":               {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), capacity: 2 * maxBody, err: io.ErrUnexpectedEOF},
+		"a body that cannot be read":           {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), capacity: 2 * maxBody, err: lost},
+		"a body without room, that ends early": {body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(lost)), capacity: minChunk, err: errBusy},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := &requestBody{memory: newMemory(test.room)}
+			r := &requestBody{memory: newMemory(test.capacity)}
 			complete, err := r.read(test.body)
 			require.ErrorIs(t, err, test.err)
 			assert.Equal(t, test.complete, complete)

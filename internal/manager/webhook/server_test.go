@@ -123,15 +123,15 @@ func TestServer_ClosesConnectionsOnShutdown(t *testing.T) {
 
 	// As API servers do: HTTP/1.1, with connections that are kept.
 	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	ask := func() *http.Response {
+	get := func() *http.Response {
 		response, err := caller.Post(address+"/tune", "application/json", strings.NewReader(emptyReview))
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, response.Body)
 		require.NoError(t, errors.Join(err, response.Body.Close()))
 		return response
 	}
-	assert.False(t, ask().Close)
+	assert.False(t, get().Close)
 	end()
-	require.Eventually(t, func() bool { return ask().Close }, shutdownDelay/2, time.Millisecond, "it answers on, and has its connections closed")
+	require.Eventually(t, func() bool { return get().Close }, shutdownDelay/2, time.Millisecond, "it answers on, and has its connections closed")
 	require.NoError(t, <-ended)
 }

@@ -79,8 +79,8 @@ func TestValidate(t *testing.T) {
 
 func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does func(*environment)
-		says string
+		does     func(*environment)
+		wantText string
 	}{
 		"missing":           {func(env *environment) { env.infra = openstackv1alpha1.NewInfrastructureStatus() }, "networks.id: the Infrastructure has not reported the network yet"},
 		"no network":        {func(env *environment) { env.infra.Networks.ID = "" }, "networks.id: the Infrastructure has not reported the network yet"},
@@ -93,7 +93,7 @@ func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 			shoot := env.shootInput()
 			require.Empty(t, env.driver.Validate(shoot))
 			_, err := env.driver.Prepare(t.Context(), shoot)
-			require.ErrorContains(t, err, tc.says)
+			require.ErrorContains(t, err, tc.wantText)
 			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
 		})
 	}

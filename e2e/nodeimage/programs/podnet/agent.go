@@ -68,7 +68,7 @@ func trim(object any) (any, error) {
 }
 
 func (a *agent) run(ctx context.Context) error {
-	notice := cache.ResourceEventHandlerFuncs{
+	onChange := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { a.notifyChanged() },
 		UpdateFunc: func(any, any) { a.notifyChanged() },
 		DeleteFunc: func(any) { a.notifyChanged() },
@@ -79,7 +79,7 @@ func (a *agent) run(ctx context.Context) error {
 		a.factory.Core().V1().Namespaces().Informer(),
 		a.factory.Networking().V1().NetworkPolicies().Informer(),
 	} {
-		if _, err := informer.AddEventHandler(notice); err != nil {
+		if _, err := informer.AddEventHandler(onChange); err != nil {
 			return fmt.Errorf("watching: %w", err)
 		}
 	}

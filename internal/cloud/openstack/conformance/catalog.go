@@ -195,8 +195,8 @@ func malformedBodies() []Behaviour {
 	return []Behaviour{
 		behaviour("a body without the resource is refused by Neutron, with what it looked for", func(c *Case) {
 			for _, wrong := range []struct {
-				body any
-				says string
+				body     any
+				wantText string
 			}{
 				{Body{}, "Unable to find 'network' in request body"},
 				{Body{"subnet": Body{}}, "Unable to find 'network' in request body"},
@@ -206,7 +206,7 @@ func malformedBodies() []Behaviour {
 				{Body{"networks": []Body{}}, "Resources required"},
 				{Body{"networks": Body{}}, "Resources required"},
 			} {
-				c.TryCreate(Network, "/v2.0/networks", wrong.body).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.says)
+				c.TryCreate(Network, "/v2.0/networks", wrong.body).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.wantText)
 			}
 			c.TryCreate(Network, "/v2.0/routers", Body{"routers": []Body{{"name": "one"}, {"name": "two"}}}).
 				AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("Bulk operation not supported")
@@ -217,14 +217,14 @@ func malformedBodies() []Behaviour {
 		behaviour("Neutron names the attributes that it does not know, and those that nobody may set", func(c *Case) {
 			for _, wrong := range []struct {
 				attributes Body
-				says       string
+				wantText   string
 			}{
 				{Body{"colour": "red"}, "Unrecognized attribute(s) 'colour'"},
 				{Body{"id": "one"}, "Attribute 'id' not allowed in POST"},
 				{Body{"status": "DOWN"}, "Attribute 'status' not allowed in POST"},
 				{Body{"revision_number": 7}, "Attribute 'revision_number' not allowed in POST"},
 			} {
-				c.TryCreate(Network, "/v2.0/networks", Body{"network": wrong.attributes}).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.says)
+				c.TryCreate(Network, "/v2.0/networks", Body{"network": wrong.attributes}).AssertError(http.StatusBadRequest, "HTTPBadRequest").AssertMessage("%s", wrong.wantText)
 			}
 			c.WithoutRecording(func() { // in the order of a Python set, which is none
 				c.TryCreate(Network, "/v2.0/networks", Body{"network": Body{"colour": "red", "age": 1, "name": "x"}}).AssertMessage("colour").AssertMessage("age")

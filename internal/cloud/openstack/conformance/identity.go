@@ -66,8 +66,8 @@ func passwords() []Behaviour {
 		behaviour("a login that is none is told what is missing", func(c *Case) {
 			home := project(c.Login.Project)
 			for _, wrong := range []struct {
-				body any
-				says string
+				body     any
+				wantText string
 			}{
 				{Body{}, "Expecting to find auth in request body."},
 				{byPassword(Body{"name": c.Login.User, "password": c.Login.Password}, home), "Expecting to find domain in user."},
@@ -78,7 +78,7 @@ func passwords() []Behaviour {
 				{`{"auth": `, "Expecting to find valid JSON in request body."},
 				{`[]`, "Expecting to find valid JSON in request body."},
 			} {
-				c.requestToken(wrong.body).AssertError(http.StatusBadRequest, "Bad Request").AssertMessage("%s", wrong.says)
+				c.requestToken(wrong.body).AssertError(http.StatusBadRequest, "Bad Request").AssertMessage("%s", wrong.wantText)
 			}
 			c.requestToken(byMethod("magic", Body{}, home)).AssertError(http.StatusUnauthorized, "Unauthorized").AssertMessage("unsupported method")
 			c.requestToken(Body{"auth": Body{"identity": Body{"methods": []string{}}}}).AssertError(http.StatusUnauthorized, "Unauthorized")

@@ -103,7 +103,7 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if err := c.applySubnet(s, &in.subnetChange, true); err != nil {
 		return nil, err
 	}
-	if err := c.checkRoom(network, s, prefix); err != nil {
+	if err := c.checkCapacity(network, s, prefix); err != nil {
 		return nil, err
 	}
 	c.storeSubnet(network, s)
@@ -126,7 +126,7 @@ func (c *Cloud) ownNetwork(q *request, id, what string) (*Network, error) {
 }
 
 // checkRoom refuses a subnet that has no place beside the others of its network.
-func (c *Cloud) checkRoom(n *Network, s *Subnet, prefix netip.Prefix) error {
+func (c *Cloud) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error {
 	if prefix.Bits() == 0 {
 		return invalid("0 is not allowed as CIDR prefix length")
 	}
