@@ -54,6 +54,8 @@ type simulatedSeed struct {
 	alwaysUnhealthy, flaps bool
 	// wasHealthy is whether it really was well, and could be seen, when it was assigned what it has.
 	wasHealthy bool
+	// wasVisible is whether it could be seen at all then.
+	wasVisible bool
 	// disconnectedBy is the revision that has cut the seed off.
 	disconnectedBy string
 	// health and marked are of the last look at the present assignment; kept is what is written down of what was observed.

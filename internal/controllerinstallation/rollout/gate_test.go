@@ -322,11 +322,14 @@ func TestDecide_SupersededCandidates(t *testing.T) {
 			Input: candidateOver(started("eu-1", "former", 10*minute), started("eu-2", "former", minute)).paused(), assign: assignTo("old", "eu-1"),
 		},
 		"stay while paused with who was ill before": {Input: candidateOver(wasUnhealthy(started("eu-1", "former", 10*minute))).paused()},
-		"are replaced where nothing is taken back": {
-			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutRollback(), assign: assignTo("new", "eu-1"),
+		"wait for their wave where nothing is rolled back": {
+			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutRollback(),
 		},
-		"are replaced where nothing was ever good": {
-			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutLastGood(), assign: assignTo("new", "eu-1"),
+		"wait for their wave where nothing was ever good": {
+			Input: candidateOver(healthy("canary-1", "new", 0), unhealthy("eu-1", "former", minute)).withoutLastGood(),
+		},
+		"get the candidate with their wave where nothing is rolled back": {
+			Input: candidateOver(healthy("canary-1", "new", hour), unhealthy("eu-1", "former", minute)).withoutRollback(), assign: assignTo("new", "eu-1"),
 		},
 		"stay where a seed that was lost is well again": {Input: func() Input {
 			i := healthy("eu-1", "former", hour)

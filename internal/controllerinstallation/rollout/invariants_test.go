@@ -130,12 +130,13 @@ func (env *environment) checkSpread(revision string) {
 }
 
 // harmed counts in each wave who really was well before it got a revision and cannot be so with it, and who has been cut off by it; of those of whom the operator
-// has said that they were so.
+// has said that they were so. Who could not be seen when it was assigned that stops nobody.
 func (env *environment) harmed(revision string, before ...Before) map[string]int {
 	harmed := map[string]int{}
 	for _, one := range env.installedSeeds() {
 		isBroken := one.wasHealthy && one.applied == revision && env.isNeverHealthyOn(one, revision)
-		if slices.Contains(before, one.observed.Before) && one.observed.Assigned == revision && (isBroken || one.disconnectedBy == revision) {
+		isLost := one.wasVisible && one.disconnectedBy == revision
+		if slices.Contains(before, one.observed.Before) && one.observed.Assigned == revision && (isBroken || isLost) {
 			harmed[one.observed.SeedLabels["wave"]]++
 		}
 	}
@@ -320,7 +321,7 @@ func isNew(s Input, i Installation) bool {
 
 // isWaitOver is about who was not well before, or not for long.
 func isWaitOver(s Input, i Installation) bool {
-	isAsBefore := i.Before == WasUnhealthy || i.Before == WasUnsteady && !i.Unreachable && (i.Observed.Interruptions > 0 || i.Applied == i.Assigned && i.WasHealthy && !i.Healthy)
+	isAsBefore := i.Before.Inconclusive() && !i.Unreachable || i.Before == WasUnsteady && !i.Unreachable && (i.Observed.Interruptions > 0 || i.Applied == i.Assigned && i.WasHealthy && !i.Healthy)
 	return isAsBefore && i.Assigned == s.Newest && i.Observed.Total >= 10*minute
 }
 

@@ -110,17 +110,16 @@ func (p *plan) rollBackBad() {
 	}
 }
 
-// replaceSuperseded takes a superseded candidate away from installations that are not well with it: no rollout will judge it any more. Where nothing is rolled back,
-// the candidate replaces it.
+// replaceSuperseded gives LastGood to installations that are not healthy with a superseded candidate: no rollout evaluates that any more. Where nothing is rolled
+// back, they wait for the candidate like all others of their wave: nobody knows yet that it is better.
 func (p *plan) replaceSuperseded() {
+	if p.result != candidate || !p.rollsBack() {
+		return
+	}
 	for _, i := range p.all() {
-		switch {
-		case p.result != candidate || !p.isSuperseded(i) || !p.isUnhealthy(i):
-		case p.Rollout.Paused && p.isAsBefore(i): // it is none that has failed
-		case p.rollsBack():
+		isPausedAsBefore := p.Rollout.Paused && p.isAsBefore(i) // it is none that has failed
+		if p.isSuperseded(i) && p.isUnhealthy(i) && !isPausedAsBefore {
 			p.assign(i, p.LastGood, p.originalBefore(i))
-		case !p.Rollout.Paused && !i.isUnknown():
-			p.assign(i, p.Newest, WasUnhealthy)
 		}
 	}
 }

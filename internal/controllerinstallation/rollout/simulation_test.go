@@ -319,6 +319,7 @@ func (env *environment) assign(s Input, d Decision) bool {
 		if one.observed.Assigned != d.Assign[name] {
 			wasWell := one.observed.Assigned == "" || one.observed.Assigned == one.applied && one.healthy
 			one.wasHealthy = wasWell && !one.alwaysUnhealthy && !one.flaps && one.outages == 0 && one.errorSources == 0
+			one.wasVisible = env.isVisible(one)
 		}
 		one.observed.Assigned, one.observed.AssignedAt, one.observed.Failed = d.Assign[name], env.wallClock(), ""
 		one.observed.Before, one.observed.Trial, one.observed.Observed, one.stored, one.observedUntil = d.Before[name], s.NewestSince, Observed{}, Observed{}, time.Time{}
