@@ -7,7 +7,7 @@
 //     the order (accept.go): announce "Processing" where that is to be seen at once, then take the operation annotation and
 //     add the finalizer in one metadata patch;
 //  2. execute: call the contract's Actuator with a deadline and contain its panics. Its graph of tasks (graph.go) reports
-//     real progress, its state is saved while it works (track.go);
+//     real progress, its state is saved while it works (state_recorder.go);
 //  3. conclude: write the result in one status patch, and only then let go of the finalizer or of the annotation of a
 //     restore; a migrated object is let go of first (conclude.go).
 //

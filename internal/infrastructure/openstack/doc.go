@@ -6,11 +6,11 @@
 // A pass goes through these files:
 //
 //   - inputs.go turns object, shoot, cloud profile and secret into a plan (plan.go): what is wanted, validated and typed.
-//     immutable.go holds it against what is recorded, letgo.go lets a user correct what never worked, and mistakes.go names
+//     immutable.go holds it against what is recorded, release.go lets a user correct what never worked, and configuration_errors.go names
 //     the field when only the cloud sees that a value does not do;
 //   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. statecodec.go reads and writes it under
 //     the keys of the upstream extension, so that a shoot can come from there and go back; keys of our own begin with
-//     "trellis.". doubt.go remembers creates of which nobody knows what came, keyrecord.go the keys of the key pair;
+//     "trellis.". uncertain_create.go remembers creates of which nobody knows what came, keyrecord.go the keys of the key pair;
 //   - observe.go reads all that exists in one wave of parallel requests;
 //   - reconcile.go is the graph of named tasks that bring everything up. Each task decides with a pure function what differs
 //     between wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;

@@ -55,7 +55,7 @@ const (
 	// keyProject is the ID of the project in which the shoot lives.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
-	// keyUncertainCreates holds since when creates are in doubt, by kind, as JSON: see doubt.go.
+	// keyUncertainCreates holds since when creates are in doubt, by kind, as JSON: see uncertain_create.go.
 	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "doubts"
 	// keyNothingCreated stands as long as nobody tried to create anything.
 	keyNothingCreated = openstackv1alpha1.StateKeyPrefix + "nothing"

@@ -27,7 +27,7 @@
 //	kubectl label secret -n <namespace> -l name=ca-<binary>-webhook --overwrite issued-at-time=0
 //
 // The same with name=<binary>-webhook-server renews the server certificate alone. Deleting Secrets works too, but API server
-// and replicas then disagree for up to half a minute. keeper.go says why a renewal never makes a request fail.
+// and replicas then disagree for up to half a minute. cert_rotator.go says why a renewal never makes a request fail.
 //
 // # What a chart gives
 //

@@ -22,7 +22,7 @@ import (
 // Neither do nodes that go from host-local to calico-ipam, once BIRD makes all routes and Typha is ready for it. calico-ipam's upgrade
 // runs before the node's pod does, and claims for the pods on the node the addresses that they have; BIRD tells other nodes of ranges of
 // both kinds. Calico's source (cni-plugin/pkg/upgrade) admits one gap: a node that has changed may take an address that a node
-// which has not gives a pod of its own at the same time; it heals when that pod is made anew. Users are told (remarks.go).
+// which has not gives a pod of its own at the same time; it heals when that pod is made anew. Users are told (messages.go).
 type change struct {
 	from, to form
 	// rolledOut is true when all nodes are of the form from, and so are the pools.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What behaviours of servers need before they begin, as in given.go. Every cloud here has the flavors and images of these names.
+// What behaviours of servers need before they begin, as in fixtures.go. Every cloud here has the flavors and images of these names.
 const (
 	tinyFlavor = "m1.tiny"
 	tinyImage  = "tiny"

@@ -5,7 +5,7 @@
 // It looks twice. A behaviour asserts what matters to us. And every request that it makes is written down with its whole
 // answer, so that the answers of two clouds to the same requests can be laid side by side: whatever the fake says, a real
 // cloud must have said, too, down to the value and the wording. What may differ is replaced by a word in braces (IDs,
-// times, addresses that the cloud chose) and listed in one place, the file words.go. A fake may leave attributes out; it may not
+// times, addresses that the cloud chose) and listed in one place, the file placeholders.go. A fake may leave attributes out; it may not
 // invent any.
 //
 // The answers of a real cloud are kept in the folder testdata, one file for each area. They let the fake be checked where

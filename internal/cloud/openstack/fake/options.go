@@ -149,6 +149,7 @@ func WithTransition(kind string, t Transition) Option {
 	return func(c *config) { c.transitions[kind] = t }
 }
 
-func (c *config) has(s wire.Service) bool           { return !slices.Contains(c.missingServices, s) }
+func (c *config) has(s wire.Service) bool { return !slices.Contains(c.missingServices, s) }
+
 func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.missingExtensions, alias) }
 func (c *config) transition(kind string) Transition { return c.transitions[kind] }
