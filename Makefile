@@ -100,7 +100,7 @@ test: e2e-assets ## Run all tests: units, contract suites, and the binaries agai
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
 	@cd e2e/calico && go test -count=1 ./... # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
-	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -p 4 -timeout 40m ./... # they wait more than they compute
+	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -p 3 -timeout 40m ./... # they wait more than they compute
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
