@@ -27,6 +27,8 @@ const (
 	exitCPU    = 3
 	exitMemory = 4
 	exitInput  = 5
+	// exitRaceDetector is how ThreadSanitizer ends a process, in tests only.
+	exitRaceDetector = 66
 )
 
 // response is what such a process writes. It has one of the three.

@@ -30,8 +30,10 @@ func (c *crash) Error() string {
 // exceedsMemory reports whether the process went beyond its memory, or too deep. A machine without threads or memory to give, and a fault in Helm, crash it
 // as well.
 func (c *crash) exceedsMemory(memory int64) bool {
-	// With the race detector, as tests run, a heap beyond the limit has no address left.
-	for _, text := range []string{"goroutine stack exceeds", "stack overflow", "address space collisions for -race mode"} {
+	// The last two are the race detector's: with it, as tests run, a heap beyond the limit has no address left.
+	for _, text := range []string{
+		"goroutine stack exceeds", "stack overflow", "address space collisions for -race mode", "ThreadSanitizer failed to allocate",
+	} {
 		if strings.Contains(c.text, text) {
 			return true
 		}

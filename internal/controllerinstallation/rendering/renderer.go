@@ -165,7 +165,7 @@ func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]a
 	if err == nil {
 		return output.Bytes(), nil
 	}
-	if child.ProcessState.ExitCode() == exitCrash {
+	if code := child.ProcessState.ExitCode(); code == exitCrash || code == exitRaceDetector {
 		err = &crash{text: string(stderr.content), resources: resources}
 	}
 	return nil, r.explain(ctx, child.ProcessState, err)
