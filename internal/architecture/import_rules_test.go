@@ -101,6 +101,12 @@ func processRules() []importRule {
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
+			packages:   "internal/golden",
+			reason:     "golden files are texts, and what they render is known to the tests that use them",
+			mayImport:  slices.Concat([]string{"sigs.k8s.io/yaml"}, testLibraries()),
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
+		},
+		{
 			packages:   "internal/fielderrors",
 			reason:     "documents and who reads about them are others' matter",
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
