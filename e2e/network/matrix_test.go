@@ -25,6 +25,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // resourceMatrix is a ManagedResource of the shoot that holds one rendering after another, resourceDefinitions one with Calico's kinds.
@@ -33,17 +34,15 @@ const (
 	resourceDefinitions = "matrix-definitions"
 )
 
-// matrix are the golden renderings of the driver.
+// matrix holds the golden manifests of the driver.
 type matrix struct {
-	folder string
-	// Always are the files that belong to each case.
-	Always []string `json:"always"`
 	// Cases are shoots, by a sentence.
 	Cases map[string]struct {
-		Objects []string `json:"objects"`
-		Refused string   `json:"refused"`
+		Manifests []string `json:"manifests"`
+		Refused   string   `json:"refused"`
 	} `json:"cases"`
-	objects map[string]*unstructured.Unstructured // by file
+	// manifests are the objects in YAML, by file.
+	manifests map[string][]string
 }
 
 func readMatrix(t *testing.T) *matrix {
@@ -52,25 +51,39 @@ func readMatrix(t *testing.T) *matrix {
 	require.NoError(t, err)
 	content, err := os.ReadFile(filepath.Join(folder, "cases.yaml"))
 	require.NoError(t, err)
-	m := &matrix{folder: filepath.Join(folder, "objects"), objects: map[string]*unstructured.Unstructured{}}
+	m := &matrix{manifests: map[string][]string{}}
 	require.NoError(t, yaml.Unmarshal(content, m))
-	files, err := os.ReadDir(m.folder)
+	files, err := os.ReadDir(filepath.Join(folder, "manifests"))
 	require.NoError(t, err)
 	for _, file := range files {
-		content, err := os.ReadFile(filepath.Join(m.folder, file.Name()))
+		text, err := golden.Read(filepath.Join(folder, "manifests", file.Name()))
 		require.NoError(t, err)
-		objects := decode(t, content)
-		require.Len(t, objects, 1, file.Name())
-		m.objects[file.Name()] = objects[0]
+		m.manifests[file.Name()] = strings.Split(text, "---\n")
 	}
 	return m
 }
 
-// testDryRun has the shoot's API server look at every object of every golden rendering, as strictly as it can. Nothing is stored.
+// objects returns the different objects of all manifests, by their YAML.
+func (m *matrix) objects(t *testing.T) map[string]*unstructured.Unstructured {
+	t.Helper()
+	all := map[string]*unstructured.Unstructured{}
+	for file, documents := range m.manifests {
+		for _, document := range documents {
+			if all[document] == nil {
+				objects := decode(t, []byte(document))
+				require.Len(t, objects, 1, file)
+				all[document] = objects[0]
+			}
+		}
+	}
+	return all
+}
+
+// testDryRun sends every object of every golden manifest to the shoot's API server, with strict field validation. Nothing is stored.
 func testDryRun(t *testing.T, env *environment) {
-	m, checked := readMatrix(t), map[string]int{}
-	for name, object := range m.objects {
-		assert.NoError(t, env.dryRun(t, env.Cluster.Client, object), name)
+	objects, checked := readMatrix(t).objects(t), map[string]int{}
+	for _, object := range objects {
+		assert.NoError(t, env.dryRun(t, env.Cluster.Client, object), "%s %s", object.GetKind(), object.GetName())
 		checked[object.GetKind()]++
 	}
 	for _, kind := range []string{
@@ -79,9 +92,9 @@ func testDryRun(t *testing.T, env *environment) {
 	} {
 		assert.Positive(t, checked[kind], kind)
 	}
-	t.Run("what is for the seed", func(t *testing.T) { env.dryRunMonitoring(t) })
-	t.Run("it would find faults", func(t *testing.T) {
-		for _, object := range m.objects {
+	t.Run("objects for the seed", func(t *testing.T) { env.dryRunMonitoring(t) })
+	t.Run("reports misspelled fields", func(t *testing.T) {
+		for _, object := range objects {
 			misspelled := object.DeepCopy()
 			if object.GetKind() == "DaemonSet" {
 				require.NoError(t, unstructured.SetNestedField(misspelled.Object, true, "spec", "template", "spec", "hostNetworks"))
@@ -99,15 +112,15 @@ func testDryRun(t *testing.T, env *environment) {
 func (env *environment) dryRunMonitoring(t *testing.T) {
 	folder, err := repo.Path("internal", "network", "calico", "testdata", "monitoring")
 	require.NoError(t, err)
-	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	checked := map[string]int{}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
+		text, err := golden.Read(filepath.Join(folder, file.Name()))
 		require.NoError(t, err)
-		for _, object := range decode(t, content) {
+		for _, object := range decode(t, []byte(text)) {
 			object.SetNamespace(env.Shoot.Namespace())
-			assert.NoError(t, env.dryRun(t, env.seed.Client, object), "%s: %s %s", filepath.Base(file), object.GetKind(), object.GetName())
+			assert.NoError(t, env.dryRun(t, env.seed.Client, object), "%s: %s %s", file.Name(), object.GetKind(), object.GetName())
 			checked[object.GetKind()]++
 		}
 	}
@@ -140,23 +153,22 @@ func testMultus(t *testing.T, env *environment) {
 	assert.True(t, clusterstest.Get(t, env.Cluster.Client, definition))
 }
 
-// testRenderings lets the shoot's gardener-resource-manager apply each golden rendering that differs from the others, one over the
-// other. There is no Network, nor any node. What a rendering has no longer stays: to wait for its end would take minutes.
+// testRenderings lets the shoot's gardener-resource-manager apply each golden manifest, one over the other. There is neither a Network nor a
+// node. Objects that a manifest no longer has are kept: to wait for their deletion would take minutes.
 func testRenderings(t *testing.T, env *environment) {
 	m := readMatrix(t)
 	env.define(t)
-	sets := m.sets()
-	require.NotEmpty(t, sets)
-	begun, there := time.Now(), map[string]string{}
-	for _, set := range sets {
-		for _, file := range set {
-			object := m.objects[file]
-			there[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = file
+	require.NotEmpty(t, m.manifests)
+	begun, applied, objects := time.Now(), map[string]string{}, m.objects(t)
+	for _, file := range slices.Sorted(maps.Keys(m.manifests)) {
+		for _, document := range m.manifests[file] {
+			object := objects[document]
+			applied[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = document
 		}
-		env.putResource(t, resourceMatrix, m.content(t, slices.Sorted(maps.Values(there))))
-		env.requireApplied(t, set)
+		env.putResource(t, resourceMatrix, []byte(strings.Join(slices.Sorted(maps.Values(applied)), "---\n")))
+		env.requireApplied(t, file)
 	}
-	t.Logf("%d renderings that differ, of %d shoots, were applied in %s", len(sets), len(m.Cases), time.Since(begun).Round(time.Second))
+	t.Logf("%d manifests of %d shoots were applied in %s", len(m.manifests), len(m.Cases), time.Since(begun).Round(time.Second))
 	for _, name := range []string{resourceMatrix, resourceDefinitions} {
 		require.NoError(t, managedresources.DeleteForShoot(t.Context(), env.seed.Client, env.Shoot.Namespace(), name))
 		clusterstest.Eventually(t, name+" is gone", func() bool { return !env.get(t, managedResource(name)) })
@@ -164,26 +176,15 @@ func testRenderings(t *testing.T, env *environment) {
 	env.deleteResourceSecrets(t)
 }
 
-// content returns what is in files.
-func (m *matrix) content(t *testing.T, files []string) (all []byte) {
-	t.Helper()
-	for _, file := range files {
-		content, err := os.ReadFile(filepath.Join(m.folder, file))
-		require.NoError(t, err)
-		all = append(append(all, "\n---\n"...), content...)
-	}
-	return all
-}
-
-// requireApplied waits until a rendering is applied, and tells what is wrong with one that is not.
-func (env *environment) requireApplied(t *testing.T, set []string) {
+// requireApplied waits until a manifest is applied, and fails with the conditions of one that is not.
+func (env *environment) requireApplied(t *testing.T, file string) {
 	t.Helper()
 	if assert.Eventually(t, func() bool { return env.isApplied(t, resourceMatrix) }, time.Minute, 20*time.Millisecond) {
 		return
 	}
 	resource := managedResource(resourceMatrix)
 	env.get(t, resource)
-	require.FailNowf(t, "a rendering is not applied", "%v: %v", set, resource.Status.Conditions)
+	require.FailNowf(t, "a manifest is not applied", "%s: %v", file, resource.Status.Conditions)
 }
 
 // deleteResourceSecrets deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do in ten minutes.
@@ -196,22 +197,6 @@ func (env *environment) deleteResourceSecrets(t *testing.T) {
 			require.NoError(t, client.IgnoreNotFound(env.seed.Client.Delete(t.Context(), &secret)))
 		}
 	}
-}
-
-// sets returns the renderings that differ, each once, in an order.
-func (m *matrix) sets() [][]string {
-	different := map[string][]string{}
-	for _, shoot := range m.Cases {
-		if shoot.Refused == "" {
-			set := slices.Sorted(slices.Values(slices.Concat(m.Always, shoot.Objects)))
-			different[strings.Join(set, " ")] = set
-		}
-	}
-	var sets [][]string
-	for _, key := range slices.Sorted(maps.Keys(different)) {
-		sets = append(sets, different[key])
-	}
-	return sets
 }
 
 // putResource makes a ManagedResource of the shoot hold something.

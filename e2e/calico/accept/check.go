@@ -97,7 +97,7 @@ func (c Check) key(rendering Rendering) string {
 		inputs = c.inputs(c.relevant(rendering))
 	}
 	if inputs == nil {
-		inputs = c.relevant(rendering).files()
+		inputs = c.relevant(rendering).hashes()
 	}
 	return fmt.Sprint(inputs)
 }

@@ -150,7 +150,7 @@ func TestCheck_Invalid(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			folder := t.TempDir()
 			require.NoError(t, os.CopyFS(folder, os.DirFS(validMatrixDir)))
-			file := filepath.Join(folder, "objects", each.file)
+			file := filepath.Join(folder, "manifests", each.file)
 			raw, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Contains(t, string(raw), each.old)

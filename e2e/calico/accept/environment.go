@@ -153,5 +153,5 @@ func (w workload) inputs(spec corev1.Container, ignoredPrefix string) any {
 		return nil
 	}
 	maps.DeleteFunc(variables, func(name, _ string) bool { return ignoredPrefix != "" && strings.HasPrefix(name, ignoredPrefix) })
-	return []any{spec.Name, variables.list(), spec.VolumeMounts, w.rendering.files("IPPool")}
+	return []any{spec.Name, variables.list(), spec.VolumeMounts, w.rendering.hashes("IPPool")}
 }

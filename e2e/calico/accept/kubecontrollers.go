@@ -70,7 +70,7 @@ func kubeControllersInputs(rendering Rendering) any {
 	if inputs == nil {
 		return nil
 	}
-	return []any{inputs, rendering.files("KubeControllersConfiguration")}
+	return []any{inputs, rendering.hashes("KubeControllersConfiguration")}
 }
 
 // withoutNewerControllers returns the controllers that v3.28.5 must know, and the others.

@@ -19,7 +19,8 @@ type matrixCase struct {
 	shoot    *network.Shoot
 }
 
-// matrix is what users can combine: the overlay, the backend, families, kube-proxy and the infrastructure.
+// matrix returns shoots with the defaults and with each setting alone, then all combinations of infrastructure, overlay, backend, families and
+// kube-proxy.
 func matrix(t *testing.T) []matrixCase {
 	t.Helper()
 	overlays := [][2]string{{"overlay on", "overlay: {enabled: true}"}, {"overlay off", "overlay: {enabled: false}"}, {"overlay unset", ""}}
@@ -33,7 +34,7 @@ func matrix(t *testing.T) []matrixCase {
 		{"kube-proxy with nftables", "", withProxyMode(gardencorev1beta1.ProxyModeNFTables)},
 		{"eBPF without kube-proxy", "ebpfDataplane: {enabled: true}", withoutKubeProxy},
 	}
-	var cases []matrixCase
+	cases := singleSettings(t)
 	for _, infrastructureType := range []string{"aws", "azure", "local", "openstack"} {
 		for _, overlay := range overlays {
 			for _, backend := range backends {
@@ -49,7 +50,7 @@ func matrix(t *testing.T) []matrixCase {
 			}
 		}
 	}
-	return append(cases, switches(t)...)
+	return cases
 }
 
 func namesOf(families []extensionsv1alpha1.IPFamily) string {
@@ -60,8 +61,8 @@ func namesOf(families []extensionsv1alpha1.IPFamily) string {
 	return strings.Join(names, " and ")
 }
 
-// switches are the other wishes, one by one.
-func switches(t *testing.T) []matrixCase {
+// singleSettings returns the defaults and the other settings, one by one.
+func singleSettings(t *testing.T) []matrixCase {
 	t.Helper()
 	const off = "overlay: {enabled: false}"
 	known := func(shoot *network.Shoot) {
@@ -72,46 +73,46 @@ func switches(t *testing.T) []matrixCase {
 		sentence, config string
 		variations       []variation
 	}{
-		{"nothing said", "", nil},
+		{"defaults", "", nil},
 		{"calico-ipam", "ipam: {type: calico-ipam}", nil},
 		{"calico-ipam with two families", "ipam: {type: calico-ipam}", []variation{withFamilies(ipv4, ipv6)}},
 		{"host-local from a range", "ipam: {type: host-local, cidr: 100.100.0.0/16}", nil},
 		{"VXLAN with the overlay on", "{overlay: {enabled: true}, vxlan: {enabled: true}}", nil},
 		{"VXLAN with the overlay off", "{overlay: {enabled: false}, vxlan: {enabled: true}}", nil},
-		{"a pool of VXLAN", "ipv4: {pool: vxlan, mode: Always}", nil},
-		{"a pool of VXLAN with CrossSubnet", "ipv4: {pool: vxlan, mode: CrossSubnet}", nil},
+		{"VXLAN pool", "ipv4: {pool: vxlan, mode: Always}", nil},
+		{"VXLAN pool with CrossSubnet", "ipv4: {pool: vxlan, mode: CrossSubnet}", nil},
 		{"IP-in-IP between subnets", "ipv4: {mode: CrossSubnet}", nil},
 		{"mode Never", "ipv4: {mode: Never}", nil},
 		{"pod routes", "overlay: {enabled: false, createPodRoutes: true}", nil},
 		{"WireGuard", "wireguardEncryption: true", nil},
 		{"WireGuard with two families", "wireguardEncryption: true", []variation{withFamilies(ipv4, ipv6)}},
-		{"an MTU", `vethMTU: "1400"`, nil},
+		{"MTU of 1400", `vethMTU: "1400"`, nil},
 		{"no Typha", "typha: {enabled: false}", nil},
-		{"no Typha and scaling by use", "{typha: {enabled: false}, autoScaling: {mode: vpa}}", nil},
-		{"scaling by nodes, with resources", "autoScaling: {mode: cluster-proportional, " + resources + "}", nil},
-		{"scaling by use", "autoScaling: {mode: vpa}", nil},
-		{"scaling by use, with least resources", "autoScaling: {mode: vpa, " + resources + "}", nil},
-		{"scaling by use without a vertical pod autoscaler", "autoScaling: {mode: vpa}", []variation{withoutVPA}},
-		{"no scaling", "autoScaling: {mode: static}", nil},
-		{"no scaling, with resources", "autoScaling: {mode: static, " + resources + "}", nil},
+		{"no Typha and vertical autoscaling", "{typha: {enabled: false}, autoScaling: {mode: vpa}}", nil},
+		{"cluster-proportional autoscaling with resources", "autoScaling: {mode: cluster-proportional, " + resources + "}", nil},
+		{"vertical autoscaling", "autoScaling: {mode: vpa}", nil},
+		{"vertical autoscaling with minimum resources", "autoScaling: {mode: vpa, " + resources + "}", nil},
+		{"vertical autoscaling without a vertical pod autoscaler", "autoScaling: {mode: vpa}", []variation{withoutVPA}},
+		{"no autoscaling", "autoScaling: {mode: static}", nil},
+		{"no autoscaling, with resources", "autoScaling: {mode: static, " + resources + "}", nil},
 		{"no vertical pod autoscaler", "", []variation{withoutVPA}},
 		{"no source NAT to DNS servers", "{overlay: {enabled: false}, snatToUpstreamDNS: {enabled: false}}", nil},
 		{"source NAT to DNS servers and NodeLocalDNS", off, []variation{func(shoot *network.Shoot) { shoot.NodeLocalDNS = true }}},
 		{"source NAT of IPv6", "ipv6: {sourceNATEnabled: true}", []variation{withFamilies(ipv6)}},
-		{"an exporter of BIRD's metrics", "birdExporter: {enabled: true}", nil},
+		{"BIRD exporter", "birdExporter: {enabled: true}", nil},
 		{"Multus", "multus: {enabled: true}", nil},
 		{"Multus with the common plugins", "multus: {enabled: true, installCNIPlugins: true}", nil},
-		{"service loops go on", "serviceLoopPrevention: Disabled", nil},
-		{"service loops are rejected", "serviceLoopPrevention: Reject", nil},
-		{"the kube-apiserver's addresses", "kubeAPIServerEndpoints: {enabled: true, name: api, labels: {role: api}}", []variation{known}},
-		{"fields of former times", "{ipip: CrossSubnet, ipAutodetectionMethod: interface=eth0}", nil},
-		{"nodes find their addresses by an interface", "ipv4: {autoDetectionMethod: \"interface=eth.*,ens.*\"}", nil},
+		{"service loop prevention disabled", "serviceLoopPrevention: Disabled", nil},
+		{"service loop prevention with Reject", "serviceLoopPrevention: Reject", nil},
+		{"GlobalNetworkSet of the kube-apiserver's addresses", "kubeAPIServerEndpoints: {enabled: true, name: api, labels: {role: api}}", []variation{known}},
+		{"deprecated fields", "{ipip: CrossSubnet, ipAutodetectionMethod: interface=eth0}", nil},
+		{"address detection by interface", "ipv4: {autoDetectionMethod: \"interface=eth.*,ens.*\"}", nil},
 		{"no node ranges", off, []variation{withNodeRanges()}},
 		{"several node ranges", off, []variation{withNodeRanges("10.250.0.0/16", "10.180.0.0/16")}},
-		{"eBPF beside kube-proxy", "ebpfDataplane: {enabled: true}", nil},
+		{"eBPF next to kube-proxy", "ebpfDataplane: {enabled: true}", nil},
 		{"kube-proxy with IPVS", "", []variation{withProxyMode(gardencorev1beta1.ProxyModeIPVS)}},
 		{"kube-proxy with nftables, without IPv4", "", []variation{withProxyMode(gardencorev1beta1.ProxyModeNFTables), withFamilies(ipv6)}},
-		{"no kube-proxy, and no eBPF", "", []variation{withoutKubeProxy}},
+		{"neither kube-proxy nor eBPF", "", []variation{withoutKubeProxy}},
 		{"an unknown field", "overlays: {}", nil},
 		{"Kubernetes 1.32", "", []variation{func(shoot *network.Shoot) { shoot.KubernetesVersion = "1.32.9" }}},
 		{"hibernated", "", []variation{func(shoot *network.Shoot) { shoot.Hibernated = true }}},
@@ -125,7 +126,7 @@ func switches(t *testing.T) []matrixCase {
 
 func withoutVPA(shoot *network.Shoot) { shoot.VerticalAutoscaling = false }
 
-// refusal says why a shoot is refused, by the driver or by the contract because of what the driver says that it can do.
+// refusal returns why the driver refuses a shoot, or why the contract does because of the driver's capabilities.
 func refusal(shoot *network.Shoot) string {
 	driver := New()
 	if errs := driver.Validate(shoot); len(errs) > 0 {
@@ -134,7 +135,7 @@ func refusal(shoot *network.Shoot) string {
 	can := driver.Capabilities(shoot)
 	switch hasIPv6 := slices.Contains(shoot.Families, ipv6); {
 	case !shoot.KubeProxy.Enabled && !can.RoutesServices:
-		return "the contract refuses it: nobody routes Services: " + can.ServiceRouting
+		return "the contract refuses it: no component routes Services: " + can.ServiceRouting
 	case hasIPv6 && (!can.IPv6 || !shoot.Infrastructure.IPv6):
 		return "the contract refuses it: the infrastructure has no IPv6"
 	case len(shoot.Families) > 1 && !can.DualStack:

@@ -17,12 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // monitoringSettings are shoots in which Calico consists of different parts.
 func monitoringSettings() map[string]*settings {
 	return map[string]*settings{
-		"ordinary": testSettings(nil),
+		"defaults": testSettings(nil),
 		"ebpf-and-bird-exporter": testSettings(func(s *settings) {
 			s.form.BPF, s.config.BirdExporter.Enabled = true, true
 		}),
@@ -32,6 +34,7 @@ func monitoringSettings() map[string]*settings {
 }
 
 func TestMonitoringManifests(t *testing.T) {
+	folder := golden.Open(t, "testdata/monitoring")
 	for name, s := range monitoringSettings() {
 		t.Run(name, func(t *testing.T) {
 			objects, err := s.monitoringObjects()
@@ -47,7 +50,11 @@ func TestMonitoringManifests(t *testing.T) {
 					}
 				}
 			}
-			checkGolden(t, "monitoring/"+name+".yaml", manifest(t, objects))
+			file, base := name+".diff", "defaults.yaml"
+			if name == "defaults" {
+				file, base = base, ""
+			}
+			checkManifest(t, folder, file, base, objects)
 		})
 	}
 }
@@ -176,7 +183,7 @@ func summaryPart(name string) (string, bool) {
 // existingMetrics are those of the list that was taken from the sources, with their kinds.
 func existingMetrics(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := os.Open("testdata/monitoring/metrics.txt")
+	file, err := os.Open("testdata/metrics.txt")
 	require.NoError(t, err)
 	defer file.Close()
 	kinds := map[string]string{}

@@ -13,11 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func TestMultusObjects(t *testing.T) {
 	forAllSettings(t, func(t *testing.T, s *settings, objects []client.Object) {
-		found := strings.Contains(manifest(t, objects), "multus")
+		found := strings.Contains(golden.Manifest(t, objects), "multus")
 		require.Equal(t, s.config.Multus.Enabled, found)
 	})
 	require.False(t, testSettings(nil).config.Multus.Enabled, "the default")

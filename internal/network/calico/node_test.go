@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func nodeOf(t *testing.T, change func(*settings)) []client.Object {
@@ -46,16 +47,19 @@ func containerNames(containers []corev1.Container) []string {
 }
 
 func TestNodeManifests(t *testing.T) {
-	for name, change := range map[string]func(*settings){
-		"ordinary":                     nil,
-		"routed-by-the-cloud":          withNativeRouting,
-		"two-families-with-pod-routes": all(withPodRoutes, withIPv6, withEncryption, withBIRDExporter),
-		"ipv6-alone":                   all(withNativeRouting, withoutIPv4),
-		"ebpf-on-azure": all(withVXLAN, withBPFInsteadOfKubeProxy, func(s *settings) {
-			s.infrastructure.Type, s.infrastructure.BPFDataInterfaces = "azure", "^eth.*$"
-		}),
+	onAzure := func(s *settings) { s.infrastructure.Type, s.infrastructure.BPFDataInterfaces = "azure", "^eth.*$" }
+	folder := golden.Open(t, "testdata/node")
+	for file, test := range map[string]struct {
+		base   string
+		change func(*settings)
+	}{
+		"defaults.yaml":                     {"", nil},
+		"native-routing.diff":               {"defaults.yaml", withNativeRouting},
+		"ipv6-only.diff":                    {"native-routing.diff", all(withNativeRouting, withoutIPv4)},
+		"two-families-with-pod-routes.diff": {"defaults.yaml", all(withPodRoutes, withIPv6, withEncryption, withBIRDExporter)},
+		"ebpf-on-azure.diff":                {"defaults.yaml", all(withVXLAN, withBPFInsteadOfKubeProxy, onAzure)},
 	} {
-		t.Run(name, func(t *testing.T) { checkGolden(t, "node/"+name+".yaml", manifest(t, nodeOf(t, change))) })
+		t.Run(file, func(t *testing.T) { checkManifest(t, folder, file, test.base, nodeOf(t, test.change)) })
 	}
 }
 

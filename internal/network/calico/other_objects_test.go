@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // otherObjects are the objects of everything besides calico-node.
@@ -108,20 +109,20 @@ func forAllSettings(t *testing.T, check func(t *testing.T, s *settings, objects 
 }
 
 func TestOtherManifests(t *testing.T) {
-	many := settingsVariants()
-	for file, sentence := range map[string]string{
-		"defaults.yaml":            "defaults",
-		"vpa.yaml":                 "vpa with resources",
-		"static.yaml":              "static with resources",
-		"no-typha.yaml":            "no Typha",
-		"native.yaml":              "native routing",
-		"native-calico-ipam.yaml":  "native routing with blocks",
-		"no-kube-proxy.yaml":       "no kube-proxy",
-		"multus-and-plugins.yaml":  "Multus with plugins",
-		"no-vpa-in-the-shoot.yaml": "vpa without an autoscaler",
+	variants, folder := settingsVariants(), golden.Open(t, "testdata/others")
+	for file, test := range map[string]struct{ base, sentence string }{
+		"defaults.yaml":            {"", "defaults"},
+		"static.diff":              {"defaults.yaml", "static with resources"},
+		"vpa.diff":                 {"static.diff", "vpa with resources"},
+		"no-typha.yaml":            {"", "no Typha"},
+		"native.diff":              {"defaults.yaml", "native routing"},
+		"native-calico-ipam.diff":  {"defaults.yaml", "native routing with blocks"},
+		"no-kube-proxy.diff":       {"defaults.yaml", "no kube-proxy"},
+		"multus-and-plugins.diff":  {"defaults.yaml", "Multus with plugins"},
+		"no-vpa-in-the-shoot.diff": {"defaults.yaml", "vpa without an autoscaler"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			checkGolden(t, "others/"+file, manifest(t, mustOtherObjects(t, many[sentence])))
+		t.Run(file, func(t *testing.T) {
+			checkManifest(t, folder, file, test.base, mustOtherObjects(t, variants[test.sentence]))
 		})
 	}
 }
@@ -130,7 +131,7 @@ func TestRender_Deterministic(t *testing.T) {
 	again := settingsVariants()
 	for sentence, s := range settingsVariants() {
 		t.Run(sentence, func(t *testing.T) {
-			require.Equal(t, manifest(t, mustOtherObjects(t, s)), manifest(t, mustOtherObjects(t, again[sentence])))
+			require.Equal(t, golden.Manifest(t, mustOtherObjects(t, s)), golden.Manifest(t, mustOtherObjects(t, again[sentence])))
 		})
 	}
 }

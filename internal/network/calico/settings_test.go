@@ -1,48 +1,25 @@
 package calico
 
 import (
-	"flag"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/golden"
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// -update writes the golden files instead of comparing with them.
-var update = flag.Bool("update", false, "write golden files")
-
-// checkGolden compares a text with what a file under testdata says that it is.
-func checkGolden(t *testing.T, name, got string) {
+// checkManifest compares objects with a golden file, which is a diff if it has a base.
+func checkManifest(t *testing.T, folder *golden.Folder, file, base string, objects []client.Object) {
 	t.Helper()
-	golden := filepath.Join("testdata", filepath.FromSlash(name))
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	if base == "" {
+		folder.Check(t, file, golden.Manifest(t, objects))
+		return
 	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
-}
-
-// manifest writes objects one below the other, as users do.
-func manifest(t *testing.T, objects []client.Object) string {
-	t.Helper()
-	documents := make([]string, 0, len(objects))
-	for _, object := range objects {
-		document, err := yaml.Marshal(object)
-		require.NoError(t, err)
-		documents = append(documents, string(document))
-	}
-	return strings.Join(documents, "---\n")
+	folder.CheckDiff(t, file, base, golden.Manifest(t, objects))
 }
 
 // testSettings are those of an ordinary shoot: IPv4 in IP-in-IP, Typha, and kube-proxy with iptables.

@@ -12,6 +12,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // networking-calico #758: a VerticalPodAutoscaler for a Typha that was switched off kept shoots unhealthy.
@@ -19,7 +21,7 @@ func TestTyphaObjects_Disabled(t *testing.T) {
 	forAllSettings(t, func(t *testing.T, s *settings, objects []client.Object) {
 		var ofTypha []string
 		for _, object := range objects {
-			if strings.Contains(manifest(t, []client.Object{object}), "typha") {
+			if strings.Contains(golden.Manifest(t, []client.Object{object}), "typha") {
 				ofTypha = append(ofTypha, object.GetName())
 			}
 		}
@@ -35,7 +37,7 @@ func TestTyphaObjects_Disabled(t *testing.T) {
 func TestTyphaObjects_NotYetUsed(t *testing.T) {
 	objects, err := testSettings(func(s *settings) { s.form.NodesUseTypha = false }).typhaObjects()
 	require.NoError(t, err)
-	require.Equal(t, manifest(t, mustTypha(t, nil)), manifest(t, objects))
+	require.Equal(t, golden.Manifest(t, mustTypha(t, nil)), golden.Manifest(t, objects))
 }
 
 func mustTypha(t *testing.T, change func(*settings)) []client.Object {
