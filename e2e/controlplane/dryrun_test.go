@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // testDryRun lets real API servers look at the objects of all golden files, those of the oldest and of the newest Kubernetes
@@ -31,15 +31,15 @@ func testDryRun(t *testing.T, env *environment) {
 	require.NoError(t, err)
 	checked := map[string]int{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.Contains(path, "testdata") || filepath.Ext(path) != ".yaml" {
+		if err != nil || entry.IsDir() || !strings.Contains(path, "testdata") || !slices.Contains([]string{".yaml", ".diff"}, filepath.Ext(path)) {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := golden.Read(path)
 		if err != nil {
 			return err
 		}
 		name := strings.TrimPrefix(path, root+string(filepath.Separator))
-		for _, object := range decode(t, content) {
+		for _, object := range decode(t, []byte(content)) {
 			env.dryRun(t, name, object)
 			checked[object.GetKind()]++
 		}

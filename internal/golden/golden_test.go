@@ -73,6 +73,16 @@ func TestFolder(t *testing.T) {
 	})
 }
 
+func TestCheckYAML(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("a: 1\nb: 2\n"), 0o600))
+	test := &recorder{TB: t}
+	CheckYAML(test, file, "b: 2\na: 1\n")
+	require.Empty(t, test.errors)
+	CheckYAML(test, file, "b: 3\na: 1\n")
+	require.Len(t, test.errors, 1)
+}
+
 func TestManifest(t *testing.T) {
 	assert.Equal(t, "a: 1\nb: 2\n---\na: 3\n", Manifest(t, []map[string]int{{"b": 2, "a": 1}, {"a": 3}}))
 }

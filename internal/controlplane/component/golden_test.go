@@ -3,9 +3,9 @@ package component_test
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // TestGoldenDeployments_RollOnSecretChange looks at the golden Deployments of the whole contract, those of storage drivers
@@ -25,12 +26,12 @@ import (
 func TestGoldenDeployments_RollOnSecretChange(t *testing.T) {
 	deployments := 0
 	require.NoError(t, filepath.WalkDir("..", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(name) != ".yaml" || !strings.Contains(name, "testdata") {
+		if err != nil || !slices.Contains([]string{".yaml", ".diff"}, filepath.Ext(name)) || !strings.Contains(name, "testdata") {
 			return err
 		}
-		content, err := os.ReadFile(name)
+		content, err := golden.Read(name)
 		require.NoError(t, err)
-		for document := range strings.SplitSeq(string(content), "\n---\n") {
+		for document := range strings.SplitSeq(content, "\n---\n") {
 			var kind metav1.TypeMeta
 			require.NoError(t, yaml.Unmarshal([]byte(document), &kind), name)
 			if kind.Kind != "Deployment" {

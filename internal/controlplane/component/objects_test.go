@@ -2,10 +2,7 @@ package component_test
 
 import (
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
@@ -15,31 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// -update writes the golden files instead of comparing with them.
-var update = flag.Bool("update", false, "write golden files")
-
-// checkGolden compares objects with what a file under testdata says that they are.
+// checkGolden compares objects with a file under testdata.
 func checkGolden(t *testing.T, name string, objects []client.Object) {
 	t.Helper()
-	documents := make([]string, 0, len(objects))
-	for _, object := range objects {
-		document, err := yaml.Marshal(object)
-		require.NoError(t, err)
-		documents = append(documents, string(document))
-	}
-	golden := filepath.Join("testdata", name)
-	got := strings.Join(documents, "---\n")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
+	golden.Check(t, filepath.Join("testdata", name), golden.Manifest(t, objects))
 }
 
 // exampleComponent is a component that has everything a component can have.

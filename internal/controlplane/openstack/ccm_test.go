@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func ccmInputs(kubernetesVersion string, routesPods bool) *inputs {
@@ -41,20 +41,13 @@ func ccmValues(t *testing.T, kubernetesVersion string) component.Values {
 }
 
 func TestCloudControllerManager(t *testing.T) {
-	for name, test := range map[string]struct {
-		version    string
-		routesPods bool
-	}{
-		"1.32-overlay.yaml": {"1.32.9", false},
-		"1.32-routes.yaml":  {"1.32.9", true},
-		"1.36-overlay.yaml": {"1.36.3", false},
-		"1.36-routes.yaml":  {"1.36.3", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			objects, err := component.Objects(ccmInputs(test.version, test.routesPods).cloudControllerManager(), ccmValues(t, test.version))
+	folder := golden.Open(t, "testdata/ccm")
+	for minor, version := range kubernetesVersions() {
+		for name, routesPods := range map[string]bool{"overlay": false, "routes": true} {
+			objects, err := component.Objects(ccmInputs(version, routesPods).cloudControllerManager(), ccmValues(t, version))
 			require.NoError(t, err)
-			checkGolden(t, filepath.Join("ccm", name), objects)
-		})
+			checkVersion(t, folder, minor, name, objects)
+		}
 	}
 }
 
@@ -134,6 +127,7 @@ func TestCloudControllerManager_Flags(t *testing.T) {
 }
 
 func TestCCMRBAC(t *testing.T) {
-	checkGolden(t, filepath.Join("ccm", "rbac.yaml"), ccmRBAC())
-	checkGolden(t, filepath.Join("ccm", "retired.yaml"), []client.Object{retiredBinding()})
+	folder := golden.Open(t, "testdata/ccmrbac")
+	folder.Check(t, "rbac.yaml", golden.Manifest(t, ccmRBAC()))
+	folder.Check(t, "retired.yaml", golden.Manifest(t, []client.Object{retiredBinding()}))
 }

@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // Who logs in as what in storageInputs.
@@ -80,10 +80,11 @@ func rendered(t *testing.T, driver csi.Driver, kubernetesVersion string) (seed, 
 }
 
 func TestCinder(t *testing.T) {
-	for minor, version := range map[string]string{"1.32": "1.32.9", "1.36": "1.36.3"} {
+	folder := golden.Open(t, "testdata/cinder")
+	for minor, version := range kubernetesVersions() {
 		seed, shoot := rendered(t, driverNamed(t, storageInputs(false), cinderDriver), version)
-		checkGolden(t, filepath.Join("cinder", minor+"-seed.yaml"), seed)
-		checkGolden(t, filepath.Join("cinder", minor+"-shoot.yaml"), shoot)
+		checkVersion(t, folder, minor, "seed", seed)
+		checkVersion(t, folder, minor, "shoot", shoot)
 	}
 }
 

@@ -3,7 +3,6 @@ package openstack
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func TestCloudControllerManagerConfig(t *testing.T) {
@@ -226,12 +226,5 @@ func checkBundle(t *testing.T, in *inputs, files map[string][]byte) {
 // by hand.
 func checkGoldenText(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", "cloudconfig", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run go test with -update")
-	require.Equal(t, string(want), string(got))
+	golden.Check(t, filepath.Join("testdata", "cloudconfig", name), string(got))
 }

@@ -1,36 +1,30 @@
 package openstack
 
 import (
-	goflag "flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// -update writes the golden files instead of comparing with them.
-var update = goflag.Bool("update", false, "write golden files")
+const (
+	oldestMinor = "1.32"
+	newestMinor = "1.36"
+)
 
-// checkGolden compares objects with what a file under testdata says that they are.
-func checkGolden(t *testing.T, name string, objects []client.Object) {
+// kubernetesVersions returns versions with different images, by minor version.
+func kubernetesVersions() map[string]string {
+	return map[string]string{oldestMinor: "1.32.9", newestMinor: "1.36.3"}
+}
+
+// checkVersion compares the objects for a minor version of Kubernetes with a golden file. Those for the newest are a diff against those for the oldest.
+func checkVersion(t *testing.T, folder *golden.Folder, minor, name string, objects []client.Object) {
 	t.Helper()
-	documents := make([]string, 0, len(objects))
-	for _, object := range objects {
-		document, err := yaml.Marshal(object)
-		require.NoError(t, err)
-		documents = append(documents, string(document))
+	text := golden.Manifest(t, objects)
+	if minor == oldestMinor {
+		folder.Check(t, minor+"-"+name+".yaml", text)
+		return
 	}
-	golden := filepath.Join("testdata", name)
-	got := strings.Join(documents, "---\n")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
+	folder.CheckDiff(t, minor+"-"+name+".diff", oldestMinor+"-"+name+".yaml", text)
 }

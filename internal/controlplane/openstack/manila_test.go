@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,16 +18,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func TestManila(t *testing.T) {
-	for minor, version := range map[string]string{"1.32": "1.32.9", "1.36": "1.36.3"} {
+	folder := golden.Open(t, "testdata/manila")
+	for minor, version := range kubernetesVersions() {
 		in := storageInputs(true)
 		seed, shoot := rendered(t, driverNamed(t, in, manilaDriver), version)
-		checkGolden(t, filepath.Join("manila", minor+"-seed.yaml"), seed)
+		checkVersion(t, folder, minor, "seed", seed)
 		own, err := in.manilaShootObjects()
 		require.NoError(t, err)
-		checkGolden(t, filepath.Join("manila", minor+"-shoot.yaml"), append(shoot, own...))
+		checkVersion(t, folder, minor, "shoot", append(shoot, own...))
 	}
 }
 

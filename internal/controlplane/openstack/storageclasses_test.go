@@ -1,18 +1,18 @@
 package openstack
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 func TestStorageClasses(t *testing.T) {
-	ours := storageInputs(false)
-	checkGolden(t, filepath.Join("storageclasses", "builtin.yaml"), csi.Classes(ours.storageClasses(), ours.snapshotClasses()))
+	folder, ours := golden.Open(t, "testdata/storageclasses"), storageInputs(false)
+	folder.Check(t, "builtin.yaml", golden.Manifest(t, csi.Classes(ours.storageClasses(), ours.snapshotClasses())))
 
 	profiles := storageInputs(false)
 	profiles.profile.StorageClasses = []openstackv1alpha1.StorageClassDefinition{
@@ -24,7 +24,7 @@ func TestStorageClasses(t *testing.T) {
 		{Name: "plain", Default: new(false), Provisioner: new("")},
 		{Name: "foreign", Provisioner: new("barn.csi.example.org")},
 	}
-	checkGolden(t, filepath.Join("storageclasses", "profile.yaml"), csi.Classes(profiles.storageClasses(), nil))
+	folder.Check(t, "profile.yaml", golden.Manifest(t, csi.Classes(profiles.storageClasses(), nil)))
 }
 
 func TestStorageClasses_OneDefault(t *testing.T) {

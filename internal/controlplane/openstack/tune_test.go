@@ -21,6 +21,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
 // clusterWith returns a shoot in RegionOne, of a cloud profile with some configuration or, for nil, none.
@@ -53,8 +54,7 @@ func tune(object client.Object, tuned *tuning.Tuning) error {
 	}
 }
 
-// The objects before are what Gardener renders: package components of e2e writes them, and fails when Gardener's change. The
-// keys of a map can be in any order in a file.
+// The objects in the files before are what Gardener renders: package components of e2e writes them, and fails when Gardener's change.
 func TestDriver_TuneGoldenFiles(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", "timeout:1"}})
 	tuned, err := (&Driver{}).Tune(cluster, tuning.Nodes)
@@ -68,19 +68,14 @@ func TestDriver_TuneGoldenFiles(t *testing.T) {
 			"osc-provision": &extensionsv1alpha1.OperatingSystemConfig{}, "osc-reconcile": &extensionsv1alpha1.OperatingSystemConfig{},
 		} {
 			t.Run(version+"/"+name, func(t *testing.T) {
-				golden := filepath.Join("testdata", "tuning", version, name)
-				before, err := os.ReadFile(golden + ".before.yaml")
+				file := filepath.Join("testdata", "tuning", version, name)
+				before, err := os.ReadFile(file + ".before.yaml")
 				require.NoError(t, err)
 				require.NoError(t, yaml.UnmarshalStrict(before, object))
 				require.NoError(t, tune(object, tuned))
 				got, err := yaml.Marshal(object)
 				require.NoError(t, err)
-				if *update {
-					require.NoError(t, os.WriteFile(golden+".after.yaml", got, 0o600))
-				}
-				want, err := os.ReadFile(golden + ".after.yaml")
-				require.NoError(t, err)
-				assert.YAMLEq(t, string(want), string(got), "%s.after.yaml differs, -update accepts it", golden)
+				golden.CheckYAML(t, file+".after.yaml", string(got))
 
 				once, ok := object.DeepCopyObject().(client.Object)
 				require.True(t, ok)
